@@ -1,0 +1,2 @@
+//! The `shward` command.
+fn main() {}
