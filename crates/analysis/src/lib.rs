@@ -1,1 +1,41 @@
-//! analysis
+//! Works out everything a shell script may do, without running it.
+//!
+//! An abstract interpreter over the syntax tree. What it knows of programs is data in `knowledge/`; what it needs to
+//! know of the machine it asks of a [`World`]. It reads no file, no clock and no environment of its own.
+
+mod effect;
+mod plan;
+mod session;
+mod value;
+mod world;
+
+pub use effect::{Certainty, Covers, Effect, EffectKind, Endpoint, Rest, Scope, Target, Unknown, WriteMode};
+pub use plan::{Invocation, Plan};
+pub use value::{Field, Origins, Piece, Stream, Value};
+pub use world::{FileKind, Frozen, World};
+
+use shward_syntax::Dialect;
+
+/// What is asked about.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// The command.
+    pub source: Source<'a>,
+    /// The absolute working directory it starts in.
+    pub cwd: &'a [u8],
+    /// The absolute directory that it may change.
+    pub workspace: &'a [u8],
+    /// The home directory of the user who runs it.
+    pub home: &'a [u8],
+    /// The shell that reads it.
+    pub dialect: Dialect,
+}
+
+/// The two forms of a command.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'a> {
+    /// Shell text.
+    Command(&'a [u8]),
+    /// An argument list, executed without a shell. Spans then count through the elements joined by one space.
+    Argv(&'a [&'a [u8]]),
+}

@@ -1,0 +1,349 @@
+//! What a command may do to the world.
+
+use crate::value::Origins;
+use shward_syntax::Span;
+
+/// Something that may happen when the script runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effect<'a> {
+    /// What.
+    pub kind: EffectKind<'a>,
+    /// Whether it happens whenever the script runs to its end without an error.
+    pub certainty: Certainty,
+    /// The part of the command that does it.
+    pub span: Span,
+    /// The invocation that does it, as an index into [`Plan::invocations`](crate::Plan); `None` for the shell itself.
+    pub invocation: Option<u32>,
+}
+
+/// How sure an effect is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Certainty {
+    /// It depends on what is not known: a branch, a glob, a variable.
+    Possible,
+    /// It happens.
+    Certain,
+}
+
+/// The kinds of effects. `&'static str` details come from the closed vocabulary of `docs/knowledge.md`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum EffectKind<'a> {
+    /// A file's content, a directory's listing, or the environment is read.
+    Read {
+        /// What is read.
+        target: Target<'a>,
+    },
+    /// A file is created, replaced, appended to or changed.
+    Write {
+        /// What is written.
+        target: Target<'a>,
+        /// How.
+        mode: WriteMode,
+        /// Where the new content comes from.
+        content: Origins,
+    },
+    /// A directory entry is removed.
+    Delete {
+        /// What is removed.
+        target: Target<'a>,
+    },
+    /// Mode, owner, times or attributes change.
+    Metadata {
+        /// Of what.
+        target: Target<'a>,
+        /// `mode`, `owner`, `times`, `attributes`, `setuid` (a mode with the set-user-ID or set-group-ID bit),
+        /// `world-writable`.
+        what: &'static str,
+    },
+    /// A program is started that the command knowledge does not describe.
+    Execute {
+        /// The program file, or its bare name when it is looked up in `PATH` (`target.path` is then the name).
+        target: Target<'a>,
+        /// Where the name comes from.
+        origin: Origins,
+    },
+    /// Instructions in some language are executed and were not, or cannot be, read as effects of their own.
+    Code {
+        /// `shell`, `python`, `javascript`, `perl`, `ruby`, `awk`, `sed`, `sql`, `native`, `project` (what the
+        /// workspace's own build and test files say), …
+        language: &'static str,
+        /// The text, if known.
+        text: Option<&'a [u8]>,
+        /// Where it comes from.
+        origin: Origins,
+        /// Where the code's source was produced, when that is another part of the command.
+        source: Option<Span>,
+    },
+    /// A network connection to elsewhere.
+    Connect {
+        /// Where to.
+        endpoint: Endpoint<'a>,
+        /// What is sent beyond the request itself; empty when nothing is.
+        sends: Origins,
+        /// Where what is sent was produced.
+        source: Option<Span>,
+    },
+    /// A socket is opened for others to connect to.
+    Listen {
+        /// The address, if known.
+        endpoint: Endpoint<'a>,
+    },
+    /// A signal is sent to a process.
+    Signal {
+        /// `own` (started by this script), `process` (a number or unknown), `name` (by name), `all`.
+        what: &'static str,
+    },
+    /// Rights of another user are used or given.
+    Privilege {
+        /// `sudo`, `user`, `setuid`, `capability`, `container`, `account`, …
+        what: &'static str,
+    },
+    /// Something is arranged to run later or at start-up.
+    Persist {
+        /// `cron`, `at`, `service`, `login`, `hook`, `kernel`, …
+        what: &'static str,
+    },
+    /// The machine's own state changes.
+    System {
+        /// `service`, `power`, `kernel`, `clock`, `mount`, `network`, `firewall`, `disk`, `process-limits`, `audit`, …
+        what: &'static str,
+    },
+    /// Packages are installed, removed or published.
+    Package {
+        /// `install`, `remove`, `update`, `publish`, `configure`.
+        action: &'static str,
+    },
+    /// Version control state changes in a way that matters beyond files.
+    Vcs {
+        /// `stage`, `commit`, `branch`, `merge`, `rewrite`, `discard`, `fetch`, `push`, `force-push`, `config`, `delete`, …
+        action: &'static str,
+    },
+    /// A cloud, cluster, container engine or database elsewhere is used.
+    Remote {
+        /// `read`, `change` or `destroy`.
+        action: &'static str,
+        /// Which: `docker`, `kubernetes`, `aws`, `sql`, …
+        service: &'static str,
+    },
+    /// Anything may happen: the analysis does not understand this part.
+    Unknown {
+        /// What was not understood.
+        reason: Unknown<'a>,
+    },
+}
+
+impl EffectKind<'_> {
+    /// The effect's name in kebab-case, as it stands in JSON.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "read",
+            Self::Write { .. } => "write",
+            Self::Delete { .. } => "delete",
+            Self::Metadata { .. } => "metadata",
+            Self::Execute { .. } => "execute",
+            Self::Code { .. } => "code",
+            Self::Connect { .. } => "connect",
+            Self::Listen { .. } => "listen",
+            Self::Signal { .. } => "signal",
+            Self::Privilege { .. } => "privilege",
+            Self::Persist { .. } => "persist",
+            Self::System { .. } => "system",
+            Self::Package { .. } => "package",
+            Self::Vcs { .. } => "vcs",
+            Self::Remote { .. } => "remote",
+            Self::Unknown { .. } => "unknown",
+        }
+    }
+}
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Created or replaced: the old content is lost.
+    Replace,
+    /// Added to at the end.
+    Append,
+    /// Created if missing, else left alone (directories, `touch`, links).
+    Create,
+    /// Changed in place.
+    Modify,
+    /// Replaced by nothing: the content is lost.
+    Truncate,
+    /// The place may be any name below the target directory (extraction, downloads with remote names).
+    Below,
+}
+
+impl WriteMode {
+    /// The name in kebab-case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Replace => "replace",
+            Self::Append => "append",
+            Self::Create => "create",
+            Self::Modify => "modify",
+            Self::Truncate => "truncate",
+            Self::Below => "below",
+        }
+    }
+}
+
+/// A place in the file system, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target<'a> {
+    /// Absolute and normalised as far as it is known: for a path that is not wholly known, the known leading part.
+    /// Empty when nothing is known.
+    pub path: &'a [u8],
+    /// What follows `path`.
+    pub rest: Rest,
+    /// Where it lies. The most dangerous scope that the path may have.
+    pub scope: Scope,
+    /// Everything below it is meant too.
+    pub tree: bool,
+    /// Which important places lie at or below it (for a tree), or are it.
+    pub covers: Covers,
+}
+
+/// What follows the known part of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rest {
+    /// Nothing: the path is known.
+    Exact,
+    /// Names that match a pattern, below the known directory.
+    Glob,
+    /// Anything below the known part, but not outside it.
+    Below,
+    /// Anything.
+    Unknown,
+}
+
+/// Where an effect on files lands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// `/dev/null` and its kin, the script's own descriptors.
+    Harmless,
+    /// What builds make and can make again (`target`, `node_modules`, caches), in the workspace.
+    Product,
+    /// The workspace.
+    Workspace,
+    /// `/tmp`, `/var/tmp`, `/dev/shm`, `$TMPDIR`.
+    Temp,
+    /// The workspace's version control data (`.git`).
+    Repository,
+    /// Anything not named otherwise.
+    Elsewhere,
+    /// The home directory.
+    Home,
+    /// System files.
+    System,
+    /// Not known.
+    Unknown,
+    /// What runs later or at start-up: rc files, cron, units, hooks, autostart.
+    Persistence,
+    /// Process environments and memory (`/proc/PID/environ`, …), or the environment itself.
+    Environment,
+    /// Block and character devices, kernel interfaces that change the machine.
+    Device,
+    /// Keys, tokens, passwords, credential stores.
+    Secret,
+    /// shward's and the agents' own configuration, state, logs and sockets.
+    Own,
+}
+
+impl Scope {
+    /// The name in kebab-case, as it stands in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Harmless => "harmless",
+            Self::Product => "product",
+            Self::Workspace => "workspace",
+            Self::Temp => "temp",
+            Self::Repository => "repository",
+            Self::Elsewhere => "elsewhere",
+            Self::Home => "home",
+            Self::System => "system",
+            Self::Unknown => "unknown",
+            Self::Persistence => "persistence",
+            Self::Environment => "environment",
+            Self::Device => "device",
+            Self::Secret => "secret",
+            Self::Own => "own",
+        }
+    }
+}
+
+/// Important places that a target is, or contains when it is a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Covers {
+    /// The file system's root, or everything in it.
+    pub root: bool,
+    /// A home directory, or everything in it.
+    pub home: bool,
+    /// The workspace, or everything in it.
+    pub workspace: bool,
+    /// The workspace's repository data.
+    pub repository: bool,
+    /// System directories such as `/etc` or `/usr`.
+    pub system: bool,
+}
+
+/// The other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Endpoint<'a> {
+    /// Host name or address, if known.
+    pub host: Option<&'a [u8]>,
+    /// Port, if known.
+    pub port: Option<u16>,
+    /// URL scheme or protocol, if known (`https`, `ssh`, `tcp`).
+    pub scheme: &'a [u8],
+    /// It is this machine (`localhost`, `127.0.0.0/8`, `::1`).
+    pub loopback: bool,
+}
+
+impl Endpoint<'_> {
+    /// An endpoint of which nothing is known.
+    pub const UNKNOWN: Self = Self { host: None, port: None, scheme: b"", loopback: false };
+}
+
+/// What the analysis did not understand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unknown<'a> {
+    /// The program's name depends on what is not known.
+    Program,
+    /// An option that the knowledge does not list.
+    Option(&'a [u8]),
+    /// A subcommand that the knowledge does not list.
+    Subcommand(&'a [u8]),
+    /// An argument whose text is not known stands where it could be an option or change the meaning.
+    Argument,
+    /// A construct of the shell whose result cannot be predicted.
+    Construct(&'static str),
+    /// A variable that carries execution, or is special to the shell, gets a value.
+    Variable(&'a [u8]),
+    /// A budget is used up.
+    Budget(&'static str),
+    /// Text that is to be executed does not parse.
+    Syntax,
+}
+
+impl Unknown<'_> {
+    /// The reason's name in kebab-case.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Program => "program",
+            Self::Option(_) => "option",
+            Self::Subcommand(_) => "subcommand",
+            Self::Argument => "argument",
+            Self::Construct(_) => "construct",
+            Self::Variable(_) => "variable",
+            Self::Budget(_) => "budget",
+            Self::Syntax => "syntax",
+        }
+    }
+}
+

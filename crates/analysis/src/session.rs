@@ -1,0 +1,79 @@
+//! The contract between the shell interpreter (`shell`) and the command knowledge (`knowledge`).
+//!
+//! The interpreter calls [`knowledge::invoke`](crate::knowledge::invoke) for every program that a script starts. What a
+//! program means for the script (effects, commands that it runs in turn) the knowledge tells through this trait.
+
+use crate::effect::{Certainty, Effect, EffectKind, Target};
+use crate::value::{Field, Origins, Stream, Value};
+use crate::world::World;
+use bumpalo::Bump;
+use shward_syntax::{Dialect, Span};
+
+/// A program being started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call<'a> {
+    /// The argument list, the command word first.
+    pub(crate) argv: &'a [Field<'a>],
+    /// What it gets on standard input.
+    pub(crate) stdin: Stream<'a>,
+    /// The simple command that starts it.
+    pub(crate) span: Span,
+}
+
+/// How text that is executed relates to the shell that executes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reentry {
+    /// In the same shell: `eval`, `source`, traps.
+    Same,
+    /// In a new shell that inherits the environment only: `sh -c`, scripts, `system(3)`.
+    New,
+    /// On another machine or in another root: paths and programs are not this machine's (`ssh host cmd`, `docker run`).
+    Elsewhere,
+}
+
+/// What the knowledge may do to the interpreter's state.
+pub(crate) trait Session<'a> {
+    /// The arena in which everything lives.
+    fn arena(&self) -> &'a Bump;
+
+    /// The machine.
+    fn world(&self) -> &dyn World;
+
+    /// Records an effect of the current invocation.
+    fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty);
+
+    /// All effects recorded so far; used to take back what a dry run does not do.
+    fn effects(&mut self) -> &mut Vec<Effect<'a>>;
+
+    /// The place that a path argument means: made absolute against the working directory, normalised, links followed
+    /// as far as the world knows them, and classified.
+    fn target(&mut self, path: &Value<'a>) -> Target<'a>;
+
+    /// The working directory, if known.
+    fn cwd(&self) -> Option<&'a [u8]>;
+
+    /// Runs `inner` with another working directory (`git -C`, `make -C`, `env --chdir`).
+    fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>));
+
+    /// The content of a file as far as this script and the world tell it: what the script itself wrote there, else what
+    /// the world holds. Used to follow scripts.
+    fn file_text(&mut self, path: &Value<'a>) -> Stream<'a>;
+
+    /// Another program is started by this one with exactly this argument list (`sudo`, `env`, `xargs`, `find -exec`).
+    /// Functions and aliases of the script do not apply. Returns what it writes to standard output.
+    fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a>;
+
+    /// Text is executed as shell commands (`sh -c`, `system(3)`). `span` is where the text stands in the command that was
+    /// asked about. Returns what it writes to standard output.
+    fn run_text(&mut self, text: &'a [u8], dialect: Dialect, arguments: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a>;
+
+    /// A variable of the environment gets a value for what the closure runs (`env NAME=value cmd`). The value is judged:
+    /// a variable that carries execution is an effect.
+    fn with_variable(&mut self, name: &'a [u8], value: &Field<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>));
+
+    /// Records that the script has written this file with this content, so that reading or executing it later is understood.
+    fn wrote(&mut self, target: Target<'a>, content: Stream<'a>);
+
+    /// The origins of what is read from this place (secret, environment, file, …).
+    fn read_origins(&self, target: &Target<'a>) -> Origins;
+}

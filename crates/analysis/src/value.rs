@@ -1,0 +1,202 @@
+//! What a word may expand to, and where text comes from.
+
+use shward_syntax::Span;
+use std::fmt;
+
+/// A set of places that text may come from. Text keeps every origin of what it was made of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Origins(u16);
+
+impl Origins {
+    /// No text at all.
+    pub const NONE: Self = Self(0);
+    /// Written in the command itself.
+    pub const LITERAL: Self = Self(1);
+    /// Content of files that are not secret, file names, and what programs derive from them.
+    pub const FILE: Self = Self(1 << 1);
+    /// Content of a secret.
+    pub const SECRET: Self = Self(1 << 2);
+    /// Environment variables and what the machine tells about itself.
+    pub const ENVIRONMENT: Self = Self(1 << 3);
+    /// Received from the network.
+    pub const NETWORK: Self = Self(1 << 4);
+    /// Decoded, decrypted or decompressed from something that a reader cannot see through.
+    pub const DECODED: Self = Self(1 << 5);
+    /// Typed by whoever sits at the terminal or holds the other end of standard input.
+    pub const TERMINAL: Self = Self(1 << 6);
+    /// A file that this same script has written.
+    pub const WRITTEN: Self = Self(1 << 7);
+    /// Not known.
+    pub const UNKNOWN: Self = Self(1 << 8);
+
+    const NAMES: [(Self, &'static str); 9] = [
+        (Self::LITERAL, "literal"),
+        (Self::FILE, "file"),
+        (Self::SECRET, "secret"),
+        (Self::ENVIRONMENT, "environment"),
+        (Self::NETWORK, "network"),
+        (Self::DECODED, "decoded"),
+        (Self::TERMINAL, "terminal"),
+        (Self::WRITTEN, "written"),
+        (Self::UNKNOWN, "unknown"),
+    ];
+
+    /// Every origin of both.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Without the origins of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Whether all origins of `other` are among these.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether any origin of `other` is among these.
+    #[must_use]
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The names of the origins, in a fixed order.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES.into_iter().filter(move |(o, _)| self.contains(*o)).map(|(_, n)| n)
+    }
+
+    /// The origin of this name, as the knowledge files spell it.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(_, n)| *n == name).map(|(o, _)| o)
+    }
+}
+
+impl fmt::Debug for Origins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+impl std::ops::BitOr for Origins {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        self.union(other)
+    }
+}
+
+/// What a word, after expansion, may be: known text interleaved with what is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Value<'a> {
+    /// The pieces in order; none for the empty string.
+    pub pieces: &'a [Piece<'a>],
+    /// Where all of it comes from.
+    pub origins: Origins,
+}
+
+/// A piece of a value. Adjacent `Text` pieces are merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Known text.
+    Text(&'a [u8]),
+    /// An active pattern character (`*`, `?`, `[…]`) or group: stands for text within one path component.
+    Glob(&'a [u8]),
+    /// Any text at all, `/` and `..` included.
+    Unknown,
+}
+
+impl<'a> Value<'a> {
+    /// The empty string.
+    pub const EMPTY: Self = Self { pieces: &[], origins: Origins::LITERAL };
+
+    /// The text, if all of it is known.
+    #[must_use]
+    pub fn known(&self) -> Option<&'a [u8]> {
+        match self.pieces {
+            [] => Some(b""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The known text at the beginning.
+    #[must_use]
+    pub fn known_prefix(&self) -> &'a [u8] {
+        match self.pieces.first() {
+            Some(Piece::Text(text)) => text,
+            _ => b"",
+        }
+    }
+
+    /// Whether any piece is [`Piece::Unknown`].
+    #[must_use]
+    pub fn has_unknown(&self) -> bool {
+        self.pieces.iter().any(|p| matches!(p, Piece::Unknown))
+    }
+
+    /// Whether any piece is [`Piece::Glob`].
+    #[must_use]
+    pub fn has_glob(&self) -> bool {
+        self.pieces.iter().any(|p| matches!(p, Piece::Glob(_)))
+    }
+}
+
+/// One element of an argument list, or as many as an expansion may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// What it is.
+    pub value: Value<'a>,
+    /// The word that it comes from, in the command that was asked about.
+    pub span: Span,
+    /// Whether it is exactly one element, or any number (an unquoted unknown, a pattern).
+    pub many: bool,
+}
+
+impl<'a> Field<'a> {
+    /// The text, if this is exactly one element whose text is known.
+    #[must_use]
+    pub fn known(&self) -> Option<&'a [u8]> {
+        if self.many { None } else { self.value.known() }
+    }
+}
+
+/// What flows through a pipe, a substitution or a file: its text if known, and its origins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stream<'a> {
+    /// The text, if all of it is known.
+    pub text: Option<&'a [u8]>,
+    /// Where it comes from.
+    pub origins: Origins,
+    /// The part of the command that produces it, for a finding that names both ends.
+    pub source: Option<Span>,
+}
+
+impl<'a> Stream<'a> {
+    /// No data: end of file at once.
+    pub const EMPTY: Self = Self { text: Some(b""), origins: Origins::NONE, source: None };
+    /// Whatever the caller's standard input is.
+    pub const TERMINAL: Self = Self { text: None, origins: Origins::TERMINAL, source: None };
+
+    /// Text that is not known, from these places.
+    #[must_use]
+    pub const fn unknown(origins: Origins, source: Span) -> Self {
+        Self { text: None, origins, source: Some(source) }
+    }
+
+    /// Known text.
+    #[must_use]
+    pub const fn known(text: &'a [u8], origins: Origins, source: Span) -> Self {
+        Self { text: Some(text), origins, source: Some(source) }
+    }
+}

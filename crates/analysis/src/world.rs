@@ -1,0 +1,66 @@
+//! What the analysis may ask of the machine. The pure crates never look for themselves.
+
+use std::borrow::Cow;
+
+/// What a path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// There is nothing.
+    Missing,
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A device, socket or pipe.
+    Special,
+    /// It cannot be told.
+    Unknown,
+}
+
+/// The machine, as far as a decision may depend on it. Paths are absolute bytes without NUL.
+///
+/// Every answer may be "not known"; the analysis then assumes the worst that is consistent with it.
+pub trait World {
+    /// The value of an environment variable at the start of the command. `None`: not known, it may be set or unset.
+    /// `Some(None)`: known to be unset.
+    fn variable(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>>;
+
+    /// The path with every symbolic link resolved; for a path whose last components do not exist, the resolved part
+    /// with the rest appended. `None`: not known.
+    fn canonical(&self, path: &[u8]) -> Option<Cow<'_, [u8]>>;
+
+    /// What is at the path, links followed.
+    fn kind(&self, path: &[u8]) -> FileKind;
+
+    /// The file that `execvp` would run for a name without a slash. `Some(None)`: known to be absent.
+    fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>>;
+
+    /// The first `limit` bytes of a regular file. `None`: not known, not there, or longer.
+    fn content(&self, path: &[u8], limit: usize) -> Option<Cow<'_, [u8]>>;
+}
+
+/// The empty world: nothing is known of any machine, so that the same command always gets the same plan.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Frozen;
+
+impl World for Frozen {
+    fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+        None
+    }
+
+    fn canonical(&self, _: &[u8]) -> Option<Cow<'_, [u8]>> {
+        None
+    }
+
+    fn kind(&self, _: &[u8]) -> FileKind {
+        FileKind::Unknown
+    }
+
+    fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+        None
+    }
+
+    fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
+        None
+    }
+}
