@@ -1,0 +1,271 @@
+//! What one line of the log says.
+//!
+//! A caller fills in a [`Record`]; the log adds version, sequence number, time and the hash of the line before,
+//! which together make an [`Entry`]. On disk an entry is one flat JSON object.
+
+use crate::{Digest, StreamDigest, Text};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The version of the line format, in the field `v`.
+pub(crate) const VERSION: u8 = 1;
+
+/// What happened, told by the caller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The agent's session, if the host names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The agent's own id for this call, if the host names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// The event and its details.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// The kind of event, in the field `event`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Event {
+    /// A verdict was asked for; shward runs nothing.
+    Check(Decided),
+    /// An agent's hook asked for a verdict; the agent runs the command if it is allowed.
+    Hook(Decided),
+    /// A verdict was reached and, if it allows, shward is about to run the command.
+    Run(Decided),
+    /// A command that shward ran has ended, or could not be started.
+    Outcome(Ended),
+    /// The bytes before this line are not a record: a writer was killed or the disk was full.
+    Recovered(Damage),
+}
+
+/// A request and the verdict on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decided {
+    /// What was asked for.
+    #[serde(flatten)]
+    pub input: Input,
+    /// The working directory of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Text>,
+    /// The agent that asked, by the name of its wire format (`claude`, `codex`, …).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Name of the policy profile.
+    pub profile: String,
+    /// Digest of the whole policy in force.
+    pub policy: Digest,
+    /// Whether the verdict holds only because shward itself runs the command, confined.
+    pub contained: bool,
+    /// The verdict's decision.
+    pub decision: Decision,
+    /// The verdict's tier, 1 to 4.
+    pub tier: u8,
+    /// Ids of the rules that fired, strictest first; each once.
+    pub rules: Vec<String>,
+    /// Digest of the grant that the sandbox enforces; absent when nothing will be run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<Digest>,
+}
+
+/// What an agent handed over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Input {
+    /// Shell text.
+    Command(Text),
+    /// A program and its arguments, for no shell.
+    Argv(Vec<Text>),
+}
+
+/// Allow, ask or deny.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// May run.
+    Allow,
+    /// A model or a person has to answer first.
+    Ask,
+    /// Must not run.
+    Deny,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Sequence number of the `run` record that this completes.
+    pub run: u64,
+    /// Whether the program was started at all.
+    pub executed: bool,
+    /// The exit code, if the child exited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal's number, if a signal ended the child.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// The time limit ended it.
+    pub timed_out: bool,
+    /// The caller ended it.
+    pub cancelled: bool,
+    /// Output went over its limit and some was dropped.
+    pub truncated: bool,
+    /// Wall-clock time in milliseconds.
+    pub duration_ms: u64,
+    /// Standard output; the contents are not logged.
+    pub stdout: StreamDigest,
+    /// Standard error; the contents are not logged.
+    pub stderr: StreamDigest,
+    /// Why shward could not start or finish the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A stretch of bytes that is not made of records. Its digest is the `prev` of the line that holds this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Damage {
+    /// Length of the stretch, without the newline that closes it.
+    pub damaged_bytes: u64,
+    /// Hash of the last sound line before the stretch.
+    pub after: Digest,
+}
+
+/// One line of the log.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Version of the format, 1.
+    pub v: u8,
+    /// Position in the chain, from 0, across rotated files.
+    pub seq: u64,
+    /// When it was written, RFC 3339 in UTC.
+    pub time: String,
+    /// SHA-256 of the line before, without its newline; [`Digest::ZERO`] for the first.
+    pub prev: Digest,
+    /// What happened.
+    #[serde(flatten)]
+    pub record: Record,
+}
+
+/// The part of an entry that makes the chain: all that appending and verifying look at.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Link<'a> {
+    v: u8,
+    pub(crate) seq: u64,
+    #[serde(borrow, rename = "time")]
+    _time: Cow<'a, str>,
+    pub(crate) prev: Digest,
+    #[serde(borrow)]
+    event: Cow<'a, str>,
+    #[serde(default)]
+    damaged_bytes: Option<u64>,
+    #[serde(default)]
+    after: Option<Digest>,
+}
+
+impl<'a> Link<'a> {
+    /// Reads a line without its newline; `None` when it is not a record of this format.
+    pub(crate) fn parse(line: &'a [u8]) -> Option<Link<'a>> {
+        let link: Link<'a> = serde_json::from_slice(line).ok()?;
+        // The writer puts nothing after the closing brace; a parser would forgive white space.
+        (link.v == VERSION && line.ends_with(b"}")).then_some(link)
+    }
+
+    /// The damage that this line closes, if it is such a line.
+    pub(crate) fn damage(&self) -> Option<Damage> {
+        match (self.event.as_ref(), self.damaged_bytes, self.after) {
+            ("recovered", Some(damaged_bytes), Some(after)) => Some(Damage { damaged_bytes, after }),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The wire format is a contract: whoever reads old logs depends on each name here.
+    #[test]
+    fn entries_are_flat_objects_and_are_read_back() {
+        let decided = Decided {
+            input: Input::Argv(vec!["rm".into(), Text::from(&b"\xff"[..])]),
+            cwd: Some("/work space".into()),
+            host: None,
+            profile: "workspace".into(),
+            policy: Digest::ZERO,
+            contained: false,
+            decision: Decision::Ask,
+            tier: 3,
+            rules: vec!["delete-outside".into()],
+            grant: None,
+        };
+        let empty = StreamDigest { bytes: 0, sha256: Digest::ZERO };
+        let ended = Ended {
+            run: 7,
+            executed: true,
+            exit_code: None,
+            signal: Some(9),
+            timed_out: true,
+            cancelled: false,
+            truncated: false,
+            duration_ms: 1500,
+            stdout: empty,
+            stderr: empty,
+            error: None,
+        };
+        let zero = Digest::ZERO;
+        let table = [
+            (
+                Event::Check(decided),
+                format!(
+                    r#""event":"check","argv":["rm",{{"lossy":"�","base64":"/w=="}}],"cwd":"/work space","profile":"workspace","policy":"{zero}","contained":false,"decision":"ask","tier":3,"rules":["delete-outside"]"#
+                ),
+            ),
+            (
+                Event::Outcome(ended),
+                format!(
+                    r#""event":"outcome","run":7,"executed":true,"signal":9,"timed_out":true,"cancelled":false,"truncated":false,"duration_ms":1500,"stdout":{{"bytes":0,"sha256":"{zero}"}},"stderr":{{"bytes":0,"sha256":"{zero}"}}"#
+                ),
+            ),
+            (
+                Event::Recovered(Damage { damaged_bytes: 5, after: zero }),
+                format!(r#""event":"recovered","damaged_bytes":5,"after":"{zero}""#),
+            ),
+        ];
+        for (event, json) in table {
+            let entry = Entry {
+                v: VERSION,
+                seq: 8,
+                time: "2024-02-29T23:59:59.000042Z".into(),
+                prev: zero,
+                record: Record { session: Some("s".into()), call_id: None, event },
+            };
+            let line = serde_json::to_string(&entry).unwrap();
+            let head = format!(r#"{{"v":1,"seq":8,"time":"2024-02-29T23:59:59.000042Z","prev":"{zero}""#);
+            assert_eq!(line, format!(r#"{head},"session":"s",{json}}}"#));
+            assert_eq!(serde_json::from_str::<Entry>(&line).unwrap(), entry);
+            let link = Link::parse(line.as_bytes()).unwrap();
+            assert_eq!((link.seq, link.prev), (8, zero));
+            assert_eq!(link.damage().is_some(), json.contains("recovered"));
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_record_is_not_a_link() {
+        let good = format!(r#"{{"v":1,"seq":0,"time":"t","prev":"{}","event":"check"}}"#, Digest::ZERO);
+        assert!(Link::parse(good.as_bytes()).is_some());
+        let table = [
+            good.replace(r#""v":1"#, r#""v":2"#),
+            good.replace(r#""seq":0"#, r#""seq":0,"seq":1"#),
+            good.replace(r#""seq":0"#, r#""seq":-1"#),
+            good.replace("event", "evint"),
+            format!("{good} "),
+            good.trim_end_matches('}').to_owned(),
+            String::new(),
+            "null".into(),
+        ];
+        for bad in table {
+            assert!(Link::parse(bad.as_bytes()).is_none(), "{bad}");
+        }
+    }
+}
