@@ -1,0 +1,107 @@
+//! Claude Code's wire format: events in, answers out, settings changed and restored.
+
+use serde_json::{Value, json};
+use shward_hosts::claude::{self, HOST};
+use shward_hosts::{Command, Decision, Question};
+
+#[test]
+fn events() {
+    let bash = json!({
+        "session_id": "s1", "transcript_path": "/t", "cwd": "/w", "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": "u1",
+        "tool_input": {"command": "ls -la", "description": "List files", "timeout": 1000, "run_in_background": false},
+        "a_field_of_the_future": [1, 2],
+    });
+    let command = Command {
+        command: "ls -la".into(),
+        cwd: Some("/w".into()),
+        session: Some("s1".into()),
+        call_id: Some("u1".into()),
+        reasoning: Some("List files".into()),
+    };
+    assert_eq!(claude::question(bash.to_string().as_bytes()), Ok(Question::Command(command)));
+
+    let with = |key: &str, value: Value| {
+        let mut event = bash.clone();
+        event[key] = value;
+        claude::question(event.to_string().as_bytes())
+    };
+    assert_eq!(with("tool_name", json!("Read")), Ok(Question::NotOurs));
+    assert_eq!(with("hook_event_name", json!("PostToolUse")), Ok(Question::NotOurs));
+    assert!(with("tool_input", json!({})).is_err());
+    assert!(with("tool_input", json!({"command": 7})).is_err());
+    assert!(with("tool_name", json!(7)).is_err());
+    for broken in ["", "{", "[]", "null", "\"x\"", "{\"hook_event_name\":\"PreToolUse\"}"] {
+        assert!(claude::question(broken.as_bytes()).is_err(), "{broken}");
+    }
+    assert!(claude::question(b"\xff\xfe").is_err());
+}
+
+#[test]
+fn answers_carry_only_fields_the_host_knows() {
+    for (decision, word, exit) in
+        [(Decision::Allow, "allow", 0), (Decision::Ask, "ask", 0), (Decision::Deny, "deny", 2)]
+    {
+        let answer = claude::answer(decision, "because \"x\"\n\u{1b}[31m");
+        let value: Value = serde_json::from_str(&answer.stdout).unwrap();
+        let expected = json!({"hookSpecificOutput": {
+            "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": "because \"x\"\n\u{1b}[31m",
+        }});
+        assert_eq!(value, expected);
+        assert_eq!(answer.exit, exit);
+        assert_eq!(answer.stderr.is_empty(), exit == 0, "a denial is told on standard error too");
+    }
+    let silent = claude::no_opinion();
+    assert_eq!((silent.stdout.as_str(), silent.exit), ("", 0));
+}
+
+#[test]
+fn install_and_uninstall_leave_everything_else_alone() {
+    let table = [
+        json!({}),
+        json!({"model": "x", "permissions": {"deny": ["Bash(rm:*)"]}}),
+        json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}),
+        json!({"hooks": {"PreToolUse": [{"matcher": "Read", "hooks": [{"type": "command", "command": "other"}]}]}}),
+    ];
+    for before in table {
+        let mut settings = before.clone();
+        assert_eq!(claude::uninstall(&mut settings), Ok(false));
+        assert_eq!(settings, before);
+        assert_eq!(claude::install(&mut settings, "/usr/local/bin/shward"), Ok(true));
+        let installed = settings.clone();
+        assert_eq!(
+            claude::install(&mut settings, "/usr/local/bin/shward"),
+            Ok(false),
+            "a second time changes nothing"
+        );
+        assert_eq!(settings, installed);
+        assert_eq!(claude::install(&mut settings, "/opt/shward"), Ok(true), "an older entry is replaced");
+        let list = settings["hooks"]["PreToolUse"].as_array().unwrap();
+        assert_eq!(list.iter().filter(|e| claude::is_ours(e)).count(), 1);
+        assert_eq!(claude::uninstall(&mut settings), Ok(true));
+        assert_eq!(settings, before);
+    }
+}
+
+#[test]
+fn settings_of_another_form_are_left_alone() {
+    for before in [json!([]), json!({"hooks": []}), json!({"hooks": {"PreToolUse": {}}}), json!("x")] {
+        let mut settings = before.clone();
+        assert!(claude::install(&mut settings, "/shward").is_err());
+        assert_eq!(settings, before);
+    }
+}
+
+#[test]
+fn other_hooks_are_not_taken_for_ours() {
+    assert!(claude::is_ours(&claude::entry("/a/b/shward")));
+    for other in [
+        json!({"hooks": [{"command": "/a/shward-wrapper", "args": ["hook", HOST]}]}),
+        json!({"hooks": [{"command": "/a/shward", "args": ["hook", "codex"]}]}),
+        json!({"hooks": [{"command": "shward hook claude"}]}),
+        json!({}),
+        json!(null),
+    ] {
+        assert!(!claude::is_ours(&other), "{other}");
+    }
+}
