@@ -29,9 +29,15 @@ pub enum Certainty {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum EffectKind<'a> {
-    /// A file's content, a directory's listing, or the environment is read.
+    /// A file's content, or the environment, is read.
     Read {
         /// What is read.
+        target: Target<'a>,
+    },
+    /// Names or metadata are read: a directory's listing, a file's size, owner, times or existence. It tells nothing of
+    /// any file's content, so that looking whether a key exists is not the same as reading it.
+    List {
+        /// What is looked at.
         target: Target<'a>,
     },
     /// A file is created, replaced, appended to or changed.
@@ -139,6 +145,7 @@ impl EffectKind<'_> {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Read { .. } => "read",
+            Self::List { .. } => "list",
             Self::Write { .. } => "write",
             Self::Delete { .. } => "delete",
             Self::Metadata { .. } => "metadata",
@@ -202,7 +209,7 @@ pub struct Target<'a> {
     pub scope: Scope,
     /// Everything below it is meant too.
     pub tree: bool,
-    /// Which important places lie at or below it (for a tree), or are it.
+    /// Which important places lie at or below it. Of a directory that is not meant as a tree this only says what it holds.
     pub covers: Covers,
 }
 
