@@ -49,6 +49,9 @@ pub(crate) trait Session<'a> {
     /// as far as the world knows them, and classified.
     fn target(&mut self, path: &Value<'a>) -> Target<'a>;
 
+    /// The home directory of the user who runs it; where the knowledge's `~/…` paths lie.
+    fn home(&self) -> &'a [u8];
+
     /// The working directory, if known.
     fn cwd(&self) -> Option<&'a [u8]>;
 

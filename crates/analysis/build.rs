@@ -1,0 +1,63 @@
+//! Makes the static tables of the command knowledge from `knowledge/*.cmds`.
+//!
+//! A program whose description has errors is left out, which makes it a program that is not understood; the test
+//! `knowledge_data` lists the errors. In a release build they are fatal.
+
+// What a build script prints is read by cargo.
+#![allow(clippy::print_stdout)]
+
+#[path = "build/emit.rs"]
+mod emit;
+// Examples are read for the tests only.
+#[allow(dead_code)]
+#[path = "build/format.rs"]
+mod format;
+#[path = "build/vocabulary.rs"]
+mod vocabulary;
+#[path = "src/knowledge/words.rs"]
+mod words;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    for watched in ["build.rs", "build", "knowledge", "src/knowledge/words.rs", "src/knowledge/readers"] {
+        println!("cargo::rerun-if-changed={watched}");
+    }
+    let mut files = Vec::new();
+    for path in with_extension(&root.join("knowledge"), "cmds")? {
+        files.push((file_name(&path), fs::read_to_string(&path)?));
+    }
+    let readers: Vec<String> = with_extension(&root.join("src/knowledge/readers"), "rs")?
+        .iter()
+        .filter_map(|path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned))
+        .filter(|name| name != "mod")
+        .collect();
+    let knowledge = format::read(&files, &readers);
+    let level = if env::var("PROFILE")? == "release" { "error" } else { "warning" };
+    for problem in &knowledge.problems {
+        println!("cargo::{level}=knowledge/{problem}");
+    }
+    let out = PathBuf::from(env::var("OUT_DIR")?).join("knowledge_tables.rs");
+    fs::write(out, emit::tables(&knowledge.programs))?;
+    Ok(())
+}
+
+/// The files of a directory with this extension, by name.
+fn with_extension(directory: &Path, extension: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == extension) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}

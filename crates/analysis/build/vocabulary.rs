@@ -1,0 +1,259 @@
+//! From the words of the knowledge files to their meaning, and from a wrong word to what would have been right.
+
+use super::words::{Act, Role, Style};
+
+const STYLES: &[(&str, Style)] = &[
+    ("gnu", Style::Gnu),
+    ("posix", Style::Posix),
+    ("exact", Style::Exact),
+    ("single-dash", Style::SingleDash),
+    ("bare", Style::Bare),
+    ("key-value", Style::KeyValue),
+];
+
+const ROLES: &[(&str, Role)] = &[
+    ("text", Role::Text),
+    ("read", Role::Read),
+    ("list", Role::List),
+    ("read-list", Role::ReadList),
+    ("write", Role::Write),
+    ("append", Role::Append),
+    ("create", Role::Create),
+    ("modify", Role::Modify),
+    ("truncate", Role::Truncate),
+    ("write-below", Role::WriteBelow),
+    ("delete", Role::Delete),
+    ("delete-tree", Role::DeleteTree),
+    ("move", Role::Move),
+    ("metadata", Role::Metadata("attributes")),
+    ("dest", Role::Dest),
+    ("dest-link", Role::DestLink),
+    ("chdir", Role::Chdir),
+    ("run", Role::Run),
+    ("exec", Role::Exec),
+    ("program", Role::Program),
+    ("load", Role::Load),
+    ("config", Role::Config),
+    ("setting", Role::Setting),
+    ("connect", Role::Connect),
+    ("download", Role::Download),
+    ("upload", Role::Upload),
+    ("send", Role::Send),
+    ("listen", Role::Listen),
+    ("process", Role::Process),
+    ("variable", Role::Variable),
+    ("subscript", Role::Subscript),
+    ("unknown", Role::Unknown),
+];
+
+const METADATA: &[&str] = &["mode", "owner", "times", "attributes", "setuid", "world-writable"];
+
+const LANGUAGES: &[&str] = &[
+    "shell",
+    "python",
+    "javascript",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "awk",
+    "sed",
+    "sql",
+    "native",
+    "project",
+    "terminal",
+    "jq",
+    "r",
+    "java",
+    "groovy",
+    "kotlin",
+    "scala",
+    "go",
+    "rust",
+    "tcl",
+    "expect",
+    "lisp",
+    "scheme",
+    "haskell",
+    "julia",
+    "octave",
+    "powershell",
+    "vim",
+    "emacs",
+    "gdb",
+    "make",
+    "m4",
+    "postscript",
+    "tex",
+    "gnuplot",
+    "swift",
+    "dart",
+    "elixir",
+    "ed",
+    "erlang",
+    "clojure",
+    "ocaml",
+    "typescript",
+    "bc",
+    "starlark",
+    "nix",
+    "cypher",
+    "mongo",
+    "redis",
+];
+
+const SIGNALS: &[&str] = &["own", "process", "name", "all"];
+const PRIVILEGES: &[&str] = &["sudo", "user", "setuid", "capability", "container", "account", "namespace"];
+const PERSISTENCE: &[&str] = &["cron", "at", "service", "login", "hook", "kernel", "autostart"];
+const SYSTEMS: &[&str] = &[
+    "service", "power", "kernel", "clock", "mount", "network", "firewall", "disk", "account", "audit",
+    "limits", "display",
+];
+const PACKAGES: &[&str] = &["install", "remove", "update", "publish", "configure"];
+const VCS: &[&str] = &[
+    "stage",
+    "commit",
+    "branch",
+    "tag",
+    "merge",
+    "rewrite",
+    "discard",
+    "fetch",
+    "push",
+    "force-push",
+    "config",
+    "delete",
+    "stash",
+    "init",
+];
+const REMOTE: &[&str] = &["read", "change", "destroy"];
+const ORIGINS: &[&str] =
+    &["literal", "file", "secret", "environment", "network", "decoded", "terminal", "written", "unknown"];
+
+/// What kind of word was looked for, and what would have been right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NoSuchWord {
+    pub(crate) what: &'static str,
+    pub(crate) valid: Vec<&'static str>,
+}
+
+type Found<T> = Result<T, NoSuchWord>;
+
+fn listed<T: Copy>(what: &'static str, word: &str, table: &[(&'static str, T)]) -> Found<T> {
+    let found = table.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    found.ok_or_else(|| NoSuchWord { what, valid: table.iter().map(|(name, _)| *name).collect() })
+}
+
+fn among(what: &'static str, word: &str, table: &[&'static str]) -> Found<&'static str> {
+    let found = table.iter().find(|name| **name == word).copied();
+    found.ok_or_else(|| NoSuchWord { what, valid: table.to_vec() })
+}
+
+/// A word of an open vocabulary: lower case, digits, `-`.
+fn open(what: &'static str, word: &str) -> Found<&'static str> {
+    let fits =
+        !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    if fits {
+        Ok(kept(word))
+    } else {
+        Err(NoSuchWord { what, valid: vec!["lower-case letters, digits and -"] })
+    }
+}
+
+/// The tables live as long as the build; so do the words they are made of.
+fn kept(word: &str) -> &'static str {
+    word.to_owned().leak()
+}
+
+/// The style of this name.
+pub(crate) fn style(word: &str) -> Found<Style> {
+    listed("style", word, STYLES)
+}
+
+/// The role of this name.
+pub(crate) fn role(word: &str) -> Found<Role> {
+    match word.split_once(':') {
+        Some(("code", language)) => Ok(Role::Code(among("language", language, LANGUAGES)?)),
+        Some(("script", language)) => Ok(Role::Script(among("language", language, LANGUAGES)?)),
+        Some(("metadata", what)) => Ok(Role::Metadata(among("kind of metadata", what, METADATA)?)),
+        _ => listed("role", word, ROLES).map_err(|mut e| {
+            e.valid.extend(["code:LANG", "script:LANG", "metadata:WHAT"]);
+            e
+        }),
+    }
+}
+
+/// The effect of this name.
+pub(crate) fn act(word: &str) -> Found<Act> {
+    let (kind, detail) = word.split_once(':').unwrap_or((word, ""));
+    match kind {
+        "recursive" if detail.is_empty() => Ok(Act::Recursive),
+        "exec" if detail.is_empty() => Ok(Act::Exec),
+        "listen" if detail.is_empty() => Ok(Act::Listen),
+        "send" if detail.is_empty() => Ok(Act::Send),
+        "environment" if detail.is_empty() => Ok(Act::Environment),
+        "secret" if detail.is_empty() => Ok(Act::Secret),
+        "connect" => Ok(Act::Connect(kept(detail))),
+        "code" => Ok(Act::Code(among("language", detail, LANGUAGES)?)),
+        "signal" => Ok(Act::Signal(among("signal", detail, SIGNALS)?)),
+        "privilege" => Ok(Act::Privilege(among("privilege", detail, PRIVILEGES)?)),
+        "persist" => Ok(Act::Persist(among("persistence", detail, PERSISTENCE)?)),
+        "system" => Ok(Act::System(among("system effect", detail, SYSTEMS)?)),
+        "package" => Ok(Act::Package(among("package action", detail, PACKAGES)?)),
+        "vcs" => Ok(Act::Vcs(among("version control action", detail, VCS)?)),
+        "unknown" => Ok(Act::Unknown(open("reason", detail)?)),
+        "remote" => {
+            let (action, service) = detail.split_once(':').unwrap_or((detail, ""));
+            Ok(Act::Remote(among("remote action", action, REMOTE)?, open("service", service)?))
+        }
+        "read" | "list" | "write" | "append" | "create" | "modify" | "truncate" | "write-below"
+        | "delete" | "delete-tree" | "metadata"
+            if !detail.is_empty() =>
+        {
+            Ok(Act::Place(listed("role", kind, ROLES)?, kept(detail)))
+        }
+        _ => Err(NoSuchWord {
+            what: "effect",
+            valid: vec![
+                "read:PATH",
+                "list:PATH",
+                "write:PATH",
+                "append:PATH",
+                "create:PATH",
+                "modify:PATH",
+                "truncate:PATH",
+                "write-below:PATH",
+                "delete:PATH",
+                "delete-tree:PATH",
+                "metadata:PATH",
+                "recursive",
+                "exec",
+                "code:LANG",
+                "connect",
+                "connect:HOST",
+                "listen",
+                "send",
+                "signal:WHAT",
+                "privilege:WHAT",
+                "persist:WHAT",
+                "system:WHAT",
+                "package:ACTION",
+                "vcs:ACTION",
+                "remote:ACTION:SERVICE",
+                "environment",
+                "secret",
+                "unknown:REASON",
+            ],
+        }),
+    }
+}
+
+/// The name of an origin, checked.
+pub(crate) fn origin(word: &str) -> Found<&'static str> {
+    among("origin", word, ORIGINS)
+}
+
+/// A language name, checked.
+pub(crate) fn language(word: &str) -> Found<&'static str> {
+    among("language", word, LANGUAGES)
+}

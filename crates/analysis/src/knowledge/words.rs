@@ -1,0 +1,110 @@
+//! The vocabulary of the knowledge files: styles, roles and effects, with the names that `docs/knowledge.md` gives them.
+//!
+//! The build script and the engine share this module, so a word has one meaning. The build script writes the tables
+//! with the `Debug` form of these types.
+
+/// How a program's options are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `getopt_long`: clusters, joined values, abbreviations, operands mixed in.
+    Gnu,
+    /// The same, but the first operand ends the options.
+    Posix,
+    /// As [`Style::Gnu`] without abbreviations.
+    Exact,
+    /// Long names behind one dash.
+    SingleDash,
+    /// No options: every word is an operand, unless it is listed.
+    Bare,
+    /// `key=value`.
+    KeyValue,
+}
+
+/// What a value or an operand means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Text,
+    Read,
+    List,
+    ReadList,
+    Write,
+    Append,
+    Create,
+    Modify,
+    Truncate,
+    WriteBelow,
+    Delete,
+    DeleteTree,
+    Move,
+    Metadata(&'static str),
+    Dest,
+    DestLink,
+    Chdir,
+    Run,
+    Exec,
+    Program,
+    Code(&'static str),
+    Script(&'static str),
+    Load,
+    Config,
+    Setting,
+    Connect,
+    Download,
+    Upload,
+    Send,
+    Listen,
+    Process,
+    Variable,
+    Subscript,
+    Unknown,
+}
+
+impl Role {
+    /// Whether a value in this role cannot do more than tell the program what to read or print.
+    pub(crate) const fn is_tame(self) -> bool {
+        matches!(self, Self::Text | Self::Read | Self::List | Self::ReadList | Self::Config)
+    }
+}
+
+/// An effect that does not depend on a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// An effect on a fixed place.
+    Place(Role, &'static str),
+    Recursive,
+    Exec,
+    Code(&'static str),
+    Connect(&'static str),
+    Listen,
+    Send,
+    Signal(&'static str),
+    Privilege(&'static str),
+    Persist(&'static str),
+    System(&'static str),
+    Package(&'static str),
+    Vcs(&'static str),
+    Remote(&'static str, &'static str),
+    Environment,
+    Secret,
+    Unknown(&'static str),
+}
+
+/// What standard input means when it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stdin {
+    Data,
+    None,
+    Code(&'static str),
+    List,
+}
+
+/// Where standard output comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// What was read, and these origins.
+    Origins(&'static [&'static str]),
+    /// Nothing of what was read.
+    None,
+    /// Counts, sums, names, messages.
+    Status,
+}

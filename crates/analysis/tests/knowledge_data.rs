@@ -1,0 +1,107 @@
+//! The knowledge files are well-formed: every problem is listed with its file and line.
+
+// Modules of the build script; the test does not use all of what they read.
+#[allow(dead_code)]
+#[path = "../build/format.rs"]
+mod format;
+#[path = "../build/vocabulary.rs"]
+mod vocabulary;
+#[allow(dead_code)]
+#[path = "../src/knowledge/words.rs"]
+mod words;
+
+use std::path::Path;
+use std::{fs, io};
+
+fn sorted(directory: &str, extension: &str) -> io::Result<Vec<std::path::PathBuf>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let mut paths: Vec<_> = fs::read_dir(root)?.filter_map(|entry| entry.ok().map(|e| e.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == extension));
+    paths.sort();
+    Ok(paths)
+}
+
+fn readers() -> Vec<String> {
+    let paths = sorted("src/knowledge/readers", "rs").unwrap();
+    paths.iter().map(|p| p.file_stem().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn every_file_is_well_formed() {
+    let files: Vec<(String, String)> = sorted("knowledge", "cmds")
+        .unwrap()
+        .iter()
+        .map(|path| {
+            (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    let knowledge = format::read(&files, &readers());
+    let problems: Vec<String> = knowledge.problems.iter().map(|p| format!("knowledge/{p}")).collect();
+    assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+/// The messages for one text.
+fn problems(text: &str) -> Vec<String> {
+    let knowledge = format::read(&[("x.cmds".to_owned(), text.to_owned())], &["find".to_owned()]);
+    knowledge.problems.iter().map(|p| p.to_string()).collect()
+}
+
+#[test]
+fn problems_name_the_line_and_what_is_right() {
+    let cases = [
+        ("programm sort", "x.cmds:1: ‘programm’ cannot stand here"),
+        ("program", "x.cmds:1: at least one name"),
+        ("program a\n flag -x", "x.cmds:2: indent with two spaces"),
+        ("program a\n    flag -x", "x.cmds:2: indented too far"),
+        ("program a\n  flags -x", "x.cmds:2: ‘flags’ is no line; there are: style flag"),
+        ("program a\n  style gnuu", "x.cmds:2: no such style; there are: gnu posix"),
+        ("program a\n  option -o FILE wirte", "x.cmds:2: ‘wirte’: no such role; there are: text read"),
+        ("program a\n  option -o file write", "x.cmds:2: ‘file’ is no option name in this style"),
+        (
+            "program a\n  flag -x : vcs:comit",
+            "x.cmds:2: ‘vcs:comit’: no such version control action; there are: stage",
+        ),
+        ("program a\n  flag -x\n  flag -y -x", "x.cmds:3: ‘-x’ is already listed in line 2"),
+        (
+            "program a\n  operands FILE* read\n  operands when -x FILE* write",
+            "x.cmds:2: an `operands` line without",
+        ),
+        ("program a\n  operands when -x FILE* write", "x.cmds:2: `when -x`: no such option"),
+        ("program a\n  operands A* read B* read", "x.cmds:2: only one operand may repeat"),
+        ("program a\n  reader fnid", "x.cmds:2: no reader ‘fnid’; there are: find"),
+        ("program a\nprogram b a", "x.cmds:2: program ‘a’ is already described in x.cmds:1"),
+        ("program a\n  sub x\n  sub y x", "x.cmds:3: subcommand ‘x’ is already described in line 2"),
+        ("program a\n  example a -x", "x.cmds:2: expected `example COMMAND => EFFECT…`"),
+        ("program a\n  option -x exec", "x.cmds:2: `exec` is for operands"),
+    ];
+    for (text, expected) in cases {
+        let found = problems(text);
+        assert!(found.iter().any(|p| p.starts_with(expected)), "{text:?} gave {found:#?}, not {expected:?}");
+    }
+}
+
+#[test]
+fn a_sound_program_beside_a_broken_one_is_kept() {
+    let text = "program a\n  flag -x\n\nprogram b\n  flga -x\n\nprogram c\n  operands FILE* read\n";
+    let knowledge = format::read(&[("x.cmds".to_owned(), text.to_owned())], &[]);
+    let names: Vec<_> = knowledge.programs.iter().flat_map(|p| &p.names).collect();
+    assert_eq!(names, ["a", "c"]);
+    assert_eq!(knowledge.problems.len(), 1);
+}
+
+#[test]
+fn the_documented_example_is_read_as_documented() {
+    let text = "source manual\n\nprogram sort\n  flag -c -C --check[=WHEN]\n  option -o --output FILE write\n  info --help\n  operands FILE* read\n  sub x y\n    flag -z : vcs:commit recursive\n    global\n  stdin code python\n  example sort -o out in => read:in write:out\n";
+    let knowledge = format::read(&[("x.cmds".to_owned(), text.to_owned())], &[]);
+    assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
+    let sort = &knowledge.programs[0];
+    assert_eq!(sort.options.len(), 3);
+    assert!(sort.options[0].names[2].optional);
+    assert_eq!(sort.options[1].role, words::Role::Write);
+    assert_eq!(sort.subs[0].names, ["x", "y"]);
+    assert_eq!(sort.subs[0].options[0].acts.len(), 2);
+    assert!(sort.subs[0].global);
+    assert_eq!(sort.stdin, Some(words::Stdin::Code("python")));
+    assert_eq!(knowledge.examples[0].command, "sort -o out in");
+    assert_eq!(knowledge.examples[0].effects, ["read:in", "write:out"]);
+}
