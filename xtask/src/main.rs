@@ -1,2 +1,67 @@
-//! Project tasks.
-fn main() {}
+//! Project tasks, run as `cargo xtask TASK`.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a task reports to whoever started it")]
+
+mod acceptance;
+mod batch;
+mod corpus;
+mod progress;
+mod score;
+mod tidy;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const HELP: &str = "\
+usage: cargo xtask TASK
+
+  tidy                      hold the rules that the compiler does not
+  score DIR [OPTION]…       judge the labelled commands of a corpus directory
+      --contained           only as if shward ran them (default: both ways)
+      --binary FILE         this shward (default: a release build)
+      --home DIR            home of the sources that say nothing else (default: /home/dev)
+      --misses FILE         write each wrong judgement, one JSON object per line
+      --json FILE           write the scores, for a later --diff
+      --diff FILE           show what changed since the scores in FILE
+  acceptance DIR [OPTION]…  compare what is parsed with `bash -n`
+      --binary FILE         this shward (default: a release build)
+      --json FILE           write each difference, one JSON object per line
+";
+
+/// Why a task ended early, told to a person.
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
+    let root = root();
+    match arguments.split_first() {
+        Some((task, [])) if task == "tidy" => tidy::run(&root),
+        Some((task, rest)) if task == "score" => score::run(&root, rest),
+        Some((task, rest)) if task == "acceptance" => acceptance::run(&root, rest),
+        Some((task, _)) if task == "help" || task == "--help" => {
+            print!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => {
+            eprint!("{HELP}");
+            Ok(ExitCode::from(64))
+        }
+    }
+}
+
+/// The repository: where this package's directory is.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
