@@ -1,1 +1,67 @@
-//! sandbox
+//! Confines one command on Linux.
+//!
+//! Describe what the command may reach ([`Confinement`]), turn that into an immutable list of primitive operations
+//! ([`Plan`]), run it ([`run`]). A plan can be shown before anything happens, hashed into a log, and run more than once.
+//!
+//! ```
+//! use shward_sandbox::{Confinement, Exit, Options, run};
+//!
+//! let plan = Confinement::new("/bin/sh", "/usr").arguments(["sh", "-c", "echo hello; exit 3"]).prepare()?;
+//! match run(&plan, Options::default()) {
+//!     Ok(done) => {
+//!         assert_eq!(done.exit, Exit::Exited(3));
+//!         assert_eq!(done.stdout.head, b"hello\n");
+//!     }
+//!     // Where the kernel gives no sandbox, nothing has run, and the error says what to change.
+//!     Err(error) => println!("{error}"),
+//! }
+//! # Ok::<(), shward_sandbox::SandboxError>(())
+//! ```
+//!
+//! # Layers
+//!
+//! 1. A mount view of its own: everything read-only, writable roots attached again, private directories, masks.
+//! 2. Landlock: the same rules by another mechanism, plus devices, TCP, abstract sockets and signals.
+//! 3. A seccomp filter: the parts of the kernel that an ordinary program does not need.
+//! 4. Namespaces for pids, network, IPC, host name, cgroups; no capabilities; `no_new_privs`.
+//! 5. Resource limits, and a process 1 with which the whole tree dies.
+//!
+//! A layer that the kernel cannot give is an error, never a weaker sandbox. It works for root and for ordinary users.
+//!
+//! # How the child is made
+//!
+//! `fork` copies the page tables of the caller, which takes milliseconds in a large process. So the child is made with
+//! `CLONE_VM | CLONE_VFORK` directly into its namespaces: it borrows the caller's memory, carries out the plan with raw
+//! system calls and no allocation, and is gone from that memory when it calls execve. The calling thread waits until then.
+//!
+//! The sandbox dies with the *thread* that started it (prctl(2), `PR_SET_PDEATHSIG`).
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("this crate confines commands with Linux namespaces, Landlock and seccomp");
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!("process 1 of the sandbox and the seccomp table are written for x86-64 and aarch64");
+
+mod bpf;
+mod capture;
+mod child;
+mod confinement;
+mod descriptor;
+mod error;
+mod filter;
+mod init;
+mod landlock;
+mod plan;
+mod prepare;
+mod probe;
+mod run;
+mod sockets;
+mod spawn;
+mod sys;
+
+pub use capture::Captured;
+pub use confinement::{Confinement, Limits, Network};
+pub use error::{SandboxError, Stage};
+pub use plan::{Gap, Plan};
+pub use probe::{Probe, probe};
+pub use run::{Cancel, Exit, OnOutput, Options, Output, RunResult, Stdin, Stream, run};

@@ -1,0 +1,193 @@
+//! What the child does between clone and execve.
+//!
+//! It runs on a stack of its own in the supervisor's memory, while other threads of the supervisor go on. So: no
+//! allocation, no locks, no panics, no destructors; only raw system calls on what the plan has prepared. Whatever fails is
+//! written where the supervisor reads it, and the child exits before anything of the command has run.
+
+use std::ffi::{CStr, c_void};
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+
+use crate::init;
+use crate::plan::{Operation, Plan, Slot};
+use crate::sys::{self, Errno, attribute};
+
+/// How far the child came, read by the supervisor after the child has gone.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// 0 while nothing failed, else one more than the index of the failed operation; the operation after the last is the
+    /// start of process 1.
+    failed: AtomicU32,
+    errno: AtomicI32,
+}
+
+impl Progress {
+    fn fail(&self, index: u32, errno: Errno) {
+        self.errno.store(errno, Ordering::Relaxed);
+        self.failed.store(index.saturating_add(1), Ordering::Release);
+    }
+
+    /// Index of the failed operation and its errno.
+    pub(crate) fn failure(&self) -> Option<(usize, Errno)> {
+        let failed = self.failed.load(Ordering::Acquire);
+        Some((failed.checked_sub(1)? as usize, self.errno.load(Ordering::Relaxed)))
+    }
+}
+
+/// All that the child needs, lent by the supervisor, which waits.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) plan: &'a Plan,
+    /// One per slot of the plan; negative while unused.
+    pub(crate) slots: &'a mut [RawFd],
+    /// Standard input, output, error and the status pipe; all above 3.
+    pub(crate) descriptors: [RawFd; 4],
+    /// The program of process 1.
+    pub(crate) image: RawFd,
+    pub(crate) progress: &'a Progress,
+}
+
+/// Entry point for clone(2).
+///
+/// # Safety
+/// `context` must point to a [`Context`] that stays alive and untouched until the child has called execve or exited.
+pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
+    // SAFETY: the supervisor passes its context and is suspended (CLONE_VFORK) while the child uses it.
+    let context = unsafe { &mut *context.cast::<Context<'_>>() };
+    let Context { plan, slots, descriptors, image, progress } = context;
+    // Modes in the plan are meant as they are.
+    let umask = sys::set_umask(0);
+    let mut index = 0;
+    for operation in &plan.operations {
+        if let Err(errno) = perform(operation, slots, descriptors) {
+            progress.fail(index, errno);
+            sys::exit_now(1);
+            return 1;
+        }
+        index = index.saturating_add(1);
+    }
+    sys::set_umask(umask);
+    // SAFETY: both arrays are null-terminated and live in the plan.
+    let errno =
+        unsafe { sys::execute_descriptor(*image, plan.arguments.as_ptr(), plan.environment.as_ptr()) };
+    progress.fail(index, errno);
+    sys::exit_now(1);
+    1
+}
+
+fn perform(operation: &Operation, slots: &mut [RawFd], descriptors: &[RawFd; 4]) -> Result<(), Errno> {
+    match operation {
+        Operation::DieWithSupervisor => {
+            sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).map(drop)
+        }
+        Operation::NewSession => sys::new_session(),
+        Operation::ResetSignals => sys::reset_signals(),
+        Operation::MapIds { user, group } => map_ids(user, group),
+        Operation::IsolateMounts => on_path(c"/", |root| sys::set_mount_attributes(root, 0)),
+        Operation::TakeTree { path, attributes, slot } => {
+            on_path(path, |source| take(source, c"", *attributes, *slot, slots))
+        }
+        Operation::SealRoot { attributes } => {
+            on_path(c"/", |root| sys::set_mount_attributes(root, *attributes))
+        }
+        Operation::MountScratch { path, options, slot } => {
+            let flags = libc::MS_NOSUID | libc::MS_NODEV;
+            sys::mount(c"shward", path, c"tmpfs", flags, options)?;
+            keep(slots, *slot, sys::open_exact(path)?)
+        }
+        Operation::ScratchDirectory { scratch, name, mode } => {
+            sys::make_directory(kept(slots, *scratch)?, name, *mode)
+        }
+        Operation::ScratchFile { scratch, name, mode } => sys::make_file(kept(slots, *scratch)?, name, *mode),
+        Operation::TakeScratch { scratch, name, attributes, slot } => {
+            take(kept(slots, *scratch)?, name, *attributes, *slot, slots)
+        }
+        Operation::MakeDirectory { path, mode } => sys::make_directory(libc::AT_FDCWD, path, *mode),
+        Operation::MakeFile { path } => sys::make_file(libc::AT_FDCWD, path, 0o600),
+        Operation::MakeLink { content, path } => sys::make_symlink(content, path),
+        Operation::Attach { slot, path } => {
+            let tree = kept(slots, *slot)?;
+            on_path(path, |target| sys::attach_tree(tree, target))?;
+            sys::close(tree);
+            keep(slots, *slot, -1)
+        }
+        Operation::MountTerminals => {
+            let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
+            sys::mount(c"devpts", c"/dev/pts", c"devpts", flags, c"newinstance,ptmxmode=0666,mode=0620")
+        }
+        Operation::MountProc => {
+            let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+            sys::mount(c"proc", c"/proc", c"proc", flags, c"")
+        }
+        Operation::LimitPids { text } => sys::write_file(c"/proc/sys/kernel/pid_max", text.to_bytes()),
+        Operation::SealProc => {
+            on_path(c"/proc", |proc| sys::set_mount_attributes(proc, attribute::READ_ONLY))
+        }
+        Operation::RaiseLoopback => sys::raise_loopback(),
+        Operation::Limit { resource, value, .. } => sys::set_limit(*resource, *value),
+        Operation::ChangeDirectory { path } => sys::change_directory(path),
+        Operation::PlaceDescriptors => {
+            for (to, from) in (0..).zip(descriptors) {
+                sys::place_descriptor(*from, to)?;
+            }
+            sys::close_on_exec_from(init::STATUS_FD as u32 + 1)
+        }
+        Operation::DropCapabilities => drop_capabilities(),
+        Operation::NoNewPrivileges => sys::process_control(libc::PR_SET_NO_NEW_PRIVS, 1, 0).map(drop),
+        Operation::Ruleset { attributes, size, slot } => {
+            keep(slots, *slot, sys::create_ruleset(attributes, *size)?)
+        }
+        Operation::Rule { path, rights, ruleset, .. } => {
+            let ruleset = kept(slots, *ruleset)?;
+            on_path(path, |parent| sys::add_path_rule(ruleset, parent, *rights))
+        }
+        Operation::EnforceRuleset { ruleset } => sys::restrict_self(kept(slots, *ruleset)?),
+        Operation::Filter { program } => sys::install_filter(program),
+    }
+}
+
+fn keep(slots: &mut [RawFd], slot: Slot, fd: RawFd) -> Result<(), Errno> {
+    *slots.get_mut(slot).ok_or(libc::EBADF)? = fd;
+    Ok(())
+}
+
+fn kept(slots: &[RawFd], slot: Slot) -> Result<RawFd, Errno> {
+    slots.get(slot).copied().filter(|fd| *fd >= 0).ok_or(libc::EBADF)
+}
+
+/// Opens a handle of a path, uses it, closes it.
+fn on_path(path: &CStr, action: impl FnOnce(RawFd) -> Result<(), Errno>) -> Result<(), Errno> {
+    let fd = sys::open_exact(path)?;
+    let result = action(fd);
+    sys::close(fd);
+    result
+}
+
+fn take(at: RawFd, path: &CStr, attributes: u64, slot: Slot, slots: &mut [RawFd]) -> Result<(), Errno> {
+    let tree = sys::clone_tree(at, path)?;
+    sys::set_mount_attributes(tree, attributes)?;
+    keep(slots, slot, tree)
+}
+
+/// An unprivileged process may map its own ids only, and its group only after giving up setgroups(2).
+fn map_ids(user: &CStr, group: &CStr) -> Result<(), Errno> {
+    sys::write_file(c"/proc/self/setgroups", b"deny")?;
+    sys::write_file(c"/proc/self/uid_map", user.to_bytes())?;
+    sys::write_file(c"/proc/self/gid_map", group.to_bytes())
+}
+
+/// capabilities(7): the bounding set first (it needs `CAP_SETPCAP`), then the ambient set, then the switch that would give
+/// user 0 capabilities back at execve, then the three sets of the thread.
+fn drop_capabilities() -> Result<(), Errno> {
+    const NO_ROOT_MAGIC: usize = 0b10_1111; // NOROOT, NO_SETUID_FIXUP, their locks, and KEEP_CAPS locked off
+    for capability in 0..64 {
+        match sys::process_control(libc::PR_CAPBSET_DROP, capability, 0) {
+            Ok(_) => {}
+            Err(libc::EINVAL) => break, // one more than the kernel knows
+            Err(errno) => return Err(errno),
+        }
+    }
+    sys::process_control(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as usize, 0)?;
+    sys::process_control(libc::PR_SET_SECUREBITS, NO_ROOT_MAGIC, 0)?;
+    sys::clear_capabilities()
+}

@@ -1,0 +1,185 @@
+//! What a command may reach: the description from which a [`Plan`] is made.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::error::SandboxError;
+use crate::plan::Plan;
+use crate::prepare;
+
+/// Which network the command sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Network {
+    /// None: an empty network namespace, and no sockets but local ones.
+    #[default]
+    None,
+    /// A loopback interface of its own, where its test servers and clients find each other and nobody else.
+    Loopback,
+    /// The host's network: TCP and UDP anywhere, the host's loopback included. Choose it explicitly and record it.
+    Host,
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Loopback => "loopback",
+            Self::Host => "host",
+        })
+    }
+}
+
+/// Resource limits (getrlimit(2)); `None` leaves the caller's own limit. A limit above the caller's hard limit is lowered to
+/// it. Core dumps are always off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of address space per process (`RLIMIT_AS`). Programs that reserve much and use little (node, go, java) need
+    /// room here; [`data`](Self::data) is usually the better limit.
+    pub address_space: Option<u64>,
+    /// Bytes of private writable memory per process (`RLIMIT_DATA`).
+    pub data: Option<u64>,
+    /// Processes and threads of the whole sandbox (`RLIMIT_NPROC` of its user namespace). For real root the limit is that
+    /// of the pid namespace, which may exceed this one by 300.
+    pub processes: Option<u64>,
+    /// Bytes of a single file that is written (`RLIMIT_FSIZE`).
+    pub file_size: Option<u64>,
+    /// Open descriptors per process (`RLIMIT_NOFILE`).
+    pub open_files: Option<u64>,
+    /// Seconds of processor time per process (`RLIMIT_CPU`).
+    pub cpu_seconds: Option<u64>,
+    /// Bytes that all private directories hold together; they live in memory.
+    pub private_bytes: u64,
+}
+
+impl Default for Limits {
+    /// 1024 processes, 1 GiB in private directories, the rest as the caller has it.
+    fn default() -> Self {
+        Self {
+            address_space: None,
+            data: None,
+            processes: Some(1024),
+            file_size: None,
+            open_files: None,
+            cpu_seconds: None,
+            private_bytes: 1 << 30,
+        }
+    }
+}
+
+/// One command and what it may reach.
+///
+/// The base is fixed: the whole file system is there to read (as far as the caller may) and nothing of it to write; `/tmp`,
+/// `/var/tmp`, `/dev/shm` and `/run` are private and empty; of the devices only null, zero, full, random and urandom and
+/// new pseudo-terminals work; sockets that other programs listen on are masked. The methods widen or narrow that.
+///
+/// ```
+/// use shward_sandbox::Confinement;
+///
+/// let plan = Confinement::new("/bin/sh", "/usr")
+///     .arguments(["sh", "-c", "echo \"$GREETING\""])
+///     .variable("GREETING", "hello")
+///     .prepare()?;
+/// println!("{plan}");
+/// # Ok::<(), shward_sandbox::SandboxError>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct Confinement {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) writable: Vec<PathBuf>,
+    pub(crate) read_only: Vec<PathBuf>,
+    pub(crate) private: Vec<PathBuf>,
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) network: Network,
+    pub(crate) limits: Limits,
+}
+
+impl Confinement {
+    /// A command by the absolute path of its program (nothing is searched in `PATH`) and its working directory. The
+    /// argument vector is the program's path, the environment is empty, there is no network.
+    pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
+        let program = program.into();
+        Self {
+            arguments: vec![program.clone().into_os_string()],
+            program,
+            environment: Vec::new(),
+            cwd: cwd.into(),
+            writable: Vec::new(),
+            read_only: Vec::new(),
+            private: ["/tmp", "/var/tmp", "/dev/shm", "/run"].map(PathBuf::from).to_vec(),
+            hidden: Vec::new(),
+            network: Network::None,
+            limits: Limits::default(),
+        }
+    }
+
+    /// The whole argument vector, the zeroth argument included.
+    pub fn arguments<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments = arguments.into_iter().map(|a| a.as_ref().to_owned()).collect();
+        self
+    }
+
+    /// Adds one environment variable. Nothing is inherited.
+    pub fn variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// A directory or file that the command may change. It must exist, and is seen at the same path, wherever that is.
+    pub fn writable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.writable.push(path.into());
+        self
+    }
+
+    /// A path that the command sees but cannot change: inside a writable root it is protected (and no directory between the
+    /// root and it can be renamed); inside a private directory it is made visible. Elsewhere it is so anyway.
+    pub fn read_only(mut self, path: impl Into<PathBuf>) -> Self {
+        self.read_only.push(path.into());
+        self
+    }
+
+    /// One more directory that is private and empty, like `/tmp`; made if it would lie inside another one (so a runtime
+    /// directory below `/run` is there). Private directories vanish with the command.
+    pub fn private(mut self, path: impl Into<PathBuf>) -> Self {
+        self.private.push(path.into());
+        self
+    }
+
+    /// A file or directory whose content the command must not see: it is empty inside, and cannot be changed. (Unreadable
+    /// would be more telling, but `grep -r`, npm and git stop at what they may not read.) A path that does not exist has
+    /// nothing to hide and is ignored.
+    pub fn hidden(mut self, path: impl Into<PathBuf>) -> Self {
+        self.hidden.push(path.into());
+        self
+    }
+
+    /// Which network the command sees; none by default.
+    pub fn network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Resource limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Resolves every path and turns the description into the list of operations that enforces it.
+    ///
+    /// # Errors
+    /// When a path that must exist does not, when the description contradicts itself, or when the kernel has no Landlock.
+    pub fn prepare(&self) -> Result<Plan, SandboxError> {
+        prepare::prepare(self)
+    }
+
+    /// The program's path.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+}

@@ -1,0 +1,326 @@
+//! The prepared plan: an immutable list of primitive operations, in the order in which the child carries them out.
+//!
+//! One object serves three readers. A person reads it ([`Plan`]'s `Display`), an audit record hashes it
+//! ([`Plan::canonical`]), the child executes it. Because they are the same object, what was shown is what was done.
+//! All strings are prepared here, so that the child needs no memory of its own.
+
+use std::ffi::{CStr, CString, c_char};
+use std::fmt;
+use std::path::PathBuf;
+use std::ptr;
+
+use crate::error::Stage;
+use crate::landlock::Access;
+use crate::sys::{Instruction, RulesetAttributes};
+use crate::{Network, init};
+
+/// Where a descriptor that one operation opens and a later one uses is kept.
+pub(crate) type Slot = usize;
+
+/// One primitive operation. Paths are absolute and were canonical when the plan was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// Die when the supervisor's thread dies.
+    DieWithSupervisor,
+    /// Leave the terminal and the process group.
+    NewSession,
+    /// Default dispositions, nothing blocked.
+    ResetSignals,
+    /// Map one user and one group to themselves.
+    MapIds { user: CString, group: CString },
+    /// Cut mount propagation with the host.
+    IsolateMounts,
+    /// Take a detached copy of the tree at a path, as it is now, with attributes added to it.
+    TakeTree { path: CString, attributes: u64, slot: Slot },
+    /// Add attributes to every mount.
+    SealRoot { attributes: u64 },
+    /// Mount one memory file system that holds all private directories and the masks, and keep a handle of it.
+    MountScratch { path: CString, options: CString, slot: Slot },
+    /// Make a directory in the scratch file system.
+    ScratchDirectory { scratch: Slot, name: CString, mode: u32 },
+    /// Make an empty file in the scratch file system.
+    ScratchFile { scratch: Slot, name: CString, mode: u32 },
+    /// Take a detached copy of a part of the scratch file system.
+    TakeScratch { scratch: Slot, name: CString, attributes: u64, slot: Slot },
+    /// Make a directory inside a private directory.
+    MakeDirectory { path: CString, mode: u32 },
+    /// Make an empty file inside a private directory, to mount on.
+    MakeFile { path: CString },
+    /// Make a symbolic link inside a private directory.
+    MakeLink { content: CString, path: CString },
+    /// Attach a taken tree, which uses it up.
+    Attach { slot: Slot, path: CString },
+    /// Mount a fresh devpts.
+    MountTerminals,
+    /// Mount a fresh proc.
+    MountProc,
+    /// Bound the number of processes by the namespace's own pid range.
+    LimitPids { text: CString },
+    /// Make the fresh proc read-only.
+    SealProc,
+    /// Bring up `lo`.
+    RaiseLoopback,
+    /// Soft and hard limit of a resource.
+    Limit { resource: u32, name: &'static str, value: u64 },
+    /// Enter the working directory.
+    ChangeDirectory { path: CString },
+    /// Standard streams and the status pipe to 0..=3; all else closes at execve.
+    PlaceDescriptors,
+    /// Empty the bounding, ambient, permitted, effective and inheritable sets; lock root's magic off.
+    DropCapabilities,
+    /// prctl(2) `PR_SET_NO_NEW_PRIVS`.
+    NoNewPrivileges,
+    /// Create the Landlock ruleset.
+    Ruleset { attributes: RulesetAttributes, size: usize, slot: Slot },
+    /// Grant rights beneath a path.
+    Rule { path: CString, access: Access, rights: u64, ruleset: Slot },
+    /// Enforce the ruleset.
+    EnforceRuleset { ruleset: Slot },
+    /// Install the seccomp filter.
+    Filter { program: Vec<Instruction> },
+}
+
+impl Operation {
+    pub(crate) fn stage(&self) -> Stage {
+        match self {
+            Self::DieWithSupervisor | Self::NewSession | Self::ResetSignals => Stage::Session,
+            Self::MapIds { .. } => Stage::IdMap,
+            Self::IsolateMounts
+            | Self::TakeTree { .. }
+            | Self::SealRoot { .. }
+            | Self::MountScratch { .. }
+            | Self::ScratchDirectory { .. }
+            | Self::ScratchFile { .. }
+            | Self::TakeScratch { .. }
+            | Self::MakeDirectory { .. }
+            | Self::MakeFile { .. }
+            | Self::MakeLink { .. }
+            | Self::Attach { .. }
+            | Self::MountTerminals => Stage::Mount,
+            Self::MountProc | Self::SealProc => Stage::Proc,
+            Self::RaiseLoopback => Stage::Loopback,
+            Self::LimitPids { .. } | Self::Limit { .. } => Stage::Limits,
+            Self::ChangeDirectory { .. } => Stage::Cwd,
+            Self::PlaceDescriptors => Stage::Descriptors,
+            Self::DropCapabilities | Self::NoNewPrivileges => Stage::Privileges,
+            Self::Ruleset { .. } | Self::Rule { .. } | Self::EnforceRuleset { .. } => Stage::Landlock,
+            Self::Filter { .. } => Stage::Seccomp,
+        }
+    }
+}
+
+/// Text that any bytes survive, on one line.
+fn shown(text: &CStr) -> impl fmt::Display {
+    text.to_bytes().escape_ascii()
+}
+
+fn attribute_names(bits: u64) -> String {
+    use crate::sys::attribute;
+    let names = [
+        (attribute::READ_ONLY, "ro"),
+        (attribute::NO_SUID, "nosuid"),
+        (attribute::NO_DEV, "nodev"),
+        (attribute::NO_EXEC, "noexec"),
+    ];
+    let set: Vec<&str> = names.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect();
+    set.join(",")
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DieWithSupervisor => write!(f, "die with the supervisor"),
+            Self::NewSession => write!(f, "start a session of its own"),
+            Self::ResetSignals => write!(f, "reset signals"),
+            Self::MapIds { user, group } => {
+                write!(f, "map user {} and group {} to themselves", shown(user), shown(group))
+            }
+            Self::IsolateMounts => write!(f, "cut mounts off from the host"),
+            Self::TakeTree { path, attributes, slot } => {
+                write!(f, "take {} with {} as #{slot}", shown(path), attribute_names(*attributes))
+            }
+            Self::SealRoot { attributes } => write!(f, "make everything {}", attribute_names(*attributes)),
+            Self::MountScratch { path, options, slot } => {
+                write!(f, "mount tmpfs {} on {} as #{slot}", shown(options), shown(path))
+            }
+            Self::ScratchDirectory { scratch, name, mode } => {
+                write!(f, "make directory {} of mode {mode:04o} in #{scratch}", shown(name))
+            }
+            Self::ScratchFile { scratch, name, mode } => {
+                write!(f, "make file {} of mode {mode:04o} in #{scratch}", shown(name))
+            }
+            Self::TakeScratch { scratch, name, attributes, slot } => {
+                write!(
+                    f,
+                    "take {} of #{scratch} with {} as #{slot}",
+                    shown(name),
+                    attribute_names(*attributes)
+                )
+            }
+            Self::MakeDirectory { path, mode } => {
+                write!(f, "make directory {} of mode {mode:04o}", shown(path))
+            }
+            Self::MakeFile { path } => write!(f, "make file {}", shown(path)),
+            Self::MakeLink { content, path } => write!(f, "make link {} to {}", shown(path), shown(content)),
+            Self::Attach { slot, path } => write!(f, "attach #{slot} on {}", shown(path)),
+            Self::MountTerminals => write!(f, "mount a private devpts on /dev/pts"),
+            Self::MountProc => write!(f, "mount a fresh proc on /proc"),
+            Self::LimitPids { text } => write!(f, "limit pids to {}", shown(text)),
+            Self::SealProc => write!(f, "make /proc read-only"),
+            Self::RaiseLoopback => write!(f, "bring up the loopback interface"),
+            Self::Limit { name, value, .. } => write!(f, "limit {name} to {value}"),
+            Self::ChangeDirectory { path } => write!(f, "enter {}", shown(path)),
+            Self::PlaceDescriptors => write!(f, "keep descriptors 0 to 2, close the others"),
+            Self::DropCapabilities => write!(f, "drop all capabilities"),
+            Self::NoNewPrivileges => write!(f, "set no_new_privs"),
+            Self::Ruleset { attributes, .. } => write!(
+                f,
+                "landlock: handle files {:#x}, tcp {:#x}, scopes {:#x}",
+                attributes.filesystem, attributes.network, attributes.scoped
+            ),
+            Self::Rule { path, access, .. } => {
+                write!(f, "landlock: {} beneath {}", access.name(), shown(path))
+            }
+            Self::EnforceRuleset { .. } => write!(f, "landlock: enforce"),
+            Self::Filter { program } => write!(f, "seccomp: filter of {} instructions", program.len()),
+        }
+    }
+}
+
+/// Something that was asked for and that this plan does not give. Whoever runs the plan must look at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Gap {
+    /// A protected path does not exist inside its writable root, so nothing can be mounted on it: the command may create
+    /// it.
+    ProtectedMissing(PathBuf),
+    /// A protected path is a symbolic link: its target is protected, the link itself can be replaced.
+    ProtectedLink(PathBuf),
+    /// The process limit does not bind real root on this kernel (before Linux 6.14 only a cgroup can).
+    ProcessLimit,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ProtectedMissing(path) => {
+                write!(f, "{} does not exist and could be created by the command", path.display())
+            }
+            Self::ProtectedLink(path) => {
+                write!(f, "{} is a symbolic link and could be replaced by the command", path.display())
+            }
+            Self::ProcessLimit => {
+                write!(f, "the process limit does not bind root before Linux 6.14; run as an ordinary user")
+            }
+        }
+    }
+}
+
+/// A null-terminated array of C strings, with what it points to.
+pub(crate) struct CStrings {
+    strings: Vec<CString>,
+    pointers: Vec<*const c_char>,
+}
+
+impl CStrings {
+    pub(crate) fn new(strings: Vec<CString>) -> Self {
+        let pointers = strings.iter().map(|s| s.as_ptr()).chain([ptr::null()]).collect();
+        Self { strings, pointers }
+    }
+
+    pub(crate) fn as_ptr(&self) -> *const *const c_char {
+        self.pointers.as_ptr()
+    }
+}
+
+// SAFETY: the pointers lead to the heap buffers of `strings`, which this value owns and never changes.
+unsafe impl Send for CStrings {}
+// SAFETY: as above; shared access only reads.
+unsafe impl Sync for CStrings {}
+
+impl fmt::Debug for CStrings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} strings", self.strings.len()) // not their text: an environment may hold secrets
+    }
+}
+
+/// A command together with everything that will be done to confine it.
+///
+/// Made by [`Confinement::prepare`](crate::Confinement::prepare), carried out by [`run`](crate::run) any number of times.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) slots: usize,
+    pub(crate) clone_flags: i32,
+    pub(crate) network: Network,
+    /// `name, program, argv…` as process 1 takes them.
+    pub(crate) arguments: CStrings,
+    pub(crate) environment: CStrings,
+    pub(crate) gaps: Vec<Gap>,
+}
+
+impl Plan {
+    pub(crate) fn arguments(program: CString, argv: Vec<CString>) -> CStrings {
+        CStrings::new([init::name(), program].into_iter().chain(argv).collect())
+    }
+
+    /// What was asked for and is not given. Empty in the good case.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// The whole plan as bytes that are the same for the same plan: every operation with its parameters, the filter's
+    /// instructions, arguments and environment with their values. To be hashed, not shown: the environment may hold what
+    /// nobody should read in a log.
+    pub fn canonical(&self) -> Vec<u8> {
+        let mut out =
+            format!("shward-sandbox plan 1\nclone {:#x}\nnetwork {}\n", self.clone_flags, self.network);
+        for operation in &self.operations {
+            out.push_str(&operation.to_string());
+            match operation {
+                Operation::Rule { rights, .. } => out.push_str(&format!(" {rights:#x}")),
+                Operation::Filter { program } => {
+                    for instruction in program {
+                        let Instruction { code, jump_true, jump_false, k } = instruction;
+                        out.push_str(&format!(" {code:x},{jump_true:x},{jump_false:x},{k:x}"));
+                    }
+                }
+                _ => {}
+            }
+            out.push('\n');
+        }
+        for (kind, list) in [("argument", &self.arguments), ("environment", &self.environment)] {
+            for text in &list.strings {
+                out.push_str(&format!("{kind} {}\n", shown(text)));
+            }
+        }
+        out.into_bytes()
+    }
+}
+
+/// One numbered line per operation; the environment by name only.
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, " 0  new user, mount, pid, ipc, uts and cgroup namespaces; network: {}", self.network)?;
+        for (number, operation) in (1..).zip(&self.operations) {
+            writeln!(f, "{number:2}  {operation}")?;
+        }
+        let names: Vec<String> = self
+            .environment
+            .strings
+            .iter()
+            .filter_map(|entry| entry.to_bytes().split(|byte| *byte == b'=').next())
+            .map(|name| name.escape_ascii().to_string())
+            .collect();
+        writeln!(f, "    environment: {}", names.join(" "))?;
+        write!(f, "    run:")?;
+        for argument in self.arguments.strings.iter().skip(1) {
+            write!(f, " {}", shown(argument))?;
+        }
+        writeln!(f)?;
+        for gap in &self.gaps {
+            writeln!(f, "    not given: {gap}")?;
+        }
+        Ok(())
+    }
+}

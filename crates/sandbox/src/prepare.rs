@@ -1,0 +1,613 @@
+//! From description to plan: which operations, in which order, on which paths.
+//!
+//! The mount view is computed as a map from path to what is there. Its order (a parent sorts before what is inside it) is the
+//! order of mounting; what covers a path decides whether its mount point exists or must be made. Deny wins where
+//! descriptions overlap: hidden over read-only over writable over private.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, OsStr};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::confinement::{Confinement, Network};
+use crate::error::SandboxError;
+use crate::landlock::{self, Access};
+use crate::plan::{Gap, Operation, Plan, Slot};
+use crate::sys::attribute;
+use crate::{filter, sockets};
+
+/// Devices that work inside; all others are visible and cannot be opened.
+const DEVICES: &[&CStr] = &[c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom"];
+
+/// Links in `/run` by which whole systems are found (NixOS); they lead outside of `/run` and are made anew in the private one.
+const SYSTEM_LINKS: &[&str] = &["/run/booted-system", "/run/current-system", "/run/opengl-driver"];
+
+/// What is mounted at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mounted {
+    /// An empty directory in memory, with this mode.
+    Private { mode: u32 },
+    /// The host's tree, writable.
+    Writable,
+    /// The host's directory, writable, mounted on itself: a mount point cannot be renamed or removed.
+    Pinned,
+    /// The host's tree, not writable.
+    ReadOnly,
+    /// Something empty that cannot be changed.
+    Hidden,
+}
+
+pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
+    let program = absolute(&wanted.program, "program")?;
+    let cwd = directory(&wanted.cwd)?;
+    let mut gaps = Vec::new();
+    let layout = layout(wanted, &mut gaps)?;
+
+    let mut builder = Builder::default();
+    builder.begin();
+    builder.mounts(&layout, wanted.limits.private_bytes)?;
+    builder.devices()?;
+    builder.proc(wanted, &mut gaps)?;
+    if wanted.network == Network::Loopback {
+        builder.push(Operation::RaiseLoopback);
+    }
+    builder.push(Operation::ChangeDirectory { path: cwd });
+    builder.landlock_rules(&layout, wanted.network)?;
+    builder.limits(wanted);
+    builder.privileges(wanted.network);
+
+    let arguments = wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<_, _>>()?;
+    let network_namespace = if wanted.network == Network::Host { 0 } else { libc::CLONE_NEWNET };
+    Ok(Plan {
+        operations: builder.operations,
+        slots: builder.slots,
+        clone_flags: libc::CLONE_NEWUSER
+            | libc::CLONE_NEWNS
+            | libc::CLONE_NEWPID
+            | libc::CLONE_NEWIPC
+            | libc::CLONE_NEWUTS
+            | libc::CLONE_NEWCGROUP
+            | network_namespace,
+        network: wanted.network,
+        arguments: Plan::arguments(program, arguments),
+        environment: environment(wanted)?,
+        gaps,
+    })
+}
+
+fn c_string(text: &OsStr, what: &str) -> Result<CString, SandboxError> {
+    CString::new(text.as_bytes())
+        .map_err(|_| SandboxError::request(format!("the {what} contains a NUL byte"), "remove it"))
+}
+
+fn absolute(path: &Path, what: &str) -> Result<CString, SandboxError> {
+    if !path.is_absolute() {
+        return Err(SandboxError::request(
+            format!("the {what} `{}` is not an absolute path", path.display()),
+            "resolve it first: nothing is searched here",
+        ));
+    }
+    c_string(path.as_os_str(), what)
+}
+
+/// The canonical working directory, which must exist now (and is entered as seen inside, later).
+fn directory(path: &Path) -> Result<CString, SandboxError> {
+    const WHAT: &str = "working directory";
+    absolute(path, WHAT)?;
+    let found = fs::canonicalize(path).map_err(|error| SandboxError::path(WHAT, path, &error))?;
+    if !found.is_dir() {
+        return Err(SandboxError::path(WHAT, path, &io::Error::from_raw_os_error(libc::ENOTDIR)));
+    }
+    c_string(found.as_os_str(), WHAT)
+}
+
+fn environment(wanted: &Confinement) -> Result<crate::plan::CStrings, SandboxError> {
+    let mut strings = Vec::with_capacity(wanted.environment.len());
+    for (name, value) in &wanted.environment {
+        if name.is_empty() || name.as_bytes().contains(&b'=') {
+            return Err(SandboxError::request(
+                format!("`{}` is not a name of an environment variable", name.display()),
+                "a name is not empty and has no `=`",
+            ));
+        }
+        let mut entry = name.clone();
+        entry.push("=");
+        entry.push(value);
+        strings.push(c_string(&entry, "environment")?);
+    }
+    Ok(crate::plan::CStrings::new(strings))
+}
+
+/// The canonical path, or `None` when there is nothing that the caller (and so the command) could reach.
+fn existing(path: &Path, what: &str) -> Result<Option<PathBuf>, SandboxError> {
+    absolute(path, what)?;
+    match fs::canonicalize(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) => match error.raw_os_error() {
+            Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP | libc::ENAMETOOLONG) => Ok(None),
+            _ => Err(SandboxError::path(what, path, &error)),
+        },
+    }
+}
+
+type Layout = BTreeMap<PathBuf, Mounted>;
+
+/// What lies directly over a path.
+fn cover(layout: &Layout, path: &Path) -> Option<(PathBuf, Mounted)> {
+    path.ancestors().skip(1).find_map(|above| Some((above.to_owned(), *layout.get(above)?)))
+}
+
+fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout, SandboxError> {
+    let mut layout = Layout::new();
+    for path in &wanted.private {
+        if let Some(found) = existing(path, "private directory")? {
+            let mode = fs::metadata(&found).map_or(0o700, |data| data.mode() & 0o7777);
+            layout.insert(found, Mounted::Private { mode });
+        } else if cover(&layout, path).is_some() {
+            layout.insert(path.clone(), Mounted::Private { mode: 0o700 });
+        }
+    }
+    for path in &wanted.writable {
+        absolute(path, "writable root")?;
+        let found =
+            fs::canonicalize(path).map_err(|error| SandboxError::path("writable root", path, &error))?;
+        if found == Path::new("/") || ["/proc", "/sys", "/dev"].iter().any(|system| found.starts_with(system))
+        {
+            return Err(SandboxError::request(
+                format!("`{}` cannot be a writable root", found.display()),
+                "name the directory that the command works in",
+            ));
+        }
+        layout.insert(found, Mounted::Writable);
+    }
+    let writable: Vec<PathBuf> =
+        layout.iter().filter(|(_, m)| **m == Mounted::Writable).map(|(path, _)| path.clone()).collect();
+    for path in &wanted.read_only {
+        protect(&mut layout, &writable, path, gaps)?;
+    }
+    if wanted.network == Network::Host {
+        // Where names are resolved by a service, /etc/resolv.conf leads into /run.
+        protect(&mut layout, &[], Path::new("/etc/resolv.conf"), gaps)?;
+    }
+    let home =
+        wanted.environment.iter().find(|(name, _)| name == "HOME").map(|(_, home)| PathBuf::from(home));
+    let sockets = sockets::visible(home.as_deref());
+    for path in &wanted.hidden {
+        let Some(found) = existing(path, "hidden path")? else { continue };
+        if let Some(inside) = writable.iter().find(|root| root.starts_with(&found)) {
+            return Err(SandboxError::request(
+                format!(
+                    "the writable root `{}` lies inside the hidden path `{}`",
+                    inside.display(),
+                    found.display()
+                ),
+                "hide what is in the directory instead of the directory",
+            ));
+        }
+        layout.insert(found, Mounted::Hidden);
+    }
+    for path in sockets {
+        layout.insert(path, Mounted::Hidden);
+    }
+    Ok(without_the_invisible(layout))
+}
+
+/// Adds a read-only path where the layout would otherwise let it be changed, or not show it.
+fn protect(
+    layout: &mut Layout,
+    writable: &[PathBuf],
+    path: &Path,
+    gaps: &mut Vec<Gap>,
+) -> Result<(), SandboxError> {
+    let in_writable = |path: &Path| writable.iter().any(|root| path.starts_with(root));
+    let link = fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink());
+    // The link itself lies where its parent directory really is.
+    let place = path.parent().and_then(|parent| fs::canonicalize(parent).ok()).zip(path.file_name());
+    let place = place.map_or_else(|| path.to_owned(), |(parent, name)| parent.join(name));
+    if link && in_writable(&place) {
+        gaps.push(Gap::ProtectedLink(path.to_owned()));
+    }
+    let Some(found) = existing(path, "read-only path")? else {
+        if in_writable(&place) && !link {
+            gaps.push(Gap::ProtectedMissing(path.to_owned()));
+        }
+        return Ok(());
+    };
+    if let Some(root) =
+        writable.iter().filter(|root| found.starts_with(root)).max_by_key(|root| root.as_os_str().len())
+    {
+        for between in found.ancestors().skip(1).take_while(|above| *above != root.as_path()) {
+            layout.entry(between.to_owned()).or_insert(Mounted::Pinned);
+        }
+    }
+    layout.insert(found, Mounted::ReadOnly);
+    Ok(())
+}
+
+/// Drops what another entry makes pointless: anything inside something hidden, masks and protections of what a private
+/// directory does not show anyway, and read-only entries where everything is read-only.
+fn without_the_invisible(layout: Layout) -> Layout {
+    let mut kept = Layout::new();
+    for (path, mounted) in layout {
+        let above = cover(&kept, &path).map(|(_, above)| above);
+        let pointless = matches!(
+            (above, mounted),
+            (Some(Mounted::Hidden), _)
+                | (Some(Mounted::Private { .. }), Mounted::Hidden | Mounted::Pinned)
+                | (None | Some(Mounted::ReadOnly), Mounted::ReadOnly | Mounted::Pinned)
+        );
+        if !pointless {
+            kept.insert(path, mounted);
+        }
+    }
+    kept
+}
+
+/// Collects operations and hands out slots.
+#[derive(Default)]
+struct Builder {
+    operations: Vec<Operation>,
+    slots: usize,
+}
+
+impl Builder {
+    fn push(&mut self, operation: Operation) {
+        self.operations.push(operation);
+    }
+
+    fn slot(&mut self) -> Slot {
+        self.slots += 1;
+        self.slots - 1
+    }
+
+    fn take(&mut self, path: CString, attributes: u64) -> Slot {
+        let slot = self.slot();
+        self.push(Operation::TakeTree { path, attributes, slot });
+        slot
+    }
+
+    fn begin(&mut self) {
+        // SAFETY: these two calls have no preconditions and cannot fail.
+        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+        self.operations.extend([
+            Operation::DieWithSupervisor,
+            Operation::PlaceDescriptors,
+            Operation::ResetSignals,
+            Operation::NewSession,
+            Operation::MapIds { user: same_id(user), group: same_id(group) },
+            Operation::IsolateMounts,
+        ]);
+    }
+
+    fn mounts(&mut self, layout: &Layout, private_bytes: u64) -> Result<(), SandboxError> {
+        const HARMLESS: u64 = attribute::NO_SUID | attribute::NO_DEV;
+        let path_of = |path: &Path| c_string(path.as_os_str(), "path");
+
+        // Trees are taken while the host's view is still whole.
+        let mut trees = BTreeMap::new();
+        for (path, mounted) in layout {
+            let attributes = match mounted {
+                Mounted::Writable | Mounted::Pinned => HARMLESS,
+                Mounted::ReadOnly => HARMLESS | attribute::READ_ONLY,
+                Mounted::Private { .. } | Mounted::Hidden => continue,
+            };
+            trees.insert(path.clone(), self.take(path_of(path)?, attributes));
+        }
+        let devices: Vec<(CString, Slot)> = present_devices()
+            .map(|path| {
+                (path.to_owned(), self.take(path.to_owned(), attribute::NO_SUID | attribute::NO_EXEC))
+            })
+            .collect();
+        self.push(Operation::SealRoot { attributes: attribute::READ_ONLY | HARMLESS });
+
+        // Any directory serves to mount the scratch file system: the first private one is covered again by its own part.
+        let first = layout
+            .iter()
+            .find(|(path, m)| matches!(m, Mounted::Private { .. }) && cover(layout, path).is_none());
+        let Some((base, _)) = first else {
+            return Err(SandboxError::request("there is no private directory", "the system needs a /tmp"));
+        };
+        let scratch = self.slot();
+        self.push(Operation::MountScratch {
+            path: path_of(base)?,
+            options: to_c(format!("size={private_bytes},mode=0755")),
+            slot: scratch,
+        });
+        let (mask_file, mask_directory) = (c"hidden-file".to_owned(), c"hidden-directory".to_owned());
+        self.push(Operation::ScratchFile { scratch, name: mask_file.clone(), mode: 0o444 });
+        self.push(Operation::ScratchDirectory { scratch, name: mask_directory.clone(), mode: 0o555 });
+
+        for (number, (path, mounted)) in layout.iter().enumerate() {
+            let target = path_of(path)?;
+            let above = cover(layout, path);
+            let in_private = above.as_ref().filter(|(_, m)| matches!(m, Mounted::Private { .. }));
+            if let Some((top, _)) = in_private {
+                self.mount_point(top, path, *mounted)?;
+            }
+            match mounted {
+                // Inside another private directory the new directory is enough.
+                Mounted::Private { .. } if in_private.is_some() => {}
+                Mounted::Private { mode } => {
+                    let name = to_c(format!("{number}"));
+                    self.push(Operation::ScratchDirectory { scratch, name: name.clone(), mode: *mode });
+                    self.attach_scratch(scratch, name, HARMLESS, target);
+                }
+                Mounted::Hidden => {
+                    let name = if path.is_dir() { &mask_directory } else { &mask_file };
+                    let attributes = HARMLESS | attribute::READ_ONLY | attribute::NO_EXEC;
+                    self.attach_scratch(scratch, name.clone(), attributes, target);
+                }
+                Mounted::Writable | Mounted::Pinned | Mounted::ReadOnly => {
+                    if let Some(slot) = trees.get(path) {
+                        self.push(Operation::Attach { slot: *slot, path: target });
+                    }
+                }
+            }
+        }
+        for (path, slot) in devices {
+            self.push(Operation::Attach { slot, path });
+        }
+        self.links(layout)
+    }
+
+    fn attach_scratch(&mut self, scratch: Slot, name: CString, attributes: u64, path: CString) {
+        let slot = self.slot();
+        self.push(Operation::TakeScratch { scratch, name, attributes, slot });
+        self.push(Operation::Attach { slot, path });
+    }
+
+    /// Makes what a mount inside a private directory needs: the directories from `top` down, and the last component.
+    fn mount_point(&mut self, top: &Path, path: &Path, mounted: Mounted) -> Result<(), SandboxError> {
+        let mut between: Vec<&Path> = path.ancestors().skip(1).take_while(|above| *above != top).collect();
+        between.reverse();
+        for directory in between {
+            self.push(Operation::MakeDirectory {
+                path: c_string(directory.as_os_str(), "path")?,
+                mode: 0o755,
+            });
+        }
+        let target = c_string(path.as_os_str(), "path")?;
+        self.push(match mounted {
+            Mounted::Private { mode } => Operation::MakeDirectory { path: target, mode },
+            _ if path.is_dir() => Operation::MakeDirectory { path: target, mode: 0o755 },
+            _ => Operation::MakeFile { path: target },
+        });
+        Ok(())
+    }
+
+    fn links(&mut self, layout: &Layout) -> Result<(), SandboxError> {
+        for path in SYSTEM_LINKS {
+            let path = Path::new(path);
+            let private = matches!(cover(layout, path), Some((above, Mounted::Private { .. })) if Some(above.as_path()) == path.parent());
+            if let Some(content) = private.then(|| fs::read_link(path).ok()).flatten() {
+                self.push(Operation::MakeLink {
+                    content: c_string(content.as_os_str(), "path")?,
+                    path: c_string(path.as_os_str(), "path")?,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Pseudo-terminals of its own, if the host has any.
+    fn devices(&mut self) -> Result<(), SandboxError> {
+        if !Path::new("/dev/pts").is_dir() {
+            return Ok(());
+        }
+        self.push(Operation::MountTerminals);
+        if fs::symlink_metadata("/dev/ptmx").is_ok_and(|data| !data.is_symlink()) {
+            let slot = self.take(c"/dev/pts/ptmx".to_owned(), attribute::NO_SUID | attribute::NO_EXEC);
+            self.push(Operation::Attach { slot, path: c"/dev/ptmx".to_owned() });
+        }
+        Ok(())
+    }
+
+    fn proc(&mut self, wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<(), SandboxError> {
+        self.push(Operation::MountProc);
+        // SAFETY: cannot fail, no preconditions.
+        let root = unsafe { libc::geteuid() } == 0;
+        if let (true, Some(processes)) = (root, wanted.limits.processes) {
+            if pid_limit_is_per_namespace() {
+                // Pids below 300 are not given out a second time (pid_namespaces(7)), so they are added.
+                let pids = processes.saturating_add(300).clamp(400, 4_194_304);
+                self.push(Operation::LimitPids { text: to_c(format!("{pids}")) });
+            } else {
+                gaps.push(Gap::ProcessLimit);
+            }
+        }
+        self.push(Operation::SealProc);
+        Ok(())
+    }
+
+    fn landlock_rules(&mut self, layout: &Layout, network: Network) -> Result<(), SandboxError> {
+        let version = landlock::version()?;
+        let attributes = landlock::attributes(version, network);
+        let ruleset = self.slot();
+        self.push(Operation::Ruleset { attributes, size: landlock::attributes_size(version), slot: ruleset });
+        let mut rule = |path: CString, access: Access| {
+            let rights = access.rights(attributes.filesystem);
+            self.push(Operation::Rule { path, access, rights, ruleset });
+        };
+        rule(c"/".to_owned(), Access::Read);
+        for (path, mounted) in layout {
+            let nested =
+                matches!(cover(layout, path), Some((_, Mounted::Private { .. } | Mounted::Writable)));
+            let target = c_string(path.as_os_str(), "path")?;
+            match mounted {
+                Mounted::Private { .. } if nested => {}
+                Mounted::Writable if path.is_dir() => rule(target, Access::Write),
+                Mounted::Writable => rule(target, Access::Device), // a single file takes the rights of a file
+                Mounted::Private { .. } => rule(target, Access::Write),
+                Mounted::Pinned | Mounted::ReadOnly | Mounted::Hidden => {}
+            }
+        }
+        for path in present_devices() {
+            rule(path.to_owned(), Access::Device);
+        }
+        if Path::new("/dev/pts").is_dir() {
+            rule(c"/dev/pts".to_owned(), Access::Terminals);
+            if fs::symlink_metadata("/dev/ptmx").is_ok_and(|data| !data.is_symlink()) {
+                rule(c"/dev/ptmx".to_owned(), Access::Device);
+            }
+        }
+        self.push(Operation::EnforceRuleset { ruleset });
+        Ok(())
+    }
+
+    fn limits(&mut self, wanted: &Confinement) {
+        let limits = &wanted.limits;
+        let table = [
+            (libc::RLIMIT_CORE, "core dumps", Some(0)),
+            (libc::RLIMIT_AS, "address space", limits.address_space),
+            (libc::RLIMIT_DATA, "data", limits.data),
+            (libc::RLIMIT_NPROC, "processes", limits.processes),
+            (libc::RLIMIT_FSIZE, "file size", limits.file_size),
+            (libc::RLIMIT_NOFILE, "open files", limits.open_files),
+            (libc::RLIMIT_CPU, "cpu seconds", limits.cpu_seconds),
+        ];
+        for (resource, name, value) in table {
+            if let Some(value) = value {
+                self.push(Operation::Limit { resource, name, value });
+            }
+        }
+    }
+
+    /// Privileges go last, and among them the filter: it refuses what the others are made of. Landlock asks for
+    /// `no_new_privs` (landlock(7)).
+    fn privileges(&mut self, network: Network) {
+        let enforce = self.operations.iter().position(|o| matches!(o, Operation::EnforceRuleset { .. }));
+        let enforce = enforce.map(|at| self.operations.remove(at));
+        self.push(Operation::DropCapabilities);
+        self.push(Operation::NoNewPrivileges);
+        self.operations.extend(enforce);
+        self.push(Operation::Filter { program: filter::program(network) });
+    }
+}
+
+fn present_devices() -> impl Iterator<Item = &'static CStr> {
+    DEVICES.iter().copied().filter(|path| Path::new(OsStr::from_bytes(path.to_bytes())).exists())
+}
+
+fn same_id(id: u32) -> CString {
+    to_c(format!("{id} {id} 1"))
+}
+
+/// For text of our own that has no NUL.
+fn to_c(text: String) -> CString {
+    CString::new(text).unwrap_or_default()
+}
+
+/// Since Linux 6.14 `kernel.pid_max` belongs to the pid namespace. Before, writing it would change the host's, so the version
+/// decides, not an attempt.
+fn pid_limit_is_per_namespace() -> bool {
+    kernel_version().is_some_and(|version| version >= (6, 14))
+}
+
+/// Major and minor version of the running kernel.
+pub(crate) fn kernel_version() -> Option<(u32, u32)> {
+    let text = kernel_release();
+    let text = text.to_str()?;
+    let mut parts = text.split(|c: char| !c.is_ascii_digit());
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// uname(2)'s release.
+pub(crate) fn kernel_release() -> std::ffi::OsString {
+    let release = fs::read("/proc/sys/kernel/osrelease").unwrap_or_default();
+    std::ffi::OsString::from_vec(release.trim_ascii().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Stage;
+
+    fn paths(plan: &Plan) -> Vec<String> {
+        plan.operations
+            .iter()
+            .filter_map(|o| match o {
+                Operation::Attach { path, .. } => Some(path.to_str().unwrap().to_owned()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn parents_are_mounted_before_what_is_inside() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join(".git/hooks")).unwrap();
+        fs::write(root.join(".env"), "").unwrap();
+        let plan = Confinement::new("/bin/true", &root)
+            .writable(&root)
+            .read_only(root.join(".git/hooks"))
+            .hidden(root.join(".env"))
+            .prepare()
+            .unwrap();
+        let paths = paths(&plan);
+        let at = |name: &str| paths.iter().position(|p| Path::new(p) == root.join(name)).unwrap();
+        assert!(at("") < at(".git") && at(".git") < at(".git/hooks") && at("") < at(".env"));
+        assert!(plan.gaps().is_empty());
+    }
+
+    #[test]
+    fn gaps_are_named() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        fs::write(root.join("real"), "").unwrap();
+        std::os::unix::fs::symlink("real", root.join("link")).unwrap();
+        let plan = Confinement::new("/bin/true", &root)
+            .writable(&root)
+            .read_only(root.join("link"))
+            .read_only(root.join("missing"))
+            .read_only("/nowhere/at/all")
+            .prepare()
+            .unwrap();
+        assert_eq!(
+            plan.gaps(),
+            [Gap::ProtectedLink(root.join("link")), Gap::ProtectedMissing(root.join("missing"))]
+        );
+    }
+
+    #[test]
+    fn bad_requests_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let fine = || Confinement::new("/bin/true", &root);
+        let table: Vec<(Confinement, Stage)> = vec![
+            (Confinement::new("true", &root), Stage::Request),
+            (Confinement::new("/bin/true", "relative"), Stage::Request),
+            (Confinement::new("/bin/true", root.join("missing")), Stage::Path),
+            (Confinement::new("/bin/true", "/etc/passwd"), Stage::Path),
+            (fine().writable(root.join("missing")), Stage::Path),
+            (fine().writable("/"), Stage::Request),
+            (fine().writable("/dev"), Stage::Request),
+            (fine().writable("/proc/self"), Stage::Request),
+            (fine().writable(&root).hidden(&root), Stage::Request),
+            (fine().writable(&root).hidden(root.parent().unwrap()), Stage::Request),
+            (fine().arguments(["a\0b"]), Stage::Request),
+            (fine().variable("A=B", "c"), Stage::Request),
+            (fine().variable("", "c"), Stage::Request),
+            (fine().variable("A", "c\0"), Stage::Request),
+        ];
+        for (confinement, stage) in table {
+            let error = confinement.prepare().expect_err(&format!("{confinement:?}"));
+            assert_eq!(error.stage, stage, "{error}");
+        }
+    }
+
+    #[test]
+    fn the_canonical_form_is_stable_and_tells_plans_apart() {
+        let one = || Confinement::new("/bin/true", "/").variable("A", "1");
+        let canonical = |c: Confinement| c.prepare().unwrap().canonical();
+        assert_eq!(canonical(one()), canonical(one()));
+        assert_ne!(canonical(one()), canonical(one().variable("B", "2")));
+        assert_ne!(canonical(one()), canonical(one().network(Network::Host)));
+        assert_ne!(canonical(one()), canonical(one().arguments(["true", "x"])));
+        let shown = one().prepare().unwrap().to_string();
+        assert!(shown.contains("environment: A") && !shown.contains("A=1"), "{shown}");
+    }
+}

@@ -1,0 +1,363 @@
+//! Runs a plan to its end: relays output, keeps the deadline, kills the tree, says how it ended.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::capture::{Captured, Collector};
+use crate::descriptor;
+use crate::error::{SandboxError, Stage};
+use crate::init::Report;
+use crate::plan::Plan;
+use crate::spawn::{Sandbox, spawn};
+
+/// How the command itself ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this code.
+    Exited(i32),
+    /// It was ended by this signal; 9 when the sandbox was killed on timeout or cancellation.
+    Signaled(i32),
+}
+
+impl Exit {
+    /// What a shell would give as `$?`.
+    pub fn code(self) -> i32 {
+        match self {
+            Self::Exited(code) => code,
+            Self::Signaled(signal) => 128 + signal,
+        }
+    }
+}
+
+/// An output stream of the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// What the command reads.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub enum Stdin {
+    /// End of file at once.
+    #[default]
+    Null,
+    /// These bytes.
+    Bytes(Vec<u8>),
+}
+
+/// Where an output stream goes.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub enum Output {
+    /// Into the [`RunResult`], and to [`Options::on_output`].
+    #[default]
+    Capture,
+    /// Straight to this descriptor, without passing through here.
+    Descriptor(OwnedFd),
+}
+
+/// A callback for output as it comes.
+pub type OnOutput<'a> = &'a mut dyn FnMut(Stream, &[u8]);
+
+/// How to run a plan.
+#[non_exhaustive]
+pub struct Options<'a> {
+    /// Kill everything after this time.
+    pub timeout: Option<Duration>,
+    /// How many bytes of each stream are kept; all are read.
+    pub max_output: usize,
+    /// What the command reads.
+    pub stdin: Stdin,
+    /// Where standard output goes.
+    pub stdout: Output,
+    /// Where standard error goes.
+    pub stderr: Output,
+    /// Called with every piece of captured output, in the order in which it was read. While it runs, nothing is read, so a
+    /// slow one slows the command.
+    pub on_output: Option<OnOutput<'a>>,
+    /// Kills everything when another thread asks for it.
+    pub cancel: Option<Cancel>,
+}
+
+impl Default for Options<'_> {
+    /// No timeout, 1 MiB of each stream, no input.
+    fn default() -> Self {
+        Self {
+            timeout: None,
+            max_output: 1 << 20,
+            stdin: Stdin::Null,
+            stdout: Output::Capture,
+            stderr: Output::Capture,
+            on_output: None,
+            cancel: None,
+        }
+    }
+}
+
+impl fmt::Debug for Options<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("timeout", &self.timeout)
+            .field("max_output", &self.max_output)
+            .field("stdout", &self.stdout)
+            .field("stderr", &self.stderr)
+            .field("on_output", &self.on_output.is_some())
+            .field("cancel", &self.cancel)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What became of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunResult {
+    /// How the command ended.
+    pub exit: Exit,
+    /// The deadline passed and the tree was killed.
+    pub timed_out: bool,
+    /// It was cancelled and the tree was killed.
+    pub cancelled: bool,
+    /// What the command wrote to standard output, as far as it was captured.
+    pub stdout: Captured,
+    /// What the command wrote to standard error, as far as it was captured.
+    pub stderr: Captured,
+    /// From before the sandbox was built until everything in it was gone.
+    pub duration: Duration,
+}
+
+/// Cancels a run from another thread. Clones cancel the same run; once cancelled, it stays so.
+#[derive(Debug, Clone)]
+pub struct Cancel {
+    event: Arc<File>,
+}
+
+impl Cancel {
+    /// # Errors
+    /// When the process has no descriptor left.
+    pub fn new() -> Result<Self, SandboxError> {
+        // SAFETY: takes numbers.
+        let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        if fd < 0 {
+            return Err(SandboxError::last(Stage::Resources, "making an event descriptor"));
+        }
+        // SAFETY: the descriptor was just made and belongs to nobody else.
+        Ok(Self { event: Arc::new(unsafe { File::from_raw_fd(fd) }) })
+    }
+
+    /// Kills the run that was started with this token, or the next one if it has not started yet.
+    pub fn cancel(&self) {
+        // A full counter (after 2^64 - 2 calls) would refuse, but then it is readable already.
+        let _ = (&*self.event).write(&1u64.to_ne_bytes());
+    }
+}
+
+/// Runs a plan and waits until nothing of it is left.
+///
+/// # Errors
+/// When the sandbox could not be built or the program could not be started: then nothing of the command has run. After
+/// that, only with [`Stage::Supervise`], when the kernel refuses to tell how it goes; then the tree has been killed.
+pub fn run(plan: &Plan, options: Options<'_>) -> Result<RunResult, SandboxError> {
+    let started = Instant::now();
+    let deadline = options.timeout.and_then(|timeout| started.checked_add(timeout));
+    let stdin = input(options.stdin)?;
+    let (stdout, stdout_end) = output(options.stdout)?;
+    let (stderr, stderr_end) = output(options.stderr)?;
+    let (status, status_end) = descriptor::pipe()?;
+    let ends = [stdin, stdout_end, stderr_end, status_end];
+    let [a, b, c, d] = &ends;
+    let sandbox = spawn(plan, [a.as_raw_fd(), b.as_raw_fd(), c.as_raw_fd(), d.as_raw_fd()])?;
+    drop(ends); // or the pipes would never end
+
+    let mut relay = Relay {
+        sandbox,
+        streams: [
+            Reading::new(Stream::Stdout, stdout, options.max_output),
+            Reading::new(Stream::Stderr, stderr, options.max_output),
+        ],
+        on_output: options.on_output,
+        cancel: options.cancel,
+        deadline,
+        buffer: vec![0; 64 * 1024],
+    };
+    let (timed_out, cancelled) = relay.until_gone()?;
+    let exit = exit_of(status, timed_out || cancelled)?;
+    let [stdout, stderr] = relay.streams.map(|stream| stream.collector.finish());
+    Ok(RunResult { exit, timed_out, cancelled, stdout, stderr, duration: started.elapsed() })
+}
+
+/// What process 1 reported; silence means that it was killed.
+fn exit_of(mut status: File, killed: bool) -> Result<Exit, SandboxError> {
+    let mut report = [0; 8];
+    let report = match status.read_exact(&mut report) {
+        Ok(()) => Report::parse(report),
+        Err(_) => None,
+    };
+    match report {
+        Some(Report::Ended(status)) if libc::WIFSIGNALED(status) => {
+            Ok(Exit::Signaled(libc::WTERMSIG(status)))
+        }
+        Some(Report::Ended(status)) => Ok(Exit::Exited(libc::WEXITSTATUS(status))),
+        Some(Report::NotStarted(errno)) if !killed => {
+            Err(SandboxError::kernel(Stage::Execute, errno, "starting the program"))
+        }
+        Some(Report::NotStarted(_)) | None => Ok(Exit::Signaled(libc::SIGKILL)),
+    }
+}
+
+/// One captured stream.
+struct Reading {
+    stream: Stream,
+    /// `None` once it has ended, or when it is not captured.
+    pipe: Option<File>,
+    collector: Collector,
+}
+
+impl Reading {
+    fn new(stream: Stream, pipe: Option<File>, limit: usize) -> Self {
+        Self { stream, pipe, collector: Collector::new(limit) }
+    }
+
+    fn fd(&self) -> RawFd {
+        self.pipe.as_ref().map_or(-1, AsRawFd::as_raw_fd) // poll(2) ignores negative ones
+    }
+
+    /// Reads once. Returns whether there may be more.
+    fn read(
+        &mut self,
+        buffer: &mut [u8],
+        on_output: &mut Option<OnOutput<'_>>,
+    ) -> Result<bool, SandboxError> {
+        let Some(pipe) = &mut self.pipe else { return Ok(false) };
+        match pipe.read(buffer) {
+            Ok(0) => {
+                self.pipe = None;
+                Ok(false)
+            }
+            Ok(count) => {
+                let bytes = buffer.get(..count).unwrap_or_default();
+                self.collector.push(bytes);
+                if let Some(on_output) = on_output {
+                    on_output(self.stream, bytes);
+                }
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
+            Err(error) => {
+                let errno = error.raw_os_error().unwrap_or(libc::EIO);
+                Err(SandboxError::kernel(Stage::Supervise, errno, "reading output"))
+            }
+        }
+    }
+}
+
+struct Relay<'a> {
+    sandbox: Sandbox,
+    streams: [Reading; 2],
+    on_output: Option<OnOutput<'a>>,
+    cancel: Option<Cancel>,
+    deadline: Option<Instant>,
+    buffer: Vec<u8>,
+}
+
+impl Relay<'_> {
+    /// Relays until process 1 is gone and the pipes are empty. Returns whether the deadline passed and whether it was
+    /// cancelled.
+    fn until_gone(&mut self) -> Result<(bool, bool), SandboxError> {
+        let (mut timed_out, mut cancelled) = (false, false);
+        loop {
+            let killed = timed_out || cancelled;
+            let [stdout, stderr] = &self.streams;
+            let cancel =
+                self.cancel.as_ref().filter(|_| !killed).map_or(-1, |cancel| cancel.event.as_raw_fd());
+            let mut wait = [self.sandbox.as_raw_fd(), cancel, stdout.fd(), stderr.fd()]
+                .map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+            let patience = self.deadline.filter(|_| !killed);
+            poll(&mut wait, patience)?;
+            let [gone, cancel, stdout, stderr] = wait.map(|w| w.revents != 0);
+            for (ready, stream) in [stdout, stderr].into_iter().zip(&mut self.streams) {
+                if ready {
+                    stream.read(&mut self.buffer, &mut self.on_output)?;
+                }
+            }
+            if gone {
+                break;
+            }
+            if !killed && cancel {
+                cancelled = true;
+                self.sandbox.kill();
+            } else if !killed && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                timed_out = true;
+                self.sandbox.kill();
+            }
+        }
+        self.sandbox.reap();
+        // All writers are gone with the namespace, so this ends, unless an end was passed to a process outside; what that one
+        // writes is not waited for.
+        for stream in &mut self.streams {
+            while stream.read(&mut self.buffer, &mut self.on_output)? {}
+        }
+        Ok((timed_out, cancelled))
+    }
+}
+
+/// poll(2) until something happens or the deadline passes.
+fn poll(wait: &mut [libc::pollfd], deadline: Option<Instant>) -> Result<(), SandboxError> {
+    let timeout = match deadline {
+        None => -1,
+        Some(deadline) => {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // Rounded up, so that it does not spin in the last millisecond.
+            left.as_millis().saturating_add(1).try_into().unwrap_or(i32::MAX)
+        }
+    };
+    // SAFETY: the pointer and the count are those of the slice.
+    let result = unsafe { libc::poll(wait.as_mut_ptr(), wait.len() as libc::nfds_t, timeout) };
+    if result < 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+        return Err(SandboxError::last(Stage::Supervise, "waiting for the command"));
+    }
+    if result < 0 {
+        wait.iter_mut().for_each(|w| w.revents = 0);
+    }
+    Ok(())
+}
+
+/// Standard input as a descriptor. Bytes become a sealed memory file: nobody has to feed a pipe, and a command that reads
+/// nothing blocks nobody.
+fn input(stdin: Stdin) -> Result<OwnedFd, SandboxError> {
+    let failed = |error: io::Error| {
+        SandboxError::kernel(
+            Stage::Resources,
+            error.raw_os_error().unwrap_or(libc::EIO),
+            "making standard input",
+        )
+    };
+    let file = match stdin {
+        Stdin::Null => File::open("/dev/null").map_err(failed)?,
+        Stdin::Bytes(bytes) => {
+            let mut file = descriptor::memory_file(c"stdin", libc::MFD_NOEXEC_SEAL).map_err(failed)?;
+            file.write_all(&bytes)
+                .and_then(|()| descriptor::seal(&file))
+                .and_then(|()| file.rewind())
+                .map_err(failed)?;
+            file
+        }
+    };
+    descriptor::above_standard(file.into())
+}
+
+/// The end to read from, if captured, and the end for the command.
+fn output(output: Output) -> Result<(Option<File>, OwnedFd), SandboxError> {
+    match output {
+        Output::Capture => descriptor::pipe().map(|(read, write)| (Some(read), write)),
+        Output::Descriptor(fd) => Ok((None, descriptor::above_standard(fd)?)),
+    }
+}

@@ -1,0 +1,85 @@
+//! Unix sockets of the host that the command could connect to.
+//!
+//! Connecting to a socket is not writing to a file system, so a read-only mount does not stop it, and Landlock learns it
+//! only with ABI 9. Whoever listens acts with its own rights: a container daemon, an SSH agent, an editor. So each socket
+//! that is visible is masked. The private `/run` and `/tmp` already cover most of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// Sockets of services that may listen in another network namespace, where `/proc/net/unix` does not show them (a socket
+/// bind-mounted into a container, for one), and that lie outside of `/run` and `/tmp`.
+const WELL_KNOWN: &[&str] = &[
+    "/nix/var/nix/daemon-socket/socket",
+    "/var/lib/docker/docker.sock",
+    "/var/lib/incus/unix.socket",
+    "/var/lib/lxd/unix.socket",
+    "/var/snap/docker/common/var-lib-docker/docker.sock",
+    "/var/snap/lxd/common/lxd/unix.socket",
+];
+
+/// Below the home directory.
+const WELL_KNOWN_IN_HOME: &[&str] = &[
+    ".colima/default/docker.sock",
+    ".docker/desktop/docker.sock",
+    ".docker/run/docker.sock",
+    ".orbstack/run/docker.sock",
+    ".rd/docker.sock",
+];
+
+/// Canonical paths of the sockets that exist and that the caller can see. The list is as of now: a socket that is made
+/// later under a path that is visible inside is not covered.
+pub(crate) fn visible(home: Option<&Path>) -> BTreeSet<PathBuf> {
+    // Without /proc there is no list to read; the plan then fails at its own use of /proc.
+    let listed = fs::read("/proc/self/net/unix").unwrap_or_default();
+    let listed = paths(&listed).map(Path::to_owned);
+    let known = WELL_KNOWN.iter().map(PathBuf::from);
+    let in_home = WELL_KNOWN_IN_HOME.iter().filter_map(|name| home.map(|home| home.join(name)));
+    listed
+        .chain(known)
+        .chain(in_home)
+        .filter(|path| fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket()))
+        .filter_map(|path| fs::canonicalize(path).ok())
+        .collect()
+}
+
+/// The absolute paths in the last column of `/proc/net/unix` (proc_net(5)). A name with `@` in front is abstract, and a
+/// relative one cannot be resolved.
+fn paths(listing: &[u8]) -> impl Iterator<Item = &Path> {
+    const COLUMNS_BEFORE: usize = 7;
+    listing.split(|byte| *byte == b'\n').filter_map(|line| {
+        let mut rest = line;
+        for _ in 0..COLUMNS_BEFORE {
+            let end = rest.iter().position(|byte| *byte == b' ')?;
+            rest = rest.get(end..)?.trim_ascii_start();
+        }
+        rest.starts_with(b"/").then(|| Path::new(std::ffi::OsStr::from_bytes(rest)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_listing_is_read() {
+        let listing = b"Num       RefCount Protocol Flags    Type St Inode Path\n\
+            0000000000000000: 00000002 00000000 00010000 0001 01 18420 /run/a b.sock\n\
+            0000000000000000: 00000003 00000000 00000000 0001 03 18421\n\
+            0000000000000000: 00000002 00000000 00010000 0001 01 18422 @abstract\n\
+            0000000000000000: 00000002 00000000 00010000 0005 01    19 /x/\xff\n";
+        let found: Vec<&[u8]> = paths(listing).map(|p| p.as_os_str().as_bytes()).collect();
+        assert_eq!(found, [&b"/run/a b.sock"[..], b"/x/\xff"]);
+    }
+
+    #[test]
+    fn a_socket_that_listens_is_found() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().canonicalize().unwrap().join("s");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        assert!(visible(None).contains(&path));
+    }
+}

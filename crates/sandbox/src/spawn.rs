@@ -1,0 +1,158 @@
+//! Makes the child and learns whether it came as far as starting process 1.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+
+use crate::child::{Context, Progress, enter};
+use crate::error::{SandboxError, Stage};
+use crate::plan::Plan;
+use crate::{init, sys};
+
+/// A started sandbox. Dropping it kills the whole tree and reaps process 1.
+#[derive(Debug)]
+pub(crate) struct Sandbox {
+    pidfd: OwnedFd,
+    reaped: bool,
+}
+
+impl Sandbox {
+    pub(crate) fn as_raw_fd(&self) -> RawFd {
+        self.pidfd.as_raw_fd()
+    }
+
+    /// Kills process 1, and so, by the kernel, everything in its pid namespace.
+    pub(crate) fn kill(&self) {
+        // SAFETY: takes numbers; a null siginfo means an ordinary kill. It fails only when the process is gone.
+        unsafe {
+            libc::syscall(libc::SYS_pidfd_send_signal, self.as_raw_fd(), libc::SIGKILL, ptr::null::<u8>(), 0)
+        };
+    }
+
+    /// Waits until process 1 has gone, which is after everything else in the namespace.
+    pub(crate) fn reap(&mut self) {
+        while !self.reaped {
+            // SAFETY: an all-zero siginfo_t is valid, and the call writes into it.
+            let result = unsafe {
+                let mut info: libc::siginfo_t = std::mem::zeroed();
+                libc::waitid(
+                    libc::P_PIDFD,
+                    self.as_raw_fd() as libc::id_t,
+                    &raw mut info,
+                    libc::WEXITED | libc::__WALL,
+                )
+            };
+            // ECHILD: somebody else of this process reaped it, which is as good.
+            self.reaped = result == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EINTR);
+        }
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.kill();
+            self.reap();
+        }
+    }
+}
+
+/// Starts the plan with these descriptors as standard input, output, error and status pipe.
+pub(crate) fn spawn(plan: &Plan, descriptors: [RawFd; 4]) -> Result<Sandbox, SandboxError> {
+    let image = init::image()?;
+    let stack = Stack::new().map_err(|error| {
+        SandboxError::kernel(
+            Stage::Resources,
+            error.raw_os_error().unwrap_or(0),
+            "mapping a stack for the child",
+        )
+    })?;
+    let progress = Progress::default();
+    let mut slots = vec![-1; plan.slots];
+    let mut context = Context { plan, slots: &mut slots, descriptors, image, progress: &progress };
+    let flags = plan.clone_flags | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    let mut pidfd: RawFd = -1;
+
+    let mask = sys::block_signals();
+    // SAFETY: the stack is mapped and its top aligned; `enter` gets the context it expects. With CLONE_VFORK this thread
+    // is suspended until the child has called execve or exited, so stack, plan and context outlive the child's use of
+    // them. Signals are blocked, so no handler runs in the child while it shares our memory.
+    let pid = unsafe {
+        // The wrapper's type for the entry function is the safe one; calling it is what this block vouches for.
+        libc::clone(
+            entry,
+            stack.top(),
+            flags,
+            (&raw mut context).cast(),
+            (&raw mut pidfd).cast::<libc::pid_t>(),
+        )
+    };
+    let errno = sys::errno();
+    sys::restore_signals(mask);
+    if pid < 0 {
+        return Err(SandboxError::kernel(Stage::Clone, errno, "creating a process in new namespaces"));
+    }
+    // SAFETY: clone succeeded with CLONE_PIDFD, so this is a new descriptor that belongs to nobody else.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    let mut sandbox = Sandbox { pidfd, reaped: false };
+    match progress.failure() {
+        None => Ok(sandbox),
+        Some((index, errno)) => {
+            sandbox.reap();
+            Err(match plan.operations.get(index) {
+                Some(operation) => SandboxError::kernel(operation.stage(), errno, operation.to_string()),
+                None => SandboxError::kernel(Stage::Init, errno, "starting process 1 of the sandbox"),
+            })
+        }
+    }
+}
+
+extern "C" fn entry(context: *mut libc::c_void) -> i32 {
+    // SAFETY: only `spawn` passes this function to clone, with a context as `enter` demands.
+    unsafe { enter(context) }
+}
+
+/// Memory for the child's stack, with a guard page below.
+struct Stack {
+    base: *mut libc::c_void,
+}
+
+impl Stack {
+    const SIZE: usize = 128 * 1024;
+    const GUARD: usize = 64 * 1024; // at least one page on every machine
+
+    fn new() -> io::Result<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_NORESERVE;
+        // SAFETY: a new anonymous mapping touches no memory that exists.
+        let base = unsafe { libc::mmap(ptr::null_mut(), Self::SIZE, libc::PROT_NONE, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let stack = Self { base };
+        // SAFETY: the range lies within the mapping that was just made.
+        let opened = unsafe {
+            libc::mprotect(
+                base.byte_add(Self::GUARD),
+                Self::SIZE - Self::GUARD,
+                libc::PROT_READ | libc::PROT_WRITE,
+            )
+        };
+        if opened != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(stack)
+    }
+
+    /// Stacks grow downwards; a mapping's end is aligned well enough for any of them.
+    fn top(&self) -> *mut libc::c_void {
+        // SAFETY: one past the end of the mapping.
+        unsafe { self.base.byte_add(Self::SIZE) }
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new`, and the child no longer uses it.
+        unsafe { libc::munmap(self.base, Self::SIZE) };
+    }
+}
