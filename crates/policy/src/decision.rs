@@ -1,0 +1,54 @@
+//! The three decisions and the four tiers.
+
+use std::fmt;
+
+/// What is decided. Ordered by strictness: the strictest of several is their maximum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Decision {
+    /// May run.
+    Allow,
+    /// A model or a person has to answer first.
+    Ask,
+    /// Must not run.
+    Deny,
+}
+
+impl Decision {
+    /// The word in JSON and on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How much is at stake: 1 reads only; 2 can have an impact (network, install, writes); 3 destroys, or raises privilege;
+/// 4 is catastrophic and always denied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// Reads only.
+    One = 1,
+    /// Can have an impact.
+    Two = 2,
+    /// Destroys, or raises privilege.
+    Three = 3,
+    /// Catastrophic.
+    Four = 4,
+}
+
+impl Tier {
+    /// The tier as a number, 1 to 4.
+    #[must_use]
+    pub const fn get(self) -> u8 {
+        self as u8
+    }
+}
