@@ -295,6 +295,26 @@ pub struct Covers {
     pub repository: bool,
     /// System directories such as `/etc` or `/usr`.
     pub system: bool,
+    /// Places of secrets that are known by name.
+    pub secrets: bool,
+    /// shward's and the agents' own configuration.
+    pub own: bool,
+}
+
+impl Covers {
+    /// What either covers.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self {
+            root: self.root || other.root,
+            home: self.home || other.home,
+            workspace: self.workspace || other.workspace,
+            repository: self.repository || other.repository,
+            system: self.system || other.system,
+            secrets: self.secrets || other.secrets,
+            own: self.own || other.own,
+        }
+    }
 }
 
 /// The other end of a connection.

@@ -1,0 +1,415 @@
+//! Where a path lies: the region that it belongs to, and the places that matter for themselves.
+
+use super::path::{Names, Reach};
+use super::pattern::{Part, Relation};
+use super::tables::{
+    FAMILIES, HOME, INSIDE, KEY_FAMILIES, NAMES, ORDINARY, PRODUCT_FAMILIES, PRODUCT_FILES, PRODUCTS,
+    REPOSITORIES, ROOT, Row, Top, WORKSPACE_TOPS,
+};
+use crate::effect::{Covers, Scope};
+
+/// A directory as it was named, and as it is with all links resolved.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Root<'a> {
+    pub(super) named: &'a [u8],
+    pub(super) real: &'a [u8],
+}
+
+impl<'a> Root<'a> {
+    fn both(self) -> impl Iterator<Item = &'a [u8]> {
+        std::iter::once(self.named).chain((self.real != self.named).then_some(self.real))
+    }
+}
+
+/// The directories that are different on every machine.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Map<'a> {
+    pub(super) workspace: Root<'a>,
+    pub(super) home: Root<'a>,
+    /// `$TMPDIR`.
+    pub(super) temp: Option<&'a [u8]>,
+    /// Own directories that the environment has moved.
+    pub(super) own: &'a [&'a [u8]],
+    /// Whether the workspace is too broad to mean anything: the root, or one of the system's directories.
+    pub(super) boundless: bool,
+    /// Whether the workspace is a home directory, where hidden files are not the project's.
+    pub(super) at_home: bool,
+}
+
+impl<'a> Map<'a> {
+    pub(super) fn new(workspace: Root<'a>, home: Root<'a>) -> Self {
+        let boundless = workspace.both().any(boundless);
+        let at_home = workspace.both().any(|w| home.both().any(|h| h == w) || is_home(Names::Path(w)));
+        Self { workspace, home, temp: None, own: &[], boundless, at_home }
+    }
+
+    /// The most dangerous scope that an absolute path may have.
+    pub(super) fn scope(&self, names: Names<'_>) -> Scope {
+        let names = unmask(names);
+        let region = self.region(names);
+        let keys = matches!(region, Scope::Home | Scope::Elsewhere);
+        region.max(special(names, keys)).max(self.home_special(names)).max(self.own_special(names))
+    }
+
+    /// The scope that a path has for the names in it, wherever its unknown beginning leads.
+    pub(super) fn scope_anywhere(names: Names<'_>) -> Scope {
+        let mut rest = names;
+        let mut scope = special(names, false);
+        // The unknown text may end before the first name that is given, or within it.
+        for start in [names, {
+            rest.next();
+            rest
+        }] {
+            scope = scope.max(lookup(HOME, start).unwrap_or(ORDINARY));
+            let mut below = start;
+            if let Some(first) = below.next() {
+                let found = tops(first).filter_map(|top| lookup(top.rows, below)).max();
+                scope = scope.max(found.filter(|s| *s >= Scope::Persistence).unwrap_or(ORDINARY));
+            }
+        }
+        scope
+    }
+
+    /// The part of the machine that a path belongs to.
+    fn region(&self, names: Names<'_>) -> Scope {
+        let by_root = by_root(names);
+        if let Some(tail) = self.in_workspace(names) {
+            let region = self.workspace_region(tail);
+            return if by_root >= Scope::Persistence && !by_root_is_base(names, by_root) {
+                by_root
+            } else {
+                region
+            };
+        }
+        if by_root == Scope::Elsewhere && self.home.both().any(|home| names.below(home).is_some()) {
+            return Scope::Home;
+        }
+        if self.temp.is_some_and(|temp| names.below(temp).is_some()) && by_root < Scope::Persistence {
+            return Scope::Temp;
+        }
+        by_root
+    }
+
+    /// What of a path lies below the workspace, if the project owns it.
+    fn in_workspace<'p>(&self, names: Names<'p>) -> Option<Names<'p>> {
+        if self.boundless {
+            return None;
+        }
+        let in_home = |names: Names<'_>| {
+            self.home.both().any(|home| {
+                names.below(home).is_some()
+                    && self
+                        .workspace
+                        .both()
+                        .any(|w| w.len() < home.len() && Names::Path(home).below(w).is_some())
+            })
+        };
+        self.workspace.both().find_map(|workspace| names.below(workspace)).filter(|_| !in_home(names))
+    }
+
+    fn workspace_region(&self, tail: Names<'_>) -> Scope {
+        let mut tail = tail.peekable();
+        if self.at_home && matches!(tail.peek(), Some(Part::Text(name)) if name.starts_with(b".")) {
+            return Scope::Home;
+        }
+        while let Some(part) = tail.next() {
+            if REPOSITORIES.iter().any(|name| part.specific() && part.may_be(name)) {
+                return Scope::Repository;
+            }
+            let product = match part {
+                Part::Text(name) => {
+                    std::str::from_utf8(name).is_ok_and(|name| PRODUCTS.binary_search(&name).is_ok())
+                }
+                Part::Pattern(_) => false,
+            };
+            if product
+                || PRODUCT_FAMILIES.iter().any(|family| part.relation(family) == Relation::Must)
+                || (tail.peek().is_none() && part.ends_in(PRODUCT_FILES))
+            {
+                return Scope::Product;
+            }
+        }
+        Scope::Workspace
+    }
+
+    /// Home directories that do not lie where home directories usually do.
+    fn home_special(&self, names: Names<'_>) -> Scope {
+        self.home
+            .both()
+            .find_map(|home| names.below(home))
+            .and_then(|tail| lookup(HOME, tail))
+            .unwrap_or(ORDINARY)
+    }
+
+    fn own_special(&self, names: Names<'_>) -> Scope {
+        if self.own.iter().any(|own| names.below(own).is_some()) { Scope::Own } else { ORDINARY }
+    }
+
+    /// Which important places lie at or below a path.
+    pub(super) fn covers(&self, names: Names<'_>) -> Covers {
+        let names = unmask(names);
+        let Some(base) = without_everything(names) else {
+            return Covers {
+                root: true,
+                home: true,
+                workspace: true,
+                repository: true,
+                system: true,
+                secrets: true,
+                own: true,
+            };
+        };
+        let holds = |place: &[u8]| base.may_hold(place);
+        let home = self.home.both().any(holds) || holds_homes(base);
+        let repository = self.workspace.both().any(|workspace| {
+            let inside = names.below(workspace).is_some();
+            let mut parts = names;
+            (names.may_hold(workspace) && !inside)
+                || (inside && names.below(workspace).is_some_and(|mut tail| tail.next().is_none()))
+                || (inside
+                    && parts.by_ref().last().is_some_and(|part| part.specific() && part.may_be(".git")))
+        });
+        let (secrets, own) = self.below(base);
+        Covers {
+            root: false,
+            home,
+            workspace: self.workspace.both().any(holds),
+            repository,
+            system: is_system(base),
+            secrets: secrets || home,
+            own: own || home,
+        }
+    }
+
+    /// Whether places of secrets, and whether protected places, are known to lie below a path.
+    fn below(&self, names: Names<'_>) -> (bool, bool) {
+        let mut found = (false, false);
+        let mut note = |rows: &[Row], names: Names<'_>| {
+            for (row, scope) in rows {
+                if names.relation(row) == Reach::Above {
+                    found.0 |= *scope == Scope::Secret;
+                    found.1 |= *scope == Scope::Own;
+                }
+            }
+        };
+        let mut rest = names;
+        if let Some(first) = rest.next() {
+            for top in tops(first) {
+                note(top.rows, rest);
+                if let Some(tail) = home_tail(top, rest) {
+                    note(HOME, tail);
+                }
+            }
+        }
+        if let Some(tail) = self.home.both().find_map(|home| names.below(home)) {
+            note(HOME, tail);
+        }
+        let mut rest = names;
+        while let Some(part) = rest.next() {
+            for rows in inside(part) {
+                note(rows, rest);
+            }
+        }
+        found
+    }
+}
+
+/// What the tables of the root say of a path.
+fn by_root(mut names: Names<'_>) -> Scope {
+    let Some(first) = names.next() else { return Scope::System };
+    let fallback = if matches!(first, Part::Text(_)) { None } else { Some(Scope::Elsewhere) };
+    tops(first).map(|top| in_top(top, names)).chain(fallback).max().unwrap_or(Scope::Elsewhere)
+}
+
+/// Whether this scope is only that of the whole top directory (`/dev`, `/sys`), not of a row.
+fn by_root_is_base(mut names: Names<'_>, scope: Scope) -> bool {
+    let Some(first) = names.next() else { return true };
+    tops(first)
+        .all(|top| top.base == scope && lookup(top.rows, names).is_none_or(|row| row < Scope::Persistence))
+}
+
+fn in_top(top: &Top, rest: Names<'_>) -> Scope {
+    let mut peek = rest;
+    if peek.next().is_none() {
+        return match (top.base, top.home_after) {
+            (Scope::Temp, _) => Scope::Temp,
+            (_, Some(0)) => Scope::Home,
+            _ => Scope::System,
+        };
+    }
+    let base = lookup(top.rows, rest).unwrap_or(top.base);
+    match home_tail(top, rest) {
+        Some(tail) => base.max(lookup(HOME, tail).unwrap_or(ORDINARY)),
+        None => base,
+    }
+}
+
+/// What follows the home directory in a path below a directory that holds homes.
+fn home_tail<'p>(top: &Top, mut rest: Names<'p>) -> Option<Names<'p>> {
+    for _ in 0..top.home_after? {
+        rest.next()?;
+    }
+    Some(rest)
+}
+
+/// The directories of the root that a first component may mean.
+fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + use<'p> {
+    let exact = match first {
+        Part::Text(name) => {
+            ROOT.binary_search_by(|top| top.name.as_bytes().cmp(name)).ok().and_then(|at| ROOT.get(at))
+        }
+        Part::Pattern(_) => None,
+    };
+    let any = matches!(first, Part::Pattern(_)) && (first.specific() || !first.has_unknown());
+    exact.into_iter().chain(ROOT.iter().filter(move |top| any && first.may_be(top.name)))
+}
+
+/// The scope that rows give: of the first that fits for certain, or of the worst before it that may fit.
+fn lookup(rows: &[Row], names: Names<'_>) -> Option<Scope> {
+    let mut worst = None;
+    for (row, scope) in rows {
+        match names.relation(row) {
+            Reach::At(Relation::Must) => return worst.max(Some(*scope)),
+            Reach::At(Relation::May) => worst = worst.max(Some(*scope)),
+            Reach::At(Relation::No) | Reach::Above => {}
+        }
+    }
+    worst
+}
+
+/// The tables for what lies inside a directory of this name, wherever it is.
+fn inside<'p>(part: Part<'p>) -> impl Iterator<Item = &'static [Row]> + use<'p> {
+    let exact = match part {
+        // A bare repository is the `.git` of nothing.
+        Part::Text(name) if name.ends_with(b".git") => row_of(b".git"),
+        Part::Text(name) => row_of(name),
+        Part::Pattern(_) => None,
+    };
+    let any = matches!(part, Part::Pattern(_)) && part.specific();
+    let others = INSIDE.iter().filter(move |(name, _)| any && part.may_be(name));
+    exact.into_iter().chain(others.map(|(_, rows)| *rows))
+}
+
+fn row_of(name: &[u8]) -> Option<&'static [Row]> {
+    let at = INSIDE.binary_search_by(|(key, _)| key.as_bytes().cmp(name)).ok()?;
+    INSIDE.get(at).map(|(_, rows)| *rows)
+}
+
+/// What a path is for a directory in it or its last name, in any region.
+fn special(names: Names<'_>, keys: bool) -> Scope {
+    let mut scope = ORDINARY;
+    let mut rest = names;
+    while let Some(part) = rest.next() {
+        for rows in inside(part) {
+            scope = scope.max(lookup(rows, rest).unwrap_or(ORDINARY));
+        }
+        let mut more = rest;
+        if more.next().is_none() {
+            scope = scope.max(by_name(part, keys));
+        }
+    }
+    scope
+}
+
+/// What a file is for its name alone.
+fn by_name(part: Part<'_>, keys: bool) -> Scope {
+    let exact = match part {
+        Part::Text(name) => NAMES
+            .binary_search_by(|(key, _)| key.as_bytes().cmp(name))
+            .ok()
+            .and_then(|at| NAMES.get(at))
+            .map_or(ORDINARY, |(_, scope)| *scope),
+        Part::Pattern(_) if part.specific() => NAMES
+            .iter()
+            .filter(|(name, _)| part.may_be(name))
+            .map(|(_, scope)| *scope)
+            .max()
+            .unwrap_or(ORDINARY),
+        Part::Pattern(_) => ORDINARY,
+    };
+    let family = |rows: &[Row]| {
+        let mut worst = ORDINARY;
+        for (name, scope) in rows {
+            match part.relation(name) {
+                Relation::Must => return worst.max(*scope),
+                // A pattern that does not say how the name begins, or ends, may mean any family: that alone does not count.
+                Relation::May if part.begins() && !name.starts_with('*') => worst = worst.max(*scope),
+                Relation::May | Relation::No => {}
+            }
+        }
+        worst
+    };
+    exact.max(family(FAMILIES)).max(if keys { family(KEY_FAMILIES) } else { ORDINARY })
+}
+
+/// A path as the tables name it: `/proc/PID/root` is the root, `/private/etc` (macOS) is `/etc`, `/var/run` is `/run`.
+fn unmask(mut names: Names<'_>) -> Names<'_> {
+    loop {
+        let mut rest = names;
+        let (first, second, third) = (rest.next(), rest.next(), rest);
+        match (first, second) {
+            (Some(Part::Text(b"proc")), Some(_)) => {
+                let mut rest = third;
+                match rest.next() {
+                    Some(part) if part.may_be("root") => names = rest,
+                    _ => return names,
+                }
+            }
+            (Some(Part::Text(b"private")), Some(_)) => {
+                names.next();
+            }
+            (Some(Part::Text(b"var")), Some(Part::Text(b"run"))) => {
+                names.next();
+            }
+            _ => return names,
+        }
+    }
+}
+
+/// A path without a last component that means everything in its directory. `None` is the root.
+fn without_everything(names: Names<'_>) -> Option<Names<'_>> {
+    let base = match names {
+        Names::Path(_) => names,
+        Names::Parts(parts) => match parts.split_last() {
+            Some((last, rest)) if last.everything() => Names::Parts(rest),
+            _ => names,
+        },
+    };
+    let mut peek = base;
+    peek.next().map(|_| base)
+}
+
+/// Whether home directories in their usual places lie at or below a path.
+fn holds_homes(mut names: Names<'_>) -> bool {
+    let Some(first) = names.next() else { return true };
+    tops(first).any(|top| {
+        top.home_after.is_some_and(|after| {
+            let mut rest = names;
+            (0..after)
+                .find_map(|_| rest.next().is_none().then_some(true))
+                .unwrap_or_else(|| rest.next().is_none())
+        })
+    })
+}
+
+/// Whether a path is a home directory in the usual place.
+fn is_home(mut names: Names<'_>) -> bool {
+    let Some(first) = names.next() else { return false };
+    tops(first).any(|top| home_tail(top, names).is_some_and(|mut tail| tail.next().is_none()))
+}
+
+/// Whether a path is a directory of the system itself, such as `/etc`.
+fn is_system(mut names: Names<'_>) -> bool {
+    let Some(first) = names.next() else { return true };
+    names.next().is_none() && tops(first).any(|top| matches!(top.base, Scope::System | Scope::Device))
+}
+
+/// Whether a workspace is too broad to be one.
+fn boundless(workspace: &[u8]) -> bool {
+    let mut names = Names::Path(workspace);
+    let Some(first) = names.next() else { return true };
+    names.next().is_none()
+        && tops(first).any(|top| {
+            top.base != Scope::Temp && top.home_after != Some(0) && !WORKSPACE_TOPS.contains(&top.name)
+        })
+}

@@ -1,0 +1,178 @@
+//! What a path argument means: the place, made absolute and normalised, its links followed as far as the world knows
+//! them, and where it lies.
+//!
+//! A scope is the most dangerous one that the path may have. A path of which only a part is known has the scopes of
+//! everything that it may be: a pattern stands for one name, unknown text for anything, `..` included.
+
+mod classify;
+mod path;
+mod pattern;
+mod tables;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Request;
+use crate::effect::{Covers, Rest, Scope, Target};
+use crate::value::{Origins, Value};
+use crate::world::World;
+use bumpalo::Bump;
+use classify::{Map, Root};
+use path::{Names, Start};
+use pattern::Part;
+use std::borrow::Cow;
+
+/// The places of one machine and one request.
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    arena: &'a Bump,
+    map: Map<'a>,
+}
+
+impl<'a> Places<'a> {
+    /// Looks up what differs from machine to machine: where links lead from the workspace and home, and where the
+    /// environment has moved temporary files and our own.
+    pub(crate) fn new(arena: &'a Bump, request: &Request<'a>, world: &dyn World) -> Self {
+        let root = |named: &'a [u8]| {
+            let named = path::normalise(arena, b"", named);
+            let real = world.canonical(named).filter(|real| real.starts_with(b"/"));
+            Root {
+                named,
+                real: real.map_or(
+                    named,
+                    |real| if *real == *named { named } else { arena.alloc_slice_copy(&real) },
+                ),
+            }
+        };
+        let mut map = Map::new(root(request.workspace), root(request.home));
+        let directory = |variable: &str, below: &[u8]| -> Option<&'a [u8]> {
+            let value = world.variable(variable.as_bytes())??;
+            let absolute = value.starts_with(b"/");
+            absolute.then(|| {
+                path::normalise(arena, arena.alloc_slice_copy(&value), arena.alloc_slice_copy(below))
+            })
+        };
+        let own = [
+            directory("XDG_CONFIG_HOME", b"shward"),
+            directory("XDG_STATE_HOME", b"shward"),
+            directory("XDG_RUNTIME_DIR", b"shward"),
+            directory("CLAUDE_CONFIG_DIR", b""),
+            directory("CODEX_HOME", b""),
+        ];
+        map.own = arena.alloc_slice_fill_iter(own.into_iter().flatten().collect::<Vec<_>>());
+        // The environment may not turn a place that matters into a temporary one.
+        map.temp = directory("TMPDIR", b"").filter(|temp| {
+            matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
+                && !map.covers(Names::Path(temp)).workspace
+        });
+        Self { arena, map }
+    }
+
+    /// The place that `value` means in the working directory `cwd`. It is not a tree; [`Covers`] say what it would hold
+    /// if it were.
+    pub(crate) fn target(&self, world: &dyn World, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Target<'a> {
+        match (value.known(), cwd) {
+            (Some(text), Some(cwd)) => self.exact(world, cwd, text),
+            (Some(text), None) if text.starts_with(b"/") => self.exact(world, b"/", text),
+            (_, cwd) => self.partial(world, cwd, value),
+        }
+    }
+
+    /// The origins of what is read from a place.
+    pub(crate) fn read_origins(&self, target: &Target<'_>) -> Origins {
+        match target.scope {
+            Scope::Secret => Origins::SECRET,
+            Scope::Environment => Origins::ENVIRONMENT,
+            Scope::Harmless => Origins::LITERAL,
+            _ => Origins::FILE,
+        }
+    }
+
+    fn exact(&self, world: &dyn World, cwd: &'a [u8], text: &'a [u8]) -> Target<'a> {
+        let path = path::normalise(self.arena, cwd, text);
+        let target = self.judged(path, Rest::Exact, Names::Path(path));
+        if !follows_links(&target) {
+            return target;
+        }
+        let named = if path.len() == text.len() || !text.windows(2).any(|w| w == b"..") {
+            path
+        } else {
+            path::join(self.arena, cwd, text)
+        };
+        match real(world, named) {
+            Some(real) if *real != *path => {
+                let other = self.judged(self.arena.alloc_slice_copy(&real), Rest::Exact, Names::Path(&real));
+                worse(target, other)
+            }
+            _ => target,
+        }
+    }
+
+    fn partial(&self, world: &dyn World, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Target<'a> {
+        let partial = path::split(self.arena, cwd, value);
+        if partial.start == Start::Unknown && partial.tail.is_none() {
+            let scope = Scope::Unknown.max(Map::scope_anywhere(Names::Parts(partial.head)));
+            return Target { path: b"", rest: Rest::Unknown, scope, tree: false, covers: Covers::default() };
+        }
+        let Some(tail) = partial.tail else {
+            return self.pattern(world, partial.head);
+        };
+        // As if the unknown text were one name, wherever it leads, and as if it were empty.
+        let parts =
+            self.arena.alloc_slice_fill_iter(partial.head.iter().chain(tail).copied().collect::<Vec<_>>());
+        let here =
+            if partial.start == Start::Known { self.map.scope(Names::Parts(parts)) } else { Scope::Unknown };
+        let scope = Scope::Unknown.max(here).max(Map::scope_anywhere(Names::Parts(tail)));
+        let told = value.pieces.iter().any(|p| !matches!(p, crate::value::Piece::Unknown));
+        let covers = if told && (partial.start == Start::Known || partial.bare_rooted) {
+            self.map.covers(Names::Parts(partial.bare))
+        } else {
+            Covers::default()
+        };
+        let path =
+            if partial.start == Start::Known { path::known_directory(self.arena, partial.head) } else { b"" };
+        Target { path, rest: Rest::Unknown, scope, tree: false, covers }
+    }
+
+    /// A path with patterns, but without unknown text.
+    fn pattern(&self, world: &dyn World, parts: &'a [Part<'a>]) -> Target<'a> {
+        let directory = path::known_directory(self.arena, parts);
+        let mut target = self.judged(directory, Rest::Glob, Names::Parts(parts));
+        // `.*` is also the directory itself and its parent, in shells other than bash 5.2.
+        if let Some((last, above)) = parts.split_last() {
+            if last.specific() && last.may_be("..") {
+                let parent = above.split_last().map_or(above, |(_, parent)| parent);
+                target = worse(target, self.judged(directory, Rest::Glob, Names::Parts(parent)));
+            }
+        }
+        match real(world, directory) {
+            Some(real) if *real != *directory => {
+                let real: &'a [u8] = self.arena.alloc_slice_copy(&real);
+                let patterns = parts.iter().skip_while(|part| matches!(part, Part::Text(_))).copied();
+                let parts =
+                    self.arena.alloc_slice_fill_iter(Names::Path(real).chain(patterns).collect::<Vec<_>>());
+                worse(target, self.judged(real, Rest::Glob, Names::Parts(parts)))
+            }
+            _ => target,
+        }
+    }
+
+    fn judged(&self, path: &'a [u8], rest: Rest, names: Names<'_>) -> Target<'a> {
+        Target { path, rest, scope: self.map.scope(names), tree: false, covers: self.map.covers(names) }
+    }
+}
+
+/// Two answers about one path: the more dangerous scope with its path, and what either covers.
+fn worse<'a>(a: Target<'a>, b: Target<'a>) -> Target<'a> {
+    let covers = a.covers.union(b.covers);
+    Target { covers, ..if b.scope > a.scope { b } else { a } }
+}
+
+/// Descriptors and processes resolve to whoever asks, not to whoever will run the command.
+fn follows_links(target: &Target<'_>) -> bool {
+    target.scope != Scope::Harmless && !target.path.starts_with(b"/proc/")
+}
+
+fn real<'w>(world: &'w dyn World, path: &[u8]) -> Option<Cow<'w, [u8]>> {
+    world.canonical(path).filter(|real| real.starts_with(b"/"))
+}

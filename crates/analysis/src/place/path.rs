@@ -1,0 +1,301 @@
+//! Paths as sequences of components, and their lexical normalisation.
+
+use super::pattern::{Part, Relation};
+use crate::value::{Piece, Value};
+use bumpalo::Bump;
+use bumpalo::collections::Vec;
+
+/// The components of an absolute path that are still to come.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Names<'p> {
+    /// Of a known path, normalised or not.
+    Path(&'p [u8]),
+    /// Of a path with patterns.
+    Parts(&'p [Part<'p>]),
+}
+
+impl<'p> Iterator for Names<'p> {
+    type Item = Part<'p>;
+
+    fn next(&mut self) -> Option<Part<'p>> {
+        match self {
+            Names::Path(path) => {
+                let text = loop {
+                    if path.is_empty() {
+                        return None;
+                    }
+                    let at = path.iter().position(|b| *b == b'/').unwrap_or(path.len());
+                    let (text, rest) = path.split_at_checked(at)?;
+                    *path = rest.strip_prefix(b"/").unwrap_or(rest);
+                    if !text.is_empty() {
+                        break text;
+                    }
+                };
+                Some(Part::Text(text))
+            }
+            Names::Parts(parts) => {
+                let (first, rest) = parts.split_first()?;
+                *parts = rest;
+                Some(*first)
+            }
+        }
+    }
+}
+
+impl<'p> Names<'p> {
+    /// What follows `root`, if this lies at or below it for certain.
+    pub(super) fn below(mut self, root: &[u8]) -> Option<Self> {
+        for name in Names::Path(root) {
+            if self.next()? != name {
+                return None;
+            }
+        }
+        Some(self)
+    }
+
+    /// Whether `place` may lie at this path or below it.
+    pub(super) fn may_hold(self, place: &[u8]) -> bool {
+        let mut names = Names::Path(place);
+        self.into_iter().all(|part| match (part, names.next()) {
+            (Part::Text(a), Some(Part::Text(b))) => a == b,
+            (part, Some(Part::Text(b))) => std::str::from_utf8(b).map_or(true, |b| part.may_be(b)),
+            _ => false,
+        })
+    }
+
+    /// How this relates to a row of the tables, which names components from here on; `**` ends a row that means a
+    /// directory and everything below.
+    pub(super) fn relation(mut self, row: &str) -> Reach {
+        let mut relation = Relation::Must;
+        for name in row.split('/') {
+            if name == "**" {
+                return Reach::At(relation);
+            }
+            match self.next() {
+                None => return Reach::Above,
+                Some(part) => match part.relation(name) {
+                    // Text of which nothing is known may be any name: that alone makes it none.
+                    Relation::May if part.has_unknown() && !part.specific() => {
+                        return Reach::At(Relation::No);
+                    }
+                    found => relation = relation.min(found),
+                },
+            }
+            if relation == Relation::No {
+                return Reach::At(relation);
+            }
+        }
+        Reach::At(if self.next().is_some() { Relation::No } else { relation })
+    }
+}
+
+/// How a path relates to a row of the tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// It is what the row names, or is not.
+    At(Relation),
+    /// What the row names lies below it.
+    Above,
+}
+
+/// An absolute path without `//`, `.` and `..`. `text` may begin anywhere below `base`; an absolute `text` ignores it.
+/// Borrows when nothing changes.
+pub(super) fn normalise<'a>(arena: &'a Bump, base: &[u8], text: &'a [u8]) -> &'a [u8] {
+    if is_normal(text) {
+        return text;
+    }
+    let mut out = Vec::with_capacity_in(base.len() + text.len() + 1, arena);
+    if !text.starts_with(b"/") {
+        push_all(&mut out, base);
+    }
+    push_all(&mut out, text);
+    if out.is_empty() {
+        out.push(b'/');
+    }
+    out.into_bump_slice()
+}
+
+/// `base` and `text` joined without a look at `..`: the kernel resolves that after links.
+pub(super) fn join<'a>(arena: &'a Bump, base: &[u8], text: &'a [u8]) -> &'a [u8] {
+    if text.starts_with(b"/") {
+        return text;
+    }
+    let mut out = Vec::with_capacity_in(base.len() + text.len() + 1, arena);
+    out.extend_from_slice(base);
+    out.push(b'/');
+    out.extend_from_slice(text);
+    out.into_bump_slice()
+}
+
+/// Whether a path is absolute and its own normal form.
+fn is_normal(text: &[u8]) -> bool {
+    let Some(rest) = text.strip_prefix(b"/") else { return false };
+    rest.is_empty() || rest.split(|b| *b == b'/').all(|name| !matches!(name, b"" | b"." | b".."))
+}
+
+/// Appends the components of `text`, resolving `.` and `..`.
+fn push_all(out: &mut Vec<'_, u8>, text: &[u8]) {
+    for part in Names::Path(text) {
+        match part {
+            Part::Text(b".") => {}
+            Part::Text(b"..") => {
+                let parent = out.iter().rposition(|b| *b == b'/').unwrap_or(0);
+                out.truncate(parent);
+            }
+            Part::Text(name) => {
+                out.push(b'/');
+                out.extend_from_slice(name);
+            }
+            Part::Pattern(_) => {}
+        }
+    }
+}
+
+/// A path that is not wholly known, cut where unknown text may lead anywhere.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Partial<'a> {
+    /// Where the path begins.
+    pub(super) start: Start,
+    /// The components that are known, or known to be one name each.
+    pub(super) head: &'a [Part<'a>],
+    /// If there is unknown text: the component in which it begins, and all after it.
+    pub(super) tail: Option<&'a [Part<'a>]>,
+    /// The path as it is when all unknown text is empty: the accident of an unset variable.
+    pub(super) bare: &'a [Part<'a>],
+    /// Whether that path is absolute wherever the script stands.
+    pub(super) bare_rooted: bool,
+}
+
+/// Where a path begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    /// At the root, or in the known working directory.
+    Known,
+    /// In a working directory that is not known, or nowhere known at all.
+    Unknown,
+}
+
+/// Splits a value into components below `cwd`.
+pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Partial<'a> {
+    let mut parts = Vec::new_in(arena);
+    let absolute = value.known_prefix().starts_with(b"/");
+    let start = match (absolute, cwd) {
+        (true, _) => Start::Known,
+        (false, Some(cwd)) => {
+            parts.extend(Names::Path(cwd));
+            Start::Known
+        }
+        (false, None) => Start::Unknown,
+    };
+    push_pieces(arena, &mut parts, value.pieces, |_| true);
+
+    let cut = parts.iter().position(Part::has_unknown);
+    let mut head = Vec::new_in(arena);
+    resolve(&mut head, parts.iter().take(cut.unwrap_or(parts.len())));
+    let tail = cut.map(|from| {
+        let mut tail = Vec::new_in(arena);
+        resolve(&mut tail, parts.iter().skip(from));
+        &*tail.into_bump_slice()
+    });
+
+    // `$x/y` with an empty `$x` is `/y`, wherever the script stands.
+    let bare_rooted = known_text(value.pieces).is_some_and(|text| text.starts_with(b"/"));
+    let bare = if tail.is_none() {
+        &[]
+    } else {
+        let mut parts = Vec::new_in(arena);
+        if !bare_rooted {
+            parts.extend(cwd.into_iter().flat_map(Names::Path));
+        }
+        push_pieces(arena, &mut parts, value.pieces, |p| *p != Piece::Unknown);
+        let mut bare = Vec::new_in(arena);
+        resolve(&mut bare, parts.iter());
+        &*bare.into_bump_slice()
+    };
+    Partial { start, head: head.into_bump_slice(), tail, bare, bare_rooted }
+}
+
+/// The first text among the pieces.
+fn known_text<'a>(pieces: &[Piece<'a>]) -> Option<&'a [u8]> {
+    pieces
+        .iter()
+        .find(|p| **p != Piece::Unknown)
+        .and_then(|p| if let Piece::Text(text) = p { Some(*text) } else { None })
+}
+
+/// Cuts pieces at their slashes into components.
+fn push_pieces<'a>(
+    arena: &'a Bump,
+    parts: &mut Vec<'a, Part<'a>>,
+    pieces: &[Piece<'a>],
+    keep: impl Fn(&Piece<'a>) -> bool,
+) {
+    let mut open: Vec<'a, Piece<'a>> = Vec::new_in(arena);
+    for piece in pieces.iter().filter(|p| keep(p)) {
+        let Piece::Text(text) = piece else {
+            open.push(*piece);
+            continue;
+        };
+        let mut names = text.split(|b| *b == b'/');
+        if let Some(first) = names.next().filter(|name| !name.is_empty()) {
+            open.push(Piece::Text(first));
+        }
+        for name in names {
+            close(arena, parts, &mut open);
+            if !name.is_empty() {
+                open.push(Piece::Text(name));
+            }
+        }
+    }
+    close(arena, parts, &mut open);
+}
+
+/// Ends the component that `open` has collected.
+fn close<'a>(arena: &'a Bump, parts: &mut Vec<'a, Part<'a>>, open: &mut Vec<'a, Piece<'a>>) {
+    let pieces: &'a [Piece<'a>] = std::mem::replace(open, Vec::new_in(arena)).into_bump_slice();
+    match pieces {
+        [] => {}
+        [Piece::Text(name)] => parts.push(Part::Text(name)),
+        // Text that was torn apart by an empty unknown grows together again.
+        _ if pieces.iter().all(|p| matches!(p, Piece::Text(_))) => {
+            let mut name = Vec::new_in(arena);
+            for piece in pieces {
+                if let Piece::Text(text) = piece {
+                    name.extend_from_slice(text);
+                }
+            }
+            parts.push(Part::Text(name.into_bump_slice()));
+        }
+        _ => parts.push(Part::Pattern(pieces)),
+    }
+}
+
+/// Resolves `.` and `..`. What a pattern matches is taken for a directory, not a link to one.
+fn resolve<'a, 'p>(out: &mut Vec<'_, Part<'a>>, parts: impl Iterator<Item = &'p Part<'a>>)
+where
+    'a: 'p,
+{
+    for part in parts {
+        match part {
+            Part::Text(b".") => {}
+            Part::Text(b"..") => {
+                out.pop();
+            }
+            part => out.push(*part),
+        }
+    }
+}
+
+/// The path that the leading known components make.
+pub(super) fn known_directory<'a>(arena: &'a Bump, parts: &[Part<'a>]) -> &'a [u8] {
+    let mut out = Vec::new_in(arena);
+    for part in parts {
+        let Part::Text(name) = part else { break };
+        out.push(b'/');
+        out.extend_from_slice(name);
+    }
+    if out.is_empty() {
+        out.push(b'/');
+    }
+    out.into_bump_slice()
+}

@@ -1,0 +1,318 @@
+//! The places that matter, by the names that people know them by.
+//!
+//! A row is a path relative to where its table is anchored, and the scope of what it names. `*` stands for any text
+//! within a name, `**` at the end for a directory and everything below it. The first row that fits decides, so that
+//! exceptions stand before what they except. [`ORDINARY`] says "not special": the region decides.
+
+mod home;
+mod root;
+
+pub(super) use home::HOME;
+pub(super) use root::{ROOT, Top, WORKSPACE_TOPS};
+
+use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
+
+/// A row: which place, and what it is.
+pub(super) type Row = (&'static str, Scope);
+
+/// The scope of a row that takes its place out of a later row's reach.
+pub(super) const ORDINARY: Scope = Harmless;
+
+/// Directories that mean the same wherever they lie, with what matters in them. Sorted by name.
+pub(super) const INSIDE: &[(&str, &[Row])] = &[
+    (".aws", &[("**", Secret)]),
+    (".azure", &[("**", Secret)]),
+    (
+        ".claude",
+        &[
+            ("settings.json", Own),
+            ("settings.local.json", Own),
+            ("managed-settings.json", Own),
+            ("hooks/**", Own),
+            ("plugins/**", Own),
+            (".credentials.json", Secret),
+        ],
+    ),
+    (".clinerules", &[("hooks/**", Own)]),
+    (".codeium", &[("windsurf/hooks.json", Own), ("windsurf/mcp_config.json", Own)]),
+    (
+        ".codex",
+        &[
+            ("auth.json", Secret),
+            ("*.md", ORDINARY),
+            ("prompts/**", ORDINARY),
+            ("skills/**", ORDINARY),
+            ("sessions/**", ORDINARY),
+            ("log/**", ORDINARY),
+            ("**", Own),
+        ],
+    ),
+    (
+        ".copilot",
+        &[("config.json", Own), ("mcp-config.json", Own), ("settings.json", Own), ("hooks/**", Own)],
+    ),
+    (
+        ".cursor",
+        &[
+            ("hooks.json", Own),
+            ("hooks/**", Own),
+            ("mcp.json", Own),
+            ("cli.json", Own),
+            ("cli-config.json", Own),
+            ("permissions.json", Own),
+            ("sandbox.json", Own),
+        ],
+    ),
+    (".docker", &[("config.json", Secret), ("cli-plugins/**", Persistence)]),
+    (
+        ".gemini",
+        &[
+            ("settings.json", Own),
+            ("trustedFolders.json", Own),
+            ("policies/**", Own),
+            ("hooks/**", Own),
+            ("extensions/**", Own),
+            ("oauth_creds.json", Secret),
+            ("google_accounts.json", Secret),
+        ],
+    ),
+    (
+        ".git",
+        &[
+            ("hooks/**", Persistence),
+            ("config", Persistence),
+            ("config.worktree", Persistence),
+            ("info/attributes", Persistence),
+            ("modules/*/hooks/**", Persistence),
+            ("modules/*/config", Persistence),
+            ("worktrees/*/config.worktree", Persistence),
+        ],
+    ),
+    (".githooks", &[("**", Persistence)]),
+    (".github", &[("hooks/**", Own)]),
+    (".gnupg", &[("**", Secret)]),
+    (".hg", &[("hgrc", Persistence)]),
+    (".husky", &[("**", Persistence)]),
+    (".idea", &[("runConfigurations/**", Persistence), ("workspace.xml", Persistence)]),
+    (".kiro", &[("hooks/**", Own), ("settings/**", Own)]),
+    (".kube", &[("cache/**", ORDINARY), ("**", Secret)]),
+    (".opencode", &[("**", Own)]),
+    (".password-store", &[("**", Secret)]),
+    (".qwen", &[("settings.json", Own), ("hooks/**", Own)]),
+    (
+        ".ssh",
+        &[
+            ("*.pub", ORDINARY),
+            ("known_hosts*", ORDINARY),
+            ("authorized_keys*", Persistence),
+            ("config", Persistence),
+            ("config.d/**", Persistence),
+            ("rc", Persistence),
+            ("environment", Persistence),
+            ("**", Secret),
+        ],
+    ),
+    (".terraform.d", &[("credentials.tfrc.json", Secret), ("plugins/**", Persistence)]),
+    (
+        ".vscode",
+        &[
+            ("tasks.json", Persistence),
+            ("settings.json", Persistence),
+            ("launch.json", Persistence),
+            ("extensions/**", Persistence),
+        ],
+    ),
+    (".windsurf", &[("hooks.json", Own), ("hooks/**", Own), ("mcp_config.json", Own)]),
+    (".zed", &[("tasks.json", Persistence), ("settings.json", Persistence)]),
+    ("dist-packages", PYTHON_SITE),
+    ("site-packages", PYTHON_SITE),
+];
+
+/// What the site module executes at every start of Python.
+const PYTHON_SITE: &[Row] =
+    &[("*.pth", Persistence), ("sitecustomize.py", Persistence), ("usercustomize.py", Persistence)];
+
+/// File names that mean the same in every directory. Sorted by name.
+pub(super) const NAMES: &[Row] = &[
+    (".bash_history", Secret),
+    (".boto", Secret),
+    (".dockercfg", Secret),
+    (".env", Secret),
+    (".envrc", Persistence),
+    (".git-credentials", Secret),
+    (".histfile", Secret),
+    (".history", Secret),
+    (".mcp.json", Own),
+    (".my.cnf", Secret),
+    (".mylogin.cnf", Secret),
+    (".mysql_history", Secret),
+    (".netrc", Secret),
+    (".node_repl_history", Secret),
+    (".pgpass", Secret),
+    (".psql_history", Secret),
+    (".pypirc", Secret),
+    (".python_history", Secret),
+    (".rediscli_history", Secret),
+    (".s3cfg", Secret),
+    (".sh_history", Secret),
+    (".shward.toml", Own),
+    (".sqlite_history", Secret),
+    (".vault-token", Secret),
+    (".zhistory", Secret),
+    (".zsh_history", Secret),
+    ("Login Data", Secret),
+    ("_netrc", Secret),
+    ("application_default_credentials.json", Secret),
+    ("authorized_keys", Persistence),
+    ("authorized_keys2", Persistence),
+    ("cookies.sqlite", Secret),
+    ("id_dsa", Secret),
+    ("id_ecdsa", Secret),
+    ("id_ecdsa_sk", Secret),
+    ("id_ed25519", Secret),
+    ("id_ed25519_sk", Secret),
+    ("id_rsa", Secret),
+    ("key3.db", Secret),
+    ("key4.db", Secret),
+    ("krb5.keytab", Secret),
+    ("kubeconfig", Secret),
+    ("logins.json", Secret),
+    ("master.key", Secret),
+    ("secrets.env", Secret),
+    ("sitecustomize.py", Persistence),
+    ("usercustomize.py", Persistence),
+    ("wallet.dat", Secret),
+];
+
+/// Families of file names that mean the same in every directory.
+pub(super) const FAMILIES: &[Row] = &[
+    ("*.pub", ORDINARY),
+    (".env*.example", ORDINARY),
+    (".env*.sample", ORDINARY),
+    (".env*.template", ORDINARY),
+    (".env*.dist", ORDINARY),
+    (".env*.defaults", ORDINARY),
+    (".env*.schema", ORDINARY),
+    (".env.*", Secret),
+    ("id_rsa*", Secret),
+    ("id_dsa*", Secret),
+    ("id_ecdsa*", Secret),
+    ("id_ed25519*", Secret),
+    ("*.kdbx", Secret),
+    ("*.ppk", Secret),
+];
+
+/// Families that are keys in a home or elsewhere. In the workspace they are material that the agent works with (test
+/// certificates, a server's own key), in system directories they are mostly public.
+pub(super) const KEY_FAMILIES: &[Row] = &[
+    ("cacert*.pem", ORDINARY),
+    ("ca-*.pem", ORDINARY),
+    ("cert*.pem", ORDINARY),
+    ("chain*.pem", ORDINARY),
+    ("fullchain*.pem", ORDINARY),
+    ("pub*.pem", ORDINARY),
+    ("*.pem", Secret),
+    ("*.key", Secret),
+    ("*.p12", Secret),
+    ("*.pfx", Secret),
+    ("*.jks", Secret),
+    ("*.keystore", Secret),
+];
+
+/// Directories that builds, tests and package managers fill, and fill again.
+pub(super) const PRODUCTS: &[&str] = &[
+    ".angular",
+    ".cache",
+    ".dart_tool",
+    ".eggs",
+    ".gradle",
+    ".hypothesis",
+    ".ipynb_checkpoints",
+    ".mypy_cache",
+    ".next",
+    ".nox",
+    ".nuxt",
+    ".nyc_output",
+    ".output",
+    ".parcel-cache",
+    ".pytest_cache",
+    ".pytype",
+    ".ruff_cache",
+    ".sass-cache",
+    ".stack-work",
+    ".svelte-kit",
+    ".terraform",
+    ".tox",
+    ".turbo",
+    ".venv",
+    ".vite",
+    ".zig-cache",
+    "CMakeFiles",
+    "DerivedData",
+    "__pycache__",
+    "_build",
+    "_site",
+    "build",
+    "coverage",
+    "dist",
+    "dist-newstyle",
+    "elm-stuff",
+    "htmlcov",
+    "node_modules",
+    "obj",
+    "out",
+    "storybook-static",
+    "target",
+    "venv",
+    "zig-cache",
+    "zig-out",
+];
+
+/// Families of such directories.
+pub(super) const PRODUCT_FAMILIES: &[&str] = &["*.egg-info", "*.dist-info", "cmake-build-*", "bazel-*"];
+
+/// Files that compilers and test runs leave.
+pub(super) const PRODUCT_FILES: &[&str] = &[
+    ".pyc",
+    ".pyo",
+    ".o",
+    ".obj",
+    ".class",
+    ".gcda",
+    ".gcno",
+    ".rlib",
+    ".rmeta",
+    ".d.ts.map",
+    ".tsbuildinfo",
+];
+
+/// Version control data.
+pub(super) const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keyed_tables_are_sorted() {
+        assert!(ROOT.is_sorted_by(|a, b| a.name < b.name));
+        assert!(INSIDE.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(NAMES.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(PRODUCTS.is_sorted());
+    }
+
+    #[test]
+    fn rows_can_match() {
+        let rows =
+            ROOT.iter().flat_map(|t| t.rows).chain(HOME).chain(INSIDE.iter().flat_map(|(_, rows)| *rows));
+        for (row, _) in rows.chain(NAMES).chain(FAMILIES).chain(KEY_FAMILIES) {
+            assert!(!row.starts_with('/') && !row.ends_with('/') && !row.contains("//"), "{row}");
+            assert!(row.split('/').rev().skip(1).all(|name| name != "**"), "** ends a row: {row}");
+            assert!(
+                row.split('/').all(|name| name == "**" || name.matches('*').count() <= 1),
+                "one *: {row}"
+            );
+            assert!(row.split('/').all(|name| name.len() <= 62 && !name.contains('?')), "{row}");
+        }
+    }
+}
