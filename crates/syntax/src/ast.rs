@@ -548,17 +548,47 @@ pub enum ParameterOperation<'a> {
     /// `${#x}`
     Length,
     /// `${x-word}`; `colon`: also when empty.
-    Default { /** `:-` */ colon: bool, /** What is used instead. */ word: Word<'a> },
+    Default {
+        /** `:-` */
+        colon: bool,
+        /** What is used instead. */
+        word: Word<'a>,
+    },
     /// `${x=word}`
-    Assign { /** `:=` */ colon: bool, /** What is assigned and used. */ word: Word<'a> },
+    Assign {
+        /** `:=` */
+        colon: bool,
+        /** What is assigned and used. */
+        word: Word<'a>,
+    },
     /// `${x?word}`
-    Error { /** `:?` */ colon: bool, /** The message. */ word: Word<'a> },
+    Error {
+        /** `:?` */
+        colon: bool,
+        /** The message. */
+        word: Word<'a>,
+    },
     /// `${x+word}`
-    Alternative { /** `:+` */ colon: bool, /** What is used if set. */ word: Word<'a> },
+    Alternative {
+        /** `:+` */
+        colon: bool,
+        /** What is used if set. */
+        word: Word<'a>,
+    },
     /// `${x#p}`, `${x##p}`
-    RemovePrefix { /** `##` */ longest: bool, /** The pattern. */ pattern: Word<'a> },
+    RemovePrefix {
+        /** `##` */
+        longest: bool,
+        /** The pattern. */
+        pattern: Word<'a>,
+    },
     /// `${x%p}`, `${x%%p}`
-    RemoveSuffix { /** `%%` */ longest: bool, /** The pattern. */ pattern: Word<'a> },
+    RemoveSuffix {
+        /** `%%` */
+        longest: bool,
+        /** The pattern. */
+        pattern: Word<'a>,
+    },
     /// `${x/p/r}`, `${x//p/r}`, `${x/#p/r}`, `${x/%p/r}`
     Replace {
         /// Which matches are replaced.
@@ -587,9 +617,15 @@ pub enum ParameterOperation<'a> {
     /// `${x@Q}` and its kin, by the letter.
     Transform(u8),
     /// `${!prefix@}`, `${!prefix*}`; `separate` for `@`.
-    Names { /** `@` */ separate: bool },
+    Names {
+        /** `@` */
+        separate: bool,
+    },
     /// `${!array[@]}`, `${!array[*]}`.
-    Keys { /** `@` */ separate: bool },
+    Keys {
+        /** `@` */
+        separate: bool,
+    },
 }
 
 /// Which matches `${x/…}` replaces.

@@ -1,0 +1,423 @@
+//! Brace expansion, exactly where bash does it.
+//!
+//! bash expands braces in a word's text before it looks at anything else, with a scanner that knows quotes and
+//! substitutions only roughly. This module applies the same rules to the parts of the word; a word in which the
+//! rough scanner could see something else than the parser did, or whose results would combine into new syntax, is
+//! refused.
+
+use super::{Parser, Result, take};
+use crate::{
+    Brace, BraceRange, ErrorCode, Parameter, ParameterName, ParameterOperation, ParseError, PartKind, Span,
+    Subscript, SubstitutionForm, Word, WordPart,
+};
+use bumpalo::collections::Vec as BumpVec;
+
+/// What the scanner distinguishes.
+#[derive(Clone, Copy)]
+enum Unit<'a> {
+    Open,
+    Close,
+    Comma,
+    /// A dot that another one follows.
+    Dots,
+    Text,
+    /// Anything that is not unquoted literal text.
+    Part(WordPart<'a>),
+}
+
+/// A unit and where its text is: for literal text, a position in the text of a literal.
+#[derive(Clone, Copy)]
+struct Piece<'a> {
+    unit: Unit<'a>,
+    /// The literal that the piece is a slice of.
+    literal: &'a [u8],
+    start: usize,
+    end: usize,
+    span: Span,
+}
+
+impl<'a> Parser<'a> {
+    /// Replaces the parts since `mark`, one of which has an unquoted `{`, by what brace expansion makes of them.
+    pub(super) fn expand_braces(&mut self, mark: usize) -> Result<()> {
+        let mut pieces = BumpVec::new_in(self.arena);
+        for part in self.stacks.parts.get(mark..).unwrap_or(&[]) {
+            match part.kind {
+                PartKind::Literal(text) => cut(text, part.span, &mut pieces),
+                _ => pieces.push(Piece {
+                    unit: Unit::Part(*part),
+                    literal: &[],
+                    start: 0,
+                    end: 0,
+                    span: part.span,
+                }),
+            }
+        }
+        if !pieces.iter().any(|piece| matches!(piece.unit, Unit::Close)) {
+            return Ok(());
+        }
+        let original = self.stacks.parts.len();
+        let expanded = self.expand(pieces.into_bump_slice(), true)?;
+        if !expanded {
+            self.stacks.parts.truncate(original);
+            return Ok(());
+        }
+        // The new parts stand behind the old ones.
+        let parts = take(self.arena, &mut self.stacks.parts, original);
+        self.stacks.parts.truncate(mark);
+        self.stacks.parts.extend_from_slice_copy(parts);
+        Ok(())
+    }
+
+    /// Pushes the parts that the pieces become; true if there is a brace expansion among them.
+    fn expand(&mut self, pieces: &'a [Piece<'a>], word_start: bool) -> Result<bool> {
+        self.enter()?;
+        let mut rest = pieces;
+        let mut word_start = word_start;
+        let mut any = false;
+        while let Some((open, close)) = self.find_braces(rest)? {
+            let before = rest.get(..open).unwrap_or(&[]);
+            let inside = rest.get(open + 1..close).unwrap_or(&[]);
+            let braces = rest.get(open..=close).unwrap_or(&[]);
+            self.emit(before)?;
+            word_start &= before.is_empty();
+            let brace = if inside.iter().any(|piece| matches!(piece.unit, Unit::Comma)) {
+                Some(self.list_of(inside, word_start)?)
+            } else {
+                self.range_of(inside)?
+            };
+            match brace {
+                Some(brace) => {
+                    any = true;
+                    let kind = PartKind::Brace(self.arena.alloc(brace));
+                    self.stacks.parts.push(WordPart { kind, span: span_of(braces) });
+                }
+                None => self.emit(braces)?,
+            }
+            rest = rest.get(close + 1..).unwrap_or(&[]);
+            if brace.is_some() && rest.first().is_some_and(starts_with_tilde) {
+                return ambiguous(span_of(pieces));
+            }
+            word_start = false;
+        }
+        self.emit(rest)?;
+        if any && pieces.iter().any(|piece| !is_transparent(piece)) {
+            return ambiguous(span_of(pieces));
+        }
+        self.leave();
+        Ok(any)
+    }
+
+    /// The first pair of braces that bash takes for an expansion.
+    fn find_braces(&mut self, pieces: &[Piece<'a>]) -> Result<Option<(usize, usize)>> {
+        for (open, piece) in pieces.iter().enumerate() {
+            if !matches!(piece.unit, Unit::Open) {
+                continue;
+            }
+            // `{}` at the beginning is left alone, as find and xargs need it.
+            if open == 0 && matches!(pieces.get(1), Some(Piece { unit: Unit::Close, .. })) {
+                continue;
+            }
+            self.spend(pieces.len() - open)?;
+            let mut level = 0_u32;
+            let mut separated = false;
+            for (index, piece) in pieces.iter().enumerate().skip(open + 1) {
+                match piece.unit {
+                    Unit::Open => level += 1,
+                    Unit::Close if level > 0 => level -= 1,
+                    Unit::Close if separated => return Ok(Some((open, index))),
+                    Unit::Comma if level == 0 => separated = true,
+                    Unit::Dots if level == 0 && !before_close(pieces, index) => separated = true,
+                    _ => {}
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// `{a,b}`: the words between the commas.
+    fn list_of(&mut self, inside: &'a [Piece<'a>], word_start: bool) -> Result<Brace<'a>> {
+        let mark = self.stacks.words.len();
+        let mut level = 0_u32;
+        let mut from = 0;
+        for (index, piece) in inside.iter().enumerate() {
+            match piece.unit {
+                Unit::Open => level += 1,
+                Unit::Close => level = level.saturating_sub(1),
+                Unit::Comma if level == 0 => {
+                    self.alternative(inside, from, index, word_start)?;
+                    from = index + 1;
+                }
+                _ => {}
+            }
+        }
+        self.alternative(inside, from, inside.len(), word_start)?;
+        Ok(Brace::List(take(self.arena, &mut self.stacks.words, mark)))
+    }
+
+    fn alternative(
+        &mut self,
+        inside: &'a [Piece<'a>],
+        from: usize,
+        to: usize,
+        word_start: bool,
+    ) -> Result<()> {
+        let pieces = inside.get(from..to).unwrap_or(&[]);
+        let mark = self.stacks.parts.len();
+        let pieces = if pieces.first().is_some_and(starts_with_tilde) {
+            self.tilde_in_alternative(pieces, word_start)?
+        } else {
+            pieces
+        };
+        self.expand(pieces, word_start)?;
+        let parts = take(self.arena, &mut self.stacks.parts, mark);
+        if let Some(WordPart { kind: PartKind::Literal(text), span }) = parts.last()
+            && text.ends_with(b"$")
+        {
+            return ambiguous(*span);
+        }
+        let span = match (parts.first(), parts.last()) {
+            (Some(first), Some(last)) => first.span.to(last.span),
+            _ => {
+                let at = inside.get(to).map_or_else(|| span_of(inside).end, |piece| piece.span.start);
+                Span::new(at, at)
+            }
+        };
+        self.stacks.words.push(Word { parts, span });
+        Ok(())
+    }
+
+    /// `{~/a,~/b}`: the tilde prefix is expanded in each word that results. Pushes it and returns the rest.
+    fn tilde_in_alternative(&mut self, pieces: &'a [Piece<'a>], word_start: bool) -> Result<&'a [Piece<'a>]> {
+        let Some((first, others)) = pieces.split_first() else { return Ok(pieces) };
+        let text = first.text();
+        let login = text.iter().skip(1).take_while(|byte| **byte != b'/').count();
+        let plain = text.get(1..=login).unwrap_or(&[]).iter().all(u8::is_ascii_alphanumeric);
+        if !word_start || !plain || text.len() == login + 1 {
+            return ambiguous(first.span);
+        }
+        let (prefix, rest) = first.split_at(login + 1);
+        let kind = PartKind::Tilde(prefix.text().get(1..).unwrap_or(&[]));
+        self.stacks.parts.push(WordPart { kind, span: prefix.span });
+        let mut pieces = BumpVec::with_capacity_in(others.len() + 1, self.arena);
+        pieces.push(rest);
+        pieces.extend_from_slice_copy(others);
+        Ok(pieces.into_bump_slice())
+    }
+
+    /// `{first..last..step}`; `None` if it is not a sequence, so that the braces are literal.
+    fn range_of(&mut self, inside: &[Piece<'a>]) -> Result<Option<Brace<'a>>> {
+        let span = span_of(inside);
+        let (Some(first), Some(last)) = (inside.first(), inside.last()) else { return Ok(None) };
+        if inside.iter().any(|piece| matches!(piece.unit, Unit::Part(_))) {
+            // A comma inside a quotation makes bash drop the braces; without one they are literal.
+            let text = self.source.get(span.start as usize..span.end as usize).unwrap_or(b",");
+            return if text.contains(&b',') { ambiguous(span) } else { Ok(None) };
+        }
+        if !inside.iter().all(|piece| std::ptr::eq(piece.literal, first.literal)) {
+            return ambiguous(span);
+        }
+        let text = first.literal.get(first.start..last.end).unwrap_or(&[]);
+        let Some(range) = sequence(text) else { return Ok(None) };
+        if let ([a], [b]) = (range.first, range.last)
+            && a.is_ascii_alphabetic()
+            && b.is_ascii_alphabetic()
+            && a.is_ascii_uppercase() != b.is_ascii_uppercase()
+        {
+            // Between the cases lie a backquote and a backslash, which bash then reads as such.
+            return ambiguous(span);
+        }
+        Ok(Some(Brace::Range(range)))
+    }
+
+    /// Pushes pieces as they are, adjacent text as one literal.
+    fn emit(&mut self, pieces: &[Piece<'a>]) -> Result<()> {
+        let mut pending: Option<Piece<'a>> = None;
+        for piece in pieces {
+            if let Unit::Part(part) = piece.unit {
+                self.push_piece(pending.take());
+                self.stacks.parts.push(part);
+                continue;
+            }
+            pending = match pending {
+                Some(before) if std::ptr::eq(before.literal, piece.literal) && before.end == piece.start => {
+                    Some(Piece { end: piece.end, span: before.span.to(piece.span), ..before })
+                }
+                before => {
+                    self.push_piece(before);
+                    Some(*piece)
+                }
+            };
+        }
+        self.push_piece(pending);
+        Ok(())
+    }
+
+    fn push_piece(&mut self, piece: Option<Piece<'a>>) {
+        if let Some(piece) = piece {
+            self.stacks.parts.push(WordPart { kind: PartKind::Literal(piece.text()), span: piece.span });
+        }
+    }
+}
+
+impl<'a> Piece<'a> {
+    fn text(&self) -> &'a [u8] {
+        self.literal.get(self.start..self.end).unwrap_or(&[])
+    }
+
+    /// Two pieces of text.
+    fn split_at(self, length: usize) -> (Self, Self) {
+        let middle = self.start + length;
+        let offset =
+            self.span.start.saturating_add(u32::try_from(length).unwrap_or(u32::MAX)).min(self.span.end);
+        (
+            Self { end: middle, span: Span::new(self.span.start, offset), ..self },
+            Self { start: middle, span: Span::new(offset, self.span.end), ..self },
+        )
+    }
+}
+
+fn ambiguous<T>(span: Span) -> Result<T> {
+    Err(ParseError { code: ErrorCode::AmbiguousBrace, span, opener: None, expected: "" })
+}
+
+/// Cuts literal text where the scanner looks. Spans are exact unless the text was joined over a line continuation.
+fn cut<'a>(text: &'a [u8], span: Span, pieces: &mut BumpVec<'a, Piece<'a>>) {
+    let exact = (span.end - span.start) as usize == text.len();
+    let piece = |unit, start: usize, end: usize| {
+        let offset = |position: usize| span.start + u32::try_from(position).unwrap_or(0);
+        let span = if exact { Span::new(offset(start), offset(end)) } else { span };
+        Piece { unit, literal: text, start, end, span }
+    };
+    let mut from = 0;
+    for (index, byte) in text.iter().enumerate() {
+        let unit = match byte {
+            b'{' => Unit::Open,
+            b'}' => Unit::Close,
+            b',' => Unit::Comma,
+            b'.' if text.get(index + 1) == Some(&b'.') => Unit::Dots,
+            _ => continue,
+        };
+        if from < index {
+            pieces.push(piece(Unit::Text, from, index));
+        }
+        pieces.push(piece(unit, index, index + 1));
+        from = index + 1;
+    }
+    if from < text.len() {
+        pieces.push(piece(Unit::Text, from, text.len()));
+    }
+}
+
+fn span_of(pieces: &[Piece<'_>]) -> Span {
+    match (pieces.first(), pieces.last()) {
+        (Some(first), Some(last)) => first.span.to(last.span),
+        _ => Span::default(),
+    }
+}
+
+fn starts_with_tilde(piece: &Piece<'_>) -> bool {
+    matches!(piece.unit, Unit::Text) && piece.text().first() == Some(&b'~')
+}
+
+/// Whether the two dots at `index` stand right before a closing brace, where they do not count.
+fn before_close(pieces: &[Piece<'_>], index: usize) -> bool {
+    let second_is_alone = pieces.get(index + 1).is_some_and(|piece| piece.text() == b".");
+    second_is_alone && matches!(pieces.get(index + 2), Some(Piece { unit: Unit::Close, .. }))
+}
+
+/// `x..y` or `x..y..step` as bash's `expand_seqterm` accepts it.
+fn sequence(text: &[u8]) -> Option<BraceRange<'_>> {
+    let dots = text.windows(2).position(|pair| pair == b"..")?;
+    let first = text.get(..dots)?;
+    let rest = text.get(dots + 2..)?;
+    let letter = |text: &[u8]| matches!(text, [byte] if byte.is_ascii_alphabetic());
+    let (last, step) = match rest.windows(2).position(|pair| pair == b"..") {
+        Some(dots) => (rest.get(..dots)?, Some(rest.get(dots + 2..)?)),
+        None => (rest, None),
+    };
+    let kinds_agree = (letter(first) && letter(last)) || (is_integer(first) && is_integer(last));
+    let step_is_good = step.is_none_or(is_integer);
+    (kinds_agree && step_is_good).then_some(BraceRange { first, last, step })
+}
+
+/// An optional sign and digits that fit 64 bits.
+fn is_integer(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    digits.first().is_some_and(u8::is_ascii_digit)
+        && std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok())
+}
+
+/// Whether bash's brace scanner skips the part as one piece, as the parser did.
+fn is_transparent(piece: &Piece<'_>) -> bool {
+    match piece.unit {
+        Unit::Part(part) => part_is_transparent(&part),
+        _ => true,
+    }
+}
+
+fn part_is_transparent(part: &WordPart<'_>) -> bool {
+    match part.kind {
+        PartKind::Literal(text) => !text.contains(&b'{'),
+        PartKind::Quoted(_) | PartKind::SingleQuoted(_) | PartKind::Glob(_) | PartKind::Tilde(_) => true,
+        PartKind::AnsiC(text) => !text.contains(&b'\''),
+        PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => {
+            parts.iter().all(quoted_part_is_transparent)
+        }
+        PartKind::Parameter(parameter) => {
+            is_plain(parameter)
+                || operands(parameter).is_some_and(|parts| parts.iter().all(part_is_transparent))
+        }
+        PartKind::CommandSubstitution(substitution) => {
+            matches!(substitution.form, SubstitutionForm::Dollar | SubstitutionForm::Backquote)
+        }
+        PartKind::ProcessSubstitution(_) => true,
+        PartKind::Arithmetic(arithmetic) => is_double_parenthesis(part, arithmetic.span),
+        PartKind::ExtendedGlob(_) | PartKind::Brace(_) | PartKind::ArrayAssignment(_) => false,
+    }
+}
+
+/// Likewise for a part between double quotes, where the scanner looks for the closing quote.
+fn quoted_part_is_transparent(part: &WordPart<'_>) -> bool {
+    match part.kind {
+        PartKind::Quoted(_) => true,
+        PartKind::Parameter(parameter) => {
+            is_plain(parameter)
+                || operands(parameter)
+                    .is_some_and(|parts| parts.iter().all(|part| matches!(part.kind, PartKind::Quoted(_))))
+        }
+        PartKind::CommandSubstitution(substitution) => substitution.form == SubstitutionForm::Dollar,
+        PartKind::Arithmetic(arithmetic) => is_double_parenthesis(part, arithmetic.span),
+        _ => false,
+    }
+}
+
+/// `$((…))` rather than `$[…]`.
+fn is_double_parenthesis(part: &WordPart<'_>, expression: Span) -> bool {
+    part.span.end.saturating_sub(expression.end) == 2
+}
+
+/// No text other than names in it.
+fn is_plain(parameter: &Parameter<'_>) -> bool {
+    let name = !matches!(parameter.name, ParameterName::Special(b'$'));
+    let subscript = !matches!(parameter.subscript, Some(Subscript::Index(_)));
+    let operation = matches!(
+        parameter.operation,
+        ParameterOperation::None | ParameterOperation::Length | ParameterOperation::Transform(_)
+    );
+    name && subscript && operation
+}
+
+/// The only operand, if there is exactly one and no subscript.
+fn operands<'a>(parameter: &Parameter<'a>) -> Option<&'a [WordPart<'a>]> {
+    if matches!(parameter.subscript, Some(Subscript::Index(_))) {
+        return None;
+    }
+    match parameter.operation {
+        ParameterOperation::Default { word, .. }
+        | ParameterOperation::Alternative { word, .. }
+        | ParameterOperation::RemovePrefix { pattern: word, .. }
+        | ParameterOperation::RemoveSuffix { pattern: word, .. }
+        | ParameterOperation::Case { pattern: word, .. } => Some(word.parts),
+        _ => None,
+    }
+}

@@ -1,0 +1,208 @@
+//! Here-documents: the delimiter where the operator stands, the body after the next newline (POSIX 2.7.4).
+
+use super::word::Mode;
+use super::{Parser, Result};
+use crate::cursor::{Cursor, END, Segment};
+use crate::{
+    Descriptor, ErrorCode, HereDocument, NoteKind, PartKind, Redirect, RedirectOperator, RedirectTarget,
+    Span, WordPart,
+};
+use bumpalo::collections::Vec as BumpVec;
+use std::cell::Cell;
+
+/// bash gives up at more.
+const MOST_PENDING: usize = 16;
+
+impl<'a> Parser<'a> {
+    /// A here-document's operator is read; reads the delimiter.
+    pub(super) fn here_document(
+        &mut self,
+        descriptor: Descriptor<'a>,
+        strip_tabs: bool,
+        start: usize,
+    ) -> Result<Redirect<'a>> {
+        self.blanks();
+        if !self.at_word() {
+            return self.fail(ErrorCode::MissingTarget, "a here-document delimiter");
+        }
+        let word_start = self.cursor.position();
+        let word = self.word(Mode::NAME)?;
+        let mut delimiter = BumpVec::new_in(self.arena);
+        let mut quoted = false;
+        let plain = word.parts.iter().all(|part| delimiter_part(part, &mut delimiter, &mut quoted));
+        let unusual = delimiter.iter().any(|byte| matches!(byte, b'\n' | b'$' | b'`'));
+        let glued = matches!(self.cursor.peek(), b'<' | b'>');
+        if !plain || unusual || glued {
+            return self.fail_from(word_start, ErrorCode::BadDelimiter, "");
+        }
+        if self.pending.len() >= MOST_PENDING {
+            return self.fail_from(word_start, ErrorCode::TooManyHereDocuments, "");
+        }
+        let document = &*self.arena.alloc(HereDocument {
+            delimiter: delimiter.into_bump_slice(),
+            quoted,
+            strip_tabs,
+            body: Cell::new(&[]),
+            body_span: Cell::new(Span::default()),
+        });
+        self.documents += 1;
+        self.pending.push(document);
+        Ok(Redirect {
+            descriptor,
+            operator: RedirectOperator::HereDocument,
+            target: RedirectTarget::HereDocument(document),
+            span: self.cursor.span_from(start),
+        })
+    }
+
+    /// Reads the bodies of the here-documents whose operators stand on the line that just ended.
+    #[inline]
+    pub(super) fn here_document_bodies(&mut self) -> Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        self.pending_bodies()
+    }
+
+    fn pending_bodies(&mut self) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        for document in pending {
+            let start = self.cursor.position();
+            let end = self.body_end(document)?;
+            let after = self.cursor.position();
+            self.spend(end - start)?;
+            document.body_span.set(self.cursor.span(start, end));
+            document.body.set(self.body_parts(document, start, end)?);
+            self.cursor.set_position(after);
+        }
+        Ok(())
+    }
+
+    /// Steps over the body and the delimiter's line; returns where the body ends.
+    fn body_end(&mut self, document: &HereDocument<'a>) -> Result<usize> {
+        loop {
+            let start = self.cursor.position();
+            if self.cursor.at_end() {
+                self.note(NoteKind::HereDocumentAtEnd, start);
+                return Ok(start);
+            }
+            let end = self.line_end(start, document.quoted);
+            let mut line = self.cursor.ending_at(end);
+            if document.strip_tabs {
+                while next_of_line(&mut line, document.quoted) == b'\t' {
+                    line.advance(1);
+                }
+            }
+            let mut rest = document.delimiter;
+            while let Some((byte, others)) = rest.split_first() {
+                if next_of_line(&mut line, document.quoted) != *byte {
+                    break;
+                }
+                line.advance(1);
+                rest = others;
+            }
+            let next_line = end + usize::from(self.cursor.byte_at(end) == b'\n');
+            if rest.is_empty() {
+                if next_of_line(&mut line, document.quoted) == END {
+                    self.cursor.set_position(next_line);
+                    return Ok(start);
+                }
+                if self.in_substitution && line.rest().contains(&b')') {
+                    return self.fail(ErrorCode::HereDocumentEnd, "");
+                }
+            }
+            self.cursor.set_position(next_line);
+        }
+    }
+
+    /// Where the line at `start` ends, before its newline. Unless the delimiter is quoted, a line continuation
+    /// joins the next line to it.
+    fn line_end(&self, start: usize, quoted: bool) -> usize {
+        let mut position = start;
+        loop {
+            match self.cursor.byte_at(position) {
+                b'\n' => return position,
+                END => return position.min(self.cursor.len()),
+                b'\\' if !quoted => position += 2,
+                _ => position += 1,
+            }
+        }
+    }
+
+    /// The body's text and expansions.
+    fn body_parts(
+        &mut self,
+        document: &HereDocument<'a>,
+        start: usize,
+        end: usize,
+    ) -> Result<&'a [WordPart<'a>]> {
+        let text = self.cursor.slice(start, end);
+        if text.is_empty() {
+            return Ok(&[]);
+        }
+        let span = self.cursor.span(start, end);
+        let tabs = document.strip_tabs
+            && (text.first() == Some(&b'\t') || text.windows(2).any(|pair| pair == b"\n\t"));
+        let active = !document.quoted && text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\'));
+        if !tabs && !active {
+            return Ok(self.arena.alloc_slice_copy(&[WordPart { kind: PartKind::Quoted(text), span }]));
+        }
+        let outer = self.cursor;
+        if tabs {
+            let (text, map) = self.without_tabs(start, end, document.quoted);
+            if !active {
+                return Ok(self.arena.alloc_slice_copy(&[WordPart { kind: PartKind::Quoted(text), span }]));
+            }
+            self.cursor = Cursor::derived(text, map);
+        } else {
+            self.cursor = self.cursor.ending_at(end);
+            self.cursor.set_position(start);
+        }
+        let extglob = self.extglob;
+        let substitution = std::mem::replace(&mut self.in_substitution, false);
+        let parts = self.here_document_text()?;
+        self.in_substitution = substitution;
+        self.extglob = extglob;
+        self.cursor = outer;
+        Ok(parts)
+    }
+
+    /// A copy of the body in which the tabs at the beginning of each line are removed.
+    fn without_tabs(&self, start: usize, end: usize, quoted: bool) -> (&'a [u8], &'a [Segment]) {
+        let mut text = BumpVec::with_capacity_in(end - start, self.arena);
+        let mut map = BumpVec::new_in(self.arena);
+        let mut position = start;
+        while position < end {
+            while position < end && self.cursor.byte_at(position) == b'\t' {
+                position += 1;
+            }
+            let line_end = (self.line_end(position, quoted) + 1).min(end);
+            self.cursor.copy_into(position, line_end, &mut text, &mut map);
+            position = line_end;
+        }
+        (text.into_bump_slice(), map.into_bump_slice())
+    }
+}
+
+/// The next byte of a here-document's line.
+fn next_of_line(line: &mut Cursor<'_>, quoted: bool) -> u8 {
+    if quoted { line.raw(0) } else { line.peek() }
+}
+
+/// Appends the part's text to the delimiter; false if the part is not plain text.
+fn delimiter_part(part: &WordPart<'_>, delimiter: &mut BumpVec<'_, u8>, quoted: &mut bool) -> bool {
+    match part.kind {
+        PartKind::Literal(text) => delimiter.extend_from_slice_copy(text),
+        PartKind::Glob(byte) => delimiter.push(byte),
+        PartKind::Quoted(text) | PartKind::SingleQuoted(text) => {
+            delimiter.extend_from_slice_copy(text);
+            *quoted = true;
+        }
+        PartKind::DoubleQuoted(parts) => {
+            *quoted = true;
+            return parts.iter().all(|part| delimiter_part(part, delimiter, quoted));
+        }
+        _ => return false,
+    }
+    true
+}

@@ -1,0 +1,507 @@
+//! The recursive-descent parser: its state, and lists, pipelines and the dispatch to commands.
+//!
+//! It follows bash's grammar and lexer in behaviour. Every method that reads leaves the cursor after what it read;
+//! nesting goes through [`Parser::enter`], re-reading through [`Parser::spend`], so depth and time are bounded.
+
+mod arithmetic;
+mod assignment;
+mod brace;
+mod command;
+mod compound;
+mod conditional;
+mod expansion;
+mod heredoc;
+mod notes;
+mod operand;
+mod parameter;
+mod quote;
+mod redirect;
+mod simple;
+mod word;
+
+use crate::chars::{Keyword, LONGEST_KEYWORD, is_metacharacter};
+use crate::cursor::{Cursor, END};
+use crate::{
+    AndOr, ArrayElement, Assignment, CaseArm, Connector, Dialect, ErrorCode, HereDocument, Item, Note,
+    NoteKind, Options, ParseError, Parsed, Pipeline, Redirect, Script, Span, Stage, Word, WordPart,
+};
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+
+type Result<T> = std::result::Result<T, ParseError>;
+
+/// Bytes that may be read a second time, per byte of source.
+const FUEL_PER_BYTE: u64 = 64;
+
+/// The parser's state.
+pub(crate) struct Parser<'a> {
+    arena: &'a Bump,
+    source: &'a [u8],
+    cursor: Cursor<'a>,
+    posix: bool,
+    /// Extended patterns are read outside `[[ ]]` too.
+    extglob: bool,
+    /// Inside `$(…)` or `<(…)`, whose text bash prints and reads again before it runs it.
+    in_substitution: bool,
+    depth: u16,
+    max_depth: u16,
+    fuel: u64,
+    /// Here-documents whose bodies begin after the next newline.
+    pending: Vec<&'a HereDocument<'a>>,
+    /// How many here-documents and `case` commands have been read; both matter to what is around them.
+    documents: u32,
+    cases: u32,
+    notes: Vec<Note>,
+    /// The last place whose line number was asked for, and that number.
+    line: (usize, u32),
+    stacks: Stacks<'a>,
+}
+
+/// Where nodes wait until their number is known and they move, as a slice, to their place in the arena.
+struct Stacks<'a> {
+    items: BumpVec<'a, Item<'a>>,
+    rest: BumpVec<'a, (Connector, Pipeline<'a>)>,
+    stages: BumpVec<'a, Stage<'a>>,
+    words: BumpVec<'a, Word<'a>>,
+    parts: BumpVec<'a, WordPart<'a>>,
+    redirects: BumpVec<'a, Redirect<'a>>,
+    assignments: BumpVec<'a, Assignment<'a>>,
+    elements: BumpVec<'a, ArrayElement<'a>>,
+    arms: BumpVec<'a, CaseArm<'a>>,
+}
+
+impl<'a> Stacks<'a> {
+    fn new(arena: &'a Bump) -> Self {
+        Self {
+            items: BumpVec::new_in(arena),
+            rest: BumpVec::new_in(arena),
+            stages: BumpVec::new_in(arena),
+            words: BumpVec::with_capacity_in(16, arena),
+            parts: BumpVec::with_capacity_in(16, arena),
+            redirects: BumpVec::new_in(arena),
+            assignments: BumpVec::new_in(arena),
+            elements: BumpVec::new_in(arena),
+            arms: BumpVec::new_in(arena),
+        }
+    }
+}
+
+/// Moves what was pushed since `mark` into the arena.
+fn take<'a, T: Copy>(arena: &'a Bump, stack: &mut BumpVec<'a, T>, mark: usize) -> &'a [T] {
+    match stack.get(mark..) {
+        None | Some([]) => &[],
+        Some(values) => {
+            let slice = arena.alloc_slice_copy(values);
+            stack.truncate(mark);
+            slice
+        }
+    }
+}
+
+/// What surrounds a list of commands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The program itself, which bash reads and runs line by line.
+    Top,
+    /// A compound command or a substitution.
+    Inner,
+    /// A `case` clause, which `;;` ends.
+    Clause,
+    /// `${ …; }`, which a closing brace ends, whatever follows it.
+    Current,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(arena: &'a Bump, source: &'a [u8], options: &Options) -> Self {
+        Self {
+            arena,
+            source,
+            cursor: Cursor::new(source),
+            posix: options.dialect == Dialect::Posix,
+            extglob: options.extglob && options.dialect == Dialect::Bash,
+            in_substitution: false,
+            depth: 0,
+            max_depth: options.max_depth,
+            fuel: FUEL_PER_BYTE * source.len() as u64 + 4096,
+            pending: Vec::new(),
+            documents: 0,
+            cases: 0,
+            notes: Vec::new(),
+            line: (0, 0),
+            stacks: Stacks::new(arena),
+        }
+    }
+
+    /// Reads the whole source as a program.
+    pub(crate) fn program(mut self, max_len: usize) -> Result<Parsed<'a>> {
+        self.check_source(max_len)?;
+        let script = self.script_to_end()?;
+        Ok(Parsed { script, notes: self.arena.alloc_slice_copy(&self.notes) })
+    }
+
+    /// Reads the whole source as text in a here-document.
+    pub(crate) fn text(mut self, max_len: usize) -> Result<&'a [WordPart<'a>]> {
+        self.check_source(max_len)?;
+        self.here_document_text()
+    }
+
+    /// Reads to the end of the text, as the shell reads a file or the text of a backquoted command.
+    fn script_to_end(&mut self) -> Result<Script<'a>> {
+        let script = self.list(Place::Top)?;
+        self.blanks();
+        if !self.cursor.at_end() {
+            return match self.keyword()? {
+                Some(_) => self.fail(ErrorCode::UnexpectedReservedWord, "a command"),
+                None => self.fail(ErrorCode::UnexpectedToken, "a command or the end"),
+            };
+        }
+        self.here_document_bodies()?;
+        Ok(script)
+    }
+
+    /// A list of commands, up to a token that cannot continue it.
+    fn list(&mut self, place: Place) -> Result<Script<'a>> {
+        self.enter()?;
+        let mark = self.stacks.items.len();
+        let mut line_mark = mark;
+        loop {
+            if self.newlines()? && place == Place::Top {
+                self.note_options(line_mark);
+                line_mark = self.stacks.items.len();
+            }
+            match self.cursor.peek() {
+                END | b')' => break,
+                b'}' if place == Place::Current => break,
+                b';' if place == Place::Clause && matches!(self.cursor.peek_second(), b';' | b'&') => break,
+                b';' => return self.fail(ErrorCode::UnexpectedToken, "a command"),
+                _ => {}
+            }
+            if self.keyword()?.is_some_and(|(keyword, _)| keyword.closes()) {
+                break;
+            }
+            let start = self.cursor.position();
+            let line = self.line_at(start);
+            let list = self.and_or()?;
+            let span = self.cursor.span_from(start);
+            self.blanks();
+            let mut background = false;
+            let mut more = true;
+            match self.cursor.peek() {
+                b';' if place == Place::Clause && matches!(self.cursor.peek_second(), b';' | b'&') => {
+                    more = false
+                }
+                b';' => self.cursor.advance(1),
+                b'&' => {
+                    self.cursor.advance(1);
+                    background = true;
+                }
+                b'\n' => {}
+                _ => more = false,
+            }
+            self.stacks.items.push(Item { list, background, span, line });
+            if !more {
+                break;
+            }
+        }
+        self.leave();
+        let items = take(self.arena, &mut self.stacks.items, mark);
+        let span = match (items.first(), items.last()) {
+            (Some(first), Some(last)) => first.span.to(last.span),
+            _ => self.cursor.span_from(self.cursor.position()),
+        };
+        Ok(Script { items, span })
+    }
+
+    /// A list of commands that must not be empty.
+    fn nonempty_list(&mut self, place: Place) -> Result<Script<'a>> {
+        let list = self.list(place)?;
+        if !list.items.is_empty() {
+            Ok(list)
+        } else if self.cursor.at_end() {
+            self.fail(ErrorCode::UnexpectedEnd, "a command")
+        } else {
+            self.fail(ErrorCode::EmptyList, "a command")
+        }
+    }
+
+    /// Pipelines joined by `&&` and `||`.
+    fn and_or(&mut self) -> Result<AndOr<'a>> {
+        let first = self.pipeline()?;
+        let mark = self.stacks.rest.len();
+        loop {
+            self.blanks();
+            let byte = self.cursor.peek();
+            let connector = match byte {
+                b'&' if self.cursor.peek_second() == byte => Connector::And,
+                b'|' if self.cursor.peek_second() == byte => Connector::Or,
+                _ => break,
+            };
+            self.skip_two();
+            self.newlines()?;
+            let next = self.pipeline()?;
+            self.stacks.rest.push((connector, next));
+        }
+        Ok(AndOr { first, rest: take(self.arena, &mut self.stacks.rest, mark) })
+    }
+
+    /// Commands joined by `|`, with `!` and `time` before them.
+    fn pipeline(&mut self) -> Result<Pipeline<'a>> {
+        self.blanks();
+        let start = self.cursor.position();
+        let mut negated = false;
+        let mut timed = false;
+        let mut prefixed = false;
+        while let Some((keyword, end)) = self.keyword()? {
+            match keyword {
+                Keyword::Bang => {
+                    if self.posix && prefixed {
+                        return self.fail_posix("a single !");
+                    }
+                    negated = !negated;
+                    self.cursor.set_position(end);
+                }
+                Keyword::Time if !self.posix => {
+                    self.note(NoteKind::PosixDiffers, start);
+                    timed = true;
+                    self.cursor.set_position(end);
+                    self.time_options();
+                }
+                _ => break,
+            }
+            prefixed = true;
+            self.blanks();
+        }
+        if prefixed && self.ends_empty_pipeline(timed) {
+            let span = self.cursor.span_from(start);
+            return Ok(Pipeline { stages: &[], negated, timed, span });
+        }
+        let mark = self.stacks.stages.len();
+        loop {
+            let command = self.command()?;
+            self.blanks();
+            let piped = self.cursor.peek() == b'|' && self.cursor.peek_second() != b'|';
+            let mut pipes_stderr = false;
+            if piped {
+                let operator = self.cursor.position();
+                self.cursor.advance(1);
+                pipes_stderr = self.cursor.eat(b'&');
+                if pipes_stderr {
+                    self.require_bash(operator, "2>&1 |")?;
+                }
+            }
+            self.stacks.stages.push(Stage { command: self.arena.alloc(command), pipes_stderr });
+            if !piped {
+                break;
+            }
+            // After `|`, `time` is an ordinary word; after a line break in between, that depends on how many.
+            if self.newlines()? && matches!(self.keyword()?, Some((Keyword::Time, _))) && !self.posix {
+                return self.fail(ErrorCode::UnexpectedReservedWord, "a command");
+            }
+        }
+        let stages = take(self.arena, &mut self.stacks.stages, mark);
+        let end = stages.last().map_or(Span::default(), |stage| stage.command.span);
+        Ok(Pipeline { stages, negated, timed, span: self.cursor.span_from(start).to_end_of(end) })
+    }
+
+    /// Steps over `-p` and `--` after `time`.
+    fn time_options(&mut self) {
+        for option in [b"-p", b"--"] {
+            self.blanks();
+            let rest = self.cursor.rest();
+            if rest.starts_with(option) && rest.get(option.len()).is_none_or(|byte| is_metacharacter(*byte)) {
+                self.cursor.advance(option.len());
+            }
+        }
+    }
+
+    /// After `!` or `time`: nothing more belongs to the pipeline.
+    fn ends_empty_pipeline(&mut self, timed: bool) -> bool {
+        match self.cursor.peek() {
+            END | b'\n' => true,
+            b';' => !matches!(self.cursor.peek_second(), b';' | b'&'),
+            b')' => timed && self.in_substitution,
+            _ => false,
+        }
+    }
+
+    /// The reserved word at the cursor and the position after it.
+    fn keyword(&mut self) -> Result<Option<(Keyword, usize)>> {
+        let first = self.cursor.peek();
+        if !matches!(first, b'a'..=b'z' | b'{' | b'}' | b'!' | b'[' | b']') {
+            return Ok(None);
+        }
+        let rest = self.cursor.rest();
+        let length = rest
+            .iter()
+            .take(LONGEST_KEYWORD + 1)
+            .take_while(|byte| matches!(byte, b'a'..=b'z' | b'{' | b'}' | b'!' | b'[' | b']'))
+            .count();
+        let next = self.cursor.raw(length);
+        if next == b'\\' && self.cursor.raw(length + 1) == b'\n' {
+            return self.split_keyword();
+        }
+        if next != END && !is_metacharacter(next) {
+            return Ok(None);
+        }
+        let keyword = Keyword::of(rest.get(..length).unwrap_or(&[]));
+        if keyword == Some(Keyword::Bang) && next == b'(' && self.extglob {
+            return Ok(None);
+        }
+        Ok(keyword.map(|keyword| (keyword, self.cursor.position() + length)))
+    }
+
+    /// A word with a line continuation near its beginning: refused if it is a reserved word.
+    fn split_keyword(&mut self) -> Result<Option<(Keyword, usize)>> {
+        let mut ahead = self.cursor;
+        let mut word = [0; LONGEST_KEYWORD];
+        let mut length = 0;
+        loop {
+            let byte = ahead.peek();
+            if byte == END || is_metacharacter(byte) {
+                break;
+            }
+            let Some(slot) = word.get_mut(length) else { return Ok(None) };
+            *slot = byte;
+            length += 1;
+            ahead.advance(1);
+        }
+        if word.get(..length).is_some_and(|word| Keyword::of(word).is_some()) {
+            let contiguous = ahead.position() == self.cursor.position() + length;
+            if !contiguous {
+                return self.fail(ErrorCode::SplitReservedWord, "");
+            }
+        }
+        Ok(None)
+    }
+
+    /// Steps over the reserved word if it is next.
+    fn eat_keyword(&mut self, wanted: Keyword) -> Result<bool> {
+        self.blanks();
+        match self.keyword()? {
+            Some((found, end)) if found == wanted => {
+                self.cursor.set_position(end);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Steps over the reserved word that must be next.
+    fn expect_keyword(&mut self, wanted: Keyword, opener: Span, expected: &'static str) -> Result<()> {
+        if self.eat_keyword(wanted)? {
+            Ok(())
+        } else if self.cursor.at_end() {
+            self.unterminated(ErrorCode::UnterminatedCommand, opener, expected)
+        } else {
+            self.fail(ErrorCode::UnexpectedToken, expected)
+        }
+    }
+
+    /// Steps over blanks and a comment.
+    #[inline]
+    fn blanks(&mut self) {
+        loop {
+            match self.cursor.peek() {
+                b' ' | b'\t' => self.cursor.advance(1),
+                b'#' => {
+                    let rest = self.cursor.rest();
+                    let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+                    self.cursor.advance(length);
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Steps over blanks, comments and newlines; here-documents begin after a newline. True if there was a newline.
+    fn newlines(&mut self) -> Result<bool> {
+        let mut any = false;
+        loop {
+            self.blanks();
+            if self.cursor.peek() != b'\n' {
+                return Ok(any);
+            }
+            any = true;
+            self.cursor.advance(1);
+            self.here_document_bodies()?;
+        }
+    }
+
+    /// Steps over an operator of two characters, which a line continuation may separate.
+    fn skip_two(&mut self) {
+        self.cursor.advance(1);
+        self.cursor.peek();
+        self.cursor.advance(1);
+    }
+
+    /// One level deeper.
+    #[inline]
+    fn enter(&mut self) -> Result<()> {
+        if self.depth >= self.max_depth {
+            return self.fail(ErrorCode::TooDeep, "");
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Accounts for `bytes` that are read more than once.
+    fn spend(&mut self, bytes: usize) -> Result<()> {
+        match self.fuel.checked_sub(bytes as u64) {
+            Some(left) => {
+                self.fuel = left;
+                Ok(())
+            }
+            None => self.fail(ErrorCode::TooComplex, ""),
+        }
+    }
+
+    /// An error at the cursor.
+    #[cold]
+    fn fail<T>(&mut self, code: ErrorCode, expected: &'static str) -> Result<T> {
+        let start = self.cursor.position();
+        let end = (start + 1).min(self.cursor.len()).max(start);
+        Err(ParseError { code, span: self.cursor.span(start, end), opener: None, expected })
+    }
+
+    /// An error about everything from `start` to the cursor.
+    #[cold]
+    fn fail_from<T>(&mut self, start: usize, code: ErrorCode, expected: &'static str) -> Result<T> {
+        Err(ParseError { code, span: self.cursor.span_from(start), opener: None, expected })
+    }
+
+    /// Something that was opened is not closed.
+    #[cold]
+    fn unterminated<T>(&mut self, code: ErrorCode, opener: Span, expected: &'static str) -> Result<T> {
+        let start = self.cursor.position();
+        let end = (start + 1).min(self.cursor.len()).max(start);
+        Err(ParseError { code, span: self.cursor.span(start, end), opener: Some(opener), expected })
+    }
+
+    #[cold]
+    fn fail_posix<T>(&mut self, instead: &'static str) -> Result<T> {
+        self.fail(ErrorCode::NotPosix, instead)
+    }
+
+    /// A construct from `start` to the cursor that only bash reads this way: refused in the POSIX dialect.
+    #[inline]
+    fn require_bash(&mut self, start: usize, instead: &'static str) -> Result<()> {
+        if self.posix {
+            return self.fail_from(start, ErrorCode::NotPosix, instead);
+        }
+        self.note(NoteKind::PosixDiffers, start);
+        Ok(())
+    }
+}
+
+impl Span {
+    /// The span cut off where `other` ends, if that is a real span.
+    fn to_end_of(self, other: Self) -> Self {
+        if other.end > self.start { Self { start: self.start, end: other.end } } else { self }
+    }
+}

@@ -1,0 +1,79 @@
+//! Notes for the careful reader, and the checks on the source as a whole.
+
+use super::{Parser, Result};
+use crate::{ErrorCode, Note, NoteKind, Span};
+
+impl Parser<'_> {
+    /// Takes a note, once per kind, about everything from `start` to the cursor.
+    pub(super) fn note(&mut self, kind: NoteKind, start: usize) {
+        if self.notes.iter().all(|note| note.kind != kind) {
+            let span = self.cursor.span(start, self.cursor.position().max(start + 1));
+            self.notes.push(Note { kind, span });
+        }
+    }
+
+    /// Refuses what is too long or has bytes that the shell uses internally; notes what people cannot see.
+    pub(super) fn check_source(&mut self, max_len: usize) -> Result<()> {
+        if self.source.len() > max_len.min(u32::MAX as usize) {
+            return self.fail(ErrorCode::TooLong, "");
+        }
+        let mut unusual = false;
+        for byte in self.source {
+            unusual |= *byte >= 0x7f || (*byte < b' ' && !matches!(byte, b'\n' | b'\t'));
+        }
+        if !unusual {
+            return Ok(());
+        }
+        if let Some(position) = self.source.iter().position(|byte| matches!(byte, 0 | 1 | 0x7f)) {
+            self.cursor.set_position(position);
+            return self.fail(ErrorCode::ControlByte, "");
+        }
+        if let Some(position) = self.source.iter().position(|byte| *byte == b'\r') {
+            self.note(NoteKind::CarriageReturn, position);
+        }
+        let mut valid_up_to = 0;
+        for chunk in self.source.utf8_chunks() {
+            let mut offset = valid_up_to;
+            for character in chunk.valid().chars() {
+                if is_invisible(character) {
+                    self.note_bytes(NoteKind::InvisibleCharacter, offset, character.len_utf8());
+                    break;
+                }
+                offset += character.len_utf8();
+            }
+            valid_up_to += chunk.valid().len();
+            if !chunk.invalid().is_empty() {
+                self.note_bytes(NoteKind::NotUtf8, valid_up_to, chunk.invalid().len());
+            }
+            valid_up_to += chunk.invalid().len();
+        }
+        Ok(())
+    }
+
+    fn note_bytes(&mut self, kind: NoteKind, start: usize, length: usize) {
+        if self.notes.iter().all(|note| note.kind != kind) {
+            let offset = |position: usize| u32::try_from(position).unwrap_or(u32::MAX);
+            let span = Span::new(offset(start), offset(start + length));
+            self.notes.push(Note { kind, span });
+        }
+    }
+}
+
+/// Whether people read the character differently than the shell, which takes it as part of a word: blanks outside
+/// ASCII, zero-width characters, bidirectional controls, tags, other control characters.
+fn is_invisible(character: char) -> bool {
+    match character {
+        '\n' | '\t' | '\r' => false,
+        _ if character.is_control() => true,
+        '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}'
+        | '\u{17b5}' | '\u{3000}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,
+        '\u{180b}'..='\u{180f}'
+        | '\u{2000}'..='\u{200f}'
+        | '\u{2028}'..='\u{202f}'
+        | '\u{205f}'..='\u{206f}'
+        | '\u{fe00}'..='\u{fe0d}'
+        | '\u{fff0}'..='\u{fff8}'
+        | '\u{e0000}'..='\u{e0fff}' => true,
+        _ => false,
+    }
+}

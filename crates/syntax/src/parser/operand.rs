@@ -1,0 +1,180 @@
+//! The words inside `${…}`, which end at the first brace outside quotes.
+//!
+//! Inside double quotes, bash first pairs the quotes in the operand and then expands it as if they were ordinary
+//! characters (single quotes) or were not there (double quotes). Where the two readings could differ, the text is
+//! refused.
+
+use super::expansion::Context;
+use super::quote::escapes;
+use super::{Parser, Result, take};
+use crate::chars::{EXTGLOB, GLOB, QUOTE, class};
+use crate::cursor::END;
+use crate::{ErrorCode, PartKind, Span, Word, WordPart};
+
+/// What the word is used for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operand {
+    /// After `-`, `=`, `?`, `+`.
+    Word,
+    /// After `#`, `%`, `^`, `,`, `~`, or a replacement.
+    Pattern,
+    /// After `/`, where a slash ends it too.
+    SearchPattern,
+}
+
+impl<'a> Parser<'a> {
+    /// The operand, up to the closing brace or slash, which is not stepped over.
+    pub(super) fn operand(&mut self, kind: Operand, context: Context, opener: Span) -> Result<Word<'a>> {
+        self.cursor.peek();
+        let start = self.cursor.position();
+        let mark = self.stacks.parts.len();
+        if kind == Operand::Word && context.is_in_quotes() && context != Context::QuotedPattern {
+            self.quoted_operand(opener)?;
+        } else {
+            self.unquoted_operand(kind, context, opener)?;
+        }
+        let parts = take(self.arena, &mut self.stacks.parts, mark);
+        Ok(Word { parts, span: self.cursor.span_from(start) })
+    }
+
+    /// An operand in which quotes work as they do in a word; blanks and operators are ordinary.
+    fn unquoted_operand(&mut self, kind: Operand, context: Context, opener: Span) -> Result<()> {
+        let in_quotes = context.is_in_quotes();
+        let inner = if in_quotes { Context::QuotedPattern } else { Context::Operand };
+        let slash = kind == Operand::SearchPattern;
+        if self.cursor.peek() == b'~' {
+            self.tilde_in_operand();
+        }
+        loop {
+            let byte = self.cursor.peek();
+            let class = class(byte);
+            match byte {
+                END => return self.unterminated(ErrorCode::UnterminatedParameter, opener, "`}`"),
+                b'}' => return Ok(()),
+                b'/' if slash => return Ok(()),
+                b'\'' | b'"' if in_quotes && self.posix => {
+                    return self.fail(ErrorCode::AmbiguousQuote, "");
+                }
+                b'<' | b'>' if self.cursor.peek_second() == b'(' => {
+                    if in_quotes || self.posix {
+                        return self.fail(ErrorCode::AmbiguousProcessSubstitution, "");
+                    }
+                    self.process_substitution()?;
+                }
+                _ if class & QUOTE != 0 => self.quotation_or_expansion(byte, inner)?,
+                _ if self.extglob && class & EXTGLOB != 0 && self.cursor.peek_second() == b'(' => {
+                    self.extended_glob(true)?;
+                    let slashes = |part: &WordPart<'_>| {
+                        let text = self.source.get(part.span.start as usize..part.span.end as usize);
+                        text.is_some_and(|text| text.contains(&b'/'))
+                    };
+                    if slash && self.stacks.parts.last().is_some_and(slashes) {
+                        return self.fail(ErrorCode::AmbiguousQuote, "a quoted `/`");
+                    }
+                }
+                _ if class & GLOB != 0 => self.push_glob(byte),
+                _ => {
+                    let ends = |byte: &u8| {
+                        crate::chars::class(*byte) & (QUOTE | GLOB | EXTGLOB) != 0
+                            || matches!(byte, b'}' | b'<' | b'>')
+                            || (slash && *byte == b'/')
+                    };
+                    let rest = self.cursor.rest();
+                    let length = rest.iter().skip(1).take_while(|byte| !ends(byte)).count();
+                    self.push_literal(1 + length);
+                }
+            }
+        }
+    }
+
+    /// A tilde at the beginning of an operand: a prefix if only a login name follows it, up to a slash or the end.
+    fn tilde_in_operand(&mut self) {
+        let rest = self.cursor.rest().get(1..).unwrap_or(&[]);
+        let login =
+            rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-_.".contains(byte)).count();
+        if matches!(rest.get(login), Some(b'/' | b'}')) {
+            let start = self.cursor.position();
+            self.cursor.advance(1 + login);
+            self.push(PartKind::Tilde(self.cursor.slice(start + 1, start + 1 + login)), start);
+        }
+    }
+
+    /// The operand of `"${x-word}"` and its kin.
+    fn quoted_operand(&mut self, opener: Span) -> Result<()> {
+        loop {
+            let byte = self.cursor.peek();
+            match byte {
+                END => return self.unterminated(ErrorCode::UnterminatedParameter, opener, "`}`"),
+                b'}' => return Ok(()),
+                b'\\' if self.cursor.raw(1) == b'}' || escapes(self.cursor.raw(1), true) => self.escaped(),
+                b'\\' => {
+                    let length = if self.cursor.raw(1) == END { 1 } else { 2 };
+                    self.push_quoted(length);
+                }
+                b'"' => {
+                    self.double_quoted()?;
+                    self.check_inner_quotes()?;
+                }
+                b'\'' => self.literal_single_quotes(Context::QuotedOperand)?,
+                b'`' => self.backquoted(Context::QuotedOperand)?,
+                b'$' => {
+                    if !self.dollar(Context::QuotedOperand)? {
+                        self.push_quoted(1);
+                    }
+                }
+                b'<' | b'>' if self.cursor.peek_second() == b'(' => {
+                    return self.fail(ErrorCode::AmbiguousProcessSubstitution, "");
+                }
+                _ => {
+                    let ends = |byte: &u8| class(*byte) & QUOTE != 0 || matches!(byte, b'}' | b'<' | b'>');
+                    let length = self.cursor.rest().iter().skip(1).take_while(|byte| !ends(byte)).count();
+                    self.push_quoted(1 + length);
+                }
+            }
+        }
+    }
+
+    /// The double quotes inside `"${x-"…"}"` disappear before the text is expanded, so what they hold must not
+    /// combine with what follows.
+    fn check_inner_quotes(&mut self) -> Result<()> {
+        let open = match self.stacks.parts.last() {
+            Some(WordPart { kind: PartKind::DoubleQuoted(parts), .. }) => match parts.last() {
+                Some(WordPart { kind: PartKind::Quoted(text), .. }) => {
+                    matches!(text.last(), Some(b'$' | b'\\'))
+                }
+                _ => true,
+            },
+            _ => false,
+        };
+        let next = self.cursor.peek();
+        if open && next != b'}' && !matches!(next, b' ' | b'/' | b'.' | b',' | b'-') {
+            return self.fail(ErrorCode::AmbiguousQuote, "");
+        }
+        Ok(())
+    }
+
+    /// Single quotes that bash pairs when it looks for the end of an expansion or expression, but that are ordinary
+    /// characters when it expands the text between them.
+    pub(super) fn literal_single_quotes(&mut self, context: Context) -> Result<()> {
+        let start = self.cursor.position();
+        let (from, to) = self.single_quoted_text()?;
+        let after = self.cursor;
+        let text = self.cursor.slice(from, to);
+        self.spend(text.len())?;
+        let ambiguous =
+            |byte: &u8| *byte == b'"' || (self.posix && matches!(byte, b'}' | b'{' | b'\\' | b'$' | b'`'));
+        if text.iter().any(ambiguous) {
+            return self.fail_from(start, ErrorCode::AmbiguousQuote, "");
+        }
+        self.cursor.set_position(start);
+        self.push_quoted(1);
+        self.cursor = self.cursor.ending_at(to);
+        self.enter()?;
+        self.quoted_text(context, Span::default())?;
+        self.leave();
+        self.cursor = after;
+        self.cursor.set_position(to);
+        self.push_quoted(1);
+        Ok(())
+    }
+}
