@@ -11,6 +11,7 @@ mod value;
 mod world;
 
 pub use effect::{Certainty, Covers, Effect, EffectKind, Endpoint, Rest, Scope, Target, Unknown, WriteMode};
+pub use place::scope_of;
 pub use plan::{Invocation, Plan};
 pub use value::{Field, Origins, Piece, Stream, Value};
 pub use world::{FileKind, Frozen, World};
