@@ -10,11 +10,10 @@ pub(crate) fn tables(programs: &[Level]) -> String {
     let mut names = Vec::new();
     for (number, program) in programs.iter().enumerate() {
         let level = writer.level(program, Style::Gnu);
-        let name = program.names.first().map(String::as_str).unwrap_or_default();
         let env: Vec<String> =
             program.env.iter().map(|(n, role)| format!("({n:?}, {})", role_text(*role))).collect();
         writer.line(&format!(
-            "static P{number}: Program = Program {{ name: {name:?}, env: &[{}], level: &L{level} }};",
+            "static P{number}: Program = Program {{ env: &[{}], level: &L{level} }};",
             env.join(", ")
         ));
         names.extend(program.names.iter().map(|name| (name.clone(), number)));
@@ -110,14 +109,13 @@ impl Tables {
         for option in options {
             let number = self.options;
             self.options += 1;
-            let names: Vec<&str> = option.names.iter().map(|n| n.text.as_str()).collect();
             let kind = match option.kind {
                 Kind::Flag | Kind::Value => "Plain",
                 Kind::Info => "Info",
                 Kind::Narrow => "Narrow",
             };
             self.line(&format!(
-                "static O{number}: Opt = Opt {{ kind: Kind::{kind}, names: &{names:?}, role: {}, acts: {} }};",
+                "static O{number}: Opt = Opt {{ kind: Kind::{kind}, role: {}, acts: {} }};",
                 role_text(option.role),
                 acts(&option.acts)
             ));
@@ -127,7 +125,10 @@ impl Tables {
                     (false, Kind::Value) => "Value",
                     (false, _) => "Nothing",
                 };
-                let spelling = format!("Spelling {{ takes: Takes::{takes}, option: &O{number} }}");
+                let spelling = format!(
+                    "Spelling {{ takes: Takes::{takes}, name: {:?}, option: &O{number} }}",
+                    name.text
+                );
                 match name.text.as_bytes() {
                     b"-NUM" => tables.number = Some(number),
                     [b'-', b'-', ..] => {

@@ -381,7 +381,7 @@ fn option(kind: Kind, line: usize, words: &[&str]) -> Result<Opt, String> {
         (_, names) => (names, Role::Text),
     };
     several(names)?;
-    if role == Role::Exec {
+    if matches!(role, Role::Exec | Role::ExecElsewhere) {
         return Err(
             "`exec` is for operands; an option's value is `run` (a command line) or `program`".to_owned()
         );
@@ -396,7 +396,7 @@ fn name(word: &str) -> Result<Name, String> {
         Some(_) => return Err(format!("‘{word}’: `[` is not closed")),
         None => (word, false),
     };
-    if text.is_empty() || text == "-" || text == "--" {
+    if text.is_empty() || text == "--" {
         return Err(format!("‘{word}’ is no option name"));
     }
     if text.starts_with("--") && text.contains('=') {
@@ -439,7 +439,7 @@ fn operands(line: usize, words: &[&str]) -> Result<Operands, String> {
     if open_ended > 1 {
         return Err("only one operand may repeat".to_owned());
     }
-    if items.iter().rev().skip(1).any(|i| i.role == Role::Exec) {
+    if items.iter().rev().skip(1).any(|i| matches!(i.role, Role::Exec | Role::ExecElsewhere)) {
         return Err("`exec` takes all that follows; nothing may stand after it".to_owned());
     }
     Ok(Operands { line, when, items })

@@ -4,6 +4,7 @@
 //! know of the machine it asks of a [`World`]. It reads no file, no clock and no environment of its own.
 
 mod effect;
+mod knowledge;
 mod place;
 mod plan;
 mod session;

@@ -1,0 +1,276 @@
+//! Programs that print their arguments.
+
+use super::MAX_OUTPUT;
+
+/// `echo` as GNU coreutils and bash have it.
+pub(super) fn echo(words: &[&[u8]]) -> Option<Vec<u8>> {
+    let mut words = words;
+    let (mut newline, mut escapes) = (true, false);
+    while let Some((first, rest)) = words.split_first() {
+        let Some(letters) = first.strip_prefix(b"-").filter(|l| !l.is_empty()) else { break };
+        if !letters.iter().all(|b| matches!(b, b'n' | b'e' | b'E')) {
+            break;
+        }
+        for letter in letters {
+            match letter {
+                b'n' => newline = false,
+                b'e' => escapes = true,
+                _ => escapes = false,
+            }
+        }
+        words = rest;
+    }
+    let mut text = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            text.push(b' ');
+        }
+        if escapes {
+            if !unescape(word, Escapes::Echo, &mut text)? {
+                return Some(text);
+            }
+        } else {
+            text.extend_from_slice(word);
+        }
+    }
+    if newline {
+        text.push(b'\n');
+    }
+    Some(text)
+}
+
+/// Which octal form is read: `\0NNN` (echo, `%b`) or `\NNN` (the format of printf).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escapes {
+    Echo,
+    Format,
+}
+
+/// Adds the text with its backslash escapes replaced. False: `\c` ends all output. `None`: not certain.
+fn unescape(word: &[u8], form: Escapes, text: &mut Vec<u8>) -> Option<bool> {
+    let mut rest = word;
+    while let Some((first, tail)) = rest.split_first() {
+        if *first != b'\\' {
+            text.push(*first);
+            rest = tail;
+            continue;
+        }
+        let Some((kind, tail)) = tail.split_first() else {
+            text.push(b'\\');
+            break;
+        };
+        rest = tail;
+        match kind {
+            b'a' => text.push(7),
+            b'b' => text.push(8),
+            b'e' | b'E' => text.push(27),
+            b'f' => text.push(12),
+            b'n' => text.push(b'\n'),
+            b'r' => text.push(b'\r'),
+            b't' => text.push(b'\t'),
+            b'v' => text.push(11),
+            b'\\' => text.push(b'\\'),
+            b'"' if form == Escapes::Format => text.push(b'"'),
+            b'c' => return Some(false),
+            b'x' => {
+                let (value, used) = digits(rest, 16, 2);
+                if used == 0 {
+                    return None;
+                }
+                text.push(u8::try_from(value).ok()?);
+                rest = rest.get(used..).unwrap_or_default();
+            }
+            b'u' | b'U' => {
+                let (value, used) = digits(rest, 16, if *kind == b'u' { 4 } else { 8 });
+                let letter = char::from_u32(value).filter(|_| used > 0)?;
+                text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = rest.get(used..).unwrap_or_default();
+            }
+            b'0'..=b'7' => {
+                let (start, most) = match (form, kind) {
+                    (Escapes::Echo, b'0') => (rest, 3),
+                    (Escapes::Echo, _) => return None,
+                    (Escapes::Format, _) => (word.get(word.len() - rest.len() - 1..)?, 3),
+                };
+                let (value, used) = digits(start, 8, most);
+                text.push(u8::try_from(value).ok()?);
+                rest = start.get(used..).unwrap_or_default();
+            }
+            _ => text.extend_from_slice(&[b'\\', *kind]),
+        }
+    }
+    Some(true)
+}
+
+/// The number at the beginning, and how many digits it has.
+fn digits(text: &[u8], radix: u32, most: usize) -> (u32, usize) {
+    let mut value = 0u32;
+    let mut used = 0;
+    for byte in text.iter().take(most) {
+        let Some(digit) = char::from(*byte).to_digit(radix) else { break };
+        value = value.wrapping_mul(radix).wrapping_add(digit);
+        used += 1;
+    }
+    (value, used)
+}
+
+/// `printf` with the conversions whose output does not depend on the locale.
+pub(super) fn printf(words: &[&[u8]]) -> Option<Vec<u8>> {
+    let words = match words.split_first() {
+        Some((first, rest)) if *first == b"--" => rest,
+        _ => words,
+    };
+    let (format, mut arguments) = words.split_first()?;
+    if format.starts_with(b"-") {
+        return None;
+    }
+    let mut text = Vec::new();
+    loop {
+        let before = arguments.len();
+        if !format_once(format, &mut arguments, &mut text)? || text.len() > MAX_OUTPUT {
+            return Some(text);
+        }
+        if arguments.is_empty() || arguments.len() == before {
+            return Some(text);
+        }
+    }
+}
+
+/// Uses the format once. False: output has ended.
+fn format_once(format: &[u8], arguments: &mut &[&[u8]], text: &mut Vec<u8>) -> Option<bool> {
+    let mut rest = format;
+    while !rest.is_empty() {
+        let plain = rest.iter().position(|b| *b == b'%').unwrap_or(rest.len());
+        if !unescape(rest.get(..plain)?, Escapes::Format, text)? {
+            return Some(false);
+        }
+        let Some(spec) = rest.get(plain + 1..) else { break };
+        if let Some(after) = spec.strip_prefix(b"%") {
+            text.push(b'%');
+            rest = after;
+            continue;
+        }
+        let left = spec.first() == Some(&b'-');
+        let spec = if left { spec.get(1..)? } else { spec };
+        let zero = !left && spec.first() == Some(&b'0');
+        let (width, used) = digits(spec, 10, 4);
+        let (kind, after) = spec.get(used..)?.split_first()?;
+        let argument = match arguments.split_first() {
+            Some((first, others)) => {
+                *arguments = others;
+                *first
+            }
+            None => b"",
+        };
+        let mut piece = Vec::new();
+        match kind {
+            b's' => piece.extend_from_slice(argument),
+            b'b' => {
+                if !unescape(argument, Escapes::Echo, &mut piece)? {
+                    text.extend_from_slice(&piece);
+                    return Some(false);
+                }
+            }
+            b'c' => piece.extend(argument.first()),
+            b'd' | b'i' | b'u' => piece.extend_from_slice(integer(argument)?.to_string().as_bytes()),
+            b'x' => piece.extend_from_slice(format!("{:x}", integer(argument)?).as_bytes()),
+            b'X' => piece.extend_from_slice(format!("{:X}", integer(argument)?).as_bytes()),
+            b'o' => piece.extend_from_slice(format!("{:o}", integer(argument)?).as_bytes()),
+            _ => return None,
+        }
+        if zero && piece.starts_with(b"-") {
+            return None;
+        }
+        let padding = (width as usize).saturating_sub(piece.len());
+        let fill = if zero && *kind != b's' { b'0' } else { b' ' };
+        if !left {
+            text.resize(text.len() + padding, fill);
+        }
+        text.extend_from_slice(&piece);
+        if left {
+            text.resize(text.len() + padding, b' ');
+        }
+        rest = after;
+    }
+    Some(true)
+}
+
+/// A C integer constant, or the code of a character after a quote.
+fn integer(text: &[u8]) -> Option<i64> {
+    if text.is_empty() {
+        return Some(0);
+    }
+    if let [b'\'' | b'"', letter] = text {
+        return Some(i64::from(*letter));
+    }
+    let (sign, text) = text.strip_prefix(b"-").map_or((1, text), |rest| (-1, rest));
+    let text = std::str::from_utf8(text).ok()?;
+    let value = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hex) => i64::from_str_radix(hex, 16).ok()?,
+        None if text.len() > 1 && text.starts_with('0') => i64::from_str_radix(text, 8).ok()?,
+        None => text.parse().ok()?,
+    };
+    Some(sign * value)
+}
+
+/// `seq` over whole numbers.
+pub(super) fn seq(words: &[&[u8]]) -> Option<Vec<u8>> {
+    let numbers: Option<Vec<i64>> = words.iter().map(|w| std::str::from_utf8(w).ok()?.parse().ok()).collect();
+    let (first, step, last) = match numbers?.as_slice() {
+        [last] => (1, 1, *last),
+        [first, last] => (*first, 1, *last),
+        [first, step, last] if *step != 0 => (*first, *step, *last),
+        _ => return None,
+    };
+    let mut text = Vec::new();
+    let mut number = first;
+    while (step > 0 && number <= last) || (step < 0 && number >= last) {
+        text.extend_from_slice(number.to_string().as_bytes());
+        text.push(b'\n');
+        if text.len() > MAX_OUTPUT {
+            return None;
+        }
+        number = number.checked_add(step)?;
+    }
+    Some(text)
+}
+
+/// `basename NAME [SUFFIX]`.
+pub(super) fn basename(words: &[&[u8]]) -> Option<Vec<u8>> {
+    let (name, suffix) = match words {
+        [name] => (*name, &b""[..]),
+        [name, suffix] => (*name, *suffix),
+        _ => return None,
+    };
+    if name.starts_with(b"-") {
+        return None;
+    }
+    let base = crate::knowledge::values::base_name(name);
+    let cut = base.strip_suffix(suffix).filter(|rest| !rest.is_empty()).unwrap_or(base);
+    Some([cut, b"\n"].concat())
+}
+
+/// `dirname NAME`.
+pub(super) fn dirname(words: &[&[u8]]) -> Option<Vec<u8>> {
+    let [name] = words else { return None };
+    if name.starts_with(b"-") {
+        return None;
+    }
+    let trim = |text: &mut &[u8]| {
+        while let Some(shorter) = text.strip_suffix(b"/").filter(|s| !s.is_empty()) {
+            *text = shorter;
+        }
+    };
+    let mut path: &[u8] = name;
+    trim(&mut path);
+    let directory = match path.iter().rposition(|b| *b == b'/') {
+        Some(0) => &b"/"[..],
+        Some(at) => {
+            let mut directory = path.get(..at)?;
+            trim(&mut directory);
+            directory
+        }
+        None => b".",
+    };
+    Some([directory, b"\n"].concat())
+}

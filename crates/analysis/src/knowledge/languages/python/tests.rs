@@ -1,0 +1,121 @@
+use super::modules::{HARMLESS, POWERFUL};
+use super::{Mode, Reader, Reading, tokens};
+use std::collections::BTreeMap;
+
+fn read(text: &str) -> Option<Reading<'_>> {
+    let tokens = tokens::tokens(text.as_bytes())?;
+    Reader { tokens: &tokens, at: 0, names: BTreeMap::new(), found: Reading::default() }.read()
+}
+
+#[test]
+fn tables_are_sorted() {
+    assert!(HARMLESS.windows(2).all(|w| w[0].name < w[1].name));
+    assert!(POWERFUL.windows(2).all(|w| w[0] < w[1]));
+}
+
+#[test]
+fn harmless_programs_are_understood() {
+    let programs = [
+        "print('hello')",
+        "import json; print(json.dumps({'a': 1}))",
+        "import sys, json\nfor line in sys.stdin:\n    print(json.loads(line)['x'])",
+        "import math as m\nprint(m.sqrt(2), f'{m.pi:.3f}')",
+        "from datetime import datetime, timedelta\nprint((datetime.now() - timedelta(days=1)).isoformat())",
+        "x = [i*i for i in range(10)]\nprint(sum(x), max(x))",
+        "import re\nprint(re.sub('a', 'b', 'aaa').replace('b', 'c'))",
+        "from collections import Counter\nprint(Counter('abc').most_common(2))",
+        "import sys; print(sys.path)",
+        "import os\nprint(os.path.join(os.getcwd(), 'x'))",
+        "class A:\n    def __init__(self):\n        self.x = 1\nprint(A().x)",
+        "print('os.system(\"rm -rf /\")')  # eval(x)",
+        "import sys; print(sys.version)",
+        "if __name__ == '__main__':\n    print(1)",
+        "import datetime; print(f\"{datetime.datetime.now():%Y-%m-%d}\")",
+    ];
+    for program in programs {
+        let found = read(program);
+        assert!(found.as_ref().is_some_and(|f| !f.project), "{program}: {found:?}");
+    }
+}
+
+#[test]
+fn what_could_reach_further_is_not_understood() {
+    let programs = [
+        "import os; os.system('id')",
+        "import os as o; o.remove('x')",
+        "from os import system; system('id')",
+        "from os import *",
+        "__import__('os').system('id')",
+        "eval('1')",
+        "x = eval; x('1')",
+        "getattr(1, 'x')",
+        "().__class__.__base__.__subclasses__()",
+        "import subprocess",
+        "import shutil; shutil.rmtree('x')",
+        "import glob; glob.os.remove('x')",
+        "import json; json.codecs.open('x', 'w')",
+        "import os; x = os; x.remove('f')",
+        "import os\nf(os)",
+        "import sys; sys.modules['os'].system('id')",
+        "import sys; sys.path.insert(0, '/tmp'); import json",
+        "import sys\np = sys.path",
+        "open('x', mode)",
+        "open(name, 'w')",
+        "open('x', 'w', opener=f)",
+        "o = open",
+        "from pathlib import Path; Path('x').unlink()",
+        "from pathlib import Path; p = Path('x'); p.replace('y')",
+        "from pathlib import Path; f = Path('x').replace\nf('y')",
+        "from pathlib import Path\nPath(n).write_text('x')",
+        "ｅval('1')",
+        "print(f'{__import__(\"os\")}')",
+        "f'{eval(\"1\")}'",
+        "f'{x:{eval(\"1\")}}'",
+        "import operator; operator.attrgetter('x')",
+        "import pickle; pickle.loads(x)",
+        "import importlib; importlib.import_module('os')",
+        "import builtins",
+        "import requests",
+        "import urllib.request",
+        "from urllib import request",
+        "import random; random._os.system('id')",
+        "'unterminated",
+        "def f():\n  import socket\n",
+        "if 1: import ctypes",
+        "x = 1; import subprocess",
+        "lambda: exec('1')",
+    ];
+    for program in programs {
+        assert_eq!(read(program), None, "{program}");
+    }
+}
+
+#[test]
+fn code_of_the_project_is_told_apart() {
+    for program in [
+        "import numpy as np; print(np.zeros(3))",
+        "from mypkg.core import run\nrun()",
+        "import torch; print(torch.__version__)",
+    ] {
+        assert!(read(program).is_some_and(|f| f.project), "{program}");
+    }
+    assert_eq!(read("import mypkg, os; os.system('x')"), None);
+    assert_eq!(read("import mypkg; eval('1')"), None);
+}
+
+#[test]
+fn files_are_found() {
+    let found = read("import json\nd = json.load(open('a.json'))\nwith open('out', 'w') as f: f.write('x')\nopen('log', mode='a')").unwrap();
+    assert_eq!(found.reads, [Some(&b"a.json"[..])]);
+    assert_eq!(found.writes, [(&b"out"[..], Mode::Replace), (&b"log"[..], Mode::Append)]);
+    let found = read("for n in names: print(open(n).read())").unwrap();
+    assert_eq!(found.reads, [None]);
+    let found = read("from pathlib import Path\nprint(Path('x.txt').read_text())").unwrap();
+    assert_eq!(found.reads, [Some(&b"x.txt"[..])]);
+    let found = read("from pathlib import Path\nfor p in Path('.').glob('*'): print(p.read_text())").unwrap();
+    assert_eq!(found.reads, [None]);
+    let found = read("import os; print(os.environ['HOME'])").unwrap();
+    assert!(found.environment);
+    let found = read("import os; print(os.listdir('src'))").unwrap();
+    assert_eq!(found.lists, [Some(&b"src"[..])]);
+}

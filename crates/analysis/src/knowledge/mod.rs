@@ -1,0 +1,72 @@
+//! What shward knows of programs: from an argument list to effects.
+//!
+//! The descriptions are data (`knowledge/*.cmds`, see `docs/knowledge.md`), compiled into static tables. [`invoke`] finds
+//! the program, splits its arguments by its own grammar and turns their roles into effects. Grammars that are no
+//! `getopt` have typed readers; text that is known is evaluated, code that is known is read.
+
+mod apply;
+mod endpoint;
+mod evaluate;
+mod languages;
+mod network;
+mod program;
+mod readers;
+mod run;
+mod scan;
+mod tables;
+mod values;
+mod words;
+
+use crate::effect::{EffectKind, Unknown};
+use crate::session::{Call, Session};
+use crate::value::{Origins, Stream};
+use run::Run;
+use scan::{At, Scan};
+
+/// A program is started: records its effects and returns what it writes to standard output.
+pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stream<'a> {
+    let Some(word) = call.argv.first() else { return Stream::EMPTY };
+    let Some(text) = word.known() else {
+        session.emit(
+            EffectKind::Unknown { reason: Unknown::Program },
+            word.span,
+            crate::effect::Certainty::Certain,
+        );
+        return Stream::unknown(Origins::UNKNOWN, call.span);
+    };
+    match program::find(session, call, word, text) {
+        program::Found::Described(name, program) => {
+            let mut run = Run { session, call: *call, name, program };
+            let at = run.start();
+            interpret(&mut run, &at)
+        }
+        program::Found::Done(output) => output,
+    }
+}
+
+/// Interprets the arguments by the program's reader, or by its tables alone.
+fn interpret<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    match at.level().and_then(|level| level.reader) {
+        Some(reader) => reader(run, at),
+        None => by_tables(run, at),
+    }
+}
+
+/// Interprets the arguments by the tables.
+fn by_tables<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    proceed(run, &scan)
+}
+
+/// Goes on with the subcommand, or applies what was found.
+fn proceed<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
+    let Some((sub, args)) = scan.sub.filter(|_| !scan.info) else { return apply::apply(run, scan) };
+    let at = run.below(scan, sub, args);
+    let directories = apply::directories(run, scan);
+    let mut output = Stream::unknown(Origins::UNKNOWN, run.call.span);
+    run.within(directories, &mut |run| output = interpret(run, &at));
+    output
+}
+
+#[cfg(test)]
+mod tests;

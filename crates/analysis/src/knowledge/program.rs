@@ -1,0 +1,215 @@
+//! From a command word to the program it starts.
+
+use super::languages;
+use super::run::{Run, certainty};
+use super::tables::{self, Program};
+use super::values;
+use crate::effect::{Covers, EffectKind, Rest, Scope, Target};
+use crate::session::{Call, Reentry, Session};
+use crate::value::{Field, Origins, Stream};
+use shward_syntax::Dialect;
+
+/// What a command word leads to.
+pub(super) enum Found<'a> {
+    /// A program that the knowledge describes.
+    Described(&'static str, &'static Program),
+    /// Its effects are already recorded; this is its output.
+    Done(Stream<'a>),
+}
+
+/// Programs that are installed under names with a version (`python3.12`, `gcc-13`).
+const VERSIONED: [&[u8]; 22] = [
+    b"python",
+    b"pip",
+    b"perl",
+    b"ruby",
+    b"gem",
+    b"php",
+    b"lua",
+    b"luajit",
+    b"node",
+    b"gcc",
+    b"g++",
+    b"cpp",
+    b"clang",
+    b"clang++",
+    b"clang-format",
+    b"clang-tidy",
+    b"gcov",
+    b"java",
+    b"javac",
+    b"tclsh",
+    b"pypy",
+    b"pytest",
+];
+
+/// Directories of installed programs, as prefixes.
+const INSTALLED: [&[u8]; 9] = [
+    b"/bin/",
+    b"/sbin/",
+    b"/usr/",
+    b"/opt/",
+    b"/nix/store/",
+    b"/snap/bin/",
+    b"/home/linuxbrew/.linuxbrew/",
+    b"/Applications/",
+    b"/Library/",
+];
+
+/// Directories below the home directory where toolchains install programs.
+const INSTALLED_AT_HOME: [&[u8]; 8] = [
+    b".cargo/bin/",
+    b".local/bin/",
+    b".pyenv/",
+    b".rbenv/",
+    b".nvm/",
+    b".bun/bin/",
+    b".deno/bin/",
+    b"go/bin/",
+];
+
+/// The program of a command word. A program that is not understood is recorded as executed.
+pub(super) fn find<'a>(
+    session: &mut dyn Session<'a>,
+    call: &Call<'a>,
+    word: &Field<'a>,
+    text: &'a [u8],
+) -> Found<'a> {
+    if !text.contains(&b'/') {
+        return match described(text) {
+            Some((name, program)) => Found::Described(name, program),
+            None => {
+                let target = Target {
+                    path: text,
+                    rest: Rest::Exact,
+                    scope: Scope::Unknown,
+                    tree: false,
+                    covers: Covers::default(),
+                };
+                session.emit(
+                    EffectKind::Execute { target, origin: word.value.origins },
+                    word.span,
+                    certainty(word),
+                );
+                Found::Done(Stream::unknown(Origins::UNKNOWN, call.span))
+            }
+        };
+    }
+    let name = values::base_name(text);
+    let described = described(name);
+    let target = session.target(&word.value);
+    let writable =
+        matches!(target.scope, Scope::Workspace | Scope::Product | Scope::Repository | Scope::Temp);
+    if let Some((name, program)) = described.filter(|_| !writable && is_installed(text, session.home())) {
+        return Found::Described(name, program);
+    }
+    let file = session.file_text(&word.value);
+    if let Some(script) = file.text
+        && !is_binary(script)
+    {
+        return Found::Done(run_script(session, call, word, script, file));
+    }
+    session.emit(EffectKind::Execute { target, origin: word.value.origins }, word.span, certainty(word));
+    if file.origins.intersects(languages::NOT_OF_THE_PROJECT) {
+        let Stream { text, origins: origin, source } = file;
+        let kind = EffectKind::Code { language: "native", text, origin, source };
+        session.emit(kind, word.span, certainty(word));
+    }
+    match described {
+        // A file of this name may be that program: its effects count as well.
+        Some((name, program)) => Found::Described(name, program),
+        None => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
+    }
+}
+
+/// The description for a name, without its version if it has one.
+fn described(name: &[u8]) -> Option<(&'static str, &'static Program)> {
+    tables::program(name).or_else(|| {
+        let digits = name.iter().rev().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
+        let stem = name.get(..name.len() - digits)?;
+        let stem = stem.strip_suffix(b"-").unwrap_or(stem);
+        (digits > 0 && VERSIONED.contains(&stem)).then(|| tables::program(stem)).flatten()
+    })
+}
+
+/// Whether a path leads to where programs are installed, whatever links its directories are.
+fn is_installed(path: &[u8], home: &[u8]) -> bool {
+    let Some(path) = without_dots(path) else { return false };
+    let at_home = || {
+        let below = path.strip_prefix(home).and_then(|rest| rest.strip_prefix(b"/"));
+        below.is_some_and(|below| INSTALLED_AT_HOME.iter().any(|d| below.starts_with(d)))
+    };
+    INSTALLED.iter().any(|d| path.starts_with(d)) || at_home()
+}
+
+/// An absolute path without `.`, `..` and empty components; `None` if it is relative, or if `..` follows a directory
+/// that might be somebody's link.
+fn without_dots(path: &[u8]) -> Option<Vec<u8>> {
+    let rest = path.strip_prefix(b"/")?;
+    let mut parts: Vec<&[u8]> = Vec::new();
+    for part in rest.split(|b| *b == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." => {
+                const SYSTEM: [&[u8]; 9] =
+                    [b"usr", b"bin", b"sbin", b"etc", b"opt", b"var", b"tmp", b"lib", b"local"];
+                let fixed = match parts.as_slice() {
+                    [] => true,
+                    [top] => SYSTEM.contains(top),
+                    [b"usr", below] => SYSTEM.contains(below),
+                    _ => false,
+                };
+                if !fixed {
+                    return None;
+                }
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    let mut clean = Vec::with_capacity(path.len());
+    for part in parts {
+        clean.push(b'/');
+        clean.extend_from_slice(part);
+    }
+    Some(clean)
+}
+
+/// Not a text that a shell would read.
+fn is_binary(content: &[u8]) -> bool {
+    content.iter().take(512).any(|b| *b == 0)
+}
+
+/// Follows a script by its first line, as `execve(2)` and the shells do.
+fn run_script<'a>(
+    session: &mut dyn Session<'a>,
+    call: &Call<'a>,
+    word: &Field<'a>,
+    script: &'a [u8],
+    file: Stream<'a>,
+) -> Stream<'a> {
+    let arguments = call.argv.split_first().map(|(_, rest)| rest).unwrap_or_default();
+    let Some(line) = script.strip_prefix(b"#!").and_then(|rest| rest.split(|b| *b == b'\n').next()) else {
+        return session.run_text(script, Dialect::Posix, arguments, call.stdin, Reentry::New, word.span);
+    };
+    let arena = session.arena();
+    let mut argv = bumpalo::collections::Vec::new_in(arena);
+    argv.extend(values::words(line).map(|part| values::field(arena, part, file.origins, word.span)));
+    argv.push(*word);
+    argv.extend_from_slice(arguments);
+    // The interpreter may itself be a script; the session bounds how deep that goes.
+    session.run_argv(argv.into_bump_slice(), call.stdin, Reentry::New, word.span)
+}
+
+/// The name of a program, for the effects of a description that calls itself not described.
+pub(super) fn execute_itself(run: &mut Run<'_, '_>) {
+    let target = Target {
+        path: run.name.as_bytes(),
+        rest: Rest::Exact,
+        scope: Scope::Unknown,
+        tree: false,
+        covers: Covers::default(),
+    };
+    let span = run.call.span;
+    run.does(EffectKind::Execute { target, origin: Origins::LITERAL }, span);
+}

@@ -1,0 +1,210 @@
+//! One program being interpreted: what readers and the generic engine share.
+
+use super::scan::{At, Scan, scan};
+use super::tables::{Level, Program};
+use super::values;
+use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
+use crate::session::{Call, Reentry, Session};
+use crate::value::{Field, Origins, Stream, Value};
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::{Dialect, Span};
+
+/// Most variables that one wrapper may set: each nests a call.
+const MAX_VARIABLES: usize = 64;
+/// Most working directory changes of one program (`git -C a -C b`).
+const MAX_DIRECTORIES: usize = 16;
+
+/// A program and its argument list, on their way to effects.
+pub(crate) struct Run<'s, 'a> {
+    pub(crate) session: &'s mut dyn Session<'a>,
+    pub(crate) call: Call<'a>,
+    /// The name under which it is described and was called.
+    pub(crate) name: &'static str,
+    pub(crate) program: &'static Program,
+}
+
+impl<'a> Run<'_, 'a> {
+    pub(crate) fn arena(&self) -> &'a Bump {
+        self.session.arena()
+    }
+
+    pub(crate) fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
+        self.session.emit(kind, span, certainty);
+    }
+
+    /// An effect that certainly happens.
+    pub(crate) fn does(&mut self, kind: EffectKind<'a>, span: Span) {
+        self.session.emit(kind, span, Certainty::Certain);
+    }
+
+    pub(crate) fn not_understood(&mut self, reason: Unknown<'a>, span: Span) {
+        self.session.emit(EffectKind::Unknown { reason }, span, Certainty::Certain);
+    }
+
+    /// Code that was not read.
+    pub(crate) fn code(
+        &mut self,
+        language: &'static str,
+        text: Option<&'a [u8]>,
+        origin: Origins,
+        span: Span,
+    ) {
+        self.does(EffectKind::Code { language, text, origin, source: None }, span);
+    }
+
+    /// Code that a stream carries.
+    pub(crate) fn streamed_code(&mut self, language: &'static str, stream: Stream<'a>, span: Span) {
+        let Stream { text, origins: origin, source } = stream;
+        self.does(EffectKind::Code { language, text, origin, source }, span);
+    }
+
+    /// The whole argument list, the command word left out.
+    pub(crate) fn args(&self) -> &'a [Field<'a>] {
+        self.call.argv.split_first().map(|(_, args)| args).unwrap_or_default()
+    }
+
+    /// The arguments from the program's own description on.
+    pub(crate) fn start(&self) -> At<'a> {
+        let levels = self.arena().alloc_slice_copy(&[self.program.level]);
+        At { levels, args: self.args(), outer: &[] }
+    }
+
+    /// Splits the arguments after the description of `at`.
+    pub(crate) fn scan(&mut self, at: &At<'a>) -> Scan<'a> {
+        scan(self, at)
+    }
+
+    /// The place below which a subcommand's reading goes on.
+    pub(crate) fn below(&self, scan: &Scan<'a>, sub: &'static Level, args: &'a [Field<'a>]) -> At<'a> {
+        let mut levels = BumpVec::with_capacity_in(scan.levels.len() + 1, self.arena());
+        levels.extend_from_slice(scan.levels);
+        levels.push(sub);
+        let levels = levels.into_bump_slice();
+        At { levels, args, outer: self.arena().alloc_slice_copy(&scan.given) }
+    }
+
+    /// A value with known text that stands where `field` stands.
+    pub(crate) fn part(&self, field: &Field<'a>, text: &'a [u8]) -> Field<'a> {
+        values::field(self.arena(), text, field.value.origins, field.span)
+    }
+
+    pub(crate) fn target(&mut self, value: &Value<'a>, tree: bool) -> Target<'a> {
+        let mut target = self.session.target(value);
+        target.tree |= tree;
+        target
+    }
+
+    /// A file is read; where its content comes from.
+    pub(crate) fn reads(&mut self, file: &Field<'a>, tree: bool) -> Origins {
+        let target = self.target(&file.value, tree);
+        self.emit(EffectKind::Read { target }, file.span, certainty(file));
+        self.session.read_origins(&target)
+    }
+
+    pub(crate) fn lists(&mut self, file: &Field<'a>, tree: bool) {
+        let target = self.target(&file.value, tree);
+        self.emit(EffectKind::List { target }, file.span, certainty(file));
+    }
+
+    pub(crate) fn writes(&mut self, file: &Field<'a>, mode: WriteMode, content: Stream<'a>) {
+        let target = self.target(&file.value, false);
+        self.emit(EffectKind::Write { target, mode, content: content.origins }, file.span, certainty(file));
+        self.session.wrote(target, content);
+    }
+
+    pub(crate) fn deletes(&mut self, file: &Field<'a>, tree: bool) {
+        let target = self.target(&file.value, tree);
+        self.emit(EffectKind::Delete { target }, file.span, certainty(file));
+    }
+
+    /// A program that is not described is started.
+    pub(crate) fn executes(&mut self, file: &Field<'a>) {
+        let target = self.target(&file.value, false);
+        let origin = file.value.origins;
+        self.emit(EffectKind::Execute { target, origin }, file.span, certainty(file));
+    }
+
+    /// A shell command line is executed, here or elsewhere.
+    pub(crate) fn shell(&mut self, line: &Field<'a>, stdin: Stream<'a>, how: Reentry) -> Stream<'a> {
+        match line.known() {
+            Some(text) => self.session.run_text(text, Dialect::Posix, &[], stdin, how, line.span),
+            None => {
+                self.code("shell", None, line.value.origins, line.span);
+                Stream::unknown(Origins::UNKNOWN, line.span)
+            }
+        }
+    }
+
+    /// A program is started with an argument list of the caller's.
+    pub(crate) fn argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry) -> Stream<'a> {
+        let span = span_of(argv).unwrap_or(self.call.span);
+        self.session.run_argv(argv, stdin, how, span)
+    }
+
+    /// A program is named by words without quoting, to be started with further arguments that do no harm.
+    pub(crate) fn command_words(&mut self, line: &Field<'a>, how: Reentry) {
+        let Some(text) = line.known() else {
+            self.code("shell", None, line.value.origins, line.span);
+            return;
+        };
+        let words = values::words(text).map(|word| self.part(line, word));
+        let argv = BumpVec::from_iter_in(words, self.arena()).into_bump_slice();
+        if !argv.is_empty() {
+            let stdin = Stream::unknown(Origins::FILE, line.span);
+            self.argv(argv, stdin, how);
+        }
+    }
+
+    /// Does the rest in other directories, each relative to the one before.
+    pub(crate) fn within(&mut self, directories: &[Field<'a>], inner: &mut dyn FnMut(&mut Run<'_, 'a>)) {
+        let Some((directory, rest)) = directories.split_first() else { return inner(self) };
+        if directories.len() > MAX_DIRECTORIES {
+            self.not_understood(Unknown::Budget("working directories"), directory.span);
+            return inner(self);
+        }
+        let (call, name, program) = (self.call, self.name, self.program);
+        self.session.in_directory(&directory.value, &mut |session| {
+            Run { session, call, name, program }.within(rest, inner);
+        });
+    }
+
+    /// Does the rest with variables of the form `NAME=value` in the environment.
+    pub(crate) fn with_variables(
+        &mut self,
+        assignments: &[Field<'a>],
+        inner: &mut dyn FnMut(&mut Run<'_, 'a>),
+    ) {
+        let Some((assignment, rest)) = assignments.split_first() else { return inner(self) };
+        if assignments.len() > MAX_VARIABLES {
+            self.not_understood(Unknown::Budget("variables"), assignment.span);
+            return inner(self);
+        }
+        let Some((variable, value)) = values::split_once(self.arena(), &assignment.value, b'=') else {
+            if assignment.known().is_none() {
+                self.not_understood(Unknown::Variable(assignment.value.known_prefix()), assignment.span);
+            }
+            return self.with_variables(rest, inner);
+        };
+        let value = Field { value, ..*assignment };
+        let (call, name, program) = (self.call, self.name, self.program);
+        self.session.with_variable(variable, &value, &mut |session| {
+            Run { session, call, name, program }.with_variables(rest, inner);
+        });
+    }
+}
+
+/// Certain if exactly this one thing is meant.
+pub(crate) fn certainty(field: &Field<'_>) -> Certainty {
+    if field.known().is_some() { Certainty::Certain } else { Certainty::Possible }
+}
+
+/// A place of which only the scope is known.
+pub(crate) fn anywhere<'a>(scope: Scope) -> Target<'a> {
+    Target { path: b"", rest: Rest::Unknown, scope, tree: false, covers: Covers::default() }
+}
+
+/// From the first word to the last.
+pub(crate) fn span_of(argv: &[Field<'_>]) -> Option<Span> {
+    Some(argv.first()?.span.to(argv.last()?.span))
+}

@@ -1,0 +1,433 @@
+//! Splits an argument list into options, operands and a subcommand, as the program itself will.
+//!
+//! The grammar is that of `getopt_long(3)` with the variations that [`Style`] names. What may be an option but is not
+//! listed, or not known, is recorded as an `Unknown` effect.
+
+use super::run::Run;
+use super::tables::{Kind, Level, Operands, Opt, Spelling, Takes};
+use super::values;
+use super::words::{Role, Style};
+use crate::effect::{Certainty, EffectKind, Unknown};
+use crate::value::{Field, Piece};
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::Span;
+
+/// An option that was given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) option: &'static Opt,
+    /// Its spelling in full, with dashes.
+    pub(crate) name: &'static str,
+    pub(crate) value: Option<Field<'a>>,
+}
+
+/// Where in the description of a program reading stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct At<'a> {
+    /// The program's level, then its subcommand's, and so on.
+    pub(crate) levels: &'a [&'static Level],
+    /// What follows the command word or the subcommand.
+    pub(crate) args: &'a [Field<'a>],
+    /// The options that were given to the outer levels.
+    pub(crate) outer: &'a [Given<'a>],
+}
+
+impl At<'_> {
+    /// The innermost level.
+    pub(crate) fn level(&self) -> Option<&'static Level> {
+        self.levels.last().copied()
+    }
+}
+
+/// A split argument list.
+#[derive(Debug)]
+pub(crate) struct Scan<'a> {
+    pub(crate) levels: &'a [&'static Level],
+    /// All options, those of the outer levels first.
+    pub(crate) given: BumpVec<'a, Given<'a>>,
+    /// How many of them were given to the outer levels.
+    pub(crate) inherited: usize,
+    pub(crate) operands: BumpVec<'a, Field<'a>>,
+    /// The argument list of a program that is started: everything from its name on.
+    pub(crate) command: &'a [Field<'a>],
+    /// The subcommand and what follows it.
+    pub(crate) sub: Option<(&'static Level, &'a [Field<'a>])>,
+    /// Text about the program is printed and nothing else happens.
+    pub(crate) info: bool,
+    /// Changes are announced, not made.
+    pub(crate) narrow: bool,
+    /// A subcommand was needed and not understood; the operands mean nothing.
+    pub(crate) lost: bool,
+}
+
+impl<'a> Scan<'a> {
+    /// Whether any of these options is given (names as typed).
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.given.iter().any(|g| names.contains(&g.name))
+    }
+
+    /// The value of the last of these options that is given.
+    pub(crate) fn value(&self, names: &[&str]) -> Option<Field<'a>> {
+        self.given.iter().rev().find(|g| names.contains(&g.name)).and_then(|g| g.value)
+    }
+
+    /// The values of these options, in order.
+    pub(crate) fn values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = Field<'a>> + 's {
+        self.given.iter().filter(|g| names.contains(&g.name)).filter_map(|g| g.value)
+    }
+
+    /// The options of this level alone.
+    pub(crate) fn own(&self) -> &[Given<'a>] {
+        self.given.get(self.inherited..).unwrap_or_default()
+    }
+
+    /// What the operands mean with these options.
+    pub(crate) fn operands_line(&self) -> Option<&'static Operands> {
+        let level = self.levels.last()?;
+        operands_line(level, &self.given)
+    }
+}
+
+fn operands_line(level: &'static Level, given: &[Given<'_>]) -> Option<&'static Operands> {
+    level
+        .operands
+        .iter()
+        .find(|line| line.when.is_empty() || given.iter().any(|g| line.when.contains(&g.name)))
+}
+
+/// Splits the arguments.
+pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
+    let arena = run.arena();
+    let mut given = BumpVec::new_in(arena);
+    given.extend_from_slice(at.outer);
+    let mut scan = Scan {
+        levels: at.levels,
+        given,
+        inherited: at.outer.len(),
+        operands: BumpVec::new_in(arena),
+        command: &[],
+        sub: None,
+        info: false,
+        narrow: at.outer.iter().any(|g| narrows(g)),
+        lost: false,
+    };
+    let Some(level) = at.level() else { return scan };
+    let style = level.style;
+    let sensitive = at.levels.iter().any(|l| l.sensitive);
+    let mut scanner =
+        Scanner { arena, run, levels: at.levels, style, sensitive, uncertain: false, args: at.args };
+    let mut options_over = false;
+    loop {
+        let here = scanner.args;
+        let Some((arg, rest)) = here.split_first() else { break };
+        scanner.args = rest;
+        if !options_over {
+            if style != Style::Bare && arg.known() == Some(b"--") {
+                options_over = true;
+                continue;
+            }
+            if scanner.option(arg, &mut scan) {
+                continue;
+            }
+        }
+        if !level.subs.is_empty() && scan.operands.is_empty() {
+            if let Some(sub) = arg.known().and_then(|name| subcommand(level, name)) {
+                scan.sub = Some((sub, rest));
+                break;
+            }
+            if level.operands.is_empty() || arg.known().is_none() {
+                let name = arg.known().unwrap_or_default();
+                scanner.unknown(Unknown::Subcommand(name), arg.span, Certainty::Certain);
+                scan.lost = true;
+                break;
+            }
+        }
+        if starts_command(level, &scan, arg) {
+            scan.command = here;
+            break;
+        }
+        scan.operands.push(*arg);
+        options_over |= style == Style::Posix;
+    }
+    scan
+}
+
+fn subcommand(level: &'static Level, name: &[u8]) -> Option<&'static Level> {
+    let at = level.subs.binary_search_by(|(known, _)| known.as_bytes().cmp(name)).ok()?;
+    level.subs.get(at).map(|(_, sub)| *sub)
+}
+
+/// Whether this operand is the first word of a program's argument list.
+fn starts_command(level: &'static Level, scan: &Scan<'_>, arg: &Field<'_>) -> bool {
+    let Some((last, before)) = operands_line(level, &scan.given).and_then(|line| line.items.split_last())
+    else {
+        return false;
+    };
+    if !matches!(last.role, Role::Exec | Role::ExecElsewhere) {
+        return false;
+    }
+    match before.split_last() {
+        Some((variables, fixed)) if variables.role == Role::Variable => {
+            scan.operands.len() >= fixed.len() && !is_assignment(arg.value.known_prefix())
+        }
+        _ => scan.operands.len() >= before.len(),
+    }
+}
+
+/// `NAME=…` with any name that `putenv(3)` takes.
+fn is_assignment(prefix: &[u8]) -> bool {
+    prefix.iter().position(|b| *b == b'=').is_some_and(|at| at > 0)
+}
+
+/// A narrowing option counts unless its value takes it back (`--dry-run=none`).
+fn narrows(given: &Given<'_>) -> bool {
+    let no: [&[u8]; 4] = [b"none", b"false", b"no", b"0"];
+    given.option.kind == Kind::Narrow
+        && given.value.is_none_or(|value| value.known().is_some_and(|text| !no.contains(&text)))
+}
+
+struct Scanner<'r, 's, 'a> {
+    arena: &'a Bump,
+    run: &'r mut Run<'s, 'a>,
+    levels: &'a [&'static Level],
+    style: Style,
+    /// Some option could make the effects worse.
+    sensitive: bool,
+    /// An argument that is not known came before: it may have ended the options.
+    uncertain: bool,
+    args: &'a [Field<'a>],
+}
+
+impl<'a> Scanner<'_, '_, 'a> {
+    fn unknown(&mut self, reason: Unknown<'a>, span: Span, certainty: Certainty) {
+        self.run.emit(EffectKind::Unknown { reason }, span, certainty);
+    }
+
+    /// An argument may be, or hold, an option that cannot be seen.
+    fn hidden(&mut self, span: Span) {
+        self.uncertain = true;
+        if self.sensitive {
+            self.unknown(Unknown::Argument, span, Certainty::Possible);
+        }
+    }
+
+    /// The levels whose options are accepted here, innermost first.
+    fn reachable(&self) -> impl Iterator<Item = &'static Level> + use<'a> {
+        let inner = self.levels.last().copied();
+        let outer = self.levels.split_last().map(|(_, outer)| outer).unwrap_or_default();
+        inner.into_iter().chain(outer.iter().rev().copied().filter(|l| l.global))
+    }
+
+    /// Takes the argument as an option; false if it is an operand.
+    fn option(&mut self, arg: &Field<'a>, scan: &mut Scan<'a>) -> bool {
+        let prefix = arg.value.known_prefix();
+        let whole = prefix.len() == arg.value.known().map_or(usize::MAX, <[u8]>::len);
+        if arg.many && arg.value.has_unknown() {
+            // Splitting may make further arguments of it.
+            self.hidden(arg.span);
+        }
+        match prefix {
+            [] => {
+                if self.style != Style::Bare && matches!(arg.value.pieces.first(), Some(Piece::Unknown)) {
+                    self.hidden(arg.span);
+                }
+                false
+            }
+            b"-" if whole => self.whole_word(arg, prefix, whole, scan),
+            b"-" => {
+                self.hidden(arg.span);
+                true
+            }
+            _ if self.whole_word(arg, prefix, whole, scan) => true,
+            [b'-', ..] if self.style == Style::Bare => false,
+            [b'-', b'-', name @ ..] => {
+                self.long(arg, name, whole, scan);
+                true
+            }
+            [b'-', ..] if self.style == Style::SingleDash => {
+                self.single(arg, prefix, scan);
+                true
+            }
+            [b'-', digits @ ..] if whole && self.number(digits, arg, scan) => true,
+            [b'-', ..] => {
+                self.cluster(arg, prefix, scan);
+                true
+            }
+            [b'+', ..] => self.plus(arg, scan),
+            _ => self.key_value(arg, prefix, scan),
+        }
+    }
+
+    fn find(&self, mut look: impl FnMut(&'static Level) -> Option<Spelling>) -> Option<Spelling> {
+        self.reachable().find_map(|level| look(level))
+    }
+
+    fn word(&self, name: &[u8]) -> Option<Spelling> {
+        self.find(|level| exact(level.words, name))
+    }
+
+    /// Options that are one word as typed: `-name`, `-name=value`, `+x`, `word`.
+    fn whole_word(&mut self, arg: &Field<'a>, prefix: &'a [u8], whole: bool, scan: &mut Scan<'a>) -> bool {
+        if self.reachable().all(|level| level.words.is_empty()) {
+            return false;
+        }
+        let single = match (self.style, prefix) {
+            (Style::SingleDash, [b'-', b'-', ..]) => prefix.get(1..).unwrap_or_default(),
+            _ => prefix,
+        };
+        let skipped = prefix.len() - single.len();
+        if whole && let Some(found) = self.word(single) {
+            self.take(found, None, arg.span, scan);
+            return true;
+        }
+        if !single.starts_with(b"-") {
+            return false;
+        }
+        let Some(at) = single.iter().position(|b| *b == b'=') else { return false };
+        match self.word(single.get(..at).unwrap_or_default()) {
+            Some(found) if found.takes != Takes::Nothing => {
+                let value = Field { value: values::after(self.arena, &arg.value, skipped + at + 1), ..*arg };
+                self.take(found, Some(value), arg.span, scan);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn long(&mut self, arg: &Field<'a>, name: &'a [u8], whole: bool, scan: &mut Scan<'a>) {
+        let equals = name.iter().position(|b| *b == b'=');
+        if equals.is_none() && !whole {
+            self.hidden(arg.span);
+            return;
+        }
+        let key = equals.and_then(|at| name.get(..at)).unwrap_or(name);
+        let abbreviates = matches!(self.style, Style::Gnu | Style::Posix);
+        let found = self
+            .find(|level| exact(level.long, key))
+            .or_else(|| if abbreviates { self.find(|level| abbreviated(level.long, key)) } else { None });
+        let value = equals.map(|at| Field { value: values::after(self.arena, &arg.value, at + 3), ..*arg });
+        match found {
+            Some(found) if found.takes == Takes::Nothing && value.is_some() => self.unlisted(arg),
+            Some(found) => self.take(found, value, arg.span, scan),
+            None => self.unlisted(arg),
+        }
+    }
+
+    /// One option behind one dash, its value perhaps joined to a single letter.
+    fn single(&mut self, arg: &Field<'a>, prefix: &'a [u8], scan: &mut Scan<'a>) {
+        let Some(byte) = prefix.get(1) else { return };
+        match self.find(|level| short(level, *byte)) {
+            Some(found) if prefix.len() == 2 && arg.value.known().is_some() => {
+                self.take(found, None, arg.span, scan)
+            }
+            Some(found) if found.takes != Takes::Nothing => {
+                let value = Field { value: values::after(self.arena, &arg.value, 2), ..*arg };
+                self.take(found, Some(value), arg.span, scan);
+            }
+            _ => self.unlisted(arg),
+        }
+    }
+
+    /// `-NUMBER`.
+    fn number(&mut self, digits: &[u8], arg: &Field<'a>, scan: &mut Scan<'a>) -> bool {
+        if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+            return false;
+        }
+        let Some(option) = self.reachable().find_map(|level| level.number) else { return false };
+        self.take(Spelling { takes: Takes::Nothing, name: "-NUM", option }, None, arg.span, scan);
+        true
+    }
+
+    /// `-abc`: letters, the last of which may have a value.
+    fn cluster(&mut self, arg: &Field<'a>, prefix: &'a [u8], scan: &mut Scan<'a>) {
+        for (at, byte) in prefix.iter().enumerate().skip(1) {
+            let Some(found) = self.find(|level| short(level, *byte)) else {
+                self.unlisted(arg);
+                return;
+            };
+            if found.takes != Takes::Nothing {
+                let value = values::after(self.arena, &arg.value, at + 1);
+                let joined = (!value.pieces.is_empty()).then_some(Field { value, ..*arg });
+                self.take(found, joined, arg.span, scan);
+                return;
+            }
+            self.take(found, None, arg.span, scan);
+        }
+        if arg.value.pieces.len() > 1 {
+            self.hidden(arg.span);
+        }
+    }
+
+    /// `+[TEXT]`.
+    fn plus(&mut self, arg: &Field<'a>, scan: &mut Scan<'a>) -> bool {
+        let Some(found) = self.word(b"+") else { return false };
+        let value = Field { value: values::after(self.arena, &arg.value, 1), ..*arg };
+        self.take(found, Some(value), arg.span, scan);
+        true
+    }
+
+    /// `key=value`.
+    fn key_value(&mut self, arg: &Field<'a>, prefix: &'a [u8], scan: &mut Scan<'a>) -> bool {
+        if self.style != Style::KeyValue {
+            return false;
+        }
+        let Some(at) = prefix.iter().position(|b| *b == b'=') else { return false };
+        match self.word(prefix.get(..=at).unwrap_or_default()) {
+            Some(found) => {
+                let value = Field { value: values::after(self.arena, &arg.value, at + 1), ..*arg };
+                self.take(found, Some(value), arg.span, scan);
+            }
+            None => self.unlisted(arg),
+        }
+        true
+    }
+
+    /// Records an option, with the next argument as its value if it needs one that is not joined.
+    fn take(&mut self, found: Spelling, joined: Option<Field<'a>>, span: Span, scan: &mut Scan<'a>) {
+        let mut value = joined;
+        if value.is_none() && found.takes == Takes::Value {
+            if let Some((next, rest)) = self.args.split_first() {
+                self.args = rest;
+                value = Some(*next);
+                if next.many && next.value.has_unknown() {
+                    self.hidden(span);
+                }
+            }
+        }
+        let given = Given { option: found.option, name: found.name, value };
+        match found.option.kind {
+            Kind::Info => scan.info |= scan.operands.is_empty() && !self.uncertain,
+            Kind::Narrow => scan.narrow |= !self.uncertain && narrows(&given),
+            Kind::Plain => {}
+        }
+        scan.given.push(given);
+    }
+
+    fn unlisted(&mut self, arg: &Field<'a>) {
+        let prefix = arg.value.known_prefix();
+        let name = prefix.split(|b| *b == b'=').next().unwrap_or(prefix);
+        self.unknown(Unknown::Option(name), arg.span, Certainty::Certain);
+    }
+}
+
+fn exact(table: &'static [(&'static str, Spelling)], name: &[u8]) -> Option<Spelling> {
+    let at = table.binary_search_by(|(known, _)| known.as_bytes().cmp(name)).ok()?;
+    table.get(at).map(|(_, spelling)| *spelling)
+}
+
+fn short(level: &'static Level, byte: u8) -> Option<Spelling> {
+    let at = level.short.binary_search_by_key(&byte, |(known, _)| *known).ok()?;
+    level.short.get(at).map(|(_, spelling)| *spelling)
+}
+
+/// The one option that begins so (getopt_long(3): several spellings of the same option are not ambiguous).
+fn abbreviated(table: &'static [(&'static str, Spelling)], start: &[u8]) -> Option<Spelling> {
+    if start.is_empty() {
+        return None;
+    }
+    let from = table.partition_point(|(known, _)| known.as_bytes() < start);
+    let mut matching = table.get(from..)?.iter().take_while(|(known, _)| known.as_bytes().starts_with(start));
+    let (_, first) = matching.next()?;
+    matching.all(|(_, other)| std::ptr::eq(other.option, first.option)).then_some(*first)
+}

@@ -1,0 +1,78 @@
+//! Cutting and joining values whose text may be known only in part.
+
+use crate::value::{Field, Origins, Piece, Value};
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::Span;
+
+/// One argument whose text is known.
+pub(crate) fn field<'a>(arena: &'a Bump, bytes: &'a [u8], origins: Origins, span: Span) -> Field<'a> {
+    Field { value: Value::text(arena, bytes, origins), span, many: false }
+}
+
+/// The value without the first `count` bytes of its known prefix.
+pub(crate) fn after<'a>(arena: &'a Bump, value: &Value<'a>, count: usize) -> Value<'a> {
+    let Some((Piece::Text(first), rest)) = value.pieces.split_first() else { return *value };
+    let kept = first.get(count..).unwrap_or_default();
+    if kept.is_empty() {
+        return Value { pieces: rest, origins: value.origins };
+    }
+    let mut pieces = BumpVec::with_capacity_in(value.pieces.len(), arena);
+    pieces.push(Piece::Text(kept));
+    pieces.extend_from_slice(rest);
+    Value { pieces: pieces.into_bump_slice(), origins: value.origins }
+}
+
+/// One value after the other.
+pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
+    let mut pieces: BumpVec<'a, Piece<'a>> = BumpVec::new_in(arena);
+    let mut origins = Origins::NONE;
+    for part in parts {
+        origins = origins | part.origins;
+        for piece in part.pieces {
+            match (pieces.last_mut(), piece) {
+                (Some(Piece::Text(last)), Piece::Text(next)) => *last = concat(arena, &[last, next]),
+                _ => pieces.push(*piece),
+            }
+        }
+    }
+    Value { pieces: pieces.into_bump_slice(), origins }
+}
+
+/// Bytes one after the other.
+pub(crate) fn concat<'a>(arena: &'a Bump, parts: &[&[u8]]) -> &'a [u8] {
+    let mut bytes = BumpVec::with_capacity_in(parts.iter().map(|p| p.len()).sum(), arena);
+    for part in parts {
+        bytes.extend_from_slice(part);
+    }
+    bytes.into_bump_slice()
+}
+
+/// The part before the first `separator` byte and the part after it, if that byte is in the known prefix.
+pub(crate) fn split_once<'a>(
+    arena: &'a Bump,
+    value: &Value<'a>,
+    separator: u8,
+) -> Option<(&'a [u8], Value<'a>)> {
+    let prefix = value.known_prefix();
+    let at = prefix.iter().position(|b| *b == separator)?;
+    Some((prefix.get(..at)?, after(arena, value, at + 1)))
+}
+
+/// The words of a command line that has no quoting: what programs that split at blanks make of it.
+pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|b| b.is_ascii_whitespace()).filter(|w| !w.is_empty())
+}
+
+/// The last component of a path.
+pub(crate) fn base_name(path: &[u8]) -> &[u8] {
+    let mut end = path.len();
+    while end > 1 && path.get(end - 1) == Some(&b'/') {
+        end -= 1;
+    }
+    let path = path.get(..end).unwrap_or(path);
+    match path.iter().rposition(|b| *b == b'/') {
+        Some(at) => path.get(at + 1..).unwrap_or_default(),
+        None => path,
+    }
+}
