@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::SandboxError;
 use crate::plan::Plan;
@@ -118,6 +118,12 @@ impl Confinement {
         }
     }
 
+    /// Another program than the one given to [`new`](Self::new); the argument vector stays.
+    pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = program.into();
+        self
+    }
+
     /// The whole argument vector, the zeroth argument included.
     pub fn arguments<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
         self.arguments = arguments.into_iter().map(|a| a.as_ref().to_owned()).collect();
@@ -176,10 +182,5 @@ impl Confinement {
     /// When a path that must exist does not, when the description contradicts itself, or when the kernel has no Landlock.
     pub fn prepare(&self) -> Result<Plan, SandboxError> {
         prepare::prepare(self)
-    }
-
-    /// The program's path.
-    pub fn program(&self) -> &Path {
-        &self.program
     }
 }

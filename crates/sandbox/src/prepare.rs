@@ -154,8 +154,8 @@ fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout, SandboxEr
         absolute(path, "writable root")?;
         let found =
             fs::canonicalize(path).map_err(|error| SandboxError::path("writable root", path, &error))?;
-        if found == Path::new("/") || ["/proc", "/sys", "/dev"].iter().any(|system| found.starts_with(system))
-        {
+        let system = ["/proc", "/sys", "/dev"].iter().any(|system| found.starts_with(system));
+        if found == Path::new("/") || system && !found.starts_with("/dev/shm") {
             return Err(SandboxError::request(
                 format!("`{}` cannot be a writable root", found.display()),
                 "name the directory that the command works in",

@@ -101,6 +101,10 @@ pub(crate) fn spawn(plan: &Plan, descriptors: [RawFd; 4]) -> Result<Sandbox, San
             sandbox.reap();
             Err(match plan.operations.get(index) {
                 Some(operation) => SandboxError::kernel(operation.stage(), errno, operation.to_string()),
+                // Process 1 is the first to get the command's arguments and environment.
+                None if errno == libc::E2BIG => {
+                    SandboxError::kernel(Stage::Execute, errno, "starting the program")
+                }
                 None => SandboxError::kernel(Stage::Init, errno, "starting process 1 of the sandbox"),
             })
         }

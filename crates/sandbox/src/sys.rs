@@ -62,7 +62,8 @@ pub(crate) fn open_exact(path: &CStr) -> Result<RawFd, Errno> {
         resolve: u64,
     }
     let how = OpenHow {
-        flags: (libc::O_PATH | libc::O_CLOEXEC | libc::O_NOFOLLOW) as u64,
+        // Not O_NOFOLLOW: together with O_PATH that would open a final link instead of refusing it.
+        flags: (libc::O_PATH | libc::O_CLOEXEC) as u64,
         mode: 0,
         resolve: libc::RESOLVE_NO_SYMLINKS,
     };

@@ -1,0 +1,67 @@
+//! What cannot be started is an error with its stage, and nothing has run.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use shward_sandbox::{Confinement, Options, SandboxError, Stage, run};
+
+use crate::support::{Place, need_sandbox};
+
+fn attempt(confinement: &Confinement) -> Result<(), SandboxError> {
+    run(&confinement.prepare()?, Options::default()).map(drop)
+}
+
+#[test]
+fn programs_that_cannot_start() {
+    need_sandbox!();
+    let place = Place::new();
+    let ws = place.workspace();
+    fs::write(ws.join("plain"), "no program\n").unwrap();
+    fs::write(ws.join("no-interpreter"), "#!/does/not/exist\n").unwrap();
+    fs::write(ws.join("text"), "just words\n").unwrap();
+    for name in ["no-interpreter", "text"] {
+        fs::set_permissions(ws.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let here = |name: &str| Confinement::new(ws.join(name), &ws).writable(&ws);
+    let huge = "x".repeat(200_000);
+    for (confinement, stage, errno) in [
+        (here("missing"), Stage::Execute, libc::ENOENT),
+        (here("plain"), Stage::Execute, libc::EACCES),
+        (here("no-interpreter"), Stage::Execute, libc::ENOENT),
+        (here("text"), Stage::Execute, libc::ENOEXEC),
+        (here(""), Stage::Execute, libc::EACCES),
+        (Confinement::new("/bin/true", ws.join("gone")), Stage::Path, libc::ENOENT),
+        (Confinement::new("/bin/true", "/usr").arguments(["true", &huge]), Stage::Execute, libc::E2BIG),
+    ] {
+        let error = attempt(&confinement).unwrap_err();
+        assert_eq!((error.stage, error.errno), (stage, errno), "{error}");
+        assert!(error.to_string().contains(stage.name()), "{error}");
+    }
+}
+
+#[test]
+fn a_directory_that_vanished_since_the_plan() {
+    need_sandbox!();
+    let place = Place::new();
+    let ws = place.workspace();
+    let sub = ws.join("sub");
+    fs::create_dir(&sub).unwrap();
+    let plan = Confinement::new("/bin/bash", &sub).arguments(["bash", "-c", "echo ran"]).writable(&ws);
+    let plan = plan.prepare().unwrap();
+    fs::remove_dir(&sub).unwrap();
+    assert_eq!(run(&plan, Options::default()).unwrap_err().stage, Stage::Cwd);
+}
+
+#[test]
+fn a_path_swapped_for_a_link_since_the_plan() {
+    need_sandbox!();
+    let place = Place::new();
+    let (ws, swapped) = (place.workspace(), place.workspace().join("sub"));
+    fs::create_dir(&swapped).unwrap();
+    let plan = place.shell("echo pwn >> sub/victim.txt").writable(&swapped).prepare().unwrap();
+    fs::rename(&swapped, ws.join("away")).unwrap();
+    std::os::unix::fs::symlink(place.outside(), &swapped).unwrap();
+    let error = run(&plan, Options::default()).unwrap_err();
+    assert_eq!((error.stage, error.errno), (Stage::Mount, libc::ELOOP), "{error}");
+    assert_eq!(fs::read_to_string(place.outside().join("victim.txt")).unwrap(), "victim\n");
+}

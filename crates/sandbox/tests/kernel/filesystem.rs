@@ -1,0 +1,242 @@
+//! What can be written, read, and not seen.
+
+use std::fs;
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use shward_sandbox::{Confinement, Exit};
+
+use crate::roles;
+use crate::support::{Place, go, need_sandbox, snapshot, stdout, succeed};
+
+#[test]
+fn nothing_outside_the_workspace_is_changed() {
+    need_sandbox!();
+    let place = Place::new();
+    let before = snapshot(&place.outside());
+    for script in [
+        "echo x > $OUT/new",
+        "echo x >> $OUT/victim.txt",
+        "mkdir $OUT/d",
+        "ln -s x $OUT/link",
+        "ln -s $OUT/victim.txt l; echo x >> l",
+        "ln -s $OUT d; echo x > d/new",
+        "ln $OUT/victim.txt hard && echo x >> hard",
+        "mv $OUT/victim.txt .",
+        "mv $OUT $OUT.moved",
+        "mv $WS $WS.moved",
+        "rm -rf $OUT/victim.txt",
+        "truncate -s 0 $OUT/victim.txt",
+        "chmod 777 $OUT/victim.txt",
+        "touch -d 2001-01-01 $OUT/victim.txt",
+        "chown $(id -u) $OUT/victim.txt",
+        "mkfifo $OUT/f",
+        "echo x > /proc/self/root$OUT/new",
+        "cd /proc/self/cwd/../out && echo x > new",
+        "echo x > /new-in-root",
+        "echo x > /etc/new-in-etc",
+        "echo 1 > /proc/sys/kernel/core_pattern",
+        "echo x > /dev/new-device",
+    ] {
+        let result = place.run(script);
+        assert_ne!(result.exit, Exit::Exited(0), "{script}");
+        assert_eq!(snapshot(&place.outside()), before, "{script}");
+    }
+    assert!(!Path::new("/new-in-root").exists() && !Path::new("/etc/new-in-etc").exists());
+}
+
+/// A read-only mount does not stop writing into a pipe: this is Landlock's part. (Inside private directories Landlock grants
+/// writing, so a pipe in a read-only path below `/tmp` is not covered.)
+#[test]
+fn pipes_of_the_host_cannot_be_written() {
+    need_sandbox!();
+    let Some(parent) =
+        ["/opt", "/var/lib"].map(Path::new).into_iter().find(|path| tempfile::tempfile_in(path).is_ok())
+    else {
+        eprintln!(
+            "SKIPPED pipes_of_the_host_cannot_be_written: no directory that is writable here and not private inside"
+        );
+        return;
+    };
+    let place = Place::below(parent);
+    let pipe = place.outside().join("pipe");
+    Command::new("mkfifo").arg(&pipe).status().unwrap();
+    // A reader, so that opening the pipe for writing would succeed at once.
+    let _reader = fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    assert_eq!(place.run("echo x > $OUT/pipe").exit, Exit::Exited(1));
+    assert_eq!(place.run("mkfifo p; (cat p > got) & echo x > p; wait; cat got").stdout.head, b"x\n");
+}
+
+#[test]
+fn private_directories_are_empty_writable_and_gone_afterwards() {
+    need_sandbox!();
+    let place = Place::new();
+    let mark = place.workspace().to_string_lossy().replace('/', "-");
+    let script = format!(
+        "for d in /tmp /var/tmp /dev/shm /run; do echo x > $d/{mark} && cat $d/{mark}; done; mktemp; ls -A /run"
+    );
+    let text = succeed(&place.shell(&script));
+    assert!(text.starts_with("x\nx\nx\nx\n/tmp/"), "{text}");
+    assert!(text.ends_with(&format!("\n{mark}\n")), "{text}");
+    for directory in ["/tmp", "/var/tmp", "/dev/shm", "/run"] {
+        assert!(!Path::new(directory).join(&mark).exists(), "{directory}");
+    }
+}
+
+#[test]
+fn the_workspace_works_and_lies_where_it_lay() {
+    need_sandbox!();
+    let mut parents: Vec<PathBuf> = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).to_vec();
+    // SAFETY: no preconditions.
+    if unsafe { libc::geteuid() } == 0 {
+        parents.extend(["/root", "/home", "/opt"].map(PathBuf::from));
+    }
+    for parent in parents.iter().filter(|parent| parent.is_dir()) {
+        let place = Place::below(parent);
+        let script = "set -e; pwd; mkdir -p a/b; echo hi > a/b/f; ln -s b a/l; cat a/l/f; mv a/b/f g; cp g h; rm h; \
+            ln g i; printf '#!/bin/sh\necho ran\n' > s; chmod +x s; ./s; test -e /usr/bin/env; ls $OUT";
+        let text = succeed(&place.shell(script));
+        assert_eq!(text, format!("{}\nhi\nran\nvictim.txt\n", place.workspace().display()), "{parent:?}");
+        assert_eq!(fs::read_to_string(place.workspace().join("g")).unwrap(), "hi\n");
+    }
+}
+
+#[test]
+fn a_single_file_can_be_writable() {
+    need_sandbox!();
+    let place = Place::new();
+    let file = place.outside().join("victim.txt");
+    let confinement = Confinement::new("/bin/bash", "/usr")
+        .arguments([
+            "bash",
+            "-c",
+            "cat \"$0\"; echo changed > \"$0\"; echo x > \"$0.new\"",
+            file.to_str().unwrap(),
+        ])
+        .variable("PATH", "/usr/bin:/bin")
+        .writable(&file);
+    assert_eq!(stdout(&go(&confinement)), "victim\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "changed\n");
+    assert!(!place.outside().join("victim.txt.new").exists());
+}
+
+#[test]
+fn hidden_paths_stay_hidden() {
+    need_sandbox!();
+    let place = Place::new();
+    let ws = place.workspace();
+    fs::create_dir_all(ws.join("sub/keys")).unwrap();
+    for name in [".env", "sub/.env", "sub/keys/id"] {
+        fs::write(ws.join(name), "SECRET").unwrap();
+    }
+    std::os::unix::fs::symlink("sub/.env", ws.join("link")).unwrap();
+    let before = snapshot(&ws);
+    for script in [
+        "cat .env sub/.env sub/keys/id link",
+        "grep -r SECRET .",
+        "ln .env z; cat z",
+        "mv .env z; cat z; rm -f .env; cat .env",
+        "mv sub other; cat other/.env other/keys/id; mv other sub",
+        "cp -r . /tmp/copy; grep -r SECRET /tmp/copy",
+        "cat /proc/self/root$WS/.env /proc/1/root$WS/.env /proc/self/cwd/.env",
+        "cat $WS/../ws/.env; cd sub/keys && cat id",
+        "chmod 777 .env sub/keys; echo x > .env; echo x > sub/keys/new; cat .env",
+    ] {
+        let mut confinement = place.shell(script);
+        for path in [".env", "link", "sub/keys", "missing"] {
+            confinement = confinement.hidden(ws.join(path));
+        }
+        let result = go(&confinement);
+        let text = format!("{}{}", stdout(&result), result.stderr.to_text());
+        assert!(!text.contains("SECRET"), "{script}: {text}");
+        assert_eq!(
+            snapshot(&ws).into_iter().filter(|(path, _)| !path.is_dir()).collect::<Vec<_>>(),
+            before.clone().into_iter().filter(|(path, _)| !path.is_dir()).collect::<Vec<_>>(),
+            "{script}"
+        );
+    }
+}
+
+#[test]
+fn read_only_paths_inside_the_workspace_cannot_be_changed() {
+    need_sandbox!();
+    let place = Place::new();
+    let ws = place.workspace();
+    fs::create_dir_all(ws.join(".git/hooks")).unwrap();
+    fs::write(ws.join(".git/hooks/pre-commit"), "original").unwrap();
+    fs::write(ws.join("policy.toml"), "original").unwrap();
+    for (script, exit) in [
+        ("echo pwn > .git/hooks/pre-commit", 1),
+        ("echo pwn > .git/hooks/post-commit", 1),
+        ("chmod +x .git/hooks/pre-commit", 1),
+        ("rm -rf .git/hooks 2> /dev/null; mkdir .git/hooks && echo pwn > .git/hooks/pre-commit", 1),
+        ("mv .git/hooks .git/old", 1),
+        ("mv .git .old && mkdir -p .git/hooks && echo pwn > .git/hooks/pre-commit", 1),
+        ("rm -rf .git 2> /dev/null; test -e .git/hooks/pre-commit", 0),
+        ("echo pwn > policy.toml", 1),
+        ("echo pwn > new && mv -f new policy.toml", 1),
+        ("rm -f policy.toml", 1),
+        ("echo fine > .git/index && cat policy.toml .git/hooks/pre-commit > /dev/null", 0),
+    ] {
+        let confinement =
+            place.shell(script).read_only(ws.join(".git/hooks")).read_only(ws.join("policy.toml"));
+        let result = go(&confinement);
+        assert_eq!(result.exit, Exit::Exited(exit), "{script}: {}", result.stderr.to_text());
+        for path in [".git/hooks/pre-commit", "policy.toml"] {
+            assert_eq!(fs::read_to_string(ws.join(path)).unwrap(), "original", "{script}");
+        }
+        assert!(!ws.join(".git/hooks/post-commit").exists());
+    }
+    assert_eq!(fs::read_to_string(ws.join(".git/index")).unwrap(), "fine\n");
+}
+
+#[test]
+fn sockets_of_the_host_cannot_be_reached() {
+    need_sandbox!();
+    let place = Place::new();
+    for directory in [place.outside(), place.workspace()] {
+        let (stream, datagram) = (directory.join("s"), directory.join("d"));
+        let listener = UnixListener::bind(&stream).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let receiver = UnixDatagram::bind(&datagram).unwrap();
+        receiver.set_nonblocking(true).unwrap();
+        for (role, path) in [("unix-stream", &stream), ("unix-datagram", &datagram)] {
+            assert_eq!(roles::outside(role, path), "done", "{role}");
+            let inside = roles::inside(&place.shell(""), role, path);
+            assert!(inside.starts_with("refused"), "{role}: {inside}");
+        }
+        assert!(listener.accept().is_ok() && listener.accept().is_err(), "only the one from outside arrived");
+        assert!(receiver.recv(&mut [0; 9]).is_ok() && receiver.recv(&mut [0; 9]).is_err());
+    }
+    assert_eq!(roles::inside(&place.shell(""), "unix-own", place.workspace().join("own")), "done");
+}
+
+#[test]
+fn only_harmless_devices_open() {
+    need_sandbox!();
+    let place = Place::new();
+    let script = "set -e; head -c 3 /dev/zero | wc -c; head -c 3 /dev/urandom | wc -c; echo x > /dev/null; \
+        ! echo x > /dev/full; for d in /dev/kmsg /dev/hwrng /dev/console /dev/tty /dev/tty0; do \
+        if (: < $d) 2> /dev/null; then echo opened $d; fi; done; ls /dev/pts";
+    assert_eq!(succeed(&place.shell(script)), "3\n3\nptmx\n");
+}
+
+#[test]
+fn every_mount_is_restricted() {
+    need_sandbox!();
+    let place = Place::new();
+    let text = succeed(&place.shell("cat /proc/self/mountinfo"));
+    let writable = ["/tmp", "/var/tmp", "/dev/shm", "/run"].map(str::to_owned);
+    assert!(text.lines().count() > 8);
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let (point, options) = (fields[4], fields[5].split(',').collect::<Vec<_>>());
+        assert!(options.contains(&"nosuid"), "{line}");
+        let device = point.starts_with("/dev/") && point != "/dev/shm";
+        assert!(options.contains(&"nodev") || device, "{line}");
+        let may_write =
+            device || writable.contains(&point.to_owned()) || point == place.workspace().to_str().unwrap();
+        assert!(options.contains(&"ro") || may_write, "{line}");
+    }
+}

@@ -1,0 +1,88 @@
+//! Output: kept within bounds, never lost while there is room, never blocking the command.
+
+use std::fs::File;
+use std::io::Read;
+
+use shward_sandbox::{Exit, Options, Output, Stream, run};
+
+use crate::support::{Place, need_sandbox};
+
+/// The highest resident size of this process so far, in KiB.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn a_flood_is_drained_in_constant_memory() {
+    need_sandbox!();
+    let place = Place::new();
+    let plan = place.shell("echo begin; head -c 100000000 /dev/zero; echo end; exit 9").prepare().unwrap();
+    let before = peak_memory();
+    let mut seen = 0u64;
+    let mut count = |_: Stream, bytes: &[u8]| seen += bytes.len() as u64;
+    let mut options = Options::default();
+    options.max_output = 1000;
+    options.on_output = Some(&mut count);
+    let result = run(&plan, options).unwrap();
+    assert_eq!(result.exit, Exit::Exited(9));
+    assert_eq!((result.stdout.total, seen), (100_000_010, 100_000_010));
+    assert!(result.stdout.truncated);
+    assert_eq!((result.stdout.head.len(), result.stdout.tail.len()), (500, 500));
+    assert!(result.stdout.head.starts_with(b"begin\n") && result.stdout.tail.ends_with(b"end\n"));
+    assert!(peak_memory() - before < 32 * 1024, "KiB: {}", peak_memory() - before);
+}
+
+#[test]
+fn bytes_stay_bytes_and_streams_apart() {
+    need_sandbox!();
+    let place = Place::new();
+    let result = place.run("printf 'a\\xff\\0\\xc3b'; printf 'err\\xfe' >&2");
+    assert_eq!(result.stdout.head, b"a\xff\0\xc3b");
+    assert_eq!(result.stderr.head, b"err\xfe");
+    assert!(!result.stdout.truncated);
+    assert_eq!(result.stderr.to_text(), "err\u{fffd}");
+}
+
+#[test]
+fn output_is_streamed_in_order() {
+    need_sandbox!();
+    let place = Place::new();
+    let plan =
+        place.shell("echo one; while [ ! -e go ]; do sleep 0.02; done; echo two >&2").prepare().unwrap();
+    let mut seen = Vec::new();
+    // The command goes on only after its first line has arrived here.
+    let go = place.workspace().join("go");
+    let mut collect = |stream: Stream, bytes: &[u8]| {
+        seen.push((stream, String::from_utf8_lossy(bytes).into_owned()));
+        File::create(&go).unwrap();
+    };
+    let mut options = Options::default();
+    options.on_output = Some(&mut collect);
+    run(&plan, options).unwrap();
+    assert_eq!(seen, [(Stream::Stdout, "one\n".to_owned()), (Stream::Stderr, "two\n".to_owned())]);
+}
+
+#[test]
+fn a_descriptor_takes_output_directly() {
+    need_sandbox!();
+    let place = Place::new();
+    let path = place.outside().join("log");
+    let mut options = Options::default();
+    options.stdout = Output::Descriptor(File::create(&path).unwrap().into());
+    let result = run(&place.shell("echo direct; echo captured >&2").prepare().unwrap(), options).unwrap();
+    let mut text = String::new();
+    File::open(&path).unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!((text.as_str(), result.stderr.to_text().as_str()), ("direct\n", "captured\n"));
+    assert_eq!(result.stdout.total, 0);
+}
+
+#[test]
+fn closing_the_streams_does_not_end_the_command() {
+    need_sandbox!();
+    let place = Place::new();
+    let result = place.run("exec 1>&- 2>&-; sleep 0.3; touch after; exit 2");
+    assert_eq!(result.exit, Exit::Exited(2));
+    assert!(place.workspace().join("after").exists());
+}

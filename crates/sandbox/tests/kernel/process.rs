@@ -1,0 +1,225 @@
+//! Processes: how they end, what they inherit, whom they can touch, and that none is left.
+
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use shward_sandbox::{Cancel, Confinement, Exit, Limits, Options, Stdin, run};
+
+use crate::roles;
+use crate::support::{Place, go, need_sandbox, stdout, succeed};
+
+/// Waits for something that happens soon, however slow the machine is.
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < Duration::from_secs(60), "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Processes of the whole machine with this text in their command line.
+fn processes_with(text: &str) -> usize {
+    let lines = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| std::fs::read(entry.ok()?.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(text)).count()
+}
+
+#[test]
+fn codes_and_signals_are_told_apart() {
+    need_sandbox!();
+    let place = Place::new();
+    for (script, exit) in [
+        ("true", Exit::Exited(0)),
+        ("exit 1", Exit::Exited(1)),
+        ("exit 127", Exit::Exited(127)),
+        ("exit 137", Exit::Exited(137)),
+        ("exit 255", Exit::Exited(255)),
+        ("kill -9 $$", Exit::Signaled(9)),
+        ("kill -TERM $$", Exit::Signaled(15)),
+        ("kill -SEGV $$", Exit::Signaled(11)),
+        ("sleep 60 & exit 4", Exit::Exited(4)),
+        ("(sleep 0.05; exit 3) & sleep 0.2; exit 5", Exit::Exited(5)),
+    ] {
+        let result = place.run(script);
+        assert_eq!(result.exit, exit, "{script}");
+        assert!(!result.timed_out && !result.cancelled);
+    }
+}
+
+#[test]
+fn the_environment_is_exactly_what_was_given() {
+    need_sandbox!();
+    let plan =
+        Confinement::new("/usr/bin/env", "/").arguments(["env"]).variable("A", "1").variable("B", "x=y z");
+    assert_eq!(succeed(&plan), "A=1\nB=x=y z\n");
+    let place = Place::new();
+    let script = "cat /proc/$$/environ /proc/1/environ 2> /dev/null | tr '\\0' '\\n'";
+    let text = succeed(&place.shell(script));
+    let names: Vec<&str> = text.lines().filter_map(|line| line.split('=').next()).collect();
+    assert_eq!(names, ["PATH", "WS", "OUT"], "{text}");
+}
+
+#[test]
+fn descriptors_do_not_leak() {
+    need_sandbox!();
+    let file = File::open("/etc/passwd").unwrap();
+    for number in [3, 5, 63, 200] {
+        // SAFETY: takes numbers; without close-on-exec, as a careless program leaves them.
+        let leaked = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD, number) };
+        assert!(leaked >= number);
+        let text = succeed(&Confinement::new("/bin/ls", "/").arguments(["ls", "/proc/self/fd"]));
+        // The last one is the directory that ls reads.
+        assert_eq!(text, "0\n1\n2\n3\n");
+        // SAFETY: it was just made and belongs to nobody else.
+        drop(unsafe { File::from_raw_fd(leaked) });
+    }
+}
+
+#[test]
+fn standard_input_is_what_was_given() {
+    need_sandbox!();
+    let place = Place::new();
+    assert_eq!(succeed(&place.shell("cat; cat")), "");
+    for bytes in [&b"hello"[..], b"", b"\xff\0\n", &[b'x'; 300_000]] {
+        let mut options = Options::default();
+        options.stdin = Stdin::Bytes(bytes.to_vec());
+        let result = run(&place.shell("cat").prepare().unwrap(), options).unwrap();
+        assert_eq!(result.stdout.to_bytes(), bytes);
+    }
+    let mut options = Options::default();
+    options.stdin = Stdin::Bytes(vec![b'x'; 1 << 20]);
+    assert_eq!(run(&place.shell("exit 3").prepare().unwrap(), options).unwrap().exit, Exit::Exited(3));
+}
+
+#[test]
+fn other_processes_are_out_of_reach() {
+    need_sandbox!();
+    let place = Place::new();
+    let mut victim = Command::new("sleep").arg("1000").spawn().unwrap();
+    let pid = victim.id();
+    for script in [
+        format!("kill -9 {pid}"),
+        format!("kill -0 {pid}"),
+        format!("cat /proc/{pid}/cmdline"),
+        format!("renice 19 {pid}"),
+        "kill -9 -1; exit 1".to_owned(),
+        "kill -9 1; sleep 0.1; kill -0 1 && exit 1".to_owned(),
+        "cat /proc/1/environ".to_owned(),
+        "echo forged > /proc/1/fd/3".to_owned(),
+    ] {
+        let result = place.run(&script);
+        assert_ne!(result.exit, Exit::Exited(0), "{script}");
+        assert_eq!(stdout(&result), "", "{script}");
+    }
+    assert_eq!(victim.try_wait().unwrap(), None);
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    let numbers =
+        succeed(&place.shell("for p in /proc/[0-9]*; do echo ${p#/proc/}; done | sort -n | head -2"));
+    assert_eq!(numbers, "1\n2\n");
+}
+
+#[test]
+fn the_deadline_ends_a_tree_that_resists() {
+    need_sandbox!();
+    let place = Place::new();
+    let mark = format!("86{}", std::process::id());
+    let script = format!(
+        "trap '' TERM INT HUP; for i in $(seq 400); do setsid bash -c 'trap \"\" TERM; exec sleep {mark}' & done; \
+         echo started; while :; do sleep 1; done"
+    );
+    let mut options = Options::default();
+    options.timeout = Some(Duration::from_secs(4));
+    let result = run(&place.shell(&script).prepare().unwrap(), options).unwrap();
+    assert!(result.timed_out && !result.cancelled);
+    assert_eq!(result.exit, Exit::Signaled(9));
+    assert_eq!(stdout(&result), "started\n", "what was written before is kept");
+    assert_eq!(processes_with(&mark), 0);
+}
+
+#[test]
+fn background_processes_end_with_the_command() {
+    need_sandbox!();
+    let place = Place::new();
+    let mark = format!("87{}", std::process::id());
+    let result = place.run(&format!("setsid nohup sleep {mark} > /dev/null 2>&1 & sleep 0.1; exit 6"));
+    assert_eq!(result.exit, Exit::Exited(6));
+    assert_eq!(processes_with(&mark), 0);
+}
+
+#[test]
+fn cancelling_ends_the_run() {
+    need_sandbox!();
+    let place = Place::new();
+    let cancel = Cancel::new().unwrap();
+    let other = cancel.clone();
+    let ready = place.workspace().join("ready");
+    let canceller = thread::spawn(move || {
+        wait_until("the command starts", || ready.exists());
+        other.cancel();
+    });
+    let mut options = Options::default();
+    options.cancel = Some(cancel);
+    let result =
+        run(&place.shell("echo partial; touch ready; sleep 1000").prepare().unwrap(), options).unwrap();
+    canceller.join().unwrap();
+    assert!(result.cancelled && !result.timed_out);
+    assert_eq!((stdout(&result).as_str(), result.exit), ("partial\n", Exit::Signaled(9)));
+}
+
+#[test]
+fn nothing_survives_its_supervisor() {
+    need_sandbox!();
+    let place = Place::new();
+    let mut supervisor =
+        roles::command("supervise", &place.workspace()).stdout(Stdio::null()).spawn().unwrap();
+    wait_until("the command starts", || place.workspace().join("started").exists());
+    supervisor.kill().unwrap();
+    supervisor.wait().unwrap();
+    let tick = || std::fs::read(place.workspace().join("tick")).unwrap_or_default();
+    wait_until("the command stops", || {
+        let before = tick();
+        thread::sleep(Duration::from_millis(200));
+        before == tick()
+    });
+}
+
+#[test]
+fn limits_bind() {
+    need_sandbox!();
+    let place = Place::new();
+    let limited = |script: &str, change: fn(&mut Limits)| {
+        let mut limits = Limits::default();
+        change(&mut limits);
+        go(&place.shell(script).limits(limits))
+    };
+    let result = limited("ulimit -c; ulimit -n; ulimit -f; ulimit -v; ulimit -t", |limits| {
+        limits.open_files = Some(99);
+        limits.file_size = Some(1024 * 1024);
+        limits.address_space = Some(1 << 30);
+        limits.cpu_seconds = Some(77);
+    });
+    assert_eq!(stdout(&result), "0\n99\n1024\n1048576\n77\n");
+    let result = limited("head -c 2M /dev/zero > big; echo $?; stat -c %s big", |limits| {
+        limits.file_size = Some(1024 * 1024);
+    });
+    assert_eq!(stdout(&result), "153\n1048576\n"); // SIGXFSZ
+    let result = limited("head -c 2M /dev/zero > /tmp/big", |limits| limits.private_bytes = 1 << 20);
+    assert_eq!(result.exit, Exit::Exited(1), "no space");
+    let result =
+        limited("i=0; while [ $i -lt 2000 ]; do sleep 5 & i=$((i+1)); done 2> /dev/null; true", |limits| {
+            limits.processes = Some(50);
+        });
+    assert!(result.stderr.total > 0 || result.exit != Exit::Exited(0), "{result:?}");
+}
+
+#[test]
+fn nothing_leaks_in_the_supervisor() {
+    need_sandbox!();
+    assert_eq!(roles::outside("leaks", Path::new("")), "none");
+}
