@@ -1,11 +1,20 @@
 //! Decides allow, ask or deny from a plan of effects.
 
+mod condition;
+mod decide;
 mod decision;
+mod grant;
+mod message;
 mod policy;
+mod rule;
+mod rules;
 mod verdict;
 
+pub use decide::decide;
 pub use decision::{Decision, Tier};
 pub use policy::{Policy, Profile};
+pub use rule::Rule;
+pub use rules::rules;
 pub use verdict::{Finding, Grant, Network, Verdict};
 
 /// Where and by whom the command will be run.

@@ -41,7 +41,8 @@ impl Verdict {
     /// `floor`. Findings are sorted, the strictest first; of equal ones the earlier in the command.
     #[must_use]
     pub fn new(mut findings: Vec<Finding>, floor: Tier, grant: Grant) -> Self {
-        findings.sort_by(|a, b| b.decision.cmp(&a.decision).then(b.tier.cmp(&a.tier)).then(a.span.cmp(&b.span)));
+        findings
+            .sort_by(|a, b| b.decision.cmp(&a.decision).then(b.tier.cmp(&a.tier)).then(a.span.cmp(&b.span)));
         let tier = findings.iter().map(|f| f.tier).fold(floor, Tier::max);
         let ruling = match findings.first().map_or(Decision::Allow, |f| f.decision) {
             Decision::Allow => Ruling::Allow(grant),

@@ -1,0 +1,91 @@
+//! What a rule is.
+
+use crate::condition::{Condition, Subject};
+use crate::decision::{Decision, Tier};
+
+/// A rule: what it is about, what it decides, and what it tells.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
+    /// The stable kebab-case id; `docs/rules.md` has a section for each.
+    pub id: &'static str,
+    /// How much is at stake.
+    pub tier: Tier,
+    /// The decision when somebody else runs the command.
+    pub alone: Decision,
+    /// The decision when shward runs it: no network, writes only in the workspace and a private `/tmp`, secrets hidden,
+    /// no rights gained, processes of its own.
+    pub contained: Decision,
+    /// Holds in every profile.
+    pub floor: bool,
+    /// What it is about: any of these.
+    pub(crate) when: &'static [Condition],
+    /// What the model is told: what, why, what to do instead. `{place}`, `{what}`, `{host}`, `{program}` and `{origin}`
+    /// stand for the effect's own.
+    pub message: &'static str,
+    /// The nearest command that would pass.
+    pub suggestion: Option<&'static str>,
+}
+
+impl Rule {
+    /// What it decides.
+    #[must_use]
+    pub const fn decision(&self, contained: bool) -> Decision {
+        if contained { self.contained } else { self.alone }
+    }
+
+    /// Whether it is about this.
+    pub(crate) fn is_about(&self, subject: &Subject<'_>) -> bool {
+        self.when.iter().any(|condition| condition.holds(subject))
+    }
+
+    /// A rule that denies.
+    pub(crate) const fn deny(
+        id: &'static str,
+        tier: Tier,
+        when: &'static [Condition],
+        message: &'static str,
+    ) -> Self {
+        Self {
+            id,
+            tier,
+            alone: Decision::Deny,
+            contained: Decision::Deny,
+            floor: false,
+            when,
+            message,
+            suggestion: None,
+        }
+    }
+
+    /// A rule that asks, contained or not: containment does not make it harmless.
+    pub(crate) const fn ask(
+        id: &'static str,
+        tier: Tier,
+        when: &'static [Condition],
+        message: &'static str,
+    ) -> Self {
+        Self { alone: Decision::Ask, contained: Decision::Ask, ..Self::deny(id, tier, when, message) }
+    }
+
+    /// A rule that asks for what containment makes harmless.
+    pub(crate) const fn contain(
+        id: &'static str,
+        tier: Tier,
+        when: &'static [Condition],
+        message: &'static str,
+    ) -> Self {
+        Self { contained: Decision::Allow, ..Self::ask(id, tier, when, message) }
+    }
+
+    /// In every profile.
+    pub(crate) const fn floor(mut self) -> Self {
+        self.floor = true;
+        self
+    }
+
+    /// With a suggestion.
+    pub(crate) const fn instead(mut self, suggestion: &'static str) -> Self {
+        self.suggestion = Some(suggestion);
+        self
+    }
+}

@@ -1,0 +1,164 @@
+//! Programs and instructions that are executed.
+
+use crate::condition::{Kinds, Scopes, Subject, on};
+use crate::decision::Tier::{Four, Three, Two};
+use crate::rule::Rule;
+use shward_analysis::{Origins, Rest, Unknown};
+
+/// Scopes of programs that are the workspace's own.
+fn is_own_code(subject: &Subject<'_>) -> bool {
+    use shward_analysis::Scope::{Product, Workspace};
+    subject.target().is_some_and(|t| t.rest == Rest::Exact && matches!(t.scope, Workspace | Product))
+}
+
+/// Commands with which the firewall's own rules are answered or changed.
+const CONTROLS: [&[u8]; 9] =
+    [b"approve", b"deny", b"install", b"uninstall", b"undo", b"policy", b"init", b"hook", b"serve"];
+
+fn controls_us(subject: &Subject<'_>) -> bool {
+    let Some(invocation) = subject.invocation else { return false };
+    subject.program() == b"shward"
+        && invocation.argv.iter().skip(1).any(|word| word.known().is_none_or(|text| CONTROLS.contains(&text)))
+}
+
+/// Programs whose only purpose on somebody else's machine is to use it up.
+const MINERS: [&[u8]; 12] = [
+    b"xmrig",
+    b"xmr-stak",
+    b"minerd",
+    b"cpuminer",
+    b"cgminer",
+    b"bfgminer",
+    b"ethminer",
+    b"nbminer",
+    b"t-rex",
+    b"phoenixminer",
+    b"lolminer",
+    b"teamredminer",
+];
+
+/// Variables that make other programs load or run what they name.
+const LOADERS: [&[u8]; 12] = [
+    b"LD_PRELOAD",
+    b"LD_LIBRARY_PATH",
+    b"LD_AUDIT",
+    b"DYLD_INSERT_LIBRARIES",
+    b"DYLD_LIBRARY_PATH",
+    b"BASH_ENV",
+    b"ENV",
+    b"PROMPT_COMMAND",
+    b"PERL5OPT",
+    b"PYTHONSTARTUP",
+    b"LESSOPEN",
+    b"GIT_SSH_COMMAND",
+];
+
+fn loads(subject: &Subject<'_>) -> bool {
+    matches!(subject.reason(), Some(Unknown::Variable(name)) if LOADERS.contains(name))
+}
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::deny(
+        "firewall-controlled",
+        Four,
+        &[on(Kinds::INVOCATION).and(controls_us)],
+        "Answers or changes this firewall's own decisions. Only a person may do that, at a terminal of their own.",
+    )
+    .floor(),
+    Rule::deny(
+        "terminal-code",
+        Three,
+        &[on(Kinds::CODE).what(&["terminal"]), on(Kinds::CODE).from(Origins::TERMINAL)],
+        "Hands control to {program}, which then runs whatever it is told: an interactive shell, or a program with a way \
+         out to one. Nobody can judge that beforehand. Give the commands themselves.",
+    )
+    .instead("bash -c 'COMMANDS'"),
+    Rule::deny(
+        "network-code",
+        Three,
+        &[on(Kinds::CODE.or(Kinds::EXECUTE)).from(Origins::NETWORK)],
+        "Executes what comes from the network: whoever controls the other end controls this machine. Download to a file in \
+         the workspace, read it, then run it.",
+    )
+    .instead("curl -fsSL -o script.sh URL"),
+    Rule::deny(
+        "secret-code",
+        Three,
+        &[on(Kinds::CODE.or(Kinds::EXECUTE)).from(Origins::SECRET)],
+        "Executes what a file of secrets says. Such a file holds data; error messages would print it.",
+    ),
+    Rule::deny(
+        "decoded-code",
+        Three,
+        &[on(Kinds::CODE.or(Kinds::EXECUTE)).from(Origins::DECODED)],
+        "Executes text that was decoded, decrypted or unpacked, so that nobody can read what it does. Write the commands \
+         out.",
+    ),
+    Rule::deny(
+        "miner",
+        Four,
+        &[on(Kinds::INVOCATION).and(|s| MINERS.iter().any(|name| s.program().eq_ignore_ascii_case(name)))],
+        "Starts the crypto-currency miner {program}. That uses up a machine for somebody else.",
+    ),
+    Rule::ask(
+        "loader-variable",
+        Three,
+        &[on(Kinds::UNKNOWN).and(loads)],
+        "Sets {what}, which makes every program that is started load or run something else. Start the program without it.",
+    ),
+    Rule::ask(
+        "not-parsed",
+        Two,
+        &[on(Kinds::UNKNOWN).what(&["syntax"])],
+        "Cannot be read for certain: {what}. Write it in a simpler way.",
+    ),
+    Rule::ask(
+        "too-much",
+        Three,
+        &[on(Kinds::UNKNOWN).what(&["budget"])],
+        "Is too large, too deep or endless to be followed ({what}). Split it into smaller commands.",
+    ),
+    Rule::contain(
+        "unknown-variable",
+        Two,
+        &[on(Kinds::UNKNOWN).what(&["variable"])],
+        "Sets {what}, which can make programs run something else. Start the program without it.",
+    ),
+    Rule::contain(
+        "unknown-program",
+        Two,
+        &[on(Kinds::UNKNOWN).what(&["program"])],
+        "Starts a program whose name cannot be told from the command. Write the name out.",
+    ),
+    Rule::contain(
+        "unknown-option",
+        Two,
+        &[on(Kinds::UNKNOWN).what(&["option", "subcommand"])],
+        "Uses {what} of {program}, which is not known here, so that what it does is not either. Use a documented option, \
+         or leave it out.",
+    ),
+    Rule::contain(
+        "unknown-construct",
+        Two,
+        &[on(Kinds::UNKNOWN)],
+        "Does something that cannot be told from the command ({what}). Write values out instead of computing them.",
+    ),
+    Rule::contain(
+        "unread-code",
+        Two,
+        &[on(Kinds::CODE).and(|s| s.detail() != "project")],
+        "Runs {what} code that was not understood. Put it into a file in the workspace and run that, or use simpler code.",
+    ),
+    Rule::contain(
+        "temporary-program",
+        Two,
+        &[on(Kinds::EXECUTE).at(Scopes::TEMP)],
+        "Runs {place} from a temporary directory, where anybody may have put it. Keep programs in the workspace.",
+    ),
+    Rule::contain(
+        "unknown-executed",
+        Two,
+        &[on(Kinds::EXECUTE).and(|s| !is_own_code(s))],
+        "Runs {place}, of which it is not known what it does. Use a known program, or let a person decide.",
+    ),
+];

@@ -1,0 +1,283 @@
+//! What is read, written, deleted and otherwise changed in the file system.
+
+use crate::condition::{Extent, Kinds, Scopes, Subject, is_below, on};
+use crate::decision::Tier::{Four, One, Three, Two};
+use crate::rule::Rule;
+use shward_analysis::{Covers, Rest};
+
+const OUTSIDE: Scopes = Scopes::HOME.or(Scopes::ELSEWHERE);
+const INSIDE: Scopes = Scopes::WORKSPACE.or(Scopes::PRODUCT);
+
+/// Directories that belong to the system even where a more telling scope names what lies in them.
+const SYSTEM_ROOTS: [&[u8]; 5] = [b"/etc", b"/usr", b"/var", b"/run", b"/boot"];
+
+fn in_system(subject: &Subject<'_>) -> bool {
+    SYSTEM_ROOTS.iter().any(|root| is_below(subject.path(), root))
+}
+
+/// Kernel files tell about the machine when they are read; only other devices hold data.
+fn is_data_device(subject: &Subject<'_>) -> bool {
+    !is_below(subject.path(), b"/proc") && !is_below(subject.path(), b"/sys")
+}
+
+/// A pattern inside the workspace that may match a secret file among others.
+fn may_only(subject: &Subject<'_>) -> bool {
+    subject.target().is_some_and(|target| {
+        target.rest == Rest::Unknown
+            || (target.rest == Rest::Glob && is_below(target.path, subject.context.workspace))
+    })
+}
+
+fn surely(subject: &Subject<'_>) -> bool {
+    !may_only(subject)
+}
+
+fn root(covers: &Covers) -> bool {
+    covers.root
+}
+
+fn home(covers: &Covers) -> bool {
+    covers.home
+}
+
+fn system(covers: &Covers) -> bool {
+    covers.system
+}
+
+fn workspace(covers: &Covers) -> bool {
+    covers.workspace
+}
+
+fn repository(covers: &Covers) -> bool {
+    covers.repository
+}
+
+fn own(covers: &Covers) -> bool {
+    covers.own
+}
+
+fn secrets(covers: &Covers) -> bool {
+    covers.secrets
+}
+
+pub(super) const RULES: &[Rule] = &[
+    // Destruction beyond repair.
+    Rule::deny(
+        "root-destroyed",
+        Four,
+        &[on(Kinds::CHANGE.without(Kinds::WRITE)).extent(Extent::Everything).covering(root)],
+        "Would delete or change everything on this machine. Name the exact files or the one directory that is meant.",
+    )
+    .floor(),
+    Rule::deny(
+        "home-destroyed",
+        Four,
+        &[on(Kinds::CHANGE.without(Kinds::WRITE)).extent(Extent::Everything).covering(home)],
+        "Would delete or change a whole home directory, keys and settings included. Name the exact files or the one \
+         directory that is meant.",
+    )
+    .floor(),
+    Rule::deny(
+        "system-destroyed",
+        Four,
+        &[on(Kinds::CHANGE.without(Kinds::WRITE)).extent(Extent::Everything).covering(system)],
+        "Would delete or change the system directory {place} with all that is in it. A machine does not come back from \
+         that. Work in the workspace or in a temporary directory.",
+    )
+    .floor(),
+    // The firewall itself.
+    Rule::deny(
+        "own-changed",
+        Four,
+        &[on(Kinds::CHANGE).at(Scopes::OWN), on(Kinds::CHANGE).extent(Extent::Tree).covering(own)],
+        "Would change {place}: the configuration, state or hooks of this firewall or of the agent that it guards. No \
+         command may do that. If the rules are in the way, say which one and why; a person can change them.",
+    )
+    .floor(),
+    Rule::ask(
+        "own-read",
+        Two,
+        &[on(Kinds::READ).at(Scopes::OWN)],
+        "Reads {place}, the configuration of this firewall or of the agent that it guards. What is allowed can be asked: \
+         `shward check -- COMMAND`.",
+    ),
+    // Devices and the kernel.
+    Rule::deny(
+        "device-changed",
+        Four,
+        &[on(Kinds::CHANGE).at(Scopes::DEVICE.or(Scopes::ENVIRONMENT))],
+        "Writes to {place}: a device, a kernel interface or the memory of a process. That can destroy a disk or take over \
+         the machine. Write to a file in the workspace instead.",
+    )
+    .floor(),
+    Rule::deny(
+        "device-read",
+        Three,
+        &[on(Kinds::READ).at(Scopes::DEVICE).and(is_data_device)],
+        "Reads {place} directly, past all file permissions. Read the files themselves.",
+    ),
+    Rule::deny(
+        "memory-read",
+        Three,
+        &[on(Kinds::READ).at(Scopes::ENVIRONMENT).and(|s| !s.path().is_empty())],
+        "Reads {place}: the memory, environment or open files of a process, where passwords and tokens are. Ask the \
+         program itself for what is needed.",
+    ),
+    Rule::contain(
+        "environment-read",
+        Two,
+        &[on(Kinds::READ).at(Scopes::ENVIRONMENT).and(|s| s.path().is_empty())],
+        "Prints the whole environment, where tokens are kept. Print the one variable that is needed.",
+    )
+    .instead("printf '%s\\n' \"$NAME\""),
+    // Secrets.
+    Rule::deny(
+        "secret-read",
+        Three,
+        &[on(Kinds::READ).at(Scopes::SECRET).and(surely)],
+        "Reads {place}, which holds keys, tokens or passwords. What a command prints reaches the model and its logs. Work \
+         with a placeholder or an example file, or let a person do this step.",
+    ),
+    Rule::ask(
+        "secret-read-perhaps",
+        Three,
+        &[on(Kinds::READ).at(Scopes::SECRET).and(may_only)],
+        "May read keys, tokens or passwords: {place} can be such a file. Name the files that are meant.",
+    ),
+    Rule::contain(
+        "secrets-searched",
+        Three,
+        &[on(Kinds::READ).extent(Extent::Tree).covering(secrets)],
+        "Reads everything below {place}, credential stores included. Name the directories that are meant.",
+    ),
+    Rule::deny(
+        "secret-of-system-changed",
+        Four,
+        &[on(Kinds::CHANGE).at(Scopes::SECRET).and(in_system)],
+        "Changes {place}, where the system keeps passwords or keys. A person has to do that.",
+    )
+    .floor(),
+    Rule::ask(
+        "secret-changed",
+        Three,
+        &[on(Kinds::CHANGE).at(Scopes::SECRET)],
+        "Changes {place}, which holds keys, tokens or passwords; what is there now would be lost. Write to another file, \
+         or let a person decide.",
+    ),
+    // What runs later, and the system.
+    Rule::deny(
+        "persistence-written",
+        Three,
+        &[on(Kinds::CHANGE).at(Scopes::PERSISTENCE)],
+        "Changes {place}, which other programs execute or obey later: at login, at a time, on a commit, when an editor \
+         opens. Show the change and let a person make it.",
+    ),
+    Rule::deny(
+        "system-changed",
+        Three,
+        &[on(Kinds::CHANGE).at(Scopes::SYSTEM)],
+        "Changes {place}, a file of the system. Keep what is needed in the workspace, or let a person do it.",
+    ),
+    // Deletion.
+    Rule::ask(
+        "workspace-destroyed",
+        Three,
+        &[on(Kinds::DELETE).extent(Extent::Everything).covering(workspace)],
+        "Deletes everything in the workspace. Name the files or the directory that are meant.",
+    )
+    .instead("git status --short --ignored"),
+    Rule::ask(
+        "history-deleted",
+        Three,
+        &[
+            on(Kinds::DELETE).at(Scopes::REPOSITORY),
+            on(Kinds::DELETE).extent(Extent::Tree).covering(repository),
+        ],
+        "Deletes version control data in {place}: commits that were not pushed are lost for ever.",
+    ),
+    Rule::ask(
+        "repository-changed",
+        Three,
+        &[on(Kinds::WRITE.or(Kinds::METADATA)).at(Scopes::REPOSITORY)],
+        "Writes into version control data at {place} past the version control program. Use its commands.",
+    ),
+    Rule::ask(
+        "many-deleted",
+        Three,
+        &[on(Kinds::DELETE).at(Scopes::WORKSPACE).extent(Extent::Many)],
+        "Deletes {place}: more than single named files, and not a build product. Delete files by name.",
+    )
+    .instead("rm FILE…"),
+    Rule::ask(
+        "unknown-deleted",
+        Three,
+        &[on(Kinds::DELETE).at(Scopes::UNKNOWN)],
+        "Deletes {place}; which files that is cannot be told from the command, and it may be anything. Write the names out.",
+    )
+    .instead("rm FILE…"),
+    Rule::ask(
+        "outside-deleted",
+        Three,
+        &[on(Kinds::DELETE).at(OUTSIDE).extent(Extent::Many)],
+        "Deletes {place}, outside the workspace. Work on copies in the workspace, or let a person decide.",
+    ),
+    Rule::contain(
+        "outside-file-deleted",
+        Three,
+        &[on(Kinds::DELETE).at(OUTSIDE)],
+        "Deletes {place}, outside the workspace. Work on a copy in the workspace, or let a person decide.",
+    ),
+    Rule::contain(
+        "temporary-deleted",
+        Two,
+        &[on(Kinds::DELETE).at(Scopes::TEMP).extent(Extent::Many)],
+        "Deletes {place}, where other programs keep files too. Delete files by name.",
+    )
+    .instead("rm FILE…"),
+    // Mode and owner.
+    Rule::deny(
+        "setuid",
+        Three,
+        &[on(Kinds::METADATA).what(&["setuid"])],
+        "Makes {place} run with its owner's rights for whoever starts it. Nothing in a workspace needs that.",
+    ),
+    Rule::contain(
+        "opened-to-all",
+        Two,
+        &[on(Kinds::METADATA).what(&["world-writable"]).at(INSIDE.or(Scopes::TEMP))],
+        "Lets every user of the machine write to {place}. Give the owner what is needed: `chmod u+rwx`.",
+    )
+    .instead("chmod u+rwX FILE"),
+    Rule::contain(
+        "owner-changed",
+        Two,
+        &[on(Kinds::METADATA).what(&["owner", "attributes"]).at(INSIDE.or(Scopes::TEMP))],
+        "Changes who owns {place}, or makes it unchangeable. That is seldom needed and hard to undo without rights.",
+    ),
+    Rule::contain(
+        "outside-metadata",
+        Two,
+        &[on(Kinds::METADATA).at(OUTSIDE.or(Scopes::UNKNOWN))],
+        "Changes mode, owner or times of {place}, outside the workspace or not known. Keep to files of the workspace.",
+    ),
+    // Writing.
+    Rule::contain(
+        "outside-written",
+        Two,
+        &[on(Kinds::WRITE).at(OUTSIDE)],
+        "Writes to {place}, outside the workspace. Write below the workspace or in a temporary directory.",
+    ),
+    Rule::contain(
+        "unknown-written",
+        Two,
+        &[on(Kinds::WRITE).at(Scopes::UNKNOWN)],
+        "Writes to {place}; which file that is cannot be told from the command. Write the path out, below the workspace.",
+    ),
+    // Reading.
+    Rule::contain(
+        "unknown-read",
+        One,
+        &[on(Kinds::READ).at(Scopes::UNKNOWN)],
+        "Reads {place}; which file that is cannot be told from the command, and it may hold secrets. Write the path out.",
+    ),
+];

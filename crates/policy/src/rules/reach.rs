@@ -1,0 +1,198 @@
+//! What reaches beyond the command's own files: network, processes, rights, the machine, packages, histories, clouds.
+
+use crate::condition::{Kinds, Subject, on};
+use crate::decision::Tier::{Four, Three, Two};
+use crate::rule::Rule;
+use shward_analysis::{EffectKind, Origins};
+
+/// Addresses at which clouds hand out the machine's own credentials.
+const METADATA_SERVICES: [&[u8]; 6] = [
+    b"169.254.169.254",
+    b"169.254.170.2",
+    b"100.100.100.200",
+    b"fd00:ec2::254",
+    b"metadata.google.internal",
+    b"metadata",
+];
+
+fn asks_metadata_service(subject: &Subject<'_>) -> bool {
+    match subject.effect.map(|effect| &effect.kind) {
+        Some(EffectKind::Connect { endpoint, .. }) => endpoint
+            .host
+            .is_some_and(|host| METADATA_SERVICES.iter().any(|known| host.eq_ignore_ascii_case(known))),
+        _ => false,
+    }
+}
+
+/// What is more than the command's own words.
+const CARRIED: Origins = Origins::FILE
+    .union(Origins::NETWORK)
+    .union(Origins::DECODED)
+    .union(Origins::TERMINAL)
+    .union(Origins::WRITTEN)
+    .union(Origins::UNKNOWN);
+
+pub(super) const RULES: &[Rule] = &[
+    // Network.
+    Rule::deny(
+        "secret-sent",
+        Four,
+        &[on(Kinds::CONNECT).from(Origins::SECRET)],
+        "Sends keys, tokens or passwords to {host}. No task needs that.",
+    )
+    .floor(),
+    Rule::deny(
+        "environment-sent",
+        Four,
+        &[on(Kinds::CONNECT).from(Origins::ENVIRONMENT).and(|s| s.detail() != "loopback")],
+        "Sends environment variables or facts about this machine to {host}; tokens are among them. Send fixed text.",
+    )
+    .floor(),
+    Rule::deny(
+        "metadata-service",
+        Three,
+        &[on(Kinds::CONNECT).and(asks_metadata_service)],
+        "Asks {host} for the credentials of this machine. Use the cloud's own tools with a role that a person has set up.",
+    ),
+    Rule::ask(
+        "data-sent",
+        Two,
+        &[on(Kinds::CONNECT).from(CARRIED).and(|s| s.detail() != "loopback")],
+        "Sends data of this machine to {host}. Say what has to be sent and why; a person decides.",
+    ),
+    Rule::contain(
+        "network",
+        Two,
+        &[on(Kinds::CONNECT).and(|s| s.detail() != "loopback")],
+        "Connects to {host}. What is already in the workspace or installed may do.",
+    ),
+    Rule::contain(
+        "listen",
+        Two,
+        &[on(Kinds::LISTEN)],
+        "Opens a port to which others can connect. Test without a server, or let a person decide.",
+    ),
+    // Processes.
+    Rule::deny(
+        "all-killed",
+        Four,
+        &[on(Kinds::SIGNAL).what(&["all"])],
+        "Sends a signal to every process of the user. Name the process that this task has started.",
+    )
+    .instead("kill \"$!\""),
+    Rule::contain(
+        "process-signalled",
+        Two,
+        &[on(Kinds::SIGNAL).what(&["process", "name"])],
+        "Sends a signal to processes that this command has not started. Stop what it starts itself: `kill \"$!\"`.",
+    )
+    .instead("kill \"$!\""),
+    // Rights.
+    Rule::deny(
+        "rights-given",
+        Three,
+        &[on(Kinds::PRIVILEGE).what(&["setuid", "capability"])],
+        "Gives a program rights that whoever starts it then has. Nothing in a workspace needs that.",
+    ),
+    Rule::ask(
+        "rights-changed",
+        Three,
+        &[on(Kinds::PRIVILEGE).what(&["account", "container"])],
+        "Changes who has which rights on this machine ({what}). Let a person do it.",
+    ),
+    Rule::contain(
+        "privilege",
+        Three,
+        &[on(Kinds::PRIVILEGE)],
+        "Uses the rights of another user ({what}). Do it without, in the workspace; or say why they are needed.",
+    ),
+    // The machine.
+    Rule::deny(
+        "persistence",
+        Three,
+        &[on(Kinds::PERSIST)],
+        "Arranges for something to run later or at every start ({what}). Run it now, or let a person arrange it.",
+    ),
+    Rule::deny(
+        "disk-destroyed",
+        Four,
+        &[on(Kinds::SYSTEM).what(&["disk"])],
+        "Changes a disk or its file system. What was there is gone. Use a file in the workspace as a disk image.",
+    )
+    .floor(),
+    Rule::contain(
+        "limits-changed",
+        Two,
+        &[on(Kinds::SYSTEM).what(&["limits", "process-limits", "display"])],
+        "Changes limits or settings of other processes or the display ({what}).",
+    ),
+    Rule::deny(
+        "system",
+        Three,
+        &[on(Kinds::SYSTEM).and(|s| !matches!(s.detail(), "limits" | "process-limits" | "display"))],
+        "Changes the machine itself ({what}): services, power, kernel, clock, mounts, network, accounts, or what watches \
+         over it. Let a person do it.",
+    ),
+    // Packages.
+    Rule::ask(
+        "published",
+        Three,
+        &[on(Kinds::PACKAGE).what(&["publish"])],
+        "Publishes a package to everybody, for ever. A person has to do that.",
+    ),
+    Rule::contain(
+        "packages-changed",
+        Two,
+        &[on(Kinds::PACKAGE)],
+        "Installs or removes packages ({what}): other people's code, executed here. Use what is installed, or say which \
+         package at which version is needed.",
+    ),
+    // Version control.
+    Rule::ask(
+        "history-rewritten",
+        Three,
+        &[on(Kinds::VCS).what(&["rewrite", "delete", "force-push"])],
+        "Rewrites or deletes history or branches ({what}): commits of others or your own can be lost. Add a new commit or a \
+         new branch instead.",
+    )
+    .instead("git revert COMMIT"),
+    Rule::ask(
+        "changes-discarded",
+        Three,
+        &[on(Kinds::VCS).what(&["discard"])],
+        "Throws away changes that are not committed. Keep them first.",
+    )
+    .instead("git stash push -m 'before discarding'"),
+    Rule::contain(
+        "push",
+        Two,
+        &[on(Kinds::VCS).what(&["push"])],
+        "Publishes commits to a repository elsewhere. Commit locally; a person pushes.",
+    ),
+    Rule::contain(
+        "vcs-configured",
+        Two,
+        &[on(Kinds::VCS).what(&["config"])],
+        "Changes how version control behaves here. Pass the setting for one command: `git -c user.name=NAME …`.",
+    )
+    .instead("git -c NAME=VALUE COMMAND"),
+    // Other machines.
+    Rule::ask(
+        "remote-destroyed",
+        Three,
+        &[on(Kinds::REMOTE).what(&["destroy"])],
+        "Deletes something in {what} that may be in use, and may not come back. Show what would be deleted first.",
+    ),
+    Rule::ask(
+        "remote-changed",
+        Two,
+        &[on(Kinds::REMOTE).what(&["change"])],
+        "Changes something in {what}, outside this workspace. Show what would be changed first.",
+    ),
+    Rule::contain(
+        "remote-read",
+        Two,
+        &[on(Kinds::REMOTE)],
+        "Asks {what} with the credentials of this machine.",
+    ),
+];
