@@ -1,0 +1,42 @@
+//! `docs/rules.md` describes every rule, as the table has it.
+
+use shward_policy::{Rule, rules};
+
+const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md"));
+
+/// The sections of the page: heading, decisions, example, counterexample.
+fn sections() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    let sections = PAGE.split("\n## ").skip(1).map(|section| {
+        let (id, text) = section.split_once('\n').expect("a heading ends");
+        let line = |start: &str| {
+            let found = text.lines().find_map(|line| line.strip_prefix(start));
+            found.unwrap_or_else(|| panic!("{id}: no line starts with {start}"))
+        };
+        let code =
+            |start: &str| line(start).strip_prefix('`').and_then(|rest| rest.strip_suffix('`')).expect(id);
+        (id, line("*").trim_end_matches('*'), code("- Meets it: "), code("- Does not: "))
+    });
+    sections.collect()
+}
+
+fn decisions(rule: &Rule) -> String {
+    let floor = if rule.floor { " · floor" } else { "" };
+    format!("{} · contained: {} · tier {}{floor}", rule.alone, rule.contained, rule.tier.get())
+}
+
+#[test]
+fn every_rule_has_its_section() {
+    let described: Vec<(&str, String)> =
+        sections().iter().map(|(id, line, ..)| (*id, (*line).to_owned())).collect();
+    let there: Vec<(&str, String)> = rules().map(|rule| (rule.id, decisions(rule))).collect();
+    assert_eq!(described, there);
+}
+
+#[test]
+fn ids_are_kebab_case_and_unique() {
+    let mut seen = std::collections::BTreeSet::new();
+    for rule in rules() {
+        assert!(rule.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", rule.id);
+        assert!(seen.insert(rule.id), "{} twice", rule.id);
+    }
+}
