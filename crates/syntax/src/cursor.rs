@@ -6,6 +6,7 @@
 //! every span points into what the user wrote.
 
 use crate::Span;
+use crate::chars::is_metacharacter;
 use bumpalo::collections::Vec as BumpVec;
 
 /// What [`Cursor::peek`] returns after the last byte. A NUL never occurs in a text that is read.
@@ -104,6 +105,25 @@ impl<'a> Cursor<'a> {
         let mut after = *self;
         after.position += 1;
         after.peek()
+    }
+
+    /// Whether a word that reaches to `ahead` of the position ends there. A process substitution would belong to it.
+    #[inline]
+    pub(crate) fn word_ends(&self, ahead: usize) -> bool {
+        let mut after = *self;
+        after.position += ahead;
+        match after.peek() {
+            END => true,
+            b'<' | b'>' => after.peek_second() != b'(',
+            byte => is_metacharacter(byte),
+        }
+    }
+
+    /// The bytes up to where an unquoted word without line continuations would end.
+    pub(crate) fn bare(&self) -> &'a [u8] {
+        let rest = self.rest();
+        let length = rest.iter().position(|byte| is_metacharacter(*byte)).unwrap_or(rest.len());
+        if self.word_ends(length) { rest.get(..length).unwrap_or(&[]) } else { &[] }
     }
 
     /// Steps over `count` bytes.

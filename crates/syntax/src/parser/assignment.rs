@@ -16,26 +16,17 @@ struct Left<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// The assignment at the cursor, if there is one. `first`: nothing of the command was read before, not even a
-    /// redirection, so that bash looks for subscripts and arrays.
-    pub(super) fn assignment(&mut self, first: bool) -> Result<Option<Assignment<'a>>> {
+    /// The assignment at the cursor, if there is one. `settled`: a redirection stands between this and an earlier
+    /// assignment, so bash reads an ordinary word here and looks only afterwards whether it is an assignment.
+    pub(super) fn assignment(&mut self, settled: bool) -> Result<Option<Assignment<'a>>> {
         let start = self.cursor.position();
-        let Some(left) = self.assignment_left(true)? else { return Ok(None) };
-        let is_array = self.cursor.peek() == b'(';
-        if !first && (is_array || left.subscript.is_some()) && !self.only_assignments_before() {
-            return self.fail_from(start, ErrorCode::UnexpectedToken, "the redirection after the assignment");
+        let Some(left) = self.assignment_left(settled)? else { return Ok(None) };
+        if settled && self.cursor.peek() == b'(' {
+            return self.fail(ErrorCode::UnexpectedToken, "the array before the redirection");
         }
         let value = self.assignment_value(start)?;
         let Left { name, subscript, append } = left;
         Ok(Some(Assignment { name, subscript, append, value, span: self.cursor.span_from(start) }))
-    }
-
-    /// Whether the words so far are assignments only: after a redirection bash no longer expects arrays.
-    fn only_assignments_before(&self) -> bool {
-        match (self.stacks.redirects.last(), self.stacks.assignments.last()) {
-            (Some(redirect), Some(assignment)) => redirect.span.end <= assignment.span.start,
-            (redirect, _) => redirect.is_none(),
-        }
     }
 
     /// An argument of a declaration builtin: `name=(…)` is one word.
@@ -69,22 +60,23 @@ impl<'a> Parser<'a> {
     }
 
     /// `name=`, `name+=`, `name[subscript]=`; steps over nothing if there is none.
-    fn assignment_left(&mut self, command_position: bool) -> Result<Option<Left<'a>>> {
+    fn assignment_left(&mut self, settled: bool) -> Result<Option<Left<'a>>> {
         let before = self.cursor;
         if !is_name_start(self.cursor.peek()) {
             return Ok(None);
         }
         let name = self.name();
         let mut subscript = None;
-        if self.cursor.peek() == b'[' && command_position {
+        if self.cursor.peek() == b'[' {
             let open = self.cursor.position();
             subscript = Some(self.subscript()?);
-            if !matches!((self.cursor.peek(), self.cursor.peek_second()), (b'=', _) | (b'+', b'=')) {
-                // Not an assignment, but bash has read the brackets as one piece.
-                let text = self.cursor.slice(open, self.cursor.position());
-                if text.iter().any(|byte| class(*byte) & META != 0) {
-                    return self.fail_from(open, ErrorCode::BadSubscript, "`=` after the subscript");
-                }
+            let text = self.cursor.slice(open, self.cursor.position());
+            let assigns = matches!((self.cursor.peek(), self.cursor.peek_second()), (b'=', _) | (b'+', b'='));
+            // Otherwise bash may have read the brackets as one piece, or not.
+            if (settled || !assigns) && text.iter().any(|byte| class(*byte) & META != 0) {
+                return self.fail_from(open, ErrorCode::BadSubscript, "");
+            }
+            if !assigns {
                 self.spend(text.len())?;
                 self.cursor = before;
                 return Ok(None);

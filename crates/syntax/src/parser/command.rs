@@ -201,9 +201,7 @@ impl<'a> Parser<'a> {
         let body = match self.compound_command()? {
             Some(body) => body,
             None => {
-                if self.keyword()?.is_some_and(|(keyword, _)| keyword != Keyword::Time) {
-                    return self.fail(ErrorCode::BadCoprocess, "a command");
-                }
+                self.check_coprocess_word()?;
                 let body = self.command()?;
                 if matches!(body.kind, CommandKind::Function(_)) {
                     return self.fail_from(start, ErrorCode::BadCoprocess, "a command");
@@ -218,6 +216,26 @@ impl<'a> Parser<'a> {
         let span = opener.to(body.span);
         let coprocess = Coprocess { name, body: self.arena.alloc(body) };
         Ok(Command { kind: CommandKind::Coprocess(self.arena.alloc(coprocess)), redirects: &[], span })
+    }
+
+    /// After `coproc` and one word, whatever it is, bash still takes reserved words for what they are.
+    fn check_coprocess_word(&mut self) -> Result<()> {
+        let reserved = |parser: &mut Self| {
+            parser.keyword().map(|found| found.is_some_and(|(keyword, _)| keyword != Keyword::Time))
+        };
+        let before = self.cursor;
+        let mut wrong = reserved(self)?;
+        if !wrong && self.at_word() {
+            self.word(super::word::Mode::NAME)?;
+            self.spend(self.cursor.position() - before.position())?;
+            self.blanks();
+            wrong = self.cursor.peek() == b'(' || reserved(self)?;
+        }
+        if wrong {
+            return self.fail(ErrorCode::BadCoprocess, "");
+        }
+        self.cursor = before;
+        Ok(())
     }
 
     /// A word before a compound command names the coprocess; otherwise it is the command.

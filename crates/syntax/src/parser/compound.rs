@@ -2,7 +2,7 @@
 
 use super::word::Mode;
 use super::{Parser, Place, Result, take};
-use crate::chars::{Keyword, is_metacharacter, is_name};
+use crate::chars::{Keyword, is_name};
 use crate::cursor::END;
 use crate::{
     ArithmeticFor, Case, CaseArm, CaseEnd, CommandKind, ErrorCode, For, If, Loop, Script, Span, Word,
@@ -50,7 +50,9 @@ impl<'a> Parser<'a> {
             return self.arithmetic_for(opener);
         }
         let start = self.cursor.position();
-        let name = self.word_without_expansions();
+        self.cursor.peek();
+        let name = self.cursor.bare();
+        self.cursor.advance(name.len());
         if !is_name(name) {
             return self.fail_from(start, ErrorCode::BadLoopName, "a name");
         }
@@ -214,14 +216,5 @@ impl<'a> Parser<'a> {
             return Ok(Some(CaseEnd::Continue));
         }
         Ok(Some(CaseEnd::Break))
-    }
-
-    /// The plain text up to the next metacharacter.
-    fn word_without_expansions(&mut self) -> &'a [u8] {
-        self.cursor.peek();
-        let rest = self.cursor.rest();
-        let length = rest.iter().position(|byte| is_metacharacter(*byte)).unwrap_or(rest.len());
-        self.cursor.advance(length);
-        rest.get(..length).unwrap_or(&[])
     }
 }

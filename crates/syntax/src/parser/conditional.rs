@@ -2,7 +2,7 @@
 
 use super::word::Mode;
 use super::{Parser, Result};
-use crate::chars::{Keyword, is_metacharacter};
+use crate::chars::Keyword;
 use crate::cursor::END;
 use crate::{CommandKind, Conditional, ErrorCode, Span, Test, Word};
 
@@ -74,7 +74,8 @@ impl<'a> Parser<'a> {
             }
             _ => {}
         }
-        if self.bare_length() == 1 && self.cursor.peek() == b'!' {
+        self.cursor.peek();
+        if self.cursor.bare() == b"!" {
             self.cursor.advance(1);
             self.enter()?;
             let inner = self.test_term(opener)?;
@@ -126,19 +127,10 @@ impl<'a> Parser<'a> {
         self.eat_keyword(Keyword::CloseTest)
     }
 
-    /// The length of the text up to the next metacharacter.
-    fn bare_length(&mut self) -> usize {
-        self.cursor.peek();
-        self.cursor.rest().iter().take(8).take_while(|byte| !is_metacharacter(**byte)).count()
-    }
-
     /// Steps over a unary operator.
     fn unary_operator(&mut self) -> Option<&'a [u8]> {
-        if self.bare_length() != 2 {
-            return None;
-        }
-        let start = self.cursor.position();
-        let text = self.cursor.slice(start, start + 2);
+        self.cursor.peek();
+        let text = self.cursor.bare();
         let [b'-', letter] = text else { return None };
         b"abcdefghknoprstuvwxzGLNORS".contains(letter).then(|| {
             self.cursor.advance(2);
@@ -148,13 +140,13 @@ impl<'a> Parser<'a> {
 
     /// Steps over a binary operator.
     fn binary_operator(&mut self) -> Option<&'a [u8]> {
-        self.cursor.peek();
-        let start = self.cursor.position();
-        let length = match self.cursor.peek() {
-            b'<' | b'>' if self.cursor.peek_second() != b'(' => 1,
-            _ => self.bare_length(),
+        let text = match self.cursor.peek() {
+            b'<' | b'>' if self.cursor.peek_second() != b'(' => {
+                let start = self.cursor.position();
+                self.cursor.slice(start, start + 1)
+            }
+            _ => self.cursor.bare(),
         };
-        let text = self.cursor.slice(start, start + length);
         let known = matches!(
             text,
             b"<" | b">"
@@ -173,7 +165,7 @@ impl<'a> Parser<'a> {
                 | b"-ef"
         );
         known.then(|| {
-            self.cursor.advance(length);
+            self.cursor.advance(text.len());
             text
         })
     }

@@ -1,5 +1,6 @@
 //! Here-documents: the delimiter where the operator stands, the body after the next newline (POSIX 2.7.4).
 
+use super::redirect::reads_as_descriptor;
 use super::word::Mode;
 use super::{Parser, Result};
 use crate::cursor::{Cursor, END, Segment};
@@ -31,7 +32,8 @@ impl<'a> Parser<'a> {
         let mut quoted = false;
         let plain = word.parts.iter().all(|part| delimiter_part(part, &mut delimiter, &mut quoted));
         let unusual = delimiter.iter().any(|byte| matches!(byte, b'\n' | b'$' | b'`'));
-        let glued = matches!(self.cursor.peek(), b'<' | b'>');
+        let text = self.cursor.slice(word_start, self.cursor.position());
+        let glued = matches!(self.cursor.peek(), b'<' | b'>') && reads_as_descriptor(text);
         if !plain || unusual || glued {
             return self.fail_from(word_start, ErrorCode::BadDelimiter, "");
         }
@@ -72,7 +74,11 @@ impl<'a> Parser<'a> {
             let after = self.cursor.position();
             self.spend(end - start)?;
             document.body_span.set(self.cursor.span(start, end));
-            document.body.set(self.body_parts(document, start, end)?);
+            let mut parts = self.body_parts(document, start, end)?;
+            if end > start && self.cursor.byte_at(end - 1) != b'\n' {
+                parts = self.with_newline(parts, end);
+            }
+            document.body.set(parts);
             self.cursor.set_position(after);
         }
         Ok(())
@@ -165,6 +171,15 @@ impl<'a> Parser<'a> {
         self.extglob = extglob;
         self.cursor = outer;
         Ok(parts)
+    }
+
+    /// The body ends with the text, in the middle of a line, to which bash adds the missing newline.
+    fn with_newline(&self, parts: &'a [WordPart<'a>], end: usize) -> &'a [WordPart<'a>] {
+        let mut complete = BumpVec::with_capacity_in(parts.len() + 1, self.arena);
+        complete.extend_from_slice_copy(parts);
+        let span = self.cursor.span(end, end);
+        complete.push(WordPart { kind: PartKind::Quoted(b"\n"), span });
+        complete.into_bump_slice()
     }
 
     /// A copy of the body in which the tabs at the beginning of each line are removed.

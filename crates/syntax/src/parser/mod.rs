@@ -187,8 +187,11 @@ impl<'a> Parser<'a> {
             let mut background = false;
             let mut more = true;
             match self.cursor.peek() {
-                b';' if place == Place::Clause && matches!(self.cursor.peek_second(), b';' | b'&') => {
-                    more = false
+                b';' if matches!(self.cursor.peek_second(), b';' | b'&') => {
+                    if place != Place::Clause {
+                        return self.fail(ErrorCode::UnexpectedToken, "a single `;`");
+                    }
+                    more = false;
                 }
                 b';' => self.cursor.advance(1),
                 b'&' => {
@@ -307,8 +310,7 @@ impl<'a> Parser<'a> {
     fn time_options(&mut self) {
         for option in [b"-p", b"--"] {
             self.blanks();
-            let rest = self.cursor.rest();
-            if rest.starts_with(option) && rest.get(option.len()).is_none_or(|byte| is_metacharacter(*byte)) {
+            if self.cursor.bare() == option {
                 self.cursor.advance(option.len());
             }
         }
@@ -336,15 +338,12 @@ impl<'a> Parser<'a> {
             .take(LONGEST_KEYWORD + 1)
             .take_while(|byte| matches!(byte, b'a'..=b'z' | b'{' | b'}' | b'!' | b'[' | b']'))
             .count();
-        let next = self.cursor.raw(length);
-        if next == b'\\' && self.cursor.raw(length + 1) == b'\n' {
-            return self.split_keyword();
-        }
-        if next != END && !is_metacharacter(next) {
-            return Ok(None);
+        if !self.cursor.word_ends(length) {
+            let continued = self.cursor.raw(length) == b'\\' && self.cursor.raw(length + 1) == b'\n';
+            return if continued { self.split_keyword() } else { Ok(None) };
         }
         let keyword = Keyword::of(rest.get(..length).unwrap_or(&[]));
-        if keyword == Some(Keyword::Bang) && next == b'(' && self.extglob {
+        if keyword == Some(Keyword::Bang) && self.extglob && self.cursor.peek_second() == b'(' {
             return Ok(None);
         }
         Ok(keyword.map(|keyword| (keyword, self.cursor.position() + length)))
@@ -366,10 +365,7 @@ impl<'a> Parser<'a> {
             ahead.advance(1);
         }
         if word.get(..length).is_some_and(|word| Keyword::of(word).is_some()) {
-            let contiguous = ahead.position() == self.cursor.position() + length;
-            if !contiguous {
-                return self.fail(ErrorCode::SplitReservedWord, "");
-            }
+            return self.fail(ErrorCode::SplitReservedWord, "");
         }
         Ok(None)
     }

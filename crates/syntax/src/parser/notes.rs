@@ -7,7 +7,8 @@ impl Parser<'_> {
     /// Takes a note, once per kind, about everything from `start` to the cursor.
     pub(super) fn note(&mut self, kind: NoteKind, start: usize) {
         if self.notes.iter().all(|note| note.kind != kind) {
-            let span = self.cursor.span(start, self.cursor.position().max(start + 1));
+            let end = self.cursor.position().max(start + 1).min(self.cursor.len()).max(start);
+            let span = self.cursor.span(start, end);
             self.notes.push(Note { kind, span });
         }
     }

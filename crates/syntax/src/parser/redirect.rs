@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
 }
 
 /// Whether bash's lexer would take the text before `<` or `>` for a descriptor.
-fn reads_as_descriptor(text: &[u8]) -> bool {
+pub(super) fn reads_as_descriptor(text: &[u8]) -> bool {
     text.iter().all(u8::is_ascii_digit) || (text.starts_with(b"{") && text.ends_with(b"}"))
 }
 

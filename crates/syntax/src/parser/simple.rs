@@ -14,6 +14,8 @@ impl<'a> Parser<'a> {
         let assignments = self.stacks.assignments.len();
         // A redirection between a declaration builtin and an array ends bash's readiness to see one.
         let mut arrays = false;
+        // A redirection after an assignment ends its readiness to see subscripts and arrays in further ones.
+        let mut settled = false;
         let mut end = start;
         loop {
             self.blanks();
@@ -30,6 +32,7 @@ impl<'a> Parser<'a> {
                     self.stacks.redirects.push(redirect);
                     end = self.cursor.position();
                     arrays = false;
+                    settled |= self.stacks.assignments.len() > assignments;
                     continue;
                 }
                 if byte == b'&' {
@@ -42,20 +45,22 @@ impl<'a> Parser<'a> {
                 self.stacks.redirects.push(redirect);
                 end = self.cursor.position();
                 arrays = false;
+                settled |= self.stacks.assignments.len() > assignments;
                 continue;
             }
             if self.stacks.words.len() == words {
-                let first = self.stacks.redirects.len() == redirects;
-                if !(first && self.stacks.assignments.len() == assignments) && self.keyword()?.is_some() {
+                let first =
+                    self.stacks.redirects.len() == redirects && self.stacks.assignments.len() == assignments;
+                if !first && self.keyword()?.is_some() {
                     return self.fail(ErrorCode::ReservedWordAfterPrefix, "a command name");
                 }
-                if let Some(assignment) = self.assignment(first)? {
+                if let Some(assignment) = self.assignment(settled)? {
                     self.stacks.assignments.push(assignment);
                     end = self.cursor.position();
                     continue;
                 }
                 let word = self.word(Mode::ARGUMENT)?;
-                arrays = !self.posix && word.bare().is_some_and(takes_array_arguments);
+                arrays = !self.posix && !settled && word.bare().is_some_and(takes_array_arguments);
                 self.stacks.words.push(word);
             } else {
                 let word = match arrays {
