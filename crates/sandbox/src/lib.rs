@@ -51,6 +51,8 @@ mod error;
 mod filter;
 mod init;
 mod landlock;
+mod layout;
+mod paths;
 mod plan;
 mod prepare;
 mod probe;

@@ -61,7 +61,7 @@ pub(crate) enum Operation {
     /// Bring up `lo`.
     RaiseLoopback,
     /// Soft and hard limit of a resource.
-    Limit { resource: u32, name: &'static str, value: u64 },
+    Limit { resource: i64, name: &'static str, value: u64 },
     /// Enter the working directory.
     ChangeDirectory { path: CString },
     /// Standard streams and the status pipe to 0..=3; all else closes at execve.
@@ -196,6 +196,9 @@ pub enum Gap {
     ProtectedMissing(PathBuf),
     /// A protected path is a symbolic link: its target is protected, the link itself can be replaced.
     ProtectedLink(PathBuf),
+    /// A writable root belongs to another user. Root without capabilities is an ordinary user here: it may change what the
+    /// permissions let it.
+    OwnedByAnother(PathBuf),
     /// The process limit does not bind real root on this kernel (before Linux 6.14 only a cgroup can).
     ProcessLimit,
 }
@@ -209,6 +212,11 @@ impl fmt::Display for Gap {
             Self::ProtectedLink(path) => {
                 write!(f, "{} is a symbolic link and could be replaced by the command", path.display())
             }
+            Self::OwnedByAnother(path) => write!(
+                f,
+                "{} belongs to another user and may not be writable for root without capabilities; run as its owner",
+                path.display()
+            ),
             Self::ProcessLimit => {
                 write!(f, "the process limit does not bind root before Linux 6.14; run as an ordinary user")
             }

@@ -1,44 +1,25 @@
 //! From description to plan: which operations, in which order, on which paths.
-//!
-//! The mount view is computed as a map from path to what is there. Its order (a parent sorts before what is inside it) is the
-//! order of mounting; what covers a path decides whether its mount point exists or must be made. Deny wins where
-//! descriptions overlap: hidden over read-only over writable over private.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs;
-use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::confinement::{Confinement, Network};
 use crate::error::SandboxError;
+use crate::filter;
 use crate::landlock::{self, Access};
-use crate::plan::{Gap, Operation, Plan, Slot};
+use crate::layout::{Layout, Mounted, cover, layout};
+use crate::paths::{absolute, c_string, directory};
+use crate::plan::{CStrings, Gap, Operation, Plan, Slot};
 use crate::sys::attribute;
-use crate::{filter, sockets};
 
 /// Devices that work inside; all others are visible and cannot be opened.
 const DEVICES: &[&CStr] = &[c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom"];
 
 /// Links in `/run` by which whole systems are found (NixOS); they lead outside of `/run` and are made anew in the private one.
 const SYSTEM_LINKS: &[&str] = &["/run/booted-system", "/run/current-system", "/run/opengl-driver"];
-
-/// What is mounted at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mounted {
-    /// An empty directory in memory, with this mode.
-    Private { mode: u32 },
-    /// The host's tree, writable.
-    Writable,
-    /// The host's directory, writable, mounted on itself: a mount point cannot be renamed or removed.
-    Pinned,
-    /// The host's tree, not writable.
-    ReadOnly,
-    /// Something empty that cannot be changed.
-    Hidden,
-}
 
 pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let program = absolute(&wanted.program, "program")?;
@@ -78,33 +59,7 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     })
 }
 
-fn c_string(text: &OsStr, what: &str) -> Result<CString, SandboxError> {
-    CString::new(text.as_bytes())
-        .map_err(|_| SandboxError::request(format!("the {what} contains a NUL byte"), "remove it"))
-}
-
-fn absolute(path: &Path, what: &str) -> Result<CString, SandboxError> {
-    if !path.is_absolute() {
-        return Err(SandboxError::request(
-            format!("the {what} `{}` is not an absolute path", path.display()),
-            "resolve it first: nothing is searched here",
-        ));
-    }
-    c_string(path.as_os_str(), what)
-}
-
-/// The canonical working directory, which must exist now (and is entered as seen inside, later).
-fn directory(path: &Path) -> Result<CString, SandboxError> {
-    const WHAT: &str = "working directory";
-    absolute(path, WHAT)?;
-    let found = fs::canonicalize(path).map_err(|error| SandboxError::path(WHAT, path, &error))?;
-    if !found.is_dir() {
-        return Err(SandboxError::path(WHAT, path, &io::Error::from_raw_os_error(libc::ENOTDIR)));
-    }
-    c_string(found.as_os_str(), WHAT)
-}
-
-fn environment(wanted: &Confinement) -> Result<crate::plan::CStrings, SandboxError> {
+fn environment(wanted: &Confinement) -> Result<CStrings, SandboxError> {
     let mut strings = Vec::with_capacity(wanted.environment.len());
     for (name, value) in &wanted.environment {
         if name.is_empty() || name.as_bytes().contains(&b'=') {
@@ -118,132 +73,7 @@ fn environment(wanted: &Confinement) -> Result<crate::plan::CStrings, SandboxErr
         entry.push(value);
         strings.push(c_string(&entry, "environment")?);
     }
-    Ok(crate::plan::CStrings::new(strings))
-}
-
-/// The canonical path, or `None` when there is nothing that the caller (and so the command) could reach.
-fn existing(path: &Path, what: &str) -> Result<Option<PathBuf>, SandboxError> {
-    absolute(path, what)?;
-    match fs::canonicalize(path) {
-        Ok(found) => Ok(Some(found)),
-        Err(error) => match error.raw_os_error() {
-            Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::ELOOP | libc::ENAMETOOLONG) => Ok(None),
-            _ => Err(SandboxError::path(what, path, &error)),
-        },
-    }
-}
-
-type Layout = BTreeMap<PathBuf, Mounted>;
-
-/// What lies directly over a path.
-fn cover(layout: &Layout, path: &Path) -> Option<(PathBuf, Mounted)> {
-    path.ancestors().skip(1).find_map(|above| Some((above.to_owned(), *layout.get(above)?)))
-}
-
-fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout, SandboxError> {
-    let mut layout = Layout::new();
-    for path in &wanted.private {
-        if let Some(found) = existing(path, "private directory")? {
-            let mode = fs::metadata(&found).map_or(0o700, |data| data.mode() & 0o7777);
-            layout.insert(found, Mounted::Private { mode });
-        } else if cover(&layout, path).is_some() {
-            layout.insert(path.clone(), Mounted::Private { mode: 0o700 });
-        }
-    }
-    for path in &wanted.writable {
-        absolute(path, "writable root")?;
-        let found =
-            fs::canonicalize(path).map_err(|error| SandboxError::path("writable root", path, &error))?;
-        let system = ["/proc", "/sys", "/dev"].iter().any(|system| found.starts_with(system));
-        if found == Path::new("/") || system && !found.starts_with("/dev/shm") {
-            return Err(SandboxError::request(
-                format!("`{}` cannot be a writable root", found.display()),
-                "name the directory that the command works in",
-            ));
-        }
-        layout.insert(found, Mounted::Writable);
-    }
-    let writable: Vec<PathBuf> =
-        layout.iter().filter(|(_, m)| **m == Mounted::Writable).map(|(path, _)| path.clone()).collect();
-    for path in &wanted.read_only {
-        protect(&mut layout, &writable, path, gaps)?;
-    }
-    if wanted.network == Network::Host {
-        // Where names are resolved by a service, /etc/resolv.conf leads into /run.
-        protect(&mut layout, &[], Path::new("/etc/resolv.conf"), gaps)?;
-    }
-    let home =
-        wanted.environment.iter().find(|(name, _)| name == "HOME").map(|(_, home)| PathBuf::from(home));
-    let sockets = sockets::visible(home.as_deref());
-    for path in &wanted.hidden {
-        let Some(found) = existing(path, "hidden path")? else { continue };
-        if let Some(inside) = writable.iter().find(|root| root.starts_with(&found)) {
-            return Err(SandboxError::request(
-                format!(
-                    "the writable root `{}` lies inside the hidden path `{}`",
-                    inside.display(),
-                    found.display()
-                ),
-                "hide what is in the directory instead of the directory",
-            ));
-        }
-        layout.insert(found, Mounted::Hidden);
-    }
-    for path in sockets {
-        layout.insert(path, Mounted::Hidden);
-    }
-    Ok(without_the_invisible(layout))
-}
-
-/// Adds a read-only path where the layout would otherwise let it be changed, or not show it.
-fn protect(
-    layout: &mut Layout,
-    writable: &[PathBuf],
-    path: &Path,
-    gaps: &mut Vec<Gap>,
-) -> Result<(), SandboxError> {
-    let in_writable = |path: &Path| writable.iter().any(|root| path.starts_with(root));
-    let link = fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink());
-    // The link itself lies where its parent directory really is.
-    let place = path.parent().and_then(|parent| fs::canonicalize(parent).ok()).zip(path.file_name());
-    let place = place.map_or_else(|| path.to_owned(), |(parent, name)| parent.join(name));
-    if link && in_writable(&place) {
-        gaps.push(Gap::ProtectedLink(path.to_owned()));
-    }
-    let Some(found) = existing(path, "read-only path")? else {
-        if in_writable(&place) && !link {
-            gaps.push(Gap::ProtectedMissing(path.to_owned()));
-        }
-        return Ok(());
-    };
-    if let Some(root) =
-        writable.iter().filter(|root| found.starts_with(root)).max_by_key(|root| root.as_os_str().len())
-    {
-        for between in found.ancestors().skip(1).take_while(|above| *above != root.as_path()) {
-            layout.entry(between.to_owned()).or_insert(Mounted::Pinned);
-        }
-    }
-    layout.insert(found, Mounted::ReadOnly);
-    Ok(())
-}
-
-/// Drops what another entry makes pointless: anything inside something hidden, masks and protections of what a private
-/// directory does not show anyway, and read-only entries where everything is read-only.
-fn without_the_invisible(layout: Layout) -> Layout {
-    let mut kept = Layout::new();
-    for (path, mounted) in layout {
-        let above = cover(&kept, &path).map(|(_, above)| above);
-        let pointless = matches!(
-            (above, mounted),
-            (Some(Mounted::Hidden), _)
-                | (Some(Mounted::Private { .. }), Mounted::Hidden | Mounted::Pinned)
-                | (None | Some(Mounted::ReadOnly), Mounted::ReadOnly | Mounted::Pinned)
-        );
-        if !pointless {
-            kept.insert(path, mounted);
-        }
-    }
-    kept
+    Ok(CStrings::new(strings))
 }
 
 /// Collects operations and hands out slots.
@@ -313,7 +143,7 @@ impl Builder {
         let scratch = self.slot();
         self.push(Operation::MountScratch {
             path: path_of(base)?,
-            options: to_c(format!("size={private_bytes},mode=0755")),
+            options: to_c(scratch_options(private_bytes)),
             slot: scratch,
         });
         let (mask_file, mask_directory) = (c"hidden-file".to_owned(), c"hidden-directory".to_owned());
@@ -458,15 +288,16 @@ impl Builder {
     }
 
     fn limits(&mut self, wanted: &Confinement) {
+        // The constants' type differs between C libraries.
         let limits = &wanted.limits;
         let table = [
-            (libc::RLIMIT_CORE, "core dumps", Some(0)),
-            (libc::RLIMIT_AS, "address space", limits.address_space),
-            (libc::RLIMIT_DATA, "data", limits.data),
-            (libc::RLIMIT_NPROC, "processes", limits.processes),
-            (libc::RLIMIT_FSIZE, "file size", limits.file_size),
-            (libc::RLIMIT_NOFILE, "open files", limits.open_files),
-            (libc::RLIMIT_CPU, "cpu seconds", limits.cpu_seconds),
+            (i64::from(libc::RLIMIT_CORE), "core dumps", Some(0)),
+            (i64::from(libc::RLIMIT_AS), "address space", limits.address_space),
+            (i64::from(libc::RLIMIT_DATA), "data", limits.data),
+            (i64::from(libc::RLIMIT_NPROC), "processes", limits.processes),
+            (i64::from(libc::RLIMIT_FSIZE), "file size", limits.file_size),
+            (i64::from(libc::RLIMIT_NOFILE), "open files", limits.open_files),
+            (i64::from(libc::RLIMIT_CPU), "cpu seconds", limits.cpu_seconds),
         ];
         for (resource, name, value) in table {
             if let Some(value) = value {
@@ -489,6 +320,14 @@ impl Builder {
 
 fn present_devices() -> impl Iterator<Item = &'static CStr> {
     DEVICES.iter().copied().filter(|path| Path::new(OsStr::from_bytes(path.to_bytes())).exists())
+}
+
+/// tmpfs(5): a size of 0 would mean no limit, and so would inodes of no size.
+fn scratch_options(bytes: u64) -> String {
+    const INODES_AT_LEAST: u64 = 4096;
+    const BYTES_PER_INODE: u64 = 4096;
+    let inodes = (bytes / BYTES_PER_INODE).saturating_add(INODES_AT_LEAST);
+    format!("size={},nr_inodes={inodes},mode=0755", bytes.max(1))
 }
 
 fn same_id(id: u32) -> CString {

@@ -299,7 +299,7 @@ pub(crate) fn restore_signals(mask: u64) {
 
 /// Sets soft and hard limit alike, so that the command cannot raise it again. A limit above what the caller itself may
 /// have is lowered to that: `setrlimit(2)` would refuse it.
-pub(crate) fn set_limit(resource: u32, value: u64) -> Result<(), Errno> {
+pub(crate) fn set_limit(resource: i64, value: u64) -> Result<(), Errno> {
     let mut old = [0u64; 2];
     // SAFETY: the struct rlimit64 is two u64; the new limit is not given, the old one is written.
     unsafe {

@@ -122,6 +122,62 @@ fn a_single_file_can_be_writable() {
 }
 
 #[test]
+fn what_runs_and_where_is_visible_without_being_writable() {
+    need_sandbox!();
+    let place = Place::new();
+    let program = place.outside().join("program");
+    Command::new("cp").arg("/bin/bash").arg(&program).status().unwrap();
+    let script = "pwd; ls; touch new 2> /dev/null; test ! -e new; echo x 2> /dev/null > ../ws/new; echo $?";
+    let confinement = Confinement::new(&program, place.outside())
+        .arguments(["bash", "-c", script])
+        .variable("PATH", "/usr/bin:/bin");
+    assert_eq!(succeed(&confinement), format!("{}\nprogram\nvictim.txt\n1\n", place.outside().display()));
+    assert!(!place.workspace().join("new").exists());
+}
+
+#[test]
+fn where_descriptions_overlap_the_narrower_wins() {
+    need_sandbox!();
+    let place = Place::new();
+    let ws = place.workspace();
+    fs::create_dir_all(ws.join("a/b")).unwrap();
+    let script = "touch x a/x a/b/x /tmp/x; cat secret a/secret";
+    type Change = fn(Confinement, &Path) -> Confinement;
+    let table: [(Change, &str); 6] = [
+        (|c, _| c, "x a/x a/b/x"),
+        (|c, ws| c.read_only(ws), ""),
+        (|c, ws| c.read_only(ws.join("a")), "x"),
+        (|c, ws| c.read_only(ws.join("a")).writable(ws.join("a/b")), "x a/b/x"),
+        (|c, ws| c.hidden(ws.join("a")), "x"),
+        (|c, ws| c.read_only(ws.join("a")).hidden(ws.join("a")), "x"),
+    ];
+    for (number, (change, written)) in table.into_iter().enumerate() {
+        go(&change(place.shell(script), &ws));
+        let found = ["x", "a/x", "a/b/x"].into_iter().filter(|name| fs::remove_file(ws.join(name)).is_ok());
+        assert_eq!(found.collect::<Vec<_>>().join(" "), written, "{number}");
+        assert!(!Path::new("/tmp/x").exists());
+    }
+}
+
+#[test]
+fn odd_names_are_only_names() {
+    need_sandbox!();
+    for name in ["a b", "a,b=c", "a\nb", "a\\040b", "-rf", "*", "\u{e9}", "..."] {
+        let place = Place::new();
+        let workspace = place.workspace().join(name);
+        fs::create_dir(&workspace).unwrap();
+        fs::write(workspace.join("secret"), "SECRET").unwrap();
+        let confinement = Confinement::new("/bin/bash", &workspace)
+            .arguments(["bash", "-c", "cat secret; echo x > new; echo x > ../new; pwd"])
+            .variable("PATH", "/usr/bin:/bin")
+            .writable(&workspace)
+            .hidden(workspace.join("secret"));
+        assert_eq!(stdout(&go(&confinement)), format!("{}\n", workspace.display()), "{name:?}");
+        assert!(workspace.join("new").exists() && !place.workspace().join("new").exists(), "{name:?}");
+    }
+}
+
+#[test]
 fn hidden_paths_stay_hidden() {
     need_sandbox!();
     let place = Place::new();

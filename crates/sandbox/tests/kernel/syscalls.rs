@@ -5,6 +5,9 @@ use shward_sandbox::Network;
 use crate::roles;
 use crate::support::{Place, need_sandbox};
 
+/// The type of libc's constant differs between C libraries.
+const TIOCSTI: u64 = 0x5412;
+
 /// Name, call, arguments. None of them does harm where it is not refused: arguments are invalid or concern the caller only.
 #[rustfmt::skip]
 const ATTACKS: &[(&str, i64, [u64; 6])] = &[
@@ -23,8 +26,8 @@ const ATTACKS: &[(&str, i64, [u64; 6])] = &[
     ("pidfd_getfd", libc::SYS_pidfd_getfd, [u32::MAX as u64, 0, 0, 0, 0, 0]),
     ("perf_event_open", libc::SYS_perf_event_open, [0, 0, 0, 0, 0, 0]),
     ("clone user", libc::SYS_clone, [libc::CLONE_NEWUSER as u64 | libc::CLONE_FS as u64, 0, 0, 0, 0, 0]),
-    ("ioctl tiocsti", libc::SYS_ioctl, [u32::MAX as u64, libc::TIOCSTI, 0, 0, 0, 0]),
-    ("ioctl tiocsti high", libc::SYS_ioctl, [u32::MAX as u64, libc::TIOCSTI | 1 << 32, 0, 0, 0, 0]),
+    ("ioctl tiocsti", libc::SYS_ioctl, [u32::MAX as u64, TIOCSTI, 0, 0, 0, 0]),
+    ("ioctl tiocsti high", libc::SYS_ioctl, [u32::MAX as u64, TIOCSTI | 1 << 32, 0, 0, 0, 0]),
     ("socket inet", libc::SYS_socket, [libc::AF_INET as u64, libc::SOCK_STREAM as u64, 0, 0, 0, 0]),
     ("socket netlink", libc::SYS_socket, [libc::AF_NETLINK as u64, libc::SOCK_RAW as u64, 0, 0, 0, 0]),
 ];

@@ -1,0 +1,157 @@
+//! What is seen where: the mount view as a map from path to what is mounted there.
+//!
+//! Its order is the order of mounting, because a parent sorts before what is inside it; what covers a path decides whether its
+//! mount point exists or must be made. Deny wins where descriptions overlap: hidden over read-only over writable over private.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::confinement::{Confinement, Network};
+use crate::error::SandboxError;
+use crate::paths::{absolute, existing};
+use crate::plan::Gap;
+use crate::sockets;
+
+/// What is mounted at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mounted {
+    /// An empty directory in memory, with this mode.
+    Private { mode: u32 },
+    /// The host's tree, writable.
+    Writable,
+    /// The host's directory, writable, mounted on itself: a mount point cannot be renamed or removed.
+    Pinned,
+    /// The host's tree, not writable.
+    ReadOnly,
+    /// Something empty that cannot be changed.
+    Hidden,
+}
+
+pub(crate) type Layout = BTreeMap<PathBuf, Mounted>;
+
+/// What lies directly over a path.
+pub(crate) fn cover(layout: &Layout, path: &Path) -> Option<(PathBuf, Mounted)> {
+    path.ancestors().skip(1).find_map(|above| Some((above.to_owned(), *layout.get(above)?)))
+}
+
+/// Everything that is mounted, with what could not be given added to `gaps`.
+pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout, SandboxError> {
+    let mut layout = Layout::new();
+    for path in &wanted.private {
+        if let Some(found) = existing(path, "private directory")? {
+            let mode = fs::metadata(&found).map_or(0o700, |data| data.mode() & 0o7777);
+            layout.insert(found, Mounted::Private { mode });
+        } else if cover(&layout, path).is_some() {
+            layout.insert(path.clone(), Mounted::Private { mode: 0o700 });
+        }
+    }
+    for path in &wanted.writable {
+        absolute(path, "writable root")?;
+        let found =
+            fs::canonicalize(path).map_err(|error| SandboxError::path("writable root", path, &error))?;
+        let system = ["/proc", "/sys", "/dev"].iter().any(|system| found.starts_with(system));
+        if found == Path::new("/") || system && !found.starts_with("/dev/shm") {
+            return Err(SandboxError::request(
+                format!("`{}` cannot be a writable root", found.display()),
+                "name the directory that the command works in",
+            ));
+        }
+        let owner = fs::metadata(&found).map_or(0, |data| data.uid());
+        // SAFETY: geteuid cannot fail and has no preconditions.
+        if owner != 0 && unsafe { libc::geteuid() } == 0 {
+            gaps.push(Gap::OwnedByAnother(found.clone()));
+        }
+        layout.insert(found, Mounted::Writable);
+    }
+    let writable: Vec<PathBuf> =
+        layout.iter().filter(|(_, m)| **m == Mounted::Writable).map(|(path, _)| path.clone()).collect();
+    for path in &wanted.read_only {
+        protect(&mut layout, &writable, path, gaps)?;
+    }
+    if wanted.network == Network::Host {
+        // Where names are resolved by a service, /etc/resolv.conf leads into /run.
+        protect(&mut layout, &[], Path::new("/etc/resolv.conf"), gaps)?;
+    }
+    // What is to run, and where, is visible even where everything around it is private.
+    for path in [&wanted.cwd, &wanted.program] {
+        if let Some(found) = existing(path, "path")?
+            && !layout.contains_key(&found)
+            && matches!(cover(&layout, &found), Some((_, Mounted::Private { .. })))
+        {
+            layout.insert(found, Mounted::ReadOnly);
+        }
+    }
+    let home =
+        wanted.environment.iter().find(|(name, _)| name == "HOME").map(|(_, home)| PathBuf::from(home));
+    let sockets = sockets::visible(home.as_deref());
+    for path in &wanted.hidden {
+        let Some(found) = existing(path, "hidden path")? else { continue };
+        if let Some(inside) = writable.iter().find(|root| root.starts_with(&found)) {
+            return Err(SandboxError::request(
+                format!(
+                    "the writable root `{}` lies inside the hidden path `{}`",
+                    inside.display(),
+                    found.display()
+                ),
+                "hide what is in the directory instead of the directory",
+            ));
+        }
+        layout.insert(found, Mounted::Hidden);
+    }
+    for path in sockets {
+        layout.insert(path, Mounted::Hidden);
+    }
+    Ok(without_the_invisible(layout))
+}
+
+/// Adds a read-only path where the layout would otherwise let it be changed, or not show it.
+fn protect(
+    layout: &mut Layout,
+    writable: &[PathBuf],
+    path: &Path,
+    gaps: &mut Vec<Gap>,
+) -> Result<(), SandboxError> {
+    let in_writable = |path: &Path| writable.iter().any(|root| path.starts_with(root));
+    let link = fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink());
+    // The link itself lies where its parent directory really is.
+    let place = path.parent().and_then(|parent| fs::canonicalize(parent).ok()).zip(path.file_name());
+    let place = place.map_or_else(|| path.to_owned(), |(parent, name)| parent.join(name));
+    if link && in_writable(&place) {
+        gaps.push(Gap::ProtectedLink(path.to_owned()));
+    }
+    let Some(found) = existing(path, "read-only path")? else {
+        if in_writable(&place) && !link {
+            gaps.push(Gap::ProtectedMissing(path.to_owned()));
+        }
+        return Ok(());
+    };
+    let root = writable.iter().filter(|root| found.starts_with(root) && found != **root);
+    if let Some(root) = root.max_by_key(|root| root.as_os_str().len()) {
+        for between in found.ancestors().skip(1).take_while(|above| *above != root.as_path()) {
+            layout.entry(between.to_owned()).or_insert(Mounted::Pinned);
+        }
+    }
+    layout.insert(found, Mounted::ReadOnly);
+    Ok(())
+}
+
+/// Drops what another entry makes pointless: anything inside something hidden, masks and protections of what a private
+/// directory does not show anyway, and read-only entries where everything is read-only.
+fn without_the_invisible(layout: Layout) -> Layout {
+    let mut kept = Layout::new();
+    for (path, mounted) in layout {
+        let above = cover(&kept, &path).map(|(_, above)| above);
+        let pointless = matches!(
+            (above, mounted),
+            (Some(Mounted::Hidden), _)
+                | (Some(Mounted::Private { .. }), Mounted::Hidden | Mounted::Pinned)
+                | (None | Some(Mounted::ReadOnly), Mounted::ReadOnly | Mounted::Pinned)
+        );
+        if !pointless {
+            kept.insert(path, mounted);
+        }
+    }
+    kept
+}
