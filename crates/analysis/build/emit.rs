@@ -66,7 +66,10 @@ impl Tables {
         };
         field("style", format!("Style::{style:?}"));
         field("global", level.global.to_string());
-        field("sensitive", level.options.iter().any(|o| !o.role.is_tame() || !o.acts.is_empty()).to_string());
+        let tame =
+            |o: &Opt| o.acts.is_empty() && o.role.is_tame() && o.more.iter().all(|role| role.is_tame());
+        let sensitive = level.options.iter().any(|o| !tame(o)) || level.cases.iter().any(|case| !case.unless);
+        field("sensitive", sensitive.to_string());
         field("number", spellings.number.map_or("None".to_owned(), |n| format!("Some(&O{n})")));
         field(
             "reader",
@@ -87,18 +90,32 @@ impl Tables {
                 let items: Vec<String> = line
                     .items
                     .iter()
-                    .map(|i| format!("Item {{ repeat: {}, role: {} }}", repeat(i.repeat), role_text(i.role)))
+                    .map(|i| {
+                        let (repeat, role) = (repeat(i.repeat), role_text(i.role));
+                        format!("Item {{ repeat: {repeat}, role: {role}, default: {:?} }}", i.default)
+                    })
                     .collect();
-                format!("Operands {{ when: &{:?}, items: &[{}] }}", line.when, items.join(", "))
+                let (items, acts) = (items.join(", "), acts(&line.acts));
+                format!("Operands {{ when: &{:?}, items: &[{items}], acts: {acts} }}", line.when)
             })
             .collect();
         field("operands", format!("&[{}]", operands.join(", ")));
         field("effects", acts(&level.effects));
+        let cases: Vec<String> = level
+            .cases
+            .iter()
+            .map(|c| {
+                format!("Case {{ names: &{:?}, unless: {}, acts: {} }}", c.names, c.unless, acts(&c.acts))
+            })
+            .collect();
+        field("cases", format!("&[{}]", cases.join(", ")));
         field("otherwise", acts(level.otherwise.as_deref().unwrap_or_default()));
         field("stdin", format!("Stdin::{:?}", level.stdin.unwrap_or(Stdin::Data)));
         field("stdin_when_no_operands", level.stdin_when_no_operands.to_string());
+        field("stdin_before_default", level.stdin_before_default.to_string());
         field("output", format!("Output::{}", output(level.output.unwrap_or(Output::Origins(&[])))));
         field("harmless", format!("&{:?}", level.harmless));
+        field("sub_after", level.sub_after.to_string());
         field("subs", format!("&[{}]", subs.join(", ")));
         self.line(&format!("static L{number}: Level = Level {{{body} }};"));
         number
@@ -114,8 +131,18 @@ impl Tables {
                 Kind::Info => "Info",
                 Kind::Narrow => "Narrow",
             };
+            let mut then = "None".to_owned();
+            for role in option.more.iter().rev() {
+                let further = self.options;
+                self.options += 1;
+                self.line(&format!(
+                    "static O{further}: Opt = Opt {{ kind: Kind::Plain, role: {}, acts: &[], then: {then} }};",
+                    role_text(*role)
+                ));
+                then = format!("Some(&O{further})");
+            }
             self.line(&format!(
-                "static O{number}: Opt = Opt {{ kind: Kind::{kind}, role: {}, acts: {} }};",
+                "static O{number}: Opt = Opt {{ kind: Kind::{kind}, role: {}, acts: {}, then: {then} }};",
                 role_text(option.role),
                 acts(&option.acts)
             ));

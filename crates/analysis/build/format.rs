@@ -51,13 +51,27 @@ pub(crate) struct Level {
     pub(crate) options: Vec<Opt>,
     pub(crate) operands: Vec<Operands>,
     pub(crate) effects: Vec<Act>,
+    pub(crate) cases: Vec<Case>,
     pub(crate) otherwise: Option<Vec<Act>>,
     pub(crate) stdin: Option<Stdin>,
     pub(crate) stdin_when_no_operands: bool,
+    pub(crate) stdin_before_default: bool,
     pub(crate) output: Option<Output>,
     pub(crate) harmless: Vec<String>,
     pub(crate) env: Vec<(String, Role)>,
+    /// How many operands stand before the subcommand.
+    pub(crate) sub_after: usize,
     pub(crate) subs: Vec<Level>,
+}
+
+/// Effects that depend on which options are given.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) line: usize,
+    /// Options of which one must be given, or none if `unless`, as typed.
+    pub(crate) names: Vec<String>,
+    pub(crate) unless: bool,
+    pub(crate) acts: Vec<Act>,
 }
 
 /// An option: all names of one line.
@@ -67,6 +81,8 @@ pub(crate) struct Opt {
     pub(crate) kind: Kind,
     pub(crate) names: Vec<Name>,
     pub(crate) role: Role,
+    /// The roles of the values after the first.
+    pub(crate) more: Vec<Role>,
     pub(crate) acts: Vec<Act>,
 }
 
@@ -95,13 +111,17 @@ pub(crate) struct Operands {
     /// Options of which one must be given, as typed.
     pub(crate) when: Vec<String>,
     pub(crate) items: Vec<Item>,
+    /// What happens if there are operands and this line applies.
+    pub(crate) acts: Vec<Act>,
 }
 
 /// One operand, or a run of them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Item {
     pub(crate) repeat: Repeat,
     pub(crate) role: Role,
+    /// What is meant, with everything below it, if no operand is given.
+    pub(crate) default: Option<String>,
 }
 
 /// How many operands an item takes.
@@ -256,7 +276,7 @@ fn split(raw: &str, number: usize) -> Result<Option<Line<'_>>, String> {
         return Ok(None);
     }
     let indent = text.len() - body.len();
-    if body.starts_with('\t') || indent % 2 != 0 {
+    if body.starts_with('\t') || !indent.is_multiple_of(2) {
         return Err("indent with two spaces a level".to_owned());
     }
     Ok(Some(Line { number, depth: indent / 2, words: body.split_whitespace().collect(), text: body }))
@@ -283,10 +303,25 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "info" => level.options.push(option(Kind::Info, line.number, rest)?),
         "narrow" => level.options.push(option(Kind::Narrow, line.number, rest)?),
         "operands" => level.operands.push(operands(line.number, rest)?),
-        "effect" => level.effects.extend(acts(rest)?),
+        "effect" => match rest {
+            [condition @ ("when" | "unless"), rest @ ..] => {
+                let names: Vec<String> =
+                    rest.iter().take_while(|w| is_option_name(w)).map(|w| (*w).to_owned()).collect();
+                if names.is_empty() {
+                    return Err(format!("expected option names after `{condition}`"));
+                }
+                let acts = acts(rest.get(names.len()..).unwrap_or_default())?;
+                level.cases.push(Case { line: line.number, names, unless: *condition == "unless", acts });
+            }
+            _ => level.effects.extend(acts(rest)?),
+        },
         "otherwise" => level.otherwise = Some(acts(rest)?),
         "stdin" => level.stdin = Some(stdin(rest)?),
         "stdin-when-no-operands" => level.stdin_when_no_operands = none(rest)?,
+        "stdin-before-default" => level.stdin_before_default = none(rest)?,
+        "sub-after" => {
+            level.sub_after = one(rest)?.parse().map_err(|_| "expected a number of operands".to_owned())?;
+        }
         "output" => level.output = Some(output(rest)?),
         "reader" => {
             let name = one(rest)?;
@@ -305,8 +340,8 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         },
         other => {
             return Err(format!(
-                "‘{other}’ is no line; there are: style flag option info narrow operands effect sub global otherwise \
-                 stdin stdin-when-no-operands output reader harmless env example"
+                "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
+                 otherwise stdin stdin-when-no-operands stdin-before-default output reader harmless env example"
             ));
         }
     }
@@ -368,26 +403,43 @@ fn option(kind: Kind, line: usize, words: &[&str]) -> Result<Opt, String> {
     if kind == Kind::Info && !effects.is_empty() {
         return Err("an `info` flag has no effects".to_owned());
     }
-    let (names, role) = match (kind, words) {
-        (Kind::Value, [names @ .., value, role]) if value.starts_with(|c: char| c.is_ascii_uppercase()) => {
-            (names, wrong(vocabulary::role(role)).map_err(|e| format!("‘{role}’: {e}"))?)
-        }
-        (Kind::Value, [names @ .., role]) if !role.starts_with(['-', '+']) && !names.is_empty() => {
-            (names, wrong(vocabulary::role(role)).map_err(|e| format!("‘{role}’: {e}"))?)
-        }
-        (Kind::Value, _) => {
-            return Err("expected `option NAME… VALUE ROLE [: EFFECT…]`, VALUE in capitals".to_owned());
-        }
-        (_, names) => (names, Role::Text),
+    let (names, roles) = match (kind, words) {
+        (Kind::Value, words) => named_values(words)?,
+        (_, names) => (names, vec![Role::Text]),
     };
     several(names)?;
-    if matches!(role, Role::Exec | Role::ExecElsewhere) {
+    if roles.iter().any(|role| matches!(role, Role::Exec | Role::ExecElsewhere)) {
         return Err(
             "`exec` is for operands; an option's value is `run` (a command line) or `program`".to_owned()
         );
     }
     let names = names.iter().map(|word| name(word)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Opt { line, kind, names, role, acts: effects })
+    let (role, more) = roles.split_first().ok_or("an option needs a role")?;
+    Ok(Opt { line, kind, names, role: *role, more: more.to_vec(), acts: effects })
+}
+
+/// The names of an option and the roles of its values: `NAME… VALUE ROLE [VALUE ROLE]…` or `NAME… ROLE`.
+fn named_values<'w, 't>(words: &'w [&'t str]) -> Result<(&'w [&'t str], Vec<Role>), String> {
+    let role = |word: &str| wrong(vocabulary::role(word)).map_err(|e| format!("‘{word}’: {e}"));
+    let usual = "expected `option NAME… VALUE ROLE [: EFFECT…]`, VALUE in capitals";
+    let in_capitals = |word: &&str| word.starts_with(|c: char| c.is_ascii_uppercase());
+    if let Some(at) = words.iter().position(in_capitals) {
+        let (names, values) = words.split_at_checked(at).ok_or(usual)?;
+        let mut roles = Vec::new();
+        for pair in values.chunks(2) {
+            match pair {
+                [value, word] if in_capitals(value) => roles.push(role(word)?),
+                _ => return Err(usual.to_owned()),
+            }
+        }
+        return Ok((names, roles));
+    }
+    match words {
+        [names @ .., word] if !word.starts_with(['-', '+']) && !names.is_empty() => {
+            Ok((names, vec![role(word)?]))
+        }
+        _ => Err(usual.to_owned()),
+    }
 }
 
 fn name(word: &str) -> Result<Name, String> {
@@ -407,11 +459,20 @@ fn name(word: &str) -> Result<Name, String> {
     Ok(Name { text: text.to_owned(), optional })
 }
 
+/// As typed, in any style.
+fn is_option_name(word: &str) -> bool {
+    word.starts_with(['-', '+']) || word.ends_with('=')
+}
+
 fn operands(line: usize, words: &[&str]) -> Result<Operands, String> {
-    let mut words = words;
+    let colon = words.iter().position(|w| *w == ":");
+    let (mut words, effects) = match colon {
+        Some(at) => (words.get(..at).unwrap_or_default(), acts(words.get(at + 1..).unwrap_or_default())?),
+        None => (words, Vec::new()),
+    };
     let mut when = Vec::new();
     if let Some((&"when", rest)) = words.split_first() {
-        let names = rest.iter().take_while(|w| w.starts_with(['-', '+']) || w.ends_with('=')).count();
+        let names = rest.iter().take_while(|w| is_option_name(w)).count();
         when.extend(rest.iter().take(names).map(|w| (*w).to_owned()));
         words = rest.get(names..).unwrap_or_default();
         if when.is_empty() {
@@ -426,6 +487,13 @@ fn operands(line: usize, words: &[&str]) -> Result<Operands, String> {
         if !name.starts_with(|c: char| c.is_ascii_uppercase()) {
             return Err(format!("‘{name}’: an operand's name is in capitals, its role follows it"));
         }
+        let (name, default) = match name.split_once('=') {
+            Some((name, place)) if name.ends_with(['*', '?']) && !place.is_empty() => {
+                (name, Some(place.to_owned()))
+            }
+            Some(_) => return Err(format!("‘{name}’: expected `NAME*=PLACE` or `NAME?=PLACE`")),
+            None => (*name, None),
+        };
         let repeat = match name.chars().last() {
             Some('*') => Repeat::Any,
             Some('+') => Repeat::Some,
@@ -433,7 +501,7 @@ fn operands(line: usize, words: &[&str]) -> Result<Operands, String> {
             _ => Repeat::One,
         };
         let role = wrong(vocabulary::role(role)).map_err(|e| format!("‘{role}’: {e}"))?;
-        items.push(Item { repeat, role });
+        items.push(Item { repeat, role, default });
     }
     let open_ended = items.iter().filter(|i| matches!(i.repeat, Repeat::Any | Repeat::Some)).count();
     if open_ended > 1 {
@@ -442,7 +510,34 @@ fn operands(line: usize, words: &[&str]) -> Result<Operands, String> {
     if items.iter().rev().skip(1).any(|i| matches!(i.role, Role::Exec | Role::ExecElsewhere)) {
         return Err("`exec` takes all that follows; nothing may stand after it".to_owned());
     }
-    Ok(Operands { line, when, items })
+    Ok(Operands { line, when, items, acts: effects })
+}
+
+/// The options that a line depends on must exist, and be named in all their spellings.
+fn conditions(
+    line: usize,
+    word: &str,
+    names: &[String],
+    levels: &[&Level],
+    problems: &mut Vec<(usize, String)>,
+) {
+    for name in names {
+        let mut options = levels.iter().flat_map(|l| &l.options);
+        match options.find(|o| o.names.iter().any(|n| n.text == *name)) {
+            None => problems.push((line, format!("`{word} {name}`: no such option at this level"))),
+            // Few names on a line are spellings of one option; a long line lists several.
+            Some(option) if option.names.len() <= 3 => {
+                let spellings = option.names.iter().map(|n| n.text.as_str());
+                let missing: Vec<&str> = spellings.filter(|n| !names.iter().any(|w| w == n)).collect();
+                if !missing.is_empty() {
+                    let message = format!("name them after `{word}` too, or give it a line of its own");
+                    problems
+                        .push((line, format!("‘{name}’ is listed with {}: {message}", missing.join(" "))));
+                }
+            }
+            Some(_) => {}
+        }
+    }
 }
 
 /// What only the whole description shows. `outer` are the levels around this one.
@@ -468,29 +563,11 @@ fn check<'l>(level: &'l Level, outer: &mut Vec<&'l Level>, problems: &mut Vec<(u
                 "an `operands` line without `when` is the fallback and comes last".to_owned(),
             ));
         }
-        for name in &line.when {
-            let mut options = outer.iter().flat_map(|l| &l.options);
-            match options.find(|o| o.names.iter().any(|n| n.text == *name)) {
-                None => problems.push((line.line, format!("`when {name}`: no such option at this level"))),
-                // Few names on a line are spellings of one option; a long line lists several.
-                Some(option) if option.names.len() <= 3 => {
-                    let missing: Vec<&str> = option
-                        .names
-                        .iter()
-                        .map(|n| n.text.as_str())
-                        .filter(|n| !line.when.iter().any(|w| w == n))
-                        .collect();
-                    if !missing.is_empty() {
-                        let message = "name them after `when` too, or give it a line of its own";
-                        problems.push((
-                            line.line,
-                            format!("‘{name}’ is listed with {}: {message}", missing.join(" ")),
-                        ));
-                    }
-                }
-                Some(_) => {}
-            }
-        }
+        conditions(line.line, "when", &line.when, outer, problems);
+    }
+    for case in &level.cases {
+        let word = if case.unless { "unless" } else { "when" };
+        conditions(case.line, word, &case.names, outer, problems);
     }
     let mut subs: BTreeMap<&str, usize> = BTreeMap::new();
     for sub in &level.subs {

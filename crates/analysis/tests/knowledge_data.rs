@@ -72,6 +72,11 @@ fn problems_name_the_line_and_what_is_right() {
         ("program a\nprogram b a", "x.cmds:2: program ‘a’ is already described in x.cmds:1"),
         ("program a\n  sub x\n  sub y x", "x.cmds:3: subcommand ‘x’ is already described in line 2"),
         ("program a\n  example a -x", "x.cmds:2: expected `example COMMAND => EFFECT…`"),
+        ("program a\n  effect when vcs:commit", "x.cmds:2: expected option names after `when`"),
+        ("program a\n  effect unless -x vcs:commit", "x.cmds:2: `unless -x`: no such option"),
+        ("program a\n  option -x NAME text VALUE", "x.cmds:2: expected `option NAME… VALUE ROLE"),
+        ("program a\n  operands FILE=. read", "x.cmds:2: ‘FILE=.’: expected `NAME*=PLACE`"),
+        ("program a\n  sub-after x", "x.cmds:2: expected a number of operands"),
         ("program a\n  option -x exec", "x.cmds:2: `exec` is for operands"),
     ];
     for (text, expected) in cases {
@@ -87,6 +92,24 @@ fn a_sound_program_beside_a_broken_one_is_kept() {
     let names: Vec<_> = knowledge.programs.iter().flat_map(|p| &p.names).collect();
     assert_eq!(names, ["a", "c"]);
     assert_eq!(knowledge.problems.len(), 1);
+}
+
+#[test]
+fn what_depends_on_options_and_operands_is_read() {
+    let text = "program a\n  flag -l\n  option --arg NAME text VALUE run : recursive\n  operands FILE*=. read : system:mount\n  \
+                effect when -l system:disk\n  effect unless -l --arg system:clock\n  sub-after 1\n";
+    let knowledge = format::read(&[("x.cmds".to_owned(), text.to_owned())], &[]);
+    assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
+    let level = &knowledge.programs[0];
+    assert_eq!(
+        (level.options[1].role, &level.options[1].more[..]),
+        (words::Role::Text, &[words::Role::Run][..])
+    );
+    assert_eq!(level.operands[0].items[0].default.as_deref(), Some("."));
+    assert_eq!(level.operands[0].acts, [words::Act::System("mount")]);
+    assert_eq!((level.cases[0].unless, level.cases[1].unless), (false, true));
+    assert_eq!(level.cases[1].names, ["-l", "--arg"]);
+    assert_eq!(level.sub_after, 1);
 }
 
 #[test]

@@ -70,8 +70,20 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
         return uses.into_bump_slice();
     }
     let items = scan.operands_line().map(|line| line.items).unwrap_or_default();
-    let (roles, left_over) = roles_of(items, &scan.operands);
-    uses.extend(roles);
+    let (shares, left_over) = shares(items, &scan.operands);
+    let elsewhere = run.call.stdin.origins != Origins::TERMINAL
+        && scan.levels.last().is_some_and(|level| level.stdin_before_default);
+    for (item, share) in shares {
+        uses.extend(share.iter().map(|field| Use { role: item.role, field: *field }));
+        if let Some(place) = item.default
+            && share.is_empty()
+            && recursive(scan)
+            && !elsewhere
+        {
+            let field = values::field(run.arena(), place.as_bytes(), Origins::LITERAL, run.call.span);
+            uses.push(Use { role: item.role, field });
+        }
+    }
     if let Some(first) = left_over.first() {
         run.not_understood(Unknown::Argument, first.span);
         uses.extend(left_over.iter().map(|field| Use { role: Role::Text, field: *field }));
@@ -79,11 +91,11 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
     uses.into_bump_slice()
 }
 
-/// Gives each operand its role; fixed items at the end take the last words. Also gives what no item takes.
-fn roles_of<'a, 'o>(
-    items: &'static [Item],
-    operands: &'o [Field<'a>],
-) -> (impl Iterator<Item = Use<'a>> + use<'a, 'o>, &'o [Field<'a>]) {
+/// An operand of the description, and the arguments that are meant by it.
+type Share<'a, 'o> = (Item, &'o [Field<'a>]);
+
+/// Gives each item its operands; fixed items at the end take the last words. Also gives what no item takes.
+fn shares<'a, 'o>(items: &[Item], operands: &'o [Field<'a>]) -> (Vec<Share<'a, 'o>>, &'o [Field<'a>]) {
     let started = |item: &&Item| !matches!(item.role, Role::Exec | Role::ExecElsewhere);
     let needed =
         items.iter().filter(started).filter(|i| matches!(i.repeat, Repeat::One | Repeat::Some)).count();
@@ -101,13 +113,10 @@ fn roles_of<'a, 'o>(
             spare = spare.saturating_sub(count);
         }
         let end = (taken + count).min(operands.len());
-        shares.push((item.role, operands.get(taken..end).unwrap_or_default()));
+        shares.push((*item, operands.get(taken..end).unwrap_or_default()));
         taken = end;
     }
-    let uses = shares
-        .into_iter()
-        .flat_map(|(role, share)| share.iter().map(move |field| Use { role, field: *field }));
-    (uses, operands.get(taken..).unwrap_or_default())
+    (shares, operands.get(taken..).unwrap_or_default())
 }
 
 fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> Stream<'a> {
@@ -122,7 +131,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> S
         sent: Origins::NONE,
         input: evaluate::wants(run.name).then(|| BumpVec::new_in(run.arena())),
         stdin: false,
-        tree: scan.given.iter().any(|g| g.option.acts.contains(&Act::Recursive)),
+        tree: recursive(scan),
     };
     for each in uses {
         read(run, &mut flow, scan, each);
@@ -257,7 +266,13 @@ enum Phase {
     Acting,
 }
 
-/// The effects of the level, of the options, and of having no operands.
+/// Whether what the operands name is meant with everything below it.
+fn recursive(scan: &Scan<'_>) -> bool {
+    let by_option = scan.given.iter().any(|g| g.option.acts.contains(&Act::Recursive));
+    by_option || scan.levels.iter().any(|level| level.effects.contains(&Act::Recursive))
+}
+
+/// The effects of the level, of the options, and of having operands or none.
 fn acts<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, endpoints: usize, phase: Phase) {
     for level in scan.levels {
         for each in level.effects {
@@ -266,6 +281,18 @@ fn acts<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, endpoin
     }
     for given in &scan.given {
         for each in given.option.acts {
+            act(run, flow, *each, endpoints, phase);
+        }
+    }
+    for case in scan.levels.iter().flat_map(|level| level.cases) {
+        if scan.has(case.names) != case.unless {
+            for each in case.acts {
+                act(run, flow, *each, endpoints, phase);
+            }
+        }
+    }
+    if let Some(line) = scan.operands_line().filter(|_| !scan.operands.is_empty() && !scan.lost) {
+        for each in line.acts {
             act(run, flow, *each, endpoints, phase);
         }
     }

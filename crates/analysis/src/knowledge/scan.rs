@@ -131,9 +131,14 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 continue;
             }
         }
-        if !level.subs.is_empty() && scan.operands.is_empty() {
+        if !level.subs.is_empty() && scan.operands.len() == level.sub_after {
             if let Some(sub) = arg.known().and_then(|name| subcommand(level, name)) {
-                scan.sub = Some((sub, rest));
+                let mut args = rest;
+                if level.sub_after > 0 {
+                    let both = scan.operands.iter().chain(rest).copied();
+                    args = BumpVec::from_iter_in(both, arena).into_bump_slice();
+                }
+                scan.sub = Some((sub, args));
                 break;
             }
             if level.operands.is_empty() || arg.known().is_none() {
@@ -402,6 +407,15 @@ impl<'a> Scanner<'_, '_, 'a> {
             Kind::Plain => {}
         }
         scan.given.push(given);
+        let mut then = found.option.then;
+        while let (Some(option), Some((next, rest))) = (then, self.args.split_first()) {
+            self.args = rest;
+            if next.many && next.value.has_unknown() {
+                self.hidden(span);
+            }
+            scan.given.push(Given { option, name: "", value: Some(*next) });
+            then = option.then;
+        }
     }
 
     fn unlisted(&mut self, arg: &Field<'a>) {

@@ -31,12 +31,17 @@ pub(crate) struct Level {
     pub(crate) words: &'static [(&'static str, Spelling)],
     pub(crate) operands: &'static [Operands],
     pub(crate) effects: &'static [Act],
+    pub(crate) cases: &'static [Case],
     pub(crate) otherwise: &'static [Act],
     pub(crate) stdin: Stdin,
     pub(crate) stdin_when_no_operands: bool,
+    /// Standard input, when something is connected to it, is read instead of the place that stands for no operand.
+    pub(crate) stdin_before_default: bool,
     pub(crate) output: Output,
     /// Keys of harmless settings, in lower case; a trailing `*` stands for any ending.
     pub(crate) harmless: &'static [&'static str],
+    /// How many operands stand before the subcommand; they are the subcommand's operands.
+    pub(crate) sub_after: usize,
     /// By name, sorted.
     pub(crate) subs: &'static [(&'static str, &'static Level)],
 }
@@ -65,6 +70,17 @@ pub(crate) struct Opt {
     pub(crate) kind: Kind,
     pub(crate) role: Role,
     pub(crate) acts: &'static [Act],
+    /// What the value after this one is.
+    pub(crate) then: Option<&'static Opt>,
+}
+
+/// Effects that depend on which options are given.
+#[derive(Debug)]
+pub(crate) struct Case {
+    /// Options of which one must be given, or none if `unless`.
+    pub(crate) names: &'static [&'static str],
+    pub(crate) unless: bool,
+    pub(crate) acts: &'static [Act],
 }
 
 /// What giving an option means for the whole program.
@@ -84,6 +100,8 @@ pub(crate) struct Operands {
     /// Options of which one must be given; none for the fallback.
     pub(crate) when: &'static [&'static str],
     pub(crate) items: &'static [Item],
+    /// What happens if there are operands.
+    pub(crate) acts: &'static [Act],
 }
 
 /// One operand, or a run of them.
@@ -91,6 +109,8 @@ pub(crate) struct Operands {
 pub(crate) struct Item {
     pub(crate) repeat: Repeat,
     pub(crate) role: Role,
+    /// The place that is meant, with everything below it, if no operand is given.
+    pub(crate) default: Option<&'static str>,
 }
 
 /// How many operands an item takes.
