@@ -34,13 +34,16 @@ pub(super) struct Map<'a> {
     pub(super) boundless: bool,
     /// Whether the workspace is a home directory, where hidden files are not the project's.
     pub(super) at_home: bool,
+    /// Whether the home directory lies where home directories usually do.
+    pub(super) usual_home: bool,
 }
 
 impl<'a> Map<'a> {
     pub(super) fn new(workspace: Root<'a>, home: Root<'a>) -> Self {
         let boundless = workspace.both().any(boundless);
         let at_home = workspace.both().any(|w| home.both().any(|h| h == w) || is_home(Names::Path(w)));
-        Self { workspace, home, temp: None, own: &[], boundless, at_home }
+        let usual_home = home.both().all(|home| is_home(Names::Path(home)));
+        Self { workspace, home, temp: None, own: &[], boundless, at_home, usual_home }
     }
 
     /// The most dangerous scope that an absolute path may have.
@@ -60,10 +63,10 @@ impl<'a> Map<'a> {
             rest.next();
             rest
         }] {
-            scope = scope.max(lookup(HOME, start).unwrap_or(ORDINARY));
+            scope = scope.max(lookup(HOME.about(start), start).unwrap_or(ORDINARY));
             let mut below = start;
             if let Some(first) = below.next() {
-                let found = tops(first).filter_map(|top| lookup(top.rows, below)).max();
+                let found = tops(first).filter_map(|top| lookup(top.rows.about(below), below)).max();
                 scope = scope.max(found.filter(|s| *s >= Scope::Persistence).unwrap_or(ORDINARY));
             }
         }
@@ -72,22 +75,18 @@ impl<'a> Map<'a> {
 
     /// The part of the machine that a path belongs to.
     fn region(&self, names: Names<'_>) -> Scope {
-        let by_root = by_root(names);
+        let rooted = by_root(names);
         if let Some(tail) = self.in_workspace(names) {
-            let region = self.workspace_region(tail);
-            return if by_root >= Scope::Persistence && !by_root_is_base(names, by_root) {
-                by_root
-            } else {
-                region
-            };
+            let special = rooted.by_row && rooted.scope >= Scope::Persistence;
+            return if special { rooted.scope } else { self.workspace_region(tail) };
         }
-        if by_root == Scope::Elsewhere && self.home.both().any(|home| names.below(home).is_some()) {
+        if rooted.scope == Scope::Elsewhere && self.home.both().any(|home| names.below(home).is_some()) {
             return Scope::Home;
         }
-        if self.temp.is_some_and(|temp| names.below(temp).is_some()) && by_root < Scope::Persistence {
+        if rooted.scope < Scope::Persistence && self.temp.is_some_and(|temp| names.below(temp).is_some()) {
             return Scope::Temp;
         }
-        by_root
+        rooted.scope
     }
 
     /// What of a path lies below the workspace, if the project owns it.
@@ -113,7 +112,7 @@ impl<'a> Map<'a> {
             return Scope::Home;
         }
         while let Some(part) = tail.next() {
-            if REPOSITORIES.iter().any(|name| part.specific() && part.may_be(name)) {
+            if REPOSITORIES.iter().any(|name| part.specific() && part.may_be(name.as_bytes())) {
                 return Scope::Repository;
             }
             let product = match part {
@@ -123,7 +122,7 @@ impl<'a> Map<'a> {
                 Part::Pattern(_) => false,
             };
             if product
-                || PRODUCT_FAMILIES.iter().any(|family| part.relation(family) == Relation::Must)
+                || PRODUCT_FAMILIES.iter().any(|family| part.relation(family.as_bytes()) == Relation::Must)
                 || (tail.peek().is_none() && part.ends_in(PRODUCT_FILES))
             {
                 return Scope::Product;
@@ -132,13 +131,13 @@ impl<'a> Map<'a> {
         Scope::Workspace
     }
 
-    /// Home directories that do not lie where home directories usually do.
+    /// The special places of a home directory that does not lie where home directories usually do.
     fn home_special(&self, names: Names<'_>) -> Scope {
-        self.home
-            .both()
-            .find_map(|home| names.below(home))
-            .and_then(|tail| lookup(HOME, tail))
-            .unwrap_or(ORDINARY)
+        if self.usual_home {
+            return ORDINARY;
+        }
+        let tail = self.home.both().find_map(|home| names.below(home));
+        tail.and_then(|tail| lookup(HOME.about(tail), tail)).unwrap_or(ORDINARY)
     }
 
     fn own_special(&self, names: Names<'_>) -> Scope {
@@ -167,7 +166,7 @@ impl<'a> Map<'a> {
             (names.may_hold(workspace) && !inside)
                 || (inside && names.below(workspace).is_some_and(|mut tail| tail.next().is_none()))
                 || (inside
-                    && parts.by_ref().last().is_some_and(|part| part.specific() && part.may_be(".git")))
+                    && parts.by_ref().last().is_some_and(|part| part.specific() && part.may_be(b".git")))
         });
         let (secrets, own) = self.below(base);
         Covers {
@@ -184,30 +183,28 @@ impl<'a> Map<'a> {
     /// Whether places of secrets, and whether protected places, are known to lie below a path.
     fn below(&self, names: Names<'_>) -> (bool, bool) {
         let mut found = (false, false);
-        let mut note = |rows: &[Row], names: Names<'_>| {
-            for (row, scope) in rows {
-                if names.relation(row) == Reach::Above {
-                    found.0 |= *scope == Scope::Secret;
-                    found.1 |= *scope == Scope::Own;
-                }
+        let mut note = |row: &Row, names: Names<'_>| {
+            if matches!(row.1, Scope::Secret | Scope::Own) && names.relation(row.0) == Reach::Above {
+                found.0 |= row.1 == Scope::Secret;
+                found.1 |= row.1 == Scope::Own;
             }
         };
         let mut rest = names;
         if let Some(first) = rest.next() {
             for top in tops(first) {
-                note(top.rows, rest);
+                top.rows.about(rest).for_each(|row| note(row, rest));
                 if let Some(tail) = home_tail(top, rest) {
-                    note(HOME, tail);
+                    HOME.about(tail).for_each(|row| note(row, tail));
                 }
             }
         }
-        if let Some(tail) = self.home.both().find_map(|home| names.below(home)) {
-            note(HOME, tail);
+        if let Some(tail) = self.home.both().find_map(|home| names.below(home)).filter(|_| !self.usual_home) {
+            HOME.about(tail).for_each(|row| note(row, tail));
         }
         let mut rest = names;
         while let Some(part) = rest.next() {
             for rows in inside(part) {
-                note(rows, rest);
+                rows.iter().for_each(|row| note(row, rest));
             }
         }
         found
@@ -215,33 +212,35 @@ impl<'a> Map<'a> {
 }
 
 /// What the tables of the root say of a path.
-fn by_root(mut names: Names<'_>) -> Scope {
-    let Some(first) = names.next() else { return Scope::System };
-    let fallback = if matches!(first, Part::Text(_)) { None } else { Some(Scope::Elsewhere) };
-    tops(first).map(|top| in_top(top, names)).chain(fallback).max().unwrap_or(Scope::Elsewhere)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Rooted {
+    scope: Scope,
+    /// A row says so; else it is what the top directory is as a whole (`/dev`, `/sys`).
+    by_row: bool,
 }
 
-/// Whether this scope is only that of the whole top directory (`/dev`, `/sys`), not of a row.
-fn by_root_is_base(mut names: Names<'_>, scope: Scope) -> bool {
-    let Some(first) = names.next() else { return true };
-    tops(first)
-        .all(|top| top.base == scope && lookup(top.rows, names).is_none_or(|row| row < Scope::Persistence))
+fn by_root(mut names: Names<'_>) -> Rooted {
+    let as_a_whole = |scope| Rooted { scope, by_row: false };
+    let Some(first) = names.next() else { return as_a_whole(Scope::System) };
+    let fallback = if matches!(first, Part::Text(_)) { None } else { Some(as_a_whole(Scope::Elsewhere)) };
+    tops(first).map(|top| in_top(top, names)).chain(fallback).max().unwrap_or(as_a_whole(Scope::Elsewhere))
 }
 
-fn in_top(top: &Top, rest: Names<'_>) -> Scope {
+fn in_top(top: &'static Top, rest: Names<'_>) -> Rooted {
     let mut peek = rest;
     if peek.next().is_none() {
-        return match (top.base, top.home_after) {
+        let scope = match (top.base, top.home_after) {
             (Scope::Temp, _) => Scope::Temp,
             (_, Some(0)) => Scope::Home,
             _ => Scope::System,
         };
+        return Rooted { scope, by_row: false };
     }
-    let base = lookup(top.rows, rest).unwrap_or(top.base);
-    match home_tail(top, rest) {
-        Some(tail) => base.max(lookup(HOME, tail).unwrap_or(ORDINARY)),
-        None => base,
-    }
+    let row = match home_tail(top, rest) {
+        Some(tail) => lookup(HOME.about(tail), tail).map(|row| row.max(top.base)),
+        None => lookup(top.rows.about(rest), rest),
+    };
+    Rooted { scope: row.unwrap_or(top.base), by_row: row.is_some() }
 }
 
 /// What follows the home directory in a path below a directory that holds homes.
@@ -261,11 +260,11 @@ fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + use<'p> {
         Part::Pattern(_) => None,
     };
     let any = matches!(first, Part::Pattern(_)) && (first.specific() || !first.has_unknown());
-    exact.into_iter().chain(ROOT.iter().filter(move |top| any && first.may_be(top.name)))
+    exact.into_iter().chain(ROOT.iter().filter(move |top| any && first.may_be(top.name.as_bytes())))
 }
 
 /// The scope that rows give: of the first that fits for certain, or of the worst before it that may fit.
-fn lookup(rows: &[Row], names: Names<'_>) -> Option<Scope> {
+fn lookup(rows: impl Iterator<Item = &'static Row>, names: Names<'_>) -> Option<Scope> {
     let mut worst = None;
     for (row, scope) in rows {
         match names.relation(row) {
@@ -286,7 +285,7 @@ fn inside<'p>(part: Part<'p>) -> impl Iterator<Item = &'static [Row]> + use<'p> 
         Part::Pattern(_) => None,
     };
     let any = matches!(part, Part::Pattern(_)) && part.specific();
-    let others = INSIDE.iter().filter(move |(name, _)| any && part.may_be(name));
+    let others = INSIDE.iter().filter(move |(name, _)| any && part.may_be(name.as_bytes()));
     exact.into_iter().chain(others.map(|(_, rows)| *rows))
 }
 
@@ -301,7 +300,7 @@ fn special(names: Names<'_>, keys: bool) -> Scope {
     let mut rest = names;
     while let Some(part) = rest.next() {
         for rows in inside(part) {
-            scope = scope.max(lookup(rows, rest).unwrap_or(ORDINARY));
+            scope = scope.max(lookup(rows.iter(), rest).unwrap_or(ORDINARY));
         }
         let mut more = rest;
         if more.next().is_none() {
@@ -321,7 +320,7 @@ fn by_name(part: Part<'_>, keys: bool) -> Scope {
             .map_or(ORDINARY, |(_, scope)| *scope),
         Part::Pattern(_) if part.specific() => NAMES
             .iter()
-            .filter(|(name, _)| part.may_be(name))
+            .filter(|(name, _)| part.may_be(name.as_bytes()))
             .map(|(_, scope)| *scope)
             .max()
             .unwrap_or(ORDINARY),
@@ -330,7 +329,7 @@ fn by_name(part: Part<'_>, keys: bool) -> Scope {
     let family = |rows: &[Row]| {
         let mut worst = ORDINARY;
         for (name, scope) in rows {
-            match part.relation(name) {
+            match part.relation(name.as_bytes()) {
                 Relation::Must => return worst.max(*scope),
                 // A pattern that does not say how the name begins, or ends, may mean any family: that alone does not count.
                 Relation::May if part.begins() && !name.starts_with('*') => worst = worst.max(*scope),
@@ -351,7 +350,7 @@ fn unmask(mut names: Names<'_>) -> Names<'_> {
             (Some(Part::Text(b"proc")), Some(_)) => {
                 let mut rest = third;
                 match rest.next() {
-                    Some(part) if part.may_be("root") => names = rest,
+                    Some(part) if part.may_be(b"root") => names = rest,
                     _ => return names,
                 }
             }

@@ -140,7 +140,7 @@ impl<'a> Places<'a> {
         let mut target = self.judged(directory, Rest::Glob, Names::Parts(parts));
         // `.*` is also the directory itself and its parent, in shells other than bash 5.2.
         if let Some((last, above)) = parts.split_last() {
-            if last.specific() && last.may_be("..") {
+            if last.specific() && last.may_be(b"..") {
                 let parent = above.split_last().map_or(above, |(_, parent)| parent);
                 target = worse(target, self.judged(directory, Rest::Glob, Names::Parts(parent)));
             }

@@ -58,29 +58,25 @@ impl<'p> Names<'p> {
         let mut names = Names::Path(place);
         self.into_iter().all(|part| match (part, names.next()) {
             (Part::Text(a), Some(Part::Text(b))) => a == b,
-            (part, Some(Part::Text(b))) => std::str::from_utf8(b).map_or(true, |b| part.may_be(b)),
+            (part, Some(Part::Text(b))) => part.may_be(b),
             _ => false,
         })
     }
 
     /// How this relates to a row of the tables, which names components from here on; `**` ends a row that means a
     /// directory and everything below.
-    pub(super) fn relation(mut self, row: &str) -> Reach {
+    pub(super) fn relation(mut self, row: &'static str) -> Reach {
         let mut relation = Relation::Must;
-        for name in row.split('/') {
-            if name == "**" {
+        for name in row.as_bytes().split(|b| *b == b'/') {
+            if name == b"**" {
                 return Reach::At(relation);
             }
-            match self.next() {
-                None => return Reach::Above,
-                Some(part) => match part.relation(name) {
-                    // Text of which nothing is known may be any name: that alone makes it none.
-                    Relation::May if part.has_unknown() && !part.specific() => {
-                        return Reach::At(Relation::No);
-                    }
-                    found => relation = relation.min(found),
-                },
-            }
+            let Some(part) = self.next() else { return Reach::Above };
+            relation = match part.relation(name) {
+                // Text of which nothing is known may be any name: that alone makes it none.
+                Relation::May if part.has_unknown() && !part.specific() => Relation::No,
+                found => relation.min(found),
+            };
             if relation == Relation::No {
                 return Reach::At(relation);
             }

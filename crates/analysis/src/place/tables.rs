@@ -5,9 +5,11 @@
 //! exceptions stand before what they except. [`ORDINARY`] says "not special": the region decides.
 
 mod home;
+mod index;
 mod root;
 
 pub(super) use home::HOME;
+pub(super) use index::Table;
 pub(super) use root::{ROOT, Top, WORKSPACE_TOPS};
 
 use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
@@ -303,8 +305,11 @@ mod tests {
 
     #[test]
     fn rows_can_match() {
-        let rows =
-            ROOT.iter().flat_map(|t| t.rows).chain(HOME).chain(INSIDE.iter().flat_map(|(_, rows)| *rows));
+        let rows = ROOT
+            .iter()
+            .flat_map(|t| t.rows.rows())
+            .chain(HOME.rows())
+            .chain(INSIDE.iter().flat_map(|(_, rows)| *rows));
         for (row, _) in rows.chain(NAMES).chain(FAMILIES).chain(KEY_FAMILIES) {
             assert!(!row.starts_with('/') && !row.ends_with('/') && !row.contains("//"), "{row}");
             assert!(row.split('/').rev().skip(1).all(|name| name != "**"), "** ends a row: {row}");

@@ -1,5 +1,7 @@
 //! Which scope and which covers each kind of path has.
 
+mod rows;
+
 use super::Places;
 use crate::effect::{Covers, Rest, Scope, Target};
 use crate::value::{Origins, Piece, Value};

@@ -2,11 +2,11 @@
 //!
 //! Sources: the FILES sections of the manual pages of the programs concerned, XDG Base Directory Specification 0.8.
 
-use super::Row;
+use super::index::{Table, table};
 use crate::effect::Scope::{Own, Persistence, Secret};
 
 /// Below a home directory.
-pub(in crate::place) const HOME: &[Row] = &[
+pub(in crate::place) const HOME: Table = table!(&[
     // The firewall and the agents that it guards.
     (".config/shward/**", Own),
     (".local/state/shward/**", Own),
@@ -221,4 +221,4 @@ pub(in crate::place) const HOME: &[Row] = &[
     (".rhosts", Persistence),
     (".shosts", Persistence),
     (".k5login", Persistence),
-];
+]);

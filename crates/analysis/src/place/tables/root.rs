@@ -3,7 +3,7 @@
 //! Sources: file-hierarchy(7), hier(7), proc(5), kernel documentation `admin-guide/sysrq`, sudoers(5), ld.so(8), pam.d(5),
 //! systemd.unit(5), crontab(5), udev(7), apt.conf(5), XDG Autostart Specification 0.5.
 
-use super::Row;
+use super::index::{Table, table};
 use crate::effect::Scope::{
     self, Device, Elsewhere, Environment, Harmless, Home, Own, Persistence, Secret, System, Temp, Unknown,
 };
@@ -18,44 +18,46 @@ pub(in crate::place) struct Top {
     /// How many names follow before a home directory is reached, if it holds home directories.
     pub(in crate::place) home_after: Option<usize>,
     /// What matters below it.
-    pub(in crate::place) rows: &'static [Row],
+    pub(in crate::place) rows: Table,
 }
 
-const fn top(name: &'static str, base: Scope, rows: &'static [Row]) -> Top {
+const fn top(name: &'static str, base: Scope, rows: Table) -> Top {
     Top { name, base, home_after: None, rows }
 }
 
 const fn homes(name: &'static str, after: usize) -> Top {
-    Top { name, base: Home, home_after: Some(after), rows: &[] }
+    Top { name, base: Home, home_after: Some(after), rows: NOTHING }
 }
+
+const NOTHING: Table = table!(&[]);
 
 /// The directories of the root, sorted by name. What is not listed is elsewhere.
 pub(in crate::place) const ROOT: &[Top] = &[
-    top("Applications", System, &[]),
+    top("Applications", System, NOTHING),
     top("Library", System, LIBRARY),
-    top("System", System, &[]),
+    top("System", System, NOTHING),
     homes("Users", 1),
-    top("bin", System, &[]),
-    top("boot", System, &[]),
+    top("bin", System, NOTHING),
+    top("boot", System, NOTHING),
     top("dev", Device, DEV),
     top("etc", System, ETC),
     homes("home", 1),
     top("lib", System, LIB),
-    top("lib32", System, &[]),
-    top("lib64", System, &[]),
-    top("libx32", System, &[]),
-    top("media", Elsewhere, &[]),
-    top("mnt", Elsewhere, &[]),
-    top("nix", System, &[]),
-    top("opt", System, &[]),
+    top("lib32", System, NOTHING),
+    top("lib64", System, NOTHING),
+    top("libx32", System, NOTHING),
+    top("media", Elsewhere, NOTHING),
+    top("mnt", Elsewhere, NOTHING),
+    top("nix", System, NOTHING),
+    top("opt", System, NOTHING),
     top("proc", System, PROC),
     homes("root", 0),
     top("run", System, RUN),
-    top("sbin", System, &[]),
-    top("snap", System, &[]),
-    top("srv", System, &[]),
-    top("sys", Device, &[]),
-    top("tmp", Temp, &[]),
+    top("sbin", System, NOTHING),
+    top("snap", System, NOTHING),
+    top("srv", System, NOTHING),
+    top("sys", Device, NOTHING),
+    top("tmp", Temp, NOTHING),
     top("usr", System, USR),
     top("var", System, VAR),
 ];
@@ -63,15 +65,15 @@ pub(in crate::place) const ROOT: &[Top] = &[
 /// Top directories that may be a workspace themselves although their content is the system's.
 pub(in crate::place) const WORKSPACE_TOPS: &[&str] = &["opt", "srv"];
 
-const LIBRARY: &[Row] = &[
+const LIBRARY: Table = table!(&[
     ("LaunchAgents/**", Persistence),
     ("LaunchDaemons/**", Persistence),
     ("Application Support/ClaudeCode/**", Own),
     ("Application Support/shward/**", Own),
     ("Keychains/**", Secret),
-];
+]);
 
-const DEV: &[Row] = &[
+const DEV: Table = table!(&[
     ("null", Harmless),
     ("zero", Harmless),
     ("full", Harmless),
@@ -85,9 +87,9 @@ const DEV: &[Row] = &[
     ("fd/**", Harmless),
     ("shm/**", Temp),
     ("mqueue/**", Temp),
-];
+]);
 
-const PROC: &[Row] = &[
+const PROC: Table = table!(&[
     ("self/fd/*", Harmless),
     ("self/fdinfo/*", Harmless),
     ("thread-self/fd/*", Harmless),
@@ -106,9 +108,9 @@ const PROC: &[Row] = &[
     ("*/task/*/cwd/**", Unknown),
     ("sys/**", Device),
     ("sysrq-trigger", Device),
-];
+]);
 
-const ETC: &[Row] = &[
+const ETC: Table = table!(&[
     // Passwords and keys.
     ("shadow", Secret),
     ("shadow-", Secret),
@@ -238,10 +240,10 @@ const ETC: &[Row] = &[
     ("dbus-1/**", Persistence),
     ("ssh/**", Persistence),
     ("nsswitch.conf", Persistence),
-];
+]);
 
 /// `/lib` and `/usr/lib`.
-const LIB: &[Row] = &[
+const LIB: Table = table!(&[
     ("systemd/**", Persistence),
     ("udev/**", Persistence),
     ("modprobe.d/**", Persistence),
@@ -250,9 +252,9 @@ const LIB: &[Row] = &[
     ("binfmt.d/**", Persistence),
     ("sysctl.d/**", Persistence),
     ("security/**", Persistence),
-];
+]);
 
-const USR: &[Row] = &[
+const USR: Table = table!(&[
     ("lib/systemd/**", Persistence),
     ("lib/udev/**", Persistence),
     ("lib/modprobe.d/**", Persistence),
@@ -268,9 +270,9 @@ const USR: &[Row] = &[
     ("local/etc/sudoers.d/**", Persistence),
     ("bin/shward", Own),
     ("local/bin/shward", Own),
-];
+]);
 
-const RUN: &[Row] = &[
+const RUN: Table = table!(&[
     ("secrets/**", Secret),
     ("credentials/**", Secret),
     ("shward/**", Own),
@@ -290,9 +292,9 @@ const RUN: &[Row] = &[
     ("dbus/system_bus_socket", Device),
     ("systemd/private", Device),
     ("lock/**", Temp),
-];
+]);
 
-const VAR: &[Row] = &[
+const VAR: Table = table!(&[
     ("tmp/**", Temp),
     ("folders/**", Temp),
     ("spool/cron/**", Persistence),
@@ -315,4 +317,4 @@ const VAR: &[Row] = &[
     ("lib/krb5kdc/**", Secret),
     ("lib/shward/**", Own),
     ("log/shward/**", Own),
-];
+]);

@@ -1,0 +1,153 @@
+//! A table of rows that is searched by the first name, although it is written in an order that people read.
+
+use super::Row;
+use crate::place::path::Names;
+use crate::place::pattern::Part;
+
+/// Rows with an index by their first names, made at compile time.
+#[derive(Debug)]
+pub(in crate::place) struct Table {
+    rows: &'static [Row],
+    /// The rows sorted by first name; those whose first name is a pattern stand before all others.
+    order: &'static [u16],
+    /// How many have a pattern first.
+    wild: usize,
+}
+
+/// The table of a constant slice of rows.
+macro_rules! table {
+    ($rows:expr) => {{
+        const ROWS: &[$crate::place::tables::Row] = $rows;
+        const ORDER: [u16; ROWS.len()] = $crate::place::tables::index::sorted(ROWS);
+        $crate::place::tables::index::Table::new(ROWS, &ORDER)
+    }};
+}
+pub(in crate::place) use table;
+
+impl Table {
+    pub(in crate::place) const fn new(rows: &'static [Row], order: &'static [u16]) -> Self {
+        let mut wild = 0;
+        let mut rest = rows;
+        while let Some(((row, _), others)) = rest.split_first() {
+            if is_wild(first(row.as_bytes())) {
+                wild += 1;
+            }
+            rest = others;
+        }
+        Self { rows, order, wild }
+    }
+
+    /// All rows, as they are written.
+    pub(in crate::place) fn rows(&self) -> &'static [Row] {
+        self.rows
+    }
+
+    /// The rows that may be about a path, in the order in which they count.
+    pub(in crate::place) fn about(&self, mut names: Names<'_>) -> impl Iterator<Item = &'static Row> + use<> {
+        let rows = self.rows;
+        let (all, named, wild): (&[Row], &[u16], &[u16]) = match names.next() {
+            Some(Part::Text(name)) => {
+                let (wild, exact) = self.order.split_at_checked(self.wild).unwrap_or_default();
+                let start = exact.partition_point(|at| first_of(rows, *at) < name);
+                let exact = exact.get(start..).unwrap_or_default();
+                let len = exact.partition_point(|at| first_of(rows, *at) == name);
+                (&[], exact.get(..len).unwrap_or_default(), wild)
+            }
+            Some(Part::Pattern(_)) | None => (rows, &[], &[]),
+        };
+        all.iter().chain(named.iter().chain(wild).filter_map(move |at| rows.get(usize::from(*at))))
+    }
+}
+
+fn first_of(rows: &'static [Row], at: u16) -> &'static [u8] {
+    rows.get(usize::from(at)).map(|(row, _)| first(row.as_bytes())).unwrap_or_default()
+}
+
+/// The first name of a row.
+const fn first(row: &[u8]) -> &[u8] {
+    let mut at = 0;
+    let mut rest = row;
+    while let Some((byte, others)) = rest.split_first() {
+        if *byte == b'/' {
+            break;
+        }
+        at += 1;
+        rest = others;
+    }
+    match row.split_at_checked(at) {
+        Some((first, _)) => first,
+        None => row,
+    }
+}
+
+const fn is_wild(name: &[u8]) -> bool {
+    let mut rest = name;
+    while let Some((byte, others)) = rest.split_first() {
+        if *byte == b'*' {
+            return true;
+        }
+        rest = others;
+    }
+    false
+}
+
+/// Whether `a` stands before `b`.
+const fn before(a: &[u8], b: &[u8]) -> bool {
+    match (is_wild(a), is_wild(b)) {
+        (true, wild) => return !wild,
+        (false, true) => return false,
+        (false, false) => {}
+    }
+    let (mut a, mut b) = (a, b);
+    loop {
+        match (a.split_first(), b.split_first()) {
+            (Some((x, rest_a)), Some((y, rest_b))) if *x == *y => (a, b) = (rest_a, rest_b),
+            (Some((x, _)), Some((y, _))) => return *x < *y,
+            (None, other) => return other.is_some(),
+            (Some(_), None) => return false,
+        }
+    }
+}
+
+/// The order of rows by first name; equal ones stay as they are written.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler only: an index out of bounds does not compile"
+)]
+pub(in crate::place) const fn sorted<const N: usize>(rows: &[Row]) -> [u16; N] {
+    let mut order = [0; N];
+    let mut count = 0;
+    while count < N {
+        let name = first(rows[count].0.as_bytes());
+        let mut at = count;
+        while at > 0 && before(name, first(rows[order[at - 1] as usize].0.as_bytes())) {
+            order[at] = order[at - 1];
+            at -= 1;
+        }
+        order[at] = count as u16;
+        count += 1;
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effect::Scope::{Own, Secret, System};
+
+    const TABLE: Table =
+        table!(&[("b/x", Secret), ("a*/y", Own), ("b", System), ("a", Own), ("**", Own), ("ab/c", Own)]);
+
+    fn about(path: &str) -> Vec<&'static str> {
+        TABLE.about(Names::Path(path.as_bytes())).map(|(row, _)| *row).collect()
+    }
+
+    #[test]
+    fn rows_are_found_by_their_first_name() {
+        assert_eq!(about("/b/x"), ["b/x", "b", "a*/y", "**"]);
+        assert_eq!(about("/a"), ["a", "a*/y", "**"]);
+        assert_eq!(about("/ab/d"), ["ab/c", "a*/y", "**"]);
+        assert_eq!(about("/zz"), ["a*/y", "**"]);
+        assert_eq!(about("/").len(), 6);
+    }
+}

@@ -1,0 +1,60 @@
+//! Every row of the tables is reached, and no pattern hides what it names.
+
+use super::{H, W, look};
+use crate::effect::Scope;
+use crate::place::tables::{HOME, INSIDE, NAMES, ORDINARY, ROOT};
+use crate::world::Frozen;
+use bumpalo::Bump;
+
+/// Every row of the tables, as a path, with its scope: `*` stands for `x`.
+fn rows_as_paths() -> Vec<(String, Scope)> {
+    let path = |anchor: &str, row: &str| format!("{anchor}/{}", row.replace("**", "x").replace('*', "x"));
+    let mut all = Vec::new();
+    for top in ROOT {
+        all.extend(top.rows.rows().iter().map(|(row, scope)| (path(&format!("/{}", top.name), row), *scope)));
+    }
+    all.extend(HOME.rows().iter().map(|(row, scope)| (path("/home/u", row), *scope)));
+    for (name, rows) in INSIDE {
+        all.extend(rows.iter().map(|(row, scope)| (path(&format!("/data/{name}"), row), *scope)));
+    }
+    all.extend(NAMES.iter().map(|(row, scope)| (path("/home/u/proj/sub", row), *scope)));
+    all
+}
+
+#[test]
+fn every_row_is_reached() {
+    let arena = Bump::new();
+    for (path, scope) in rows_as_paths() {
+        let found = look(&arena, &Frozen, W, H, Some(W), arena.alloc_str(&path)).scope;
+        assert!(
+            found == scope || (found > scope && found >= Scope::Persistence) || scope == ORDINARY,
+            "{path}: {found:?}, not {scope:?}"
+        );
+    }
+}
+
+#[test]
+fn hiding_a_letter_hides_nothing() {
+    let arena = Bump::new();
+    let mut hidden = 0;
+    for (path, scope) in rows_as_paths().into_iter().filter(|(_, scope)| *scope >= Scope::Persistence) {
+        // Each letter of each name in turn, but for the dot that a pattern does not match.
+        for (at, _) in path.char_indices().filter(|(_, c)| c.is_ascii_alphanumeric()) {
+            for pattern in ["?", "*"] {
+                let mut path = path.clone();
+                path.replace_range(at..=at, pattern);
+                let last = path.rsplit('/').next().unwrap_or_default();
+                // `*.env` says an extension only, which is not enough for names that count everywhere.
+                if last.starts_with(['?', '*'])
+                    && !last[1..].contains(|c: char| c.is_ascii_alphanumeric() && !last[1..].starts_with('.'))
+                {
+                    continue;
+                }
+                let found = look(&arena, &Frozen, W, H, Some(W), arena.alloc_str(&path)).scope;
+                assert!(found >= scope, "{path}: {found:?}, not {scope:?}");
+                hidden += 1;
+            }
+        }
+    }
+    assert!(hidden > 5_000, "{hidden}");
+}
