@@ -9,7 +9,6 @@ mod index;
 mod root;
 
 pub(super) use home::HOME;
-pub(super) use index::Table;
 pub(super) use root::{ROOT, Top, WORKSPACE_TOPS};
 
 use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
