@@ -130,8 +130,18 @@ const VCS: &[&str] = &[
     "init",
 ];
 const REMOTE: &[&str] = &["read", "change", "destroy"];
-const ORIGINS: &[&str] =
-    &["literal", "file", "secret", "environment", "network", "decoded", "terminal", "written", "unknown"];
+const ORIGINS: &[&str] = &[
+    "literal",
+    "file",
+    "secret",
+    "environment",
+    "network",
+    "decoded",
+    "terminal",
+    "written",
+    "unknown",
+    "names",
+];
 
 /// What kind of word was looked for, and what would have been right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,6 +201,7 @@ pub(crate) fn act(word: &str) -> Found<Act> {
     let (kind, detail) = word.split_once(':').unwrap_or((word, ""));
     match kind {
         "recursive" if detail.is_empty() => Ok(Act::Recursive),
+        "last" if detail.is_empty() => Ok(Act::Last),
         "exec" if detail.is_empty() => Ok(Act::Exec),
         "listen" if detail.is_empty() => Ok(Act::Listen),
         "send" if detail.is_empty() => Ok(Act::Send),
@@ -230,6 +241,7 @@ pub(crate) fn act(word: &str) -> Found<Act> {
                 "delete-tree:PATH",
                 "metadata:PATH",
                 "recursive",
+                "last",
                 "exec",
                 "code:LANG",
                 "connect",

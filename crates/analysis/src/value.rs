@@ -1,5 +1,6 @@
 //! What a word may expand to, and where text comes from.
 
+use bumpalo::Bump;
 use shward_syntax::Span;
 use std::fmt;
 
@@ -28,8 +29,10 @@ impl Origins {
     pub const WRITTEN: Self = Self(1 << 7);
     /// Not known.
     pub const UNKNOWN: Self = Self(1 << 8);
+    /// Names of files, each of which is or lies below a place that the plan already lists or reads (`find`, `grep -l`).
+    pub const NAMES: Self = Self(1 << 9);
 
-    const NAMES: [(Self, &'static str); 9] = [
+    const LABELS: [(Self, &'static str); 10] = [
         (Self::LITERAL, "literal"),
         (Self::FILE, "file"),
         (Self::SECRET, "secret"),
@@ -39,6 +42,7 @@ impl Origins {
         (Self::TERMINAL, "terminal"),
         (Self::WRITTEN, "written"),
         (Self::UNKNOWN, "unknown"),
+        (Self::NAMES, "names"),
     ];
 
     /// Every origin of both.
@@ -73,13 +77,13 @@ impl Origins {
 
     /// The names of the origins, in a fixed order.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Self::NAMES.into_iter().filter(move |(o, _)| self.contains(*o)).map(|(_, n)| n)
+        Self::LABELS.into_iter().filter(move |(o, _)| self.contains(*o)).map(|(_, n)| n)
     }
 
     /// The origin of this name, as the knowledge files spell it.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::NAMES.into_iter().find(|(_, n)| *n == name).map(|(o, _)| o)
+        Self::LABELS.into_iter().find(|(_, n)| *n == name).map(|(o, _)| o)
     }
 }
 
@@ -119,6 +123,18 @@ pub enum Piece<'a> {
 impl<'a> Value<'a> {
     /// The empty string.
     pub const EMPTY: Self = Self { pieces: &[], origins: Origins::LITERAL };
+
+    /// Known text.
+    #[must_use]
+    pub fn text(arena: &'a Bump, text: &'a [u8], origins: Origins) -> Self {
+        Self { pieces: if text.is_empty() { &[] } else { arena.alloc([Piece::Text(text)]) }, origins }
+    }
+
+    /// Any text at all, from these places.
+    #[must_use]
+    pub const fn unknown(origins: Origins) -> Self {
+        Self { pieces: &[Piece::Unknown], origins }
+    }
 
     /// The text, if all of it is known.
     #[must_use]

@@ -5,6 +5,7 @@
 
 use super::evaluate;
 use super::languages;
+use super::names;
 use super::network;
 use super::program::execute_itself;
 use super::run::{Run, anywhere, certainty};
@@ -12,7 +13,7 @@ use super::scan::Scan;
 use super::tables::{Item, Level, Repeat};
 use super::values;
 use super::words::{Act, Output, Role, Stdin};
-use crate::effect::{Certainty, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
+use crate::effect::{Certainty, EffectKind, Rest, Scope, Unknown, WriteMode};
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::FileKind;
@@ -313,7 +314,7 @@ fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endpoints: usiz
         return;
     }
     match act {
-        Act::Recursive => {}
+        Act::Recursive | Act::Last => {}
         Act::Place(role, path) => place(run, flow, role, path),
         Act::Exec => execute_itself(run),
         Act::Code("terminal") => run.code("terminal", None, Origins::TERMINAL, span),
@@ -666,11 +667,8 @@ fn output<'a>(
         Output::Origins(_) => {
             let decoded = evaluate::decodes(run.name, scan);
             let decoded = if decoded { Origins::DECODED } else { Origins::NONE };
-            Stream {
-                text: None,
-                origins: flow.origins | named(kind) | decoded,
-                source: flow.source.or(Some(span)),
-            }
+            let origins = names::kept(run, scan, flow.origins | named(kind) | decoded);
+            Stream { text: None, origins, source: flow.source.or(Some(span)) }
         }
     }
 }

@@ -8,6 +8,7 @@ mod apply;
 mod endpoint;
 mod evaluate;
 mod languages;
+mod names;
 mod network;
 mod program;
 mod readers;

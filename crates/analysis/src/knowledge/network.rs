@@ -5,7 +5,7 @@ use super::endpoint;
 use super::run::{Run, certainty};
 use super::values;
 use super::words::Role;
-use crate::effect::EffectKind;
+use crate::effect::{EffectKind, Endpoint};
 use crate::value::{Field, Origins};
 
 /// What a value adds to what is sent; whether it names an endpoint.
@@ -49,9 +49,14 @@ pub(super) fn connect<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, each: &Use<'a>
     let field = &each.field;
     match each.role {
         Role::Connect | Role::Download => {
-            let endpoint = endpoint::of(&field.value);
+            let mut endpoint = endpoint::of(&field.value);
             if endpoint.scheme == b"file" {
                 return;
+            }
+            let plain = field.known().is_some_and(|t| !t.iter().any(|b| matches!(b, b':' | b'/' | b'.')));
+            if run.name == "git" && plain {
+                // A remote by its name in the configuration.
+                endpoint = Endpoint::UNKNOWN;
             }
             let sends = flow.sent | carried(field);
             run.emit(

@@ -6,7 +6,7 @@
 use super::run::Run;
 use super::tables::{Kind, Level, Operands, Opt, Spelling, Takes};
 use super::values;
-use super::words::{Role, Style};
+use super::words::{Act, Role, Style};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::value::{Field, Piece};
 use bumpalo::Bump;
@@ -115,8 +115,16 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
     let Some(level) = at.level() else { return scan };
     let style = level.style;
     let sensitive = at.levels.iter().any(|l| l.sensitive);
-    let mut scanner =
-        Scanner { arena, run, levels: at.levels, style, sensitive, uncertain: false, args: at.args };
+    let mut scanner = Scanner {
+        arena,
+        run,
+        levels: at.levels,
+        style,
+        sensitive,
+        uncertain: false,
+        over: false,
+        args: at.args,
+    };
     let mut options_over = false;
     loop {
         let here = scanner.args;
@@ -128,6 +136,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 continue;
             }
             if scanner.option(arg, &mut scan) {
+                options_over = scanner.over;
                 continue;
             }
         }
@@ -201,6 +210,8 @@ struct Scanner<'r, 's, 'a> {
     sensitive: bool,
     /// An argument that is not known came before: it may have ended the options.
     uncertain: bool,
+    /// The last option says that what follows are operands.
+    over: bool,
     args: &'a [Field<'a>],
 }
 
@@ -400,6 +411,7 @@ impl<'a> Scanner<'_, '_, 'a> {
                 }
             }
         }
+        self.over = found.option.acts.contains(&Act::Last);
         let given = Given { option: found.option, name: found.name, value };
         match found.option.kind {
             Kind::Info => scan.info |= scan.operands.is_empty() && !self.uncertain,

@@ -75,6 +75,8 @@ pub(crate) enum Act {
     /// An effect on a fixed place.
     Place(Role, &'static str),
     Recursive,
+    /// The options end after this one.
+    Last,
     Exec,
     Code(&'static str),
     Connect(&'static str),

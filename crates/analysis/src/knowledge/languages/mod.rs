@@ -12,6 +12,16 @@ use shward_syntax::{Dialect, Span};
 pub(crate) const NOT_OF_THE_PROJECT: Origins =
     Origins::NETWORK.union(Origins::DECODED).union(Origins::WRITTEN).union(Origins::SECRET);
 
+/// The grammar that a shell of this name reads.
+pub(crate) fn dialect(shell: &str) -> Dialect {
+    if matches!(shell, "sh" | "dash" | "ash") { Dialect::Posix } else { Dialect::Bash }
+}
+
+/// Whether a Python module comes with Python, or reaches out of the process.
+pub(crate) fn is_standard_module(name: &[u8]) -> bool {
+    python::is_standard(name)
+}
+
 /// Program text is executed. Gives what it prints.
 pub(crate) fn run<'a>(
     run: &mut Run<'_, 'a>,
@@ -27,8 +37,8 @@ pub(crate) fn run<'a>(
     };
     let output = match language {
         "shell" => {
-            let stdin = run.call.stdin;
-            return run.session.run_text(source, Dialect::Posix, arguments, stdin, Reentry::New, span);
+            let (stdin, dialect) = (run.call.stdin, dialect(run.name));
+            return run.session.run_text(source, dialect, arguments, stdin, Reentry::New, span);
         }
         "python" => python::run(run, source, text, span),
         _ => None,
@@ -56,8 +66,8 @@ pub(crate) fn script<'a>(
     let content = on.session.file_text(&file.value);
     if let (Some(text), "shell") = (content.text, language) {
         on.reads(file, false);
-        let stdin = on.call.stdin;
-        return on.session.run_text(text, Dialect::Bash, all, stdin, Reentry::New, file.span);
+        let (stdin, dialect) = (on.call.stdin, dialect(on.name));
+        return on.session.run_text(text, dialect, all, stdin, Reentry::New, file.span);
     }
     if content.text.is_some() && language == "python" {
         on.reads(file, false);

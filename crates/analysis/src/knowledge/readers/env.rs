@@ -1,6 +1,6 @@
 //! `env`: variables, a working directory, and a command that may come as one string (`-S`).
 
-use crate::effect::{EffectKind, Scope, Target, Unknown};
+use crate::effect::{EffectKind, Scope, Unknown};
 use crate::knowledge::apply;
 use crate::knowledge::run::{Run, anywhere};
 use crate::knowledge::scan::At;

@@ -1,10 +1,27 @@
 //! Typed readers for argument lists that the tables cannot describe alone.
 
 pub(crate) mod env;
+pub(crate) mod find;
+pub(crate) mod git_checkout;
+pub(crate) mod git_config;
+pub(crate) mod git_push;
+pub(crate) mod git_restore;
+pub(crate) mod python;
+pub(crate) mod shell;
+pub(crate) mod xargs;
+
+mod found;
 
 use super::run::Run;
 use super::scan::At;
+use crate::effect::{Certainty, EffectKind};
 use crate::value::Stream;
 
 /// Interprets the arguments after `At` and returns standard output.
 pub(crate) type Reader = for<'r, 's, 'p, 'a> fn(&'r mut Run<'s, 'a>, &'p At<'a>) -> Stream<'a>;
+
+/// Changes of the working tree that are not committed are lost.
+fn discards(run: &mut Run<'_, '_>, certainty: Certainty) {
+    let span = run.call.span;
+    run.emit(EffectKind::Vcs { action: "discard" }, span, certainty);
+}

@@ -8,7 +8,7 @@
 mod modules;
 mod tokens;
 
-use crate::effect::{Certainty, EffectKind, Scope, Target, WriteMode};
+use crate::effect::{Certainty, EffectKind, Scope, WriteMode};
 use crate::knowledge::run::{Run, anywhere};
 use crate::knowledge::values;
 use crate::value::{Origins, Stream};
@@ -39,6 +39,11 @@ enum Mode {
     Replace,
     Append,
     Modify,
+}
+
+/// Whether a module is not the project's own or a package that it installed.
+pub(super) fn is_standard(name: &[u8]) -> bool {
+    modules::is_powerful(name)
 }
 
 /// Records the effects of a program that is understood; `None` if it is not.

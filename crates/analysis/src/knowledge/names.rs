@@ -1,0 +1,74 @@
+//! Which programs print names of files, and which pass such a list on unchanged.
+//!
+//! A list whose origin is [`Origins::NAMES`] alone lets `find … | xargs rm` be judged by where `find` looked.
+
+use super::run::Run;
+use super::scan::Scan;
+use super::values;
+use crate::value::Origins;
+
+/// Programs whose output are lines of their input, with the options that do not change that; `*` for all.
+const PASS: [(&str, &[&str]); 9] = [
+    ("sort", &["*"]),
+    ("head", &["*"]),
+    ("tail", &["*"]),
+    ("tac", &[]),
+    ("shuf", &["-n", "--head-count"]),
+    ("uniq", &["-d", "-u", "-i"]),
+    ("cat", &[]),
+    ("tee", &["-a"]),
+    (
+        "grep",
+        &[
+            "-v",
+            "--invert-match",
+            "-i",
+            "--ignore-case",
+            "-E",
+            "--extended-regexp",
+            "-F",
+            "--fixed-strings",
+            "-e",
+            "--regexp",
+            "-w",
+            "-x",
+            "-P",
+        ],
+    ),
+];
+
+/// The origins of a program's output, in which names stay names only if the program does not touch them.
+pub(super) fn kept<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, origins: Origins) -> Origins {
+    if prints_names(run.name, scan) {
+        // Without a place of its own the search begins here.
+        if scan.operands.len() < 2 {
+            let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
+            run.lists(&here, true);
+        }
+        return origins.without(Origins::FILE) | Origins::NAMES;
+    }
+    if !origins.contains(Origins::NAMES) {
+        return origins;
+    }
+    let passes = PASS.iter().find(|(name, _)| *name == run.name).is_some_and(|(_, options)| {
+        options.contains(&"*") || scan.own().iter().all(|given| options.contains(&given.name))
+    });
+    let described = scan.levels.iter().any(
+        |level| matches!(level.output, super::words::Output::Origins(names) if names.contains(&"names")),
+    );
+    if passes || described { origins } else { origins.without(Origins::NAMES) | Origins::FILE }
+}
+
+/// Whether the options make a search print the names of files instead of what it found.
+fn prints_names(program: &str, scan: &Scan<'_>) -> bool {
+    match program {
+        "grep" | "egrep" | "fgrep" | "rgrep" | "ag" | "ack" => {
+            scan.has(&["-l", "-L", "--files-with-matches", "--files-without-match"])
+        }
+        "rg" => scan.has(&["-l", "--files-with-matches", "--files-without-match", "--files"]),
+        "fd" | "fdfind" => {
+            !scan.has(&["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details", "--format"])
+        }
+        _ => false,
+    }
+}

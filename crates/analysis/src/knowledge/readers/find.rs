@@ -1,0 +1,410 @@
+//! `find`: starting points, then an expression whose actions read, delete, write or run.
+//!
+//! find(1), GNU findutils 4.9. Every action counts, wherever it stands: a branch of the expression that is not taken is
+//! not something that the names alone would tell.
+
+use super::found::{self, Root};
+use crate::effect::{Certainty, EffectKind, Rest, Unknown, WriteMode};
+use crate::knowledge::run::{Run, certainty};
+use crate::knowledge::scan::At;
+use crate::knowledge::values;
+use crate::session::Reentry;
+use crate::value::{Field, Origins, Piece, Stream, Value};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Deepest nesting of parentheses.
+const MAX_DEPTH: usize = 50;
+
+/// Tests and actions without an argument that do no more than choose and print.
+const ALONE: &[&[u8]] = &[
+    b"-print",
+    b"-print0",
+    b"-ls",
+    b"-prune",
+    b"-quit",
+    b"-empty",
+    b"-true",
+    b"-false",
+    b"-readable",
+    b"-writable",
+    b"-executable",
+    b"-nouser",
+    b"-nogroup",
+    b"-follow",
+    b"-mount",
+    b"-xdev",
+    b"-depth",
+    b"-d",
+    b"-daystart",
+    b"-noleaf",
+    b"-ignore_readdir_race",
+    b"-noignore_readdir_race",
+    b"-warn",
+    b"-nowarn",
+    b"-a",
+    b"-and",
+    b",",
+    b"-H",
+    b"-L",
+    b"-P",
+    b"-E",
+    b"-X",
+    b"-s",
+    b"-x",
+];
+
+/// Tests with an argument.
+const WITH_ARGUMENT: &[&[u8]] = &[
+    b"-name",
+    b"-iname",
+    b"-path",
+    b"-ipath",
+    b"-wholename",
+    b"-iwholename",
+    b"-regex",
+    b"-iregex",
+    b"-lname",
+    b"-ilname",
+    b"-type",
+    b"-xtype",
+    b"-size",
+    b"-mtime",
+    b"-atime",
+    b"-ctime",
+    b"-mmin",
+    b"-amin",
+    b"-cmin",
+    b"-newer",
+    b"-anewer",
+    b"-cnewer",
+    b"-perm",
+    b"-user",
+    b"-group",
+    b"-uid",
+    b"-gid",
+    b"-links",
+    b"-inum",
+    b"-samefile",
+    b"-fstype",
+    b"-maxdepth",
+    b"-mindepth",
+    b"-regextype",
+    b"-used",
+    b"-context",
+    b"-printf",
+    b"-flags",
+    b"-Bmin",
+    b"-Btime",
+    b"-newerXY",
+    b"-depth",
+];
+
+/// Tests that leave only some of the names.
+const FILTERS: &[&[u8]] = &[
+    b"-name",
+    b"-iname",
+    b"-path",
+    b"-ipath",
+    b"-wholename",
+    b"-iwholename",
+    b"-regex",
+    b"-iregex",
+    b"-lname",
+    b"-ilname",
+    b"-size",
+    b"-mtime",
+    b"-atime",
+    b"-ctime",
+    b"-mmin",
+    b"-amin",
+    b"-cmin",
+    b"-newer",
+    b"-anewer",
+    b"-cnewer",
+    b"-perm",
+    b"-user",
+    b"-group",
+    b"-inum",
+    b"-samefile",
+    b"-used",
+    b"-newerXY",
+    b"-links",
+];
+
+/// Reads the arguments of `find`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let span = run.call.span;
+    let mut args = at.args;
+    let mut roots = BumpVec::new_in(run.arena());
+    while let Some((arg, rest)) = args.split_first() {
+        let text = arg.value.known_prefix();
+        match text {
+            b"-H" | b"-L" | b"-P" | b"-E" | b"-X" | b"-x" | b"-s" | b"-O0" | b"-O1" | b"-O2" | b"-O3"
+                if roots.is_empty() => {}
+            b"-D" if roots.is_empty() => {
+                args = rest.split_first().map(|(_, rest)| rest).unwrap_or_default();
+                continue;
+            }
+            b"--help" | b"-help" | b"--version" | b"-version" => {
+                return Stream::unknown(Origins::LITERAL, span);
+            }
+            b"--" if arg.known().is_some() => {}
+            [b'-', _, ..] | b"(" | b"!" | b"," => break,
+            _ => {
+                if text.is_empty() && !matches!(arg.value.pieces.first(), None | Some(Piece::Glob(_))) {
+                    // Whatever it is, it may as well be `-delete`.
+                    run.emit(
+                        EffectKind::Unknown { reason: Unknown::Argument },
+                        arg.span,
+                        Certainty::Possible,
+                    );
+                }
+                roots.push(*arg);
+            }
+        }
+        args = rest;
+    }
+    if roots.is_empty() {
+        roots.push(values::field(run.arena(), b".", Origins::LITERAL, span));
+    }
+    let mut expression = Expression {
+        run,
+        roots: roots.into_bump_slice(),
+        args,
+        output: Stream { text: None, origins: Origins::NAMES, source: Some(span) },
+        filtered_everywhere: true,
+        acts: false,
+    };
+    expression.alternatives(Guard::default(), 0);
+    if !expression.args.is_empty() {
+        // A closing parenthesis too many: find refuses to start.
+        expression.args = &[];
+    }
+    let Expression { output, filtered_everywhere, acts, roots, run, .. } = expression;
+    let filtered = filtered_everywhere && !acts;
+    for root in roots {
+        let mut target = run.target(&root.value, true);
+        if filtered && target.rest == Rest::Exact {
+            target.rest = Rest::Below;
+        }
+        run.emit(EffectKind::List { target }, root.span, certainty(root));
+    }
+    output
+}
+
+/// What the tests before an action leave over.
+#[derive(Debug, Clone, Copy, Default)]
+struct Guard<'a> {
+    filtered: bool,
+    pattern: Option<&'a [u8]>,
+}
+
+struct Expression<'r, 's, 'a> {
+    run: &'r mut Run<'s, 'a>,
+    roots: &'a [Field<'a>],
+    args: &'a [Field<'a>],
+    output: Stream<'a>,
+    /// Every way to the end leads through a test that leaves only some names.
+    filtered_everywhere: bool,
+    /// There is an action beside printing.
+    acts: bool,
+}
+
+impl<'a> Expression<'_, '_, 'a> {
+    fn next(&mut self) -> Option<Field<'a>> {
+        let (first, rest) = self.args.split_first()?;
+        self.args = rest;
+        Some(*first)
+    }
+
+    /// Chains separated by `-o`; gives what holds of a name that passes.
+    fn alternatives(&mut self, before: Guard<'a>, depth: usize) -> Guard<'a> {
+        if depth > MAX_DEPTH {
+            self.args = &[];
+            let span = self.run.call.span;
+            self.run.not_understood(Unknown::Budget("find expression"), span);
+            return Guard::default();
+        }
+        let mut all: Option<Guard<'a>> = None;
+        loop {
+            let passed = self.chain(before, depth);
+            let filtered = passed.filtered && all.is_none_or(|others| others.filtered);
+            // Several patterns are none.
+            let pattern = if all.is_none() { passed.pattern } else { None };
+            all = Some(Guard { filtered, pattern });
+            match self.args.first().and_then(|arg| arg.known()) {
+                Some(b"-o" | b"-or") => {
+                    self.args = self.args.split_first().map(|(_, rest)| rest).unwrap_or_default();
+                }
+                _ => {
+                    if depth == 0 {
+                        self.filtered_everywhere = filtered;
+                    }
+                    return Guard { filtered, pattern };
+                }
+            }
+        }
+    }
+
+    /// Tests and actions that all must hold.
+    fn chain(&mut self, before: Guard<'a>, depth: usize) -> Guard<'a> {
+        let mut guard = before;
+        let mut negated = false;
+        while let Some(word) = self.args.first().copied() {
+            let Some(text) = word.known() else {
+                self.next();
+                self.run.not_understood(Unknown::Argument, word.span);
+                continue;
+            };
+            match text {
+                b"-o" | b"-or" | b")" => return guard,
+                b"!" | b"-not" => {
+                    self.next();
+                    negated = !negated;
+                    continue;
+                }
+                b"(" => {
+                    self.next();
+                    let passed = self.alternatives(guard, depth + 1);
+                    if self.args.first().and_then(|arg| arg.known()) == Some(b")") {
+                        self.next();
+                    }
+                    if !negated {
+                        guard = passed;
+                    }
+                }
+                _ => {
+                    self.next();
+                    self.primary(text, &word, &mut guard, negated);
+                }
+            }
+            negated = false;
+        }
+        guard
+    }
+
+    fn primary(&mut self, text: &'a [u8], word: &Field<'a>, guard: &mut Guard<'a>, negated: bool) {
+        let stream = Stream { text: None, origins: Origins::FILE, source: Some(word.span) };
+        match text {
+            b"-delete" => {
+                self.acts = true;
+                self.delete(word, *guard);
+            }
+            b"-exec" | b"-execdir" | b"-ok" | b"-okdir" => {
+                self.acts = true;
+                self.exec(word, *guard);
+            }
+            b"-fprint" | b"-fprint0" | b"-fls" => {
+                if let Some(file) = self.next() {
+                    self.run.writes(&file, WriteMode::Replace, stream);
+                }
+            }
+            b"-fprintf" => {
+                if let Some(file) = self.next() {
+                    self.run.writes(&file, WriteMode::Replace, stream);
+                }
+                self.next();
+            }
+            b"-files0-from" => {
+                if let Some(file) = self.next() {
+                    self.run.reads(&file, false);
+                    self.run.not_understood(Unknown::Argument, file.span);
+                }
+            }
+            b"-printf" => {
+                self.next();
+                // Other text than names.
+                self.output.origins = Origins::FILE;
+            }
+            b"-ls" => self.output.origins = Origins::FILE,
+            b"-depth" => {}
+            _ if ALONE.contains(&text) => {}
+            _ if WITH_ARGUMENT.contains(&text) || (text.starts_with(b"-newer") && text.len() == 8) => {
+                let value = self.next();
+                let filters = FILTERS.contains(&text) || text.starts_with(b"-newer");
+                let everything =
+                    value.is_some_and(|v| matches!(v.known(), Some(b"*" | b"**" | b"./*" | b".*")));
+                if filters && !negated && !everything {
+                    guard.filtered = true;
+                    if text == b"-name" {
+                        guard.pattern = value.and_then(|v| v.known());
+                    }
+                }
+            }
+            _ => self.run.not_understood(Unknown::Option(text), word.span),
+        }
+    }
+
+    fn delete(&mut self, word: &Field<'a>, guard: Guard<'a>) {
+        for root in self.found(guard) {
+            let mut target = root.target;
+            if root.filtered {
+                target.rest = Rest::Below;
+            }
+            target.tree = !root.filtered;
+            self.run.emit(EffectKind::Delete { target }, word.span, Certainty::Possible);
+        }
+    }
+
+    fn found(&mut self, guard: Guard<'a>) -> Vec<Root<'a>> {
+        let mut found = Vec::with_capacity(self.roots.len());
+        for root in self.roots {
+            let target = self.run.target(&root.value, false);
+            found.push(Root { target, pattern: guard.pattern, filtered: guard.filtered, span: root.span });
+        }
+        found
+    }
+
+    /// `-exec COMMAND… ;` and `-exec COMMAND… {} +`.
+    fn exec(&mut self, word: &Field<'a>, guard: Guard<'a>) {
+        let roots = self.found(guard);
+        let mut words: Vec<Field<'a>> = Vec::new();
+        while let Some(arg) = self.next() {
+            let after_braces = words.last().is_some_and(|last| last.known() == Some(b"{}"));
+            match arg.known() {
+                Some(b";") => break,
+                Some(b"+") if after_braces => break,
+                _ => words.push(arg),
+            }
+        }
+        if words.is_empty() {
+            self.run.not_understood(Unknown::Argument, word.span);
+            return;
+        }
+        let mut origins = Origins::FILE;
+        found::with(self.run, &roots, &mut |run| {
+            for root in &roots {
+                let name = root.field(run.arena());
+                let argv = words.iter().map(|word| filled(run, word, &name));
+                let argv = BumpVec::from_iter_in(argv, run.arena()).into_bump_slice();
+                let output = run.argv(argv, run.call.stdin, Reentry::New);
+                origins = origins | output.origins;
+            }
+        });
+        self.output.origins = origins;
+    }
+}
+
+/// A word with every `{}` in it replaced by what is found.
+fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, name: &Field<'a>) -> Field<'a> {
+    if word.known() == Some(b"{}") {
+        return Field { span: word.span, ..*name };
+    }
+    let mut value = Value { pieces: &[], origins: word.value.origins };
+    for piece in word.value.pieces {
+        let Piece::Text(mut text) = *piece else {
+            value = values::joined(
+                run.arena(),
+                &[value, Value { pieces: std::slice::from_ref(piece), ..word.value }],
+            );
+            continue;
+        };
+        while let Some(at) = text.windows(2).position(|w| w == b"{}") {
+            let before = Value::text(run.arena(), text.get(..at).unwrap_or_default(), word.value.origins);
+            value = values::joined(run.arena(), &[value, before, name.value]);
+            text = text.get(at + 2..).unwrap_or_default();
+        }
+        value = values::joined(run.arena(), &[value, Value::text(run.arena(), text, word.value.origins)]);
+    }
+    Field { value, ..*word }
+}

@@ -1,0 +1,118 @@
+//! Names that a search finds: each is or lies below a known place, but which they are is not known.
+
+use crate::effect::{EffectKind, Rest, Target};
+use crate::knowledge::run::Run;
+use crate::knowledge::values;
+use crate::value::{Field, Origins, Piece, Value};
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::Span;
+
+/// A place below which names are found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Root<'a> {
+    pub(super) target: Target<'a>,
+    /// Only names of this pattern.
+    pub(super) pattern: Option<&'a [u8]>,
+    /// Not everything below it is meant.
+    pub(super) filtered: bool,
+    pub(super) span: Span,
+}
+
+/// File name endings of source code and prose, which hold no secrets worth a look.
+const ORDINARY: [&[u8]; 44] = [
+    b"py", b"pyi", b"pyc", b"pyo", b"js", b"mjs", b"cjs", b"jsx", b"ts", b"tsx", b"rs", b"go", b"c", b"h",
+    b"cc", b"cpp", b"hpp", b"cxx", b"java", b"kt", b"scala", b"rb", b"php", b"cs", b"swift", b"lua", b"pl",
+    b"sh", b"md", b"rst", b"txt", b"html", b"css", b"scss", b"vue", b"o", b"a", b"so", b"log", b"tmp",
+    b"bak", b"orig", b"rej", b"ipynb",
+];
+
+impl<'a> Root<'a> {
+    /// A word that stands for what is found.
+    pub(super) fn field(&self, arena: &'a Bump) -> Field<'a> {
+        let mut pieces = BumpVec::new_in(arena);
+        let path = self.target.path;
+        let start = if path.ends_with(b"/") { path } else { values::concat(arena, &[path, b"/"]) };
+        pieces.push(Piece::Text(start));
+        let name = self.pattern.unwrap_or(b"*");
+        let mut text = name;
+        while !text.is_empty() {
+            let plain = text.iter().position(|b| matches!(b, b'*' | b'?' | b'[')).unwrap_or(text.len());
+            let (head, tail) = text.split_at(plain);
+            if !head.is_empty() {
+                match pieces.last_mut() {
+                    Some(Piece::Text(last)) => *last = values::concat(arena, &[last, head]),
+                    _ => pieces.push(Piece::Text(head)),
+                }
+            }
+            let Some((_, rest)) = tail.split_first() else { break };
+            // A class is as good as any one character here.
+            pieces.push(Piece::Glob(b"*"));
+            text = match tail
+                .strip_prefix(b"[")
+                .and_then(|t| t.iter().position(|b| *b == b']').map(|at| (t, at)))
+            {
+                Some((class, at)) => class.get(at + 1..).unwrap_or_default(),
+                None => rest,
+            };
+        }
+        let value = Value { pieces: pieces.into_bump_slice(), origins: Origins::NAMES };
+        Field { value, span: self.span, many: true }
+    }
+
+    /// Whether what is found has nothing but ordinary names.
+    fn ordinary(&self) -> bool {
+        let extension =
+            self.pattern.and_then(|p| p.rsplit(|b| *b == b'.').next().filter(|e| e.len() < p.len()));
+        extension.is_some_and(|e| ORDINARY.contains(&e))
+    }
+}
+
+/// Starts programs with found names among their arguments, and makes their effects on these names mean everything that
+/// may be found.
+pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dyn FnMut(&mut Run<'_, 'a>)) {
+    let from = run.session.effects().len();
+    inner(run);
+    let mut expected = Vec::with_capacity(roots.len());
+    for root in roots {
+        let value = root.field(run.arena()).value;
+        expected.push((run.target(&value, false), root));
+    }
+    for effect in run.session.effects().iter_mut().skip(from) {
+        let reads = matches!(effect.kind, EffectKind::Read { .. } | EffectKind::List { .. });
+        let target = match &mut effect.kind {
+            EffectKind::Read { target }
+            | EffectKind::List { target }
+            | EffectKind::Write { target, .. }
+            | EffectKind::Delete { target }
+            | EffectKind::Metadata { target, .. } => target,
+            _ => continue,
+        };
+        let Some((_, root)) = expected.iter().find(|(e, _)| e.path == target.path && e.rest == target.rest)
+        else {
+            continue;
+        };
+        let scope = target.scope.max(if root.filtered { target.scope } else { root.target.scope });
+        let few = root.filtered && (!reads || root.ordinary());
+        let tree = target.tree || !few;
+        *target =
+            Target { path: root.target.path, rest: Rest::Below, scope, tree, covers: root.target.covers };
+    }
+}
+
+/// The places that names printed by an earlier part of the command lie at or below.
+pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> Vec<Root<'a>> {
+    let mut roots: Vec<Root<'a>> = Vec::new();
+    for effect in run.session.effects().iter() {
+        let (EffectKind::List { target } | EffectKind::Read { target }) = effect.kind else { continue };
+        if target.rest == Rest::Unknown || target.path.is_empty() {
+            // Names below a place that is not known.
+            return Vec::new();
+        }
+        let root = Root { target, pattern: None, filtered: target.rest == Rest::Below, span };
+        if !roots.iter().any(|r| r.target == root.target) {
+            roots.push(root);
+        }
+    }
+    roots
+}

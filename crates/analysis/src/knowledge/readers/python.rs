@@ -1,0 +1,82 @@
+//! Python: program text, a module, a script, or standard input.
+
+use crate::effect::{Certainty, EffectKind, Unknown};
+use crate::knowledge::apply;
+use crate::knowledge::interpret;
+use crate::knowledge::languages;
+use crate::knowledge::run::Run;
+use crate::knowledge::scan::At;
+use crate::knowledge::tables;
+use crate::knowledge::values;
+use crate::session::{Call, Reentry};
+use crate::value::{Origins, Stream};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Modules that are a program of the same name.
+const PROGRAMS: &[&[u8]] = &[
+    b"pytest",
+    b"pip",
+    b"black",
+    b"flake8",
+    b"mypy",
+    b"ruff",
+    b"isort",
+    b"coverage",
+    b"pylint",
+    b"bandit",
+    b"tox",
+    b"nox",
+    b"twine",
+    b"poetry",
+    b"pipenv",
+    b"pipx",
+    b"virtualenv",
+    b"mkdocs",
+    b"pycodestyle",
+    b"pyflakes",
+    b"pydocstyle",
+    b"uv",
+];
+
+/// Reads the arguments of `python`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    let span = run.call.span;
+    let Some(module) = scan.value(&["-m"]) else {
+        let output = apply::apply(run, &scan);
+        if scan.has(&["-i"]) && !scan.info {
+            // The prompt comes after the program, and takes what is left of standard input.
+            languages::standard_input(run, "python", &[]);
+        }
+        return output;
+    };
+    if scan.info {
+        return Stream::unknown(Origins::LITERAL, span);
+    }
+    let Some(name) = module.known() else {
+        run.not_understood(Unknown::Argument, module.span);
+        return Stream::unknown(Origins::UNKNOWN, span);
+    };
+    let mut argv = BumpVec::with_capacity_in(scan.operands.len() + 1, run.arena());
+    argv.push(module);
+    argv.extend_from_slice(&scan.operands);
+    let argv = argv.into_bump_slice();
+    if PROGRAMS.contains(&name) {
+        return run.argv(argv, run.call.stdin, Reentry::New);
+    }
+    // Described beside the programs, under names that no command has.
+    let described = values::concat(run.arena(), &[b"python:", name]);
+    if let Some((name, program)) = tables::program(described) {
+        let call = Call { argv, ..run.call };
+        let mut inner = Run { session: &mut *run.session, call, name, program };
+        let at = inner.start();
+        return interpret(&mut inner, &at);
+    }
+    if languages::is_standard_module(name) {
+        run.code("python", None, Origins::FILE, module.span);
+    } else {
+        let kind = EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
+        run.emit(kind, module.span, Certainty::Certain);
+    }
+    Stream::unknown(Origins::UNKNOWN, span)
+}

@@ -1,0 +1,208 @@
+//! `xargs`: a command whose last arguments come from standard input.
+//!
+//! xargs(1), GNU findutils 4.9.
+
+use super::found;
+use crate::effect::Unknown;
+use crate::knowledge::run::Run;
+use crate::knowledge::scan::{At, Scan};
+use crate::knowledge::values;
+use crate::session::Reentry;
+use crate::value::{Field, Origins, Piece, Stream, Value};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Most commands that are followed one by one; what is left is known to be like them in nothing.
+const MAX_RUNS: usize = 64;
+
+/// Reads the arguments of `xargs`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    let span = run.call.span;
+    if scan.info {
+        return Stream::unknown(Origins::LITERAL, span);
+    }
+    let mut items = run.call.stdin;
+    for file in scan.values(&["-a", "--arg-file"]) {
+        run.reads(&file, false);
+        items = run.session.file_text(&file.value);
+    }
+    let command = if scan.command.is_empty() {
+        let echo = values::field(run.arena(), b"echo", Origins::LITERAL, span);
+        &*run.arena().alloc_slice_copy(&[echo])
+    } else {
+        scan.command
+    };
+    let replace = replaced(&scan);
+    if let Replace::Unknown = replace {
+        run.not_understood(Unknown::Argument, span);
+        return Stream::unknown(Origins::UNKNOWN, span);
+    }
+    let words = items.text.and_then(|text| split(&scan, text, matches!(replace, Replace::Each(_))));
+    let from = |run: &Run<'_, 'a>, text: &'a [u8]| values::field(run.arena(), text, items.origins, span);
+    let Some(words) = words else {
+        return unknown_items(run, command, &replace, items);
+    };
+    let mut output = Stream { text: None, origins: items.origins, source: Some(span) };
+    match replace {
+        Replace::Each(marker) => {
+            if words.len() > MAX_RUNS {
+                run.not_understood(Unknown::Budget("xargs"), span);
+            }
+            for word in words.iter().take(MAX_RUNS) {
+                let item = from(run, run.arena().alloc_slice_copy(word));
+                let inner = run_with(run, command, Some(marker), &[item]);
+                output.origins = output.origins | inner.origins;
+            }
+        }
+        _ if words.is_empty() => {
+            let skips = scan.has(&["-r", "--no-run-if-empty"]);
+            if !skips {
+                output = run_with(run, command, None, &[]);
+            }
+        }
+        _ => {
+            let items: Vec<Field<'a>> =
+                words.iter().map(|word| from(run, run.arena().alloc_slice_copy(word))).collect();
+            output = run_with(run, command, None, &items);
+        }
+    }
+    output
+}
+
+/// How items take their place.
+enum Replace<'a> {
+    /// At the end.
+    Append,
+    /// One a line, wherever this text stands.
+    Each(&'a [u8]),
+    /// It is not known where.
+    Unknown,
+}
+
+fn replaced<'a>(scan: &Scan<'a>) -> Replace<'a> {
+    let given = scan.given.iter().rev().find(|g| matches!(g.name, "-I" | "-i" | "--replace" | "-J"));
+    match given {
+        None => Replace::Append,
+        Some(given) => match given.value {
+            None => Replace::Each(b"{}"),
+            Some(value) => value.known().filter(|t| !t.is_empty()).map_or(Replace::Unknown, Replace::Each),
+        },
+    }
+}
+
+/// Starts the command with these items.
+fn run_with<'a>(
+    run: &mut Run<'_, 'a>,
+    command: &'a [Field<'a>],
+    marker: Option<&[u8]>,
+    items: &[Field<'a>],
+) -> Stream<'a> {
+    let mut argv = BumpVec::with_capacity_in(command.len() + items.len(), run.arena());
+    match (marker, items.first()) {
+        (Some(marker), Some(item)) => {
+            argv.extend(command.first());
+            argv.extend(command.iter().skip(1).map(|word| filled(run, word, marker, item)));
+        }
+        _ => {
+            argv.extend_from_slice(command);
+            argv.extend_from_slice(items);
+        }
+    }
+    // The command's own standard input is /dev/null.
+    run.argv(argv.into_bump_slice(), Stream::EMPTY, Reentry::New)
+}
+
+/// The items are not known: names below places that the plan lists, or anything.
+fn unknown_items<'a>(
+    run: &mut Run<'_, 'a>,
+    command: &'a [Field<'a>],
+    replace: &Replace<'a>,
+    items: Stream<'a>,
+) -> Stream<'a> {
+    let span = run.call.span;
+    let marker = if let Replace::Each(marker) = replace { Some(*marker) } else { None };
+    let names = items.origins.contains(Origins::NAMES)
+        && items.origins.without(Origins::NAMES | Origins::LITERAL).is_empty();
+    let roots = if names { found::listed(run, span) } else { Vec::new() };
+    let mut output = Stream::unknown(Origins::NONE, span);
+    if roots.is_empty() {
+        let value = Value::unknown(items.origins);
+        let item = Field { value, span, many: marker.is_none() };
+        return run_with(run, command, marker, &[item]);
+    }
+    found::with(run, &roots, &mut |run| {
+        if marker.is_some() {
+            for root in &roots {
+                let item = Field { many: false, ..root.field(run.arena()) };
+                let inner = run_with(run, command, marker, &[item]);
+                output.origins = output.origins | inner.origins;
+            }
+        } else {
+            let all: Vec<Field<'a>> = roots.iter().map(|root| root.field(run.arena())).collect();
+            output = run_with(run, command, None, &all);
+        }
+    });
+    output
+}
+
+/// A word with every marker in it replaced by the item.
+fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, marker: &[u8], item: &Field<'a>) -> Field<'a> {
+    let mut parts = Vec::new();
+    for piece in word.value.pieces {
+        let Piece::Text(mut text) = *piece else {
+            parts.push(Value { pieces: std::slice::from_ref(piece), ..word.value });
+            continue;
+        };
+        while let Some(at) = text.windows(marker.len()).position(|w| w == marker) {
+            parts.push(Value::text(run.arena(), text.get(..at).unwrap_or_default(), word.value.origins));
+            parts.push(item.value);
+            text = text.get(at + marker.len()..).unwrap_or_default();
+        }
+        parts.push(Value::text(run.arena(), text, word.value.origins));
+    }
+    Field { value: values::joined(run.arena(), &parts), ..*word }
+}
+
+/// The items of a known text; `None` if a delimiter is not understood.
+fn split(scan: &Scan<'_>, text: &[u8], by_line: bool) -> Option<Vec<Vec<u8>>> {
+    let pieces = |separator: u8| {
+        let items = text.split(move |b| *b == separator).map(<[u8]>::to_vec).filter(|i| !i.is_empty());
+        Some(items.collect())
+    };
+    if scan.has(&["-E", "-e", "--eof"]) {
+        return None;
+    }
+    if scan.has(&["-0", "--null"]) {
+        return pieces(0);
+    }
+    if let Some(delimiter) = scan.value(&["-d", "--delimiter"]) {
+        return match delimiter.known()? {
+            [one] => pieces(*one),
+            b"\\n" => pieces(b'\n'),
+            b"\\t" => pieces(b'\t'),
+            b"\\0" => pieces(0),
+            _ => None,
+        };
+    }
+    let mut items: Vec<Vec<u8>> = Vec::new();
+    let mut item: Option<Vec<u8>> = None;
+    let mut quote = None;
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match (quote, byte) {
+            (Some(_), b'\n') => return None,
+            (Some(open), close) if open == *close => quote = None,
+            (None, b'\'' | b'"') => {
+                quote = Some(*byte);
+                item.get_or_insert_with(Vec::new);
+            }
+            (None, b'\\') => item.get_or_insert_with(Vec::new).push(*bytes.next()?),
+            (None, b'\n') => items.extend(item.take()),
+            (None, b' ' | b'\t') if !by_line => items.extend(item.take()),
+            (None, b' ' | b'\t') if item.is_none() => {}
+            (_, b) => item.get_or_insert_with(Vec::new).push(*b),
+        }
+    }
+    items.extend(item);
+    quote.is_none().then_some(items)
+}
