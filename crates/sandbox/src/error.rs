@@ -186,7 +186,8 @@ fn advice(stage: Stage, errno: i32, subject: &str) -> &'static str {
         (Stage::Path | Stage::Cwd, libc::ENOENT) if subject.contains("working directory") => {
             "create the directory or choose another"
         }
-        (Stage::Resources, libc::EMFILE | libc::ENFILE) => "too many open files: raise `ulimit -n`",
+        (Stage::IdMap, libc::ENOENT) => "/proc must be mounted",
+        (_, libc::EMFILE | libc::ENFILE) => "too many open files: raise `ulimit -n`",
         _ => "",
     }
 }

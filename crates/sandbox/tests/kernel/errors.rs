@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
 use shward_sandbox::{Confinement, Options, SandboxError, Stage, run};
 
+use crate::roles;
 use crate::support::{Place, need_sandbox};
 
 fn attempt(confinement: &Confinement) -> Result<(), SandboxError> {
@@ -64,4 +66,35 @@ fn a_path_swapped_for_a_link_since_the_plan() {
     let error = run(&plan, Options::default()).unwrap_err();
     assert_eq!((error.stage, error.errno), (Stage::Mount, libc::ELOOP), "{error}");
     assert_eq!(fs::read_to_string(place.outside().join("victim.txt")).unwrap(), "victim\n");
+}
+
+/// Kernels that give less, imitated in a namespace that unshare(1) makes.
+#[test]
+fn where_the_kernel_refuses_nothing_runs() {
+    need_sandbox!();
+    let usable = Command::new("unshare").args(["-Urmpf", "true"]).stderr(Stdio::null()).status();
+    if !usable.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED where_the_kernel_refuses_nothing_runs: unshare(1) cannot be used");
+        return;
+    }
+    let place = Place::new();
+    for (preparation, message) in [
+        ("mount -t proc proc /proc", "Exited(0)"),
+        ("echo 0 > /proc/sys/user/max_user_namespaces", "user.max_user_namespaces"),
+        ("echo 0 > /proc/sys/user/max_net_namespaces", "clone"),
+        ("mount -t proc proc /proc; mount --bind /dev/null /proc/meminfo", "systempaths=unconfined"),
+        ("mount -t tmpfs none /proc", "id-map"),
+        ("mount -t proc proc /proc; ulimit -n 10", "Too many open files"),
+    ] {
+        let touch = roles::command("touch", &place.workspace());
+        let mut shell = Command::new("unshare");
+        shell.args(["-Urmpf", "sh", "-c", &format!("{preparation}; exec \"$0\" \"$@\"")]);
+        shell.arg(touch.get_program()).args(touch.get_args());
+        shell.envs(touch.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let done = shell.output().unwrap();
+        let text = String::from_utf8_lossy(&done.stdout);
+        assert!(text.contains(message), "{preparation}: {text} {}", String::from_utf8_lossy(&done.stderr));
+        let mark = place.workspace().join("mark");
+        assert_eq!(fs::remove_file(mark).is_ok(), message == "Exited(0)", "{preparation}");
+    }
 }

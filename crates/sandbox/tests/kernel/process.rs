@@ -179,14 +179,26 @@ fn nothing_survives_its_supervisor() {
     let mut supervisor =
         roles::command("supervise", &place.workspace()).stdout(Stdio::null()).spawn().unwrap();
     wait_until("the command starts", || place.workspace().join("started").exists());
+    let processes = || processes_with(place.workspace().to_str().unwrap());
+    assert_eq!(processes(), 2, "process 1 and the command");
     supervisor.kill().unwrap();
     supervisor.wait().unwrap();
-    let tick = || std::fs::read(place.workspace().join("tick")).unwrap_or_default();
-    wait_until("the command stops", || {
-        let before = tick();
-        thread::sleep(Duration::from_millis(200));
-        before == tick()
-    });
+    wait_until("all are gone", || processes() == 0);
+}
+
+/// At every moment of the start: between clone and the death signal, during the mounts, before process 1 runs.
+#[test]
+fn nothing_survives_a_supervisor_killed_while_it_starts() {
+    need_sandbox!();
+    let place = Place::new();
+    let name = place.workspace();
+    for step in 0..80 {
+        let mut supervisor = roles::command("supervise", &name).stdout(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_micros(step * 250));
+        supervisor.kill().unwrap();
+        supervisor.wait().unwrap();
+    }
+    wait_until("all are gone", || processes_with(name.to_str().unwrap()) == 0);
 }
 
 #[test]

@@ -74,6 +74,7 @@ fn play() {
         "syscall" => syscalls::attack(path.to_str().unwrap()),
         "probe" => format!("{:?}", probe().sandbox.map_err(|error| (error.stage, error.errno))),
         "supervise" => supervise(path),
+        "touch" => touch(path),
         "leaks" => leaks(),
         other => format!("unknown role {other}"),
     };
@@ -101,17 +102,30 @@ fn tcp_to_myself() -> std::io::Result<()> {
 
 /// Runs a sandbox that does not end by itself, until this process is killed.
 fn supervise(workspace: &Path) -> String {
+    let name = workspace.to_str().unwrap();
     let plan = Confinement::new("/bin/bash", workspace)
         .arguments([
-            "bash",
+            name, // its name tells it from others
             "-c",
-            "trap '' TERM HUP; echo started > started; while :; do date +%s%N > tick; done",
+            "trap '' TERM HUP; echo started > started; while :; do :; done",
         ])
         .variable("PATH", "/usr/bin:/bin")
         .writable(workspace)
         .prepare()
         .unwrap();
     format!("{:?}", run(&plan, Options::default()))
+}
+
+/// Confines a command that leaves a mark in the workspace.
+fn touch(workspace: &Path) -> String {
+    let confinement = Confinement::new("/usr/bin/touch", workspace)
+        .arguments(["touch", "mark"])
+        .writable(workspace)
+        .hidden("/etc/passwd");
+    match confinement.prepare().and_then(|plan| run(&plan, Options::default())) {
+        Ok(result) => format!("{:?}", result.exit),
+        Err(error) => error.to_string(),
+    }
 }
 
 /// Many runs, one after the other and at once; what is left of descriptors, mappings and children.
