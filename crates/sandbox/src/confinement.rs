@@ -68,10 +68,14 @@ impl Default for Limits {
     }
 }
 
+/// Directories that every sandbox has for itself, where they exist. Message queues are among them because a queue of the host
+/// can be emptied by who may only read it (mq_overview(7)).
+const PRIVATE: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run"];
+
 /// One command and what it may reach.
 ///
 /// The base is fixed: the whole file system is there to read (as far as the caller may) and nothing of it to write; `/tmp`,
-/// `/var/tmp`, `/dev/shm` and `/run` are private and empty; of the devices only null, zero, full, random and urandom and
+/// `/var/tmp`, `/dev/shm`, `/dev/mqueue` and `/run` are private and empty; of the devices only null, zero, full, random and urandom and
 /// new pseudo-terminals work; sockets that other programs listen on are masked. The methods widen or narrow that.
 ///
 /// ```
@@ -111,7 +115,7 @@ impl Confinement {
             cwd: cwd.into(),
             writable: Vec::new(),
             read_only: Vec::new(),
-            private: ["/tmp", "/var/tmp", "/dev/shm", "/run"].map(PathBuf::from).to_vec(),
+            private: PRIVATE.map(PathBuf::from).to_vec(),
             hidden: Vec::new(),
             network: Network::None,
             limits: Limits::default(),

@@ -29,6 +29,15 @@ pub(crate) enum Mounted {
     Hidden,
 }
 
+/// What shows, to root, the inside of the kernel and of every other process.
+const KERNEL_INTERNALS: &[&str] = &[
+    "/sys/firmware/efi/efivars",
+    "/sys/fs/bpf",
+    "/sys/fs/pstore",
+    "/sys/kernel/debug",
+    "/sys/kernel/tracing",
+];
+
 pub(crate) type Layout = BTreeMap<PathBuf, Mounted>;
 
 /// What lies directly over a path.
@@ -100,7 +109,9 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
         }
         layout.insert(found, Mounted::Hidden);
     }
-    for path in sockets {
+    for path in
+        sockets.into_iter().chain(KERNEL_INTERNALS.iter().map(PathBuf::from).filter(|path| path.is_dir()))
+    {
         layout.insert(path, Mounted::Hidden);
     }
     Ok(without_the_invisible(layout))

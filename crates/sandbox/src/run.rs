@@ -60,7 +60,8 @@ pub enum Output {
     /// Into the [`RunResult`], and to [`Options::on_output`].
     #[default]
     Capture,
-    /// Straight to this descriptor, without passing through here.
+    /// Straight to this descriptor, without passing through here. Not a terminal that somebody types at: whoever may write to
+    /// a terminal may usually read from it.
     Descriptor(OwnedFd),
 }
 
