@@ -408,7 +408,7 @@ fn option(kind: Kind, line: usize, words: &[&str]) -> Result<Opt, String> {
         (_, names) => (names, vec![Role::Text]),
     };
     several(names)?;
-    if roles.iter().any(|role| matches!(role, Role::Exec | Role::ExecElsewhere)) {
+    if roles.iter().any(|role| role.is_command()) {
         return Err(
             "`exec` is for operands; an option's value is `run` (a command line) or `program`".to_owned()
         );
@@ -507,7 +507,7 @@ fn operands(line: usize, words: &[&str]) -> Result<Operands, String> {
     if open_ended > 1 {
         return Err("only one operand may repeat".to_owned());
     }
-    if items.iter().rev().skip(1).any(|i| matches!(i.role, Role::Exec | Role::ExecElsewhere)) {
+    if items.iter().rev().skip(1).any(|i| i.role.is_command()) {
         return Err("`exec` takes all that follows; nothing may stand after it".to_owned());
     }
     Ok(Operands { line, when, items, acts: effects })

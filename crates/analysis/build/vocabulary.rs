@@ -13,6 +13,7 @@ const STYLES: &[(&str, Style)] = &[
 
 const ROLES: &[(&str, Role)] = &[
     ("text", Role::Text),
+    ("name", Role::Name),
     ("read", Role::Read),
     ("list", Role::List),
     ("read-list", Role::ReadList),
@@ -33,6 +34,8 @@ const ROLES: &[(&str, Role)] = &[
     ("run-elsewhere", Role::RunElsewhere),
     ("exec", Role::Exec),
     ("exec-elsewhere", Role::ExecElsewhere),
+    ("run-all", Role::RunAll),
+    ("run-all-elsewhere", Role::RunAllElsewhere),
     ("program", Role::Program),
     ("load", Role::Load),
     ("config", Role::Config),
@@ -103,6 +106,7 @@ const LANGUAGES: &[&str] = &[
     "cypher",
     "mongo",
     "redis",
+    "ed",
 ];
 
 const SIGNALS: &[&str] = &["own", "process", "name", "all"];

@@ -4,14 +4,18 @@
 //! the program, splits its arguments by its own grammar and turns their roles into effects. Grammars that are no
 //! `getopt` have typed readers; text that is known is evaluated, code that is known is read.
 
+mod acts;
 mod apply;
+mod change;
 mod endpoint;
 mod evaluate;
+mod execute;
 mod languages;
 mod names;
 mod network;
 mod program;
 mod readers;
+mod reading;
 mod run;
 mod scan;
 mod tables;

@@ -136,6 +136,27 @@ impl<'a> Run<'_, 'a> {
         }
     }
 
+    /// Words are joined by blanks and executed as a shell command line.
+    pub(crate) fn shell_words(
+        &mut self,
+        words: &'a [Field<'a>],
+        stdin: Stream<'a>,
+        how: Reentry,
+    ) -> Stream<'a> {
+        let span = span_of(words).unwrap_or(self.call.span);
+        let blank = Value::text(self.arena(), b" ", Origins::LITERAL);
+        let mut parts = BumpVec::with_capacity_in(words.len() * 2, self.arena());
+        for (index, word) in words.iter().enumerate() {
+            if index > 0 {
+                parts.push(blank);
+            }
+            parts.push(word.value);
+        }
+        let value = values::joined(self.arena(), &parts);
+        let many = words.iter().any(|word| word.many);
+        self.shell(&Field { value, span, many }, stdin, how)
+    }
+
     /// A program is started with an argument list of the caller's.
     pub(crate) fn argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry) -> Stream<'a> {
         let span = span_of(argv).unwrap_or(self.call.span);

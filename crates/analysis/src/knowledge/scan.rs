@@ -178,7 +178,7 @@ fn starts_command(level: &'static Level, scan: &Scan<'_>, arg: &Field<'_>) -> bo
     else {
         return false;
     };
-    if !matches!(last.role, Role::Exec | Role::ExecElsewhere) {
+    if !last.role.is_command() {
         return false;
     }
     match before.split_last() {

@@ -24,6 +24,7 @@ pub(crate) enum Style {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Text,
+    Name,
     Read,
     List,
     ReadList,
@@ -44,6 +45,8 @@ pub(crate) enum Role {
     RunElsewhere,
     Exec,
     ExecElsewhere,
+    RunAll,
+    RunAllElsewhere,
     Program,
     Code(&'static str),
     Script(&'static str),
@@ -63,6 +66,11 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    /// Whether this operand and all that follow are a command.
+    pub(crate) const fn is_command(self) -> bool {
+        matches!(self, Self::Exec | Self::ExecElsewhere | Self::RunAll | Self::RunAllElsewhere)
+    }
+
     /// Whether a value in this role cannot do more than tell the program what to read or print.
     pub(crate) const fn is_tame(self) -> bool {
         matches!(self, Self::Text | Self::Read | Self::List | Self::ReadList | Self::Config)

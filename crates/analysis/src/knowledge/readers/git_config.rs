@@ -2,6 +2,7 @@
 
 use crate::effect::{EffectKind, WriteMode};
 use crate::knowledge::apply;
+use crate::knowledge::change::is_harmless;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::value::{Field, Origins, Stream};
@@ -52,7 +53,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let key = operands.first();
     let harmless = key
         .and_then(|k| k.known())
-        .is_some_and(|key| scan.levels.iter().any(|level| apply::is_harmless(level, key)));
+        .is_some_and(|key| scan.levels.iter().any(|level| is_harmless(level, key)));
     let span = key.map_or(run.call.span, |k| k.span);
     if harmless {
         run.does(EffectKind::Vcs { action: "config" }, span);

@@ -1,0 +1,119 @@
+//! Effects that no value carries: those of a program, of its options, and of having operands or none.
+
+use super::apply::Flow;
+use super::change::change_place;
+use super::program::execute_itself;
+use super::run::{Run, anywhere};
+use super::scan::Scan;
+use super::values;
+use super::words::{Act, Role};
+use crate::effect::{EffectKind, Scope, Unknown};
+use crate::value::Origins;
+
+/// When an effect that no value carries is recorded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Reading,
+    Acting,
+}
+
+/// Whether what the operands name is meant with everything below it.
+pub(super) fn recursive(scan: &Scan<'_>) -> bool {
+    let by_option = scan.given.iter().any(|g| g.option.acts.contains(&Act::Recursive));
+    by_option || scan.levels.iter().any(|level| level.effects.contains(&Act::Recursive))
+}
+
+/// The effects of the level, of the options, and of having operands or none.
+pub(super) fn acts<'a>(
+    run: &mut Run<'_, 'a>,
+    flow: &mut Flow<'a>,
+    scan: &Scan<'a>,
+    endpoints: usize,
+    phase: Phase,
+) {
+    for level in scan.levels {
+        for each in level.effects {
+            act(run, flow, *each, endpoints, phase);
+        }
+    }
+    for given in &scan.given {
+        for each in given.option.acts {
+            act(run, flow, *each, endpoints, phase);
+        }
+    }
+    for case in scan.levels.iter().flat_map(|level| level.cases) {
+        if scan.has(case.names) != case.unless {
+            for each in case.acts {
+                act(run, flow, *each, endpoints, phase);
+            }
+        }
+    }
+    if let Some(line) = scan.operands_line().filter(|_| !scan.operands.is_empty() && !scan.lost) {
+        for each in line.acts {
+            act(run, flow, *each, endpoints, phase);
+        }
+    }
+    let bare = scan.operands.is_empty() && scan.command.is_empty() && !scan.lost;
+    let executes = scan.given.iter().any(|g| matches!(g.option.role, Role::Code(_) | Role::Script(_)));
+    if let Some(level) = scan.levels.last().filter(|_| bare && !executes) {
+        for each in level.otherwise {
+            act(run, flow, *each, endpoints, phase);
+        }
+    }
+}
+
+pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endpoints: usize, phase: Phase) {
+    let span = run.call.span;
+    let reading =
+        matches!(act, Act::Place(Role::Read | Role::List, _) | Act::Environment | Act::Secret | Act::Send);
+    if reading != (phase == Phase::Reading) {
+        return;
+    }
+    match act {
+        Act::Recursive | Act::Last => {}
+        Act::Place(role, path) => place(run, flow, role, path),
+        Act::Exec => execute_itself(run),
+        Act::Code("terminal") => run.code("terminal", None, Origins::TERMINAL, span),
+        Act::Code(language) => run.code(language, None, Origins::FILE, span),
+        Act::Connect("") if endpoints > 0 => {}
+        Act::Connect(host) => {
+            let host = (!host.is_empty()).then_some(host.as_bytes());
+            let endpoint = super::endpoint::host(host, None, b"");
+            let (sends, source) = (flow.sent, flow.source);
+            run.does(EffectKind::Connect { endpoint, sends, source }, span);
+        }
+        Act::Listen => run.does(EffectKind::Listen { endpoint: crate::effect::Endpoint::UNKNOWN }, span),
+        Act::Send => flow.sent = flow.sent | flow.origins,
+        Act::Signal(what) => run.does(EffectKind::Signal { what }, span),
+        Act::Privilege(what) => run.does(EffectKind::Privilege { what }, span),
+        Act::Persist(what) => run.does(EffectKind::Persist { what }, span),
+        Act::System(what) => run.does(EffectKind::System { what }, span),
+        Act::Package(action) => run.does(EffectKind::Package { action }, span),
+        Act::Vcs(action) => run.does(EffectKind::Vcs { action }, span),
+        Act::Remote(action, service) => run.does(EffectKind::Remote { action, service }, span),
+        Act::Environment => {
+            flow.origins = flow.origins | Origins::ENVIRONMENT;
+            run.does(EffectKind::Read { target: anywhere(Scope::Environment) }, span);
+        }
+        Act::Secret => {
+            flow.origins = flow.origins | Origins::SECRET;
+            run.does(EffectKind::Read { target: anywhere(Scope::Secret) }, span);
+        }
+        Act::Unknown(reason) => run.not_understood(Unknown::Construct(reason), span),
+    }
+}
+
+/// An effect on a fixed place.
+pub(super) fn place<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, role: Role, path: &'static str) {
+    let home = run.session.home();
+    let path = match path.strip_prefix('~') {
+        Some(below) => values::concat(run.arena(), &[home, below.as_bytes()]),
+        None => path.as_bytes(),
+    };
+    let file = values::field(run.arena(), path, Origins::LITERAL, run.call.span);
+    match role {
+        Role::Read => flow.origins = flow.origins | run.reads(&file, false),
+        Role::List => run.lists(&file, false),
+        _ => change_place(run, flow, role, &file),
+    }
+}

@@ -1,0 +1,229 @@
+//! Roles that change files, settings and processes.
+
+use super::apply::{Flow, Use};
+use super::run::{Run, certainty};
+use super::scan::Scan;
+use super::tables::Level;
+use super::values;
+use super::words::Role;
+use crate::effect::{EffectKind, Rest, Unknown, WriteMode};
+use crate::value::{Field, Origins, Stream, Value};
+use crate::world::FileKind;
+
+/// What happens to a value or operand.
+pub(super) fn change<'a>(
+    run: &mut Run<'_, 'a>,
+    flow: &Flow<'a>,
+    scan: &Scan<'a>,
+    uses: &[Use<'a>],
+    each: &Use<'a>,
+) {
+    let Use { role, field } = each;
+    match role {
+        Role::Write if field.known() == Some(b"-") => {}
+        Role::Dest => destination(run, flow, scan, uses, field, WriteMode::Replace),
+        Role::DestLink => destination(run, flow, scan, uses, field, WriteMode::Create),
+        Role::Metadata("mode") => {
+            let target = run.target(&field.value, flow.tree);
+            let what = new_mode(run.name, uses);
+            run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
+        }
+        Role::Setting => setting(run, scan, field),
+        Role::Process => {
+            let what = match field.known() {
+                Some(b"-1") => "all",
+                Some([b'%', ..]) => "own",
+                Some([b'-' | b'0'..=b'9', digits @ ..]) if digits.iter().all(u8::is_ascii_digit) => "process",
+                None => "process",
+                Some(_) => "name",
+            };
+            run.does(EffectKind::Signal { what }, field.span);
+        }
+        Role::Subscript => {
+            let active = |text: &[u8]| text.iter().any(|b| matches!(b, b'[' | b'$' | b'`'));
+            if field.known().is_none_or(active) {
+                run.not_understood(Unknown::Construct("subscript"), field.span);
+            }
+        }
+        Role::Unknown => run.not_understood(Unknown::Argument, field.span),
+        Role::Mount => mount(run, flow, field),
+        _ => change_place(run, flow, *role, field),
+    }
+}
+
+/// A file or directory is changed.
+pub(super) fn change_place<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, role: Role, field: &Field<'a>) {
+    let mode = match role {
+        Role::Write => WriteMode::Replace,
+        Role::Append => WriteMode::Append,
+        Role::Create => WriteMode::Create,
+        Role::Modify => WriteMode::Modify,
+        Role::Truncate => WriteMode::Truncate,
+        Role::WriteBelow => WriteMode::Below,
+        Role::Delete => return run.deletes(field, flow.tree),
+        Role::DeleteTree => return run.deletes(field, true),
+        Role::Metadata(what) => {
+            let target = run.target(&field.value, flow.tree);
+            return run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
+        }
+        _ => return,
+    };
+    let content = content(run, flow, mode);
+    run.writes(field, mode, content);
+}
+
+/// What a file that is written gets.
+pub(super) fn content<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, mode: WriteMode) -> Stream<'a> {
+    let origins = if flow.origins.is_empty() { Origins::LITERAL } else { flow.origins };
+    let source = flow.source.or(Some(run.call.span));
+    let copies = matches!(run.name, "cp" | "mv" | "install" | "tee" | "dd" | "ln" | "sponge");
+    let text = match (mode, &flow.input) {
+        (WriteMode::Create | WriteMode::Truncate, _) if !copies => Some(&b""[..]),
+        (_, Some(input)) if copies => Some(values::concat(run.arena(), input)),
+        _ => None,
+    };
+    Stream { text, origins, source }
+}
+
+/// The target of a copy, move or link: the place itself, or the same name below it if it is a directory.
+pub(super) fn destination<'a>(
+    run: &mut Run<'_, 'a>,
+    flow: &Flow<'a>,
+    scan: &Scan<'a>,
+    uses: &[Use<'a>],
+    field: &Field<'a>,
+    mode: WriteMode,
+) {
+    let _ = scan;
+    let is_source = |u: &&Use<'a>| matches!(u.role, Role::Read | Role::Move | Role::List);
+    let count = uses.iter().filter(is_source).count();
+    let many = uses.iter().any(|u| is_source(&u) && u.field.many);
+    let known = field.known();
+    let named = known.is_some_and(|t| t.ends_with(b"/") || matches!(values::base_name(t), b"." | b".."));
+    let target = run.target(&field.value, false);
+    let exists = target.rest == Rest::Exact && run.session.world().kind(target.path) == FileKind::Directory;
+    let content = content(run, flow, WriteMode::Replace);
+    if !(named || exists || count > 1 || many) {
+        return run.writes(field, mode, content);
+    }
+    for source in uses.iter().filter(is_source) {
+        match source.field.known() {
+            Some(path) => {
+                let name = Value::text(run.arena(), values::base_name(path), source.field.value.origins);
+                let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
+                let value = values::joined(run.arena(), &[field.value, slash, name]);
+                run.writes(&Field { value, ..*field }, mode, content);
+            }
+            None => run.writes(field, WriteMode::Below, content),
+        }
+    }
+}
+
+/// Which kind of change a mode is, if it is one that gives rights away.
+pub(super) fn new_mode(program: &str, uses: &[Use<'_>]) -> &'static str {
+    let Some(mode) = uses.iter().find(|u| u.role == Role::Text && program == "chmod") else { return "mode" };
+    let Some(text) = mode.field.known() else { return "setuid" };
+    if text.iter().all(u8::is_ascii_digit) {
+        let digit = |from_end: usize| {
+            text.len().checked_sub(from_end).and_then(|at| text.get(at)).map_or(0, |b| b - b'0')
+        };
+        return match (digit(4) & 6, digit(1) & 2) {
+            (0, 0) => "mode",
+            (0, _) => "world-writable",
+            _ => "setuid",
+        };
+    }
+    let mut what = "mode";
+    for clause in text.split(|b| *b == b',') {
+        let Some(at) = clause.iter().position(|b| matches!(b, b'+' | b'=')) else { continue };
+        let (who, given) = clause.split_at(at);
+        if given.contains(&b's') {
+            return "setuid";
+        }
+        let others = who.iter().any(|b| matches!(b, b'o' | b'a'));
+        if others && given.iter().any(|b| matches!(b, b'w')) {
+            what = "world-writable";
+        }
+    }
+    what
+}
+
+/// `KEY=VALUE` or `KEY`: code, unless the key is known as harmless.
+pub(super) fn setting<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<'a>) {
+    let prefix = field.value.known_prefix();
+    let end = prefix.iter().position(|b| matches!(b, b'=' | b' ' | b'\t'));
+    let key = match (end, field.known()) {
+        (Some(at), _) => prefix.get(..at),
+        (None, Some(text)) => Some(text),
+        (None, None) => None,
+    };
+    if !key.is_some_and(|key| scan.levels.iter().any(|level| is_harmless(level, key))) {
+        run.code("shell", None, field.value.origins, field.span);
+    }
+}
+
+/// Whether a setting of this name cannot execute anything.
+pub(crate) fn is_harmless(level: &Level, key: &[u8]) -> bool {
+    level.harmless.iter().any(|known| match known.strip_suffix('*') {
+        Some(start) => key.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes())),
+        None => key.eq_ignore_ascii_case(known.as_bytes()),
+    })
+}
+
+/// A place of this machine that a container sees: `PLACE:INSIDE[:OPTIONS]`, `type=bind,source=PLACE,…`.
+pub(super) fn mount<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, field: &Field<'a>) {
+    let arena = run.arena();
+    let prefix = field.value.known_prefix();
+    let listed = [&b"source="[..], b"src="].iter().find_map(|key| {
+        let at = prefix.windows(key.len()).position(|w| w == *key)?;
+        (at == 0 || prefix.get(at - 1) == Some(&b',')).then_some(at + key.len())
+    });
+    let separator = if listed.is_some() { b',' } else { b':' };
+    let place = values::after(arena, &field.value, listed.unwrap_or(0));
+    let place = match values::split_once(arena, &place, separator) {
+        Some((path, _)) => Value::text(arena, path, field.value.origins),
+        None => place,
+    };
+    let named =
+        place.known().is_some_and(|p| !p.starts_with(b"/") && !p.starts_with(b".") && !p.starts_with(b"~"));
+    if named {
+        return;
+    }
+    let read_only = field.known().is_some_and(|text| {
+        text.split(|b| matches!(b, b':' | b','))
+            .skip(1)
+            .any(|o| matches!(o, b"ro" | b"readonly" | b"readonly=true"))
+    });
+    let place = Field { value: place, ..*field };
+    if read_only {
+        run.reads(&place, true);
+    } else {
+        run.writes(
+            &place,
+            WriteMode::Below,
+            Stream { text: None, origins: Origins::UNKNOWN, source: flow.source },
+        );
+    }
+}
+
+/// Takes back what a program that only announces its changes does not do.
+pub(super) fn take_back(run: &mut Run<'_, '_>, from: usize) {
+    let effects = run.session.effects();
+    let mut index = 0;
+    effects.retain(|effect| {
+        let own = index >= from;
+        index += 1;
+        !own || !matches!(
+            effect.kind,
+            EffectKind::Write { .. }
+                | EffectKind::Delete { .. }
+                | EffectKind::Metadata { .. }
+                | EffectKind::Persist { .. }
+                | EffectKind::Signal { .. }
+                | EffectKind::System { .. }
+                | EffectKind::Package { .. }
+                | EffectKind::Vcs { .. }
+                | EffectKind::Remote { action: "change" | "destroy", .. }
+        )
+    });
+}

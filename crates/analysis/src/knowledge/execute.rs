@@ -1,0 +1,97 @@
+//! Roles that execute: programs, command lines, code, scripts.
+
+use super::apply::{Flow, Use};
+use super::languages;
+use super::run::Run;
+use super::scan::Scan;
+use super::words::{Role, Stdin};
+use crate::session::Reentry;
+use crate::value::{Field, Stream};
+use bumpalo::collections::Vec as BumpVec;
+
+/// What is executed: programs, command lines, code, scripts. Gives the output of a program that is started.
+pub(super) fn execute<'a>(
+    run: &mut Run<'_, 'a>,
+    flow: &mut Flow<'a>,
+    scan: &Scan<'a>,
+    uses: &[Use<'a>],
+) -> Option<Stream<'a>> {
+    let stdin = run.call.stdin;
+    let mut reads_code = false;
+    let mut output = None;
+    let assignments = uses.iter().filter(|u| u.role == Role::Variable).map(|u| u.field);
+    let assignments = BumpVec::from_iter_in(assignments, run.arena());
+    run.with_variables(&assignments, &mut |run| {
+        for (at, each) in uses.iter().enumerate() {
+            let field = &each.field;
+            let inner = match each.role {
+                Role::Run => {
+                    reads_code = true;
+                    run.shell(field, stdin, Reentry::New)
+                }
+                Role::RunElsewhere => run.shell(field, stdin, Reentry::Elsewhere),
+                Role::Program => {
+                    run.command_words(field, Reentry::New);
+                    continue;
+                }
+                Role::Code(language) => {
+                    reads_code = true;
+                    let text = Stream { text: field.known(), origins: field.value.origins, source: None };
+                    languages::run(run, language, text, arguments_after(run, uses, at), field.span)
+                }
+                Role::Script(language) => {
+                    reads_code = true;
+                    languages::script(run, language, field, arguments_after(run, uses, at))
+                }
+                _ => continue,
+            };
+            output = joined(output, inner);
+        }
+        if !scan.command.is_empty() {
+            output = joined(output, command(run, scan));
+        }
+    });
+    let Some(level) = scan.levels.last() else { return output };
+    let wanted = !level.stdin_when_no_operands || scan.operands.is_empty();
+    if let Stdin::Code(language) = level.stdin
+        && wanted
+        && !reads_code
+        && scan.command.is_empty()
+    {
+        output = Some(languages::standard_input(run, language, &[]));
+    }
+    if output.is_some() {
+        flow.input = None;
+    }
+    output
+}
+
+/// The command that the last operands are.
+fn command<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
+    let stdin = run.call.stdin;
+    let last = scan.operands_line().and_then(|line| line.items.last()).map(|item| item.role);
+    match last {
+        Some(Role::ExecElsewhere) => run.argv(scan.command, stdin, Reentry::Elsewhere),
+        Some(Role::RunAll) => run.shell_words(scan.command, stdin, Reentry::New),
+        Some(Role::RunAllElsewhere) => run.shell_words(scan.command, stdin, Reentry::Elsewhere),
+        _ => run.argv(scan.command, stdin, Reentry::New),
+    }
+}
+
+/// What is written by one command and another.
+fn joined<'a>(before: Option<Stream<'a>>, after: Stream<'a>) -> Option<Stream<'a>> {
+    Some(match before {
+        None => after,
+        Some(before) => Stream {
+            text: None,
+            origins: before.origins | after.origins,
+            source: before.source.or(after.source),
+        },
+    })
+}
+
+/// The operands after this one: a script's own arguments.
+pub(super) fn arguments_after<'a>(run: &Run<'_, 'a>, uses: &[Use<'a>], at: usize) -> &'a [Field<'a>] {
+    let rest = uses.iter().skip(at + 1).filter(|u| u.role == Role::Text).map(|u| u.field);
+    BumpVec::from_iter_in(rest, run.arena()).into_bump_slice()
+}

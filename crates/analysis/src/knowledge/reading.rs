@@ -1,0 +1,118 @@
+//! Roles that read, and standard input.
+
+use super::apply::{Flow, Use};
+use super::run::{Run, anywhere};
+use super::scan::Scan;
+use super::values;
+use super::words::{Role, Stdin};
+use crate::effect::{Certainty, EffectKind, Scope, Unknown};
+use crate::value::{Field, Origins, Stream};
+use shward_syntax::Span;
+
+/// The effects of what is read, and where it comes from.
+pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, each: &Use<'a>) {
+    let Use { role, field } = each;
+    match role {
+        Role::Read if field.known() == Some(b"-") => read_standard_input(run, flow),
+        Role::Read | Role::Move => {
+            flow.origins = flow.origins | run.reads(field, flow.tree);
+            let text =
+                if flow.input.is_some() { run.session.file_text(&field.value) } else { Stream::TERMINAL };
+            take_text(flow, text.text);
+            flow.source = flow.source.or(text.source);
+            flow.origins = flow.origins | text.origins.without(Origins::TERMINAL);
+            if *role == Role::Move && !scan.narrow {
+                run.deletes(field, false);
+            }
+        }
+        Role::Name if field.known().is_none_or(|name| name.contains(&b'/')) => {
+            run.not_understood(Unknown::Argument, field.span);
+        }
+        Role::Config => {
+            flow.origins = flow.origins | run.reads(field, false);
+        }
+        Role::List => {
+            run.lists(field, flow.tree);
+            flow.origins = flow.origins | Origins::FILE;
+        }
+        Role::ReadList => read_list(run, flow, field),
+        Role::Load => {
+            run.reads(field, false);
+            let text = run.session.file_text(&field.value);
+            run.code("native", None, text.origins | field.value.origins, field.span);
+        }
+        _ => flow.origins = flow.origins | field.value.origins,
+    }
+}
+
+pub(super) fn take_text<'a>(flow: &mut Flow<'a>, text: Option<&'a [u8]>) {
+    flow.input = match (flow.input.take(), text) {
+        (Some(mut input), Some(text)) => {
+            input.push(text);
+            Some(input)
+        }
+        _ => None,
+    };
+}
+
+pub(super) fn read_standard_input(run: &Run<'_, '_>, flow: &mut Flow<'_>) {
+    let _ = run;
+    flow.stdin = true;
+}
+
+/// A file that holds names of files to be read.
+pub(super) fn read_list<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, field: &Field<'a>) {
+    let names = if field.known() == Some(b"-") {
+        run.call.stdin
+    } else {
+        run.reads(field, false);
+        run.session.file_text(&field.value)
+    };
+    read_named(run, flow, names, field.span);
+}
+
+/// Reads the files whose names a text holds, one per line or ended by NUL.
+pub(super) fn read_named<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, names: Stream<'a>, span: Span) {
+    match names.text {
+        Some(text) => {
+            for name in text.split(|b| matches!(b, b'\n' | 0)).filter(|n| !n.is_empty()) {
+                let file = values::field(run.arena(), name, names.origins, span);
+                flow.origins = flow.origins | run.reads(&file, false);
+            }
+        }
+        None => {
+            run.emit(EffectKind::Read { target: anywhere(Scope::Unknown) }, span, Certainty::Possible);
+            flow.origins = flow.origins | Origins::UNKNOWN;
+        }
+    }
+    flow.input = None;
+}
+
+/// Standard input, by what the program makes of it.
+pub(super) fn read_stdin<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, uses: &[Use<'a>]) {
+    let Some(level) = scan.levels.last() else { return };
+    let stdin = run.call.stdin;
+    let has_operands = !scan.operands.is_empty();
+    let used = flow.stdin
+        || match level.stdin {
+            Stdin::Data => !level.stdin_when_no_operands || !has_operands,
+            Stdin::List => !level.stdin_when_no_operands || !has_operands,
+            Stdin::None | Stdin::Code(_) => false,
+        };
+    if !used || !scan.command.is_empty() {
+        return;
+    }
+    let wanted = flow.stdin || level.stdin_when_no_operands;
+    if level.stdin == Stdin::List && !flow.stdin {
+        read_named(run, flow, stdin, run.call.span);
+        return;
+    }
+    // A program that might read a terminal but was not told to is not thought to wait for one.
+    let origins = if wanted { stdin.origins } else { stdin.origins.without(Origins::TERMINAL) };
+    flow.origins = flow.origins | origins;
+    flow.source = stdin.source.or(flow.source);
+    let reads_files = uses.iter().any(|u| matches!(u.role, Role::Read | Role::ReadList));
+    if flow.stdin || !reads_files {
+        take_text(flow, stdin.text);
+    }
+}
