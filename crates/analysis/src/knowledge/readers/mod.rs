@@ -1,13 +1,19 @@
 //! Typed readers for argument lists that the tables cannot describe alone.
 
+pub(crate) mod curl;
 pub(crate) mod env;
 pub(crate) mod find;
 pub(crate) mod git_checkout;
 pub(crate) mod git_config;
 pub(crate) mod git_push;
 pub(crate) mod git_restore;
+pub(crate) mod jq;
+pub(crate) mod kill;
+pub(crate) mod netcat;
 pub(crate) mod python;
+pub(crate) mod remote_copy;
 pub(crate) mod shell;
+pub(crate) mod ssh;
 pub(crate) mod xargs;
 
 mod found;

@@ -1,0 +1,72 @@
+//! `curl`: data options whose value may be text or, after `@` or `<`, a file; and URLs of files.
+
+use crate::effect::Endpoint;
+use crate::knowledge::apply::{self, Use};
+use crate::knowledge::endpoint;
+use crate::knowledge::run::Run;
+use crate::knowledge::scan::At;
+use crate::knowledge::values;
+use crate::knowledge::words::Role;
+use crate::value::{Field, Stream};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Reads the arguments of `curl`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    let mut uses = BumpVec::new_in(run.arena());
+    let forms: BumpVec<'_, Field<'a>> = BumpVec::from_iter_in(scan.values(&["-F", "--form"]), run.arena());
+    // These take `@` literally.
+    let literal: BumpVec<'_, Field<'a>> =
+        BumpVec::from_iter_in(scan.values(&["--data-raw", "--form-string", "--url-query"]), run.arena());
+    let fetches = scan.has(&["-o", "--output", "-O", "--remote-name", "--remote-name-all", "-I", "--head"]);
+    for each in apply::uses(run, &scan) {
+        uses.push(match each.role {
+            Role::Send if literal.contains(&each.field) => *each,
+            Role::Send if forms.contains(&each.field) => form(run, each),
+            Role::Send if each.field.value.known_prefix().starts_with(b"@") => {
+                Use { role: Role::Upload, ..*each }
+            }
+            // `name@file` of --data-urlencode.
+            Role::Download => local(run, each),
+            _ => *each,
+        });
+    }
+    for encoded in scan.values(&["--data-urlencode"]) {
+        let prefix = encoded.value.known_prefix();
+        let at = prefix.iter().position(|b| matches!(b, b'=' | b'@'));
+        if let Some(at) = at.filter(|at| *at > 0 && prefix.get(*at) == Some(&b'@')) {
+            let value = values::after(run.arena(), &encoded.value, at);
+            uses.push(Use { role: Role::Upload, field: Field { value, ..encoded } });
+        }
+    }
+    let output = apply::apply_as(run, &scan, uses.into_bump_slice());
+    // What goes into files does not come out.
+    if fetches { Stream { text: None, ..output } } else { output }
+}
+
+/// `name=@file`, `name=<file`, `name=text`; what follows a `;` is about the part's type.
+fn form<'a>(run: &Run<'_, 'a>, each: &Use<'a>) -> Use<'a> {
+    let Some((_, content)) = values::split_once(run.arena(), &each.field.value, b'=') else { return *each };
+    if !matches!(content.known_prefix().first(), Some(b'@' | b'<')) {
+        return *each;
+    }
+    let file = values::after(run.arena(), &content, 1);
+    let file = match values::split_once(run.arena(), &file, b';') {
+        Some((file, _)) => return Use { role: Role::Upload, field: run.part(&each.field, file) },
+        None => file,
+    };
+    Use { role: Role::Upload, field: Field { value: file, ..each.field } }
+}
+
+/// A `file:` URL reads a file of this machine.
+fn local<'a>(run: &Run<'_, 'a>, each: &Use<'a>) -> Use<'a> {
+    let endpoint: Endpoint<'_> = endpoint::of(&each.field.value);
+    if !endpoint.scheme.eq_ignore_ascii_case(b"file") {
+        return *each;
+    }
+    let prefix = each.field.value.known_prefix();
+    let authority = "file://".len();
+    let path = prefix.get(authority..).and_then(|rest| rest.iter().position(|b| *b == b'/')).unwrap_or(0);
+    let value = values::after(run.arena(), &each.field.value, authority + path);
+    Use { role: Role::Read, field: Field { value, ..each.field } }
+}

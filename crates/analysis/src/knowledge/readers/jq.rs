@@ -1,0 +1,76 @@
+//! `jq`: its language computes on the input and can do nothing else but look at the environment and load modules.
+
+use crate::effect::{Certainty, EffectKind, Scope, Unknown};
+use crate::knowledge::apply;
+use crate::knowledge::run::{Run, anywhere};
+use crate::knowledge::scan::At;
+use crate::value::{Origins, Stream};
+
+/// Options that make every operand a file.
+const FROM_FILE: [&str; 2] = ["-f", "--from-file"];
+
+/// Reads the arguments of `jq`, `gojq` or `jaq`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    let mut output = apply::apply(run, &scan);
+    if scan.info {
+        return output;
+    }
+    let file = scan.value(&FROM_FILE);
+    let program = match (file, scan.operands.first()) {
+        (Some(file), _) => run.session.file_text(&file.value).text,
+        (None, Some(program)) => program.known(),
+        (None, None) => return output,
+    };
+    let span = file.or(scan.operands.first().copied()).map_or(run.call.span, |field| field.span);
+    let Some(program) = program else {
+        // Whatever it is, it can print the environment.
+        run.emit(environment(), span, Certainty::Possible);
+        output.origins = output.origins | Origins::ENVIRONMENT;
+        return output;
+    };
+    if uses(program, &[b"import", b"include", b"modulemeta"]) {
+        run.not_understood(Unknown::Construct("jq-module"), span);
+    }
+    if uses(program, &[b"env", b"ENV"]) {
+        run.does(environment(), span);
+        output.origins = output.origins | Origins::ENVIRONMENT;
+    }
+    output
+}
+
+fn environment<'a>() -> EffectKind<'a> {
+    EffectKind::Read { target: anywhere(Scope::Environment) }
+}
+
+/// Whether a word of the program is one of these, and not the name of a field (`.env`).
+fn uses(program: &[u8], names: &[&[u8]]) -> bool {
+    let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    let mut before = None;
+    let mut rest = program;
+    while let Some(first) = rest.first() {
+        let length = rest.iter().take_while(|b| is_word(b)).count();
+        let (word, after) = rest.split_at_checked(length.max(1)).unwrap_or((rest, &[]));
+        if length > 0 && before != Some(b'.') && names.contains(&word) {
+            return true;
+        }
+        before = word.last().copied().or(Some(*first));
+        rest = after;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uses;
+
+    #[test]
+    fn the_environment_is_seen_and_fields_are_not() {
+        for program in ["env", "env.HOME", "$ENV.PATH", ". as $x | env | keys", "\"\\(env)\""] {
+            assert!(uses(program.as_bytes(), &[b"env", b"ENV"]), "{program}");
+        }
+        for program in [".env", ".[] | .ENV", "environment", ".a.env.b", "$env2", "", "."] {
+            assert!(!uses(program.as_bytes(), &[b"env", b"ENV"]), "{program}");
+        }
+    }
+}

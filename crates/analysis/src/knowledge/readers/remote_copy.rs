@@ -1,0 +1,79 @@
+//! `scp` and `rsync`: operands that name a place on another machine (`host:path`, `rsync://host/…`) or here.
+
+use crate::effect::{EffectKind, Unknown};
+use crate::knowledge::apply::{self, Use};
+use crate::knowledge::run::Run;
+use crate::knowledge::scan::At;
+use crate::knowledge::values;
+use crate::knowledge::words::Role;
+use crate::value::{Field, Stream};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Reads the arguments of `scp` and `rsync`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    let mut uses = BumpVec::new_in(run.arena());
+    let places = |field: &Field<'a>| scan.operands.contains(field);
+    uses.extend(
+        apply::uses(run, &scan).iter().filter(|u| !(u.role == Role::Text && places(&u.field))).copied(),
+    );
+    let (target, sources) = match scan.operands.split_last() {
+        Some((target, sources)) if !sources.is_empty() => (Some(target), sources),
+        _ => (None, &scan.operands[..]),
+    };
+    let sends = target.is_some_and(is_remote);
+    for source in sources {
+        let role = match (is_remote(source), sends) {
+            (true, _) => Role::Download,
+            (false, true) => Role::Upload,
+            (false, false) => Role::Read,
+        };
+        uses.push(Use { role, field: *source });
+    }
+    if let Some(target) = target {
+        let role = if sends { Role::Connect } else { below(run, target) };
+        uses.push(Use { role, field: *target });
+        if scan.has(&[
+            "--delete",
+            "--del",
+            "--delete-before",
+            "--delete-during",
+            "--delete-delay",
+            "--delete-after",
+            "--delete-excluded",
+        ]) && !scan.narrow
+            && !sends
+        {
+            // Whatever is at the target and not at the source goes.
+            run.deletes(target, true);
+        }
+    }
+    if scan.has(&["--remove-source-files"]) && !scan.narrow {
+        for source in sources.iter().filter(|s| !is_remote(s)) {
+            run.deletes(source, true);
+        }
+    }
+    let output = apply::apply_as(run, &scan, uses.into_bump_slice());
+    if sends && scan.has(&["--delete"]) && !scan.narrow {
+        let span = run.call.span;
+        run.does(EffectKind::Remote { action: "destroy", service: "rsync" }, span);
+    }
+    if scan.operands.iter().any(|o| o.value.known_prefix().is_empty() && o.value.has_unknown()) {
+        run.not_understood(Unknown::Argument, run.call.span);
+    }
+    output
+}
+
+/// A target that is a directory by its spelling is written below, else it may be either.
+fn below<'a>(run: &Run<'_, 'a>, target: &Field<'a>) -> Role {
+    let directory = run.name == "rsync"
+        || target.known().is_some_and(|t| t.ends_with(b"/") || values::base_name(t) == b".");
+    if directory { Role::WriteBelow } else { Role::Dest }
+}
+
+/// A colon before any slash makes the rest a path elsewhere.
+fn is_remote(field: &Field<'_>) -> bool {
+    let prefix = field.value.known_prefix();
+    let end = prefix.iter().position(|b| matches!(b, b':' | b'/'));
+    end.is_some_and(|at| prefix.get(at) == Some(&b':') && at > 0)
+}
