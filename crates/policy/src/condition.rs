@@ -103,8 +103,6 @@ impl Scopes {
 /// How much of a place is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// A single known name.
-    Single,
     /// A directory with everything in it, a pattern, or what is not known.
     Many,
     /// A directory with everything in it, or a pattern that is known.
@@ -192,7 +190,6 @@ impl Condition {
         self.scopes.is_none_or(|scopes| scopes.contains(target.scope))
             && self.covers.is_none_or(|covers| covers(&target.covers))
             && self.extent.is_none_or(|extent| match extent {
-                Extent::Single => !target.tree && target.rest == Rest::Exact,
                 Extent::Many => target.tree || target.rest != Rest::Exact,
                 Extent::Everything => {
                     (target.tree || target.rest != Rest::Exact) && target.rest != Rest::Unknown
@@ -208,6 +205,8 @@ pub(crate) struct Subject<'s> {
     pub(crate) kinds: Kinds,
     pub(crate) effect: Option<&'s Effect<'s>>,
     pub(crate) invocation: Option<&'s Invocation<'s>>,
+    /// Of an invocation: some of what it does was not understood.
+    pub(crate) opaque: bool,
     pub(crate) plan: &'s Plan<'s>,
     pub(crate) context: &'s Context<'s>,
 }
@@ -215,15 +214,23 @@ pub(crate) struct Subject<'s> {
 impl<'s> Subject<'s> {
     pub(crate) fn of_effect(effect: &'s Effect<'s>, plan: &'s Plan<'s>, context: &'s Context<'s>) -> Self {
         let invocation = effect.invocation.and_then(|at| plan.invocations.get(usize::try_from(at).ok()?));
-        Self { kinds: Kinds::of(&effect.kind), effect: Some(effect), invocation, plan, context }
+        Self {
+            kinds: Kinds::of(&effect.kind),
+            effect: Some(effect),
+            invocation,
+            opaque: false,
+            plan,
+            context,
+        }
     }
 
     pub(crate) fn of_invocation(
         invocation: &'s Invocation<'s>,
+        opaque: bool,
         plan: &'s Plan<'s>,
         context: &'s Context<'s>,
     ) -> Self {
-        Self { kinds: Kinds::INVOCATION, effect: None, invocation: Some(invocation), plan, context }
+        Self { kinds: Kinds::INVOCATION, effect: None, invocation: Some(invocation), opaque, plan, context }
     }
 
     /// The place that the effect touches.
@@ -268,6 +275,23 @@ impl<'s> Subject<'s> {
             Some(EffectKind::Execute { origin, .. } | EffectKind::Code { origin, .. }) => *origin,
             Some(EffectKind::Connect { sends, .. }) => *sends,
             _ => Origins::NONE,
+        }
+    }
+
+    /// Whether this is a known file of the workspace: the project's own program, if it is executed.
+    pub(crate) fn is_own_code(&self) -> bool {
+        let own = |scope| matches!(scope, Scope::Product | Scope::Workspace);
+        self.target().is_some_and(|target| target.rest == Rest::Exact && own(target.scope))
+    }
+
+    /// Whether the analysis does not know what happens here.
+    pub(crate) fn is_opaque(&self) -> bool {
+        match self.effect.map(|effect| &effect.kind) {
+            Some(EffectKind::Execute { .. }) => !self.is_own_code(),
+            Some(EffectKind::Code { language, .. }) => *language != "project",
+            Some(EffectKind::Unknown { .. }) => true,
+            Some(_) => false,
+            None => self.opaque,
         }
     }
 

@@ -22,12 +22,18 @@ const FINDINGS_PER_RULE: usize = 4;
 pub fn decide(policy: &Policy, plan: &Plan<'_>, context: &Context<'_>) -> Verdict {
     let mut findings = Vec::new();
     let mut tier = Tier::One;
+    let mut opaque = Vec::new();
     for effect in plan.effects {
         let subject = Subject::of_effect(effect, plan, context);
+        if subject.is_opaque() && opaque.last() != Some(&effect.invocation) {
+            opaque.push(effect.invocation);
+        }
         tier = tier.max(tier_of(&effect.kind)).max(judge(policy, &subject, effect.span, &mut findings));
     }
-    for invocation in plan.invocations {
-        let subject = Subject::of_invocation(invocation, plan, context);
+    opaque.sort_unstable();
+    for (at, invocation) in (0u32..).zip(plan.invocations) {
+        let subject =
+            Subject::of_invocation(invocation, opaque.binary_search(&Some(at)).is_ok(), plan, context);
         tier = tier.max(judge(policy, &subject, invocation.span, &mut findings));
     }
     Verdict::new(findings, tier, grant(plan))

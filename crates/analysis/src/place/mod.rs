@@ -177,10 +177,12 @@ fn real<'w>(world: &'w dyn World, path: &[u8]) -> Option<Cow<'w, [u8]>> {
     world.canonical(path).filter(|real| real.starts_with(b"/"))
 }
 
-/// Where an absolute, normalised path lies, by its name alone: no link is followed. For whoever lists a directory and
-/// has to know what in it is a secret, or protected.
+/// Where an absolute path lies, by its name alone: no link is followed. For whoever lists a directory and has to know
+/// what in it is a secret, or protected.
 #[must_use]
 pub fn scope_of(path: &[u8], workspace: &[u8], home: &[u8]) -> Scope {
     let root = |named| Root { named, real: named };
+    let arena = Bump::new();
+    let path = path::normalise(&arena, b"", path);
     Map::new(root(workspace), root(home)).scope(Names::Path(path))
 }

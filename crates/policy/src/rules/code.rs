@@ -1,15 +1,10 @@
 //! Programs and instructions that are executed.
 
-use crate::condition::{Kinds, Scopes, Subject, on};
+use crate::condition::{Condition, Kinds, Scopes, Subject, on};
 use crate::decision::Tier::{Four, Three, Two};
+use crate::mentions;
 use crate::rule::Rule;
-use shward_analysis::{Origins, Rest, Unknown};
-
-/// Scopes of programs that are the workspace's own.
-fn is_own_code(subject: &Subject<'_>) -> bool {
-    use shward_analysis::Scope::{Product, Workspace};
-    subject.target().is_some_and(|t| t.rest == Rest::Exact && matches!(t.scope, Workspace | Product))
-}
+use shward_analysis::{Origins, Scope, Unknown};
 
 /// Commands with which the firewall's own rules are answered or changed.
 const CONTROLS: [&[u8]; 9] =
@@ -57,6 +52,28 @@ fn loads(subject: &Subject<'_>) -> bool {
     matches!(subject.reason(), Some(Unknown::Variable(name)) if LOADERS.contains(name))
 }
 
+fn names_secret(subject: &Subject<'_>) -> bool {
+    subject.is_opaque() && matches!(mentions::scope(subject), Some(Scope::Secret | Scope::Environment))
+}
+
+fn names_protected(subject: &Subject<'_>) -> bool {
+    subject.is_opaque() && mentions::scope(subject).is_some()
+}
+
+fn is_reverse_shell(subject: &Subject<'_>) -> bool {
+    subject.is_opaque()
+        && mentions::network(subject)
+        && mentions::shell(subject)
+        && mentions::spawning(subject)
+}
+
+fn names_shell(subject: &Subject<'_>) -> bool {
+    subject.is_opaque() && mentions::shell(subject)
+}
+
+/// Words and text that may be looked through.
+const TOLD: Condition = on(Kinds::CODE.or(Kinds::INVOCATION));
+
 pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "firewall-controlled",
@@ -100,6 +117,34 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::INVOCATION).and(|s| MINERS.iter().any(|name| s.program().eq_ignore_ascii_case(name)))],
         "Starts the crypto-currency miner {program}. That uses up a machine for somebody else.",
     ),
+    Rule::deny(
+        "reverse-shell",
+        Four,
+        &[TOLD.and(is_reverse_shell)],
+        "Starts a shell and opens a connection to elsewhere: whoever is at the other end gets this machine. No task needs \
+         that.",
+    ),
+    Rule::deny(
+        "secret-named",
+        Three,
+        &[TOLD.and(names_secret)],
+        "Gives a file of keys, tokens or passwords to {program}, of which it is not known what it does with it. Use a \
+         placeholder, or let a person do this step.",
+    ),
+    Rule::ask(
+        "protected-named",
+        Three,
+        &[TOLD.and(names_protected)],
+        "Names a protected file (a start-up file, a device, the configuration of the system or of this firewall) to \
+         {program}, of which it is not known what it does with it.",
+    ),
+    Rule::ask(
+        "shell-named",
+        Three,
+        &[TOLD.and(names_shell)],
+        "Names a shell to {program}, which is not understood here and may start it. Give the commands themselves.",
+    )
+    .instead("bash -c 'COMMANDS'"),
     Rule::ask(
         "loader-variable",
         Three,
@@ -158,7 +203,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::contain(
         "unknown-executed",
         Two,
-        &[on(Kinds::EXECUTE).and(|s| !is_own_code(s))],
+        &[on(Kinds::EXECUTE).and(|s| !s.is_own_code())],
         "Runs {place}, of which it is not known what it does. Use a known program, or let a person decide.",
     ),
 ];
