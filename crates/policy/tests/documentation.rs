@@ -1,5 +1,7 @@
 //! `docs/rules.md` describes every rule, as the table has it.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+
 use shward_policy::{Rule, rules};
 
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md"));
