@@ -8,12 +8,14 @@ mod knowledge;
 mod place;
 mod plan;
 mod session;
+mod shell;
 mod value;
 mod world;
 
 pub use effect::{Certainty, Covers, Effect, EffectKind, Endpoint, Rest, Scope, Target, Unknown, WriteMode};
 pub use place::scope_of;
 pub use plan::{Invocation, Plan};
+pub use shell::analyze;
 pub use value::{Field, Origins, Piece, Stream, Value};
 pub use world::{FileKind, Frozen, World};
 

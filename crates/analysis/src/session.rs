@@ -79,4 +79,14 @@ pub(crate) trait Session<'a> {
 
     /// The origins of what is read from this place (secret, environment, file, …).
     fn read_origins(&self, target: &Target<'a>) -> Origins;
+
+    /// The shell that runs the command: its builtins differ (`echo` of dash reads escapes, that of bash does not).
+    fn dialect(&self) -> Dialect {
+        Dialect::Bash
+    }
+
+    /// What the script has put into the environment under this name; `None` if it has not.
+    fn variable(&self, _name: &[u8]) -> Option<Value<'a>> {
+        None
+    }
 }

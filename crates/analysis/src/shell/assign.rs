@@ -1,0 +1,333 @@
+//! Assignments: to variables, array elements and whole arrays, with the attributes that change what is assigned.
+
+use super::Interpreter;
+use super::flow::Opt;
+use super::state::{Content, Element, Flags, Slot, Space, is_decimal};
+use crate::effect::Unknown;
+use crate::value::{Origins, Piece, Value};
+use shward_syntax::{Arithmetic, ArrayElement, Assignment, AssignmentValue, Span};
+
+impl<'a> Interpreter<'a, '_> {
+    /// Performs an assignment that stands in the script.
+    pub(super) fn assignment(&mut self, assignment: &'a Assignment<'a>) {
+        if !self.budget.spend(1) {
+            return;
+        }
+        let span = assignment.span;
+        match (&assignment.value, &assignment.subscript) {
+            (AssignmentValue::Scalar(word), None) => {
+                let (value, number) = self.value_and_kind(word);
+                if assignment.append {
+                    self.append(assignment.name, value, span);
+                } else {
+                    self.assign(assignment.name, value, number, span);
+                }
+            }
+            (AssignmentValue::Scalar(word), Some(subscript)) => {
+                let value = self.value(word);
+                self.note_alias_array(assignment.name, subscript, value, span);
+                let key = self.key(assignment.name, subscript);
+                if assignment.append {
+                    self.assign_element(assignment.name, key, Value::unknown(value.origins), span);
+                } else {
+                    self.assign_element(assignment.name, key, value, span);
+                }
+            }
+            (AssignmentValue::Array(elements), _) => {
+                self.assign_array(assignment.name, elements, assignment.append, span);
+            }
+        }
+    }
+
+    /// `name=value`. `number`: what is not known of the value is a number.
+    pub(super) fn assign(&mut self, name: &'a [u8], value: Value<'a>, number: bool, span: Span) {
+        let Some(name) = self.dereference(name, span) else {
+            // Any variable may have got the value.
+            self.unpredictable("an assignment to a variable that is not known", span);
+            return;
+        };
+        let slot = self.state.get(Space::Variable, name);
+        let (mut value, mut number) = (value, number);
+        if slot.flags.has(Flags::INTEGER) || is_integer_by_nature(name) {
+            let result = self.arithmetic_value(&value, number, span);
+            value = match result.value {
+                Some(result) => self.decimal(result),
+                None => Value::unknown(value.origins.union(result.origins)),
+            };
+            number = true;
+        }
+        if slot.flags.has(Flags::RECASED)
+            && value.known().is_none_or(|text| text.iter().any(u8::is_ascii_alphabetic))
+        {
+            value = Value::unknown(value.origins);
+        }
+        if self.unsure > 0 {
+            value = Value::unknown(value.origins);
+        }
+        let exported = slot.flags.has(Flags::EXPORTED) || self.state.flow.options.may(Opt::AllExport);
+        self.judge_variable(name, &value, span);
+        let mut flags = slot.flags.without(Flags::NUMBER.with(Flags::DECLARED));
+        if exported {
+            flags = flags.with(Flags::EXPORTED);
+        }
+        if number || value.known().is_some_and(is_decimal) {
+            flags = flags.with(Flags::NUMBER);
+        }
+        if let Content::Array(elements) = slot.content {
+            let content = Content::Array(self.with_element(elements, b"0", value));
+            self.state.set(Space::Variable, name, Slot { content, flags });
+            return;
+        }
+        if flags.has(Flags::ASSOCIATIVE) || flags.has(Flags::INDEXED) {
+            let content = match slot.content {
+                Content::Unknown(origins) => Content::Unknown(origins.union(value.origins)),
+                _ => Content::Array(self.with_element(&[], b"0", value)),
+            };
+            self.state.set(Space::Variable, name, Slot { content, flags });
+            return;
+        }
+        // A variable that is wholly unknown may still only be set.
+        self.state.set(Space::Variable, name, Slot { content: Content::Scalar(value), flags });
+    }
+
+    /// `name+=value`
+    pub(super) fn append(&mut self, name: &'a [u8], value: Value<'a>, span: Span) {
+        let slot = self.state.get(Space::Variable, name);
+        let old = self.lookup(name, span);
+        let joined = match old {
+            super::words::Got::Unset => value,
+            super::words::Got::One(old, _) if slot.flags.has(Flags::INTEGER) => {
+                self.arithmetic_value(&value, false, span);
+                Value::unknown(old.origins.union(value.origins))
+            }
+            super::words::Got::One(old, _) => self.concatenated(&old, &value),
+            super::words::Got::Any(origins, _) => {
+                let pieces = self.concatenated(&Value::unknown(origins), &value);
+                Value { origins: origins.union(value.origins), ..pieces }
+            }
+        };
+        let number = slot.flags.has(Flags::INTEGER);
+        self.assign(name, joined, number, span);
+    }
+
+    /// One value after the other.
+    pub(super) fn concatenated(&mut self, first: &Value<'a>, second: &Value<'a>) -> Value<'a> {
+        let origins = first.origins.union(second.origins);
+        let mut pieces = first.pieces.to_vec();
+        for piece in second.pieces {
+            match (pieces.last_mut(), piece) {
+                (Some(Piece::Text(end)), Piece::Text(more)) => {
+                    if !self.budget.produce(end.len() + more.len()) {
+                        return Value::unknown(origins);
+                    }
+                    *end = self.arena.alloc_slice_copy(&[*end, *more].concat());
+                }
+                (Some(Piece::Unknown), Piece::Unknown) => {}
+                _ => pieces.push(*piece),
+            }
+        }
+        Value { pieces: self.arena.alloc_slice_copy(&pieces), origins }
+    }
+
+    /// `name[key]=value`; `None` for a key that is not known.
+    pub(super) fn assign_element(
+        &mut self,
+        name: &'a [u8],
+        key: Option<&'a [u8]>,
+        value: Value<'a>,
+        span: Span,
+    ) {
+        let Some(name) = self.dereference(name, span) else {
+            self.unpredictable("an assignment to a variable that is not known", span);
+            return;
+        };
+        let slot = self.state.get(Space::Variable, name);
+        let mut value = value;
+        if slot.flags.has(Flags::INTEGER) {
+            let result = self.arithmetic_value(&value, false, span);
+            value = match result.value {
+                Some(result) => self.decimal(result),
+                None => Value::unknown(value.origins.union(result.origins)),
+            };
+        }
+        self.judge_variable(name, &value, span);
+        let elements = self.elements(name, span);
+        let content = match (key, elements) {
+            (Some(key), Some(elements)) if !key.starts_with(b"-") && self.unsure == 0 => {
+                Content::Array(self.with_element(&elements, key, value))
+            }
+            _ => Content::Unknown(slot.origins().union(value.origins)),
+        };
+        let flags = slot.flags.without(Flags::NUMBER.with(Flags::DECLARED));
+        self.state.set(Space::Variable, name, Slot { content, flags });
+    }
+
+    /// Elements with one more, or one replaced, in the order of their indices.
+    fn with_element(
+        &mut self,
+        elements: &[Element<'a>],
+        key: &'a [u8],
+        value: Value<'a>,
+    ) -> &'a [Element<'a>] {
+        self.budget.spend(elements.len() / 4);
+        let mut all = elements.to_vec();
+        match all.iter_mut().find(|element| element.key == key) {
+            Some(element) => element.value = value,
+            None => {
+                let place = all.partition_point(|element| before(element.key, key));
+                all.insert(place, Element { key, value });
+            }
+        }
+        self.arena.alloc_slice_copy(&all)
+    }
+
+    /// `name=(…)`
+    pub(super) fn assign_array(
+        &mut self,
+        name: &'a [u8],
+        elements: &'a [ArrayElement<'a>],
+        append: bool,
+        span: Span,
+    ) {
+        let Some(name) = self.dereference(name, span) else {
+            self.unpredictable("an assignment to a variable that is not known", span);
+            return;
+        };
+        let slot = self.state.get(Space::Variable, name);
+        let old = if append { self.elements(name, span) } else { Some(Vec::new()) };
+        let integer = slot.flags.has(Flags::INTEGER);
+        let mut known = old.is_some();
+        let mut all = old.unwrap_or_default();
+        let mut origins = if append { slot.origins() } else { Origins::NONE };
+        let mut next = next_index(&all);
+        for element in elements {
+            match &element.subscript {
+                Some(subscript) => {
+                    let value = self.value(&element.value);
+                    let key = self.key(name, subscript);
+                    self.note_alias_array(name, subscript, value, span);
+                    origins = origins.union(value.origins);
+                    match key {
+                        Some(key) if !element.append && !key.starts_with(b"-") => {
+                            all.retain(|element| element.key != key);
+                            let place = all.partition_point(|element| before(element.key, key));
+                            all.insert(place, Element { key, value });
+                            next = index_of(key).and_then(|index| index.checked_add(1)).unwrap_or(next);
+                        }
+                        _ => known = false,
+                    }
+                }
+                None => {
+                    let mut fields = Vec::new();
+                    self.expand(&element.value, &mut fields);
+                    for field in fields {
+                        origins = origins.union(field.value.origins);
+                        known &= !field.many;
+                        let key = self.arena.alloc_str(&next.to_string()).as_bytes();
+                        next = next.saturating_add(1);
+                        if all.last().is_some_and(|last| !before(last.key, key)) {
+                            all.retain(|element| element.key != key);
+                            let place = all.partition_point(|element| before(element.key, key));
+                            all.insert(place, Element { key, value: field.value });
+                        } else {
+                            all.push(Element { key, value: field.value });
+                        }
+                    }
+                }
+            }
+            if integer {
+                if let Some(last) = all.last().copied() {
+                    self.arithmetic_value(&last.value, false, span);
+                }
+                known = false;
+            }
+            self.budget.spend(all.len() / 64);
+        }
+        if slot.flags.has(Flags::ASSOCIATIVE) && elements.iter().any(|element| element.subscript.is_none()) {
+            known = false;
+        }
+        let value = Value { pieces: &[Piece::Unknown], origins };
+        self.judge_variable(name, all.first().map_or(&value, |element| &element.value), span);
+        let content = if known && self.unsure == 0 {
+            Content::Array(self.arena.alloc_slice_copy(&all))
+        } else {
+            Content::Unknown(origins)
+        };
+        let flags = slot.flags.without(Flags::NUMBER.with(Flags::DECLARED)).with(Flags::INDEXED);
+        self.state.set(Space::Variable, name, Slot { content, flags });
+    }
+
+    /// The variable gets a value that is not known.
+    pub(super) fn assign_unknown(&mut self, name: &'a [u8], origins: Origins, span: Span) {
+        self.assign(name, Value::unknown(origins), false, span);
+    }
+
+    /// The variable gets a number that is not known.
+    pub(super) fn assign_some_number(&mut self, name: &'a [u8], span: Span) {
+        self.assign(name, Value::unknown(Origins::LITERAL), true, span);
+    }
+
+    /// A variable whose name stands in the arguments of a builtin gets a value. The name may have a subscript, which is
+    /// evaluated; a name that is not known may be any variable.
+    pub(super) fn assign_named(&mut self, name: &Value<'a>, value: Value<'a>, number: bool, span: Span) {
+        let Some(text) = name.known() else {
+            self.unpredictable("a builtin assigns to a variable whose name is not known", span);
+            return;
+        };
+        if super::words::is_name(text) {
+            self.assign(text, value, number, span);
+            return;
+        }
+        // What is neither a name nor an element is refused by the builtin.
+        if let Some((name, subscript)) = split_subscript(text) {
+            let key = self.key_of_text(name, subscript, span);
+            self.assign_element(name, key, value, span);
+        }
+    }
+
+    /// `BASH_ALIASES[name]=text` defines an alias, `BASH_CMDS[name]=path` says what a command name runs.
+    fn note_alias_array(&mut self, name: &'a [u8], key: &Arithmetic<'a>, value: Value<'a>, span: Span) {
+        if !matches!(name, b"BASH_ALIASES" | b"BASH_CMDS") {
+            return;
+        }
+        let key = self.value_of(key.parts, key.span).known();
+        match (name, key) {
+            (b"BASH_ALIASES", Some(key)) => self.define_alias(key, value.known()),
+            (b"BASH_CMDS", Some(key)) => {
+                self.state.set(Space::Command, key, Slot::of(Content::Command(Some(value))));
+            }
+            _ => {
+                let span = self.span(span);
+                self.unknown(Unknown::Variable(name), span);
+            }
+        }
+    }
+}
+
+/// Variables that bash evaluates as arithmetic whenever they are assigned.
+fn is_integer_by_nature(name: &[u8]) -> bool {
+    matches!(name, b"RANDOM" | b"SRANDOM" | b"SECONDS" | b"LINENO" | b"OPTIND" | b"HISTCMD" | b"BASHPID")
+}
+
+/// The name and subscript of `name[subscript]`.
+pub(super) fn split_subscript(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let open = text.iter().position(|byte| *byte == b'[')?;
+    let inside = text.get(open + 1..)?.strip_suffix(b"]")?;
+    let name = text.get(..open)?;
+    super::words::is_name(name).then_some((name, inside))
+}
+
+fn index_of(key: &[u8]) -> Option<i64> {
+    std::str::from_utf8(key).ok()?.parse().ok()
+}
+
+fn before(a: &[u8], b: &[u8]) -> bool {
+    match (index_of(a), index_of(b)) {
+        (Some(a), Some(b)) => a < b,
+        _ => true,
+    }
+}
+
+fn next_index(elements: &[Element<'_>]) -> i64 {
+    elements.iter().filter_map(|element| index_of(element.key)).max().map_or(0, |last| last.saturating_add(1))
+}

@@ -1,0 +1,130 @@
+//! Lists, `if` and `case`: every way is gone, and the ways are joined.
+
+use super::Interpreter;
+use super::state::{Branch, Mark};
+use shward_syntax::{AndOr, Case, CaseEnd, Connector, If};
+
+/// The ways that have been gone from one mark.
+pub(super) struct Ways<'a> {
+    mark: Mark<'a>,
+    gone: Option<Branch<'a>>,
+}
+
+impl<'a> Ways<'a> {
+    pub(super) const fn from(mark: Mark<'a>) -> Self {
+        Self { mark, gone: None }
+    }
+}
+
+impl<'a> Interpreter<'a, '_> {
+    /// The way that led to the current state is gone.
+    pub(super) fn add_way(&mut self, ways: &mut Ways<'a>) {
+        let branch = self.state.branch(&ways.mark);
+        self.add_branch(ways, branch);
+    }
+
+    fn add_branch(&mut self, ways: &mut Ways<'a>, branch: Branch<'a>) {
+        self.budget.spend(branch.size());
+        match &mut ways.gone {
+            Some(gone) => gone.absorb(&branch, self.arena),
+            none => *none = Some(branch),
+        }
+    }
+
+    /// Makes the current state cover all ways.
+    pub(super) fn join_ways(&mut self, ways: Ways<'a>) {
+        if let Some(branch) = ways.gone {
+            self.budget.spend(branch.size() + self.state.changes(&ways.mark));
+            self.state.join(&ways.mark, &branch);
+        }
+    }
+
+    /// `a && b || c`
+    pub(super) fn and_or(&mut self, list: &AndOr<'a>) {
+        let mark = self.state.mark();
+        self.pipeline(&list.first);
+        if list.rest.is_empty() {
+            return;
+        }
+        // The ways on which the pipelines that follow are skipped as long as the operators stay the same.
+        let mut succeeded = Ways::from(mark);
+        let mut failed = Ways::from(mark);
+        for (connector, pipeline) in list.rest {
+            if !self.budget.spend(1) {
+                return;
+            }
+            let on_success = *connector == Connector::And;
+            let places = self.state.flow.places;
+            let mut skipping = self.state.branch(&mark);
+            skipping.flow.places = places.when(!on_success);
+            self.state.flow.places = places.when(on_success);
+            let (joining, skipped) =
+                if on_success { (&mut succeeded, &mut failed) } else { (&mut failed, &mut succeeded) };
+            let joining = std::mem::replace(joining, Ways::from(mark));
+            self.join_ways(joining);
+            self.add_branch(skipped, skipping);
+            if on_success {
+                self.pipeline(pipeline);
+            } else {
+                self.doubtful(|shell| shell.pipeline(pipeline));
+            }
+        }
+        self.join_ways(succeeded);
+        self.join_ways(failed);
+    }
+
+    /// `if`
+    pub(super) fn conditional(&mut self, node: &If<'a>) {
+        let mut ways = Ways::from(self.state.mark());
+        for (index, (condition, body)) in node.arms.iter().enumerate() {
+            if index == 0 {
+                self.script(condition);
+            } else {
+                self.doubtful(|shell| shell.script(condition));
+            }
+            let after = self.state.mark();
+            let places = self.state.flow.places;
+            self.state.flow.places = places.when(true);
+            self.doubtful(|shell| shell.script(body));
+            self.add_way(&mut ways);
+            self.state.rewind(&after);
+            self.state.flow.places = places.when(false);
+        }
+        if let Some(body) = &node.otherwise {
+            self.doubtful(|shell| shell.script(body));
+        }
+        self.join_ways(ways);
+    }
+
+    /// `case`
+    pub(super) fn case(&mut self, node: &'a Case<'a>) {
+        self.value(&node.word);
+        let mut ways = Ways::from(self.state.mark());
+        let mut falling = Ways::from(ways.mark);
+        let mut complete = false;
+        for arm in node.arms {
+            for pattern in arm.patterns {
+                complete |= self.doubtful(|shell| shell.pattern(pattern)) == Some(b"*");
+            }
+            let start = self.state.mark();
+            let from_above = std::mem::replace(&mut falling, Ways::from(ways.mark));
+            self.join_ways(from_above);
+            self.doubtful(|shell| shell.script(&arm.body));
+            match arm.end {
+                CaseEnd::Break => self.add_way(&mut ways),
+                // With `;;&` the next patterns are tried; their bodies, or none, may follow.
+                CaseEnd::FallThrough | CaseEnd::Continue => {
+                    self.add_way(&mut falling);
+                    self.add_way(&mut ways);
+                }
+            }
+            self.state.rewind(&start);
+        }
+        if complete && let Some(gone) = ways.gone.take() {
+            self.state.rewind(&ways.mark);
+            self.state.enter(&gone);
+        } else {
+            self.join_ways(ways);
+        }
+    }
+}

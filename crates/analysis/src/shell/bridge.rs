@@ -1,0 +1,136 @@
+//! What the command knowledge may ask of the interpreter.
+
+use super::Interpreter;
+use super::flow::Whereabouts;
+use super::state::{Content, Flags, Slot, Space};
+use crate::effect::{Certainty, Effect, EffectKind, Scope, Target};
+use crate::session::{Reentry, Session};
+use crate::value::{Field, Origins, Stream, Value};
+use crate::world::World;
+use bumpalo::Bump;
+use shward_syntax::{Dialect, Span};
+
+impl<'a> Session<'a> for Interpreter<'a, '_> {
+    fn arena(&self) -> &'a Bump {
+        self.arena
+    }
+
+    fn world(&self) -> &dyn World {
+        self.world
+    }
+
+    fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
+        self.emit_here(kind, span, certainty);
+        if let EffectKind::Write { target, .. } | EffectKind::Delete { target } = kind {
+            self.file_touched(&target);
+        }
+    }
+
+    fn effects(&mut self) -> &mut Vec<Effect<'a>> {
+        &mut self.effects
+    }
+
+    fn target(&mut self, path: &Value<'a>) -> Target<'a> {
+        if self.elsewhere {
+            let cwd = self.state.flow.places.only().filter(|_| false);
+            let target = self.places.target(&crate::world::Frozen, cwd, path);
+            let scope = if target.scope == Scope::Harmless { Scope::Harmless } else { Scope::Elsewhere };
+            return Target { scope, ..target };
+        }
+        self.places.target(self.world, self.state.flow.places.only(), path)
+    }
+
+    fn home(&self) -> &'a [u8] {
+        self.request.home
+    }
+
+    fn cwd(&self) -> Option<&'a [u8]> {
+        self.state.flow.places.only().filter(|_| !self.elsewhere)
+    }
+
+    fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+        let places = self.state.flow.places;
+        let place = self.directory(directory, places.only());
+        self.state.flow.places = Whereabouts::at(place);
+        inner(self);
+        self.state.flow.places = places;
+    }
+
+    fn file_text(&mut self, path: &Value<'a>) -> Stream<'a> {
+        self.content_of(path)
+    }
+
+    fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a> {
+        if !self.budget.spend(2) || !self.budget.enter() {
+            return Stream::unknown(Origins::UNKNOWN, span);
+        }
+        let (current, elsewhere) = (self.current, self.elsewhere);
+        self.elsewhere |= how == Reentry::Elsewhere;
+        let output = self.isolated(|shell| shell.captured(stdin, |shell| shell.start_program(argv, span)));
+        (self.current, self.elsewhere) = (current, elsewhere);
+        self.budget.leave();
+        output
+    }
+
+    fn run_text(
+        &mut self,
+        text: &'a [u8],
+        dialect: Dialect,
+        arguments: &'a [Field<'a>],
+        stdin: Stream<'a>,
+        how: Reentry,
+        span: Span,
+    ) -> Stream<'a> {
+        let current = self.current;
+        let output = self.run_shell(text, dialect, arguments, stdin, how, span);
+        self.current = current;
+        output
+    }
+
+    fn with_variable(
+        &mut self,
+        name: &'a [u8],
+        value: &Field<'a>,
+        inner: &mut dyn FnMut(&mut dyn Session<'a>),
+    ) {
+        self.judge_environment(name, &value.value, value.span);
+        let before = self.state.get(Space::Variable, name);
+        let slot = Slot { content: Content::Scalar(value.value), flags: Flags::EXPORTED };
+        self.state.set(Space::Variable, name, slot);
+        self.environment.push((name, *value));
+        inner(self);
+        self.environment.pop();
+        self.state.set(Space::Variable, name, before);
+    }
+
+    fn wrote(&mut self, target: Target<'a>, content: Stream<'a>) {
+        if self.elsewhere {
+            return;
+        }
+        // Where it may not have happened, the file may still be what it was.
+        let content = if self.doubt > 0 { Stream { text: None, ..content } } else { content };
+        self.file_written(&target, content);
+    }
+
+    fn read_origins(&self, target: &Target<'a>) -> Origins {
+        let base = self.places.read_origins(target);
+        match self.state.get(Space::File, target.path).content {
+            Content::File(stream) if !target.path.is_empty() => base.union(stream.origins),
+            _ => base,
+        }
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    fn variable(&self, name: &[u8]) -> Option<Value<'a>> {
+        let slot = self.state.get(Space::Variable, name);
+        match slot.content {
+            Content::Initial | Content::Unset => None,
+            _ if !slot.flags.has(Flags::EXPORTED) => None,
+            Content::Scalar(value) => Some(value),
+            _ => Some(Value::unknown(slot.origins())),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! `declare`, `local`, `export`, `readonly`, `unset`: variables and their attributes.
+
+use super::Given;
+use crate::effect::{Certainty, EffectKind};
+use crate::shell::Interpreter;
+use crate::shell::functions::FrameKind;
+use crate::shell::simple::Expanded;
+use crate::shell::state::{Content, Flags, Slot, Space};
+use crate::shell::words::{Got, is_name};
+use crate::value::{Field, Origins, Piece, Value};
+use shward_syntax::{Assignment, AssignmentValue, Span};
+
+/// What a declaration asks for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Wanted {
+    add: Flags,
+    remove: Flags,
+    global: bool,
+    local: bool,
+    functions: bool,
+    prints: bool,
+}
+
+impl<'a> Interpreter<'a, '_> {
+    /// `declare`, `typeset`, `local`, `export`, `readonly`
+    pub(super) fn declare(&mut self, name: &[u8], command: &Expanded<'a>) {
+        let mut wanted = Wanted::default();
+        match name {
+            b"export" => wanted.add = Flags::EXPORTED,
+            b"readonly" => {}
+            _ => wanted.local = true,
+        }
+        let mut arguments = command.argv.get(1..).unwrap_or_default();
+        while let Some((field, rest)) = arguments.split_first() {
+            let Some(text) = field.known() else { break };
+            let (letters, on) = match text {
+                b"--" => {
+                    arguments = rest;
+                    break;
+                }
+                [b'-', letters @ ..] if !letters.is_empty() => (letters, true),
+                [b'+', letters @ ..] if !letters.is_empty() => (letters, false),
+                _ => break,
+            };
+            for letter in letters {
+                let flag = match letter {
+                    b'x' => Flags::EXPORTED,
+                    b'i' => Flags::INTEGER,
+                    b'n' if name == b"export" => {
+                        wanted.add = wanted.add.without(Flags::EXPORTED);
+                        wanted.remove = wanted.remove.with(Flags::EXPORTED);
+                        continue;
+                    }
+                    b'n' => Flags::REFERENCE,
+                    b'A' => Flags::ASSOCIATIVE,
+                    b'a' => Flags::INDEXED,
+                    b'l' | b'u' | b'c' => Flags::RECASED,
+                    b'g' => {
+                        wanted.global = true;
+                        continue;
+                    }
+                    b'f' | b'F' => {
+                        wanted.functions = true;
+                        continue;
+                    }
+                    b'p' => {
+                        wanted.prints = true;
+                        continue;
+                    }
+                    b'r' | b't' | b'I' => continue,
+                    _ => {
+                        self.argument_unknown(field.span);
+                        continue;
+                    }
+                };
+                if on {
+                    wanted.add = wanted.add.with(flag);
+                } else {
+                    wanted.remove = wanted.remove.with(flag);
+                }
+            }
+            arguments = rest;
+        }
+        if arguments.is_empty() && command.arrays.is_empty() {
+            if wanted.functions {
+                self.prints(Origins::LITERAL, command.span);
+            } else {
+                self.prints_environment(command.span);
+            }
+            return;
+        }
+        if wanted.prints {
+            self.prints(Origins::ENVIRONMENT, command.span);
+        }
+        for assignment in command.arrays {
+            self.declare_array(assignment, wanted);
+        }
+        for field in arguments {
+            self.declare_one(field, wanted, command.here);
+        }
+    }
+
+    fn declare_array(&mut self, assignment: &'a Assignment<'a>, wanted: Wanted) {
+        self.shape(assignment.name, wanted, true);
+        if let AssignmentValue::Array(elements) = assignment.value {
+            self.assign_array(assignment.name, elements, assignment.append, assignment.span);
+        } else {
+            self.assignment(assignment);
+        }
+    }
+
+    fn declare_one(&mut self, field: &Field<'a>, wanted: Wanted, here: Span) {
+        if wanted.functions {
+            if let Some(name) = field.known() {
+                let slot = self.state.get(Space::Function, name);
+                let flags = slot.flags.with(wanted.add).without(wanted.remove);
+                self.state.set(Space::Function, name, Slot { flags, ..slot });
+            }
+            return;
+        }
+        let Some((name, append, value)) = self.split_assignment(&field.value) else {
+            self.argument_unknown(field.span);
+            if field.value.known().is_none() {
+                self.unpredictable("a builtin assigns to a variable whose name is not known", here);
+            }
+            return;
+        };
+        if field.many && field.value.has_unknown() {
+            // More words may follow that are assignments of their own.
+            self.unpredictable("a builtin assigns to variables whose names are not known", here);
+        }
+        if !is_name(name) {
+            if let Some((base, _)) = crate::shell::assign::split_subscript(name) {
+                self.shape(base, wanted, true);
+                let value = value.unwrap_or(Value::EMPTY);
+                self.assign_named(&Value::text(self.arena, name, Origins::LITERAL), value, false, here);
+            }
+            return;
+        }
+        self.shape(name, wanted, value.is_some());
+        match value {
+            Some(value) if wanted.add.has(Flags::REFERENCE) => {
+                let flags = self.state.get(Space::Variable, name).flags;
+                self.state.set(Space::Variable, name, Slot { content: Content::Scalar(value), flags });
+            }
+            Some(value) if append => self.append(name, value, here),
+            Some(value) => {
+                // `declare a='(1 2)'` on an array is evaluated as a compound assignment.
+                let array = wanted.add.has(Flags::INDEXED) || wanted.add.has(Flags::ASSOCIATIVE);
+                if array && value.known().is_none_or(|text| text.starts_with(b"(")) {
+                    self.unpredictable("a compound assignment in quoted text", here);
+                    self.assign_unknown(name, value.origins, here);
+                } else {
+                    self.assign(name, value, false, here);
+                }
+            }
+            None if wanted.add.has(Flags::EXPORTED) => {
+                let value = match self.lookup(name, here) {
+                    Got::One(value, _) => value,
+                    // What the environment held is exported already.
+                    Got::Unset | Got::Any(Origins::ENVIRONMENT, _) => return,
+                    Got::Any(origins, _) => Value::unknown(origins),
+                };
+                self.judge_variable(name, &value, here);
+            }
+            None => {}
+        }
+    }
+
+    /// Gives a variable its attributes, in the scope that the declaration asks for.
+    fn shape(&mut self, name: &'a [u8], wanted: Wanted, assigned: bool) {
+        let mut slot = self.state.get(Space::Variable, name);
+        let function = self.frames.iter().rposition(|frame| matches!(frame.kind, FrameKind::Function(_)));
+        let shell = self.frames.iter().rposition(|frame| frame.kind == FrameKind::Shell);
+        if wanted.local
+            && !wanted.global
+            && let Some(index) = function
+            && shell < function
+            && let Some(frame) = self.frames.get_mut(index)
+        {
+            if !frame.locals.iter().any(|(local, _)| *local == name) {
+                frame.locals.push((name, slot));
+            }
+            // A local variable starts unset; in dash it keeps its value.
+            if self.dialect == shward_syntax::Dialect::Bash {
+                slot = Slot {
+                    content: Content::Unset,
+                    flags: slot.flags.without(Flags::NUMBER.with(Flags::REFERENCE)),
+                };
+            }
+        }
+        slot.flags = slot.flags.with(wanted.add).without(wanted.remove);
+        if slot.content == Content::Unset && !assigned {
+            slot.flags = slot.flags.with(Flags::DECLARED);
+        }
+        self.state.set(Space::Variable, name, slot);
+    }
+
+    /// The name, `+` and value of an argument `name=value` or `name`.
+    fn split_assignment(&mut self, argument: &Value<'a>) -> Option<(&'a [u8], bool, Option<Value<'a>>)> {
+        let text = argument.known_prefix();
+        let from = match text.iter().position(|byte| matches!(byte, b'[' | b'=')) {
+            Some(at) if text.get(at) == Some(&b'[') => {
+                at + text
+                    .get(at..)?
+                    .windows(2)
+                    .position(|pair| matches!(pair, b"]=" | b"]+"))
+                    .map_or(text.len(), |i| i + 1)
+            }
+            _ => 0,
+        };
+        let equals = text.get(from..).and_then(|rest| rest.iter().position(|byte| *byte == b'='));
+        let Some(equals) = equals.map(|at| at + from) else {
+            return argument.known().map(|name| (name, false, None));
+        };
+        let (name, append) = match text.get(..equals)? {
+            [name @ .., b'+'] => (name, true),
+            name => (name, false),
+        };
+        let after = text.get(equals + 1..)?;
+        let mut pieces = Vec::with_capacity(argument.pieces.len());
+        if !after.is_empty() {
+            pieces.push(Piece::Text(after));
+        }
+        pieces.extend_from_slice(argument.pieces.get(1..).unwrap_or_default());
+        let value = Value { pieces: self.arena.alloc_slice_copy(&pieces), origins: argument.origins };
+        Some((name, append, Some(value)))
+    }
+
+    /// `unset`
+    pub(super) fn unset(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"");
+        if !given.sure {
+            self.argument_unknown(command.span);
+        }
+        for field in given.operands {
+            let Some(name) = field.known() else {
+                self.argument_unknown(field.span);
+                self.forget_variables();
+                continue;
+            };
+            if given.has(b'f') {
+                self.state.set(Space::Function, name, Slot::INITIAL);
+                continue;
+            }
+            if let Some((base, subscript)) = crate::shell::assign::split_subscript(name) {
+                self.key_of_text(base, subscript, command.here);
+                let origins = self.state.get(Space::Variable, base).origins();
+                let flags = self.state.get(Space::Variable, base).flags;
+                self.state.set(Space::Variable, base, Slot { content: Content::Unknown(origins), flags });
+                continue;
+            }
+            if matches!(name, b"HISTFILE" | b"HISTSIZE" | b"HISTFILESIZE") {
+                self.emit_here(EffectKind::System { what: "audit" }, field.span, Certainty::Certain);
+            }
+            let target = if given.has(b'n') { Some(name) } else { self.dereference(name, command.here) };
+            if let Some(target) = target {
+                // Without `-v` a function of this name goes when there is no variable.
+                let was = self.state.get(Space::Variable, target);
+                self.state.set(Space::Variable, target, Slot::of(Content::Unset));
+                if !given.has(b'v')
+                    && matches!(was.content, Content::Initial | Content::Unset | Content::Unknown(_))
+                {
+                    let function = self.state.get(Space::Function, name);
+                    if let Content::Functions(_) = function.content {
+                        let flags = function.flags.with(Flags::MAYBE);
+                        self.state.set(Space::Function, name, Slot { flags, ..function });
+                    }
+                }
+            }
+        }
+    }
+}

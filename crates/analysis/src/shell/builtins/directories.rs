@@ -1,0 +1,143 @@
+//! `cd` and the directory stack.
+
+use super::Given;
+use crate::shell::Interpreter;
+use crate::shell::flow::{Status, Whereabouts};
+use crate::shell::simple::Expanded;
+use crate::shell::state::{Content, Slot, Space};
+use crate::shell::words::Got;
+use crate::value::{Origins, Value};
+use crate::world::FileKind;
+use shward_syntax::Span;
+
+impl<'a> Interpreter<'a, '_> {
+    /// `cd`
+    ///
+    /// It may fail, and what follows then happens where the shell was: both places are kept unless it is known to succeed.
+    pub(super) fn change_directory(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"");
+        let value = match given.operands {
+            [] => match self.lookup(b"HOME", Span::default()) {
+                Got::One(value, _) => value,
+                Got::Unset => Value::text(self.arena, self.request.home, Origins::LITERAL),
+                Got::Any(origins, _) => Value::unknown(origins),
+            },
+            [only] if only.known() == Some(b"-") => match self.state.flow.previous {
+                Some(previous) => Value::text(self.arena, previous, Origins::LITERAL),
+                None => Value::unknown(Origins::FILE),
+            },
+            [only] if !only.many => only.value,
+            _ => Value::unknown(Origins::FILE),
+        };
+        let searched = self.state.get(Space::Variable, b"CDPATH").content != Content::Initial;
+        let value = if searched { Value::unknown(value.origins) } else { value };
+        self.go(&value);
+    }
+
+    fn go(&mut self, value: &Value<'a>) {
+        let before = self.state.flow.places;
+        let mut after = Whereabouts::nowhere();
+        for (place, _) in before.iter() {
+            let target = self.directory(value, place);
+            after.add(target, Status::Success);
+            if !self.surely_enters(target, place) {
+                after.add(place, Status::Failure);
+            }
+        }
+        self.state.flow.previous = before.only();
+        self.state.flow.places = after;
+        for name in [b"PWD".as_slice(), b"OLDPWD"] {
+            if self.state.find(Space::Variable, name).is_some() {
+                self.state.set(Space::Variable, name, Slot::INITIAL);
+            }
+        }
+    }
+
+    /// The directory that a path means from another; lexically, as `cd` does without `-P`.
+    pub(in crate::shell) fn directory(&self, path: &Value<'a>, from: Option<&'a [u8]>) -> Option<&'a [u8]> {
+        let path = path.known()?;
+        let base = if path.starts_with(b"/") { b"".as_slice() } else { from? };
+        let mut parts: Vec<&[u8]> = Vec::new();
+        for part in base.split(|byte| *byte == b'/').chain(path.split(|byte| *byte == b'/')) {
+            match part {
+                b"" | b"." => {}
+                b".." => {
+                    parts.pop();
+                }
+                _ => parts.push(part),
+            }
+        }
+        if parts.is_empty() {
+            return Some(b"/");
+        }
+        let mut joined = Vec::with_capacity(base.len() + path.len() + 1);
+        for part in parts {
+            joined.push(b'/');
+            joined.extend_from_slice(part);
+        }
+        Some(self.arena.alloc_slice_copy(&joined))
+    }
+
+    /// Whether `cd` cannot but succeed.
+    fn surely_enters(&self, target: Option<&'a [u8]>, from: Option<&'a [u8]>) -> bool {
+        let Some(target) = target else { return false };
+        if matches!(target, b"/" | b"/tmp") || target == self.request.workspace || target == self.request.home
+        {
+            return true;
+        }
+        // Where it is, or above.
+        let above = from.is_some_and(|from| {
+            from == target || from.strip_prefix(target).is_some_and(|rest| rest.starts_with(b"/"))
+        });
+        // The script may have removed what the world still has.
+        let untouched = || self.state.touched(Space::File).next().is_none();
+        above || (untouched() && !self.elsewhere && self.world.kind(target) == FileKind::Directory)
+    }
+
+    /// `pushd`, `popd`, `dirs`
+    pub(super) fn directory_stack(&mut self, name: &[u8], command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"");
+        match (name, given.operands) {
+            (b"dirs", _) => {
+                if given.has(b'c') {
+                    self.state.flow.stack = Some(&[]);
+                }
+            }
+            (b"pushd", [directory])
+                if directory
+                    .known()
+                    .is_none_or(|text| !text.starts_with(b"+") && !text.starts_with(b"-")) =>
+            {
+                let before = self.state.flow.places.only();
+                self.state.flow.stack = match (self.state.flow.stack, before) {
+                    (Some(stack), Some(before)) => {
+                        self.budget.spend(stack.len());
+                        Some(self.arena.alloc_slice_copy(&[stack, &[before]].concat()))
+                    }
+                    _ => None,
+                };
+                if given.has(b'n') {
+                    self.state.flow.stack = None;
+                } else {
+                    let value = if directory.many { Value::unknown(Origins::FILE) } else { directory.value };
+                    self.go(&value);
+                }
+            }
+            (b"popd", []) if given.options.is_empty() => match self.state.flow.stack {
+                Some([rest @ .., top]) => {
+                    let value = Value::text(self.arena, top, Origins::LITERAL);
+                    self.state.flow.stack = Some(rest);
+                    self.go(&value);
+                }
+                // With an empty stack it fails.
+                Some([]) => {}
+                None => self.go(&Value::unknown(Origins::FILE)),
+            },
+            _ => {
+                self.state.flow.stack = None;
+                self.go(&Value::unknown(Origins::FILE));
+            }
+        }
+        self.prints(Origins::FILE, command.span);
+    }
+}

@@ -1,0 +1,307 @@
+//! Builtins that run something: `eval`, `source`, `exec`, `command`, `exit`, `trap`, `jobs -x`, completion, history.
+
+use super::{Given, number};
+use crate::effect::{Certainty, EffectKind, Scope, Unknown, WriteMode};
+use crate::session::Session;
+use crate::shell::Interpreter;
+use crate::shell::functions::{Frame, FrameKind};
+use crate::shell::simple::Expanded;
+use crate::shell::traps::Trap;
+use crate::shell::words::is_name;
+use crate::value::{Field, Origins, Stream, Value};
+use shward_syntax::Span;
+
+impl<'a> Interpreter<'a, '_> {
+    /// `eval`
+    pub(super) fn evaluate_text(&mut self, command: &Expanded<'a>) {
+        let words = match command.argv.get(1..).unwrap_or_default() {
+            [first, rest @ ..] if first.known() == Some(b"--") => rest,
+            words => words,
+        };
+        let (Some(first), Some(last)) = (words.first(), words.last()) else {
+            if !command.arrays.is_empty() {
+                self.not_understood("an array assignment as an argument of eval", command.span);
+            }
+            return;
+        };
+        let span = first.span.to(last.span);
+        match self.joined_text(words) {
+            Some(text) if command.arrays.is_empty() => self.run_here(text, None, span),
+            _ => {
+                let origins = words.iter().fold(Origins::NONE, |all, field| all.union(field.value.origins));
+                self.unseen_code(Stream { text: None, origins, source: Some(span) }, span);
+                self.forget_variables();
+            }
+        }
+    }
+
+    /// Arguments joined by blanks, if all are known.
+    fn joined_text(&mut self, words: &[Field<'a>]) -> Option<&'a [u8]> {
+        if let [only] = words {
+            return only.known();
+        }
+        let mut text = Vec::new();
+        for (index, word) in words.iter().enumerate() {
+            if index > 0 {
+                text.push(b' ');
+            }
+            text.extend_from_slice(word.known()?);
+        }
+        self.budget.produce(text.len()).then(|| &*self.arena.alloc_slice_copy(&text))
+    }
+
+    /// `source`
+    pub(super) fn source_file(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"p");
+        let Some((file, arguments)) = given.operands.split_first() else { return };
+        if file.many || !given.options.is_empty() {
+            self.argument_unknown(file.span);
+            self.unseen_code(Stream::unknown(file.value.origins, file.span), file.span);
+            self.forget_variables();
+            return;
+        }
+        let bare = file.known().is_some_and(|name| !name.contains(&b'/'));
+        if bare
+            && self.state.get(crate::shell::state::Space::Variable, b"PATH").content
+                != crate::shell::state::Content::Initial
+        {
+            // It is looked up in `PATH` first.
+            self.not_understood("source looks its file up in a PATH that the script changed", file.span);
+        }
+        let stream = self.read_file(&file.value, file.span);
+        match stream.text {
+            Some(text) => {
+                self.frames.push(Frame::new(FrameKind::Source, self.state.mark()));
+                let arguments = if arguments.is_empty() { None } else { Some(arguments) };
+                self.run_here(text, arguments, file.span);
+                self.leave_frame();
+            }
+            None => {
+                let target = self.target(&file.value);
+                let own = matches!(target.scope, Scope::Workspace | Scope::Product)
+                    && Origins::FILE.union(Origins::LITERAL).contains(stream.origins);
+                let language = if own { "project" } else { "shell" };
+                let effect =
+                    EffectKind::Code { language, text: None, origin: stream.origins, source: stream.source };
+                self.emit_here(effect, file.span, Certainty::Certain);
+                if !own {
+                    self.forget_variables();
+                }
+            }
+        }
+    }
+
+    /// `exec`
+    pub(super) fn replace_shell(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"a");
+        if given.operands.is_empty() && given.options.is_empty() {
+            self.keeps_redirections = true;
+            return;
+        }
+        match given.operands.first().map(|field| field.known()) {
+            Some(Some(_)) => {
+                self.start_program(given.operands, command.span);
+                self.state.flow.ended = true;
+            }
+            Some(None) => {
+                // Where the words vanish, the redirections stay and the script goes on.
+                self.dispatch(&Expanded { argv: given.operands, ..*command }, false);
+                self.state.flow.may_have_ended = true;
+                self.keeps_redirections = true;
+            }
+            None => {}
+        }
+    }
+
+    /// `command` and `builtin`
+    pub(super) fn without_functions(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"");
+        if given.has(b'v') || given.has(b'V') {
+            self.prints(Origins::ENVIRONMENT, command.span);
+            return;
+        }
+        if !given.operands.is_empty() {
+            self.dispatch(&Expanded { argv: given.operands, ..*command }, false);
+        }
+    }
+
+    /// `exit`
+    pub(super) fn exit(&mut self, command: &Expanded<'a>) {
+        let failing = command.argv.get(1).and_then(number).is_some_and(|status| status % 256 != 0);
+        self.state.flow.ended = true;
+        self.state.flow.quietly = failing;
+    }
+
+    /// `trap`
+    pub(super) fn trap(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"");
+        if given.has(b'l') || given.has(b'p') {
+            self.prints(Origins::LITERAL, command.span);
+            return;
+        }
+        let [action, conditions @ ..] = given.operands else { return };
+        if conditions.is_empty() {
+            // `trap INT` resets, `trap "$x"` may print or reset.
+            return;
+        }
+        let Some(text) = action.known() else {
+            self.unseen_code(Stream::unknown(action.value.origins, action.span), action.span);
+            return;
+        };
+        if matches!(text, b"" | b"-") || text.iter().all(u8::is_ascii_digit) {
+            return;
+        }
+        let at_exit = conditions
+            .iter()
+            .all(|condition| matches!(condition.known(), Some(b"EXIT" | b"exit" | b"Exit" | b"0")));
+        let clock = self.state.clock();
+        let flow = self.state.flow;
+        self.traps.push(Trap { text, span: action.span, clock, flow, at_exit });
+    }
+
+    /// `jobs`: `-x` runs a command.
+    pub(super) fn jobs(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"");
+        if given.has(b'x') && !given.operands.is_empty() {
+            self.dispatch(&Expanded { argv: given.operands, ..*command }, false);
+        } else if !given.sure {
+            self.argument_unknown(command.span);
+        }
+        self.prints(Origins::LITERAL, command.span);
+    }
+
+    /// `complete` only registers what an interactive shell would run; `compgen` runs it.
+    pub(super) fn completion(&mut self, name: &[u8], command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"oAGWFCXPS");
+        if name == b"compgen" {
+            if let Some(value) = given.value(b'C') {
+                match value.known() {
+                    Some(text) => self.run_in_subshell(text, value.span),
+                    None => self.argument_unknown(value.span),
+                }
+            }
+            if let Some(value) = given.value(b'F') {
+                match value.known().map(|name| self.functions_named(name)) {
+                    Some((bodies, _)) if !bodies.is_empty() => {
+                        self.isolated(|shell| shell.call(bodies, &[value], value.span));
+                    }
+                    Some(_) => {}
+                    None => self.argument_unknown(value.span),
+                }
+            }
+            for letter in [b'W', b'P', b'S', b'X'] {
+                if let Some(value) = given.value(letter) {
+                    let inert =
+                        value.known().is_some_and(|text| !text.iter().any(|b| matches!(b, b'$' | b'`')));
+                    if !inert {
+                        self.not_understood("compgen expands its word list", value.span);
+                    }
+                }
+            }
+            if !given.sure {
+                self.argument_unknown(command.span);
+            }
+        }
+        self.prints(Origins::ENVIRONMENT, command.span);
+    }
+
+    /// Runs text in a subshell.
+    pub(super) fn run_in_subshell(&mut self, text: &'a [u8], span: Span) {
+        self.isolated(|shell| shell.run_here(text, None, span));
+    }
+
+    /// `history`
+    pub(super) fn history(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"d");
+        if given.has(b'c') || given.has(b'd') {
+            self.emit_here(EffectKind::System { what: "audit" }, command.span, Certainty::Certain);
+        }
+        let default = || {
+            let path = [self.request.home, b"/.bash_history"].concat();
+            Value::text(self.arena, self.arena.alloc_slice_copy(&path), Origins::LITERAL)
+        };
+        let file = match given.operands.first() {
+            Some(field) if !field.many => field.value,
+            Some(_) => Value::unknown(Origins::UNKNOWN),
+            None => default(),
+        };
+        let writes = [(b'w', WriteMode::Replace), (b'a', WriteMode::Append)];
+        for (_, mode) in writes.into_iter().filter(|(letter, _)| given.has(*letter)) {
+            for target in self.targets(&file) {
+                let content = Origins::LITERAL;
+                self.emit_here(EffectKind::Write { target, mode, content }, command.span, Certainty::Certain);
+                self.file_touched(&target);
+            }
+        }
+        if given.has(b'r') || given.has(b'n') {
+            self.read_file(&file, command.span);
+        }
+        if given.has(b'p') || !given.sure {
+            self.not_understood("history expansion", command.span);
+        }
+        self.prints(Origins::FILE, command.span);
+    }
+
+    /// `fc`: runs commands of the history anew, or after an editor has changed them.
+    pub(super) fn fix_command(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"e");
+        if given.has(b'l') && given.sure {
+            self.prints(Origins::FILE, command.span);
+        } else {
+            self.unknown(Unknown::Construct("fc runs commands of the history"), command.span);
+        }
+    }
+
+    /// `bind`: key bindings can hold commands, and files of them.
+    pub(super) fn bind(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"fmqrux");
+        if given.has(b'x') || given.has(b'f') || !given.operands.is_empty() || !given.sure {
+            self.not_understood("bind attaches commands to keys", command.span);
+        }
+    }
+
+    /// `enable`
+    pub(super) fn enable(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"f");
+        if given.has(b'f') {
+            let origin = given.value(b'f').map_or(Origins::UNKNOWN, |_| Origins::FILE);
+            let effect = EffectKind::Code { language: "native", text: None, origin, source: None };
+            self.emit_here(effect, command.span, Certainty::Certain);
+            self.unknown(Unknown::Construct("a builtin is loaded from a file"), command.span);
+            return;
+        }
+        if !given.sure {
+            self.argument_unknown(command.span);
+        }
+        for operand in given.operands {
+            match operand.known() {
+                // What no longer is a builtin is looked up as a program, and the other way round.
+                Some(name) if is_name(name) || matches!(name, b"[" | b"." | b":") => {
+                    use crate::shell::state::{Content, Slot, Space};
+                    self.state.set(Space::Command, name, Slot::of(Content::Command(None)));
+                }
+                Some(_) => {}
+                None => self.argument_unknown(operand.span),
+            }
+        }
+    }
+
+    /// `hash`: `-p` says what program a name stands for.
+    pub(super) fn hash(&mut self, command: &Expanded<'a>) {
+        use crate::shell::state::{Content, Slot, Space};
+        let given = Given::read(self.arena, command.argv, b"p");
+        if let Some(path) = given.value(b'p') {
+            for operand in given.operands {
+                match operand.known() {
+                    Some(name) => {
+                        self.state.set(Space::Command, name, Slot::of(Content::Command(Some(path.value))));
+                    }
+                    None => self.argument_unknown(operand.span),
+                }
+            }
+        } else if !given.sure {
+            self.argument_unknown(command.span);
+        }
+        self.prints(Origins::ENVIRONMENT, command.span);
+    }
+}

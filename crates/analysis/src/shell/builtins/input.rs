@@ -1,0 +1,266 @@
+//! Builtins that give variables values from elsewhere: `read`, `mapfile`, `getopts`, `printf -v`, `let`, `wait -p`, and
+//! the tests that evaluate names.
+
+use super::Given;
+use crate::shell::Interpreter;
+use crate::shell::flow::Port;
+use crate::shell::simple::Expanded;
+use crate::shell::state::{Content, Element, Flags, Slot, Space};
+use crate::shell::words::{Got, is_name};
+use crate::value::{Field, Origins, Stream, Value};
+
+impl<'a> Interpreter<'a, '_> {
+    /// `read`
+    pub(super) fn read_builtin(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"adinNptu");
+        if !given.sure {
+            self.argument_unknown(command.span);
+        }
+        let descriptor = match given.value(b'u').map(|field| super::number(&field)) {
+            None => Some(0),
+            Some(number) => number.and_then(|number| u32::try_from(number).ok()),
+        };
+        let stream = match descriptor {
+            Some(descriptor) => self.reads(descriptor),
+            None => Stream { text: None, origins: Origins::UNKNOWN, source: None },
+        };
+        let raw = given.has(b'r');
+        let plain = given.options.iter().all(|(letter, _)| matches!(letter, b'r' | b'p' | b's' | b'u'));
+        let line = stream.text.filter(|_| plain).map(|text| {
+            let end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
+            (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default())
+        });
+        let line = line.filter(|(line, _)| raw || !line.contains(&b'\\'));
+        self.take_input(descriptor, line.map(|(_, rest)| rest));
+        let unknown = Value::unknown(stream.origins);
+        if let Some(array) = given.value(b'a') {
+            match array.known() {
+                Some(name) if is_name(name) => self.set_unknown_array(name, stream.origins),
+                _ => self.assign_named(&array.value, unknown, false, command.here),
+            }
+        }
+        let names = given.operands;
+        if names.is_empty() {
+            let value = match line {
+                Some((line, _)) => Value::text(self.arena, line, stream.origins),
+                None => unknown,
+            };
+            self.assign(b"REPLY", value, false, command.here);
+            return;
+        }
+        let values = line.and_then(|(line, _)| self.divided(line, names.len()));
+        for (index, name) in names.iter().enumerate() {
+            if name.many {
+                self.unpredictable("a builtin assigns to variables whose names are not known", command.here);
+            }
+            let value = match values.as_ref().map(|values| values.get(index).copied().unwrap_or_default()) {
+                Some(text) => Value::text(self.arena, text, stream.origins),
+                None => unknown,
+            };
+            self.assign_named(&name.value, value, false, command.here);
+        }
+    }
+
+    /// What was read is gone from a source; what is left, if known.
+    fn take_input(&mut self, descriptor: Option<u32>, left: Option<&'a [u8]>) {
+        let Some(Port::Source(id) | Port::Both(id, _)) = descriptor.map(|d| self.state.flow.port(d)) else {
+            return;
+        };
+        match left {
+            Some(left) if self.is_certain() => self.io.rest(id, left),
+            _ => self.io.consumed(id),
+        }
+    }
+
+    /// A line divided among this many variables, if the separators are known.
+    fn divided(&mut self, line: &'a [u8], count: usize) -> Option<Vec<&'a [u8]>> {
+        let separators = match self.lookup(b"IFS", shward_syntax::Span::default()) {
+            Got::One(value, _) => value.known()?,
+            Got::Unset => b" \t\n",
+            Got::Any(..) => return None,
+        };
+        if separators.is_empty() {
+            return Some(vec![line]);
+        }
+        if separators.iter().any(|byte| !matches!(byte, b' ' | b'\t' | b'\n')) {
+            return if count == 1 && !line.iter().any(|byte| separators.contains(byte)) {
+                Some(vec![line])
+            } else {
+                None
+            };
+        }
+        let mut rest = line;
+        let mut values = Vec::with_capacity(count);
+        let is_separator = |byte: &u8| separators.contains(byte);
+        for index in 0..count {
+            let start = rest.iter().position(|byte| !is_separator(byte)).unwrap_or(rest.len());
+            rest = rest.get(start..)?;
+            let last = index + 1 == count;
+            let end = if last {
+                rest.iter().rposition(|byte| !is_separator(byte)).map_or(0, |end| end + 1)
+            } else {
+                rest.iter().position(is_separator).unwrap_or(rest.len())
+            };
+            values.push(rest.get(..end)?);
+            rest = rest.get(end..)?;
+        }
+        Some(values)
+    }
+
+    fn set_unknown_array(&mut self, name: &'a [u8], origins: Origins) {
+        let flags = self.state.get(Space::Variable, name).flags.with(Flags::INDEXED).without(Flags::NUMBER);
+        self.state.set(Space::Variable, name, Slot { content: Content::Unknown(origins), flags });
+    }
+
+    /// `mapfile`
+    pub(super) fn mapfile(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"dnOsuCc");
+        if !given.sure {
+            self.argument_unknown(command.span);
+        }
+        if let Some(callback) = given.value(b'C') {
+            match callback.known() {
+                // The index and the line, quoted, are added as arguments.
+                Some(text) => {
+                    let called = self.arena.alloc_slice_copy(&[text, b" 0 x"].concat());
+                    self.doubtful(|shell| shell.run_in_subshell(called, callback.span));
+                }
+                None => self.argument_unknown(callback.span),
+            }
+        }
+        let stream = match given.value(b'u').map(|field| super::number(&field)) {
+            None => self.stdin(),
+            Some(number) => match number.and_then(|number| u32::try_from(number).ok()) {
+                Some(descriptor) => self.reads(descriptor),
+                None => Stream { text: None, origins: Origins::UNKNOWN, source: None },
+            },
+        };
+        self.consume_stdin();
+        let name = match given.operands.first() {
+            None => b"MAPFILE",
+            Some(field) => match field.known() {
+                Some(name) if is_name(name) => name,
+                _ => {
+                    self.argument_unknown(field.span);
+                    return;
+                }
+            },
+        };
+        let plain = given.options.iter().all(|(letter, _)| *letter == b't');
+        match stream.text.filter(|text| plain && self.budget.spend(text.len() / 4)) {
+            Some(text) => {
+                let mut elements = Vec::new();
+                for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+                    let line = if given.has(b't') { line.strip_suffix(b"\n").unwrap_or(line) } else { line };
+                    let key = self.arena.alloc_str(&index.to_string()).as_bytes();
+                    elements.push(Element { key, value: Value::text(self.arena, line, stream.origins) });
+                }
+                let flags = self.state.get(Space::Variable, name).flags.with(Flags::INDEXED);
+                let content = Content::Array(self.arena.alloc_slice_copy(&elements));
+                self.state.set(Space::Variable, name, Slot { content, flags });
+            }
+            None => self.set_unknown_array(name, stream.origins),
+        }
+    }
+
+    /// `getopts`
+    pub(super) fn getopts(&mut self, command: &Expanded<'a>) {
+        let origins = self.argument_origins();
+        self.assign(b"OPTARG", Value::unknown(origins), false, command.here);
+        self.assign_some_number(b"OPTIND", command.here);
+        match command.argv.get(2) {
+            Some(name) => {
+                self.assign_named(&name.value, Value::unknown(Origins::LITERAL), false, command.here);
+            }
+            None => {
+                if command.argv.iter().any(|field| field.many) {
+                    self.argument_unknown(command.span);
+                }
+            }
+        }
+    }
+
+    /// `let`
+    pub(super) fn let_builtin(&mut self, command: &Expanded<'a>) {
+        for field in command.argv.get(1..).unwrap_or_default() {
+            self.arithmetic_value(&field.value, false, command.here);
+        }
+    }
+
+    /// `wait`: `-p` assigns to a variable.
+    pub(super) fn wait(&mut self, command: &Expanded<'a>) {
+        let given = Given::read(self.arena, command.argv, b"p");
+        if let Some(name) = given.value(b'p') {
+            self.assign_named(&name.value, Value::unknown(Origins::LITERAL), true, command.here);
+        }
+        let unknown = command.argv.iter().skip(1).any(|field| {
+            field.known().is_none() && field.value.known_prefix().is_empty() && !is_harmless(field)
+        });
+        if !given.sure && unknown {
+            self.argument_unknown(command.span);
+        }
+    }
+
+    /// `printf`: `-v` assigns to a variable. False if it does not.
+    pub(super) fn printf(&mut self, command: &Expanded<'a>) -> bool {
+        let Some(first) = command.argv.get(1) else { return false };
+        let (name, rest) = match first.known() {
+            Some(b"-v") => match command.argv.get(2) {
+                Some(name) => (name.value, command.argv.get(3..).unwrap_or_default()),
+                None => return false,
+            },
+            Some(text) => match text.strip_prefix(b"-v") {
+                Some(name) => (
+                    Value::text(self.arena, name, Origins::LITERAL),
+                    command.argv.get(2..).unwrap_or_default(),
+                ),
+                None => return false,
+            },
+            None => {
+                let prefix = first.value.known_prefix();
+                if prefix.is_empty() && !is_harmless(first) || prefix.starts_with(b"-") {
+                    self.argument_unknown(first.span);
+                }
+                return false;
+            }
+        };
+        let mut argv = Vec::with_capacity(rest.len() + 1);
+        argv.extend(command.argv.first());
+        argv.extend_from_slice(rest);
+        let argv: &'a [Field<'a>] = self.arena.alloc_slice_copy(&argv);
+        let output = self.capturing(|shell| shell.start_program(argv, command.span));
+        let value = match output.text {
+            Some(text) => Value::text(self.arena, text, output.origins),
+            None => Value::unknown(output.origins),
+        };
+        self.assign_named(&name, value, false, command.here);
+        true
+    }
+
+    /// `test` and `[`: `-v` evaluates the subscript of a name.
+    pub(super) fn test_operands(&mut self, command: &Expanded<'a>) {
+        let mut after_operator = false;
+        for field in command.argv.get(1..).unwrap_or_default() {
+            match field.known() {
+                Some(b"-v" | b"-R") => {
+                    after_operator = true;
+                    continue;
+                }
+                _ if after_operator => self.tested_variable(&field.value, command.here),
+                // Split into several words it may become `-v name`.
+                None if field.many && field.value.has_unknown() && !is_harmless(field) => {
+                    self.unpredictable("the operands of a test may become -v and a name", command.here);
+                }
+                _ => {}
+            }
+            after_operator = false;
+        }
+    }
+}
+
+/// What is not known of it comes from nobody who would lay a trap.
+fn is_harmless(field: &Field<'_>) -> bool {
+    field.value.origins == Origins::ENVIRONMENT
+        || field.value.origins == Origins::ENVIRONMENT.union(Origins::LITERAL)
+        || (!field.many && field.value.origins == Origins::LITERAL)
+}

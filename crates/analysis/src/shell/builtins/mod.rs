@@ -1,0 +1,176 @@
+//! The builtins that read or change the state of the shell (bash(1), SHELL BUILTIN COMMANDS; POSIX XCU 2.14).
+//!
+//! Those that do neither (`echo`, `test`, `kill`, …) are described in the command knowledge like programs.
+
+mod alias;
+mod declare;
+mod directories;
+mod evaluate;
+mod input;
+mod options;
+
+use super::Interpreter;
+use super::simple::Expanded;
+use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
+use crate::value::{Field, Origins, Stream, Value};
+use bumpalo::Bump;
+use shward_syntax::{Dialect, Span};
+
+/// The options and operands of a builtin, read as bash's own `internal_getopt` does.
+#[derive(Debug)]
+struct Given<'a> {
+    /// Letters in order, with their values.
+    options: Vec<(u8, Option<Field<'a>>)>,
+    /// What follows.
+    operands: &'a [Field<'a>],
+    /// No argument whose text is not known stood where options may stand.
+    sure: bool,
+}
+
+impl<'a> Given<'a> {
+    fn read(arena: &'a Bump, argv: &'a [Field<'a>], valued: &[u8]) -> Self {
+        let mut rest = argv.get(1..).unwrap_or_default();
+        let mut given = Self { options: Vec::new(), operands: rest, sure: true };
+        while let Some((field, after)) = rest.split_first() {
+            let Some(text) = field.known() else {
+                let prefix = field.value.known_prefix();
+                given.sure = prefix.first().is_some_and(|byte| *byte != b'-')
+                    && !(field.many && field.value.has_unknown());
+                break;
+            };
+            let Some(letters) = text.strip_prefix(b"-").filter(|letters| !letters.is_empty()) else { break };
+            rest = after;
+            if letters == b"-" {
+                break;
+            }
+            for (index, letter) in letters.iter().enumerate() {
+                if !valued.contains(letter) {
+                    given.options.push((*letter, None));
+                    continue;
+                }
+                let joined = letters.get(index + 1..).unwrap_or_default();
+                if joined.is_empty() {
+                    given.options.push((*letter, rest.first().copied()));
+                    rest = rest.get(1..).unwrap_or_default();
+                } else {
+                    let value = Value::text(arena, joined, field.value.origins);
+                    given.options.push((*letter, Some(Field { value, ..*field })));
+                }
+                break;
+            }
+        }
+        given.operands = rest;
+        given
+    }
+
+    fn has(&self, letter: u8) -> bool {
+        self.options.iter().any(|(given, _)| *given == letter)
+    }
+
+    fn value(&self, letter: u8) -> Option<Field<'a>> {
+        self.options.iter().rev().find(|(given, _)| *given == letter).and_then(|(_, value)| *value)
+    }
+}
+
+impl<'a> Interpreter<'a, '_> {
+    /// Runs a builtin that touches the state of the shell. False if the name is none.
+    pub(super) fn builtin(&mut self, name: &'a [u8], command: &Expanded<'a>) -> bool {
+        let posix = self.dialect == Dialect::Posix;
+        match name {
+            b"test" | b"[" if !posix => {
+                self.test_operands(command);
+                return false;
+            }
+            b"printf" if !posix => return self.printf(command),
+            b":" | b"." | b"eval" | b"exec" | b"exit" | b"export" | b"readonly" | b"return" | b"set"
+            | b"shift" | b"trap" | b"unset" | b"break" | b"continue" | b"times" | b"cd" | b"command"
+            | b"alias" | b"unalias" | b"bg" | b"fg" | b"getopts" | b"hash" | b"jobs" | b"local" | b"read"
+            | b"type" | b"ulimit" | b"umask" | b"wait" => {}
+            b"fc" if posix => return false,
+            b"source" | b"declare" | b"typeset" | b"shopt" | b"mapfile" | b"readarray" | b"let"
+            | b"builtin" | b"enable" | b"bind" | b"complete" | b"compgen" | b"compopt" | b"history"
+            | b"fc" | b"pushd" | b"popd" | b"dirs" | b"disown" | b"caller" | b"suspend" | b"logout"
+            | b"help" => {
+                if posix {
+                    // In dash these are programs; `sh` may be bash.
+                    self.doubtful(|shell| shell.start_program(command.argv, command.span));
+                }
+            }
+            _ => return false,
+        }
+        self.begin_invocation(command.argv, command.span, true);
+        match name {
+            b":" | b"times" | b"bg" | b"fg" | b"umask" | b"ulimit" | b"type" | b"caller" | b"disown"
+            | b"help" | b"compopt" => {
+                self.prints(Origins::ENVIRONMENT, command.span);
+            }
+            b"cd" => self.change_directory(command),
+            b"pushd" | b"popd" | b"dirs" => self.directory_stack(name, command),
+            b"eval" => self.evaluate_text(command),
+            b"." | b"source" => self.source_file(command),
+            b"exec" => self.replace_shell(command),
+            b"command" | b"builtin" => self.without_functions(command),
+            b"exit" | b"logout" => self.exit(command),
+            b"return" => self.return_from(),
+            b"break" | b"continue" => {
+                let count = match command.argv.get(1) {
+                    None => Some(1),
+                    Some(field) => number(field),
+                };
+                self.leave_loops(count, name == b"continue");
+            }
+            b"export" | b"readonly" | b"declare" | b"typeset" | b"local" => self.declare(name, command),
+            b"unset" => self.unset(command),
+            b"set" => self.set_options(command),
+            b"shopt" => self.shopt(command),
+            b"shift" => self.shift(command),
+            b"trap" => self.trap(command),
+            b"alias" | b"unalias" => self.alias_builtin(name, command),
+            b"getopts" => self.getopts(command),
+            b"let" => self.let_builtin(command),
+            b"read" => self.read_builtin(command),
+            b"mapfile" | b"readarray" => self.mapfile(command),
+            b"wait" => self.wait(command),
+            b"jobs" => self.jobs(command),
+            b"hash" => self.hash(command),
+            b"enable" => self.enable(command),
+            b"bind" => self.bind(command),
+            b"complete" | b"compgen" => self.completion(name, command),
+            b"history" => self.history(command),
+            b"fc" => self.fix_command(command),
+            b"suspend" => {
+                self.emit_here(EffectKind::Signal { what: "own" }, command.span, Certainty::Certain)
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// The builtin writes text that is not known to standard output.
+    fn prints(&mut self, origins: Origins, span: Span) {
+        self.write_out(Stream::unknown(origins, span));
+    }
+
+    /// The builtin writes the variables of the shell to standard output.
+    fn prints_environment(&mut self, span: Span) {
+        let target = Target {
+            path: b"",
+            rest: Rest::Unknown,
+            scope: Scope::Environment,
+            tree: false,
+            covers: Covers::default(),
+        };
+        self.emit_here(EffectKind::Read { target }, span, Certainty::Certain);
+        self.prints(Origins::ENVIRONMENT, span);
+    }
+
+    /// An argument of which not enough is known stands where it could change the meaning of the builtin.
+    fn argument_unknown(&mut self, span: Span) {
+        self.unknown(Unknown::Argument, span);
+    }
+}
+
+/// The number that an argument is.
+fn number(field: &Field<'_>) -> Option<usize> {
+    std::str::from_utf8(field.known()?).ok()?.parse().ok()
+}

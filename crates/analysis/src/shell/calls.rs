@@ -1,0 +1,176 @@
+//! From a command word to a function, a builtin or a program.
+
+use super::Interpreter;
+use super::flow::{Port, Whereabouts};
+use super::simple::Expanded;
+use super::state::{Content, Space};
+use crate::effect::Unknown;
+use crate::knowledge;
+use crate::plan::Invocation;
+use crate::session::Call;
+use crate::value::{Field, Stream};
+use shward_syntax::{Dialect, Span};
+
+impl<'a> Interpreter<'a, '_> {
+    /// Runs an expanded simple command. `functions`: functions are looked up.
+    pub(super) fn dispatch(&mut self, command: &Expanded<'a>, functions: bool) {
+        let Some(first) = command.argv.first() else { return };
+        if !self.budget.spend(1) || !self.budget.enter() {
+            return;
+        }
+        let outer = self.current;
+        match first.known() {
+            None => self.unknown_command(command),
+            Some(name) => {
+                let (bodies, otherwise) =
+                    if functions { self.functions_named(name) } else { (&[] as &[_], true) };
+                if bodies.is_empty() {
+                    self.named(name, command);
+                } else {
+                    self.begin_invocation(command.argv, command.span, true);
+                    if otherwise {
+                        let mark = self.state.mark();
+                        let mut ways = super::branches::Ways::from(mark);
+                        self.doubtful(|shell| shell.call(bodies, command.argv, command.span));
+                        self.add_way(&mut ways);
+                        self.state.rewind(&mark);
+                        self.doubtful(|shell| shell.named(name, command));
+                        self.join_ways(ways);
+                    } else {
+                        self.call(bodies, command.argv, command.span);
+                    }
+                }
+            }
+        }
+        self.current = outer;
+        self.budget.leave();
+    }
+
+    /// A command that is a builtin or a program.
+    fn named(&mut self, name: &'a [u8], command: &Expanded<'a>) {
+        match self.state.get(Space::Command, name).content {
+            Content::Command(Some(value)) => {
+                let mut argv = command.argv.to_vec();
+                if let Some(first) = argv.first_mut() {
+                    first.value = value;
+                }
+                self.start_program(self.arena.alloc_slice_copy(&argv), command.span);
+            }
+            Content::Command(None) => {
+                self.doubtful(|shell| shell.start_program(command.argv, command.span));
+                self.builtin_or_program(name, command);
+            }
+            _ => self.builtin_or_program(name, command),
+        }
+        if self.state.flow.places.len() > 1
+            && !matches!(name, b"cd" | b"pushd" | b"popd" | b"command" | b"builtin" | b"eval")
+        {
+            self.state.flow.places.forget_status();
+        }
+    }
+
+    fn builtin_or_program(&mut self, name: &'a [u8], command: &Expanded<'a>) {
+        if !self.builtin(name, command) {
+            self.start_program(command.argv, command.span);
+        }
+    }
+
+    /// A command whose name is not known.
+    fn unknown_command(&mut self, command: &Expanded<'a>) {
+        self.begin_invocation(command.argv, command.span, false);
+        let Some((first, rest)) = command.argv.split_first() else { return };
+        self.unknown(Unknown::Program, first.span);
+        self.consume_stdin();
+        let output = Stream::unknown(crate::value::Origins::UNKNOWN, command.span);
+        self.write_out(output);
+        // The name may expand to nothing: the next word is then the command.
+        if first.many && !rest.is_empty() {
+            self.doubtful(|shell| shell.dispatch(&Expanded { argv: rest, ..*command }, true));
+        }
+    }
+
+    /// Notes a program, builtin or function that is started.
+    pub(super) fn begin_invocation(&mut self, argv: &'a [Field<'a>], span: Span, builtin: bool) {
+        let known = argv.iter().all(|field| field.known().is_some());
+        let stdin = self.stdin();
+        let invocation = Invocation {
+            program: argv.first().and_then(Field::known),
+            argv,
+            cwd: self.state.flow.places.only().filter(|_| !self.elsewhere),
+            env: if self.environment.is_empty() {
+                &[]
+            } else {
+                self.arena.alloc_slice_copy(&self.environment)
+            },
+            stdin: stdin.origins,
+            certain: known && self.is_certain() && self.state.flow.places.len() == 1,
+            builtin,
+            span,
+        };
+        self.current = u32::try_from(self.invocations.len()).ok();
+        self.invocations.push(invocation);
+        self.budget.spend(1 + argv.len() / 8);
+    }
+
+    /// Starts a program, in each of the directories in which the shell may be.
+    pub(super) fn start_program(&mut self, argv: &'a [Field<'a>], span: Span) {
+        let outer = self.current;
+        let name = argv.first().and_then(Field::known).unwrap_or_default();
+        let builtin = is_builtin(name, self.dialect);
+        let places = self.state.flow.places;
+        let mut output: Option<Stream<'a>> = None;
+        for (place, _) in places.iter() {
+            self.state.flow.places = Whereabouts::at(place);
+            let several = places.len() > 1;
+            self.doubt += u32::from(several);
+            let effects = self.effects.len();
+            self.begin_invocation(argv, span, builtin);
+            let stdin = self.stdin();
+            let stream = knowledge::invoke(self, &Call { argv, stdin, span });
+            if several && output.is_some() {
+                self.drop_repetitions(effects);
+            }
+            self.doubt -= u32::from(several);
+            output = Some(match output {
+                Some(other) if other.text != stream.text => {
+                    Stream { text: None, origins: other.origins.union(stream.origins), ..stream }
+                }
+                _ => stream,
+            });
+        }
+        self.state.flow.places = places;
+        self.current = outer;
+        let silent = builtin && !matches!(name, b"kill");
+        if !silent {
+            self.consume_stdin();
+        }
+        if let Some(output) = output {
+            self.write_out(output);
+            if !silent && !matches!(self.state.flow.port(2), Port::Terminal | Port::Closed) {
+                self.write_to(2, Stream { text: None, ..output });
+            }
+        }
+    }
+
+    /// Removes effects from `start` on that were recorded before, in another directory.
+    fn drop_repetitions(&mut self, start: usize) {
+        let mut index = start;
+        while let Some(effect) = self.effects.get(index).copied() {
+            let before = self.effects.get(start.saturating_sub(16)..start).unwrap_or_default();
+            if before.iter().any(|other| other.kind == effect.kind && other.span == effect.span) {
+                self.effects.remove(index);
+            } else {
+                index += 1;
+            }
+        }
+    }
+}
+
+/// Builtins without effect on the state of the shell: they are described like programs.
+fn is_builtin(name: &[u8], dialect: Dialect) -> bool {
+    match name {
+        b"echo" | b"printf" | b"test" | b"[" | b"true" | b"false" | b"pwd" | b"kill" => true,
+        b"disown" | b"jobs" => dialect == Dialect::Bash,
+        _ => false,
+    }
+}

@@ -1,0 +1,259 @@
+//! The part of a shell's state that every command may change and every branch carries: where it stands, what its
+//! descriptors are connected to, its options and positional parameters. Small and copied whole.
+
+use crate::value::{Field, Origins, Value};
+use shward_syntax::Span;
+
+/// See the module.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Flow<'a> {
+    /// Where the shell may stand.
+    pub(super) places: Whereabouts<'a>,
+    /// `$1` and the rest; elements may stand for any number.
+    pub(super) arguments: &'a [Field<'a>],
+    /// `$0`, if known.
+    pub(super) zero: Option<&'a [u8]>,
+    /// `$_`
+    pub(super) last_argument: Option<Value<'a>>,
+    /// Options.
+    pub(super) options: Options,
+    /// Descriptors 0, 1 and 2.
+    pub(super) standard: [Port; 3],
+    /// The other descriptors that were opened.
+    pub(super) others: &'a [(u32, Port)],
+    /// The stack of `pushd`; `None` if not known. The top is not part of it.
+    pub(super) stack: Option<&'a [&'a [u8]]>,
+    /// `$OLDPWD`, if known.
+    pub(super) previous: Option<&'a [u8]>,
+    /// Control does not get here (`exit`, `return`, `exec`, `break`).
+    pub(super) ended: bool,
+    /// It ended with an error, or only left a loop or function: nothing after it becomes less certain.
+    pub(super) quietly: bool,
+    /// Control may not get here without an error having happened.
+    pub(super) may_have_ended: bool,
+}
+
+impl<'a> Flow<'a> {
+    /// What covers both.
+    pub(super) fn join(&self, other: &Self) -> Self {
+        let port = |i: usize| match (self.standard.get(i), other.standard.get(i)) {
+            (Some(a), Some(b)) if a == b => *a,
+            _ => Port::Unknown,
+        };
+        Self {
+            places: self.places.join(&other.places),
+            arguments: if self.arguments == other.arguments { self.arguments } else { &ANY_ARGUMENTS },
+            zero: if self.zero == other.zero { self.zero } else { None },
+            last_argument: if self.last_argument == other.last_argument { self.last_argument } else { None },
+            options: self.options.join(other.options),
+            standard: [port(0), port(1), port(2)],
+            others: if self.others == other.others { self.others } else { &[] },
+            stack: if self.stack == other.stack { self.stack } else { None },
+            previous: if self.previous == other.previous { self.previous } else { None },
+            ended: self.ended && other.ended,
+            quietly: self.quietly && other.quietly,
+            may_have_ended: self.may_have_ended || other.may_have_ended,
+        }
+    }
+
+    /// What a descriptor is connected to.
+    pub(super) fn port(&self, descriptor: u32) -> Port {
+        match self.standard.get(descriptor as usize) {
+            Some(port) => *port,
+            None => {
+                self.others.iter().find(|(n, _)| *n == descriptor).map_or(Port::Closed, |(_, port)| *port)
+            }
+        }
+    }
+}
+
+/// Any number of arguments of which nothing is known.
+pub(super) static ANY_ARGUMENTS: [Field<'static>; 1] = [Field {
+    value: Value { pieces: &[crate::value::Piece::Unknown], origins: Origins::UNKNOWN },
+    span: Span { start: 0, end: 0 },
+    many: true,
+}];
+
+/// What a descriptor is connected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Port {
+    /// What the caller gave the shell.
+    Terminal,
+    /// Nothing.
+    Closed,
+    /// Not known.
+    Unknown,
+    /// Open for writing: an index into [`Io`](super::io::Io)'s sinks.
+    Sink(u32),
+    /// Open for reading: an index into its sources.
+    Source(u32),
+    /// Open for both: source, sink.
+    Both(u32, u32),
+}
+
+/// The most places that are told apart.
+const MOST: usize = 4;
+
+/// The directories in which the shell may be, each with what the last command's status would have been there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Whereabouts<'a> {
+    all: [(Option<&'a [u8]>, Status); MOST],
+    len: u8,
+}
+
+/// The exit status of the last command, as far as it depends on where the shell now is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    /// It may be anything.
+    Either,
+    /// Zero.
+    Success,
+    /// Not zero.
+    Failure,
+}
+
+impl<'a> Whereabouts<'a> {
+    /// One place.
+    pub(super) const fn at(place: Option<&'a [u8]>) -> Self {
+        Self { all: [(place, Status::Either); MOST], len: 1 }
+    }
+
+    /// The places, `None` for one that is not known.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Option<&'a [u8]>, Status)> + '_ {
+        self.all.iter().take(usize::from(self.len)).copied()
+    }
+
+    /// The place, if there is only one and it is known.
+    pub(super) fn only(&self) -> Option<&'a [u8]> {
+        if self.len == 1 { self.all.first().and_then(|(place, _)| *place) } else { None }
+    }
+
+    /// How many there are.
+    pub(super) const fn len(&self) -> u8 {
+        self.len
+    }
+
+    /// Adds a place. When there are too many, nothing is known.
+    pub(super) fn add(&mut self, place: Option<&'a [u8]>, status: Status) {
+        if let Some((_, old)) = self.all.iter_mut().take(usize::from(self.len)).find(|(p, _)| *p == place) {
+            if *old != status {
+                *old = Status::Either;
+            }
+            return;
+        }
+        match self.all.get_mut(usize::from(self.len)) {
+            Some(free) => {
+                *free = (place, status);
+                self.len += 1;
+            }
+            None => *self = Self::at(None),
+        }
+    }
+
+    /// No place yet.
+    pub(super) const fn nowhere() -> Self {
+        Self { all: [(None, Status::Either); MOST], len: 0 }
+    }
+
+    /// What covers both.
+    fn join(&self, other: &Self) -> Self {
+        let mut joined = *self;
+        for (place, status) in other.iter() {
+            joined.add(place, status);
+        }
+        joined
+    }
+
+    /// The places that are left when the last command succeeded or failed. Some always is.
+    pub(super) fn when(&self, succeeded: bool) -> Self {
+        let refuted = if succeeded { Status::Failure } else { Status::Success };
+        let mut left = Self::nowhere();
+        for (place, status) in self.iter().filter(|(_, status)| *status != refuted) {
+            left.add(place, status);
+        }
+        if left.len == 0 { *self } else { left }
+    }
+
+    /// Forgets what the last command's status was: another one has run.
+    pub(super) fn forget_status(&mut self) {
+        for (_, status) in self.all.iter_mut().take(usize::from(self.len)) {
+            *status = Status::Either;
+        }
+    }
+
+    /// Swaps success and failure (`!`).
+    pub(super) fn negate(&mut self) {
+        for (_, status) in self.all.iter_mut().take(usize::from(self.len)) {
+            *status = match status {
+                Status::Either => Status::Either,
+                Status::Success => Status::Failure,
+                Status::Failure => Status::Success,
+            };
+        }
+    }
+}
+
+/// The options of `set` and `shopt` that change what a script means, as a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Options {
+    on: u16,
+    unsure: u16,
+}
+
+/// One option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opt {
+    /// `set -f`: no globs.
+    NoGlob = 1,
+    /// `shopt -s nullglob`
+    NullGlob = 1 << 1,
+    /// `shopt -s extglob`
+    ExtGlob = 1 << 2,
+    /// Aliases are expanded.
+    ExpandAliases = 1 << 3,
+    /// `set -k`: assignments anywhere on the line.
+    Keyword = 1 << 4,
+    /// `set -a`: every assigned variable is exported.
+    AllExport = 1 << 5,
+    /// `shopt -s lastpipe`: the last stage of a pipeline runs in the shell itself.
+    LastPipe = 1 << 6,
+    /// `set -e`
+    ErrExit = 1 << 7,
+    /// `shopt -s nocasematch`, `nocaseglob`, `globasciiranges`…: patterns are matched in another way.
+    OtherMatching = 1 << 8,
+    /// `shopt -s dotglob`/`globstar`: globs match more than names of one component.
+    WideGlob = 1 << 9,
+}
+
+impl Options {
+    /// Whether it may be on.
+    pub(super) const fn may(self, opt: Opt) -> bool {
+        (self.on | self.unsure) & opt as u16 != 0
+    }
+
+    /// Whether it is surely on.
+    pub(super) const fn is(self, opt: Opt) -> bool {
+        self.on & opt as u16 != 0
+    }
+
+    /// Turns it on or off.
+    pub(super) const fn set(&mut self, opt: Opt, on: bool) {
+        let bit = opt as u16;
+        self.unsure &= !bit;
+        if on {
+            self.on |= bit;
+        } else {
+            self.on &= !bit;
+        }
+    }
+
+    /// Nothing is known of the options any more.
+    pub(super) const fn forget(&mut self) {
+        self.on = 0;
+        self.unsure = u16::MAX;
+    }
+
+    const fn join(self, other: Self) -> Self {
+        Self { on: self.on & other.on, unsure: self.unsure | other.unsure | (self.on ^ other.on) }
+    }
+}

@@ -1,0 +1,203 @@
+//! Functions, and the frames in which `return`, `break` and `continue` find where they lead.
+
+use super::Interpreter;
+use super::branches::Ways;
+use super::flow::ANY_ARGUMENTS;
+use super::state::{Body, Branch, Content, Flags, Mark, Slot, Space};
+use crate::effect::{Certainty, EffectKind, Unknown};
+use crate::value::{Field, Origins};
+use shward_syntax::{Function, Span};
+
+/// Something being run that control can leave early.
+#[derive(Debug)]
+pub(super) struct Frame<'a> {
+    /// What it is.
+    pub(super) kind: FrameKind<'a>,
+    /// The state it started from.
+    pub(super) mark: Mark<'a>,
+    /// The states in which it was left (`return`, `break`).
+    pub(super) left: Option<Branch<'a>>,
+    /// The states in which its turn was ended (`continue`).
+    pub(super) continued: Option<Branch<'a>>,
+    /// Variables that `local` hid, and what they were.
+    pub(super) locals: Vec<(&'a [u8], Slot<'a>)>,
+}
+
+/// What a frame is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum FrameKind<'a> {
+    /// A shell or subshell: nothing leads out of it.
+    Shell,
+    /// A loop.
+    Loop,
+    /// A function.
+    Function(Body<'a>),
+    /// A file that is sourced.
+    Source,
+}
+
+impl<'a> Frame<'a> {
+    pub(super) const fn new(kind: FrameKind<'a>, mark: Mark<'a>) -> Self {
+        Self { kind, mark, left: None, continued: None, locals: Vec::new() }
+    }
+
+    /// A shell or subshell.
+    pub(super) const fn shell(mark: Mark<'a>) -> Self {
+        Self::new(FrameKind::Shell, mark)
+    }
+}
+
+impl<'a> Interpreter<'a, '_> {
+    /// Defines a function.
+    pub(super) fn define(&mut self, function: &'a Function<'a>) {
+        let body = Body { function, spans: self.spans, text: self.text };
+        let flags = self.state.get(Space::Function, function.name).flags.without(Flags::MAYBE);
+        let content = Content::Functions(self.arena.alloc_slice_copy(&[body]));
+        self.state.set(Space::Function, function.name, Slot { content, flags });
+        self.state.flow.places.forget_status();
+    }
+
+    /// The functions that a command name may stand for, and whether it may also stand for something else.
+    pub(super) fn functions_named(&self, name: &[u8]) -> (&'a [Body<'a>], bool) {
+        let slot = self.state.get(Space::Function, name);
+        match slot.content {
+            Content::Functions(bodies) => (bodies, slot.flags.has(Flags::MAYBE)),
+            _ => (&[], true),
+        }
+    }
+
+    /// Calls a function that is one of these.
+    pub(super) fn call(&mut self, bodies: &'a [Body<'a>], argv: &[Field<'a>], span: Span) {
+        let arguments = argv.get(1..).unwrap_or_default();
+        let arguments: &'a [Field<'a>] = self.arena.alloc_slice_copy(arguments);
+        if let [body] = bodies {
+            self.call_one(body, arguments, span);
+            return;
+        }
+        let start = self.state.mark();
+        let mut ways = Ways::from(start);
+        self.doubt += 1;
+        for (index, body) in bodies.iter().enumerate() {
+            self.call_one(body, arguments, span);
+            if index + 1 < bodies.len() {
+                self.add_way(&mut ways);
+                self.state.rewind(&start);
+            }
+        }
+        self.doubt -= 1;
+        self.join_ways(ways);
+    }
+
+    fn call_one(&mut self, body: &Body<'a>, arguments: &'a [Field<'a>], span: Span) {
+        let active = self.frames.iter().filter(|frame| frame.kind == FrameKind::Function(*body)).count();
+        if active >= 2 {
+            // The call in which it stands was analysed for any arguments and any state: this one adds nothing.
+            return;
+        }
+        if !self.budget.spend(4) || !self.budget.enter() {
+            return;
+        }
+        let outer_arguments = self.state.flow.arguments;
+        self.state.flow.arguments = arguments;
+        if active == 1 {
+            self.recursion(body, span);
+        }
+        self.frames.push(Frame::new(FrameKind::Function(*body), self.state.mark()));
+        let outer = (self.text, self.spans);
+        (self.text, self.spans) = (body.text, body.spans);
+        let line = self.line;
+        self.command(body.function.body);
+        self.line = line;
+        (self.text, self.spans) = outer;
+        self.leave_frame();
+        self.state.flow.arguments = outer_arguments;
+        self.budget.leave();
+    }
+
+    /// A function calls itself: from here on it runs with arguments and variables of which nothing is known.
+    fn recursion(&mut self, body: &Body<'a>, span: Span) {
+        let mut inner = self.frames.iter().rev().take_while(|frame| frame.kind != FrameKind::Function(*body));
+        if inner.any(|frame| frame.kind == FrameKind::Shell) {
+            // In a pipeline or in the background: each copy starts more of them.
+            self.emit_here(EffectKind::System { what: "limits" }, span, Certainty::Certain);
+        }
+        self.forget_variables();
+        self.state.flow.arguments = &ANY_ARGUMENTS;
+    }
+
+    /// Nothing that the script has set is known any more.
+    pub(super) fn forget_variables(&mut self) {
+        self.budget.spend(self.state.size());
+        let touched: Vec<_> = self.state.touched(Space::Variable).collect();
+        for (name, slot) in touched {
+            let content = Content::Unknown(slot.origins().union(Origins::LITERAL));
+            self.state.set(Space::Variable, name, Slot { content, flags: slot.flags });
+        }
+        self.state.flow.places = super::flow::Whereabouts::at(None);
+        self.state.flow.previous = None;
+        self.state.flow.stack = None;
+        self.state.flow.last_argument = None;
+    }
+
+    /// Comes back from a function or sourced file: joins the states in which it was left and restores its locals.
+    pub(super) fn leave_frame(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        if let Some(left) = frame.left {
+            self.budget.spend(left.size());
+            self.state.join(&frame.mark, &left);
+        }
+        for (name, slot) in frame.locals.iter().rev() {
+            self.state.set(Space::Variable, name, *slot);
+        }
+    }
+
+    /// `return`: control leaves the innermost function or sourced file.
+    pub(super) fn return_from(&mut self) {
+        let place = self.frames.iter().rposition(|frame| !matches!(frame.kind, FrameKind::Loop));
+        match place.and_then(|index| self.frames.get(index)) {
+            Some(frame) if frame.kind != FrameKind::Shell => self.leave_through(place, false),
+            // Outside of functions it is an error in bash and the end of the script in dash.
+            _ => self.state.flow.may_have_ended |= self.dialect == shward_syntax::Dialect::Posix,
+        }
+    }
+
+    /// `break` and `continue`: control leaves this many loops, or ends a turn of the outermost of them.
+    pub(super) fn leave_loops(&mut self, count: Option<usize>, continues: bool) {
+        let barrier =
+            self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop).map_or(0, |index| index + 1);
+        let loops = self.frames.len() - barrier;
+        if loops == 0 {
+            return;
+        }
+        match count {
+            Some(count) => {
+                let index = self.frames.len() - count.clamp(1, loops);
+                self.leave_through(Some(index), continues);
+            }
+            None => {
+                for index in barrier..self.frames.len() {
+                    self.leave_through(Some(index), continues);
+                }
+                self.state.flow.ended = false;
+            }
+        }
+    }
+
+    fn leave_through(&mut self, index: Option<usize>, continues: bool) {
+        let Some(frame) = index.and_then(|index| self.frames.get_mut(index)) else { return };
+        let branch = self.state.branch(&frame.mark);
+        self.budget.spend(branch.size());
+        let place = if continues { &mut frame.continued } else { &mut frame.left };
+        match place {
+            Some(left) => left.absorb(&branch, self.arena),
+            none => *none = Some(branch),
+        }
+        self.state.flow.ended = true;
+        self.state.flow.quietly = true;
+    }
+
+    /// A builtin that the shell reads differently than it is understood here.
+    pub(super) fn not_understood(&mut self, what: &'static str, span: Span) {
+        self.unknown(Unknown::Construct(what), span);
+    }
+}

@@ -1,0 +1,171 @@
+//! What descriptors are connected to: where output is collected, where input comes from.
+
+use crate::effect::{Effect, EffectKind, Target};
+use crate::value::{Origins, Stream};
+use bumpalo::Bump;
+use shward_syntax::Span;
+
+/// Something open for writing.
+#[derive(Debug)]
+pub(super) struct Sink<'a> {
+    /// What it is.
+    pub(super) kind: SinkKind<'a>,
+    text: Collected<'a>,
+    origins: Origins,
+    source: Option<Span>,
+    /// How doubtful the code around it was when it was opened: what is written in deeper doubt may not be written.
+    doubt: u32,
+    /// The effect to which the origins of what is written are added.
+    effect: Option<usize>,
+}
+
+/// What a sink is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum SinkKind<'a> {
+    /// A pipe or substitution.
+    Capture,
+    /// A file.
+    File {
+        /// Which.
+        target: Target<'a>,
+    },
+    /// A connection.
+    Network,
+    /// A descriptor that leads nowhere known.
+    Elsewhere,
+}
+
+#[derive(Debug)]
+enum Collected<'a> {
+    Known(&'a [u8]),
+    Several(Vec<u8>),
+    Unknown,
+}
+
+/// Something open for reading.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'a> {
+    /// What comes out.
+    pub(super) stream: Stream<'a>,
+    /// The path it was opened from, for `source /dev/fd/N`.
+    pub(super) name: Option<&'a [u8]>,
+}
+
+/// All sinks and sources ever opened.
+#[derive(Debug, Default)]
+pub(super) struct Io<'a> {
+    sinks: Vec<Sink<'a>>,
+    sources: Vec<Source<'a>>,
+}
+
+impl<'a> Io<'a> {
+    /// Opens a sink.
+    pub(super) fn open_sink(&mut self, kind: SinkKind<'a>, doubt: u32, effect: Option<usize>) -> u32 {
+        self.sinks.push(Sink {
+            kind,
+            text: Collected::Known(b""),
+            origins: Origins::NONE,
+            source: None,
+            doubt,
+            effect,
+        });
+        u32::try_from(self.sinks.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Opens a source.
+    pub(super) fn open_source(&mut self, stream: Stream<'a>, name: Option<&'a [u8]>) -> u32 {
+        self.sources.push(Source { stream, name });
+        u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// What a sink is.
+    pub(super) fn sink(&self, id: u32) -> Option<SinkKind<'a>> {
+        self.sinks.get(id as usize).map(|sink| sink.kind)
+    }
+
+    /// What comes out of a source.
+    pub(super) fn source(&self, id: u32) -> Stream<'a> {
+        self.sources
+            .get(id as usize)
+            .map_or(Stream { text: None, origins: Origins::UNKNOWN, source: None }, |s| s.stream)
+    }
+
+    /// A source by the path under which programs see it.
+    pub(super) fn named(&self, name: &[u8]) -> Option<Stream<'a>> {
+        self.sources.iter().rev().find(|s| s.name == Some(name)).map(|s| s.stream)
+    }
+
+    /// A source has been read by something whose appetite is not known: what is left of known text is not known.
+    pub(super) fn consumed(&mut self, id: u32) {
+        if let Some(source) = self.sources.get_mut(id as usize) {
+            source.stream.text = None;
+        }
+    }
+
+    /// Replaces what is left of a source.
+    pub(super) fn rest(&mut self, id: u32, text: &'a [u8]) {
+        if let Some(source) = self.sources.get_mut(id as usize) {
+            source.stream.text = Some(text);
+        }
+    }
+
+    /// Something is written to a sink. `doubt` is how doubtful the writing is. Returns how many bytes were copied.
+    pub(super) fn write(
+        &mut self,
+        id: u32,
+        stream: Stream<'a>,
+        doubt: u32,
+        effects: &mut [Effect<'a>],
+    ) -> usize {
+        let Some(sink) = self.sinks.get_mut(id as usize) else { return 0 };
+        sink.origins = sink.origins.union(stream.origins);
+        sink.source = sink.source.or(stream.source);
+        if let Some(effect) = sink.effect.and_then(|index| effects.get_mut(index)) {
+            match (&mut effect.kind, sink.kind) {
+                (EffectKind::Write { target, content, .. }, SinkKind::File { target: mine })
+                    if *target == mine =>
+                {
+                    *content = content.union(stream.origins);
+                }
+                (EffectKind::Connect { sends, source, .. }, SinkKind::Network) => {
+                    *sends = sends.union(stream.origins);
+                    *source = source.or(stream.source);
+                }
+                _ => {}
+            }
+        }
+        match (&mut sink.text, stream.text) {
+            (_, Some(b"")) | (Collected::Unknown, _) => 0,
+            (text, Some(more)) if doubt <= sink.doubt => match text {
+                Collected::Known(b"") => {
+                    *text = Collected::Known(more);
+                    0
+                }
+                Collected::Known(old) => {
+                    *text = Collected::Several([old, more].concat());
+                    more.len()
+                }
+                Collected::Several(all) => {
+                    all.extend_from_slice(more);
+                    more.len()
+                }
+                Collected::Unknown => 0,
+            },
+            (text, _) => {
+                *text = Collected::Unknown;
+                0
+            }
+        }
+    }
+
+    /// Everything that was written to a sink.
+    pub(super) fn collected(&self, arena: &'a Bump, id: u32) -> Stream<'a> {
+        let Some(sink) = self.sinks.get(id as usize) else { return Stream::EMPTY };
+        let text = match &sink.text {
+            Collected::Known(text) => Some(*text),
+            Collected::Several(all) => Some(&*arena.alloc_slice_copy(all)),
+            Collected::Unknown => None,
+        };
+        Stream { text, origins: sink.origins, source: sink.source }
+    }
+}

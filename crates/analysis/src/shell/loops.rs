@@ -1,0 +1,178 @@
+//! Loops: unrolled while the words are known and few, else run until the state no longer changes.
+
+use super::Interpreter;
+use super::functions::{Frame, FrameKind};
+use crate::effect::Unknown;
+use crate::value::{Field, Origins, Value};
+use shward_syntax::{ArithmeticFor, For, Loop, Script, Span};
+
+/// The most turns that are run one by one, loops within loops multiplied.
+const MOST_TURNS: usize = 64;
+
+/// How often the body of a loop is run until its state must be stable. Every name only goes from known to not known, so
+/// few rounds suffice unless values are handed on in a long chain.
+const MOST_ROUNDS: usize = 8;
+
+impl<'a> Interpreter<'a, '_> {
+    /// `for`
+    pub(super) fn for_loop(&mut self, node: &'a For<'a>) {
+        let fields = match node.words {
+            Some(words) => self.fields(words),
+            None => self.state.flow.arguments.to_vec(),
+        };
+        let span = node.name_span;
+        let few = fields.len().saturating_mul(self.turns) <= MOST_TURNS;
+        if few && fields.iter().all(|field| !field.many) {
+            let turns = self.turns;
+            self.turns = turns.saturating_mul(fields.len().max(1));
+            self.in_loop(|shell| shell.unrolled(node.name, &fields, &node.body, span));
+            self.turns = turns;
+            return;
+        }
+        let (value, number) = any_of(&fields);
+        self.in_loop(|shell| {
+            shell.repeated(span, &mut |shell| {
+                shell.assign(node.name, value, number, span);
+                shell.script(&node.body);
+            });
+        });
+    }
+
+    fn unrolled(&mut self, name: &'a [u8], fields: &[Field<'a>], body: &Script<'a>, span: Span) {
+        let doubt = self.doubt;
+        for field in fields {
+            if !self.budget.spend(1) || self.state.flow.ended {
+                break;
+            }
+            self.assign(name, field.value, false, span);
+            self.script(body);
+            self.next_turn();
+            if self.frames.last().is_some_and(|frame| frame.left.is_some()) && self.doubt == doubt {
+                // A `break` may have ended the loop before this turn.
+                self.doubt += 1;
+            }
+        }
+        self.doubt = doubt;
+    }
+
+    /// `select`: any of the words, any number of times.
+    pub(super) fn select(&mut self, node: &'a For<'a>) {
+        let fields = match node.words {
+            Some(words) => self.fields(words),
+            None => self.state.flow.arguments.to_vec(),
+        };
+        let span = node.name_span;
+        let (value, _) = any_of(&fields);
+        let reply = self.stdin().origins;
+        self.consume_stdin();
+        self.in_loop(|shell| {
+            shell.repeated(span, &mut |shell| {
+                // An answer that is no number of a word leaves the variable empty.
+                let value = match fields.as_slice() {
+                    [_] | [] => Value::unknown(value.origins),
+                    _ => value,
+                };
+                shell.assign(node.name, value, false, span);
+                shell.assign_unknown(b"REPLY", reply, span);
+                shell.script(&node.body);
+            });
+        });
+    }
+
+    /// `while` and `until`
+    pub(super) fn while_loop(&mut self, node: &'a Loop<'a>) {
+        let span = node.condition.span;
+        self.in_loop(|shell| {
+            shell.consume_stdin();
+            shell.script(&node.condition);
+            shell.repeated(span, &mut |shell| {
+                shell.script(&node.body);
+                shell.next_turn();
+                shell.script(&node.condition);
+            });
+        });
+    }
+
+    /// `for ((;;))`
+    pub(super) fn arithmetic_for(&mut self, node: &'a ArithmeticFor<'a>) {
+        self.arithmetic(&node.init);
+        self.in_loop(|shell| {
+            shell.arithmetic(&node.test);
+            shell.repeated(node.test.span, &mut |shell| {
+                shell.script(&node.body);
+                shell.next_turn();
+                shell.arithmetic(&node.step);
+                shell.arithmetic(&node.test);
+            });
+        });
+        self.state.flow.places.forget_status();
+    }
+
+    /// Runs a loop; where `break` leaves it, the states are joined with that at its end.
+    fn in_loop(&mut self, inner: impl FnOnce(&mut Self)) {
+        let depth = self.frames.len();
+        self.frames.push(Frame::new(FrameKind::Loop, self.state.mark()));
+        inner(self);
+        while self.frames.len() > depth {
+            let Some(frame) = self.frames.pop() else { break };
+            if let Some(left) = frame.left {
+                self.budget.spend(left.size());
+                self.state.join(&frame.mark, &left);
+            }
+        }
+    }
+
+    /// The turn is over; where `continue` ended it before, the states are joined.
+    fn next_turn(&mut self) {
+        if let Some(frame) = self.frames.last_mut()
+            && let Some(continued) = frame.continued.take()
+        {
+            let mark = frame.mark;
+            self.budget.spend(continued.size());
+            self.state.join(&mark, &continued);
+        }
+    }
+
+    /// Runs something any number of times, none included: until the state it starts from covers the one it leaves.
+    fn repeated(&mut self, span: Span, turn: &mut dyn FnMut(&mut Self)) {
+        self.consume_stdin();
+        for round in 1..=MOST_ROUNDS {
+            let (effects, invocations) = (self.effects.len(), self.invocations.len());
+            let mark = self.state.mark();
+            self.doubtful(&mut *turn);
+            self.next_turn();
+            if !self.budget.is_left() {
+                return;
+            }
+            let after = self.state.branch(&mark);
+            self.budget.spend(after.size());
+            self.state.rewind(&mark);
+            self.state.join(&mark, &after);
+            if self.state.changes(&mark) == 0 && self.state.flow == *mark.flow() {
+                return;
+            }
+            if round == MOST_ROUNDS {
+                let span = self.span(span);
+                self.unknown(Unknown::Budget("loop"), span);
+            } else {
+                // The next round says all of it again, with less known.
+                self.effects.truncate(effects);
+                self.invocations.truncate(invocations);
+            }
+        }
+    }
+}
+
+/// One value that stands for every element. The flag: it is a number.
+fn any_of<'a>(fields: &[Field<'a>]) -> (Value<'a>, bool) {
+    match fields {
+        [] => (Value::EMPTY, false),
+        [only] => (only.value, false),
+        _ => {
+            let origins = fields.iter().fold(Origins::NONE, |all, field| all.union(field.value.origins));
+            let number =
+                |field: &Field<'a>| !field.many && field.value.known().is_some_and(super::state::is_decimal);
+            (Value::unknown(origins), fields.iter().all(number))
+        }
+    }
+}

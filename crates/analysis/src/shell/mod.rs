@@ -1,0 +1,350 @@
+//! An abstract interpreter of the shell: runs a script over what is known of its values instead of the values
+//! themselves, and notes everything it may do.
+//!
+//! Where the shell would take one of several ways, all are taken, one after the other from the same state, and the
+//! states they leave are joined: what they agree on stays known. What happens on a way that may not be taken is
+//! `Possible`. What cannot be followed is an `Unknown` effect, which stands for anything at all, so the plan always
+//! covers what the script does; where the budget ends, the rest is one such effect.
+//!
+//! The shell is assumed to be started as `bash -c` or `sh -c` is by an agent: not interactive, no start-up files, no
+//! functions, aliases or special variables (`PS4`, `IFS`, `SHELLOPTS`) taken from its environment. What an environment
+//! variable holds is not known unless the [`World`] tells it, but it is not believed to be a trap laid for arithmetic.
+
+mod aliases;
+mod arithmetic;
+mod assign;
+mod branches;
+mod bridge;
+mod budget;
+mod builtins;
+mod calls;
+mod carriers;
+mod conditions;
+mod flow;
+mod functions;
+mod io;
+mod loops;
+mod redirect;
+mod reentry;
+mod run;
+mod simple;
+mod state;
+mod traps;
+mod words;
+
+use crate::effect::{Certainty, Effect, EffectKind, Unknown};
+use crate::place::Places;
+use crate::plan::{Invocation, Plan};
+use crate::value::{Field, Origins, Stream};
+use crate::world::World;
+use crate::{Request, Source};
+use budget::Budget;
+use bumpalo::Bump;
+use flow::{Flow, Port, Whereabouts};
+use functions::Frame;
+use io::Io;
+use reentry::{Spans, starting_options};
+use shward_syntax::{Dialect, Options, ParseError, Span, parse};
+use state::State;
+use traps::Trap;
+
+/// Works out everything that a request may do. Never fails: what cannot be read is refused in the plan itself, with one
+/// `Unknown` effect that covers it.
+///
+/// ```
+/// use shward_analysis::{Frozen, Request, Source, analyze};
+///
+/// let arena = bumpalo::Bump::new();
+/// let request = Request {
+///     source: Source::Command(b"cd src && wc -l *.rs > ../count"),
+///     cwd: b"/work",
+///     workspace: b"/work",
+///     home: b"/home/me",
+///     dialect: Default::default(),
+/// };
+/// let plan = analyze(&arena, &request, &Frozen);
+/// assert_eq!(plan.invocations[1].cwd, Some(b"/work/src".as_slice()));
+/// ```
+pub fn analyze<'a>(arena: &'a Bump, request: &Request<'a>, world: &dyn World) -> Plan<'a> {
+    match request.source {
+        Source::Command(text) => {
+            let options = Options { dialect: request.dialect, ..Options::default() };
+            match parse(arena, text, &options) {
+                Ok(parsed) => {
+                    let mut shell = Interpreter::new(arena, request, world, text);
+                    shell.reading = true;
+                    shell.with_traps(|shell| shell.script(&parsed.script));
+                    Plan { notes: parsed.notes, ..shell.finish() }
+                }
+                Err(error) => refused(arena, error, text.len()),
+            }
+        }
+        Source::Argv(words) => {
+            let (text, fields) = joined(arena, words);
+            let mut shell = Interpreter::new(arena, request, world, text);
+            shell.start_program(fields, shell.whole());
+            shell.finish()
+        }
+    }
+}
+
+fn refused<'a>(arena: &'a Bump, error: ParseError, length: usize) -> Plan<'a> {
+    let span = Span::new(0, u32::try_from(length).unwrap_or(u32::MAX));
+    let effect = Effect {
+        kind: EffectKind::Unknown { reason: Unknown::Syntax },
+        certainty: Certainty::Certain,
+        span,
+        invocation: None,
+    };
+    Plan { invocations: &[], effects: arena.alloc_slice_copy(&[effect]), refused: Some(error), notes: &[] }
+}
+
+/// The elements of an argument list as fields, and the text through which their spans count.
+fn joined<'a>(arena: &'a Bump, words: &[&'a [u8]]) -> (&'a [u8], &'a [Field<'a>]) {
+    let mut text = Vec::new();
+    let mut fields = Vec::with_capacity(words.len());
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            text.push(b' ');
+        }
+        let start = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        text.extend_from_slice(word);
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        fields.push(Field {
+            value: crate::value::Value::text(arena, word, Origins::LITERAL),
+            span: Span::new(start, end),
+            many: false,
+        });
+    }
+    (arena.alloc_slice_copy(&text), arena.alloc_slice_copy(&fields))
+}
+
+/// The interpreter.
+pub(crate) struct Interpreter<'a, 'w> {
+    arena: &'a Bump,
+    request: Request<'a>,
+    world: &'w dyn World,
+    places: Places<'a>,
+    state: State<'a>,
+    io: Io<'a>,
+    budget: Budget,
+    effects: Vec<Effect<'a>>,
+    invocations: Vec<Invocation<'a>>,
+    /// Functions, loops, sourced files and subshells being run, innermost last.
+    frames: Vec<Frame<'a>>,
+    traps: Vec<Trap<'a>>,
+    /// Variables that assignments before a command, and wrappers, put into the environment of what is being run.
+    environment: Vec<(&'a [u8], Field<'a>)>,
+    /// Builders of words that are not in use.
+    spare: Vec<words::Builder<'a>>,
+    /// The command that was asked about.
+    source: &'a [u8],
+    /// The text being run, to which spans in its tree refer.
+    text: &'a [u8],
+    spans: Spans,
+    dialect: Dialect,
+    /// The line of the top-level item being run.
+    line: u32,
+    /// At the top level of a text, where lines are read one by one.
+    reading: bool,
+    /// How many conditions stand around what is being run.
+    doubt: u32,
+    /// The invocation being run, to which effects belong.
+    current: Option<u32>,
+    /// What is being run has paths and programs of another machine.
+    elsewhere: bool,
+    /// Arithmetic is being evaluated in a part that may not be evaluated.
+    unsure: u32,
+    /// How often, all unrolled loops around it multiplied, what is being run runs.
+    turns: usize,
+    /// The command that has just run was an `exec` whose redirections stay.
+    keeps_redirections: bool,
+    /// The descriptor by which the next process substitution goes.
+    next_descriptor: u32,
+}
+
+impl std::fmt::Debug for Interpreter<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Interpreter").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
+impl<'a, 'w> Interpreter<'a, 'w> {
+    fn new(arena: &'a Bump, request: &Request<'a>, world: &'w dyn World, text: &'a [u8]) -> Self {
+        let flow = Flow {
+            places: Whereabouts::at(Some(request.cwd)),
+            arguments: &[],
+            zero: None,
+            last_argument: None,
+            options: starting_options(request.dialect),
+            standard: [Port::Terminal; 3],
+            others: &[],
+            stack: Some(&[]),
+            previous: None,
+            ended: false,
+            quietly: false,
+            may_have_ended: false,
+        };
+        Self {
+            arena,
+            request: *request,
+            world,
+            places: Places::new(arena, request, world),
+            state: State::new(arena, flow),
+            io: Io::default(),
+            budget: Budget::for_length(text.len()),
+            effects: Vec::new(),
+            invocations: Vec::new(),
+            frames: Vec::new(),
+            traps: Vec::new(),
+            environment: Vec::new(),
+            spare: Vec::new(),
+            source: text,
+            text,
+            spans: Spans::Shifted(0),
+            dialect: request.dialect,
+            line: 0,
+            reading: false,
+            doubt: 0,
+            current: None,
+            elsewhere: false,
+            unsure: 0,
+            turns: 1,
+            keeps_redirections: false,
+            next_descriptor: 63,
+        }
+    }
+
+    fn finish(mut self) -> Plan<'a> {
+        if let Some(what) = self.budget.exhausted() {
+            self.current = None;
+            self.emit_here(
+                EffectKind::Unknown { reason: Unknown::Budget(what) },
+                self.whole(),
+                Certainty::Certain,
+            );
+        }
+        Plan {
+            invocations: self.arena.alloc_slice_copy(&self.invocations),
+            effects: self.arena.alloc_slice_copy(&self.effects),
+            refused: None,
+            notes: &[],
+        }
+    }
+
+    /// The span of everything.
+    fn whole(&self) -> Span {
+        Span::new(0, u32::try_from(self.source.len()).unwrap_or(u32::MAX))
+    }
+
+    /// A span of the text being run, in terms of the command that was asked about.
+    const fn span(&self, span: Span) -> Span {
+        self.spans.map(span)
+    }
+
+    /// Records an effect; in doubt it is only possible.
+    fn emit_here(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
+        let certainty = if self.is_certain() { certainty } else { Certainty::Possible };
+        self.budget.spend(1);
+        let effect = Effect { kind, certainty, span, invocation: self.current };
+        // A loop or a second working directory says the same again.
+        if !self.effects.iter().rev().take(4).any(|e| *e == effect) {
+            self.effects.push(effect);
+        }
+    }
+
+    /// Records that something was not understood.
+    fn unknown(&mut self, reason: Unknown<'a>, span: Span) {
+        self.emit_here(EffectKind::Unknown { reason }, span, Certainty::Certain);
+    }
+
+    /// Whether what is being run surely runs.
+    const fn is_certain(&self) -> bool {
+        self.doubt == 0 && !self.state.flow.may_have_ended && !self.state.flow.ended
+    }
+
+    /// Runs something that may not be run.
+    fn doubtful<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> R {
+        self.doubt += 1;
+        let result = inner(self);
+        self.doubt -= 1;
+        result
+    }
+
+    /// Runs something in a subshell: what it changes of the shell's own state is undone.
+    fn isolated<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> R {
+        let mark = self.state.mark();
+        let result = self.with_traps(inner);
+        self.budget.spend(self.state.changes(&mark));
+        self.state.leave_subshell(&mark);
+        result
+    }
+
+    /// Runs something with this standard input and returns what it writes to standard output.
+    fn captured(&mut self, stdin: Stream<'a>, inner: impl FnOnce(&mut Self)) -> Stream<'a> {
+        let [before, ..] = self.state.flow.standard;
+        let source = self.io.open_source(stdin, None);
+        self.set_standard(0, Port::Source(source));
+        let output = self.capturing(inner);
+        self.set_standard(0, before);
+        output
+    }
+
+    /// Runs something and returns what it writes to standard output.
+    fn capturing(&mut self, inner: impl FnOnce(&mut Self)) -> Stream<'a> {
+        let [_, before, _] = self.state.flow.standard;
+        let sink = self.io.open_sink(io::SinkKind::Capture, self.doubt_now(), None);
+        self.set_standard(1, Port::Sink(sink));
+        inner(self);
+        self.set_standard(1, before);
+        self.io.collected(self.arena, sink)
+    }
+
+    /// Connects one of the first three descriptors.
+    fn set_standard(&mut self, descriptor: usize, port: Port) {
+        if let Some(place) = self.state.flow.standard.get_mut(descriptor) {
+            *place = port;
+        }
+    }
+
+    /// How doubtful it is that what is being run runs.
+    fn doubt_now(&self) -> u32 {
+        self.doubt + u32::from(self.state.flow.may_have_ended || self.state.flow.ended)
+    }
+
+    /// What comes out of standard input. Reading it leaves less of it for others.
+    fn stdin(&mut self) -> Stream<'a> {
+        self.reads(0)
+    }
+
+    /// What comes out of a descriptor.
+    fn reads(&mut self, descriptor: u32) -> Stream<'a> {
+        match self.state.flow.port(descriptor) {
+            Port::Source(id) | Port::Both(id, _) => self.io.source(id),
+            Port::Terminal => Stream::TERMINAL,
+            Port::Closed => Stream::EMPTY,
+            Port::Unknown | Port::Sink(_) => Stream { text: None, origins: Origins::UNKNOWN, source: None },
+        }
+    }
+
+    /// Something has read from standard input, it is not known how much.
+    fn consume_stdin(&mut self) {
+        if let Port::Source(id) | Port::Both(id, _) = self.state.flow.port(0) {
+            self.io.consumed(id);
+        }
+    }
+
+    /// Something is written to standard output.
+    fn write_out(&mut self, stream: Stream<'a>) {
+        self.write_to(1, stream);
+    }
+
+    /// Something is written to a descriptor.
+    fn write_to(&mut self, descriptor: u32, stream: Stream<'a>) {
+        if let Port::Sink(id) | Port::Both(_, id) = self.state.flow.port(descriptor) {
+            let doubt = self.doubt_now();
+            let copied = self.io.write(id, stream, doubt, &mut self.effects);
+            self.budget.produce(copied);
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Redirections: what they read and write, and what they connect descriptors to.
+
+use super::Interpreter;
+use super::flow::Port;
+use super::io::SinkKind;
+use super::state::{Content, Slot, Space};
+use crate::effect::{Certainty, EffectKind, Endpoint, Rest, Target, Unknown, WriteMode};
+use crate::session::Session;
+use crate::value::{Origins, Stream, Value};
+use shward_syntax::{
+    Descriptor, Dialect, HereDocument, PartKind, Redirect, RedirectOperator, RedirectTarget, Span, Word,
+};
+
+/// The connections before redirections, and what the redirections opened.
+#[derive(Debug)]
+pub(super) struct Before<'a> {
+    standard: [Port; 3],
+    others: &'a [(u32, Port)],
+    /// Sinks, and what stands in their files before what is written.
+    opened: Vec<(u32, Stream<'a>)>,
+    kept: Vec<(u32, Port)>,
+}
+
+/// The longest file that is followed.
+const LONGEST_FILE: usize = 64 << 10;
+
+impl<'a> Interpreter<'a, '_> {
+    /// Performs redirections. `idle`: there is no command that writes anything.
+    pub(super) fn redirect(&mut self, redirects: &'a [Redirect<'a>], idle: bool) -> Before<'a> {
+        let mut before = Before {
+            standard: self.state.flow.standard,
+            others: self.state.flow.others,
+            opened: Vec::new(),
+            kept: Vec::new(),
+        };
+        for redirect in redirects {
+            if !self.budget.spend(1) {
+                break;
+            }
+            self.redirection(redirect, idle, &mut before);
+        }
+        before
+    }
+
+    /// Undoes redirections: what was written is now in the files.
+    pub(super) fn restore(&mut self, before: &Before<'a>) {
+        self.settle(before);
+        self.state.flow.standard = before.standard;
+        self.state.flow.others = before.others;
+        for (descriptor, port) in &before.kept {
+            self.connect(*descriptor, *port);
+        }
+    }
+
+    /// What was written so far is in the files.
+    fn settle(&mut self, before: &Before<'a>) {
+        for (id, old) in &before.opened {
+            if let Some(SinkKind::File { target }) = self.io.sink(*id) {
+                let new = self.io.collected(self.arena, *id);
+                let text = match (old.text, new.text) {
+                    (Some(b""), text) | (text, Some(b"")) => text,
+                    (Some(old), Some(new)) if self.budget.produce(old.len() + new.len()) => {
+                        Some(&*self.arena.alloc_slice_copy(&[old, new].concat()))
+                    }
+                    _ => None,
+                };
+                let origins = old.origins.union(new.origins);
+                self.file_written(&target, Stream { text, origins, source: new.source.or(old.source) });
+            }
+        }
+    }
+
+    /// Redirections of `exec` stay; what will be written to files is not known.
+    pub(super) fn keep(&mut self, before: &Before<'a>) {
+        for (id, _) in &before.opened {
+            if let Some(SinkKind::File { target }) = self.io.sink(*id) {
+                self.file_touched(&target);
+            }
+        }
+    }
+
+    fn redirection(&mut self, redirect: &'a Redirect<'a>, idle: bool, before: &mut Before<'a>) {
+        let span = self.span(redirect.span);
+        let input = matches!(
+            redirect.operator,
+            RedirectOperator::Input
+                | RedirectOperator::ReadWrite
+                | RedirectOperator::DuplicateInput
+                | RedirectOperator::HereDocument
+                | RedirectOperator::HereString
+        );
+        let descriptor = match redirect.descriptor {
+            Descriptor::Default => u32::from(!input),
+            Descriptor::Number(number) => number,
+            Descriptor::Variable(name) => {
+                let free = 10 + u32::try_from(self.state.flow.others.len()).unwrap_or(u32::MAX - 10);
+                let number = self.decimal(i64::from(free));
+                self.assign(name, number, true, redirect.span);
+                free
+            }
+        };
+        let word = match &redirect.target {
+            RedirectTarget::HereDocument(document) => {
+                let stream = self.here_document(document, span);
+                let source = Port::Source(self.io.open_source(stream, None));
+                self.connect(descriptor, source);
+                return;
+            }
+            RedirectTarget::Word(word) => word,
+        };
+        let both = matches!(redirect.operator, RedirectOperator::OutputBoth | RedirectOperator::AppendBoth);
+        let port = match redirect.operator {
+            RedirectOperator::HereString => {
+                let value = self.value(word);
+                let text = value.known().and_then(|text| {
+                    self.budget
+                        .produce(text.len())
+                        .then(|| &*self.arena.alloc_slice_copy(&[text, b"\n"].concat()))
+                });
+                let stream = Stream { text, origins: value.origins, source: Some(span) };
+                Port::Source(self.io.open_source(stream, None))
+            }
+            RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => {
+                match self.duplicate(redirect, word, descriptor, span, before) {
+                    Some(port) => port,
+                    None => return,
+                }
+            }
+            RedirectOperator::HereDocument => return,
+            operator => {
+                let path = self.target_word(word);
+                self.open(operator, &path, idle, span, before)
+            }
+        };
+        if matches!(redirect.descriptor, Descriptor::Variable(_)) {
+            before.kept.push((descriptor, port));
+        }
+        self.connect(descriptor, port);
+        if both {
+            self.connect(2, port);
+        }
+    }
+
+    /// `n>&word`, `n<&word`. `None`: it is done.
+    fn duplicate(
+        &mut self,
+        redirect: &Redirect<'a>,
+        word: &'a Word<'a>,
+        descriptor: u32,
+        span: Span,
+        before: &mut Before<'a>,
+    ) -> Option<Port> {
+        let output = redirect.operator == RedirectOperator::DuplicateOutput;
+        let (value, number) = self.value_and_kind(word);
+        match value.known() {
+            Some(b"-") => return Some(Port::Closed),
+            Some(text) => {
+                let (digits, moved) = match text {
+                    [digits @ .., b'-'] => (digits, true),
+                    digits => (digits, false),
+                };
+                if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
+                    let from = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+                    let port = from.map_or(Port::Unknown, |from| self.state.flow.port(from));
+                    if let (true, Some(from)) = (moved, from) {
+                        self.connect(from, Port::Closed);
+                    }
+                    return Some(port);
+                }
+            }
+            None if number => return Some(Port::Unknown),
+            None => {}
+        }
+        if !output {
+            // A word that is no number is an error.
+            return Some(Port::Unknown);
+        }
+        // A file that gets both streams. The shell expands the word a second time to find its name.
+        let literal = matches!(word.parts, [part] if matches!(part.kind, PartKind::Literal(_)));
+        let inert =
+            value.known().is_some_and(|text| !text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\')));
+        if !literal && !inert {
+            self.unknown(Unknown::Construct("the word after >& is expanded twice"), span);
+        }
+        let port = self.open(RedirectOperator::OutputBoth, &value, false, span, before);
+        self.connect(1, port);
+        self.connect(2, port);
+        if descriptor > 2 {
+            self.connect(descriptor, port);
+        }
+        None
+    }
+
+    /// Opens a file for a redirection.
+    fn open(
+        &mut self,
+        operator: RedirectOperator,
+        path: &Value<'a>,
+        idle: bool,
+        span: Span,
+        before: &mut Before<'a>,
+    ) -> Port {
+        if let Some(port) = self.network(path, span) {
+            return port;
+        }
+        let (append, mode) = match operator {
+            RedirectOperator::Input => {
+                if let Some(number) = path.known().and_then(descriptor_named) {
+                    return self.state.flow.port(number);
+                }
+                let stream = self.read_file(path, span);
+                return Port::Source(self.io.open_source(stream, None));
+            }
+            RedirectOperator::Append | RedirectOperator::AppendBoth => (true, WriteMode::Append),
+            RedirectOperator::ReadWrite => (true, WriteMode::Modify),
+            _ if idle => (false, WriteMode::Truncate),
+            _ => (false, WriteMode::Replace),
+        };
+        if let Some(number) = path.known().and_then(descriptor_named) {
+            return self.state.flow.port(number);
+        }
+        let mut sink = None;
+        let old = if append { self.content_of(path) } else { Stream::EMPTY };
+        for target in self.targets(path) {
+            let first = sink.is_none();
+            let content = if first { Origins::NONE } else { Origins::UNKNOWN };
+            let index = self.effects.len();
+            self.emit_here(EffectKind::Write { target, mode, content }, span, Certainty::Certain);
+            self.file_touched(&target);
+            if first {
+                let effect = (self.effects.len() > index).then_some(index);
+                let id = self.io.open_sink(SinkKind::File { target }, self.doubt_now(), effect);
+                before.opened.push((id, old));
+                sink = Some(id);
+            }
+        }
+        let sink = sink.unwrap_or_default();
+        if operator == RedirectOperator::ReadWrite {
+            let stream = self.read_file(path, span);
+            let source = self.io.open_source(Stream { text: None, ..stream }, None);
+            return Port::Both(source, sink);
+        }
+        Port::Sink(sink)
+    }
+
+    /// `/dev/tcp/host/port` and `/dev/udp/host/port`, which bash opens itself.
+    fn network(&mut self, path: &Value<'a>, span: Span) -> Option<Port> {
+        let prefix = path.known_prefix();
+        let (scheme, rest) = match (prefix.strip_prefix(b"/dev/tcp/"), prefix.strip_prefix(b"/dev/udp/")) {
+            (Some(rest), _) => (b"tcp".as_slice(), rest),
+            (_, Some(rest)) => (b"udp".as_slice(), rest),
+            _ => return None,
+        };
+        if self.dialect != Dialect::Bash {
+            return None;
+        }
+        let mut parts = rest.splitn(2, |byte| *byte == b'/');
+        let complete = path.known().is_some();
+        let (host, port) = match (parts.next(), parts.next()) {
+            (Some(host), Some(port)) => (Some(host), Some(port).filter(|_| complete)),
+            (host, _) => (host.filter(|_| complete), None),
+        };
+        let loopback =
+            host.is_some_and(|host| host == b"localhost" || host == b"::1" || host.starts_with(b"127."));
+        let port = port.and_then(|port| std::str::from_utf8(port).ok()?.parse().ok());
+        let endpoint = Endpoint { host, port, scheme, loopback };
+        let index = self.effects.len();
+        let kind = EffectKind::Connect { endpoint, sends: Origins::NONE, source: None };
+        self.emit_here(kind, span, Certainty::Certain);
+        let source = self.io.open_source(Stream::unknown(Origins::NETWORK, span), None);
+        let sink = self.io.open_sink(SinkKind::Network, self.doubt_now(), Some(index));
+        Some(Port::Both(source, sink))
+    }
+
+    /// The name of a redirection's file. A word that may become several is an error or not known.
+    fn target_word(&mut self, word: &'a Word<'a>) -> Value<'a> {
+        let mut fields = Vec::new();
+        self.expand(word, &mut fields);
+        match fields.as_slice() {
+            [field] => field.value,
+            _ => {
+                let origins =
+                    fields.iter().fold(Origins::LITERAL, |all, field| all.union(field.value.origins));
+                Value::unknown(origins)
+            }
+        }
+    }
+
+    fn here_document(&mut self, document: &'a HereDocument<'a>, span: Span) -> Stream<'a> {
+        let body = document.body();
+        let at = self.span(document.body_span());
+        let value = match body {
+            [] => Value::EMPTY,
+            parts => self.value_of(parts, document.body_span()),
+        };
+        Stream {
+            text: value.known(),
+            origins: value.origins,
+            source: Some(if at.end > at.start { at } else { span }),
+        }
+    }
+
+    /// Connects a descriptor.
+    pub(super) fn connect(&mut self, descriptor: u32, port: Port) {
+        if let Some(place) = self.state.flow.standard.get_mut(descriptor as usize) {
+            *place = port;
+            return;
+        }
+        let mut others: Vec<(u32, Port)> = self.state.flow.others.to_vec();
+        self.budget.spend(others.len());
+        others.retain(|(number, _)| *number != descriptor);
+        others.push((descriptor, port));
+        self.state.flow.others = self.arena.alloc_slice_copy(&others);
+    }
+
+    /// The places that a path may mean: one for each directory in which the shell may be.
+    pub(super) fn targets(&mut self, path: &Value<'a>) -> Vec<Target<'a>> {
+        let places = self.state.flow.places;
+        let mut targets: Vec<Target<'a>> = Vec::with_capacity(1);
+        for (place, status) in places.iter() {
+            self.state.flow.places = super::flow::Whereabouts::at(place);
+            let target = self.target(path);
+            let _ = status;
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
+        }
+        self.state.flow.places = places;
+        targets
+    }
+
+    /// Reads a file for the shell itself.
+    pub(super) fn read_file(&mut self, path: &Value<'a>, span: Span) -> Stream<'a> {
+        let targets = self.targets(path);
+        for target in &targets {
+            self.emit_here(EffectKind::Read { target: *target }, span, Certainty::Certain);
+        }
+        let stream = match targets.as_slice() {
+            [_] => self.content_of(path),
+            several => {
+                let origins =
+                    several.iter().fold(Origins::NONE, |all, target| all.union(self.read_origins(target)));
+                Stream { text: None, origins: origins.union(Origins::WRITTEN), source: None }
+            }
+        };
+        Stream { source: stream.source.or(Some(span)), ..stream }
+    }
+
+    /// The content of a file as far as it is known.
+    pub(super) fn content_of(&mut self, path: &Value<'a>) -> Stream<'a> {
+        if let Some(name) = path.known() {
+            if let Some(stream) = self.io.named(name) {
+                return stream;
+            }
+            if let Some(number) = descriptor_named(name) {
+                return self.reads(number);
+            }
+        }
+        let target = self.target(path);
+        let origins = self.read_origins(&target);
+        if target.rest != Rest::Exact {
+            return Stream { text: None, origins, source: None };
+        }
+        if let Content::File(stream) = self.state.get(Space::File, target.path).content {
+            return stream;
+        }
+        if self.state.get(Space::File, b"").content != Content::Initial {
+            // Something was written to a place that is not known.
+            return Stream { text: None, origins: origins.union(Origins::WRITTEN), source: None };
+        }
+        let readable = !self.elsewhere && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT));
+        let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
+        let text = text.filter(|text| self.budget.produce(text.len()));
+        Stream { text: text.map(|text| &*self.arena.alloc_slice_copy(&text)), origins, source: None }
+    }
+
+    /// A file was changed in a way that is not followed.
+    pub(super) fn file_touched(&mut self, target: &Target<'a>) {
+        let path = if target.rest == Rest::Exact && !target.tree { target.path } else { b"" };
+        if target.scope == crate::effect::Scope::Harmless {
+            return;
+        }
+        let stream = Stream { text: None, origins: Origins::WRITTEN, source: None };
+        self.state.set(Space::File, path, Slot::of(Content::File(stream)));
+    }
+
+    /// A file has this content now.
+    pub(super) fn file_written(&mut self, target: &Target<'a>, stream: Stream<'a>) {
+        if target.rest != Rest::Exact || target.scope == crate::effect::Scope::Harmless {
+            self.file_touched(target);
+            return;
+        }
+        let stream = Stream { origins: stream.origins.union(Origins::WRITTEN), ..stream };
+        self.state.set(Space::File, target.path, Slot::of(Content::File(stream)));
+    }
+}
+
+/// The descriptor that a name such as `/dev/fd/3` stands for.
+pub(super) fn descriptor_named(name: &[u8]) -> Option<u32> {
+    match name {
+        b"/dev/stdin" => Some(0),
+        b"/dev/stdout" => Some(1),
+        b"/dev/stderr" => Some(2),
+        _ => {
+            let digits = name.strip_prefix(b"/dev/fd/").or_else(|| name.strip_prefix(b"/proc/self/fd/"))?;
+            std::str::from_utf8(digits).ok()?.parse().ok()
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Text that is executed as shell commands: parsed in the same arena and run by the same interpreter.
+//!
+//! `eval`, `source` and traps run it in the same shell, `sh -c` and scripts in a new one that inherits only what is
+//! exported. Spans inside such text are told in terms of the command that was asked about: exactly where the text
+//! stands there letter by letter, else as the span of the word that carried it.
+
+use super::Interpreter;
+use super::flow::{Flow, Opt, Options as ShellOptions};
+use super::state::{Content, Flags, Slot, Space};
+use crate::effect::{Certainty, EffectKind, Unknown};
+use crate::session::Reentry;
+use crate::value::{Field, Origins, Stream};
+use shward_syntax::{Dialect, Options, Span, parse};
+
+/// How spans of the text being run map to the command that was asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spans {
+    /// The text is the command, or stands in it from this offset on.
+    Shifted(u32),
+    /// The text was made up: all of it is this part of the command.
+    Fixed(Span),
+}
+
+impl Spans {
+    /// The span in terms of the command that was asked about.
+    pub(super) const fn map(self, span: Span) -> Span {
+        match self {
+            Self::Shifted(by) => Span::new(span.start.saturating_add(by), span.end.saturating_add(by)),
+            Self::Fixed(outer) => outer,
+        }
+    }
+
+    /// The map for text that the part of `source` at `span` carries: the text itself, or the text in quotes.
+    fn of(text: &[u8], source: &[u8], span: Span) -> Self {
+        let carrier = source.get(span.start as usize..span.end as usize).unwrap_or_default();
+        if text.is_empty() {
+            return Self::Fixed(span);
+        }
+        if carrier == text {
+            return Self::Shifted(span.start);
+        }
+        match carrier {
+            [b'\'' | b'"', inner @ .., b'\'' | b'"'] if inner == text => {
+                Self::Shifted(span.start.saturating_add(1))
+            }
+            _ => Self::Fixed(span),
+        }
+    }
+}
+
+impl<'a> Interpreter<'a, '_> {
+    /// Runs text in this very shell (`eval`, `source`, traps). `arguments` replaces the positional parameters when given.
+    pub(super) fn run_here(&mut self, text: &'a [u8], arguments: Option<&'a [Field<'a>]>, span: Span) {
+        if !self.budget.spend(text.len() / 8 + 4) || !self.budget.enter() {
+            return;
+        }
+        let options = Options {
+            dialect: self.dialect,
+            extglob: self.state.flow.options.may(Opt::ExtGlob),
+            ..Options::default()
+        };
+        match parse(self.arena, text, &options) {
+            Ok(parsed) => {
+                let outer = (self.text, self.spans, self.line);
+                self.spans = Spans::of(text, self.source, span);
+                self.text = text;
+                let own_arguments = self.state.flow.arguments;
+                if let Some(arguments) = arguments {
+                    self.state.flow.arguments = arguments;
+                }
+                let nested = self.reading;
+                self.reading = true;
+                self.script(&parsed.script);
+                self.reading = nested;
+                if arguments.is_some() {
+                    self.state.flow.arguments = own_arguments;
+                }
+                (self.text, self.spans, self.line) = outer;
+            }
+            Err(_) => self.unknown(Unknown::Syntax, span),
+        }
+        self.budget.leave();
+    }
+
+    /// Runs text in a new shell and returns what it writes to standard output.
+    pub(super) fn run_shell(
+        &mut self,
+        text: &'a [u8],
+        dialect: Dialect,
+        arguments: &'a [Field<'a>],
+        stdin: Stream<'a>,
+        how: Reentry,
+        span: Span,
+    ) -> Stream<'a> {
+        if how == Reentry::Same {
+            return self.captured(stdin, |shell| shell.run_here(text, Some(arguments), span));
+        }
+        let outer = (self.dialect, self.elsewhere);
+        self.dialect = dialect;
+        self.elsewhere |= how == Reentry::Elsewhere;
+        let output = self.isolated(|shell| {
+            shell.become_new_shell(dialect, arguments);
+            shell.captured(stdin, |shell| {
+                shell.run_here(text, None, span);
+            })
+        });
+        (self.dialect, self.elsewhere) = outer;
+        output
+    }
+
+    /// Forgets what a new shell does not inherit: variables that are not exported, functions, aliases, options.
+    fn become_new_shell(&mut self, dialect: Dialect, arguments: &'a [Field<'a>]) {
+        self.budget.spend(self.state.size());
+        let elsewhere = self.elsewhere;
+        let mut hidden = Vec::new();
+        for (name, slot) in self.state.touched(Space::Variable) {
+            if !slot.flags.has(Flags::EXPORTED) || elsewhere {
+                // It may have been in the environment before the script gave it another value.
+                let inherited = match slot.content {
+                    Content::Initial => continue,
+                    _ => Content::Unknown(slot.origins().union(Origins::ENVIRONMENT)),
+                };
+                hidden.push((Space::Variable, name, inherited));
+            }
+        }
+        for (name, slot) in self.state.touched(Space::Function) {
+            if !slot.flags.has(Flags::EXPORTED) || elsewhere {
+                hidden.push((Space::Function, name, Content::Initial));
+            }
+        }
+        for space in [Space::Alias, Space::Command] {
+            hidden.extend(self.state.touched(space).map(|(name, _)| (space, name, Content::Initial)));
+        }
+        if elsewhere {
+            hidden.extend(
+                self.state.touched(Space::File).map(|(name, _)| (Space::File, name, Content::Initial)),
+            );
+        }
+        for (space, name, content) in hidden {
+            let content = if space == Space::Variable && name == b"IFS" { Content::Initial } else { content };
+            self.state.set(space, name, Slot::of(content));
+        }
+        let (zero, arguments) = match arguments.split_first() {
+            Some((zero, rest)) if !zero.many => (zero.known(), rest),
+            _ => (None, arguments),
+        };
+        self.state.flow = Flow {
+            options: starting_options(dialect),
+            arguments,
+            zero,
+            last_argument: None,
+            stack: Some(&[]),
+            may_have_ended: false,
+            ..self.state.flow
+        };
+    }
+
+    /// Executes text of which nothing, or not all, is known: instructions that nobody has seen.
+    pub(super) fn unseen_code(&mut self, stream: Stream<'a>, span: Span) {
+        self.emit_here(
+            EffectKind::Code {
+                language: "shell",
+                text: stream.text,
+                origin: stream.origins,
+                source: stream.source,
+            },
+            span,
+            Certainty::Certain,
+        );
+    }
+}
+
+/// The options of a shell that starts: only dash expands aliases in scripts.
+pub(super) fn starting_options(dialect: Dialect) -> ShellOptions {
+    let mut options = ShellOptions::default();
+    options.set(Opt::ExpandAliases, dialect == Dialect::Posix);
+    options
+}

@@ -1,0 +1,145 @@
+//! Scripts, lists, pipelines and commands.
+
+use super::Interpreter;
+use super::branches::Ways;
+use super::flow::{Opt, Port};
+use super::io::SinkKind;
+use crate::value::{Origins, Stream};
+use shward_syntax::{Command, CommandKind, Item, Pipeline, Script, Stage};
+
+impl<'a> Interpreter<'a, '_> {
+    /// Runs a script.
+    pub(super) fn script(&mut self, script: &Script<'a>) {
+        let reading = std::mem::replace(&mut self.reading, false);
+        for item in script.items {
+            if !self.budget.spend(1) {
+                break;
+            }
+            if reading {
+                self.line = item.line;
+            }
+            self.item(item);
+        }
+        self.reading = reading;
+    }
+
+    fn item(&mut self, item: &Item<'a>) {
+        if item.background {
+            self.isolated(|shell| {
+                let source = shell.io.open_source(Stream::EMPTY, None);
+                if shell.state.flow.port(0) == Port::Terminal {
+                    shell.set_standard(0, Port::Source(source));
+                }
+                shell.and_or(&item.list);
+            });
+            self.state.flow.places.forget_status();
+        } else {
+            self.and_or(&item.list);
+        }
+    }
+
+    /// Runs a pipeline.
+    pub(super) fn pipeline(&mut self, pipeline: &Pipeline<'a>) {
+        match pipeline.stages {
+            [] => {}
+            [stage] => self.command(stage.command),
+            stages => self.stages(stages),
+        }
+        if pipeline.negated {
+            self.state.flow.places.negate();
+        }
+    }
+
+    /// Runs the stages of a pipeline, each in a subshell, with the output of one as the input of the next.
+    fn stages(&mut self, stages: &'a [Stage<'a>]) {
+        let mut input = self.state.flow.port(0);
+        for (index, stage) in stages.iter().enumerate() {
+            let last = index + 1 == stages.len();
+            let sink = self.io.open_sink(SinkKind::Capture, self.doubt_now(), None);
+            let run = |shell: &mut Self| {
+                shell.set_standard(0, input);
+                if !last {
+                    shell.set_standard(1, Port::Sink(sink));
+                    if stage.pipes_stderr {
+                        shell.set_standard(2, Port::Sink(sink));
+                        // Messages are mixed with it.
+                        shell.write_to(2, Stream { text: None, origins: Origins::LITERAL, source: None });
+                    }
+                }
+                shell.command(stage.command);
+            };
+            if last && self.state.flow.options.may(Opt::LastPipe) {
+                let mark = self.state.mark();
+                let standard = self.state.flow.standard;
+                run(self);
+                self.state.flow.standard = standard;
+                let mut ways = Ways::from(mark);
+                self.add_way(&mut ways);
+                self.state.leave_subshell(&mark);
+                self.join_ways(ways);
+            } else {
+                self.isolated(run);
+            }
+            if !last {
+                let output = self.io.collected(self.arena, sink);
+                input = Port::Source(self.io.open_source(output, None));
+            }
+        }
+        self.state.flow.places.forget_status();
+    }
+
+    /// Runs a command.
+    pub(super) fn command(&mut self, command: &'a Command<'a>) {
+        if !self.budget.enter() {
+            return;
+        }
+        match &command.kind {
+            CommandKind::Simple(simple) => self.simple(simple, command),
+            CommandKind::Function(function) => self.define(function),
+            kind if command.redirects.is_empty() => self.compound(kind, command),
+            kind => {
+                let before = self.redirect(command.redirects, false);
+                self.compound(kind, command);
+                self.restore(&before);
+            }
+        }
+        self.budget.leave();
+    }
+
+    fn compound(&mut self, kind: &'a CommandKind<'a>, command: &'a Command<'a>) {
+        match kind {
+            CommandKind::Simple(_) | CommandKind::Function(_) => {}
+            CommandKind::BraceGroup(script) => self.script(script),
+            CommandKind::Subshell(script) => {
+                self.isolated(|shell| shell.script(script));
+                self.state.flow.places.forget_status();
+            }
+            CommandKind::If(node) => self.conditional(node),
+            CommandKind::While(node) | CommandKind::Until(node) => self.while_loop(node),
+            CommandKind::For(node) => self.for_loop(node),
+            CommandKind::Select(node) => self.select(node),
+            CommandKind::ArithmeticFor(node) => self.arithmetic_for(node),
+            CommandKind::Case(node) => self.case(node),
+            CommandKind::Conditional(node) => {
+                self.test(node.expression);
+                self.state.flow.places.forget_status();
+            }
+            CommandKind::Arithmetic(expression) => {
+                self.arithmetic(expression);
+                self.state.flow.places.forget_status();
+            }
+            CommandKind::Coprocess(node) => {
+                self.isolated(|shell| {
+                    let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
+                    let source = shell.io.open_source(stdin, None);
+                    shell.set_standard(0, Port::Source(source));
+                    let sink = shell.io.open_sink(SinkKind::Elsewhere, shell.doubt, None);
+                    shell.set_standard(1, Port::Sink(sink));
+                    shell.command(node.body);
+                });
+                let name = node.name.unwrap_or(b"COPROC");
+                self.assign_unknown(name, Origins::LITERAL, command.span);
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Simple commands: expansion, redirections, assignments, and what the command word names.
+
+use super::Interpreter;
+use super::flow::Opt;
+use super::state::{Flags, Slot, Space};
+use crate::effect::Unknown;
+use crate::value::{Field, Value};
+use shward_syntax::{Assignment, Command, Dialect, PartKind, SimpleCommand, Word, WordPart};
+
+/// A simple command, expanded.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expanded<'a> {
+    /// The argument list.
+    pub(super) argv: &'a [Field<'a>],
+    /// The array assignments among the arguments (`declare a=(…)`).
+    pub(super) arrays: &'a [&'a Assignment<'a>],
+    /// The whole command, in the command that was asked about.
+    pub(super) span: shward_syntax::Span,
+    /// The same in the text being run.
+    pub(super) here: shward_syntax::Span,
+}
+
+impl<'a> Interpreter<'a, '_> {
+    /// Runs a simple command.
+    pub(super) fn simple(&mut self, simple: &'a SimpleCommand<'a>, command: &'a Command<'a>) {
+        if !simple.words.is_empty() && self.state.touched(Space::Alias).next().is_some() {
+            self.alias(simple, command);
+        }
+        let (argv, arrays) = self.arguments(simple.words);
+        let idle = match argv.as_slice() {
+            [] => true,
+            [only] => only.known() == Some(b":"),
+            _ => false,
+        };
+        let before =
+            if command.redirects.is_empty() { None } else { Some(self.redirect(command.redirects, idle)) };
+        if argv.is_empty() {
+            for assignment in simple.assignments {
+                self.assignment(assignment);
+            }
+            self.state.flow.places.forget_status();
+        } else {
+            let expanded = Expanded {
+                argv: self.arena.alloc_slice_copy(&argv),
+                arrays: self.arena.alloc_slice_copy(&arrays),
+                span: self.span(command.span),
+                here: command.span,
+            };
+            self.with_assignments(simple.assignments, &expanded);
+            self.state.flow.last_argument =
+                expanded.argv.last().filter(|field| !field.many).map(|field| field.value);
+        }
+        if let Some(before) = before {
+            if std::mem::take(&mut self.keeps_redirections) {
+                self.keep(&before);
+            } else {
+                self.restore(&before);
+            }
+        }
+    }
+
+    /// Expands the words of a simple command. The assignments among the arguments of a declaration builtin are not
+    /// split (bash(1), "Assignment statements may also appear as arguments").
+    fn arguments(&mut self, words: &'a [Word<'a>]) -> (Vec<Field<'a>>, Vec<&'a Assignment<'a>>) {
+        let declares = self.dialect == Dialect::Bash
+            && matches!(
+                words.first().and_then(Word::bare),
+                Some(b"declare" | b"typeset" | b"export" | b"readonly" | b"local" | b"eval")
+            );
+        if !declares {
+            return (self.fields(words), Vec::new());
+        }
+        let mut argv = Vec::with_capacity(words.len());
+        let mut arrays = Vec::new();
+        for word in words {
+            match word.parts {
+                [WordPart { kind: PartKind::ArrayAssignment(assignment), .. }] => arrays.push(*assignment),
+                [WordPart { kind: PartKind::Literal(text), .. }, _, ..] if is_assignment(text) => {
+                    let value = self.value(word);
+                    argv.push(Field { value, span: self.span(word.span), many: false });
+                }
+                _ => self.expand(word, &mut argv),
+            }
+        }
+        (argv, arrays)
+    }
+
+    /// Runs a command with the assignments before it in force.
+    fn with_assignments(&mut self, assignments: &'a [Assignment<'a>], expanded: &Expanded<'a>) {
+        if self.state.flow.options.may(Opt::Keyword)
+            && expanded.argv.iter().any(|field| field.known().is_none_or(|text| text.contains(&b'=')))
+        {
+            self.unknown(
+                Unknown::Construct("set -k takes assignments from among the arguments"),
+                expanded.span,
+            );
+        }
+        if assignments.is_empty() {
+            self.dispatch(expanded, true);
+            return;
+        }
+        let depth = self.environment.len();
+        let mut hidden: Vec<(&'a [u8], Slot<'a>)> = Vec::with_capacity(assignments.len());
+        for assignment in assignments {
+            let name = assignment.name;
+            hidden.push((name, self.state.get(Space::Variable, name)));
+            self.assignment(assignment);
+            let slot = self.state.get(Space::Variable, name);
+            self.state.set(Space::Variable, name, Slot { flags: slot.flags.with(Flags::EXPORTED), ..slot });
+            let value = match slot.content {
+                super::state::Content::Scalar(value) => value,
+                _ => Value::unknown(slot.origins()),
+            };
+            self.environment.push((name, Field { value, span: self.span(assignment.span), many: false }));
+        }
+        self.dispatch(expanded, true);
+        self.environment.truncate(depth);
+        // dash keeps the assignments before a special builtin.
+        let keeps = self.dialect == Dialect::Posix
+            && matches!(
+                expanded.argv.first().and_then(Field::known),
+                Some(
+                    b":" | b"."
+                        | b"eval"
+                        | b"exec"
+                        | b"exit"
+                        | b"export"
+                        | b"readonly"
+                        | b"return"
+                        | b"set"
+                        | b"shift"
+                        | b"trap"
+                        | b"unset"
+                        | b"break"
+                        | b"continue"
+                        | b"times"
+                )
+            );
+        if !keeps {
+            for (name, slot) in hidden.into_iter().rev() {
+                self.state.set(Space::Variable, name, slot);
+            }
+        }
+    }
+}
+
+/// Whether text begins like `name=` or `name[`.
+fn is_assignment(text: &[u8]) -> bool {
+    let name = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    name > 0
+        && text.first().is_some_and(|byte| !byte.is_ascii_digit())
+        && matches!(text.get(name), Some(b'=' | b'[') | Some(b'+'))
+}

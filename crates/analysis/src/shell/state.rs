@@ -1,0 +1,465 @@
+//! The state of the shell, as far as it is known: variables, functions, aliases, written files and the [`Flow`].
+//!
+//! Branches are explored one after the other from the same state and joined afterwards. Nothing is copied for that:
+//! every change of a slot is noted in a trail, so that a branch is undone by walking the trail back, and a join touches
+//! only what one of the branches changed.
+
+use super::flow::Flow;
+use crate::value::{Origins, Stream, Value};
+use bumpalo::Bump;
+use shward_syntax::Function;
+use std::collections::BTreeMap;
+
+/// The name spaces of a shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Space {
+    /// Variables.
+    Variable,
+    /// Functions.
+    Function,
+    /// Aliases.
+    Alias,
+    /// Files that the script has written, by absolute path. Not part of a shell's own state: what a subshell writes stays.
+    File,
+    /// Command names that `hash -p` or `enable -n` have changed.
+    Command,
+}
+
+/// A slot, as an index that is cheap to copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Id(u32);
+
+/// What is known of one name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Slot<'a> {
+    /// Its value.
+    pub(super) content: Content<'a>,
+    /// Its attributes.
+    pub(super) flags: Flags,
+}
+
+/// The value of a name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Content<'a> {
+    /// As the shell found it when it started; of functions, aliases and files: none.
+    Initial,
+    /// Known to be unset.
+    Unset,
+    /// A variable with one value.
+    Scalar(Value<'a>),
+    /// An array: its elements by key (decimal for indexed arrays), in order.
+    Array(&'a [Element<'a>]),
+    /// A variable that may be anything, unset included.
+    Unknown(Origins),
+    /// The functions that the name may stand for.
+    Functions(&'a [Body<'a>]),
+    /// An alias, and the top-level line that defined it.
+    Alias {
+        /** Its text; `None` if not known. */
+        text: Option<&'a [u8]>,
+        /** The line. */
+        line: u32,
+    },
+    /// The content of a file.
+    File(Stream<'a>),
+    /// A command name that stands for another program, if it is known which.
+    Command(Option<Value<'a>>),
+}
+
+/// An element of an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Element<'a> {
+    /// Its index in decimal, or its associative key.
+    pub(super) key: &'a [u8],
+    /// Its value.
+    pub(super) value: Value<'a>,
+}
+
+/// A function that a name may stand for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Body<'a> {
+    /// Its definition.
+    pub(super) function: &'a Function<'a>,
+    /// How spans of the text that defined it map to the command that was asked about.
+    pub(super) spans: super::reentry::Spans,
+    /// The text that defined it.
+    pub(super) text: &'a [u8],
+}
+
+impl PartialEq for Body<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.function, other.function)
+    }
+}
+
+/// Attributes of a variable or function, as a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Flags(u16);
+
+impl Flags {
+    /// None.
+    pub(super) const NONE: Self = Self(0);
+    /// `declare -x`: programs get it.
+    pub(super) const EXPORTED: Self = Self(1);
+    /// `declare -i`: assigned text is evaluated as arithmetic.
+    pub(super) const INTEGER: Self = Self(1 << 1);
+    /// `declare -n`: it stands for the variable that its value names.
+    pub(super) const REFERENCE: Self = Self(1 << 2);
+    /// `declare -A`.
+    pub(super) const ASSOCIATIVE: Self = Self(1 << 3);
+    /// `declare -a`.
+    pub(super) const INDEXED: Self = Self(1 << 4);
+    /// `declare -l`, `-u` or `-c`: assigned text changes case.
+    pub(super) const RECASED: Self = Self(1 << 5);
+    /// Its text, whatever it is, is a decimal number.
+    pub(super) const NUMBER: Self = Self(1 << 6);
+    /// A function that may also be undefined.
+    pub(super) const MAYBE: Self = Self(1 << 7);
+    /// An unset variable that `local` hid (declared, no value).
+    pub(super) const DECLARED: Self = Self(1 << 8);
+
+    /// Whether all of `other` are among these.
+    pub(super) const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// These and `other`.
+    pub(super) const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// These without `other`.
+    pub(super) const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+impl<'a> Slot<'a> {
+    /// The slot of a name that was never touched.
+    pub(super) const INITIAL: Self = Self { content: Content::Initial, flags: Flags::NONE };
+
+    /// A slot with this content and no attributes.
+    pub(super) const fn of(content: Content<'a>) -> Self {
+        Self { content, flags: Flags::NONE }
+    }
+
+    /// Where the value comes from.
+    pub(super) fn origins(&self) -> Origins {
+        match self.content {
+            Content::Initial | Content::Command(_) => Origins::ENVIRONMENT,
+            Content::Unset | Content::Functions(_) | Content::Alias { .. } => Origins::NONE,
+            Content::Scalar(value) => value.origins,
+            Content::Array(elements) => {
+                elements.iter().fold(Origins::NONE, |all, element| all.union(element.value.origins))
+            }
+            Content::Unknown(origins) => origins,
+            Content::File(stream) => stream.origins,
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        match self.content {
+            Content::Scalar(value) => self.flags.has(Flags::NUMBER) || value.known().is_some_and(is_decimal),
+            Content::Unknown(_) => self.flags.has(Flags::NUMBER),
+            _ => false,
+        }
+    }
+}
+
+/// Whether text is a decimal number without superfluous zeroes, which arithmetic reads as itself.
+pub(super) fn is_decimal(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    match digits {
+        [b'0'] => true,
+        [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
+/// What a branch left behind, relative to the mark it started from.
+#[derive(Debug)]
+pub(super) struct Branch<'a> {
+    changes: BTreeMap<Id, Change<'a>>,
+    /// Its flow at the end.
+    pub(super) flow: Flow<'a>,
+}
+
+/// What a branch did to one slot.
+#[derive(Debug, Clone, Copy)]
+struct Change<'a> {
+    before: Slot<'a>,
+    after: Slot<'a>,
+}
+
+/// A point to which the state can be taken back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark<'a> {
+    trail: usize,
+    flow: Flow<'a>,
+}
+
+impl<'a> Mark<'a> {
+    /// The flow at that point.
+    pub(super) const fn flow(&self) -> &Flow<'a> {
+        &self.flow
+    }
+}
+
+/// A slot with its name.
+#[derive(Debug, Clone, Copy)]
+struct Named<'a> {
+    space: Space,
+    name: &'a [u8],
+    slot: Slot<'a>,
+    /// When it was last changed, on whichever branch.
+    changed: u32,
+}
+
+/// All of the state.
+#[derive(Debug)]
+pub(super) struct State<'a> {
+    arena: &'a Bump,
+    names: BTreeMap<(Space, &'a [u8]), Id>,
+    slots: Vec<Named<'a>>,
+    /// Counts changes; never taken back.
+    clock: u32,
+    trail: Vec<(Id, Slot<'a>)>,
+    /// Working directory, descriptors, options, positional parameters.
+    pub(super) flow: Flow<'a>,
+}
+
+impl<'a> State<'a> {
+    /// The state of a shell that has just started.
+    pub(super) const fn new(arena: &'a Bump, flow: Flow<'a>) -> Self {
+        Self { arena, names: BTreeMap::new(), slots: Vec::new(), clock: 0, trail: Vec::new(), flow }
+    }
+
+    /// The slot of a name, if it was ever touched.
+    pub(super) fn find(&self, space: Space, name: &[u8]) -> Option<Id> {
+        if self.slots.is_empty() { None } else { self.names.get(&(space, name)).copied() }
+    }
+
+    /// What is known of a name.
+    pub(super) fn get(&self, space: Space, name: &[u8]) -> Slot<'a> {
+        self.find(space, name).map_or(Slot::INITIAL, |id| self.at(id))
+    }
+
+    fn at(&self, id: Id) -> Slot<'a> {
+        self.slots.get(id.0 as usize).map_or(Slot::INITIAL, |named| named.slot)
+    }
+
+    /// Gives a name a new slot, and notes the old one.
+    pub(super) fn set(&mut self, space: Space, name: &'a [u8], slot: Slot<'a>) {
+        let id = match self.find(space, name) {
+            Some(id) => id,
+            None => {
+                let id = Id(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
+                self.names.insert((space, name), id);
+                self.slots.push(Named { space, name, slot: Slot::INITIAL, changed: 0 });
+                id
+            }
+        };
+        self.set_id(id, slot);
+    }
+
+    fn set_id(&mut self, id: Id, slot: Slot<'a>) {
+        if let Some(named) = self.slots.get_mut(id.0 as usize)
+            && named.slot != slot
+        {
+            self.trail.push((id, named.slot));
+            self.clock += 1;
+            named.slot = slot;
+            named.changed = self.clock;
+        }
+    }
+
+    /// Every name of a space that was ever touched, with what is known of it.
+    pub(super) fn touched(&self, space: Space) -> impl Iterator<Item = (&'a [u8], Slot<'a>)> + '_ {
+        self.slots.iter().filter(move |named| named.space == space).map(|named| (named.name, named.slot))
+    }
+
+    /// Every name that has changed since the clock showed this.
+    pub(super) fn changed_since(&self, clock: u32) -> impl Iterator<Item = (Space, &'a [u8], Slot<'a>)> + '_ {
+        self.slots
+            .iter()
+            .filter(move |named| named.changed > clock)
+            .map(|named| (named.space, named.name, named.slot))
+    }
+
+    /// What the clock shows.
+    pub(super) const fn clock(&self) -> u32 {
+        self.clock
+    }
+
+    /// How many names were ever touched; what a walk over all of them costs.
+    pub(super) const fn size(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// A point to come back to.
+    pub(super) const fn mark(&self) -> Mark<'a> {
+        Mark { trail: self.trail.len(), flow: self.flow }
+    }
+
+    /// How much has changed since the mark; what leaving or joining costs.
+    pub(super) fn changes(&self, mark: &Mark<'a>) -> usize {
+        self.trail.len().saturating_sub(mark.trail)
+    }
+
+    /// What the state is now, relative to the mark.
+    pub(super) fn branch(&self, mark: &Mark<'a>) -> Branch<'a> {
+        let mut changes = BTreeMap::new();
+        for (id, old) in self.trail.get(mark.trail..).unwrap_or_default() {
+            changes.entry(*id).or_insert_with(|| Change { before: *old, after: self.at(*id) });
+        }
+        Branch { changes, flow: self.flow }
+    }
+
+    /// Takes everything back to the mark.
+    pub(super) fn rewind(&mut self, mark: &Mark<'a>) {
+        while self.trail.len() > mark.trail {
+            let Some((id, old)) = self.trail.pop() else { break };
+            if let Some(named) = self.slots.get_mut(id.0 as usize) {
+                named.slot = old;
+            }
+        }
+        self.flow = mark.flow;
+    }
+
+    /// Takes back what a subshell changed: everything but the files it wrote.
+    pub(super) fn leave_subshell(&mut self, mark: &Mark<'a>) {
+        let mut files = Vec::new();
+        for (id, _) in self.trail.get(mark.trail..).unwrap_or_default() {
+            if let Some(named) = self.slots.get(id.0 as usize)
+                && named.space == Space::File
+            {
+                files.push((*id, named.slot));
+            }
+        }
+        self.rewind(mark);
+        for (id, slot) in files {
+            self.set_id(id, slot);
+        }
+    }
+
+    /// Makes the state what a branch left behind. The state must be at the mark the branch started from.
+    pub(super) fn enter(&mut self, branch: &Branch<'a>) {
+        for (id, change) in &branch.changes {
+            self.set_id(*id, change.after);
+        }
+        self.flow = branch.flow;
+    }
+
+    /// Makes the state cover both what it is and what the branch left behind; both started from the mark.
+    pub(super) fn join(&mut self, mark: &Mark<'a>, branch: &Branch<'a>) {
+        if branch.flow.ended {
+            self.flow.may_have_ended |= !branch.flow.quietly;
+            self.join_files(branch);
+            return;
+        }
+        if self.flow.ended {
+            let mine = self.branch(mark);
+            self.rewind(mark);
+            self.enter(branch);
+            self.flow.may_have_ended |= !mine.flow.quietly;
+            self.join_files(&mine);
+            return;
+        }
+        let end = self.trail.len();
+        for (id, theirs) in &branch.changes {
+            let joined = join_slots(self.arena, self.at(*id), theirs.after);
+            self.set_id(*id, joined);
+        }
+        // The first entry of a name holds its value at the mark, later ones those in between: joining these too is
+        // harmless.
+        for index in mark.trail..end {
+            let Some((id, old)) = self.trail.get(index).copied() else { break };
+            if !branch.changes.contains_key(&id) {
+                let joined = join_slots(self.arena, self.at(id), old);
+                self.set_id(id, joined);
+            }
+        }
+        self.flow = self.flow.join(&branch.flow);
+    }
+
+    fn join_files(&mut self, branch: &Branch<'a>) {
+        for (id, theirs) in &branch.changes {
+            if self.slots.get(id.0 as usize).is_some_and(|named| named.space == Space::File) {
+                let joined = join_slots(self.arena, self.at(*id), theirs.after);
+                self.set_id(*id, joined);
+            }
+        }
+    }
+}
+
+impl<'a> Branch<'a> {
+    /// Makes this branch cover another one from the same mark.
+    pub(super) fn absorb(&mut self, other: &Self, arena: &'a Bump) {
+        if other.flow.ended {
+            self.flow.may_have_ended |= !other.flow.quietly;
+            return;
+        }
+        if self.flow.ended {
+            let quietly = self.flow.quietly;
+            self.changes.clone_from(&other.changes);
+            self.flow = other.flow;
+            self.flow.may_have_ended |= !quietly;
+            return;
+        }
+        for (id, theirs) in &other.changes {
+            let mine =
+                self.changes.entry(*id).or_insert(Change { before: theirs.before, after: theirs.before });
+            mine.after = join_slots(arena, mine.after, theirs.after);
+        }
+        for (id, mine) in &mut self.changes {
+            if !other.changes.contains_key(id) {
+                mine.after = join_slots(arena, mine.after, mine.before);
+            }
+        }
+        self.flow = self.flow.join(&other.flow);
+    }
+
+    /// How many names it changed.
+    pub(super) fn size(&self) -> usize {
+        self.changes.len()
+    }
+}
+
+/// The least that covers both.
+fn join_slots<'a>(arena: &'a Bump, a: Slot<'a>, b: Slot<'a>) -> Slot<'a> {
+    if a == b {
+        return a;
+    }
+    let number = a.is_number() && b.is_number();
+    let flags = a.flags.with(b.flags).without(Flags::NUMBER);
+    let origins = a.origins().union(b.origins());
+    let content = match (a.content, b.content) {
+        (x, y) if x == y => x,
+        (Content::Functions(x), Content::Functions(y)) => {
+            let fresh = y.iter().filter(|body| !x.contains(body));
+            Content::Functions(
+                arena.alloc_slice_fill_iter(x.iter().chain(fresh).copied().collect::<Vec<_>>()),
+            )
+        }
+        (Content::Functions(x), _) => {
+            return Slot { content: Content::Functions(x), flags: flags.with(Flags::MAYBE) };
+        }
+        (_, Content::Functions(y)) => {
+            return Slot { content: Content::Functions(y), flags: flags.with(Flags::MAYBE) };
+        }
+        (Content::Alias { line, .. }, _) | (_, Content::Alias { line, .. }) => {
+            Content::Alias { text: None, line }
+        }
+        (Content::File(x), Content::File(y)) => Content::File(Stream {
+            text: None,
+            origins: x.origins.union(y.origins),
+            source: x.source.or(y.source),
+        }),
+        (Content::File(x), _) | (_, Content::File(x)) => {
+            Content::File(Stream { text: None, origins: x.origins.union(Origins::FILE), source: x.source })
+        }
+        (Content::Command(_), _) | (_, Content::Command(_)) => Content::Command(None),
+        _ => Content::Unknown(origins),
+    };
+    Slot { content, flags: if number { flags.with(Flags::NUMBER) } else { flags } }
+}

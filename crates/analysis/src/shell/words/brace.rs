@@ -1,0 +1,169 @@
+//! Brace expansion: one word to several, before anything else is expanded.
+
+use super::Builder;
+use crate::effect::Unknown;
+use crate::shell::Interpreter;
+use crate::value::{Field, Origins, Value};
+use shward_syntax::{Brace, BraceRange, PartKind, Span, WordPart};
+
+/// The most words that one word may become.
+const MOST: usize = 4096;
+
+impl<'a> Interpreter<'a, '_> {
+    /// The words that a word with braces stands for. When there are too many, one field that stands for them all is
+    /// added to `out`.
+    pub(super) fn braces(
+        &mut self,
+        parts: &'a [WordPart<'a>],
+        span: Span,
+        out: &mut Vec<Field<'a>>,
+    ) -> Vec<&'a [WordPart<'a>]> {
+        let mut words = vec![Vec::new()];
+        if self.alternatives(parts, &mut words) {
+            return words.into_iter().map(|word| &*self.arena.alloc_slice_copy(&word)).collect();
+        }
+        out.push(Field { value: Value::unknown(Origins::LITERAL), span, many: true });
+        self.unknown(Unknown::Budget("brace"), span);
+        // What is substituted inside still runs.
+        vec![self.arena.alloc_slice_copy(&without_braces(parts))]
+    }
+
+    /// Appends the alternatives of `parts` to each of the words. False when there are too many.
+    fn alternatives(&mut self, parts: &'a [WordPart<'a>], words: &mut Vec<Vec<WordPart<'a>>>) -> bool {
+        for part in parts {
+            if !self.budget.spend(words.len()) {
+                return false;
+            }
+            match part.kind {
+                PartKind::Brace(brace) => {
+                    let tails = match self.tails(brace, part.span) {
+                        Some(tails) if tails.len() * words.len() <= MOST => tails,
+                        _ => return false,
+                    };
+                    let size: usize = tails.iter().map(Vec::len).sum::<usize>() + tails.len();
+                    let heads: usize = words.iter().map(Vec::len).sum::<usize>() + words.len();
+                    if !self
+                        .budget
+                        .produce(size.saturating_mul(words.len()) + heads.saturating_mul(tails.len()))
+                    {
+                        return false;
+                    }
+                    let product = words.iter().flat_map(|head| {
+                        tails.iter().map(move |tail| head.iter().chain(tail).copied().collect::<Vec<_>>())
+                    });
+                    *words = product.collect();
+                }
+                _ => words.iter_mut().for_each(|word| word.push(*part)),
+            }
+        }
+        true
+    }
+
+    /// What a brace may be replaced by.
+    fn tails(&mut self, brace: &'a Brace<'a>, span: Span) -> Option<Vec<Vec<WordPart<'a>>>> {
+        match brace {
+            Brace::List(alternatives) => {
+                if !self.budget.enter() {
+                    return None;
+                }
+                let mut all = Vec::new();
+                for word in *alternatives {
+                    let mut words = vec![Vec::new()];
+                    if !self.alternatives(word.parts, &mut words) {
+                        self.budget.leave();
+                        return None;
+                    }
+                    all.append(&mut words);
+                }
+                self.budget.leave();
+                (all.len() <= MOST).then_some(all)
+            }
+            Brace::Range(range) => {
+                let texts = elements(range)?;
+                self.budget.spend(texts.len()).then_some(())?;
+                let part = |text: String| {
+                    vec![WordPart { kind: PartKind::Quoted(self.arena.alloc_str(&text).as_bytes()), span }]
+                };
+                Some(texts.into_iter().map(part).collect())
+            }
+        }
+    }
+
+    /// A brace where the shell does not expand it, or not in a way that is modelled.
+    pub(super) fn nested_brace(&mut self, brace: &'a Brace<'a>, quoted: bool, builder: &mut Builder<'a>) {
+        if let Brace::List(words) = brace {
+            for word in *words {
+                self.value(word);
+            }
+        }
+        builder.unknown(quoted, Origins::LITERAL);
+    }
+}
+
+/// The parts of a word, those inside its braces included.
+fn without_braces<'a>(parts: &'a [WordPart<'a>]) -> Vec<WordPart<'a>> {
+    let mut flat = Vec::new();
+    let mut open: Vec<std::slice::Iter<'a, WordPart<'a>>> = vec![parts.iter()];
+    while let Some(top) = open.last_mut() {
+        match top.next() {
+            None => {
+                open.pop();
+            }
+            Some(WordPart { kind: PartKind::Brace(Brace::List(words)), .. }) => {
+                open.extend(words.iter().map(|word| word.parts.iter()));
+            }
+            Some(WordPart { kind: PartKind::Brace(Brace::Range(_)), .. }) => {}
+            Some(part) => flat.push(*part),
+        }
+    }
+    flat
+}
+
+/// The elements of `{first..last..step}`.
+fn elements(range: &BraceRange<'_>) -> Option<Vec<String>> {
+    let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<i64>().ok();
+    let step = match range.step {
+        None => 1,
+        Some(text) => number(text)?.checked_abs()?.max(1),
+    };
+    let (first, last, width) = match (number(range.first), number(range.last)) {
+        (Some(first), Some(last)) => {
+            let padded = |text: &[u8]| {
+                let digits = text.strip_prefix(b"-").unwrap_or(text);
+                digits.len() > 1 && digits.starts_with(b"0")
+            };
+            let wide = padded(range.first) || padded(range.last);
+            (first, last, if wide { range.first.len().max(range.last.len()) } else { 0 })
+        }
+        _ => match (range.first, range.last) {
+            ([first], [last]) => return Some(letters(*first, *last, step)),
+            _ => return None,
+        },
+    };
+    let distance = last.checked_sub(first)?.checked_abs()?;
+    let count = usize::try_from(distance / step).ok()?.checked_add(1)?;
+    if count > MOST {
+        return None;
+    }
+    let step = if last < first { -step } else { step };
+    let mut all = Vec::with_capacity(count);
+    let mut at = first;
+    for _ in 0..count {
+        all.push(if at < 0 && width > 0 {
+            format!("-{:0>1$}", at.unsigned_abs(), width - 1)
+        } else {
+            format!("{at:0>width$}")
+        });
+        at = at.saturating_add(step);
+    }
+    Some(all)
+}
+
+fn letters(first: u8, last: u8, step: i64) -> Vec<String> {
+    let step = usize::try_from(step).unwrap_or(usize::MAX);
+    if first <= last {
+        (first..=last).step_by(step).map(|b| char::from(b).to_string()).collect()
+    } else {
+        (last..=first).rev().step_by(step).map(|b| char::from(b).to_string()).collect()
+    }
+}

@@ -1,0 +1,439 @@
+//! Collects what the parts of one word expand to, splits it into fields, and finds the patterns in it.
+
+use crate::value::{Field, Origins, Piece, Value};
+use bumpalo::Bump;
+use shward_syntax::Span;
+
+/// What a word is expanded for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::shell) enum Mode {
+    /// Arguments: splitting and globs.
+    Fields,
+    /// One value: assignments, quoted text, here-documents.
+    Single,
+    /// A pattern: quoted characters match themselves.
+    Pattern,
+}
+
+/// The field separators in force.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::shell) enum Separators<'a> {
+    /// These characters.
+    Known(&'a [u8]),
+    /// Not known: any unquoted expansion may become any number of fields.
+    Unknown,
+}
+
+impl Separators<'_> {
+    /// Blank, tab, newline.
+    pub(in crate::shell) const DEFAULT: Self = Self::Known(b" \t\n");
+}
+
+/// What each collected byte is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Stands for itself; may end a bracket expression.
+    Plain,
+    /// Quoted: stands for itself.
+    Quoted,
+    /// An active `*`, `?` or `[`.
+    Glob,
+    /// Part of an extended pattern, or of a pattern that a value holds.
+    Pattern,
+    /// Stands for text that is not known.
+    Unknown,
+    /// Stands for a decimal number that is not known.
+    Number,
+    /// Stands for text that is not known, but that nobody wrote to have it evaluated.
+    Trusted,
+}
+
+/// Collects one word.
+#[derive(Debug)]
+pub(in crate::shell) struct Builder<'a> {
+    arena: &'a Bump,
+    mode: Mode,
+    separators: Separators<'a>,
+    globs: bool,
+    extended: bool,
+    span: Span,
+    bytes: Vec<u8>,
+    kinds: Vec<Kind>,
+    /// The current field exists even if it is empty.
+    started: bool,
+    many: bool,
+    after_space: bool,
+    origins: Origins,
+    fields: Vec<Field<'a>>,
+    /// Unquoted literals are split too (the operand of `${x:-a b}`).
+    pub(in crate::shell) operand: bool,
+}
+
+impl<'a> Builder<'a> {
+    /// An empty builder.
+    pub(in crate::shell) const fn new(arena: &'a Bump) -> Self {
+        Self {
+            arena,
+            mode: Mode::Single,
+            separators: Separators::DEFAULT,
+            globs: true,
+            extended: false,
+            span: Span { start: 0, end: 0 },
+            bytes: Vec::new(),
+            kinds: Vec::new(),
+            started: false,
+            many: false,
+            after_space: false,
+            origins: Origins::NONE,
+            fields: Vec::new(),
+            operand: false,
+        }
+    }
+
+    /// Makes it ready for a word.
+    pub(in crate::shell) fn start(
+        &mut self,
+        mode: Mode,
+        separators: Separators<'a>,
+        globs: bool,
+        extended: bool,
+        span: Span,
+    ) {
+        self.mode = mode;
+        self.separators = separators;
+        self.globs = globs;
+        self.extended = extended;
+        self.span = span;
+        self.fields.clear();
+        self.operand = false;
+        self.clear_field();
+    }
+
+    fn clear_field(&mut self) {
+        self.bytes.clear();
+        self.kinds.clear();
+        self.started = false;
+        self.many = false;
+        self.origins = Origins::NONE;
+    }
+
+    /// What the word is expanded for.
+    pub(in crate::shell) const fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    fn add(&mut self, text: &[u8], kind: Kind) {
+        self.bytes.extend_from_slice(text);
+        self.kinds.resize(self.bytes.len(), kind);
+        if !text.is_empty() {
+            self.started = true;
+            self.after_space = false;
+        }
+    }
+
+    /// The current field exists even if nothing is added to it.
+    pub(in crate::shell) const fn begin(&mut self) {
+        self.started = true;
+        self.after_space = false;
+    }
+
+    /// Notes where what was added comes from.
+    pub(in crate::shell) const fn from(&mut self, origins: Origins) {
+        self.origins = self.origins.union(origins);
+    }
+
+    /// Quoted text.
+    pub(in crate::shell) fn quoted(&mut self, text: &[u8]) {
+        self.add(text, Kind::Quoted);
+        self.started = true;
+        self.from(Origins::LITERAL);
+    }
+
+    /// Unquoted literal text of the script.
+    pub(in crate::shell) fn literal(&mut self, text: &[u8]) {
+        self.from(Origins::LITERAL);
+        if self.operand && self.mode == Mode::Fields {
+            self.split(text);
+        } else {
+            self.add(text, if self.mode == Mode::Single { Kind::Quoted } else { Kind::Plain });
+        }
+    }
+
+    /// An unquoted pattern character of the script.
+    pub(in crate::shell) fn glob(&mut self, byte: u8) {
+        self.from(Origins::LITERAL);
+        let kind = if self.mode == Mode::Single { Kind::Quoted } else { Kind::Glob };
+        self.add(&[byte], if self.mode == Mode::Fields && !self.globs { Kind::Plain } else { kind });
+    }
+
+    /// An extended pattern of the script, as it is written.
+    pub(in crate::shell) fn extended_pattern(&mut self, text: &[u8]) {
+        self.from(Origins::LITERAL);
+        match self.mode {
+            Mode::Single => self.add(text, Kind::Quoted),
+            Mode::Pattern => self.add(text, Kind::Plain),
+            Mode::Fields => {
+                self.add(text, Kind::Pattern);
+                self.many = true;
+            }
+        }
+    }
+
+    /// Text that is not known. Unquoted, it may be any number of fields.
+    pub(in crate::shell) fn unknown(&mut self, quoted: bool, origins: Origins) {
+        self.add(&[0], Kind::Unknown);
+        self.from(origins);
+        if !quoted && self.mode == Mode::Fields {
+            self.many = true;
+        }
+    }
+
+    /// A decimal number that is not known: one field unless digits separate fields.
+    pub(in crate::shell) fn number(&mut self, quoted: bool, origins: Origins) {
+        let splits = match self.separators {
+            Separators::Known(list) => list.iter().any(|b| b.is_ascii_digit() || *b == b'-'),
+            Separators::Unknown => true,
+        };
+        if splits && !quoted && self.mode == Mode::Fields {
+            self.unknown(false, origins);
+        } else {
+            self.add(&[0], Kind::Number);
+            self.from(origins);
+        }
+    }
+
+    /// Text of an environment variable that is not known, where it is not split.
+    pub(in crate::shell) fn trusted(&mut self, origins: Origins) {
+        self.add(&[0], Kind::Trusted);
+        self.from(origins);
+    }
+
+    /// The value of an expansion.
+    pub(in crate::shell) fn value(&mut self, value: &Value<'a>, quoted: bool) {
+        self.from(value.origins);
+        if quoted {
+            self.started = true;
+        }
+        for piece in value.pieces {
+            match piece {
+                Piece::Text(text) if quoted => self.add(text, Kind::Quoted),
+                Piece::Text(text) => match self.mode {
+                    Mode::Fields => self.split(text),
+                    Mode::Single => self.add(text, Kind::Quoted),
+                    Mode::Pattern => self.active(text),
+                },
+                Piece::Glob(_) if self.mode == Mode::Pattern => self.unknown(quoted, value.origins),
+                Piece::Glob(pattern) => {
+                    self.add(pattern, Kind::Pattern);
+                    if !quoted && self.mode == Mode::Fields {
+                        self.many = true;
+                    }
+                }
+                Piece::Unknown => self.unknown(quoted, value.origins),
+            }
+        }
+    }
+
+    /// Text of an unquoted expansion in a pattern: its special characters are active.
+    fn active(&mut self, text: &[u8]) {
+        for byte in text {
+            let special = matches!(byte, b'*' | b'?' | b'[');
+            self.add(&[*byte], if special { Kind::Glob } else { Kind::Plain });
+        }
+    }
+
+    /// Unquoted text that is split at the separators and whose pattern characters are active.
+    fn split(&mut self, text: &[u8]) {
+        let Separators::Known(separators) = self.separators else {
+            if !text.is_empty() {
+                self.unknown(false, Origins::NONE);
+            }
+            return;
+        };
+        if self.extended && text.contains(&b'(') {
+            self.unknown(false, Origins::NONE);
+            return;
+        }
+        for byte in text {
+            if separators.contains(byte) {
+                if matches!(byte, b' ' | b'\t' | b'\n') {
+                    if self.started {
+                        self.end_field();
+                        self.after_space = true;
+                    }
+                } else if self.after_space && !self.started {
+                    self.after_space = false;
+                } else {
+                    self.end_field();
+                    self.after_space = false;
+                }
+            } else if self.globs && matches!(byte, b'*' | b'?' | b'[') {
+                self.add(&[*byte], Kind::Glob);
+            } else {
+                self.add(&[*byte], Kind::Plain);
+            }
+        }
+    }
+
+    /// The elements of a list (`"$@"`, `${a[@]}`): a field each, the first and last joined to what stands beside them.
+    pub(in crate::shell) fn list(&mut self, elements: &[Field<'a>], quoted: bool) {
+        for (index, element) in elements.iter().enumerate() {
+            if index > 0 && (quoted || self.started) {
+                self.end_field();
+            }
+            self.value(&element.value, quoted);
+            self.many |= element.many;
+        }
+    }
+
+    /// Ends the current field, which exists even if it is empty.
+    fn end_field(&mut self) {
+        let value = self.value_of_field();
+        let many = self.many || (value.has_glob() && self.kinds.contains(&Kind::Glob));
+        self.fields.push(Field { value, span: self.span, many });
+        let origins = self.origins;
+        self.clear_field();
+        // What follows in this word may come from the same expansion.
+        self.origins = origins;
+    }
+
+    /// Ends the word and gives its fields.
+    pub(in crate::shell) fn finish_fields(&mut self, out: &mut Vec<Field<'a>>) {
+        if self.started || self.many {
+            self.end_field();
+        }
+        self.after_space = false;
+        out.append(&mut self.fields);
+    }
+
+    /// Ends the word and gives its one value.
+    pub(in crate::shell) fn finish_value(&mut self) -> Value<'a> {
+        self.value_of_field()
+    }
+
+    /// Whether the word holds text that is not known to be a number.
+    pub(in crate::shell) fn has_unknown_text(&self) -> bool {
+        self.kinds.iter().any(|kind| matches!(kind, Kind::Unknown | Kind::Pattern))
+    }
+
+    /// Whether the value is known to be a number, whichever.
+    pub(in crate::shell) fn is_number(&self) -> bool {
+        matches!(self.kinds.as_slice(), [Kind::Number])
+    }
+
+    /// The collected bytes, with a NUL for each number that is not known, for arithmetic.
+    pub(in crate::shell) fn arithmetic_text(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The word as a pattern in which a backslash quotes; `None` if part of it is not known.
+    pub(in crate::shell) fn finish_pattern(&mut self) -> Option<&'a [u8]> {
+        if self
+            .kinds
+            .iter()
+            .any(|kind| matches!(kind, Kind::Unknown | Kind::Number | Kind::Trusted | Kind::Pattern))
+        {
+            return None;
+        }
+        if !self.kinds.contains(&Kind::Quoted) {
+            return Some(self.arena.alloc_slice_copy(&self.bytes));
+        }
+        let mut pattern = Vec::with_capacity(self.bytes.len() * 2);
+        for (byte, kind) in self.bytes.iter().zip(&self.kinds) {
+            if *kind == Kind::Quoted && !byte.is_ascii_alphanumeric() {
+                pattern.push(b'\\');
+            }
+            pattern.push(*byte);
+        }
+        Some(self.arena.alloc_slice_copy(&pattern))
+    }
+
+    fn value_of_field(&self) -> Value<'a> {
+        if self.kinds.iter().all(|kind| matches!(kind, Kind::Plain | Kind::Quoted)) {
+            let text = if self.bytes.is_empty() { &[] } else { &*self.arena.alloc_slice_copy(&self.bytes) };
+            return Value::text(self.arena, text, self.origins);
+        }
+        let mut pieces: Vec<Piece<'a>> = Vec::new();
+        let mut text: Vec<u8> = Vec::new();
+        let mut index = 0;
+        // No bracket expression begins before this.
+        let mut barren = 0;
+        while let (Some(byte), Some(kind)) = (self.bytes.get(index), self.kinds.get(index)) {
+            let mut width = 1;
+            let piece = match kind {
+                Kind::Plain | Kind::Quoted => None,
+                Kind::Unknown | Kind::Number | Kind::Trusted => Some(Piece::Unknown),
+                Kind::Pattern => {
+                    width = self.kinds.iter().skip(index).take_while(|k| **k == Kind::Pattern).count();
+                    Some(self.pattern_piece(index, width))
+                }
+                Kind::Glob if *byte == b'[' && index < barren => None,
+                Kind::Glob if *byte == b'[' => match self.bracket(index) {
+                    Bracket::None(stop) => {
+                        barren = stop;
+                        None
+                    }
+                    Bracket::Unknown => Some(Piece::Unknown),
+                    Bracket::Of(length) => {
+                        width = length;
+                        Some(self.pattern_piece(index, length))
+                    }
+                },
+                Kind::Glob => Some(self.pattern_piece(index, 1)),
+            };
+            match piece {
+                None => text.push(*byte),
+                Some(piece) => {
+                    if !text.is_empty() {
+                        pieces.push(Piece::Text(self.arena.alloc_slice_copy(&text)));
+                        text.clear();
+                    }
+                    if !(piece == Piece::Unknown && pieces.last() == Some(&Piece::Unknown)) {
+                        pieces.push(piece);
+                    }
+                }
+            }
+            index += width;
+        }
+        if !text.is_empty() {
+            pieces.push(Piece::Text(self.arena.alloc_slice_copy(&text)));
+        }
+        Value { pieces: self.arena.alloc_slice_copy(&pieces), origins: self.origins }
+    }
+
+    fn pattern_piece(&self, start: usize, width: usize) -> Piece<'a> {
+        Piece::Glob(self.arena.alloc_slice_copy(self.bytes.get(start..start + width).unwrap_or_default()))
+    }
+
+    /// The bracket expression that an active `[` opens, if one closes it in the same path component.
+    fn bracket(&self, start: usize) -> Bracket {
+        let at = |i: usize| self.bytes.get(i).copied().zip(self.kinds.get(i).copied());
+        let mut end = start + 1;
+        if matches!(at(end), Some((b'!' | b'^', Kind::Plain))) {
+            end += 1;
+        }
+        if matches!(at(end), Some((b']', Kind::Plain))) {
+            end += 1;
+        }
+        loop {
+            match at(end) {
+                None | Some((b'/', _)) => return Bracket::None(end),
+                Some((b']', Kind::Plain)) => return Bracket::Of(end + 1 - start),
+                Some((_, Kind::Unknown | Kind::Number | Kind::Trusted | Kind::Pattern)) => {
+                    return Bracket::Unknown;
+                }
+                Some(_) => end += 1,
+            }
+        }
+    }
+}
+
+/// What an active `[` is.
+enum Bracket {
+    /// A character like others, as is every `[` up to this position.
+    None(usize),
+    /// What it matches is not known.
+    Unknown,
+    /// It opens an expression of this many bytes.
+    Of(usize),
+}

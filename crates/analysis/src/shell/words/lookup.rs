@@ -1,0 +1,211 @@
+//! What the parameters of the shell hold.
+
+use crate::shell::Interpreter;
+use crate::shell::state::{Content, Element, Flags, Slot, Space, is_decimal};
+use crate::value::{Field, Origins, Value};
+use shward_syntax::{Dialect, Span};
+
+/// What a parameter holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::shell) enum Got<'a> {
+    /// Nothing.
+    Unset,
+    /// This value. The flag: what is not known of it is a number.
+    One(Value<'a>, bool),
+    /// Anything, or nothing. The flag: arithmetic may evaluate it without harm.
+    Any(Origins, bool),
+}
+
+/// Chains of namerefs are followed this far.
+const MOST_REFERENCES: usize = 8;
+
+impl<'a> Interpreter<'a, '_> {
+    /// The variable that a name stands for after namerefs, `None` if that is not a plain name that is known.
+    pub(in crate::shell) fn dereference(&mut self, name: &'a [u8], span: Span) -> Option<&'a [u8]> {
+        let mut name = name;
+        for _ in 0..MOST_REFERENCES {
+            let slot = self.state.get(Space::Variable, name);
+            if !slot.flags.has(Flags::REFERENCE) {
+                return Some(name);
+            }
+            match slot.content {
+                Content::Scalar(value) => match value.known() {
+                    Some(next) if is_name(next) => name = next,
+                    _ => {
+                        self.unpredictable("a name reference to what is not a plain variable", span);
+                        return None;
+                    }
+                },
+                Content::Unset | Content::Initial => return Some(name),
+                _ => {
+                    self.unpredictable("a name reference that is not known", span);
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// What a variable holds.
+    pub(in crate::shell) fn lookup(&mut self, name: &'a [u8], span: Span) -> Got<'a> {
+        let Some(name) = self.dereference(name, span) else { return Got::Any(Origins::UNKNOWN, false) };
+        let slot = self.state.get(Space::Variable, name);
+        self.scalar(name, slot)
+    }
+
+    fn scalar(&self, name: &'a [u8], slot: Slot<'a>) -> Got<'a> {
+        match slot.content {
+            Content::Scalar(value) => Got::One(value, slot.flags.has(Flags::NUMBER)),
+            Content::Unset => Got::Unset,
+            Content::Array(elements) => match elements.iter().find(|element| element.key == b"0") {
+                Some(element) => Got::One(element.value, false),
+                None => Got::Unset,
+            },
+            Content::Unknown(origins) => {
+                let number = slot.flags.has(Flags::NUMBER);
+                if number { Got::One(Value::unknown(origins), true) } else { Got::Any(origins, false) }
+            }
+            _ => self.initial(name),
+        }
+    }
+
+    /// What a variable holds that the script has not touched.
+    fn initial(&self, name: &'a [u8]) -> Got<'a> {
+        let bash = self.dialect == Dialect::Bash;
+        match name {
+            b"HOME" if !self.elsewhere => {
+                return Got::One(Value::text(self.arena, self.request.home, Origins::LITERAL), false);
+            }
+            b"PWD" => return Got::One(self.working_directory(), false),
+            b"OLDPWD" => {
+                return match self.state.flow.previous {
+                    Some(place) => Got::One(Value::text(self.arena, place, Origins::LITERAL), false),
+                    None => Got::Any(Origins::FILE, true),
+                };
+            }
+            b"IFS" => return Got::One(Value::text(self.arena, b" \t\n", Origins::LITERAL), false),
+            b"OPTIND" => return Got::One(Value::text(self.arena, b"1", Origins::LITERAL), true),
+            b"PPID" => return Got::One(Value::unknown(Origins::LITERAL), true),
+            b"RANDOM" | b"SRANDOM" | b"SECONDS" | b"LINENO" | b"EPOCHSECONDS" | b"BASHPID" | b"UID"
+            | b"EUID" | b"BASH_SUBSHELL" | b"SHLVL" | b"HISTCMD"
+                if bash =>
+            {
+                return Got::One(Value::unknown(Origins::LITERAL), true);
+            }
+            b"EPOCHREALTIME" | b"HOSTNAME" | b"HOSTTYPE" | b"OSTYPE" | b"MACHTYPE" | b"BASH_VERSION"
+                if bash =>
+            {
+                return Got::One(Value::unknown(Origins::ENVIRONMENT), false);
+            }
+            // What the shell itself keeps; a script cannot hide anything in it.
+            b"BASH_COMMAND"
+            | b"BASH_EXECUTION_STRING"
+            | b"FUNCNAME"
+            | b"BASH_SOURCE"
+            | b"BASH_LINENO"
+            | b"BASH_ARGV"
+            | b"COMP_LINE"
+            | b"REPLY"
+            | b"MAPFILE"
+            | b"OPTARG"
+            | b"PIPESTATUS"
+            | b"BASH_REMATCH"
+            | b"COPROC"
+                if bash =>
+            {
+                return Got::Any(Origins::LITERAL, false);
+            }
+            _ => {}
+        }
+        if self.elsewhere {
+            return Got::Any(Origins::ENVIRONMENT, true);
+        }
+        match self.world.variable(name) {
+            Some(Some(text)) => {
+                let text = &*self.arena.alloc_slice_copy(&text);
+                Got::One(Value::text(self.arena, text, Origins::ENVIRONMENT), is_decimal(text))
+            }
+            Some(None) => Got::Unset,
+            None => Got::Any(Origins::ENVIRONMENT, true),
+        }
+    }
+
+    /// The elements of an array; `None` if they are not known.
+    pub(in crate::shell) fn elements(&mut self, name: &'a [u8], span: Span) -> Option<Vec<Element<'a>>> {
+        let name = self.dereference(name, span)?;
+        let slot = self.state.get(Space::Variable, name);
+        match slot.content {
+            Content::Array(elements) => Some(elements.to_vec()),
+            Content::Unset => Some(Vec::new()),
+            _ => match self.scalar(name, slot) {
+                Got::One(value, _) => Some(vec![Element { key: b"0", value }]),
+                Got::Unset => Some(Vec::new()),
+                Got::Any(..) => None,
+            },
+        }
+    }
+
+    /// What a positional parameter holds.
+    pub(in crate::shell) fn positional(&self, number: u32) -> Got<'a> {
+        if number == 0 {
+            return match self.state.flow.zero {
+                Some(zero) => Got::One(Value::text(self.arena, zero, Origins::LITERAL), false),
+                None => Got::One(Value::unknown(Origins::LITERAL), false),
+            };
+        }
+        let mut left = number;
+        for field in self.state.flow.arguments {
+            if field.many {
+                return Got::Any(self.argument_origins(), false);
+            }
+            left -= 1;
+            if left == 0 {
+                return Got::One(field.value, false);
+            }
+        }
+        Got::Unset
+    }
+
+    /// Where the positional parameters come from.
+    pub(in crate::shell) fn argument_origins(&self) -> Origins {
+        self.state.flow.arguments.iter().fold(Origins::NONE, |all, field| all.union(field.value.origins))
+    }
+
+    /// How many positional parameters there are, if known.
+    pub(in crate::shell) fn argument_count(&self) -> Option<usize> {
+        let all: &[Field<'a>] = self.state.flow.arguments;
+        (!all.iter().any(|field| field.many)).then_some(all.len())
+    }
+
+    /// What `$?`, `$#` and the other special parameters hold, but for `$@` and `$*`.
+    pub(in crate::shell) fn special(&self, byte: u8) -> Got<'a> {
+        match byte {
+            b'#' => match self.argument_count() {
+                Some(count) => {
+                    let text = self.arena.alloc_str(&count.to_string()).as_bytes();
+                    Got::One(Value::text(self.arena, text, Origins::LITERAL), true)
+                }
+                None => Got::One(Value::unknown(Origins::LITERAL), true),
+            },
+            b'?' | b'$' => Got::One(Value::unknown(Origins::LITERAL), true),
+            b'0' => self.positional(0),
+            b'_' => match self.state.flow.last_argument {
+                Some(value) => Got::One(value, false),
+                None => Got::Any(Origins::ENVIRONMENT, false),
+            },
+            // `$!` is a number once there is a background job, `$-` is letters.
+            _ => Got::Any(Origins::LITERAL, true),
+        }
+    }
+}
+
+/// Whether text is a name as variables have it.
+pub(in crate::shell) fn is_name(text: &[u8]) -> bool {
+    match text {
+        [first, rest @ ..] => {
+            (first.is_ascii_alphabetic() || *first == b'_')
+                && rest.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_')
+        }
+        [] => false,
+    }
+}

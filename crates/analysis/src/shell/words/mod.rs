@@ -1,0 +1,251 @@
+//! Words to values: brace, tilde, parameter, command and arithmetic expansion, splitting, patterns, quote removal, in
+//! the shell's order (POSIX XCU 2.6, bash(1) EXPANSION).
+
+mod brace;
+mod builder;
+mod lookup;
+mod operation;
+mod parameter;
+mod pattern;
+mod substitution;
+mod transform;
+
+pub(super) use builder::{Builder, Mode, Separators};
+pub(super) use lookup::{Got, is_name};
+
+use super::Interpreter;
+use super::flow::Opt;
+use super::state::{Content, Space};
+use crate::effect::Unknown;
+use crate::value::{Field, Origins, Value};
+use shward_syntax::{PartKind, Span, Word, WordPart};
+
+impl<'a> Interpreter<'a, '_> {
+    /// Expands words to an argument list.
+    pub(super) fn fields(&mut self, words: &'a [Word<'a>]) -> Vec<Field<'a>> {
+        let mut out = Vec::with_capacity(words.len());
+        for word in words {
+            self.expand(word, &mut out);
+        }
+        out
+    }
+
+    /// Expands one word to any number of fields.
+    pub(super) fn expand(&mut self, word: &'a Word<'a>, out: &mut Vec<Field<'a>>) {
+        if !self.budget.spend(1) {
+            return;
+        }
+        let span = self.span(word.span);
+        match word.parts {
+            // Most words are one literal.
+            [
+                WordPart {
+                    kind: PartKind::Literal(text) | PartKind::SingleQuoted(text) | PartKind::Quoted(text),
+                    ..
+                },
+            ]
+            | [
+                WordPart {
+                    kind: PartKind::DoubleQuoted([WordPart { kind: PartKind::Quoted(text), .. }]),
+                    ..
+                },
+            ] => {
+                out.push(Field { value: Value::text(self.arena, text, Origins::LITERAL), span, many: false });
+            }
+            parts if parts.iter().any(|part| matches!(part.kind, PartKind::Brace(_))) => {
+                for alternative in self.braces(parts, span, out) {
+                    self.expand_parts(alternative, span, out);
+                }
+            }
+            parts => self.expand_parts(parts, span, out),
+        }
+    }
+
+    fn expand_parts(&mut self, parts: &'a [WordPart<'a>], span: Span, out: &mut Vec<Field<'a>>) {
+        let before = out.len();
+        self.build(Mode::Fields, parts, span, |_, builder| builder.finish_fields(out));
+        self.budget.spend(out.len().saturating_sub(before));
+    }
+
+    /// Expands a word to exactly one value, without splitting and globs: assignments, `case`, here-strings.
+    pub(super) fn value(&mut self, word: &Word<'a>) -> Value<'a> {
+        self.value_of(word.parts, word.span)
+    }
+
+    /// Expands parts to one value.
+    pub(super) fn value_of(&mut self, parts: &'a [WordPart<'a>], span: Span) -> Value<'a> {
+        let span = self.span(span);
+        self.build(Mode::Single, parts, span, |_, builder| builder.finish_value())
+    }
+
+    /// Expands a word to one value, and tells whether that is a number when it is not known.
+    pub(super) fn value_and_kind(&mut self, word: &Word<'a>) -> (Value<'a>, bool) {
+        let span = self.span(word.span);
+        self.build(Mode::Single, word.parts, span, |_, b| (b.finish_value(), b.is_number()))
+    }
+
+    /// Expands a word to a pattern; `None` if it is not wholly known.
+    pub(super) fn pattern(&mut self, word: &Word<'a>) -> Option<&'a [u8]> {
+        match word.parts {
+            [] => Some(b""),
+            [WordPart { kind: PartKind::Literal(text), .. }] if !text.contains(&b'\\') => Some(text),
+            parts => {
+                let span = self.span(word.span);
+                self.build(Mode::Pattern, parts, span, |_, builder| builder.finish_pattern())
+            }
+        }
+    }
+
+    /// Expands parts into a builder of its own and takes the result from it.
+    pub(super) fn build<R>(
+        &mut self,
+        mode: Mode,
+        parts: &'a [WordPart<'a>],
+        span: Span,
+        take: impl FnOnce(&mut Self, &mut Builder<'a>) -> R,
+    ) -> R {
+        let mut builder = self.spare.pop().unwrap_or_else(|| Builder::new(self.arena));
+        let options = self.state.flow.options;
+        builder.start(mode, self.separators(), !options.is(Opt::NoGlob), options.may(Opt::ExtGlob), span);
+        for part in parts {
+            self.part(part, false, &mut builder);
+        }
+        self.budget.produce(builder.arithmetic_text().len());
+        let result = take(self, &mut builder);
+        self.spare.push(builder);
+        result
+    }
+
+    /// The field separators in force.
+    fn separators(&mut self) -> Separators<'a> {
+        match self.state.get(Space::Variable, b"IFS").content {
+            Content::Initial | Content::Unset => Separators::DEFAULT,
+            Content::Scalar(value) => value.known().map_or(Separators::Unknown, Separators::Known),
+            _ => Separators::Unknown,
+        }
+    }
+
+    /// Expands the parts of an operand (`${x:-operand}`) into the word around it.
+    fn operand(&mut self, parts: &'a [WordPart<'a>], quoted: bool, builder: &mut Builder<'a>) {
+        let outer = builder.operand;
+        builder.operand = true;
+        for part in parts {
+            self.part(part, quoted, builder);
+        }
+        builder.operand = outer;
+    }
+
+    /// Expands one part of a word.
+    pub(super) fn part(&mut self, part: &WordPart<'a>, quoted: bool, builder: &mut Builder<'a>) {
+        if !self.budget.spend(1) {
+            builder.unknown(quoted, Origins::UNKNOWN);
+            return;
+        }
+        match part.kind {
+            PartKind::Literal(text) if quoted => builder.quoted(text),
+            PartKind::Literal(text) => builder.literal(text),
+            PartKind::Quoted(text) | PartKind::SingleQuoted(text) | PartKind::AnsiC(text) => {
+                builder.quoted(text)
+            }
+            PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => self.double_quoted(parts, builder),
+            PartKind::Glob(byte) if quoted => builder.quoted(&[byte]),
+            PartKind::Glob(byte) => builder.glob(byte),
+            PartKind::ExtendedGlob(pattern) => {
+                let mut text = vec![pattern.operator, b'('];
+                let mut known = true;
+                for (index, alternative) in pattern.patterns.iter().enumerate() {
+                    if index > 0 {
+                        text.push(b'|');
+                    }
+                    match self.pattern(alternative) {
+                        Some(alternative) => text.extend_from_slice(alternative),
+                        None => known = false,
+                    }
+                }
+                text.push(b')');
+                if known {
+                    builder.extended_pattern(&text);
+                } else {
+                    builder.unknown(quoted, Origins::UNKNOWN);
+                }
+            }
+            PartKind::Brace(brace) => self.nested_brace(brace, quoted, builder),
+            PartKind::Tilde(name) => self.tilde(name, builder),
+            PartKind::Parameter(parameter) => {
+                if self.budget.enter() {
+                    self.parameter(parameter, part.span, quoted || parameter.quoted, builder);
+                    self.budget.leave();
+                }
+            }
+            PartKind::CommandSubstitution(substitution) => {
+                self.command_substitution(substitution, part.span, quoted || substitution.quoted, builder);
+            }
+            PartKind::ProcessSubstitution(substitution) => {
+                let name = self.process_substitution(substitution);
+                builder.quoted(name);
+            }
+            PartKind::Arithmetic(expression) => {
+                let result = self.arithmetic(expression);
+                match result.value {
+                    Some(number) => {
+                        let text = self.arena.alloc_str(&number.to_string()).as_bytes();
+                        builder.value(&Value::text(self.arena, text, result.origins), quoted);
+                    }
+                    None => builder.number(quoted, result.origins),
+                }
+            }
+            PartKind::ArrayAssignment(assignment) => {
+                builder.quoted(assignment.name);
+                builder.quoted(b"=");
+                builder.unknown(true, Origins::LITERAL);
+            }
+        }
+    }
+
+    /// `"…"`: exists even if empty, unless it is nothing but a list without elements.
+    fn double_quoted(&mut self, parts: &'a [WordPart<'a>], builder: &mut Builder<'a>) {
+        let only_list = matches!(parts, [part] if parameter::is_list(part));
+        if !only_list {
+            builder.begin();
+        }
+        for part in parts {
+            match part.kind {
+                PartKind::Literal(text) => builder.quoted(text),
+                _ => self.part(part, true, builder),
+            }
+        }
+    }
+
+    /// A tilde prefix.
+    fn tilde(&mut self, name: &'a [u8], builder: &mut Builder<'a>) {
+        let value = match name {
+            b"" => match self.lookup(b"HOME", Span::default()) {
+                Got::One(value, _) => value,
+                Got::Unset => Value::text(self.arena, self.request.home, Origins::LITERAL),
+                Got::Any(origins, _) => Value::unknown(origins),
+            },
+            b"+" => self.working_directory(),
+            b"-" => match self.lookup(b"OLDPWD", Span::default()) {
+                Got::One(value, _) => value,
+                Got::Unset | Got::Any(..) => Value::unknown(Origins::FILE),
+            },
+            b"root" => Value::text(self.arena, b"/root", Origins::LITERAL),
+            _ => Value::unknown(Origins::FILE),
+        };
+        builder.value(&value, true);
+    }
+
+    /// `$PWD`.
+    pub(super) fn working_directory(&self) -> Value<'a> {
+        match self.state.flow.places.only() {
+            Some(place) => Value::text(self.arena, place, Origins::LITERAL),
+            None => Value::unknown(Origins::FILE),
+        }
+    }
+
+    /// A name that is known only when the script runs is used where the shell would evaluate what it holds.
+    pub(super) fn unpredictable(&mut self, what: &'static str, span: Span) {
+        let span = self.span(span);
+        self.unknown(Unknown::Construct(what), span);
+    }
+}

@@ -1,0 +1,327 @@
+//! What a parameter expansion does with the value: defaults, removal, replacement, substrings, case.
+
+use super::builder::{Builder, Mode};
+use super::lookup::Got;
+use super::parameter::is_text_and_globs;
+use super::transform;
+use crate::shell::Interpreter;
+use crate::shell::flow::Opt;
+use crate::value::{Origins, Piece, Value};
+use shward_syntax::{Parameter, ParameterName, ParameterOperation, Span, Subscript, Word};
+
+impl<'a> Interpreter<'a, '_> {
+    /// Expands a parameter that holds `got` into the word around it.
+    pub(super) fn operate(
+        &mut self,
+        parameter: &'a Parameter<'a>,
+        got: Got<'a>,
+        span: Span,
+        quoted: bool,
+        builder: &mut Builder<'a>,
+    ) {
+        match parameter.operation {
+            ParameterOperation::None | ParameterOperation::Names { .. } | ParameterOperation::Keys { .. } => {
+                put(got, quoted, builder);
+            }
+            ParameterOperation::Length => {
+                let length = match got {
+                    Got::One(value, _) => value.known().filter(|text| text.is_ascii()).map(<[u8]>::len),
+                    Got::Unset => Some(0),
+                    Got::Any(..) => None,
+                };
+                match length {
+                    Some(length) => {
+                        let text = self.arena.alloc_str(&length.to_string()).as_bytes();
+                        builder.value(&Value::text(self.arena, text, Origins::LITERAL), quoted);
+                    }
+                    None => builder.number(quoted, Origins::LITERAL),
+                }
+            }
+            ParameterOperation::Default { colon, word } => match choice(&got, colon) {
+                Choice::Value => put(got, quoted, builder),
+                Choice::Word => self.operand(word.parts, quoted, builder),
+                Choice::Either => {
+                    let origins = self.either(&word);
+                    builder.unknown(quoted, origins.union(origins_of(&got)));
+                }
+            },
+            ParameterOperation::Assign { colon, word } => {
+                let choice = choice(&got, colon);
+                if choice == Choice::Value {
+                    put(got, quoted, builder);
+                    return;
+                }
+                let (value, number) = match choice {
+                    Choice::Word => self.value_and_kind(&word),
+                    _ => (Value::unknown(self.either(&word).union(origins_of(&got))), false),
+                };
+                self.assign_by_expansion(parameter, value, number, span);
+                builder.value(&value, quoted);
+            }
+            ParameterOperation::Error { colon, word } => match choice(&got, colon) {
+                Choice::Value => put(got, quoted, builder),
+                choice => {
+                    self.either(&word);
+                    // Where it goes on at all, it is set.
+                    let origins = origins_of(&got);
+                    builder.unknown(quoted, origins);
+                    if choice == Choice::Either {
+                        self.state.flow.may_have_ended = true;
+                    } else {
+                        self.state.flow.ended = true;
+                    }
+                }
+            },
+            ParameterOperation::Alternative { colon, word } => match choice(&got, colon) {
+                Choice::Value => self.operand(word.parts, quoted, builder),
+                Choice::Word => {}
+                Choice::Either => {
+                    let origins = self.either(&word);
+                    builder.unknown(quoted, origins);
+                }
+            },
+            _ => match got {
+                Got::One(value, _) => match self.transformed(parameter, &value, span) {
+                    Some(value) => builder.value(&value, quoted),
+                    None => builder.unknown(quoted, value.origins),
+                },
+                Got::Unset => {
+                    if let Some(value) = self.transformed(parameter, &Value::EMPTY, span) {
+                        builder.value(&value, quoted);
+                    } else {
+                        builder.unknown(quoted, Origins::LITERAL);
+                    }
+                }
+                Got::Any(origins, _) => {
+                    self.transformed(parameter, &Value::unknown(origins), span);
+                    builder.unknown(quoted, origins);
+                }
+            },
+        }
+    }
+
+    /// Expands an operand that may not be expanded, for what that does, and tells where its text comes from.
+    fn either(&mut self, word: &Word<'a>) -> Origins {
+        let mark = self.state.mark();
+        let value = self.doubtful(|shell| shell.value(word));
+        if self.state.changes(&mark) > 0 {
+            let branch = self.state.branch(&mark);
+            self.state.rewind(&mark);
+            self.state.join(&mark, &branch);
+        }
+        value.origins
+    }
+
+    fn assign_by_expansion(&mut self, parameter: &Parameter<'a>, value: Value<'a>, number: bool, span: Span) {
+        if let ParameterName::Variable(name) = parameter.name {
+            match parameter.subscript {
+                None => self.assign(name, value, number, span),
+                Some(Subscript::Index(index)) => {
+                    let key = self.key(name, &index);
+                    self.assign_element(name, key, value, span);
+                }
+                Some(_) => self.assign_unknown(name, value.origins, span),
+            }
+        }
+    }
+
+    /// Removal, replacement, substring, case and `@` operations. `None`: the result is not known.
+    pub(super) fn transformed(
+        &mut self,
+        parameter: &'a Parameter<'a>,
+        value: &Value<'a>,
+        span: Span,
+    ) -> Option<Value<'a>> {
+        let extended = self.state.flow.options.may(Opt::ExtGlob);
+        let known = value.known().filter(|_| !self.state.flow.options.may(Opt::OtherMatching));
+        let arena = self.arena;
+        let text = |text: &[u8]| Value::text(arena, arena.alloc_slice_copy(text), value.origins);
+        match parameter.operation {
+            ParameterOperation::RemovePrefix { longest, pattern } => {
+                let pattern = self.pattern(&pattern)?;
+                match known {
+                    Some(known) => {
+                        let left = transform::without_prefix(known, pattern, longest, extended)?;
+                        Some(Value::text(arena, left, value.origins))
+                    }
+                    None => self.without_known_prefix(value, pattern, longest),
+                }
+            }
+            ParameterOperation::RemoveSuffix { longest, pattern } => {
+                let pattern = self.pattern(&pattern)?;
+                match known {
+                    Some(known) => {
+                        let left = transform::without_suffix(known, pattern, longest, extended)?;
+                        Some(Value::text(arena, left, value.origins))
+                    }
+                    None => self.without_known_suffix(value, pattern, longest, extended),
+                }
+            }
+            ParameterOperation::Replace { which, pattern, replacement } => {
+                let pattern = self.pattern(&pattern);
+                let replacement = match &replacement {
+                    Some(word) => self.value(word),
+                    None => Value::EMPTY,
+                };
+                let (pattern, new, known) = (pattern?, replacement.known()?, known?);
+                if new.iter().any(|byte| matches!(byte, b'&' | b'\\')) {
+                    // With `patsub_replacement` these are special.
+                    return None;
+                }
+                if !self.budget.produce(known.len()) {
+                    return None;
+                }
+                let most = known.len().saturating_mul(4).saturating_add(1024);
+                let replaced = transform::replace(known, pattern, new, which, extended, most)?;
+                let mut value = text(&replaced);
+                value.origins = value.origins.union(replacement.origins);
+                Some(value)
+            }
+            ParameterOperation::Substring { offset, length } => {
+                let first = self.arithmetic(&offset).value;
+                let count = length.as_ref().map(|length| self.arithmetic(length).value);
+                let (first, known) = (first?, known?);
+                let length = match count {
+                    None => None,
+                    Some(count) => Some(count?),
+                };
+                Some(Value::text(arena, transform::substring(known, first, length)?, value.origins))
+            }
+            ParameterOperation::Case { operator, all, pattern } => {
+                let pattern = self.pattern(&pattern)?;
+                Some(text(&transform::recase(known?, operator, all, pattern, extended)?))
+            }
+            ParameterOperation::Transform(letter) => match letter {
+                b'U' => Some(text(&transform::recase(known?, b'^', true, b"", false)?)),
+                b'u' => Some(text(&transform::recase(known?, b'^', false, b"", false)?)),
+                b'L' => Some(text(&transform::recase(known?, b',', true, b"", false)?)),
+                b'Q' => Some(text(&transform::quote(known?)?)),
+                b'P' => {
+                    // What a prompt holds is expanded like a word in double quotes.
+                    if known.is_none_or(|text| text.iter().any(|byte| matches!(byte, b'$' | b'`'))) {
+                        self.unpredictable("prompt expansion of a value", span);
+                    }
+                    None
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `${x##*/}` and literal prefixes of a value that is known in parts.
+    fn without_known_prefix(
+        &mut self,
+        value: &Value<'a>,
+        pattern: &[u8],
+        longest: bool,
+    ) -> Option<Value<'a>> {
+        if !is_text_and_globs(value) {
+            return None;
+        }
+        if pattern == b"*/" && longest {
+            // What a pattern stands for holds no slash: the last one is in the known text.
+            let slash =
+                value.pieces.iter().rposition(|piece| matches!(piece, Piece::Text(t) if t.contains(&b'/')));
+            let Some(index) = slash else { return Some(*value) };
+            let (Some(Piece::Text(text)), Some(after)) =
+                (value.pieces.get(index), value.pieces.get(index + 1..))
+            else {
+                return None;
+            };
+            let cut = text.iter().rposition(|byte| *byte == b'/')? + 1;
+            return self.with_first(text.get(cut..)?, after, value.origins);
+        }
+        match (transform::literal(pattern)?, value.pieces) {
+            (literal, [Piece::Text(text), rest @ ..]) if text.len() >= literal.len() => {
+                let left = text.strip_prefix(literal.as_slice()).unwrap_or(text);
+                self.with_first(left, rest, value.origins)
+            }
+            _ => None,
+        }
+    }
+
+    /// `${x%.*}` and literal suffixes of a value that is known in parts, if the match lies within its known end.
+    fn without_known_suffix(
+        &mut self,
+        value: &Value<'a>,
+        pattern: &[u8],
+        longest: bool,
+        extended: bool,
+    ) -> Option<Value<'a>> {
+        let [rest @ .., Piece::Text(text)] = value.pieces else { return None };
+        let left = match transform::literal(pattern) {
+            Some(literal) if text.len() >= literal.len() => {
+                text.strip_suffix(literal.as_slice()).unwrap_or(text)
+            }
+            Some(_) => return None,
+            None if longest => return None,
+            None => {
+                let left = transform::without_suffix(text, pattern, false, extended)?;
+                if left.len() == text.len() {
+                    return None;
+                }
+                left
+            }
+        };
+        let mut pieces = rest.to_vec();
+        if !left.is_empty() {
+            pieces.push(Piece::Text(left));
+        }
+        Some(Value { pieces: self.arena.alloc_slice_copy(&pieces), origins: value.origins })
+    }
+
+    fn with_first(&self, text: &'a [u8], rest: &[Piece<'a>], origins: Origins) -> Option<Value<'a>> {
+        let mut pieces = Vec::with_capacity(rest.len() + 1);
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text));
+        }
+        pieces.extend_from_slice(rest);
+        Some(Value { pieces: self.arena.alloc_slice_copy(&pieces), origins })
+    }
+}
+
+/// Puts a value into a word.
+fn put<'a>(got: Got<'a>, quoted: bool, builder: &mut Builder<'a>) {
+    match got {
+        Got::One(value, true) if value.has_unknown() => builder.number(quoted, value.origins),
+        Got::One(value, _) => builder.value(&value, quoted),
+        Got::Unset if quoted => builder.begin(),
+        Got::Unset => {}
+        Got::Any(origins, true) if builder.mode() == Mode::Single && origins == Origins::ENVIRONMENT => {
+            builder.trusted(origins);
+        }
+        Got::Any(origins, _) => builder.unknown(quoted, origins),
+    }
+}
+
+const fn origins_of(got: &Got<'_>) -> Origins {
+    match got {
+        Got::One(value, _) => value.origins,
+        Got::Unset => Origins::NONE,
+        Got::Any(origins, _) => *origins,
+    }
+}
+
+/// Whether an expansion with a default uses the value or the word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Value,
+    Word,
+    Either,
+}
+
+fn choice(got: &Got<'_>, colon: bool) -> Choice {
+    match got {
+        Got::Unset => Choice::Word,
+        Got::Any(..) => Choice::Either,
+        Got::One(..) if !colon => Choice::Value,
+        Got::One(_, true) => Choice::Value,
+        Got::One(value, false) => match value.known() {
+            Some(b"") => Choice::Word,
+            Some(_) => Choice::Value,
+            None if value.pieces.iter().any(|piece| matches!(piece, Piece::Text(_))) => Choice::Value,
+            None => Choice::Either,
+        },
+    }
+}

@@ -1,0 +1,326 @@
+//! Parameter expansion.
+
+use super::Builder;
+use super::lookup::{Got, is_name};
+use crate::shell::Interpreter;
+use crate::shell::state::{Element, Space};
+use crate::shell::words::builder::Mode;
+use crate::value::{Field, Origins, Piece, Value};
+use shward_syntax::{
+    Arithmetic, Parameter, ParameterName, ParameterOperation, PartKind, Span, Subscript, WordPart,
+};
+
+/// Whether a part, in double quotes, may expand to no field at all.
+pub(super) fn is_list(part: &WordPart<'_>) -> bool {
+    match part.kind {
+        PartKind::Parameter(parameter) => {
+            let separate = matches!(parameter.name, ParameterName::Special(b'@'))
+                || matches!(parameter.subscript, Some(Subscript::At));
+            match parameter.operation {
+                ParameterOperation::Length => false,
+                ParameterOperation::Names { separate } | ParameterOperation::Keys { separate } => separate,
+                _ => separate || parameter.indirect,
+            }
+        }
+        _ => false,
+    }
+}
+
+impl<'a> Interpreter<'a, '_> {
+    /// Expands a parameter into the word around it.
+    pub(super) fn parameter(
+        &mut self,
+        parameter: &'a Parameter<'a>,
+        span: Span,
+        quoted: bool,
+        builder: &mut Builder<'a>,
+    ) {
+        match (parameter.operation, parameter.name) {
+            (ParameterOperation::Names { .. }, _) => {
+                builder.unknown(false, Origins::LITERAL);
+                return;
+            }
+            (ParameterOperation::Keys { separate }, ParameterName::Variable(name)) => {
+                self.keys(name, separate, span, quoted, builder);
+                return;
+            }
+            _ => {}
+        }
+        if parameter.indirect {
+            self.indirect(parameter, span, quoted, builder);
+            return;
+        }
+        match (parameter.name, parameter.subscript) {
+            (ParameterName::Special(special @ (b'@' | b'*')), _) => {
+                let elements = self.state.flow.arguments.to_vec();
+                self.list(parameter, special == b'*', Some(elements), span, quoted, builder);
+            }
+            (ParameterName::Variable(name), Some(subscript @ (Subscript::At | Subscript::Star))) => {
+                let span_here = self.span(span);
+                let elements = self.elements(name, span).map(|elements| {
+                    let field = |e: Element<'a>| Field { value: e.value, span: span_here, many: false };
+                    elements.into_iter().map(field).collect()
+                });
+                self.list(parameter, matches!(subscript, Subscript::Star), elements, span, quoted, builder);
+            }
+            (ParameterName::Variable(name), Some(Subscript::Index(index))) => {
+                let got = self.element(name, &index, span);
+                self.operate(parameter, got, span, quoted, builder);
+            }
+            (ParameterName::Variable(name), None) => {
+                let got = self.lookup(name, span);
+                self.operate(parameter, got, span, quoted, builder);
+            }
+            (ParameterName::Positional(number), _) => {
+                let got = self.positional(number);
+                self.operate(parameter, got, span, quoted, builder);
+            }
+            (ParameterName::Special(byte), _) => {
+                let got = self.special(byte);
+                self.operate(parameter, got, span, quoted, builder);
+            }
+        }
+    }
+
+    /// `${name[subscript]}`.
+    fn element(&mut self, name: &'a [u8], index: &Arithmetic<'a>, span: Span) -> Got<'a> {
+        let Some(name) = self.dereference(name, span) else { return Got::Any(Origins::UNKNOWN, false) };
+        let origins = self.state.get(Space::Variable, name).origins();
+        let key = self.key(name, index);
+        match (self.elements(name, span), key) {
+            (Some(elements), Some(key)) => match elements.iter().find(|element| element.key == key) {
+                Some(element) => Got::One(element.value, false),
+                None if key.starts_with(b"-") => Got::Any(origins, false),
+                None => Got::Unset,
+            },
+            _ => Got::Any(origins, false),
+        }
+    }
+
+    /// The elements of a list, with the parameter's operation done to each.
+    fn list(
+        &mut self,
+        parameter: &'a Parameter<'a>,
+        joined: bool,
+        elements: Option<Vec<Field<'a>>>,
+        span: Span,
+        quoted: bool,
+        builder: &mut Builder<'a>,
+    ) {
+        let origins = match (&elements, parameter.name) {
+            (Some(elements), _) => elements.iter().fold(Origins::NONE, |all, e| all.union(e.value.origins)),
+            (None, ParameterName::Variable(name)) => self.state.get(Space::Variable, name).origins(),
+            (None, _) => Origins::UNKNOWN,
+        };
+        let elements = elements.map(|all| (all.iter().all(|e| !e.many), all));
+        match (parameter.operation, elements) {
+            (ParameterOperation::None, Some((_, elements))) => {
+                self.put_list(&elements, joined, quoted, builder);
+            }
+            (ParameterOperation::Length, Some((true, elements))) => {
+                let text = self.arena.alloc_str(&elements.len().to_string()).as_bytes();
+                builder.value(&Value::text(self.arena, text, Origins::LITERAL), quoted);
+            }
+            (ParameterOperation::Length, _) => builder.number(quoted, Origins::LITERAL),
+            (ParameterOperation::Substring { offset, length }, Some((true, elements))) => {
+                let first = self.arithmetic(&offset).value;
+                let count = length.as_ref().map(|length| self.arithmetic(length).value);
+                let zero_based = matches!(parameter.name, ParameterName::Variable(_));
+                match (first, count) {
+                    (Some(first), None | Some(Some(_))) => {
+                        let slice = slice_of(&elements, first, count.flatten(), zero_based);
+                        match slice {
+                            Some(slice) => self.put_list(slice, joined, quoted, builder),
+                            None => builder.unknown(false, origins),
+                        }
+                    }
+                    _ => builder.unknown(false, origins),
+                }
+            }
+            (
+                ParameterOperation::Default { .. }
+                | ParameterOperation::Assign { .. }
+                | ParameterOperation::Error { .. }
+                | ParameterOperation::Alternative { .. },
+                elements,
+            ) => {
+                let got = match elements {
+                    Some((true, elements)) if elements.is_empty() => Got::Unset,
+                    Some((true, elements)) => match elements.as_slice() {
+                        [only] => Got::One(only.value, false),
+                        _ => {
+                            if let ParameterOperation::Alternative { .. } = parameter.operation {
+                                Got::One(Value::text(self.arena, b"x", origins), false)
+                            } else {
+                                self.put_list(&elements, joined, quoted, builder);
+                                return;
+                            }
+                        }
+                    },
+                    _ => Got::Any(origins, false),
+                };
+                self.operate(parameter, got, span, quoted, builder);
+                if matches!(got, Got::Any(..)) {
+                    // Quoted or not, it may be any number of fields.
+                    builder.unknown(false, origins);
+                }
+            }
+            (_, Some((true, elements))) => {
+                let mut changed = Vec::with_capacity(elements.len());
+                for element in &elements {
+                    let value = self.transformed(parameter, &element.value, span);
+                    let value = value.unwrap_or_else(|| Value::unknown(origins));
+                    changed.push(Field { value, ..*element });
+                }
+                self.put_list(&changed, joined, quoted, builder);
+            }
+            (_, elements) => {
+                if elements.is_none() || !matches!(parameter.operation, ParameterOperation::None) {
+                    self.transformed(parameter, &Value::unknown(origins), span);
+                }
+                if joined && quoted || builder.mode() != Mode::Fields {
+                    builder.unknown(quoted, origins);
+                } else {
+                    builder.unknown(false, origins);
+                }
+            }
+        }
+    }
+
+    /// Puts the elements of a list into the word: `"$*"` joins them, `"$@"` makes each a field.
+    fn put_list(&mut self, elements: &[Field<'a>], star: bool, quoted: bool, builder: &mut Builder<'a>) {
+        let single = builder.mode() != Mode::Fields;
+        if !(single || star && quoted) {
+            builder.list(elements, quoted);
+            return;
+        }
+        let separator = if star { self.first_separator() } else { Some(b" ".as_slice()) };
+        builder.begin();
+        for (index, element) in elements.iter().enumerate() {
+            if index > 0 {
+                match separator {
+                    Some(separator) => {
+                        builder.value(&Value::text(self.arena, separator, Origins::LITERAL), true)
+                    }
+                    None => builder.unknown(true, Origins::LITERAL),
+                }
+            }
+            builder.value(&element.value, true);
+            if element.many {
+                builder.unknown(true, element.value.origins);
+            }
+        }
+    }
+
+    /// What `"$*"` puts between its elements.
+    fn first_separator(&mut self) -> Option<&'a [u8]> {
+        match self.lookup(b"IFS", Span::default()) {
+            Got::One(value, _) => value.known().map(|text| text.get(..1).unwrap_or_default()),
+            Got::Unset => Some(b" "),
+            Got::Any(..) => None,
+        }
+    }
+
+    /// `${!array[@]}`.
+    fn keys(&mut self, name: &'a [u8], separate: bool, span: Span, quoted: bool, builder: &mut Builder<'a>) {
+        match self.elements(name, span) {
+            Some(elements) => {
+                let span = self.span(span);
+                let arena = self.arena;
+                let field = |element: &Element<'a>| Field {
+                    value: Value::text(arena, element.key, element.value.origins),
+                    span,
+                    many: false,
+                };
+                let keys: Vec<Field<'a>> = elements.iter().map(field).collect();
+                self.put_list(&keys, !separate, quoted, builder);
+            }
+            None => {
+                let origins = self.state.get(Space::Variable, name).origins();
+                builder.unknown(quoted && !separate, origins);
+            }
+        }
+    }
+
+    /// `${!name}`: the value is the name of what is expanded.
+    fn indirect(
+        &mut self,
+        parameter: &'a Parameter<'a>,
+        span: Span,
+        quoted: bool,
+        builder: &mut Builder<'a>,
+    ) {
+        let pointer = match (parameter.name, parameter.subscript) {
+            (ParameterName::Variable(name), None) => self.lookup(name, span),
+            (ParameterName::Positional(number), None) => self.positional(number),
+            (ParameterName::Special(b'#'), None) => {
+                // The last positional parameter.
+                let got = match self.state.flow.arguments {
+                    all if self.argument_count().is_none() => {
+                        let _ = all;
+                        Got::Any(self.argument_origins(), false)
+                    }
+                    [.., last] => Got::One(last.value, false),
+                    [] => self.positional(0),
+                };
+                self.operate(parameter, got, span, quoted, builder);
+                return;
+            }
+            (ParameterName::Variable(name), Some(Subscript::Index(index))) => {
+                self.element(name, &index, span)
+            }
+            _ => Got::Any(Origins::UNKNOWN, false),
+        };
+        let got = match pointer {
+            Got::One(value, _) => match value.known() {
+                Some(name) if is_name(name) => self.lookup(name, span),
+                Some(digits) if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
+                    let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+                    self.positional(number.unwrap_or(u32::MAX))
+                }
+                _ => {
+                    self.unpredictable("an indirect expansion of what is not a plain name", span);
+                    Got::Any(Origins::UNKNOWN, false)
+                }
+            },
+            Got::Unset => Got::Unset,
+            // Taken from the environment it is a name; what that names is not known either.
+            Got::Any(origins, true) => Got::Any(origins, false),
+            Got::Any(..) => {
+                self.unpredictable("an indirect expansion of a name that is not known", span);
+                Got::Any(Origins::UNKNOWN, false)
+            }
+        };
+        self.operate(parameter, got, span, quoted, builder);
+        if matches!(got, Got::Any(..)) && builder.mode() == Mode::Fields {
+            // `${!x}` with x='a[@]' is a list.
+            builder.unknown(false, Origins::NONE);
+        }
+    }
+}
+
+/// `${list:first:count}`; positional parameters count from 1, with `$0` before them.
+fn slice_of<'f, 'a>(
+    elements: &'f [Field<'a>],
+    first: i64,
+    count: Option<i64>,
+    zero_based: bool,
+) -> Option<&'f [Field<'a>]> {
+    let size = i64::try_from(elements.len()).ok()?;
+    let start = match (zero_based, first) {
+        (true, first) if first >= 0 => first,
+        (false, first) if first > 0 => first - 1,
+        (_, first) if first < 0 => size.checked_add(first)?,
+        _ => return None,
+    };
+    if start < 0 || start > size || count.is_some_and(|count| count < 0) {
+        return Some(&[]);
+    }
+    let end = count.map_or(size, |count| start.saturating_add(count).min(size));
+    elements.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+}
+
+/// Whether a value is made of known text and names that patterns matched.
+pub(super) fn is_text_and_globs(value: &Value<'_>) -> bool {
+    !value.pieces.contains(&Piece::Unknown)
+}

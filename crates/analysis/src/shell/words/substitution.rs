@@ -1,0 +1,145 @@
+//! Command and process substitution: the commands are run, and what they write becomes text.
+
+use super::Builder;
+use crate::shell::Interpreter;
+use crate::shell::words::lookup::Got;
+use crate::value::{Origins, Stream, Value};
+use shward_syntax::{
+    CommandKind, CommandSubstitution, PartKind, ProcessSubstitution, Redirect, RedirectOperator,
+    RedirectTarget, Script, Span, SubstitutionForm,
+};
+
+impl<'a> Interpreter<'a, '_> {
+    /// Runs a command substitution and puts what it writes into the word around it.
+    pub(super) fn command_substitution(
+        &mut self,
+        substitution: &'a CommandSubstitution<'a>,
+        span: Span,
+        quoted: bool,
+        builder: &mut Builder<'a>,
+    ) {
+        if !self.budget.enter() {
+            builder.unknown(quoted, Origins::UNKNOWN);
+            return;
+        }
+        let script = &substitution.script;
+        let output = match substitution.form {
+            SubstitutionForm::Dollar | SubstitutionForm::Backquote => {
+                self.isolated(|shell| match only_input(script) {
+                    Some(redirect) => shell.input_of(redirect),
+                    None => shell.capturing(|shell| shell.script(script)),
+                })
+            }
+            SubstitutionForm::Current => self.capturing(|shell| shell.script(script)),
+            SubstitutionForm::Reply => {
+                self.script(script);
+                let origins = match self.lookup(b"REPLY", span) {
+                    Got::One(value, _) => value.origins,
+                    Got::Unset => Origins::NONE,
+                    Got::Any(origins, _) => origins,
+                };
+                Stream { text: None, origins, source: None }
+            }
+        };
+        self.budget.leave();
+        match output.text {
+            Some(text) => {
+                let text = self.substituted(text);
+                builder.value(&Value::text(self.arena, text, output.origins), quoted);
+            }
+            None if prints_number(script) => builder.number(quoted, output.origins),
+            None => builder.unknown(quoted, output.origins),
+        }
+    }
+
+    /// What a substitution makes of output: no NUL, no newlines at its end.
+    fn substituted(&self, text: &'a [u8]) -> &'a [u8] {
+        let end = text.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
+        let text = text.get(..end).unwrap_or_default();
+        if text.contains(&0) {
+            let kept: Vec<u8> = text.iter().copied().filter(|byte| *byte != 0).collect();
+            return self.substituted(self.arena.alloc_slice_copy(&kept));
+        }
+        text
+    }
+
+    /// `$(<file)`
+    fn input_of(&mut self, redirect: &'a Redirect<'a>) -> Stream<'a> {
+        match redirect.target {
+            RedirectTarget::Word(ref word) => {
+                let path = self.value(word);
+                let span = self.span(redirect.span);
+                self.read_file(&path, span)
+            }
+            RedirectTarget::HereDocument(_) => Stream::EMPTY,
+        }
+    }
+
+    /// Runs a process substitution and gives the name that stands for it.
+    pub(super) fn process_substitution(&mut self, substitution: &'a ProcessSubstitution<'a>) -> &'a [u8] {
+        let number = self.next_descriptor;
+        self.next_descriptor = self.next_descriptor.saturating_sub(1).max(3);
+        let name = self.arena.alloc_str(&format!("/dev/fd/{number}")).as_bytes();
+        if !self.budget.enter() {
+            return name;
+        }
+        let script = &substitution.script;
+        if substitution.output {
+            // What is written to it is not followed.
+            let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
+            self.isolated(|shell| {
+                let source = shell.io.open_source(stdin, None);
+                shell.set_standard(0, crate::shell::flow::Port::Source(source));
+                shell.script(script);
+            });
+        } else {
+            let output = self.isolated(|shell| shell.capturing(|shell| shell.script(script)));
+            self.io.open_source(output, Some(name));
+        }
+        self.budget.leave();
+        name
+    }
+}
+
+/// The redirection of a script that is nothing but `<file`.
+fn only_input<'a>(script: &Script<'a>) -> Option<&'a Redirect<'a>> {
+    let [item] = script.items else { return None };
+    let ([], [stage]) = (item.list.rest, item.list.first.stages) else { return None };
+    match (stage.command.kind, stage.command.redirects) {
+        (CommandKind::Simple(simple), [redirect])
+            if simple.words.is_empty() && simple.assignments.is_empty() =>
+        {
+            (redirect.operator == RedirectOperator::Input && !item.background).then_some(redirect)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the last command of a script is one that prints a decimal number and nothing else.
+fn prints_number(script: &Script<'_>) -> bool {
+    let Some(item) = script.items.last() else { return false };
+    if script.items.len() != 1 || !item.list.rest.is_empty() {
+        return false;
+    }
+    let Some(stage) = item.list.first.stages.last() else { return false };
+    let CommandKind::Simple(simple) = stage.command.kind else { return false };
+    let mut words = [b"".as_slice(); 3];
+    if simple.words.len() > words.len() {
+        return false;
+    }
+    for (slot, word) in words.iter_mut().zip(simple.words) {
+        *slot = match word.parts {
+            [part] => match part.kind {
+                PartKind::Literal(text) | PartKind::SingleQuoted(text) => text,
+                _ => return false,
+            },
+            _ => return false,
+        };
+    }
+    match words {
+        [b"wc", options, b""] => matches!(options, b"-l" | b"-c" | b"-w" | b"-m" | b"-L"),
+        [b"date", format, b""] => matches!(format, b"+%s" | b"+%N" | b"+%s%N" | b"+%Y" | b"+%j" | b"+%u"),
+        [b"nproc", b"", b""] | [b"id", b"-u" | b"-g", b""] => true,
+        _ => false,
+    }
+}
