@@ -113,18 +113,18 @@ impl Builder {
     }
 
     fn mounts(&mut self, layout: &Layout, private_bytes: u64) -> Result<(), SandboxError> {
-        const HARMLESS: u64 = attribute::NO_SUID | attribute::NO_DEV;
         let path_of = |path: &Path| c_string(path.as_os_str(), "path");
 
-        // Trees are taken while the host's view is still whole.
+        // What will be sealed or covered is taken while the host's view is still whole. The rest is taken when it is attached,
+        // so that thousands of protected files do not need thousands of descriptors at once.
         let mut trees = BTreeMap::new();
         for (path, mounted) in layout {
-            let attributes = match mounted {
-                Mounted::Writable | Mounted::Pinned => HARMLESS,
-                Mounted::ReadOnly => HARMLESS | attribute::READ_ONLY,
-                Mounted::Private { .. } | Mounted::Hidden => continue,
-            };
-            trees.insert(path.clone(), self.take(path_of(path)?, attributes));
+            let covered = matches!(cover(layout, path), Some((_, Mounted::Private { .. })));
+            if let Some(attributes) = tree_attributes(*mounted)
+                && (covered || *mounted == Mounted::Writable)
+            {
+                trees.insert(path.clone(), self.take(path_of(path)?, attributes));
+            }
         }
         let devices: Vec<(CString, Slot)> = present_devices()
             .map(|path| {
@@ -171,9 +171,12 @@ impl Builder {
                     self.attach_scratch(scratch, name.clone(), attributes, target);
                 }
                 Mounted::Writable | Mounted::Pinned | Mounted::ReadOnly => {
-                    if let Some(slot) = trees.get(path) {
-                        self.push(Operation::Attach { slot: *slot, path: target });
-                    }
+                    let slot = match (trees.get(path), tree_attributes(*mounted)) {
+                        (Some(slot), _) => *slot,
+                        (None, Some(attributes)) => self.take(target.clone(), attributes),
+                        (None, None) => continue,
+                    };
+                    self.push(Operation::Attach { slot, path: target });
                 }
             }
         }
@@ -315,6 +318,17 @@ impl Builder {
         self.push(Operation::NoNewPrivileges);
         self.operations.extend(enforce);
         self.push(Operation::Filter { program: filter::program(network) });
+    }
+}
+
+const HARMLESS: u64 = attribute::NO_SUID | attribute::NO_DEV;
+
+/// The attributes of a tree of the host that is attached again.
+fn tree_attributes(mounted: Mounted) -> Option<u64> {
+    match mounted {
+        Mounted::Writable | Mounted::Pinned => Some(HARMLESS),
+        Mounted::ReadOnly => Some(HARMLESS | attribute::READ_ONLY),
+        Mounted::Private { .. } | Mounted::Hidden => None,
     }
 }
 

@@ -136,6 +136,22 @@ fn what_runs_and_where_is_visible_without_being_writable() {
 }
 
 #[test]
+fn thousands_of_paths_need_few_descriptors() {
+    need_sandbox!();
+    let place = Place::new();
+    for number in 0..2000 {
+        fs::write(place.workspace().join(format!("h{number}")), "SECRET\n").unwrap();
+        fs::write(place.workspace().join(format!("p{number}")), format!("{number}\n")).unwrap();
+    }
+    let role = roles::command("many", &place.workspace());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -n 64; exec \"$0\" \"$@\""]).arg(role.get_program()).args(role.get_args());
+    let done = shell.envs(role.get_envs().filter_map(|(name, value)| Some((name, value?)))).output().unwrap();
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(text.contains("=> 1 1999 end "), "{text}");
+}
+
+#[test]
 fn where_descriptions_overlap_the_narrower_wins() {
     need_sandbox!();
     let place = Place::new();

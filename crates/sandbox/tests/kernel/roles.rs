@@ -75,6 +75,7 @@ fn play() {
         "probe" => format!("{:?}", probe().sandbox.map_err(|error| (error.stage, error.errno))),
         "supervise" => supervise(path),
         "touch" => touch(path),
+        "many" => many(path),
         "leaks" => leaks(),
         other => format!("unknown role {other}"),
     };
@@ -124,6 +125,24 @@ fn touch(workspace: &Path) -> String {
         .hidden("/etc/passwd");
     match confinement.prepare().and_then(|plan| run(&plan, Options::default())) {
         Ok(result) => format!("{:?}", result.exit),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Hides every `h*` and protects every `p*` of the workspace.
+fn many(workspace: &Path) -> String {
+    let script = "cat h1 p1; for f in p*; do echo pwn > $f; done 2> /dev/null; cat h1999 p1999; echo end";
+    let mut confinement = Confinement::new("/bin/bash", workspace)
+        .arguments(["bash", "-c", script])
+        .variable("PATH", "/bin")
+        .writable(workspace);
+    for number in 0..2000 {
+        confinement = confinement
+            .hidden(workspace.join(format!("h{number}")))
+            .read_only(workspace.join(format!("p{number}")));
+    }
+    match confinement.prepare().and_then(|plan| run(&plan, Options::default())) {
+        Ok(result) => stdout(&result).replace('\n', " "),
         Err(error) => error.to_string(),
     }
 }
