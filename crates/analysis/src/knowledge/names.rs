@@ -4,7 +4,6 @@
 
 use super::run::Run;
 use super::scan::Scan;
-use super::values;
 use crate::value::Origins;
 
 /// Programs whose output are lines of their input, with the options that do not change that; `*` for all.
@@ -38,13 +37,8 @@ const PASS: [(&str, &[&str]); 9] = [
 ];
 
 /// The origins of a program's output, in which names stay names only if the program does not touch them.
-pub(super) fn kept<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, origins: Origins) -> Origins {
+pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Origins {
     if prints_names(run.name, scan) {
-        // Without a place of its own the search begins here.
-        if scan.operands.len() < 2 {
-            let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
-            run.lists(&here, true);
-        }
         return origins.without(Origins::FILE) | Origins::NAMES;
     }
     if !origins.contains(Origins::NAMES) {
