@@ -55,7 +55,7 @@ fn problems_name_the_line_and_what_is_right() {
         ("program a\n    flag -x", "x.cmds:2: indented too far"),
         ("program a\n  flags -x", "x.cmds:2: ‘flags’ is no line; there are: style flag"),
         ("program a\n  style gnuu", "x.cmds:2: no such style; there are: gnu posix"),
-        ("program a\n  option -o FILE wirte", "x.cmds:2: ‘wirte’: no such role; there are: text read"),
+        ("program a\n  option -o FILE wirte", "x.cmds:2: ‘wirte’: no such role; there are: text name"),
         ("program a\n  option -o file write", "x.cmds:2: ‘file’ is no option name in this style"),
         (
             "program a\n  flag -x : vcs:comit",
