@@ -36,9 +36,9 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
         builder.push(Operation::RaiseLoopback);
     }
     builder.push(Operation::ChangeDirectory { path: cwd });
-    builder.landlock_rules(&layout, wanted.network)?;
+    let ruleset = builder.landlock_rules(&layout, wanted.network)?;
     builder.limits(wanted);
-    builder.privileges(wanted.network);
+    builder.privileges(ruleset, wanted.network);
 
     let arguments = wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<_, _>>()?;
     let network_namespace = if wanted.network == Network::Host { 0 } else { libc::CLONE_NEWNET };
@@ -255,7 +255,8 @@ impl Builder {
         Ok(())
     }
 
-    fn landlock_rules(&mut self, layout: &Layout, network: Network) -> Result<(), SandboxError> {
+    /// The ruleset, complete and not yet enforced.
+    fn landlock_rules(&mut self, layout: &Layout, network: Network) -> Result<Slot, SandboxError> {
         let version = landlock::version()?;
         let attributes = landlock::attributes(version, network);
         let ruleset = self.slot();
@@ -286,8 +287,7 @@ impl Builder {
                 rule(c"/dev/ptmx".to_owned(), Access::Device);
             }
         }
-        self.push(Operation::EnforceRuleset { ruleset });
-        Ok(())
+        Ok(ruleset)
     }
 
     fn limits(&mut self, wanted: &Confinement) {
@@ -311,16 +311,17 @@ impl Builder {
 
     /// Privileges go last, and among them the filter: it refuses what the others are made of. Landlock asks for
     /// `no_new_privs` (landlock(7)).
-    fn privileges(&mut self, network: Network) {
-        let enforce = self.operations.iter().position(|o| matches!(o, Operation::EnforceRuleset { .. }));
-        let enforce = enforce.map(|at| self.operations.remove(at));
-        self.push(Operation::DropCapabilities);
-        self.push(Operation::NoNewPrivileges);
-        self.operations.extend(enforce);
-        self.push(Operation::Filter { program: filter::program(network) });
+    fn privileges(&mut self, ruleset: Slot, network: Network) {
+        self.operations.extend([
+            Operation::DropCapabilities,
+            Operation::NoNewPrivileges,
+            Operation::EnforceRuleset { ruleset },
+            Operation::Filter { program: filter::program(network) },
+        ]);
     }
 }
 
+/// Attributes that no program of the sandbox needs to be without.
 const HARMLESS: u64 = attribute::NO_SUID | attribute::NO_DEV;
 
 /// The attributes of a tree of the host that is attached again.

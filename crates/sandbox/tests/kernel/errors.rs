@@ -84,7 +84,7 @@ fn where_the_kernel_refuses_nothing_runs() {
         ("echo 0 > /proc/sys/user/max_net_namespaces", "clone"),
         ("mount -t proc proc /proc; mount --bind /dev/null /proc/meminfo", "systempaths=unconfined"),
         ("mount -t tmpfs none /proc", "id-map"),
-        ("mount -t proc proc /proc; ulimit -n 10", "Too many open files"),
+        ("mount -t proc proc /proc; ulimit -n 10", "raise `ulimit -n`"),
     ] {
         let touch = roles::command("touch", &place.workspace());
         let mut shell = Command::new("unshare");
