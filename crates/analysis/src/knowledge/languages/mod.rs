@@ -1,6 +1,9 @@
 //! Program text that is executed: read as far as a reader gives certainty, else recorded as code.
 
+mod awk;
+mod filters;
 mod python;
+mod sed;
 
 use super::run::Run;
 use crate::session::Reentry;
@@ -41,6 +44,8 @@ pub(crate) fn run<'a>(
             return run.session.run_text(source, dialect, arguments, stdin, Reentry::New, span);
         }
         "python" => python::run(run, source, text, span),
+        "sed" => filters::sed(run, source, text, span),
+        "awk" => filters::awk(run, source, text, span),
         _ => None,
     };
     output.unwrap_or_else(|| {
@@ -69,7 +74,7 @@ pub(crate) fn script<'a>(
         let (stdin, dialect) = (on.call.stdin, dialect(on.name));
         return on.session.run_text(text, dialect, all, stdin, Reentry::New, file.span);
     }
-    if content.text.is_some() && language == "python" {
+    if content.text.is_some() && matches!(language, "python" | "sed" | "awk") {
         on.reads(file, false);
         return run(on, language, content, all, file.span);
     }

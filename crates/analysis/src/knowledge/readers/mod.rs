@@ -1,6 +1,7 @@
 //! Typed readers for argument lists that the tables cannot describe alone.
 
 pub(crate) mod curl;
+pub(crate) mod awk;
 pub(crate) mod env;
 pub(crate) mod find;
 pub(crate) mod git_checkout;
@@ -12,6 +13,7 @@ pub(crate) mod kill;
 pub(crate) mod netcat;
 pub(crate) mod python;
 pub(crate) mod remote_copy;
+pub(crate) mod sed;
 pub(crate) mod shell;
 pub(crate) mod ssh;
 pub(crate) mod xargs;

@@ -1,0 +1,332 @@
+//! sed scripts: what they read and write beside their input, and what they execute.
+//!
+//! sed(1), GNU sed 4.9; POSIX.1-2024 `sed`. The whole language is read; a script that is not certain to be read as sed
+//! would is not understood.
+
+/// Something that a script does beyond editing text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Action<'t> {
+    /// `r`, `R`.
+    Read(&'t [u8]),
+    /// `w`, `W`, `s///w`.
+    Write(&'t [u8]),
+    /// `e COMMAND`.
+    Run(&'t [u8]),
+    /// `e` alone and `s///e`: the text being edited is executed.
+    RunInput,
+}
+
+/// What a script does; `None` if it is not understood.
+pub(crate) fn actions(script: &[u8]) -> Option<Vec<Action<'_>>> {
+    let mut reader = Reader { text: script, at: 0, found: Vec::new() };
+    reader.script()?;
+    Some(reader.found)
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    at: usize,
+    found: Vec<Action<'t>>,
+}
+
+impl<'t> Reader<'t> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn skip(&mut self, among: &[u8]) {
+        while self.peek().is_some_and(|b| among.contains(&b)) {
+            self.at += 1;
+        }
+    }
+
+    fn script(&mut self) -> Option<()> {
+        loop {
+            self.skip(b" \t\n;");
+            let Some(first) = self.peek() else { return Some(()) };
+            if first == b'#' {
+                self.line();
+                continue;
+            }
+            if self.address()? {
+                self.skip(b" \t");
+                if self.peek() == Some(b',') {
+                    self.at += 1;
+                    self.skip(b" \t");
+                    if matches!(self.peek(), Some(b'+' | b'~')) {
+                        self.at += 1;
+                    }
+                    if !self.address()? {
+                        return None;
+                    }
+                }
+            }
+            self.skip(b" \t!");
+            let command = self.peek()?;
+            self.at += 1;
+            self.command(command)?;
+        }
+    }
+
+    /// An address, if one stands here.
+    fn address(&mut self) -> Option<bool> {
+        match self.peek() {
+            Some(b'0'..=b'9') => {
+                self.skip(b"0123456789");
+                if self.peek() == Some(b'~') {
+                    self.at += 1;
+                    self.skip(b"0123456789");
+                }
+            }
+            Some(b'$') => self.at += 1,
+            Some(b'/') => {
+                self.at += 1;
+                self.delimited(b'/', true)?;
+                self.skip(b"IM");
+            }
+            Some(b'\\') => {
+                self.at += 1;
+                let delimiter = self.peek().filter(|b| *b != b'\n' && *b != b'\\')?;
+                self.at += 1;
+                self.delimited(delimiter, true)?;
+                self.skip(b"IM");
+            }
+            _ => return Some(false),
+        }
+        Some(true)
+    }
+
+    /// Text up to a delimiter. In a regular expression a bracket expression hides it.
+    fn delimited(&mut self, delimiter: u8, expression: bool) -> Option<&'t [u8]> {
+        let start = self.at;
+        loop {
+            let byte = self.peek()?;
+            if byte == delimiter {
+                let text = self.text.get(start..self.at);
+                self.at += 1;
+                return text;
+            }
+            match byte {
+                b'\\' => self.at += 2,
+                b'\n' if expression => return None,
+                b'[' if expression && delimiter != b'[' => self.bracket()?,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// `[…]`: a `]` first in it is a member, and classes hold brackets of their own.
+    fn bracket(&mut self) -> Option<()> {
+        self.at += 1;
+        if self.peek() == Some(b'^') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b']') {
+            self.at += 1;
+        }
+        loop {
+            match self.peek()? {
+                b']' => {
+                    self.at += 1;
+                    return Some(());
+                }
+                b'[' if matches!(self.text.get(self.at + 1), Some(b':' | b'.' | b'=')) => {
+                    let kind = *self.text.get(self.at + 1)?;
+                    self.at += 2;
+                    let rest = self.text.get(self.at..)?;
+                    let end = rest.windows(2).position(|w| w == [kind, b']'])?;
+                    self.at += end + 2;
+                }
+                b'\n' => return None,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// The rest of the line.
+    fn line(&mut self) -> &'t [u8] {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let end = rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+        self.at += end;
+        rest.get(..end).unwrap_or_default()
+    }
+
+    /// A file name: everything to the end of the line.
+    fn file(&mut self) -> Option<&'t [u8]> {
+        self.skip(b" \t");
+        Some(self.line()).filter(|name| !name.is_empty())
+    }
+
+    /// Nothing more may belong to the command.
+    fn end(&mut self) -> Option<()> {
+        self.skip(b" \t");
+        match self.peek() {
+            None | Some(b'\n' | b';') => Some(()),
+            // A closing brace or a comment begins on its own.
+            Some(b'}' | b'#') => Some(()),
+            _ => None,
+        }
+    }
+
+    fn command(&mut self, command: u8) -> Option<()> {
+        match command {
+            b'{' => Some(()),
+            b'}' | b'=' | b'd' | b'D' | b'g' | b'G' | b'h' | b'H' | b'n' | b'N' | b'p' | b'P' | b'x'
+            | b'z' | b'F' => self.end(),
+            b'l' | b'L' | b'q' | b'Q' => {
+                self.skip(b" \t");
+                self.skip(b"0123456789");
+                self.end()
+            }
+            b'a' | b'i' | b'c' => {
+                self.appended();
+                Some(())
+            }
+            b':' => {
+                self.line();
+                Some(())
+            }
+            b'b' | b't' | b'T' => {
+                self.skip(b" \t");
+                while self.peek().is_some_and(|b| !matches!(b, b'\n' | b';' | b'}')) {
+                    self.at += 1;
+                }
+                Some(())
+            }
+            b'v' => {
+                self.line();
+                Some(())
+            }
+            b'r' | b'R' => {
+                let file = self.file()?;
+                self.found.push(Action::Read(file));
+                Some(())
+            }
+            b'w' | b'W' => {
+                let file = self.file()?;
+                self.found.push(Action::Write(file));
+                Some(())
+            }
+            b'e' => {
+                self.skip(b" \t");
+                let line = self.line();
+                self.found.push(if line.is_empty() { Action::RunInput } else { Action::Run(line) });
+                Some(())
+            }
+            b'y' => {
+                let delimiter = self.delimiter()?;
+                self.delimited(delimiter, false)?;
+                self.delimited(delimiter, false)?;
+                self.end()
+            }
+            b's' => self.substitute(),
+            _ => None,
+        }
+    }
+
+    fn delimiter(&mut self) -> Option<u8> {
+        let delimiter = self.peek().filter(|b| *b != b'\n' && *b != b'\\')?;
+        self.at += 1;
+        Some(delimiter)
+    }
+
+    /// The text of `a`, `i` and `c`: to the end of the line, which a backslash carries on.
+    fn appended(&mut self) {
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'\\' => self.at += 2,
+                b'\n' => return,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn substitute(&mut self) -> Option<()> {
+        let delimiter = self.delimiter()?;
+        self.delimited(delimiter, true)?;
+        self.delimited(delimiter, false)?;
+        loop {
+            match self.peek() {
+                Some(b'g' | b'p' | b'i' | b'I' | b'm' | b'M' | b'0'..=b'9') => self.at += 1,
+                Some(b'e') => {
+                    self.at += 1;
+                    self.found.push(Action::RunInput);
+                }
+                Some(b'w') => {
+                    self.at += 1;
+                    let file = self.file()?;
+                    self.found.push(Action::Write(file));
+                    return Some(());
+                }
+                _ => return self.end(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Action, actions};
+
+    #[test]
+    fn harmless_scripts_do_nothing_else() {
+        let scripts: [&str; 26] = [
+            "s/a/b/",
+            "s/a/b/g;s|x|y|2p",
+            "1,5p",
+            "$d",
+            "/re/,/x/d",
+            "2q",
+            "/a[/]b/d",
+            "s/[]/]/x/",
+            "s,/usr,/opt,g",
+            "/^#/!s/x/y/",
+            "y/abc/xyz/",
+            "1~2d",
+            "/x/{s/a/b/;p}",
+            ":a;N;$!ba;s/\\n/ /g",
+            "a\\\nwrite this; e rm",
+            "i hello",
+            "0,/re/s//x/",
+            "\\,re,d",
+            "n;d",
+            "s/a/e w x/",
+            "/e/p",
+            "# e rm\np",
+            "$!N;P;D",
+            "s/[[:space:]]*$//",
+            "5,+3d",
+            "/start/I,/end/{//!d}",
+        ];
+        for script in scripts {
+            assert_eq!(actions(script.as_bytes()), Some(vec![]), "{script}");
+        }
+    }
+
+    #[test]
+    fn what_reaches_further_is_found() {
+        let cases: [(&str, Action<'_>); 11] = [
+            ("1e rm -rf x", Action::Run(b"rm -rf x")),
+            ("e", Action::RunInput),
+            ("s/x/rm y/e", Action::RunInput),
+            ("s/x/y/ge", Action::RunInput),
+            ("w out", Action::Write(b"out")),
+            ("s/a/b/w out;p", Action::Write(b"out;p")),
+            ("/x/W out", Action::Write(b"out")),
+            ("r /etc/passwd", Action::Read(b"/etc/passwd")),
+            ("$R f", Action::Read(b"f")),
+            ("p;p\n1!e id", Action::Run(b"id")),
+            ("s/[/]/x/;e id", Action::Run(b"id")),
+        ];
+        for (script, action) in cases {
+            assert_eq!(actions(script.as_bytes()), Some(vec![action]), "{script}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_sed_is_not_understood() {
+        for script in ["s/a/b", "k", "s/a/b/k", "/a", "p x", "1,", "y/a/b/e", "s/a[/b/"] {
+            assert_eq!(actions(script.as_bytes()), None, "{script}");
+        }
+    }
+}

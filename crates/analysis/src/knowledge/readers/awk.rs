@@ -1,0 +1,93 @@
+//! `awk`: the program is the first operand unless `-f` or `-e` gives it; operands of the form `NAME=value` are assignments.
+
+use crate::effect::WriteMode;
+use crate::knowledge::languages;
+use crate::knowledge::run::Run;
+use crate::knowledge::scan::At;
+use crate::knowledge::values;
+use crate::value::{Origins, Stream};
+
+/// Reads the arguments of `awk`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    let span = run.call.span;
+    if scan.info {
+        return Stream::unknown(Origins::LITERAL, span);
+    }
+    let mut operands: &[_] = &scan.operands;
+    let mut origins =
+        scan.values(&["-v", "--assign"]).fold(Origins::NONE, |all, value| all | value.value.origins);
+    let mut in_place = false;
+    for library in scan.values(&["-i", "--include"]) {
+        if library.known() == Some(b"inplace") {
+            in_place = true;
+        } else {
+            languages::script(run, "awk", &library, &[]);
+        }
+    }
+    for library in scan.values(&["-l", "--load"]) {
+        run.code("native", None, library.value.origins, library.span);
+    }
+    for file in scan.values(&["-f", "--file", "-E", "--exec"]) {
+        languages::script(run, "awk", &file, &[]);
+    }
+    let mut given = scan.has(&["-f", "--file", "-E", "--exec"]);
+    for text in scan.values(&["-e", "--source"]) {
+        given = true;
+        let program = Stream { text: text.known(), origins: text.value.origins, source: None };
+        origins = origins | languages::run(run, "awk", program, &[], text.span).origins;
+    }
+    if !given && let Some((text, rest)) = operands.split_first() {
+        operands = rest;
+        let program = Stream { text: text.known(), origins: text.value.origins, source: None };
+        origins = origins | languages::run(run, "awk", program, &[], text.span).origins;
+    }
+    for option in ["-o", "--pretty-print", "-p", "--profile", "-d", "--dump-variables"] {
+        if scan.has(&[option]) {
+            let named = scan.value(&[option]);
+            let default: &[u8] = if option.starts_with("-d") || option.starts_with("--d") {
+                b"awkvars.out"
+            } else {
+                b"awkprof.out"
+            };
+            let file = named.unwrap_or_else(|| values::field(run.arena(), default, Origins::LITERAL, span));
+            run.writes(
+                &file,
+                WriteMode::Replace,
+                Stream { text: None, origins: Origins::LITERAL, source: Some(span) },
+            );
+        }
+    }
+    let input = run.call.stdin;
+    let mut source = Some(span);
+    let mut files = 0usize;
+    for operand in operands {
+        let prefix = operand.value.known_prefix();
+        let name = prefix.split(|b| *b == b'=').next().unwrap_or_default();
+        let assigns = name.len() < prefix.len()
+            && name.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_')
+            && name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_');
+        if assigns {
+            origins = origins | operand.value.origins;
+            continue;
+        }
+        files += 1;
+        if operand.known() == Some(b"-") {
+            origins = origins | input.origins;
+        } else if in_place {
+            run.writes(operand, WriteMode::Modify, Stream { text: None, origins: Origins::FILE, source });
+        } else {
+            origins = origins | run.reads(operand, false);
+        }
+    }
+    if files == 0 {
+        origins = origins | input.origins;
+        source = input.source.or(source);
+    }
+    let origins = if origins.contains(Origins::NAMES) {
+        origins.without(Origins::NAMES) | Origins::FILE
+    } else {
+        origins
+    };
+    Stream { text: None, origins, source }
+}
