@@ -142,7 +142,7 @@ fn perform(operation: &Operation, slots: &mut [RawFd], descriptors: &[RawFd; 4])
             on_path(path, |parent| sys::add_path_rule(ruleset, parent, *rights))
         }
         Operation::EnforceRuleset { ruleset } => sys::restrict_self(kept(slots, *ruleset)?),
-        Operation::Filter { program } => sys::install_filter(program),
+        Operation::Filter { program, .. } => sys::install_filter(program),
     }
 }
 

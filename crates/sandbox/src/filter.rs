@@ -83,6 +83,16 @@ pub(crate) fn program(network: Network) -> Vec<Instruction> {
     bpf::program(ARCHITECTURE, &ranges(network))
 }
 
+/// What the filter refuses, in a few words.
+pub(crate) fn summary(network: Network) -> String {
+    let groups: Vec<&str> = DENIED.iter().map(|(name, _)| *name).collect();
+    let sockets = match network {
+        Network::None => "local sockets only",
+        Network::Loopback | Network::Host => "local, TCP and UDP sockets only",
+    };
+    format!("refuse {}; {sockets}", groups.join(", "))
+}
+
 fn ranges(network: Network) -> Vec<Range> {
     let mut special = judged_by_argument(network);
     for number in DENIED.iter().flat_map(|(_, numbers)| *numbers) {

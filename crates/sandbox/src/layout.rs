@@ -148,20 +148,21 @@ fn protect(
     Ok(())
 }
 
-/// Drops what another entry makes pointless: anything inside something hidden, masks and protections of what a private
-/// directory does not show anyway, and read-only entries where everything is read-only.
+/// Drops what another entry makes pointless: anything inside something hidden, masks and pins of what a private directory does
+/// not show anyway, and read-only entries where everything is read-only.
 fn without_the_invisible(layout: Layout) -> Layout {
+    let hidden =
+        |path: &Path| path.ancestors().skip(1).any(|above| layout.get(above) == Some(&Mounted::Hidden));
     let mut kept = Layout::new();
-    for (path, mounted) in layout {
-        let above = cover(&kept, &path).map(|(_, above)| above);
+    for (path, mounted) in layout.iter().filter(|(path, _)| !hidden(path)) {
+        let above = cover(&kept, path).map(|(_, above)| above);
         let pointless = matches!(
             (above, mounted),
-            (Some(Mounted::Hidden), _)
-                | (Some(Mounted::Private { .. }), Mounted::Hidden | Mounted::Pinned)
+            (Some(Mounted::Private { .. }), Mounted::Hidden | Mounted::Pinned)
                 | (None | Some(Mounted::ReadOnly), Mounted::ReadOnly | Mounted::Pinned)
         );
         if !pointless {
-            kept.insert(path, mounted);
+            kept.insert(path.clone(), *mounted);
         }
     }
     kept

@@ -12,7 +12,7 @@ use std::ptr;
 use crate::error::Stage;
 use crate::landlock::Access;
 use crate::sys::{Instruction, RulesetAttributes};
-use crate::{Network, init};
+use crate::{Network, filter, init};
 
 /// Where a descriptor that one operation opens and a later one uses is kept.
 pub(crate) type Slot = usize;
@@ -77,7 +77,7 @@ pub(crate) enum Operation {
     /// Enforce the ruleset.
     EnforceRuleset { ruleset: Slot },
     /// Install the seccomp filter.
-    Filter { program: Vec<Instruction> },
+    Filter { network: Network, program: Vec<Instruction> },
 }
 
 impl Operation {
@@ -182,7 +182,9 @@ impl fmt::Display for Operation {
                 write!(f, "landlock: {} beneath {}", access.name(), shown(path))
             }
             Self::EnforceRuleset { .. } => write!(f, "landlock: enforce"),
-            Self::Filter { program } => write!(f, "seccomp: filter of {} instructions", program.len()),
+            Self::Filter { network, program } => {
+                write!(f, "seccomp: {} ({} instructions)", filter::summary(*network), program.len())
+            }
         }
     }
 }
@@ -287,7 +289,7 @@ impl Plan {
             out.push_str(&operation.to_string());
             match operation {
                 Operation::Rule { rights, .. } => out.push_str(&format!(" {rights:#x}")),
-                Operation::Filter { program } => {
+                Operation::Filter { program, .. } => {
                     for instruction in program {
                         let Instruction { code, jump_true, jump_false, k } = instruction;
                         out.push_str(&format!(" {code:x},{jump_true:x},{jump_false:x},{k:x}"));

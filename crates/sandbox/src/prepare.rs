@@ -316,7 +316,7 @@ impl Builder {
             Operation::DropCapabilities,
             Operation::NoNewPrivileges,
             Operation::EnforceRuleset { ruleset },
-            Operation::Filter { program: filter::program(network) },
+            Operation::Filter { network, program: filter::program(network) },
         ]);
     }
 }

@@ -175,6 +175,73 @@ fn where_descriptions_overlap_the_narrower_wins() {
     }
 }
 
+/// Every combination of descriptions on a small tree, as far as a fixed sequence of random numbers leads, against the rule in
+/// one sentence: hidden wins wherever it is above, else the deepest description decides, else nothing is written.
+#[test]
+fn random_layouts_mean_what_they_say() {
+    need_sandbox!();
+    const DIRECTORIES: [&str; 7] = ["a", "a/b", "a/b/c", "a/b/c/d", "a/e", "a/e/f", "g"];
+    let mut random = 12_345u64;
+    let mut choose = |sides: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % sides
+    };
+    let mut parents = vec![Path::new("/tmp")];
+    parents.extend(tempfile::tempfile_in("/opt").is_ok().then_some(Path::new("/opt")));
+    let mut ran = 0;
+    for round in 0..60 {
+        let parent = parents[round % parents.len()];
+        let (place, private) = (Place::below(parent), parent == Path::new("/tmp"));
+        let root = place.workspace();
+        let script = "for d in \"$@\"; do echo NEW > $d/new; cat $d/data || echo; done 2> /dev/null";
+        let directories = DIRECTORIES.map(|name| root.join(name));
+        let mut confinement = Confinement::new("/bin/bash", "/usr")
+            .arguments(
+                [&["bash", "-c", script, "bash"], &directories.each_ref().map(|d| d.to_str().unwrap())[..]]
+                    .concat(),
+            )
+            .variable("PATH", "/usr/bin:/bin");
+        let mut chosen = Vec::new();
+        for directory in &directories {
+            fs::create_dir(directory).unwrap();
+            fs::write(directory.join("data"), "DATA\n").unwrap();
+            let choice = choose(6);
+            chosen.push((directory, choice));
+            confinement = match choice {
+                0 | 1 => confinement.writable(directory),
+                2 => confinement.read_only(directory),
+                3 => confinement.hidden(directory),
+                _ => confinement,
+            };
+        }
+        let above = |directory: &Path, wanted: &[u64]| {
+            let found =
+                chosen.iter().filter(|(d, choice)| directory.starts_with(d) && wanted.contains(choice));
+            found.max_by_key(|(d, _)| d.as_os_str().len()).map(|(_, choice)| *choice)
+        };
+        let contradiction = chosen.iter().any(|(d, choice)| *choice < 2 && above(d, &[3]).is_some());
+        match confinement.prepare() {
+            Err(error) => {
+                assert!(contradiction, "{chosen:?} {error}");
+                continue;
+            }
+            Ok(_) => assert!(!contradiction, "{chosen:?}"),
+        }
+        ran += 1;
+        let text = stdout(&go(&confinement));
+        for (line, directory) in text.lines().zip(&directories) {
+            let hidden = above(directory, &[3]).is_some();
+            let decides = above(directory, &[0, 1, 2]);
+            let visible = !hidden && (!private || decides.is_some());
+            assert_eq!(line == "DATA", visible, "{directory:?} of {chosen:?}: {text}");
+            let written = !hidden && matches!(decides, Some(0 | 1));
+            assert_eq!(directory.join("new").exists(), written, "{directory:?} of {chosen:?}");
+        }
+        assert_eq!(text.lines().count(), directories.len());
+    }
+    assert!(ran > 20, "{ran}");
+}
+
 #[test]
 fn odd_names_are_only_names() {
     need_sandbox!();
