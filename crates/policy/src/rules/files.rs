@@ -15,6 +15,11 @@ fn in_system(subject: &Subject<'_>) -> bool {
     SYSTEM_ROOTS.iter().any(|root| is_below(subject.path(), root))
 }
 
+/// A name of its own directly below the root is nothing of the system's.
+fn is_root_entry(subject: &Subject<'_>) -> bool {
+    subject.kinds == Kinds::WRITE && subject.path() == b"/"
+}
+
 /// Kernel files tell about the machine when they are read; only other devices hold data.
 fn is_data_device(subject: &Subject<'_>) -> bool {
     !is_below(subject.path(), b"/proc") && !is_below(subject.path(), b"/sys")
@@ -164,6 +169,12 @@ pub(super) const RULES: &[Rule] = &[
         "Changes {place}, which holds keys, tokens or passwords; what is there now would be lost. Write to another file, \
          or let a person decide.",
     ),
+    Rule::deny(
+        "setuid",
+        Three,
+        &[on(Kinds::METADATA).what(&["setuid"])],
+        "Makes {place} run with its owner's rights for whoever starts it. Nothing in a workspace needs that.",
+    ),
     // What runs later, and the system.
     Rule::deny(
         "persistence-written",
@@ -175,7 +186,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "system-changed",
         Three,
-        &[on(Kinds::CHANGE).at(Scopes::SYSTEM)],
+        &[on(Kinds::CHANGE).at(Scopes::SYSTEM).and(|s| !is_root_entry(s))],
         "Changes {place}, a file of the system. Keep what is needed in the workspace, or let a person do it.",
     ),
     // Deletion.
@@ -235,12 +246,6 @@ pub(super) const RULES: &[Rule] = &[
     )
     .instead("rm FILE…"),
     // Mode and owner.
-    Rule::deny(
-        "setuid",
-        Three,
-        &[on(Kinds::METADATA).what(&["setuid"])],
-        "Makes {place} run with its owner's rights for whoever starts it. Nothing in a workspace needs that.",
-    ),
     Rule::contain(
         "opened-to-all",
         Two,
@@ -264,7 +269,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::contain(
         "outside-written",
         Two,
-        &[on(Kinds::WRITE).at(OUTSIDE)],
+        &[on(Kinds::WRITE).at(OUTSIDE), on(Kinds::WRITE).and(is_root_entry)],
         "Writes to {place}, outside the workspace. Write below the workspace or in a temporary directory.",
     ),
     Rule::contain(

@@ -163,7 +163,7 @@ pub(super) const RULES: &[Rule] = &[
         "Throws away changes that are not committed. Keep them first.",
     )
     .instead("git stash push -m 'before discarding'"),
-    Rule::contain(
+    Rule::ask(
         "push",
         Two,
         &[on(Kinds::VCS).what(&["push"])],
