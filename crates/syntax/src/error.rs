@@ -146,6 +146,10 @@ codes! {
     /// A single quote inside `"${…}"`, where shells disagree on what it quotes.
     AmbiguousQuote "ambiguous-quote" "a quote inside ${…} that shells read differently"
         "put the text in a variable first";
+    /// `~` or `~name` before a colon, where bash does not expand what follows.
+    AmbiguousTilde "ambiguous-tilde" "a tilde prefix that ends at a colon" "quote the tilde, or write the directory";
+    /// `$$` right before a bracket or quote, where bash may read another expansion.
+    GluedProcessId "glued-process-id" "$$ right before a bracket or quote" "write ${$}";
     /// A brace expansion whose results would be read again as other syntax.
     AmbiguousBrace "ambiguous-brace" "a brace expansion that makes new syntax" "write the words out";
     /// `$'…'` where bash removes its quotes and reads the text again.
@@ -158,6 +162,9 @@ codes! {
     /// A here-document line in a substitution that starts with the delimiter and has a closing parenthesis.
     HereDocumentEnd "here-document-end" "a here-document line that bash may take for its end"
         "put the delimiter on a line of its own, or use another delimiter";
+    /// `$(…)` in a pattern or number of `${…}` in a here-document.
+    SubstitutionInDocumentOperand "substitution-in-document-operand"
+        "$(…) inside ${…} in a here-document, which bash reads wrongly" "put the result in a variable first";
     /// More here-documents on a line than bash accepts.
     TooManyHereDocuments "too-many-here-documents" "too many here-documents on one line" "use files";
     /// A reserved word after a redirection or an assignment.

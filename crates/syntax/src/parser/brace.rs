@@ -6,6 +6,7 @@
 //! refused.
 
 use super::{Parser, Result, take};
+use crate::chars::is_name_byte;
 use crate::{
     Brace, BraceRange, ErrorCode, Parameter, ParameterName, ParameterOperation, ParseError, PartKind, Span,
     Subscript, SubstitutionForm, Word, WordPart,
@@ -72,6 +73,7 @@ impl<'a> Parser<'a> {
     fn expand(&mut self, pieces: &'a [Piece<'a>], word_start: bool) -> Result<bool> {
         self.enter()?;
         let mut rest = pieces;
+        let mark = self.stacks.parts.len();
         let mut word_start = word_start;
         let mut any = false;
         while let Some((open, close)) = self.find_braces(rest)? {
@@ -80,6 +82,7 @@ impl<'a> Parser<'a> {
             let braces = rest.get(open..=close).unwrap_or(&[]);
             self.emit(before)?;
             word_start &= before.is_empty();
+            let left = self.stacks.parts.get(mark..).and_then(<[_]>::last).copied();
             let brace = if inside.iter().any(|piece| matches!(piece.unit, Unit::Comma)) {
                 Some(self.list_of(inside, word_start)?)
             } else {
@@ -94,7 +97,11 @@ impl<'a> Parser<'a> {
                 None => self.emit(braces)?,
             }
             rest = rest.get(close + 1..).unwrap_or(&[]);
-            if brace.is_some() && rest.first().is_some_and(starts_with_tilde) {
+            if let Some(brace) = &brace
+                && (rest.first().is_some_and(starts_with_tilde)
+                    || before.last().is_some_and(is_open_tilde)
+                    || self.lengthens(left, brace, rest.first()))
+            {
                 return ambiguous(span_of(pieces));
             }
             word_start = false;
@@ -184,6 +191,32 @@ impl<'a> Parser<'a> {
         };
         self.stacks.words.push(Word { parts, span });
         Ok(())
+    }
+
+    /// Whether `$name` before the braces or at the end of an alternative is lengthened by what comes to stand behind
+    /// it: `$x{a,b}` becomes `$xa $xb`.
+    fn lengthens(&self, left: Option<WordPart<'a>>, brace: &Brace<'a>, right: Option<&Piece<'a>>) -> bool {
+        let name_follows = right.is_some_and(|piece| match piece.unit {
+            Unit::Part(_) | Unit::Comma | Unit::Dots | Unit::Close => false,
+            Unit::Open => true,
+            Unit::Text => piece.text().first().is_some_and(|byte| is_name_byte(*byte)),
+        });
+        let left = left.is_some_and(|part| self.is_unbraced_name(&part));
+        match brace {
+            Brace::Range(_) => left,
+            Brace::List(words) => words.iter().any(|word| match (word.parts.first(), word.parts.last()) {
+                (Some(first), Some(last)) => {
+                    let starts = match first.kind {
+                        PartKind::Literal(text) => text.first().is_some_and(|byte| is_name_byte(*byte)),
+                        PartKind::Brace(_) => true,
+                        _ => false,
+                    };
+                    let ends = matches!(last.kind, PartKind::Brace(_)) || self.is_unbraced_name(last);
+                    (left && starts) || (name_follows && ends)
+                }
+                _ => left && name_follows,
+            }),
+        }
     }
 
     /// `{~/a,~/b}`: the tilde prefix is expanded in each word that results. Pushes it and returns the rest.
@@ -317,6 +350,11 @@ fn span_of(pieces: &[Piece<'_>]) -> Span {
 
 fn starts_with_tilde(piece: &Piece<'_>) -> bool {
     matches!(piece.unit, Unit::Text) && piece.text().first() == Some(&b'~')
+}
+
+/// Whether what follows would belong to the tilde's login name.
+fn is_open_tilde(piece: &Piece<'_>) -> bool {
+    starts_with_tilde(piece) && !piece.text().contains(&b'/')
 }
 
 /// Whether the two dots at `index` stand right before a closing brace, where they do not count.

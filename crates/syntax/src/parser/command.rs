@@ -36,7 +36,7 @@ impl<'a> Parser<'a> {
                         self.cursor.set_position(end);
                         self.coprocess(start, opener)
                     }
-                    _ => self.fail(ErrorCode::UnexpectedReservedWord, "a command"),
+                    _ => self.fail_word(end, ErrorCode::UnexpectedReservedWord, "a command"),
                 }
             }
             None => self.simple_command(),

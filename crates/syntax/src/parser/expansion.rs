@@ -20,6 +20,8 @@ pub(super) enum Context {
     QuotedPattern,
     /// Directly between double quotes.
     DoubleQuoted,
+    /// Between double quotes in the operand of `"${…}"`.
+    InnerQuotes,
     /// A here-document's body.
     HereDocument,
     /// The operand of `"${…}"`.
@@ -46,6 +48,9 @@ impl<'a> Parser<'a> {
         let start = self.cursor.position();
         self.cursor.advance(1);
         let next = self.cursor.peek();
+        if next == b'(' && self.in_document_operand {
+            return self.fail_from(start, ErrorCode::SubstitutionInDocumentOperand, "");
+        }
         match next {
             b'(' if self.cursor.peek_second() == b'(' => {
                 self.skip_two();
@@ -76,6 +81,9 @@ impl<'a> Parser<'a> {
             }
             b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' => {
                 self.cursor.advance(1);
+                if next == b'$' {
+                    self.check_after_process_id(start, context)?;
+                }
                 self.push_parameter(ParameterName::Special(next), start, context);
             }
             _ if is_name_start(next) => {
@@ -90,10 +98,20 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
+    /// After `$$`: in some places bash takes its second character and what follows for another expansion.
+    fn check_after_process_id(&mut self, start: usize, context: Context) -> Result<()> {
+        let nested = !matches!(context, Context::Word | Context::DoubleQuoted | Context::HereDocument);
+        match self.cursor.peek() {
+            b'{' | b'(' | b'[' => self.fail_from(start, ErrorCode::GluedProcessId, ""),
+            b'\'' | b'"' if nested => self.fail_from(start, ErrorCode::GluedProcessId, ""),
+            _ => Ok(()),
+        }
+    }
+
     /// `$'…'` and `$"…"`, where they are quotations.
     fn dollar_quote(&mut self, quote: u8, start: usize, context: Context) -> Result<bool> {
         match context {
-            Context::DoubleQuoted | Context::HereDocument => {
+            Context::DoubleQuoted | Context::InnerQuotes | Context::HereDocument => {
                 self.cursor.set_position(start);
                 return Ok(false);
             }
@@ -161,6 +179,7 @@ impl<'a> Parser<'a> {
         self.enter()?;
         let pending = std::mem::take(&mut self.pending);
         let outer = std::mem::replace(&mut self.in_substitution, true);
+        let operand = std::mem::replace(&mut self.in_document_operand, false);
         let documents = self.documents;
         let script = self.list(Place::Inner)?;
         self.blanks();
@@ -174,6 +193,7 @@ impl<'a> Parser<'a> {
             return self.fail_from(start, ErrorCode::HereDocumentInSubstitution, "");
         }
         self.cursor.advance(1);
+        self.in_document_operand = operand;
         self.in_substitution = outer;
         self.pending = pending;
         self.leave();
@@ -239,6 +259,9 @@ impl<'a> Parser<'a> {
             }
         }
         self.spend(at - from)?;
+        if context == Context::InnerQuotes && self.cursor.slice(from, at).contains(&b'\\') {
+            return self.fail_from(start, ErrorCode::AmbiguousQuote, "");
+        }
         self.enter()?;
         let outer = self.cursor;
         self.cursor = if escapes {
@@ -251,8 +274,10 @@ impl<'a> Parser<'a> {
         };
         let pending = std::mem::take(&mut self.pending);
         let substitution = std::mem::replace(&mut self.in_substitution, false);
+        let operand = std::mem::replace(&mut self.in_document_operand, false);
         let extglob = self.extglob;
         let script = self.script_to_end()?;
+        self.in_document_operand = operand;
         self.extglob = extglob;
         self.in_substitution = substitution;
         self.pending = pending;
@@ -274,9 +299,10 @@ impl<'a> Parser<'a> {
                 at += 1;
                 continue;
             }
-            if removes_backslash(self.cursor.byte_at(at + 1), in_quotes) {
+            let next = self.cursor.byte_at(at + 1);
+            if removes_backslash(next, in_quotes) {
                 self.cursor.copy_into(piece, at, &mut text, &mut map);
-                piece = at + 1;
+                piece = at + 1 + usize::from(next == b'\n');
             }
             at += 2;
         }
@@ -285,9 +311,10 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a backslash before the character disappears inside backquotes.
+/// Whether a backslash before the character disappears inside backquotes. A newline disappears with it, even where
+/// the commands are in single quotes.
 fn removes_backslash(next: u8, in_quotes: bool) -> bool {
-    matches!(next, b'$' | b'`' | b'\\') || (next == b'"' && in_quotes)
+    matches!(next, b'$' | b'`' | b'\\' | b'\n') || (next == b'"' && in_quotes)
 }
 
 /// Whether a script is one pipeline of simple commands, which bash prints faithfully even with here-documents.

@@ -166,7 +166,9 @@ impl<'a> Parser<'a> {
         }
         let extglob = self.extglob;
         let substitution = std::mem::replace(&mut self.in_substitution, false);
+        let operand = std::mem::replace(&mut self.in_document_operand, false);
         let parts = self.here_document_text()?;
+        self.in_document_operand = operand;
         self.in_substitution = substitution;
         self.extglob = extglob;
         self.cursor = outer;

@@ -43,6 +43,8 @@ pub(crate) struct Parser<'a> {
     extglob: bool,
     /// Inside `$(…)` or `<(…)`, whose text bash prints and reads again before it runs it.
     in_substitution: bool,
+    /// In a pattern or number of `${…}` in a here-document, where bash 5.2 cannot read `$(…)`.
+    in_document_operand: bool,
     depth: u16,
     max_depth: u16,
     fuel: u64,
@@ -120,6 +122,7 @@ impl<'a> Parser<'a> {
             posix: options.dialect == Dialect::Posix,
             extglob: options.extglob && options.dialect == Dialect::Bash,
             in_substitution: false,
+            in_document_operand: false,
             depth: 0,
             max_depth: options.max_depth,
             fuel: FUEL_PER_BYTE * source.len() as u64 + 4096,
@@ -151,7 +154,7 @@ impl<'a> Parser<'a> {
         self.blanks();
         if !self.cursor.at_end() {
             return match self.keyword()? {
-                Some(_) => self.fail(ErrorCode::UnexpectedReservedWord, "a command"),
+                Some((_, end)) => self.fail_word(end, ErrorCode::UnexpectedReservedWord, "a command"),
                 None => self.fail(ErrorCode::UnexpectedToken, "a command or the end"),
             };
         }
@@ -165,7 +168,7 @@ impl<'a> Parser<'a> {
         let mark = self.stacks.items.len();
         let mut line_mark = mark;
         loop {
-            if self.newlines()? && place == Place::Top {
+            if self.newlines()? > 0 && place == Place::Top {
                 self.note_options(line_mark);
                 line_mark = self.stacks.items.len();
             }
@@ -296,9 +299,13 @@ impl<'a> Parser<'a> {
             if !piped {
                 break;
             }
-            // After `|`, `time` is an ordinary word; after a line break in between, that depends on how many.
-            if self.newlines()? && matches!(self.keyword()?, Some((Keyword::Time, _))) && !self.posix {
-                return self.fail(ErrorCode::UnexpectedReservedWord, "a command");
+            // After `|`, and one newline, `time` is an ordinary word; otherwise reserved, and out of place.
+            let newlines = self.newlines()?;
+            if newlines > usize::from(!pipes_stderr)
+                && !self.posix
+                && let Some((Keyword::Time, end)) = self.keyword()?
+            {
+                return self.fail_word(end, ErrorCode::UnexpectedReservedWord, "a command");
             }
         }
         let stages = take(self.arena, &mut self.stacks.stages, mark);
@@ -365,7 +372,7 @@ impl<'a> Parser<'a> {
             ahead.advance(1);
         }
         if word.get(..length).is_some_and(|word| Keyword::of(word).is_some()) {
-            return self.fail(ErrorCode::SplitReservedWord, "");
+            return self.fail_word(ahead.position(), ErrorCode::SplitReservedWord, "");
         }
         Ok(None)
     }
@@ -410,15 +417,15 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Steps over blanks, comments and newlines; here-documents begin after a newline. True if there was a newline.
-    fn newlines(&mut self) -> Result<bool> {
-        let mut any = false;
+    /// Steps over blanks, comments and newlines; here-documents begin after a newline. Returns how many newlines.
+    fn newlines(&mut self) -> Result<usize> {
+        let mut count = 0;
         loop {
             self.blanks();
             if self.cursor.peek() != b'\n' {
-                return Ok(any);
+                return Ok(count);
             }
-            any = true;
+            count += 1;
             self.cursor.advance(1);
             self.here_document_bodies()?;
         }
@@ -463,6 +470,13 @@ impl<'a> Parser<'a> {
         let start = self.cursor.position();
         let end = (start + 1).min(self.cursor.len()).max(start);
         Err(ParseError { code, span: self.cursor.span(start, end), opener: None, expected })
+    }
+
+    /// An error about the word that ends at `end`.
+    #[cold]
+    fn fail_word<T>(&mut self, end: usize, code: ErrorCode, expected: &'static str) -> Result<T> {
+        let span = self.cursor.span(self.cursor.position(), end);
+        Err(ParseError { code, span, opener: None, expected })
     }
 
     /// An error about everything from `start` to the cursor.

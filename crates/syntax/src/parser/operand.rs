@@ -7,9 +7,9 @@
 use super::expansion::Context;
 use super::quote::escapes;
 use super::{Parser, Result, take};
-use crate::chars::{EXTGLOB, GLOB, QUOTE, class};
+use crate::chars::{EXTGLOB, GLOB, QUOTE, class, is_name_byte};
 use crate::cursor::END;
-use crate::{ErrorCode, PartKind, Span, Word, WordPart};
+use crate::{ErrorCode, Parameter, ParameterName, PartKind, Span, Word, WordPart};
 
 /// What the word is used for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,6 +101,7 @@ impl<'a> Parser<'a> {
 
     /// The operand of `"${x-word}"` and its kin.
     fn quoted_operand(&mut self, opener: Span) -> Result<()> {
+        let mark = self.stacks.parts.len();
         loop {
             let byte = self.cursor.peek();
             match byte {
@@ -112,8 +113,7 @@ impl<'a> Parser<'a> {
                     self.push_quoted(length);
                 }
                 b'"' => {
-                    self.double_quoted()?;
-                    self.check_inner_quotes()?;
+                    self.inner_quotes(mark)?;
                 }
                 b'\'' => self.literal_single_quotes(Context::QuotedOperand)?,
                 b'`' => self.backquoted(Context::QuotedOperand)?,
@@ -134,23 +134,42 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The double quotes inside `"${x-"…"}"` disappear before the text is expanded, so what they hold must not
-    /// combine with what follows.
-    fn check_inner_quotes(&mut self) -> Result<()> {
-        let open = match self.stacks.parts.last() {
-            Some(WordPart { kind: PartKind::DoubleQuoted(parts), .. }) => match parts.last() {
-                Some(WordPart { kind: PartKind::Quoted(text), .. }) => {
-                    matches!(text.last(), Some(b'$' | b'\\'))
-                }
-                _ => true,
-            },
-            _ => false,
+    /// Double quotes inside `"${x-"…"}"`. bash removes them before it expands the text, so what stands on their
+    /// sides must not combine.
+    fn inner_quotes(&mut self, mark: usize) -> Result<()> {
+        let before = self.stacks.parts.get(mark..).and_then(<[_]>::last).copied();
+        let first = self.cursor.raw(1);
+        self.double_quoted(Context::InnerQuotes)?;
+        let inside = match self.stacks.parts.last() {
+            Some(WordPart { kind: PartKind::DoubleQuoted(parts), .. }) => *parts,
+            _ => &[],
         };
         let next = self.cursor.peek();
-        if open && next != b'}' && !matches!(next, b' ' | b'/' | b'.' | b',' | b'-') {
+        let joined = match inside.last() {
+            Some(last) => before.is_some_and(|part| self.combines(&part, first)) || self.combines(last, next),
+            None => before.is_some_and(|part| self.combines(&part, next)),
+        };
+        if joined || next == b'"' {
             return self.fail(ErrorCode::AmbiguousQuote, "");
         }
         Ok(())
+    }
+
+    /// Whether the part would mean something else with the character right behind it.
+    pub(super) fn combines(&self, part: &WordPart<'a>, next: u8) -> bool {
+        match part.kind {
+            PartKind::Quoted(text) | PartKind::Literal(text) => {
+                text.ends_with(b"$") && !b" /.,%:=+~^}".contains(&next)
+            }
+            PartKind::Parameter(_) => self.is_unbraced_name(part) && is_name_byte(next),
+            _ => false,
+        }
+    }
+
+    /// Whether the part is `$name` without braces, which a following letter would lengthen.
+    pub(super) fn is_unbraced_name(&self, part: &WordPart<'a>) -> bool {
+        matches!(part.kind, PartKind::Parameter(Parameter { name: ParameterName::Variable(_), .. }))
+            && self.source.get(part.span.start as usize + 1) != Some(&b'{')
     }
 
     /// Single quotes that bash pairs when it looks for the end of an expansion or expression, but that are ordinary

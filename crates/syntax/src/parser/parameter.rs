@@ -32,11 +32,17 @@ impl<'a> Parser<'a> {
             self.require_bash(start, "several variables, or \"$@\"")?;
             parameter.subscript = Some(self.parameter_subscript()?);
         }
-        parameter.operation = if length {
-            ParameterOperation::Length
+        if length {
+            parameter.operation = ParameterOperation::Length;
         } else {
-            self.parameter_operation(start, &mut parameter, context, opener)?
-        };
+            let outer = self.in_document_operand;
+            let word = matches!(self.cursor.peek(), b'-' | b'=' | b'?' | b'+')
+                || (self.cursor.peek() == b':'
+                    && matches!(self.cursor.peek_second(), b'-' | b'=' | b'?' | b'+'));
+            self.in_document_operand |= context == Context::HereDocument && !word;
+            parameter.operation = self.parameter_operation(start, &mut parameter, context, opener)?;
+            self.in_document_operand = outer;
+        }
         match self.cursor.peek() {
             b'}' => self.cursor.advance(1),
             END => return self.unterminated(ErrorCode::UnterminatedParameter, opener, "`}`"),
@@ -202,6 +208,9 @@ impl<'a> Parser<'a> {
                 self.cursor.advance(1);
                 self.require_bash(start, "sed, or ${x#…} and ${x%…}")?;
                 self.replacement(context, opener)
+            }
+            b'^' | b',' | b'~' if matches!(parameter.name, ParameterName::Special(b'-' | b'?' | b'#')) => {
+                self.bad_substitution(start)
             }
             b'^' | b',' | b'~' => {
                 self.cursor.advance(1);

@@ -42,27 +42,30 @@ impl<'a> Parser<'a> {
     }
 
     /// `"…"`
-    pub(super) fn double_quoted(&mut self) -> Result<()> {
+    pub(super) fn double_quoted(&mut self, context: Context) -> Result<()> {
         let start = self.cursor.position();
-        let parts = self.double_quoted_parts()?;
+        let parts = self.double_quoted_parts(context)?;
         self.push(PartKind::DoubleQuoted(parts), start);
         Ok(())
     }
 
     /// `$"…"`, at the double quote.
     pub(super) fn locale_quoted(&mut self, start: usize) -> Result<()> {
-        let parts = self.double_quoted_parts()?;
+        let parts = self.double_quoted_parts(Context::DoubleQuoted)?;
         self.push(PartKind::Locale(parts), start);
         Ok(())
     }
 
-    fn double_quoted_parts(&mut self) -> Result<&'a [WordPart<'a>]> {
+    /// `"…"`; `context` is the one inside: `DoubleQuoted` or `InnerQuotes`.
+    fn double_quoted_parts(&mut self, context: Context) -> Result<&'a [WordPart<'a>]> {
         let start = self.cursor.position();
         self.cursor.advance(1);
         let opener = self.cursor.span_from(start);
         self.enter()?;
         let mark = self.stacks.parts.len();
-        self.quoted_text(Context::DoubleQuoted, opener)?;
+        let operand = std::mem::replace(&mut self.in_document_operand, false);
+        self.quoted_text(context, opener)?;
+        self.in_document_operand = operand;
         self.leave();
         Ok(take(self.arena, &mut self.stacks.parts, mark))
     }
@@ -77,7 +80,7 @@ impl<'a> Parser<'a> {
     /// Text in which only `$`, `` ` `` and `\` are special: to the closing double quote, which is stepped over, or,
     /// in every other context, to the end of the text.
     pub(super) fn quoted_text(&mut self, context: Context, opener: Span) -> Result<()> {
-        let closes = context == Context::DoubleQuoted;
+        let closes = matches!(context, Context::DoubleQuoted | Context::InnerQuotes);
         loop {
             match self.cursor.peek() {
                 END if closes => {
@@ -89,6 +92,9 @@ impl<'a> Parser<'a> {
                     return Ok(());
                 }
                 b'\\' if escapes(self.cursor.raw(1), closes) => self.escaped(),
+                b'\\' if context == Context::InnerQuotes => {
+                    return self.fail(ErrorCode::AmbiguousQuote, "");
+                }
                 b'$' => {
                     if !self.dollar(context)? {
                         self.push_quoted(1);
@@ -96,7 +102,7 @@ impl<'a> Parser<'a> {
                 }
                 b'`' => self.backquoted(context)?,
                 _ => {
-                    let length = self.quoted_run(closes);
+                    let length = self.quoted_run(closes, context == Context::InnerQuotes);
                     self.push_quoted(length);
                 }
             }
@@ -118,13 +124,14 @@ impl<'a> Parser<'a> {
     }
 
     /// How many bytes from here on stand for themselves in quoted text.
-    fn quoted_run(&self, closes: bool) -> usize {
+    fn quoted_run(&self, closes: bool, stops_at_backslash: bool) -> usize {
         let rest = self.cursor.rest();
         let mut length = 0;
         loop {
             match rest.get(length) {
                 None | Some(b'$' | b'`') => return length,
                 Some(b'"') if closes => return length,
+                Some(b'\\') if stops_at_backslash => return length,
                 Some(b'\\') => match rest.get(length + 1) {
                     None => return length + 1,
                     Some(b'\n') => return length,

@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         if self.cursor.peek_second() == b'(' {
-            return self.fail_from(start, ErrorCode::GluedDescriptor, "");
+            return self.fail_from(start, ErrorCode::GluedDescriptor, "a descriptor and a word");
         }
         if i32::try_from(number).is_err() {
             return self.fail_from(start, ErrorCode::DescriptorTooLarge, "");
@@ -77,17 +77,17 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         if text.contains(&b'\\') {
-            return self.fail_from(start, ErrorCode::GluedDescriptor, "");
+            return self.fail_word(after.position(), ErrorCode::GluedDescriptor, "");
         }
         let name_length = text.iter().position(|byte| *byte == b'[').unwrap_or(text.len());
         if !text.get(..name_length).is_some_and(is_name) {
             return Ok(None);
         }
         if name_length < text.len() {
-            return self.fail_from(start, ErrorCode::DescriptorElement, "");
+            return self.fail_word(after.position(), ErrorCode::DescriptorElement, "");
         }
         if after.peek_second() == b'(' {
-            return self.fail_from(start, ErrorCode::GluedDescriptor, "");
+            return self.fail_word(after.position(), ErrorCode::GluedDescriptor, "");
         }
         self.cursor = after;
         self.require_bash(start, "a descriptor number")?;

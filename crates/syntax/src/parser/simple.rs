@@ -51,8 +51,8 @@ impl<'a> Parser<'a> {
             if self.stacks.words.len() == words {
                 let first =
                     self.stacks.redirects.len() == redirects && self.stacks.assignments.len() == assignments;
-                if !first && self.keyword()?.is_some() {
-                    return self.fail(ErrorCode::ReservedWordAfterPrefix, "a command name");
+                if !first && let Some((_, end)) = self.keyword()? {
+                    return self.fail_word(end, ErrorCode::ReservedWordAfterPrefix, "a command name");
                 }
                 if let Some(assignment) = self.assignment(settled)? {
                     self.stacks.assignments.push(assignment);

@@ -75,7 +75,7 @@ impl<'a> Parser<'a> {
         let extglob = self.extglob || mode.pattern;
         let mut brace = false;
         if mode.tilde != Tilde::Never && self.cursor.peek() == b'~' {
-            self.tilde(mode.tilde == Tilde::Value);
+            self.tilde(mode.tilde == Tilde::Value)?;
         }
         loop {
             let byte = self.cursor.peek();
@@ -102,7 +102,7 @@ impl<'a> Parser<'a> {
                 let run = self.literal(start, mode.tilde, extglob)?;
                 brace |= run.brace;
                 if run.tilde {
-                    self.tilde(true);
+                    self.tilde(true)?;
                 }
             }
         }
@@ -191,8 +191,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A tilde prefix, or a literal tilde if what follows rules that out. `value`: a colon ends the prefix.
-    pub(super) fn tilde(&mut self, value: bool) {
+    /// A tilde prefix, or a literal tilde if what follows rules that out. `value`: in an assignment's value.
+    fn tilde(&mut self, value: bool) -> Result<()> {
         let start = self.cursor.position();
         let mut ahead = self.cursor;
         ahead.advance(1);
@@ -201,7 +201,9 @@ impl<'a> Parser<'a> {
             let byte = ahead.peek();
             match byte {
                 END | b'/' => break true,
-                b':' => break value,
+                b':' if value => break true,
+                // Elsewhere bash takes what stands between the colon and the next slash literally.
+                b':' => return self.fail(ErrorCode::AmbiguousTilde, ""),
                 _ if class(byte) & META != 0 => break true,
                 _ if class(byte) & (QUOTE | GLOB | BRACE | TILDE) != 0 || byte == b'}' || byte == b',' => {
                     break false;
@@ -215,6 +217,7 @@ impl<'a> Parser<'a> {
             self.push(PartKind::Tilde(login.into_bump_slice()), start);
         }
         // A literal tilde begins the run of text that the caller reads next.
+        Ok(())
     }
 
     /// `?(…)` and its kin. `in_braces`: inside `${…}`, where an unquoted `}` would end the expansion.
@@ -307,7 +310,7 @@ impl<'a> Parser<'a> {
         match byte {
             b'\\' => self.backslash(),
             b'\'' => self.single_quoted()?,
-            b'"' => self.double_quoted()?,
+            b'"' => self.double_quoted(Context::DoubleQuoted)?,
             b'`' => self.backquoted(context)?,
             _ => {
                 if !self.dollar(context)? {

@@ -6,6 +6,9 @@
 //! expansion, `T[…]` a tilde prefix.
 #![allow(dead_code, unreachable_pub, missing_docs)]
 
+pub mod shell;
+pub mod table;
+pub mod value;
 pub mod walk;
 
 use shward_syntax::*;
@@ -18,7 +21,7 @@ pub fn dump(script: &Script<'_>) -> String {
 }
 
 /// The same, with differences left out that bash's own printer does not preserve: default descriptors, the kind of
-/// quotes, the default name of a coprocess.
+/// quotes, the default name of a coprocess, `elif`, `[[ word ]]`, `for` without `in`, the group around a body.
 pub fn dump_canonical(script: &Script<'_>) -> String {
     let mut out = String::new();
     Dump(&mut out, true).script(script);
@@ -126,8 +129,8 @@ impl Dump<'_> {
             CommandKind::Subshell(script) => self.list("sub", &[&script]),
             CommandKind::If(command) => {
                 self.put("(if");
-                for (condition, body) in command.arms {
-                    self.put(" [");
+                for (index, (condition, body)) in command.arms.iter().enumerate() {
+                    self.put(if index > 0 && self.1 { " else [(if [" } else { " [" });
                     self.script(condition);
                     self.put("] [");
                     self.script(body);
@@ -137,6 +140,9 @@ impl Dump<'_> {
                     self.put(" else [");
                     self.script(otherwise);
                     self.put("]");
+                }
+                if self.1 {
+                    self.put(&")]".repeat(command.arms.len() - 1));
                 }
                 self.put(")");
             }
@@ -183,7 +189,10 @@ impl Dump<'_> {
             }
             CommandKind::Function(function) => {
                 write!(self.0, "(function {} ", function.name.escape_ascii()).unwrap();
+                let wrap = self.1 && !matches!(function.body.kind, CommandKind::BraceGroup(_));
+                self.put(if wrap { "({ [" } else { "" });
                 self.command(function.body);
+                self.put(if wrap { "])" } else { "" });
                 self.put(")");
             }
             CommandKind::Coprocess(coprocess) => {
@@ -213,6 +222,9 @@ impl Dump<'_> {
 
     fn for_command(&mut self, name: &str, command: &For<'_>) {
         write!(self.0, "({name} {}", command.name.escape_ascii()).unwrap();
+        if command.words.is_none() && self.1 {
+            self.put(" in D[${@}]");
+        }
         if let Some(words) = command.words {
             self.put(" in");
             for word in words {
@@ -253,7 +265,10 @@ impl Dump<'_> {
                 write!(self.0, " {} ", operator.escape_ascii()).unwrap();
                 self.word(right);
             }
-            Test::Word(word) => self.word(word),
+            Test::Word(word) => {
+                self.put(if self.1 { "-n " } else { "" });
+                self.word(word);
+            }
         }
     }
 
