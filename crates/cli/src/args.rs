@@ -1,0 +1,98 @@
+//! What was typed, checked against the table of flags.
+
+use crate::flags::{Flag, HELP, Verb};
+use lexopt::Arg;
+use std::ffi::OsString;
+
+/// The parsed command line of one verb.
+#[derive(Debug, Default)]
+pub(crate) struct Args {
+    values: Vec<(&'static str, OsString)>,
+    /// The words that are not options, before `--`.
+    pub(crate) operands: Vec<OsString>,
+    /// The words after `--`, if it was there.
+    pub(crate) command: Option<Vec<OsString>>,
+}
+
+impl Args {
+    /// Reads the words after the verb.
+    ///
+    /// # Errors
+    /// A message that names the wrong word and what would be right.
+    pub(crate) fn parse(
+        verb: &'static Verb,
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Result<Self, String> {
+        let mut args = Self::default();
+        let mut parser = lexopt::Parser::from_args(words);
+        loop {
+            if let Some(raw) = parser.try_raw_args()
+                && raw.peek().is_some_and(|word| word == "--")
+            {
+                args.command = Some(raw.skip(1).collect());
+                return Ok(args);
+            }
+            let name = match parser.next().map_err(|e| e.to_string())? {
+                None => return Ok(args),
+                Some(Arg::Value(word)) => {
+                    args.operands.push(word);
+                    continue;
+                }
+                Some(Arg::Short('h')) => HELP.name,
+                Some(Arg::Short(c)) => return Err(unknown(verb, &format!("-{c}"))),
+                Some(Arg::Long(name)) => match verb.flags.iter().find(|f| f.name == name) {
+                    Some(flag) => flag.name,
+                    None => return Err(unknown(verb, &format!("--{name}"))),
+                },
+            };
+            let takes_value = verb.flags.iter().any(|f| f.name == name && f.value.is_some());
+            let value =
+                if takes_value { parser.value().map_err(|e| e.to_string())? } else { OsString::new() };
+            args.values.push((name, value));
+        }
+    }
+
+    /// Whether the switch was given.
+    pub(crate) fn has(&self, flag: &Flag) -> bool {
+        self.values.iter().any(|(name, _)| *name == flag.name)
+    }
+
+    /// The last value given for the option.
+    pub(crate) fn get(&self, flag: &Flag) -> Option<&OsString> {
+        self.values.iter().rev().find(|(name, _)| *name == flag.name).map(|(_, v)| v)
+    }
+
+    /// The last value as text.
+    ///
+    /// # Errors
+    /// It is not UTF-8.
+    pub(crate) fn text(&self, flag: &Flag) -> Result<Option<&str>, String> {
+        match self.get(flag) {
+            None => Ok(None),
+            Some(v) => v.to_str().map(Some).ok_or_else(|| format!("--{}: the value is not UTF-8", flag.name)),
+        }
+    }
+
+    /// The last value as a number.
+    ///
+    /// # Errors
+    /// It is not a number in the range.
+    pub(crate) fn number(&self, flag: &Flag, least: u64, most: u64) -> Result<Option<u64>, String> {
+        let Some(text) = self.text(flag)? else { return Ok(None) };
+        match text.parse() {
+            Ok(n) if (least..=most).contains(&n) => Ok(Some(n)),
+            _ => Err(format!("--{}: {text:?} is not a whole number from {least} to {most}", flag.name)),
+        }
+    }
+}
+
+fn unknown(verb: &Verb, name: &str) -> String {
+    let near = verb
+        .flags
+        .iter()
+        .find(|f| name.trim_start_matches('-').starts_with(f.name.get(..3).unwrap_or(f.name)));
+    match near {
+        Some(flag) => format!("unknown option {name}; did you mean --{}?", flag.name),
+        None => format!("unknown option {name}; `shward {} --help` lists the options", verb.name),
+    }
+}

@@ -1,0 +1,73 @@
+//! `check`: decide about a command without running it.
+
+use crate::args::Args;
+use crate::exit::Exit;
+use crate::flags::{BATCH, CONTAINED, FROZEN, JSON, PLAN};
+use crate::terminal::{self, Fail};
+use crate::{ask, batch, setup, shown};
+use shward::{Checked, Decision, Error, Firewall, Setting};
+use std::fmt::Write as _;
+
+/// How the options say a request is to be judged.
+pub(crate) fn setting(args: &Args) -> Setting {
+    let mut setting = Setting::others();
+    setting.contained = args.has(&CONTAINED);
+    setting.frozen = args.has(&FROZEN);
+    setting.plan = args.has(&PLAN);
+    setting
+}
+
+/// The exit code for a decision.
+pub(crate) fn exit(decision: Decision) -> Exit {
+    match decision {
+        Decision::Allow => Exit::Allow,
+        Decision::Ask => Exit::Ask,
+        Decision::Deny => Exit::Deny,
+    }
+}
+
+/// Carries out the verb.
+///
+/// # Errors
+/// The options or the request are wrong, or the decision could not be recorded.
+pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
+    let setting = setting(args);
+    let firewall = if setting.frozen { Firewall::new(setup::policy(args)?) } else { setup::firewall(args)? };
+    if args.has(&BATCH) {
+        return batch::run(args, &firewall, &setting);
+    }
+    let request = ask::request(args)?;
+    let checked = firewall.check(&request, &setting).map_err(fail)?;
+    if args.has(&JSON) {
+        terminal::line(&serde_json::to_string(&checked).map_err(|e| Fail::io(e.to_string()))?);
+    } else {
+        terminal::line(&text(&checked));
+    }
+    Ok(exit(checked.decision))
+}
+
+/// What a failure of the engine means for the one who asked.
+pub(crate) fn fail(error: Error) -> Fail {
+    match error {
+        Error::BadRequest(e) => Fail::input(e.to_string()),
+        e => Fail::io(e.to_string()),
+    }
+}
+
+/// A verdict in words.
+pub(crate) fn text(checked: &Checked) -> String {
+    let mut out = format!("{} (tier {})\n", checked.decision.as_str(), checked.tier);
+    for finding in &checked.findings {
+        let _ = writeln!(
+            out,
+            "  {}: {} [{}]",
+            finding.decision.as_str(),
+            shown::one_line(&finding.message),
+            finding.rule
+        );
+        if let Some(suggestion) = &finding.suggestion {
+            let _ = writeln!(out, "      instead: {}", shown::one_line(suggestion));
+        }
+    }
+    out
+}

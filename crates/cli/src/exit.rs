@@ -1,0 +1,72 @@
+//! The exit codes, one table: what scripts and hosts may rely on.
+
+use std::process::ExitCode;
+
+/// Why the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Allowed, or done.
+    Allow,
+    /// Something was found that the verb looks for (`audit verify`).
+    Found,
+    /// Denied.
+    Deny,
+    /// Asked.
+    Ask,
+    /// The command line is wrong.
+    Usage,
+    /// The input is wrong.
+    BadInput,
+    /// A file could not be read or written.
+    Io,
+    /// `run`: the time was over.
+    TimedOut,
+    /// `run`: shward failed before anything ran.
+    NotRun,
+    /// `run`: denied, or asked and not answered.
+    Refused,
+    /// `run`: the command's own code.
+    Command(u8),
+    /// `run`: the command died of a signal.
+    Signal(i32),
+}
+
+/// What each code means, for `--help`.
+pub(crate) const TABLE: &[(&str, &str)] = &[
+    ("0", "allowed (check), done"),
+    ("1", "the log does not verify (audit verify)"),
+    ("2", "denied (check, hook)"),
+    ("3", "asked (check)"),
+    ("64", "wrong usage"),
+    ("65", "bad input"),
+    ("74", "a file could not be read or written"),
+    ("124", "run: timed out"),
+    ("125", "run: shward failed before running anything"),
+    ("126", "run: denied, or asked and not answered"),
+    ("128+n", "run: the command died of signal n; else run passes the command's code through"),
+];
+
+impl Exit {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Allow => 0,
+            Self::Found => 1,
+            Self::Deny => 2,
+            Self::Ask => 3,
+            Self::Usage => 64,
+            Self::BadInput => 65,
+            Self::Io => 74,
+            Self::TimedOut => 124,
+            Self::NotRun => 125,
+            Self::Refused => 126,
+            Self::Command(code) => code,
+            Self::Signal(n) => u8::try_from(128 + n).unwrap_or(255),
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}

@@ -1,0 +1,192 @@
+//! `explain`: the command with carets under what matters, its programs, effects, rules, and what would make it allowed.
+
+use crate::args::Args;
+use crate::exit::Exit;
+use crate::flags::{COLOR, CONTAINED, FROZEN, JSON, SANDBOX};
+use crate::shown::{Shown, one_line};
+use crate::terminal::{self, Fail};
+use crate::{ask, check, setup};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use shward::{Checked, Containment, Decision, EffectReport, Firewall, InvocationReport, PlanReport, Request};
+use std::fmt::Write as _;
+
+/// At most this many programs and effects are listed; `--json` has them all.
+const MAX_LISTED: usize = 40;
+
+/// Carries out the verb.
+///
+/// # Errors
+/// The options or the request are wrong.
+pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
+    let firewall = Firewall::new(setup::policy(args)?);
+    let request = ask::request(args)?;
+    let mut setting = check::setting(args);
+    setting.plan = true;
+    let input = |e: shward::BadRequest| Fail::input(e.to_string());
+    let checked = firewall.examine(&request, &setting).map_err(input)?;
+    if args.has(&JSON) {
+        terminal::line(&serde_json::to_string(&checked).map_err(|e| Fail::io(e.to_string()))?);
+        return Ok(check::exit(checked.decision));
+    }
+    let mut other = setting;
+    other.contained = !setting.contained;
+    let other = firewall.examine(&request, &other).map_err(input)?;
+    let color = match args.text(&COLOR).map_err(Fail::usage)? {
+        None | Some("auto") => terminal::wants_color(),
+        Some("always") => true,
+        Some("never") => false,
+        Some(when) => return Err(Fail::usage(format!("--color: {when:?} is not auto, always or never"))),
+    };
+    let mut out = headline(&firewall, &checked, &other, args.has(&CONTAINED));
+    out.push_str(&findings(&request, &checked, color));
+    if let Some(plan) = &checked.plan {
+        out.push_str(&programs(plan));
+        out.push_str(&effects(plan));
+    }
+    if args.has(&SANDBOX) && !args.has(&FROZEN) {
+        out.push_str(&sandbox(&firewall, &request)?);
+    }
+    terminal::line(out.trim_end());
+    Ok(check::exit(checked.decision))
+}
+
+fn headline(firewall: &Firewall, checked: &Checked, other: &Checked, contained: bool) -> String {
+    let who = |contained: bool| if contained { "when shward runs it" } else { "when somebody else runs it" };
+    let mut out = format!(
+        "{} {}: tier {}, profile {}\n",
+        word(checked.decision),
+        who(contained),
+        checked.tier,
+        firewall.policy().profile().name()
+    );
+    if other.decision != checked.decision {
+        let _ = writeln!(out, "{} {}", word(other.decision), who(!contained));
+    }
+    out
+}
+
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allowed",
+        Decision::Ask => "asked",
+        Decision::Deny => "denied",
+    }
+}
+
+/// Each finding with carets under the part of the command that it is about.
+fn findings(request: &Request, checked: &Checked, color: bool) -> String {
+    let text = request.text();
+    let shown = Shown::new(&text);
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+    let mut out = String::new();
+    for finding in &checked.findings {
+        let [start, end] = finding.span;
+        let level = match finding.decision {
+            Decision::Deny => Level::ERROR.with_name("deny"),
+            Decision::Ask => Level::WARNING.with_name("ask"),
+            Decision::Allow => Level::NOTE.with_name("note"),
+        };
+        let message = one_line(&finding.message);
+        let suggestion = finding.suggestion.as_deref().map(one_line);
+        let snippet = Snippet::source(shown.text())
+            .fold(true)
+            .annotation(AnnotationKind::Primary.span(shown.range(start, end)).label(finding.rule.as_str()));
+        let mut group = level.primary_title(message.as_str()).element(snippet);
+        if let Some(suggestion) = &suggestion {
+            group = group.element(Level::HELP.with_name("instead").message(suggestion.as_str()));
+        }
+        let _ = write!(out, "\n{}\n", renderer.render(&[group]));
+    }
+    out
+}
+
+fn programs(plan: &PlanReport) -> String {
+    let mut out = String::new();
+    let programs: Vec<&InvocationReport> = plan.invocations.iter().filter(|i| !i.builtin).collect();
+    if !programs.is_empty() {
+        out.push_str("\nprograms\n");
+    }
+    for invocation in programs.iter().take(MAX_LISTED) {
+        let words: Vec<String> =
+            invocation.argv.iter().map(|w| w.as_deref().map_or_else(|| "…".to_owned(), quoted)).collect();
+        let certainty = if invocation.certain { "" } else { "   (possibly)" };
+        let _ = writeln!(out, "  {}{certainty}", one_line(&words.join(" ")));
+    }
+    out.push_str(&more(programs.len()));
+    out
+}
+
+fn effects(plan: &PlanReport) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for effect in &plan.effects {
+        let line = effect_line(effect);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let mut out = String::from("\neffects\n");
+    if lines.is_empty() {
+        out.push_str("  none beyond printing\n");
+    }
+    for line in lines.iter().take(MAX_LISTED) {
+        let _ = writeln!(out, "  {line}");
+    }
+    out.push_str(&more(lines.len()));
+    out
+}
+
+fn more(count: usize) -> String {
+    match count.checked_sub(MAX_LISTED) {
+        None | Some(0) => String::new(),
+        Some(n) => format!("  … and {n} more (--json lists all)\n"),
+    }
+}
+
+fn effect_line(effect: &EffectReport) -> String {
+    let mut line = format!("{:<10}", effect.kind);
+    if let Some(path) = &effect.path {
+        let _ = write!(line, " {}", one_line(path));
+    }
+    match effect.rest {
+        Some("unknown") if effect.path.is_none() => line.push_str(" a place that is not known"),
+        Some("unknown") => line.push_str("… (the rest is not known)"),
+        Some("glob") => line.push_str("/… (names that match)"),
+        Some(_) => line.push_str("/…"),
+        None if effect.tree => line.push_str("/…"),
+        None => {}
+    }
+    if let Some(host) = &effect.host {
+        let _ = write!(line, " {}", one_line(host));
+    }
+    if let Some(detail) = &effect.detail {
+        let _ = write!(line, " {}", one_line(detail));
+    }
+    if let Some(scope) = effect.scope {
+        let _ = write!(line, "   [{scope}]");
+    }
+    if effect.kind != "write" && !effect.origins.is_empty() {
+        let _ = write!(line, "   from {}", effect.origins.join(", "));
+    }
+    if !effect.certain {
+        line.push_str("   (possibly)");
+    }
+    line
+}
+
+/// A word as one would type it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-^~{}[]*?!#".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn sandbox(firewall: &Firewall, request: &Request) -> Result<String, Fail> {
+    let plan = firewall.sandbox_plan(request, Containment::default()).map_err(check::fail)?;
+    Ok(match plan {
+        Some(plan) => format!("\nsandbox\n{plan}"),
+        None => "\nsandbox\n  none: shward would not run this\n".to_owned(),
+    })
+}

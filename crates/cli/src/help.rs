@@ -1,0 +1,47 @@
+//! `--help`, written from the tables.
+
+use crate::exit;
+use crate::flags::{VERBS, Verb};
+use std::fmt::Write;
+
+/// The help of the whole program.
+pub(crate) fn program() -> String {
+    let mut out = String::from(
+        "shward: the firewall between AI agents and the shell\n\n\
+         Usage: shward VERB [OPTIONS]\n\nVerbs:\n",
+    );
+    for verb in VERBS {
+        let _ = writeln!(out, "  {:<11}{}", verb.name, verb.summary);
+    }
+    out.push_str("\nExit codes:\n");
+    for (code, meaning) in exit::TABLE {
+        let _ = writeln!(out, "  {code:<11}{meaning}");
+    }
+    out.push_str(
+        "\nTry:\n  shward explain -- 'find . -name \"*.tmp\" -delete'\n  shward run -- 'echo hi > out.txt; ls'\n\n\
+         `shward VERB --help` tells more. `shward --version` prints the version.\n",
+    );
+    out
+}
+
+/// The help of one verb.
+pub(crate) fn verb(verb: &Verb) -> String {
+    let mut out = format!(
+        "{}\n\nUsage: shward {} {}\n\n{}\n\nOptions:\n",
+        verb.summary, verb.name, verb.usage, verb.about
+    );
+    for flag in verb.flags {
+        let left = match flag.value {
+            Some(value) => format!("--{} {value}", flag.name),
+            None => format!("--{}", flag.name),
+        };
+        let _ = writeln!(out, "  {left:<20}{}", flag.help);
+    }
+    if !verb.examples.is_empty() {
+        out.push_str("\nExamples:\n");
+        for (command, what) in verb.examples {
+            let _ = writeln!(out, "  {command}\n      {what}");
+        }
+    }
+    out
+}

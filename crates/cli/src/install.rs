@@ -1,0 +1,132 @@
+//! `install` and `uninstall`: wiring shward into a host's settings file.
+
+use crate::args::Args;
+use crate::exit::Exit;
+use crate::flags::{DRY_RUN, HOME, JSON, PROJECT};
+use crate::terminal::{self, Fail};
+use serde_json::Value;
+use shward_hosts::claude;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// What is done to the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    Install,
+    Uninstall,
+}
+
+/// Carries out the verb.
+///
+/// # Errors
+/// The host is not known, or its settings cannot be read, understood or replaced.
+pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
+    let host = match args.operands.as_slice() {
+        [host] => host,
+        _ => return Err(Fail::usage("name the host: claude")),
+    };
+    if host != claude::HOST {
+        return Err(Fail::usage(format!("unknown host {host:?}; known hosts: {}", claude::HOST)));
+    }
+    let file = settings_file(args)?;
+    let before = read(&file)?;
+    let mut settings = parse(&file, &before)?;
+    let changed = match change {
+        Change::Install => claude::install(&mut settings, &binary()?),
+        Change::Uninstall => claude::uninstall(&mut settings),
+    }
+    .map_err(|e| Fail::input(format!("{}: {e}; mend the file or move it away", file.display())))?;
+    let mut after = serde_json::to_string_pretty(&settings).map_err(|e| Fail::io(e.to_string()))?;
+    after.push('\n');
+    if changed && !args.has(&DRY_RUN) {
+        if let Some(before) = &before {
+            write(&file.with_extension("json.before-shward"), before.as_bytes())
+                .map_err(|e| Fail::io(format!("{}: {e}", file.display())))?;
+        }
+        write(&file, after.as_bytes()).map_err(|e| Fail::io(format!("{}: {e}", file.display())))?;
+    }
+    say(change, args, &file, changed, &after);
+    Ok(Exit::Allow)
+}
+
+fn settings_file(args: &Args) -> Result<PathBuf, Fail> {
+    if args.has(&PROJECT) {
+        let here = std::env::current_dir().map_err(|e| Fail::io(format!("the current directory: {e}")))?;
+        return Ok(here.join(".claude/settings.json"));
+    }
+    let home =
+        args.get(&HOME).cloned().or_else(|| std::env::var_os("HOME")).filter(|h| Path::new(h).is_absolute());
+    let home = home.ok_or_else(|| Fail::usage("the home directory is not known; give --home DIR"))?;
+    Ok(Path::new(&home).join(".claude/settings.json"))
+}
+
+/// The absolute path of this program, without a version or a temporary part: hosts pin hooks by their text.
+fn binary() -> Result<String, Fail> {
+    let path = std::env::current_exe().map_err(|e| Fail::io(format!("the path of this program: {e}")))?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|p| Fail::io(format!("the path {p:?} is not UTF-8; install shward elsewhere")))
+}
+
+fn read(file: &Path) -> Result<Option<String>, Fail> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Fail::io(format!("{}: {e}", file.display()))),
+    }
+}
+
+fn parse(file: &Path, text: &Option<String>) -> Result<Value, Fail> {
+    match text.as_deref().map(str::trim) {
+        None | Some("") => Ok(Value::Object(serde_json::Map::new())),
+        Some(text) => serde_json::from_str(text).map_err(|e| {
+            Fail::input(format!("{}: not JSON: {e}; mend the file or move it away", file.display()))
+        }),
+    }
+}
+
+/// Replaces a file as a whole: a reader sees the old text or the new, never a part. Links are followed, so that a
+/// settings file kept elsewhere stays there, and the mode is kept.
+fn write(file: &Path, text: &[u8]) -> io::Result<()> {
+    let aim = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    let directory = aim.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(directory)?;
+    let mode = fs::metadata(&aim).map_or(0o600, |m| m.mode() & 0o777);
+    let temporary = aim.with_extension(format!("json.{}", std::process::id()));
+    let written = (|| {
+        let mut out = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary)?;
+        out.write_all(text)?;
+        out.sync_all()?;
+        fs::rename(&temporary, &aim)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn say(change: Change, args: &Args, file: &Path, changed: bool, after: &str) {
+    let dry = args.has(&DRY_RUN);
+    if args.has(&JSON) {
+        let answer = serde_json::json!({
+            "v": 1, "host": claude::HOST, "file": file, "changed": changed && !dry, "would_change": changed,
+        });
+        terminal::line(&answer.to_string());
+        return;
+    }
+    let file = file.display();
+    let text = match (change, changed, dry) {
+        (Change::Install, true, false) => {
+            format!("{file}: shward now answers for Bash. Start a new session to use it.")
+        }
+        (Change::Install, false, _) => format!("{file}: already installed, nothing changed."),
+        (Change::Uninstall, true, false) => {
+            format!("{file}: removed. Running sessions keep the hook until they end.")
+        }
+        (Change::Uninstall, false, _) => format!("{file}: not installed, nothing changed."),
+        (_, true, true) => format!("{file} would become:\n{after}Nothing was changed."),
+    };
+    terminal::line(&text);
+}

@@ -1,0 +1,136 @@
+//! `run`: decide, then run what is allowed in the sandbox.
+
+use crate::args::Args;
+use crate::exit::Exit;
+use crate::flags::{CONTAIN, JSON, MAX_OUTPUT, TIMEOUT};
+use crate::terminal::{self, Fail};
+use crate::{ask, check, setup};
+use shward::{Cancel, Containment, Decision, Error, Outcome, OutputStream, RunOptions};
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+/// The longest time that can be asked for, in seconds: a day.
+const MAX_TIMEOUT: u64 = 86_400;
+
+/// Carries out the verb.
+///
+/// # Errors
+/// Nothing ran, because the options or the request are wrong, the decision could not be recorded, or the sandbox could
+/// not be built.
+pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
+    let request = ask::request(args).map_err(not_run)?;
+    let firewall = setup::firewall(args).map_err(not_run)?;
+    let mut options = options(args)?;
+    let json = args.has(&JSON);
+    let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;
+    options.cancel = Some(cancel.clone());
+    let mut relay = Relay {
+        limit: if args.get(&MAX_OUTPUT).is_some() { options.max_output } else { usize::MAX },
+        written: [0, 0],
+        cancel,
+    };
+    let mut on_output = |stream: OutputStream, bytes: &[u8]| {
+        if !json {
+            relay.write(stream, bytes);
+        }
+    };
+    let outcome = firewall.run(&request, &options, &mut on_output).map_err(|e| match e {
+        Error::BadRequest(e) => Fail::input(e.to_string()),
+        e => not_run(Fail::io(e.to_string())),
+    })?;
+    if json {
+        terminal::line(&serde_json::to_string(&outcome).map_err(|e| Fail::io(e.to_string()))?);
+    } else {
+        say(&outcome, &relay);
+    }
+    Ok(exit(&outcome))
+}
+
+/// A failure before anything ran, which for wrong usage and input keeps its own code.
+fn not_run(fail: Fail) -> Fail {
+    match fail.exit {
+        Exit::Io => Fail { exit: Exit::NotRun, ..fail },
+        _ => fail,
+    }
+}
+
+fn options(args: &Args) -> Result<RunOptions, Fail> {
+    let mut options = RunOptions::default();
+    if let Some(seconds) = args.number(&TIMEOUT, 1, MAX_TIMEOUT).map_err(Fail::usage)? {
+        options.timeout = Duration::from_secs(seconds);
+    }
+    if let Some(bytes) = args.number(&MAX_OUTPUT, 0, 1 << 30).map_err(Fail::usage)? {
+        options.max_output = usize::try_from(bytes).unwrap_or(usize::MAX);
+    }
+    if let Some(name) = args.text(&CONTAIN).map_err(Fail::usage)? {
+        options.containment = Containment::from_name(name).ok_or_else(|| {
+            Fail::usage(format!(
+                "--contain: unknown level {name:?}; levels: read-only workspace-write loopback"
+            ))
+        })?;
+    }
+    Ok(options)
+}
+
+/// Passes output on as it comes.
+struct Relay {
+    limit: usize,
+    written: [usize; 2],
+    cancel: Cancel,
+}
+
+impl Relay {
+    fn write(&mut self, stream: OutputStream, bytes: &[u8]) {
+        let [out, err] = &mut self.written;
+        let written = if stream == OutputStream::Stdout { out } else { err };
+        let room = self.limit.saturating_sub(*written);
+        let bytes = bytes.get(..room).unwrap_or(bytes);
+        *written += bytes.len();
+        let done = match stream {
+            OutputStream::Stdout => {
+                io::stdout().lock().write_all(bytes).and_then(|()| io::stdout().lock().flush())
+            }
+            OutputStream::Stderr => io::stderr().lock().write_all(bytes),
+        };
+        // Nobody reads any more: the command would get SIGPIPE if it wrote there itself.
+        if done.is_err() {
+            self.cancel.cancel();
+        }
+    }
+}
+
+fn say(outcome: &Outcome, relay: &Relay) {
+    let Some(ending) = &outcome.ending else {
+        let checked = outcome.verdict();
+        terminal::error(&format!("shward: not run: {}", check::text(&checked).trim_end()));
+        if outcome.decision == Decision::Ask {
+            terminal::error(
+                "shward: nobody is there to answer; run it yourself if you want it, or change the command",
+            );
+        }
+        return;
+    };
+    if ending.timed_out {
+        terminal::error("shward: the time was over; the command and everything it started was killed");
+    }
+    let total = ending.stdout.total.saturating_add(ending.stderr.total);
+    let shown = (relay.written.iter().sum::<usize>()) as u64;
+    if shown < total && !ending.cancelled {
+        terminal::error(&format!("shward: {} bytes of output are not shown (--max-output)", total - shown));
+    }
+    if let Some(signal) = ending.signal.filter(|_| !ending.timed_out && !ending.cancelled) {
+        terminal::error(&format!("shward: the command died of signal {signal}"));
+    }
+}
+
+fn exit(outcome: &Outcome) -> Exit {
+    match &outcome.ending {
+        None => Exit::Refused,
+        Some(e) if e.timed_out => Exit::TimedOut,
+        Some(e) => match (e.exit_code, e.signal) {
+            (Some(code), _) => Exit::Command(u8::try_from(code).unwrap_or(255)),
+            (None, Some(signal)) => Exit::Signal(signal),
+            (None, None) => Exit::NotRun,
+        },
+    }
+}

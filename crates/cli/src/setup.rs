@@ -1,0 +1,39 @@
+//! From the options to a [`Firewall`]: policy and log.
+
+use crate::args::Args;
+use crate::flags::{LOG, PROFILE};
+use crate::terminal::Fail;
+use shward::audit::Log;
+use shward::{Firewall, Policy, Profile};
+use std::path::{Path, PathBuf};
+
+/// The policy that `--profile` names.
+pub(crate) fn policy(args: &Args) -> Result<Policy, Fail> {
+    let Some(name) = args.text(&PROFILE).map_err(Fail::usage)? else { return Ok(Policy::default()) };
+    match Profile::from_name(name) {
+        Some(profile) => Ok(Policy::new(profile)),
+        None => {
+            let known: Vec<&str> = Profile::ALL.iter().map(|p| p.name()).collect();
+            Err(Fail::usage(format!("unknown profile {name:?}; profiles: {}", known.join(" "))))
+        }
+    }
+}
+
+/// A firewall that records into the log of the options.
+pub(crate) fn firewall(args: &Args) -> Result<Firewall, Fail> {
+    let path = log_path(args)?;
+    let log = Log::open(&path).map_err(|e| Fail::io(format!("{e}")))?;
+    Ok(Firewall::new(policy(args)?).with_log(log))
+}
+
+/// The log file: `--log`, else the XDG state directory.
+pub(crate) fn log_path(args: &Args) -> Result<PathBuf, Fail> {
+    if let Some(path) = args.get(&LOG) {
+        return Ok(PathBuf::from(path));
+    }
+    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let state = variable("XDG_STATE_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/state")));
+    let state =
+        state.ok_or_else(|| Fail::usage("the state directory is not known; set HOME or give --log FILE"))?;
+    Ok(state.join(Path::new("shward/audit.jsonl")))
+}

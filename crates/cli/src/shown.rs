@@ -1,0 +1,127 @@
+//! Text as it is shown to a person: what would move the cursor, hide, or reorder letters is made visible.
+//!
+//! A command comes from an agent, and may hold escape sequences or bidirectional controls that make the terminal show
+//! something else than what would run.
+
+use std::ops::Range;
+
+/// Text made safe to show, with the way back from offsets in the original.
+#[derive(Debug, Clone)]
+pub(crate) struct Shown {
+    text: String,
+    /// (offset in the original, offset in the shown text) at each character that was replaced.
+    shifts: Vec<(usize, usize)>,
+}
+
+impl Shown {
+    /// Makes the text safe. Newlines stay.
+    pub(crate) fn new(original: &str) -> Self {
+        let mut shown = Self { text: String::with_capacity(original.len()), shifts: Vec::new() };
+        for (at, c) in original.char_indices() {
+            if is_plain(c) {
+                shown.text.push(c);
+            } else {
+                for escaped in c.escape_unicode() {
+                    shown.text.push(escaped);
+                }
+                shown.shifts.push((at + c.len_utf8(), shown.text.len()));
+            }
+        }
+        shown
+    }
+
+    /// The safe text.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The range in the safe text for a range in the original, moved to character boundaries and never out of bounds.
+    pub(crate) fn range(&self, start: u32, end: u32) -> Range<usize> {
+        let start = self.boundary(start as usize);
+        start..self.boundary(end as usize).max(start)
+    }
+
+    fn boundary(&self, offset: usize) -> usize {
+        let before = self.shifts.partition_point(|(original, _)| *original <= offset);
+        let (original, shown) =
+            before.checked_sub(1).and_then(|i| self.shifts.get(i)).copied().unwrap_or((0, 0));
+        let mut at = (shown + (offset - original)).min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+}
+
+/// Whether a character is shown as itself by every terminal, in its place.
+fn is_plain(c: char) -> bool {
+    match c {
+        '\n' | '\t' => true,
+        // Controls, soft hyphen, invisible fillers, zero-width and bidirectional characters, line separators, tags,
+        // variation selectors (Unicode 15.1, general categories Cc, Cf, Zl, Zp and Default_Ignorable_Code_Point).
+        '\0'..='\u{1f}'
+        | '\u{7f}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{34f}'
+        | '\u{61c}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => false,
+        // Blanks that look like a space and are none to the shell.
+        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => false,
+        _ => true,
+    }
+}
+
+/// Makes a text safe to show on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    Shown::new(text).text().replace('\n', "⏎").replace('\t', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shown, one_line};
+
+    #[test]
+    fn dangerous_characters_are_made_visible_and_spans_follow() {
+        let original = "a\u{1b}[2Kb \u{202e}x é";
+        let shown = Shown::new(original);
+        assert_eq!(shown.text(), "a\\u{1b}[2Kb \\u{202e}x é");
+        let span = |word: &str| {
+            let at = original.find(word).unwrap();
+            let range = shown.range(u32::try_from(at).unwrap(), u32::try_from(at + word.len()).unwrap());
+            shown.text().get(range).unwrap()
+        };
+        assert_eq!(span("[2Kb"), "[2Kb");
+        assert_eq!(span("x"), "x");
+        assert_eq!(span("é"), "é");
+        assert_eq!(span(original), shown.text());
+    }
+
+    #[test]
+    fn any_range_is_safe() {
+        let shown = Shown::new("é\u{0}ü");
+        for start in 0..12 {
+            for end in 0..12 {
+                assert!(shown.text().get(shown.range(start, end)).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn one_line_keeps_no_line_break() {
+        assert_eq!(one_line("a\nb\tc\r"), "a⏎b c\\u{d}");
+    }
+}

@@ -1,0 +1,63 @@
+//! Standard output and standard error: answers go to the one, talk to the other, and a closed pipe is no error.
+
+use crate::exit::Exit;
+use std::io::{self, IsTerminal as _, Write as _};
+
+/// A verb that could not do its work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fail {
+    /// The exit code.
+    pub(crate) exit: Exit,
+    /// What is wrong and how to mend it.
+    pub(crate) message: String,
+}
+
+impl Fail {
+    /// The command line is wrong.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, message: message.into() }
+    }
+
+    /// The input is wrong.
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Self { exit: Exit::BadInput, message: message.into() }
+    }
+
+    /// A file could not be read or written.
+    pub(crate) fn io(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Io, message: message.into() }
+    }
+
+    /// Tells the user, on standard error or as a JSON object on standard output.
+    pub(crate) fn tell(&self, json: bool) {
+        if json {
+            line(&serde_json::json!({ "v": 1, "error": self.message }).to_string());
+        } else {
+            error(&format!("shward: {}", self.message));
+        }
+    }
+}
+
+/// Writes a line to standard output.
+pub(crate) fn line(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    if !text.ends_with('\n') {
+        let _ = out.write_all(b"\n");
+    }
+    let _ = out.flush();
+}
+
+/// Writes a line to standard error.
+pub(crate) fn error(text: &str) {
+    let mut err = io::stderr().lock();
+    let _ = err.write_all(text.as_bytes());
+    if !text.ends_with('\n') {
+        let _ = err.write_all(b"\n");
+    }
+}
+
+/// Whether standard output wants colour: a terminal, and the user has not said otherwise (<https://no-color.org>).
+pub(crate) fn wants_color() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+}

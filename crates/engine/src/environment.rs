@@ -1,0 +1,74 @@
+//! The environment that a contained command gets: a few variables by name, nothing else.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::Path;
+
+/// The variables that pass, by exact name: what programs need to find their files, their user and their terminal.
+/// None of them can carry a program or a credential; `PATH` is cleaned.
+const PASSED: [&str; 14] = [
+    "COLORTERM",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "LANG",
+    "LINES",
+    "LOGNAME",
+    "NO_COLOR",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TZ",
+    "USER",
+    "CI",
+    "HOSTNAME",
+];
+
+/// Where programs are looked up when the caller's `PATH` has nothing usable.
+const PATH: &[u8] = b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// The environment of a contained command, from the caller's. The locale is fixed, because the shell's character classes
+/// depend on it, and temporary files go to the private `/tmp`.
+#[must_use]
+pub(crate) fn contained(home: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut environment = vec![
+        (b"HOME".to_vec(), home.as_os_str().to_owned().into_vec()),
+        (b"LC_ALL".to_vec(), b"C.UTF-8".to_vec()),
+        (b"TMPDIR".to_vec(), b"/tmp".to_vec()),
+    ];
+    let mut path = PATH.to_vec();
+    for name in PASSED {
+        let Some(value) = std::env::var_os(name).map(OsString::into_vec) else { continue };
+        if name == "PATH" {
+            path = search_path(&value).unwrap_or(path);
+        } else {
+            environment.push((name.as_bytes().to_vec(), value));
+        }
+    }
+    environment.push((b"PATH".to_vec(), path));
+    environment
+}
+
+/// The absolute entries: a relative or empty one means whatever directory the command happens to be in.
+fn search_path(value: &[u8]) -> Option<Vec<u8>> {
+    let absolute: Vec<&[u8]> = value.split(|&b| b == b':').filter(|d| d.starts_with(b"/")).collect();
+    (!absolute.is_empty()).then(|| absolute.join(&b':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::search_path;
+
+    #[test]
+    fn the_search_path_keeps_absolute_entries_only() {
+        let table: [(&[u8], Option<&[u8]>); 5] = [
+            (b"/usr/bin:/bin", Some(b"/usr/bin:/bin")),
+            (b".:/bin", Some(b"/bin")),
+            (b"/bin:", Some(b"/bin")),
+            (b"bin:./x", None),
+            (b"", None),
+        ];
+        for (value, expected) in table {
+            assert_eq!(search_path(value).as_deref(), expected);
+        }
+    }
+}

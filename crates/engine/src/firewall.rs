@@ -1,0 +1,167 @@
+//! The composition: request → plan → verdict, recorded.
+
+use crate::record::Judgement;
+use crate::report::{Checked, PlanReport};
+use crate::{Action, BadRequest, Error, Machine, Request};
+use bumpalo::Bump;
+use shward_analysis::{Frozen, Plan, Source, World, analyze};
+use shward_audit::{Event, Log};
+use shward_policy::{Context, Policy, Verdict, decide};
+use shward_syntax::Dialect;
+use std::os::unix::ffi::OsStrExt as _;
+
+/// A policy and the log that its decisions go into.
+#[derive(Debug)]
+pub struct Firewall {
+    policy: Policy,
+    log: Option<Log>,
+}
+
+/// How a request is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Setting {
+    /// Judge as if shward will run the command in its sandbox; else as if somebody else will.
+    pub contained: bool,
+    /// Consult no file system and record nothing.
+    pub frozen: bool,
+    /// Put the plan into the report.
+    pub plan: bool,
+    /// The host that asks, by the name of its wire format, for the record.
+    pub host: Option<&'static str>,
+}
+
+impl Setting {
+    /// Somebody else will run it, on this machine.
+    #[must_use]
+    pub const fn others() -> Self {
+        Self { contained: false, frozen: false, plan: false, host: None }
+    }
+
+    /// The answer depends on the request alone.
+    #[must_use]
+    pub const fn frozen() -> Self {
+        Self { contained: false, frozen: true, plan: false, host: None }
+    }
+}
+
+/// A plan and the verdict on it.
+#[derive(Debug)]
+pub struct Judged<'a> {
+    /// What the command may do.
+    pub plan: Plan<'a>,
+    /// What was decided.
+    pub verdict: Verdict,
+}
+
+impl Firewall {
+    /// A firewall that keeps no record.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        Self { policy, log: None }
+    }
+
+    /// Records every decision in this log.
+    #[must_use]
+    pub fn with_log(mut self, log: Log) -> Self {
+        self.log = Some(log);
+        self
+    }
+
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The log.
+    pub(crate) fn log(&self) -> Option<&Log> {
+        self.log.as_ref()
+    }
+
+    /// Judges a request and records nothing. The plan lives in the arena.
+    ///
+    /// # Errors
+    /// The request cannot be judged.
+    pub fn judge<'a>(
+        &self,
+        arena: &'a Bump,
+        request: &'a Request,
+        setting: &Setting,
+    ) -> Result<Judged<'a>, BadRequest> {
+        if setting.frozen {
+            self.judge_in(arena, request, &Frozen, setting.contained)
+        } else if setting.contained {
+            self.judge_in(arena, request, &Machine::ours(&crate::environment::contained(&request.home)), true)
+        } else {
+            self.judge_in(arena, request, &Machine::of_others(), false)
+        }
+    }
+
+    /// Judges a request in a given world.
+    ///
+    /// # Errors
+    /// The request cannot be judged.
+    pub fn judge_in<'a>(
+        &self,
+        arena: &'a Bump,
+        request: &'a Request,
+        world: &dyn World,
+        contained: bool,
+    ) -> Result<Judged<'a>, BadRequest> {
+        request.validate()?;
+        let source = match &request.action {
+            Action::Command(text) => Source::Command(text.as_bytes()),
+            Action::Argv(argv) => {
+                Source::Argv(arena.alloc_slice_fill_iter(argv.iter().map(|a| a.as_bytes())))
+            }
+        };
+        let asked = shward_analysis::Request {
+            source,
+            cwd: request.cwd.as_os_str().as_bytes(),
+            workspace: request.workspace.as_os_str().as_bytes(),
+            home: request.home.as_os_str().as_bytes(),
+            dialect: Dialect::Bash,
+        };
+        let plan = analyze(arena, &asked, world);
+        let context = Context { contained, cwd: asked.cwd, workspace: asked.workspace, home: asked.home };
+        let verdict = decide(&self.policy, &plan, &context);
+        Ok(Judged { plan, verdict })
+    }
+
+    /// Decides about a request that somebody else will carry out, and records the decision unless the setting is frozen.
+    ///
+    /// # Errors
+    /// The request cannot be judged, or the decision cannot be recorded: then it must not be carried out.
+    pub fn check(&self, request: &Request, setting: &Setting) -> Result<Checked, Error> {
+        let arena = Bump::new();
+        let judged = self.judge(&arena, request, setting)?;
+        if let (Some(log), false) = (&self.log, setting.frozen) {
+            let judgement = Judgement {
+                request,
+                policy: &self.policy,
+                verdict: &judged.verdict,
+                contained: setting.contained,
+                host: setting.host,
+                grant: None,
+            };
+            log.append(&judgement.record(if setting.host.is_some() { Event::Hook } else { Event::Check }))?;
+        }
+        Ok(report(&judged, setting))
+    }
+
+    /// Decides about a request and records nothing, for explanation only.
+    ///
+    /// # Errors
+    /// The request cannot be judged.
+    pub fn examine(&self, request: &Request, setting: &Setting) -> Result<Checked, BadRequest> {
+        let arena = Bump::new();
+        Ok(report(&self.judge(&arena, request, setting)?, setting))
+    }
+}
+
+fn report(judged: &Judged<'_>, setting: &Setting) -> Checked {
+    let mut checked = Checked::new(&judged.verdict);
+    checked.plan = setting.plan.then(|| PlanReport::new(&judged.plan));
+    checked
+}

@@ -1,0 +1,83 @@
+//! What became of a request that shward was to run.
+
+use crate::report::{Checked, FindingReport, decision};
+use serde::{Serialize, Serializer};
+use shward_policy::Decision;
+use shward_sandbox::Captured;
+
+/// What happened.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// Version of the format.
+    pub v: u8,
+    /// The decision. Only `allow` is run.
+    #[serde(serialize_with = "decision")]
+    pub decision: Decision,
+    /// The tier, 1 to 4.
+    pub tier: u8,
+    /// Why, the strictest first.
+    pub findings: Vec<FindingReport>,
+    /// Whether the command was started.
+    pub executed: bool,
+    /// How it ended; `None` when it was not started.
+    #[serde(flatten)]
+    pub ending: Option<Ending>,
+    /// The tool call, as the request named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Ending {
+    /// The exit code, if it exited.
+    pub exit_code: Option<i32>,
+    /// The signal's number, if one ended it.
+    pub signal: Option<i32>,
+    /// The time was over and everything was killed.
+    pub timed_out: bool,
+    /// It was cancelled and everything was killed.
+    pub cancelled: bool,
+    /// Some of the output is left out.
+    pub truncated: bool,
+    /// Wall-clock time in milliseconds, building the sandbox included.
+    pub duration_ms: u64,
+    /// What it wrote to standard output. In JSON as text, bytes that are not UTF-8 replaced.
+    #[serde(serialize_with = "captured")]
+    pub stdout: Captured,
+    /// What it wrote to standard error, likewise.
+    #[serde(serialize_with = "captured")]
+    pub stderr: Captured,
+}
+
+fn captured<S: Serializer>(captured: &Captured, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&captured.to_text())
+}
+
+impl Outcome {
+    /// The verdict alone.
+    #[must_use]
+    pub fn verdict(&self) -> Checked {
+        Checked {
+            v: 1,
+            id: None,
+            decision: self.decision,
+            tier: self.tier,
+            findings: self.findings.clone(),
+            plan: None,
+        }
+    }
+
+    /// The outcome of a request that was not run.
+    pub(crate) fn refused(checked: Checked, call_id: Option<String>) -> Self {
+        let Checked { decision, tier, findings, .. } = checked;
+        Self { v: 1, decision, tier, findings, executed: false, ending: None, call_id }
+    }
+
+    /// The outcome of a request that was run.
+    pub(crate) fn ended(checked: Checked, ending: Ending, call_id: Option<String>) -> Self {
+        Self { executed: true, ending: Some(ending), ..Self::refused(checked, call_id) }
+    }
+}

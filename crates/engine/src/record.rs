@@ -1,0 +1,91 @@
+//! Verdicts and endings as audit records.
+
+use crate::outcome::Ending;
+use crate::{Action, Request};
+use shward_audit::{Decided, Digest, Ended, Event, Input, Record, StreamDigest, Text};
+use shward_policy::{Decision, Policy, Verdict};
+use std::os::unix::ffi::OsStrExt as _;
+
+/// What is recorded of a verdict.
+pub(crate) struct Judgement<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) policy: &'a Policy,
+    pub(crate) verdict: &'a Verdict,
+    pub(crate) contained: bool,
+    pub(crate) host: Option<&'static str>,
+    pub(crate) grant: Option<Digest>,
+}
+
+impl Judgement<'_> {
+    /// The record, as the kind of event that `event` makes of it.
+    pub(crate) fn record(&self, event: fn(Decided) -> Event) -> Record {
+        let mut rules: Vec<String> = Vec::new();
+        for finding in self.verdict.findings() {
+            if !rules.iter().any(|r| r == finding.rule) {
+                rules.push(finding.rule.to_owned());
+            }
+        }
+        let decided = Decided {
+            input: match &self.request.action {
+                Action::Command(text) => Input::Command(text.as_str().into()),
+                Action::Argv(argv) => Input::Argv(argv.iter().map(|a| a.as_str().into()).collect()),
+            },
+            cwd: Some(Text::from(self.request.cwd.as_os_str().as_bytes())),
+            host: self.host.map(str::to_owned),
+            profile: self.policy.profile().name().to_owned(),
+            policy: Digest::of(&self.policy.canonical()),
+            contained: self.contained,
+            decision: match self.verdict.decision() {
+                Decision::Allow => shward_audit::Decision::Allow,
+                Decision::Ask => shward_audit::Decision::Ask,
+                Decision::Deny => shward_audit::Decision::Deny,
+            },
+            tier: self.verdict.tier().get(),
+            rules,
+            grant: self.grant,
+        };
+        record(self.request, event(decided))
+    }
+}
+
+/// The record of how run number `run` ended.
+pub(crate) fn ended(request: &Request, run: u64, ending: &Ending, streams: [StreamDigest; 2]) -> Record {
+    let [stdout, stderr] = streams;
+    let ended = Ended {
+        run,
+        executed: true,
+        exit_code: ending.exit_code,
+        signal: ending.signal,
+        timed_out: ending.timed_out,
+        cancelled: ending.cancelled,
+        truncated: ending.truncated,
+        duration_ms: ending.duration_ms,
+        stdout,
+        stderr,
+        error: None,
+    };
+    record(request, Event::Outcome(ended))
+}
+
+/// The record that run number `run` could not be started.
+pub(crate) fn not_started(request: &Request, run: u64, error: String) -> Record {
+    let nothing = StreamDigest { bytes: 0, sha256: Digest::of(b"") };
+    let ended = Ended {
+        run,
+        executed: false,
+        exit_code: None,
+        signal: None,
+        timed_out: false,
+        cancelled: false,
+        truncated: false,
+        duration_ms: 0,
+        stdout: nothing,
+        stderr: nothing,
+        error: Some(error),
+    };
+    record(request, Event::Outcome(ended))
+}
+
+fn record(request: &Request, event: Event) -> Record {
+    Record { session: request.session.clone(), call_id: request.call_id.clone(), event }
+}

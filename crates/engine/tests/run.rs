@@ -1,0 +1,175 @@
+//! Runs real commands in the real sandbox through the library, and looks at the host afterwards.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use shward::audit::{Entries, Event, Log, Verification};
+use shward::{Action, Containment, Decision, Error, Firewall, Outcome, Policy, Request, RunOptions};
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+struct Place {
+    _dir: tempfile::TempDir,
+    home: PathBuf,
+    workspace: PathBuf,
+}
+
+/// A home with a secret and a workspace in it; `None` where the kernel gives no sandbox.
+fn place() -> Option<Place> {
+    if !shward_sandbox::probe().works() {
+        eprintln!("SKIPPED: this kernel gives no sandbox");
+        return None;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().canonicalize().unwrap().join("home");
+    let workspace = home.join("project");
+    fs::create_dir_all(home.join(".ssh")).unwrap();
+    fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
+    fs::write(home.join(".ssh/id_rsa"), "SECRET KEY\n").unwrap();
+    fs::write(workspace.join(".env"), "SECRET TOKEN\n").unwrap();
+    fs::write(workspace.join("data.txt"), "data\n").unwrap();
+    Some(Place { _dir: dir, home, workspace })
+}
+
+impl Place {
+    fn request(&self, command: &str) -> Request {
+        Request::command(command, &self.workspace, &self.home)
+    }
+
+    fn run_with(&self, command: &str, options: &RunOptions) -> Outcome {
+        Firewall::new(Policy::default()).run(&self.request(command), options, &mut |_, _| {}).unwrap()
+    }
+
+    fn run(&self, command: &str) -> Outcome {
+        self.run_with(command, &RunOptions::default())
+    }
+}
+
+fn stdout(outcome: &Outcome) -> String {
+    outcome.ending.as_ref().unwrap().stdout.to_text()
+}
+
+fn exit_code(outcome: &Outcome) -> Option<i32> {
+    outcome.ending.as_ref().and_then(|e| e.exit_code)
+}
+
+#[test]
+fn an_allowed_command_runs_in_its_workspace() {
+    let Some(place) = place() else { return };
+    let outcome = place.run("echo hi > out.txt; ls");
+    assert_eq!(outcome.decision, Decision::Allow);
+    assert_eq!(stdout(&outcome), "data.txt\nout.txt\n");
+    assert_eq!(fs::read_to_string(place.workspace.join("out.txt")).unwrap(), "hi\n");
+    let outcome = place.run("cat data.txt; echo oops >&2; exit 7");
+    assert_eq!((stdout(&outcome).as_str(), exit_code(&outcome)), ("data\n", Some(7)));
+    assert_eq!(outcome.ending.unwrap().stderr.to_text(), "oops\n");
+}
+
+#[test]
+fn a_denied_command_does_not_run() {
+    let Some(place) = place() else { return };
+    let outcome = place.run("echo hi > out.txt; cat ~/.ssh/id_rsa; curl https://example.com; ls");
+    assert_eq!(outcome.decision, Decision::Deny);
+    assert!(!outcome.executed && outcome.ending.is_none());
+    assert!(!place.workspace.join("out.txt").exists());
+    assert!(outcome.findings.iter().any(|f| f.message.contains("id_rsa")), "{:?}", outcome.findings);
+}
+
+/// What a program does that the analysis cannot see into, the sandbox holds.
+#[test]
+fn the_sandbox_holds_what_the_analysis_cannot_see() {
+    let Some(place) = place() else { return };
+    let script = format!(
+        "cat {home}/.ssh/id_rsa; cat .env; echo x > {home}/outside; echo x > /etc/outside; echo x > .git/hooks/pre-commit;\
+         (exec 3<>/dev/tcp/127.0.0.1/1) 2>&1; kill -0 {pid}; echo \"$FOREIGN\"; echo x > inside",
+        home = place.home.display(),
+        pid = std::process::id()
+    );
+    fs::write(place.workspace.join("tool.sh"), script).unwrap();
+    let outcome = place.run("bash tool.sh");
+    if outcome.executed {
+        let text = format!("{}{}", stdout(&outcome), outcome.ending.as_ref().unwrap().stderr.to_text());
+        assert!(!text.contains("SECRET"), "{text}");
+        assert!(place.workspace.join("inside").exists(), "{text}");
+    }
+    assert!(!place.home.join("outside").exists());
+    assert!(!PathBuf::from("/etc/outside").exists());
+    assert!(!place.workspace.join(".git/hooks/pre-commit").exists());
+}
+
+#[test]
+fn limits_hold() {
+    let Some(place) = place() else { return };
+    let mut options = RunOptions::default();
+    options.timeout = Duration::from_millis(300);
+    let outcome = place.run_with("echo before; sleep 60", &options);
+    let ending = outcome.ending.unwrap();
+    assert!(ending.timed_out);
+    assert_eq!(ending.stdout.to_text(), "before\n");
+
+    let mut options = RunOptions::default();
+    options.max_output = 1000;
+    let ending = place.run_with("seq 1 100000", &options).ending.unwrap();
+    assert!(ending.truncated && !ending.timed_out);
+    assert!(ending.stdout.head.len() + ending.stdout.tail.len() <= 1000);
+    assert_eq!(ending.exit_code, Some(0));
+}
+
+#[test]
+fn read_only_containment_writes_nothing() {
+    let Some(place) = place() else { return };
+    let mut options = RunOptions::default();
+    options.containment = Containment::ReadOnly;
+    let outcome = place.run_with("echo hi > out.txt; cat data.txt", &options);
+    assert_eq!(stdout(&outcome), "data\n");
+    assert!(!place.workspace.join("out.txt").exists());
+}
+
+#[test]
+fn an_argument_list_runs_without_a_shell() {
+    let Some(place) = place() else { return };
+    let argv = ["echo", "$HOME;", "ls"].map(str::to_owned).to_vec();
+    let request = Request { action: Action::Argv(argv), ..place.request("") };
+    let outcome =
+        Firewall::new(Policy::default()).run(&request, &RunOptions::default(), &mut |_, _| {}).unwrap();
+    assert_eq!(stdout(&outcome), "$HOME; ls\n");
+}
+
+#[test]
+fn every_run_is_recorded_before_and_after() {
+    let Some(place) = place() else { return };
+    let file = place.home.join("log/audit.jsonl");
+    let firewall = Firewall::new(Policy::default()).with_log(Log::open(&file).unwrap());
+    firewall.run(&place.request("echo hi"), &RunOptions::default(), &mut |_, _| {}).unwrap();
+    firewall.run(&place.request("cat ~/.ssh/id_rsa"), &RunOptions::default(), &mut |_, _| {}).unwrap();
+    let events: Vec<Event> = Entries::of_log(&file).unwrap().map(|e| e.unwrap().record.event).collect();
+    match events.as_slice() {
+        [Event::Run(first), Event::Outcome(ended), Event::Run(second)] => {
+            assert!(first.contained && first.grant.is_some() && ended.executed && ended.exit_code == Some(0));
+            assert_eq!((ended.run, ended.stdout.bytes), (0, 3));
+            assert!(second.grant.is_none());
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(Verification::new().log(&file).unwrap().broken.is_none());
+}
+
+#[test]
+fn what_cannot_be_recorded_does_not_run() {
+    let Some(place) = place() else { return };
+    let file = place.home.join("log/audit.jsonl");
+    let firewall = Firewall::new(Policy::default()).with_log(Log::open(&file).unwrap());
+    fs::remove_dir_all(place.home.join("log")).unwrap();
+    fs::write(place.home.join("log"), "").unwrap();
+    let result = firewall.run(&place.request("echo hi > out.txt"), &RunOptions::default(), &mut |_, _| {});
+    assert!(matches!(result, Err(Error::Record(_))), "{result:?}");
+    assert!(!place.workspace.join("out.txt").exists());
+}
+
+#[test]
+fn a_workspace_that_does_not_exist_is_refused() {
+    let Some(place) = place() else { return };
+    let request = Request::command("ls", place.home.join("nowhere"), &place.home);
+    let result = Firewall::new(Policy::default()).run(&request, &RunOptions::default(), &mut |_, _| {});
+    assert!(matches!(result, Err(Error::BadRequest(_))), "{result:?}");
+}
