@@ -1,6 +1,12 @@
 //! Runs real commands in the real sandbox through the library, and looks at the host afterwards.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
 
 use shward::audit::{Entries, Event, Log, Verification};
 use shward::{Action, Containment, Decision, Error, Firewall, Outcome, Policy, Request, RunOptions};
