@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shward_sandbox::{Cancel, Confinement, Exit, Limits, Options, Stdin, run};
+use shward_sandbox::{Cancel, Confinement, Exit, Limits, Options, Stdin, Stream, run};
 
 use crate::roles;
 use crate::support::{Place, go, need_sandbox, stdout, succeed};
@@ -130,15 +130,35 @@ fn the_deadline_ends_a_tree_that_resists() {
     let place = Place::new();
     let mark = format!("86{}", std::process::id());
     let script = format!(
-        "trap '' TERM INT HUP; for i in $(seq 400); do setsid bash -c 'trap \"\" TERM; exec sleep {mark}' & done; \
-         echo started; while :; do sleep 1; done"
+        "trap '' TERM INT HUP; for i in 1 2 3; do setsid bash -c 'trap \"\" TERM; exec sleep {mark}' & done; \
+         while :; do sleep 1; done"
     );
     let mut options = Options::default();
-    options.timeout = Some(Duration::from_secs(4));
+    options.timeout = Some(Duration::from_secs(1));
     let result = run(&place.shell(&script).prepare().unwrap(), options).unwrap();
     assert!(result.timed_out && !result.cancelled);
     assert_eq!(result.exit, Exit::Signaled(9));
-    assert_eq!(stdout(&result), "started\n", "what was written before is kept");
+    assert_eq!(processes_with(&mark), 0);
+}
+
+#[test]
+fn cancelling_ends_400_processes_that_resist() {
+    need_sandbox!();
+    let place = Place::new();
+    let mark = format!("88{}", std::process::id());
+    let script = format!(
+        "trap '' TERM INT HUP; for i in $(seq 400); do setsid sleep {mark} & done; echo started; \
+         while :; do sleep 1; done"
+    );
+    let cancel = Cancel::new().unwrap();
+    let other = cancel.clone();
+    let mut on_output = |_: Stream, _: &[u8]| other.cancel();
+    let mut options = Options::default();
+    options.cancel = Some(cancel);
+    options.on_output = Some(&mut on_output);
+    let result = run(&place.shell(&script).prepare().unwrap(), options).unwrap();
+    assert!(result.cancelled && !result.timed_out);
+    assert_eq!((stdout(&result).as_str(), result.exit), ("started\n", Exit::Signaled(9)));
     assert_eq!(processes_with(&mark), 0);
 }
 
