@@ -216,12 +216,12 @@ fn names_and_places_of_programs() {
         ("/bin/rm x", "delete:x"),
         ("/usr/../bin/./rm x", "delete:x"),
         ("/usr/bin/rm x", "delete:x"),
-        ("./rm x", "delete:x exec:rm"),
+        ("./rm x", "delete:x exec:./rm"),
         ("/tmp/rm x", "delete:x exec:/tmp/rm"),
         ("/tmp/l/../../bin/rm x", "delete:x exec:/bin/rm"),
         ("nosuchprogram x", "exec:nosuchprogram"),
         ("? x", "unknown:program"),
-        ("./nosuchprogram", "exec:nosuchprogram"),
+        ("./nosuchprogram", "exec:./nosuchprogram"),
     ];
     for (line, expected) in cases {
         assert_eq!(effects(line), expected, "{line}");

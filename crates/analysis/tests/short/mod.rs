@@ -43,7 +43,11 @@ fn one(kind: &EffectKind<'_>) -> String {
         EffectKind::Execute { target, .. } if target.rest == Rest::Exact && !target.path.contains(&b'/') => {
             format!("exec:{}", String::from_utf8_lossy(target.path))
         }
-        EffectKind::Execute { target, .. } => format!("exec:{}", place(target)),
+        EffectKind::Execute { target, .. } => {
+            let place = place(target);
+            let here = if place.starts_with(['/', '~', '*', '.']) { "" } else { "./" };
+            format!("exec:{here}{place}")
+        }
         EffectKind::Code { language, .. } => format!("code:{language}"),
         EffectKind::Connect { endpoint, sends, .. } => {
             let sent = if sends.is_empty() { "" } else { "+send" };

@@ -25,7 +25,9 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         discards(run, Certainty::Certain);
         return output;
     }
-    if scan.has(&["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"]) {
+    if makes_branch || scan.has(&["--detach", "-d"]) {
+        let span = run.call.span;
+        run.does(EffectKind::Vcs { action: "branch" }, span);
         return output;
     }
     if let Some(only) = scan.operands.first() {
@@ -55,12 +57,13 @@ fn is_path<'a>(run: &mut Run<'_, 'a>, word: &Field<'a>) -> Option<bool> {
     match run.session.world().kind(target.path) {
         FileKind::Missing => Some(false),
         FileKind::File | FileKind::Directory => None,
-        _ => {
-            // Without a world: file names have an extension of letters, versions and branches do not.
-            let extension = text.rsplit(|b| *b == b'.').next().filter(|e| e.len() < text.len())?;
-            let letters = (1..=5).contains(&extension.len()) && extension.iter().all(u8::is_ascii_alphabetic);
-            Some(letters)
-        }
+        // Without a world: the names of files have an extension of letters, those of branches and versions have not.
+        _ => match text.iter().rposition(|b| *b == b'.') {
+            None => Some(false),
+            Some(at) => {
+                let extension = text.get(at + 1..).unwrap_or_default();
+                Some((1..=5).contains(&extension.len()) && extension.iter().all(u8::is_ascii_alphabetic))
+            }
+        },
     }
-    .or(if text.contains(&b'.') { None } else { Some(false) })
 }

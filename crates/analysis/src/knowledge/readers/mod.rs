@@ -1,9 +1,10 @@
 //! Typed readers for argument lists that the tables cannot describe alone.
 
-pub(crate) mod curl;
 pub(crate) mod awk;
+pub(crate) mod curl;
 pub(crate) mod env;
 pub(crate) mod find;
+pub(crate) mod flock;
 pub(crate) mod git_checkout;
 pub(crate) mod git_config;
 pub(crate) mod git_push;
@@ -11,6 +12,7 @@ pub(crate) mod git_restore;
 pub(crate) mod jq;
 pub(crate) mod kill;
 pub(crate) mod netcat;
+pub(crate) mod parallel;
 pub(crate) mod python;
 pub(crate) mod remote_copy;
 pub(crate) mod sed;

@@ -1,0 +1,150 @@
+//! GNU `parallel`: a command line for each argument that follows `:::` or comes from standard input.
+//!
+//! parallel(1): the words of the command are joined by blanks and executed by a shell, with `{}` and its relatives
+//! replaced; without any of them the argument is put at the end, quoted.
+
+use crate::effect::Unknown;
+use crate::knowledge::run::Run;
+use crate::knowledge::scan::At;
+use crate::knowledge::values;
+use crate::session::Reentry;
+use crate::value::{Field, Origins, Stream, Value};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Most arguments that are followed one by one.
+const MAX_RUNS: usize = 64;
+
+/// Reads the arguments of `parallel`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    let span = run.call.span;
+    if scan.info {
+        return Stream::unknown(Origins::LITERAL, span);
+    }
+    let all = scan.command;
+    let separator = |arg: &Field<'a>| matches!(arg.known(), Some(b":::" | b":::+" | b"::::" | b"::::+"));
+    let end = all.iter().position(separator).unwrap_or(all.len());
+    let (words, sources) = all.split_at_checked(end).unwrap_or((all, &[]));
+    let line: Option<Vec<&[u8]>> = words.iter().map(|word| word.known()).collect();
+    let Some(line) = line else {
+        run.not_understood(Unknown::Program, span);
+        return Stream::unknown(Origins::UNKNOWN, span);
+    };
+    let line = line.join(&b' ');
+    // Only one list of literal arguments is combined here.
+    let simple = match sources.split_first() {
+        Some((first, rest)) => first.known() == Some(b":::") && !rest.iter().any(separator),
+        None => false,
+    };
+    let literal: Option<Vec<&[u8]>> =
+        sources.iter().skip(1).map(|arg| arg.known()).collect::<Option<Vec<_>>>().filter(|_| simple);
+    let arguments: Option<Vec<Vec<u8>>> = match (literal, run.call.stdin.text) {
+        (Some(literal), _) => Some(literal.into_iter().map(<[u8]>::to_vec).collect()),
+        (None, Some(text)) if sources.is_empty() => {
+            Some(text.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(<[u8]>::to_vec).collect())
+        }
+        _ => None,
+    };
+    for file in scan.values(&["-a", "--arg-file"]) {
+        run.reads(&file, false);
+    }
+    let mut output = Stream::unknown(Origins::NONE, span);
+    let arguments = arguments.filter(|all| all.len() <= MAX_RUNS && !scan.has(&["-a", "--arg-file"]));
+    let Some(arguments) = arguments else {
+        return unknown_arguments(run, &line);
+    };
+    for argument in &arguments {
+        let text = if line.is_empty() { argument.clone() } else { filled(&line, argument) };
+        let text = run.arena().alloc_slice_copy(&text);
+        let field = values::field(run.arena(), text, Origins::LITERAL, span);
+        let inner = run.shell(&field, Stream::EMPTY, Reentry::New);
+        output.origins = output.origins | inner.origins;
+    }
+    output
+}
+
+/// The command is plain words: it gets an argument of which nothing is known. A command line with such a part is code.
+fn unknown_arguments<'a>(run: &mut Run<'_, 'a>, line: &[u8]) -> Stream<'a> {
+    let span = run.call.span;
+    let plain =
+        !line.is_empty() && line.iter().all(|b| b.is_ascii_alphanumeric() || b" ./_-+=,:@%{}".contains(b));
+    if !plain {
+        run.code("shell", None, Origins::UNKNOWN, span);
+        return Stream::unknown(Origins::UNKNOWN, span);
+    }
+    let mut argv = BumpVec::new_in(run.arena());
+    let text: &'a [u8] = run.arena().alloc_slice_copy(line);
+    let mut placed = false;
+    for word in values::words(text) {
+        match word.iter().position(|b| *b == b'{') {
+            Some(at) => {
+                placed = true;
+                let start = Value::text(run.arena(), word.get(..at).unwrap_or_default(), Origins::LITERAL);
+                let value = values::joined(run.arena(), &[start, Value::unknown(Origins::UNKNOWN)]);
+                argv.push(Field { value, span, many: false });
+            }
+            None => argv.push(values::field(run.arena(), word, Origins::LITERAL, span)),
+        }
+    }
+    if !placed {
+        argv.push(Field { value: Value::unknown(Origins::UNKNOWN), span, many: false });
+    }
+    run.argv(argv.into_bump_slice(), Stream::EMPTY, Reentry::New)
+}
+
+/// The command line for one argument.
+fn filled(line: &[u8], argument: &[u8]) -> Vec<u8> {
+    let quoted = quote(argument);
+    let base = values::base_name(argument);
+    let stem = |name: &[u8]| match name.iter().rposition(|b| *b == b'.') {
+        Some(at) if at > 0 => name.get(..at).unwrap_or(name).to_vec(),
+        _ => name.to_vec(),
+    };
+    let directory =
+        argument.iter().rposition(|b| *b == b'/').and_then(|at| argument.get(..at)).unwrap_or(b".");
+    let replacements: [(&[u8], Vec<u8>); 6] = [
+        (b"{}", quoted.clone()),
+        (b"{.}", quote(&stem(argument))),
+        (b"{/}", quote(base)),
+        (b"{/.}", quote(&stem(base))),
+        (b"{//}", quote(directory)),
+        (b"{1}", quoted.clone()),
+    ];
+    let mut text = Vec::with_capacity(line.len() + quoted.len() + 1);
+    let mut rest = line;
+    let mut placed = false;
+    while let Some((first, tail)) = rest.split_first() {
+        if let Some((name, with)) = replacements.iter().find(|(name, _)| rest.starts_with(name)) {
+            text.extend_from_slice(with);
+            placed = true;
+            rest = rest.get(name.len()..).unwrap_or_default();
+        } else {
+            text.push(*first);
+            rest = tail;
+        }
+    }
+    if !placed {
+        text.push(b' ');
+        text.extend_from_slice(&quoted);
+    }
+    text
+}
+
+/// A word that the shell takes as it is.
+fn quote(word: &[u8]) -> Vec<u8> {
+    let plain =
+        !word.is_empty() && word.iter().all(|b| b.is_ascii_alphanumeric() || b"./_-+=,:@%".contains(b));
+    if plain {
+        return word.to_vec();
+    }
+    let mut quoted = vec![b'\''];
+    for byte in word {
+        if *byte == b'\'' {
+            quoted.extend_from_slice(b"'\\''");
+        } else {
+            quoted.push(*byte);
+        }
+    }
+    quoted.push(b'\'');
+    quoted
+}
