@@ -196,7 +196,9 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (EffectKind::Persist { what: "cron" }, Deny, Deny, "persistence"),
         (EffectKind::System { what: "service" }, Deny, Deny, "system"),
         (EffectKind::System { what: "disk" }, Deny, Deny, "disk-destroyed"),
-        (EffectKind::System { what: "limits" }, Ask, Allow, "limits-changed"),
+        (EffectKind::System { what: "process-limits" }, Deny, Deny, "fork-bomb"),
+        (EffectKind::System { what: "limits" }, Deny, Deny, "fork-bomb"),
+        (EffectKind::System { what: "display" }, Ask, Allow, "limits-changed"),
         // Packages, histories, other machines.
         (EffectKind::Package { action: "install" }, Ask, Allow, "packages-changed"),
         (EffectKind::Package { action: "publish" }, Ask, Ask, "published"),

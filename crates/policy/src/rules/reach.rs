@@ -24,6 +24,11 @@ fn asks_metadata_service(subject: &Subject<'_>) -> bool {
     }
 }
 
+/// Functions that call themselves are the shell's own doing; whatever else changes limits is a program, or `ulimit`.
+fn by_the_shell(subject: &Subject<'_>) -> bool {
+    subject.invocation.is_none_or(|invocation| invocation.builtin) && subject.program() != b"ulimit"
+}
+
 /// What is more than the command's own words.
 const CARRIED: Origins = Origins::FILE
     .union(Origins::NETWORK)
@@ -120,10 +125,17 @@ pub(super) const RULES: &[Rule] = &[
         "Changes a disk or its file system. What was there is gone. Use a file in the workspace as a disk image.",
     )
     .floor(),
+    Rule::deny(
+        "fork-bomb",
+        Four,
+        &[on(Kinds::SYSTEM).what(&["process-limits"]), on(Kinds::SYSTEM).what(&["limits"]).and(by_the_shell)],
+        "Starts copies of itself without end, until the machine stops. Use a loop with a number.",
+    )
+    .floor(),
     Rule::contain(
         "limits-changed",
         Two,
-        &[on(Kinds::SYSTEM).what(&["limits", "process-limits", "display"])],
+        &[on(Kinds::SYSTEM).what(&["limits", "display"])],
         "Changes limits or settings of other processes or the display ({what}).",
     ),
     Rule::deny(
