@@ -2,7 +2,10 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use shward_policy::{Rule, rules};
+use bumpalo::Bump;
+use shward_analysis::{Frozen, Request, Source, analyze};
+use shward_policy::{Context, Policy, Profile, Rule, decide, rules};
+use shward_syntax::Dialect;
 
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md"));
 
@@ -41,4 +44,32 @@ fn ids_are_kebab_case_and_unique() {
         assert!(rule.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", rule.id);
         assert!(seen.insert(rule.id), "{} twice", rule.id);
     }
+}
+
+/// The rules that a command meets when somebody else runs it.
+fn met(command: &str) -> Vec<&'static str> {
+    let arena = Bump::new();
+    let (cwd, home) = (b"/home/dev/proj", b"/home/dev");
+    let source = Source::Command(command.as_bytes());
+    let request = Request { source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
+    let plan = analyze(&arena, &request, &Frozen);
+    let context = Context { contained: false, cwd, workspace: cwd, home };
+    let found =
+        [Profile::Workspace, Profile::ReadOnly].map(|profile| decide(&Policy::new(profile), &plan, &context));
+    found.iter().flat_map(|verdict| verdict.findings().iter().map(|finding| finding.rule)).collect()
+}
+
+#[test]
+fn examples_meet_their_rules_and_counterexamples_do_not() {
+    let mut wrong = Vec::new();
+    for (id, _, example, counterexample) in sections() {
+        let found = met(example);
+        if !found.contains(&id) {
+            wrong.push(format!("{id}: `{example}` meets {found:?}"));
+        }
+        if met(counterexample).contains(&id) {
+            wrong.push(format!("{id}: `{counterexample}` meets it"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
