@@ -65,6 +65,27 @@ fn the_environment_is_exactly_what_was_given() {
 }
 
 #[test]
+fn no_privilege_is_left() {
+    need_sandbox!();
+    let place = Place::new();
+    let text = succeed(&place.shell("grep -E '^(Cap|NoNewPrivs|Seccomp:|Sig(Blk|Ign))' /proc/self/status"));
+    let values: Vec<(&str, &str)> = text.lines().filter_map(|line| line.split_once(":\t")).collect();
+    let none = "0000000000000000";
+    let expected = [
+        ("SigBlk", none),
+        ("SigIgn", none),
+        ("CapInh", none),
+        ("CapPrm", none),
+        ("CapEff", none),
+        ("CapBnd", none),
+        ("CapAmb", none),
+        ("NoNewPrivs", "1"),
+        ("Seccomp", "2"),
+    ];
+    assert_eq!(values, expected);
+}
+
+#[test]
 fn descriptors_do_not_leak() {
     need_sandbox!();
     let file = File::open("/etc/passwd").unwrap();
