@@ -80,8 +80,8 @@ fn what(subject: &Subject<'_>) -> Cow<'static, str> {
             Unknown::Argument => "an argument that is not known could be an option".into(),
             Unknown::Program => "the program is not known".into(),
             Unknown::Syntax => match subject.plan.refused {
-                Some(error) => format!("expected {}", error.expected).into(),
-                None => "text that is to be executed does not parse".into(),
+                Some(error) => error.to_string().into(),
+                None => "text that no shell can read for certain".into(),
             },
             _ => "not understood".into(),
         },

@@ -171,6 +171,8 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (execute(glob(Workspace, w)), Ask, Allow, "unknown-executed"),
         (code("project", Origins::FILE), Allow, Allow, ""),
         (code("python", Origins::LITERAL), Ask, Allow, "unread-code"),
+        (code("python", Origins::WRITTEN.union(Origins::LITERAL)), Allow, Allow, ""),
+        (code("python", Origins::WRITTEN.union(Origins::UNKNOWN)), Ask, Allow, "unread-code"),
         (code("shell", Origins::UNKNOWN), Ask, Allow, "unread-code"),
         (code("terminal", Origins::TERMINAL), Deny, Deny, "terminal-code"),
         (code("shell", Origins::NETWORK), Deny, Deny, "network-code"),
@@ -242,8 +244,9 @@ fn each_effect_meets_its_rule() {
 fn every_rule_is_met_by_some_effect() {
     let mut met: Vec<&str> = table().into_iter().map(|(_, _, _, rule)| rule).collect();
     // Rules on programs, not effects, and the rule of another profile, have tests of their own.
-    met.extend(["firewall-controlled", "miner", "read-only"]);
+    met.extend(["firewall-controlled", "miner", "read-only", "syntax"]);
     met.extend([
+        "syntax",
         "reverse-shell",
         "secret-named",
         "shell-started",
@@ -400,6 +403,10 @@ fn programs_that_no_effect_tells_of_are_named() {
         (&["xmrig", "-o", "pool"], "miner"),
         (&["./XMRig"], "miner"),
         (&["ls", "shward"], ""),
+        (&["/bin/sh", "-i"], "terminal-code"),
+        (&["bash", "-l", "-i"], "terminal-code"),
+        (&["bash", "-ic", "ls"], ""),
+        (&["bash", "x.sh", "-i"], ""),
     ] {
         let verdict = verdict_on(argv, read(at(Workspace, "/home/u/proj/x")));
         assert_eq!(verdict.findings().first().map_or("", |finding| finding.rule), rule, "{argv:?}");

@@ -14,7 +14,7 @@ mod tests;
 
 use crate::Request;
 use crate::effect::{Covers, Rest, Scope, Target};
-use crate::value::{Origins, Value};
+use crate::value::{Origins, Piece, Value};
 use crate::world::World;
 use bumpalo::Bump;
 use classify::{Map, Root};
@@ -123,14 +123,16 @@ impl<'a> Places<'a> {
         let here =
             if partial.start == Start::Known { self.map.scope(Names::Parts(parts)) } else { Scope::Unknown };
         let scope = Scope::Unknown.max(here).max(Map::scope_anywhere(Names::Parts(tail)));
-        let told = value.pieces.iter().any(|p| !matches!(p, crate::value::Piece::Unknown));
+        let told = value.pieces.iter().any(|p| !matches!(p, Piece::Unknown));
         let covers = if told && (partial.start == Start::Known || partial.bare_rooted) {
             self.map.covers(Names::Parts(partial.bare))
         } else {
             Covers::default()
         };
-        let path =
-            if partial.start == Start::Known { path::known_directory(self.arena, partial.head) } else { b"" };
+        // A path that begins with unknown text may be absolute: the working directory says nothing of it.
+        let somewhere =
+            partial.start == Start::Known && !matches!(value.pieces.first(), Some(Piece::Unknown));
+        let path = if somewhere { path::known_directory(self.arena, partial.head) } else { b"" };
         Target { path, rest: Rest::Unknown, scope, tree: false, covers }
     }
 

@@ -390,7 +390,9 @@ fn paths_are_normal_and_patterns_name_their_directory() {
         ("/*", "/", Rest::Glob),
         ("src/$/x", "/home/u/proj/src", Rest::Unknown),
         ("*/../x", "/home/u/proj/x", Rest::Glob),
-        ("$", "/home/u/proj", Rest::Unknown),
+        ("$", "", Rest::Unknown),
+        ("$/x", "", Rest::Unknown),
+        ("x$", "/home/u/proj", Rest::Unknown),
     ] {
         let target = look(&arena, &Frozen, W, H, Some(W), path);
         assert_eq!((std::str::from_utf8(target.path).unwrap(), target.rest), (expect, rest), "{path}");

@@ -16,6 +16,20 @@ fn controls_us(subject: &Subject<'_>) -> bool {
         && invocation.argv.iter().skip(1).any(|word| word.known().is_none_or(|text| CONTROLS.contains(&text)))
 }
 
+/// Whether a shell is told to be interactive, and not given a command.
+fn is_interactive_shell(subject: &Subject<'_>) -> bool {
+    const SHELLS: [&[u8]; 7] = [b"sh", b"bash", b"dash", b"zsh", b"ksh", b"ash", b"fish"];
+    let Some(invocation) = subject.invocation.filter(|_| SHELLS.contains(&subject.program())) else {
+        return false;
+    };
+    let options =
+        invocation.argv.iter().skip(1).map_while(|word| word.known().filter(|text| text.starts_with(b"-")));
+    let has = |letter: u8| {
+        options.clone().filter(|option| !option.starts_with(b"--")).any(|option| option.contains(&letter))
+    };
+    has(b'i') && !has(b'c')
+}
+
 /// Programs whose only purpose on somebody else's machine is to use it up.
 const MINERS: [&[u8]; 12] = [
     b"xmrig",
@@ -52,6 +66,13 @@ fn loads(subject: &Subject<'_>) -> bool {
     matches!(subject.reason(), Some(Unknown::Variable(name)) if LOADERS.contains(name))
 }
 
+/// A file that this same command has written from its own text: in the workspace it is the project's own code, which
+/// the next command may run unasked. Where it lies is judged with the program that is executed.
+fn is_just_written(subject: &Subject<'_>) -> bool {
+    let own = Origins::WRITTEN.union(Origins::LITERAL).union(Origins::FILE);
+    subject.origins().contains(Origins::WRITTEN) && own.contains(subject.origins())
+}
+
 fn names_secret(subject: &Subject<'_>) -> bool {
     subject.is_opaque() && matches!(mentions::scope(subject), Some(Scope::Secret | Scope::Environment))
 }
@@ -79,6 +100,11 @@ fn names_shell(subject: &Subject<'_>) -> bool {
 /// Words and text that may be looked through.
 const TOLD: Condition = on(Kinds::CODE.or(Kinds::INVOCATION));
 
+/// The command itself was refused by the parser, not some text that it executes.
+fn is_refused(subject: &Subject<'_>) -> bool {
+    subject.plan.refused.is_some()
+}
+
 pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "firewall-controlled",
@@ -90,7 +116,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "terminal-code",
         Three,
-        &[on(Kinds::CODE).what(&["terminal"]), on(Kinds::CODE).from(Origins::TERMINAL)],
+        &[
+            on(Kinds::CODE).what(&["terminal"]),
+            on(Kinds::CODE).from(Origins::TERMINAL),
+            on(Kinds::INVOCATION).and(is_interactive_shell),
+        ],
         "Hands control to {program}, which then runs whatever it is told: an interactive shell, or a program with a way \
          out to one. Nobody can judge that beforehand. Give the commands themselves.",
     )
@@ -171,10 +201,16 @@ pub(super) const RULES: &[Rule] = &[
         "Sets {what}, which makes every program that is started load or run something else. Start the program without it.",
     ),
     Rule::ask(
+        "syntax",
+        Two,
+        &[on(Kinds::UNKNOWN).what(&["syntax"]).and(is_refused)],
+        "Cannot be read for certain: {what}.",
+    ),
+    Rule::ask(
         "not-parsed",
         Two,
-        &[on(Kinds::UNKNOWN).what(&["syntax"])],
-        "Cannot be read for certain: {what}. Write it in a simpler way.",
+        &[on(Kinds::UNKNOWN).what(&["syntax"]).and(|s| !is_refused(s))],
+        "Executes {what}. Write it in a simpler way.",
     ),
     Rule::ask(
         "too-much",
@@ -210,8 +246,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::contain(
         "unread-code",
         Two,
-        &[on(Kinds::CODE).and(|s| s.detail() != "project")],
-        "Runs {what} code that was not understood. Put it into a file in the workspace and run that, or use simpler code.",
+        &[on(Kinds::CODE).and(|s| s.detail() != "project" && !is_just_written(s))],
+        "Runs {what} code that was not understood, or that nobody has seen. Write out what it does in simple commands.",
     ),
     Rule::contain(
         "temporary-program",

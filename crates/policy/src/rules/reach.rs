@@ -69,7 +69,7 @@ pub(super) const RULES: &[Rule] = &[
         "network",
         Two,
         &[on(Kinds::CONNECT).and(|s| s.detail() != "loopback")],
-        "Connects to {host}. What is already in the workspace or installed may do.",
+        "Connects to {host}. Work with what is in the workspace or installed; if the network is needed, say what for.",
     ),
     Rule::contain(
         "listen",
