@@ -66,8 +66,13 @@ impl Tables {
         };
         field("style", format!("Style::{style:?}"));
         field("global", level.global.to_string());
-        let tame =
-            |o: &Opt| o.acts.is_empty() && o.role.is_tame() && o.more.iter().all(|role| role.is_tame());
+        // To mean a whole tree matters only to what changes it.
+        let gentle = level.reader.is_none()
+            && level.operands.iter().flat_map(|line| &line.items).all(|item| item.role.is_tame());
+        let harmless = |act: &Act| gentle && *act == Act::Recursive;
+        let tame = |o: &Opt| {
+            o.acts.iter().all(harmless) && o.role.is_tame() && o.more.iter().all(|role| role.is_tame())
+        };
         let sensitive = level.options.iter().any(|o| !tame(o)) || level.cases.iter().any(|case| !case.unless);
         field("sensitive", sensitive.to_string());
         field("number", spellings.number.map_or("None".to_owned(), |n| format!("Some(&O{n})")));

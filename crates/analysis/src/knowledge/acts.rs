@@ -83,7 +83,11 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
             run.does(EffectKind::Connect { endpoint, sends, source }, span);
         }
         Act::Listen => run.does(EffectKind::Listen { endpoint: crate::effect::Endpoint::UNKNOWN }, span),
-        Act::Send => flow.sent = flow.sent | flow.origins,
+        Act::Send => {
+            // What is sent and comes from no argument is something of the project.
+            let read = flow.origins.without(Origins::LITERAL);
+            flow.sent = flow.sent | if read.is_empty() { Origins::FILE } else { read };
+        }
         Act::Signal(what) => run.does(EffectKind::Signal { what }, span),
         Act::Privilege(what) => run.does(EffectKind::Privilege { what }, span),
         Act::Persist(what) => run.does(EffectKind::Persist { what }, span),

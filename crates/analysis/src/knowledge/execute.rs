@@ -4,7 +4,7 @@ use super::apply::{Flow, Use};
 use super::languages;
 use super::run::Run;
 use super::scan::Scan;
-use super::words::{Role, Stdin};
+use super::words::{Act, Role, Stdin};
 use crate::session::Reentry;
 use crate::value::{Field, Stream};
 use bumpalo::collections::Vec as BumpVec;
@@ -17,7 +17,8 @@ pub(super) fn execute<'a>(
     uses: &[Use<'a>],
 ) -> Option<Stream<'a>> {
     let stdin = run.call.stdin;
-    let mut reads_code = false;
+    // An option that says what runs leaves nothing to be run from standard input.
+    let mut reads_code = scan.own().iter().any(|g| g.option.acts.iter().any(|a| matches!(a, Act::Code(_))));
     let mut output = None;
     let assignments = uses.iter().filter(|u| u.role == Role::Variable).map(|u| u.field);
     let assignments = BumpVec::from_iter_in(assignments, run.arena());

@@ -15,6 +15,9 @@ use shward_syntax::{Dialect, Span};
 pub(crate) const NOT_OF_THE_PROJECT: Origins =
     Origins::NETWORK.union(Origins::DECODED).union(Origins::WRITTEN).union(Origins::SECRET);
 
+/// Shells whose grammar is not that of POSIX.
+const OTHER_SHELLS: [&str; 8] = ["fish", "tcsh", "csh", "elvish", "nu", "xonsh", "pwsh", "powershell"];
+
 /// The grammar that a shell of this name reads.
 pub(crate) fn dialect(shell: &str) -> Dialect {
     if matches!(shell, "sh" | "dash" | "ash") { Dialect::Posix } else { Dialect::Bash }
@@ -39,6 +42,7 @@ pub(crate) fn run<'a>(
         return unknown;
     };
     let output = match language {
+        "shell" if OTHER_SHELLS.contains(&run.name) => None,
         "shell" => {
             let (stdin, dialect) = (run.call.stdin, dialect(run.name));
             return run.session.run_text(source, dialect, arguments, stdin, Reentry::New, span);
@@ -69,7 +73,9 @@ pub(crate) fn script<'a>(
         return standard_input(on, language, all);
     }
     let content = on.session.file_text(&file.value);
-    if let (Some(text), "shell") = (content.text, language) {
+    if let (Some(text), "shell") = (content.text, language)
+        && !OTHER_SHELLS.contains(&on.name)
+    {
         on.reads(file, false);
         let (stdin, dialect) = (on.call.stdin, dialect(on.name));
         return on.session.run_text(text, dialect, all, stdin, Reentry::New, file.span);

@@ -8,10 +8,10 @@
 mod modules;
 mod tokens;
 
-use crate::effect::{Certainty, EffectKind, Scope, WriteMode};
+use crate::effect::{Certainty, EffectKind, Endpoint, Scope, WriteMode};
 use crate::knowledge::run::{Run, anywhere};
 use crate::knowledge::values;
-use crate::value::{Origins, Stream};
+use crate::value::{Origins, Stream, Value};
 use shward_syntax::Span;
 use std::collections::BTreeMap;
 use tokens::Token;
@@ -28,8 +28,17 @@ struct Reading<'t> {
     writes: Vec<(&'t [u8], Mode)>,
     /// Modules of the standard library that are imported: a file of that name in the working directory comes first.
     imports: Vec<&'t [u8]>,
+    creates: Vec<&'t [u8]>,
+    deletes: Vec<&'t [u8]>,
+    /// Directories that modules are looked for in.
+    search: Vec<&'t [u8]>,
+    /// The whole environment, or a variable that may be a secret, is read.
     environment: bool,
+    /// Some other variable is read.
+    variable: bool,
     stdin: bool,
+    network: bool,
+    temporary: bool,
     /// It runs code of the project, or of packages that it installed.
     project: bool,
 }
@@ -72,10 +81,19 @@ pub(super) fn run<'a>(
             return None;
         }
     }
+    for directory in &reading.search {
+        let directory = Value::text(run.arena(), directory, from.origins);
+        let target = run.target(&directory, false);
+        if !matches!(target.scope, Scope::Workspace | Scope::Product) {
+            return None;
+        }
+    }
     let mut origins = from.origins;
+    if reading.variable {
+        origins = origins | Origins::ENVIRONMENT;
+    }
     if reading.project {
         run.code("project", Some(text), from.origins, span);
-        origins = origins | Origins::FILE;
     }
     for file in &reading.reads {
         match file {
@@ -103,6 +121,27 @@ pub(super) fn run<'a>(
         origins = origins | run.call.stdin.origins;
         source = run.call.stdin.source.or(source);
     }
+    if reading.network {
+        let sends = origins.without(Origins::LITERAL);
+        run.does(EffectKind::Connect { endpoint: Endpoint::UNKNOWN, sends, source }, span);
+        origins = origins | Origins::NETWORK;
+    }
+    if reading.project {
+        origins = origins | Origins::FILE;
+    }
+    let content = Stream { text: None, origins, source };
+    for name in &reading.creates {
+        let directory = values::field(run.arena(), name, from.origins, span);
+        run.writes(&directory, WriteMode::Create, content);
+    }
+    for name in &reading.deletes {
+        let file = values::field(run.arena(), name, from.origins, span);
+        run.deletes(&file, false);
+    }
+    if reading.temporary {
+        let place = values::field(run.arena(), b"/tmp", Origins::LITERAL, span);
+        run.writes(&place, WriteMode::Below, content);
+    }
     for (name, mode) in &reading.writes {
         let file = values::field(run.arena(), name, from.origins, span);
         let mode = match mode {
@@ -110,7 +149,7 @@ pub(super) fn run<'a>(
             Mode::Append => WriteMode::Append,
             Mode::Modify => WriteMode::Modify,
         };
-        run.writes(&file, mode, Stream { text: None, origins, source });
+        run.writes(&file, mode, content);
     }
     Some(Stream { text: None, origins, source: source.or(Some(span)) })
 }
@@ -204,7 +243,7 @@ impl<'t> Reader<'_, 't> {
                 }
                 None if modules::is_powerful(&full) => return None,
                 None => {
-                    self.found.project = true;
+                    self.foreign(top);
                     self.bind(alias.unwrap_or(top), Bound::Project);
                 }
             }
@@ -232,7 +271,7 @@ impl<'t> Reader<'_, 't> {
         match module {
             Some(_) => self.found.imports.extend(parts.first()),
             None if !relative && modules::is_powerful(&full) => return None,
-            None => self.found.project = true,
+            None => self.foreign(parts.first().copied().unwrap_or_default()),
         }
         let bracket = self.peek(0) == Some(Token::Op(b'('));
         if bracket {
@@ -284,6 +323,12 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
+    /// A module that does not come with Python.
+    fn foreign(&mut self, top: &[u8]) {
+        self.found.project = true;
+        self.found.network |= modules::NETWORK.contains(&top);
+    }
+
     fn bind(&mut self, name: &'t [u8], bound: Bound) {
         // The worse of two meanings stays: a module must not hide behind a second import of its name.
         match (self.names.get(name), bound) {
@@ -317,10 +362,20 @@ impl<'t> Reader<'_, 't> {
         {
             return None;
         }
-        if name == b"open" {
-            return self.open();
+        match name {
+            b"open" => self.open(),
+            b"getattr" | b"setattr" => self.by_name(),
+            _ => Some(()),
         }
-        Some(())
+    }
+
+    /// `getattr(x, "name")`: the same as the attribute, if the name is literal.
+    fn by_name(&mut self) -> Option<()> {
+        let arguments = self.arguments()?;
+        match arguments.get(1)?.as_slice() {
+            [Token::Text(Some(name))] => self.plain_attribute(name, true),
+            _ => None,
+        }
     }
 
     /// The module's name stands here; only one of its harmless members may follow.
@@ -350,8 +405,35 @@ impl<'t> Reader<'_, 't> {
     /// A harmless member is used: what that reads.
     fn used(&mut self, module: &'static str, member: &'static str) -> Option<()> {
         match (module, member) {
-            ("os", "environ" | "getenv") | ("os.path", "expandvars") => self.found.environment = true,
+            ("os", "environ") => self.environ(),
+            ("os", "getenv") => {
+                let name = self.first_argument().flatten();
+                self.variable(name);
+            }
+            ("os.path", "expandvars") => self.found.variable = true,
+            ("os", "makedirs" | "mkdir") => {
+                let name = self.first_argument()??;
+                self.found.creates.push(name);
+            }
+            ("os", "remove" | "unlink") => {
+                let name = self.first_argument()??;
+                self.found.deletes.push(name);
+            }
+            ("logging", "basicConfig") => {
+                let arguments = self.arguments()?;
+                let plain = [&b"level"[..], b"format", b"datefmt", b"force", b"stream"];
+                let all = arguments.iter().all(|a| match a.first() {
+                    None => true,
+                    Some(Token::Name(name)) => plain.contains(name),
+                    _ => false,
+                });
+                if !all {
+                    return None;
+                }
+            }
+            ("tempfile", _) => self.found.temporary = true,
             ("sys", "stdin") => self.found.stdin = true,
+            ("sys", "path") if self.search_path() => {}
             ("sys", "path") => {
                 let shown = self.before(3) == Some(Token::Op(b'('))
                     && matches!(self.before(4), Some(Token::Name(b"print" | b"len" | b"join" | b"pprint")))
@@ -375,6 +457,71 @@ impl<'t> Reader<'_, 't> {
             _ => {}
         }
         Some(())
+    }
+
+    /// `os.environ` stands here: what of it is read.
+    fn environ(&mut self) {
+        let name = match (self.peek(1), self.peek(2), self.peek(3), self.peek(4)) {
+            (Some(Token::Op(b'[')), Some(Token::Text(name)), Some(Token::Op(b']')), next) => {
+                if next == Some(Token::Op(b'=')) && self.peek(5) != Some(Token::Op(b'=')) {
+                    // Set, not read.
+                    return;
+                }
+                name
+            }
+            (
+                Some(Token::Op(b'.')),
+                Some(Token::Name(b"get")),
+                Some(Token::Op(b'(')),
+                Some(Token::Text(name)),
+            ) => name,
+            (Some(Token::Op(b'.')), Some(Token::Name(b"setdefault" | b"update" | b"pop")), ..) => return,
+            _ => None,
+        };
+        self.variable(name);
+    }
+
+    /// One variable is read, or some that cannot be told.
+    fn variable(&mut self, name: Option<&[u8]>) {
+        const SECRET: [&[u8]; 7] = [b"KEY", b"TOKEN", b"SECRET", b"PASS", b"CRED", b"AUTH", b"PRIVATE"];
+        match name {
+            Some(name)
+                if !SECRET.iter().any(|s| name.to_ascii_uppercase().windows(s.len()).any(|w| w == *s)) =>
+            {
+                self.found.variable = true;
+            }
+            _ => self.found.environment = true,
+        }
+    }
+
+    /// `sys.path.insert(0, "…")` and `sys.path.append("…")`: the modules there are the project's.
+    fn search_path(&mut self) -> bool {
+        let (Some(Token::Op(b'.')), Some(Token::Name(method))) = (self.peek(1), self.peek(2)) else {
+            return false;
+        };
+        let directory = match (method, self.peek(3), self.peek(4), self.peek(5), self.peek(6), self.peek(7)) {
+            (
+                b"insert",
+                Some(Token::Op(b'(')),
+                Some(Token::Number),
+                Some(Token::Op(b',')),
+                Some(Token::Text(Some(directory))),
+                Some(Token::Op(b')')),
+            ) => directory,
+            (
+                b"append",
+                Some(Token::Op(b'(')),
+                Some(Token::Text(Some(directory))),
+                Some(Token::Op(b')')),
+                ..,
+            ) => directory,
+            _ => return false,
+        };
+        self.found.search.push(directory);
+        self.found.project = true;
+        // The method is done with.
+        self.at += 2;
+        true
     }
 
     /// The literal first argument of the call that follows; the outer `None` if there is no call with arguments.
@@ -473,7 +620,16 @@ impl<'t> Reader<'_, 't> {
 
     /// An attribute of something that is no module.
     fn attribute(&mut self, name: &'t [u8]) -> Option<()> {
-        if name.starts_with(b"__") && !modules::PLAIN_DUNDERS.contains(&name) {
+        self.plain_attribute(name, false)
+    }
+
+    fn plain_attribute(&mut self, name: &'t [u8], by_name: bool) -> Option<()> {
+        if name.starts_with(b"__") && !modules::PLAIN_DUNDERS.contains(&name)
+            || modules::NEVER.contains(&name)
+        {
+            return None;
+        }
+        if by_name && matches!(name, b"replace" | b"read_text" | b"read_bytes") {
             return None;
         }
         if self.found.project {
