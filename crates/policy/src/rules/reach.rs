@@ -29,12 +29,11 @@ fn by_the_shell(subject: &Subject<'_>) -> bool {
     subject.invocation.is_none_or(|invocation| invocation.builtin) && subject.program() != b"ulimit"
 }
 
-/// What is more than the command's own words.
+/// What is more than the command's own words, be they in a file that it has written.
 const CARRIED: Origins = Origins::FILE
     .union(Origins::NETWORK)
     .union(Origins::DECODED)
     .union(Origins::TERMINAL)
-    .union(Origins::WRITTEN)
     .union(Origins::UNKNOWN);
 
 pub(super) const RULES: &[Rule] = &[
@@ -138,11 +137,18 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::SYSTEM).what(&["limits", "display"])],
         "Changes limits or settings of other processes or the display ({what}).",
     ),
+    Rule::ask(
+        "network-configured",
+        Three,
+        &[on(Kinds::SYSTEM).what(&["network"])],
+        "Changes how this machine is connected: addresses, routes, tunnels, radio. Other programs lose or change their \
+         connections. Let a person do it.",
+    ),
     Rule::deny(
         "system",
         Three,
-        &[on(Kinds::SYSTEM).and(|s| !matches!(s.detail(), "limits" | "process-limits" | "display"))],
-        "Changes the machine itself ({what}): services, power, kernel, clock, mounts, network, accounts, or what watches \
+        &[on(Kinds::SYSTEM).and(|s| !matches!(s.detail(), "limits" | "process-limits" | "display" | "network"))],
+        "Changes the machine itself ({what}): services, power, kernel, clock, mounts, firewall, accounts, or what watches \
          over it. Let a person do it.",
     ),
     // Packages.
