@@ -20,6 +20,11 @@ pub(super) fn collect<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, each: &Use
             flow.sent = flow.sent | field.value.origins;
             false
         }
+        Role::Download | Role::Connect if field.value.known_prefix().starts_with(b"file://") => {
+            let value = values::after(run.arena(), &field.value, b"file://".len());
+            flow.origins = flow.origins | run.reads(&Field { value, ..*field }, flow.tree);
+            true
+        }
         Role::Download => {
             flow.origins = flow.origins | Origins::NETWORK;
             true

@@ -7,6 +7,7 @@ pub(crate) mod find;
 pub(crate) mod flock;
 pub(crate) mod git_checkout;
 pub(crate) mod git_config;
+pub(crate) mod git_diff;
 pub(crate) mod git_push;
 pub(crate) mod git_restore;
 pub(crate) mod jq;
@@ -18,6 +19,7 @@ pub(crate) mod remote_copy;
 pub(crate) mod sed;
 pub(crate) mod shell;
 pub(crate) mod ssh;
+pub(crate) mod tar;
 pub(crate) mod xargs;
 
 mod found;

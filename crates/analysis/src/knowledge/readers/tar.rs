@@ -1,0 +1,133 @@
+//! `tar`: the first argument may be letters without a dash, and what the archive and the operands mean depends on the
+//! operation.
+
+use crate::effect::{EffectKind, Unknown, WriteMode};
+use crate::knowledge::apply::{self, Use};
+use crate::knowledge::endpoint;
+use crate::knowledge::run::{Run, certainty};
+use crate::knowledge::scan::{At, Scan};
+use crate::knowledge::tables::{Level, Takes};
+use crate::knowledge::values;
+use crate::knowledge::words::Role;
+use crate::session::Reentry;
+use crate::value::{Field, Origins, Stream, Value};
+use bumpalo::collections::Vec as BumpVec;
+
+const ARCHIVE: [&str; 2] = ["-f", "--file"];
+const EXTRACT: [&str; 3] = ["-x", "--extract", "--get"];
+const CREATE: [&str; 2] = ["-c", "--create"];
+/// Operations that only read the archive.
+const INSPECT: [&str; 6] = ["-t", "--list", "-d", "--diff", "--compare", "--test-label"];
+
+/// Reads the arguments of `tar`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let args = at.level().map_or(at.args, |level| dashed(run, level, at.args));
+    let scan = run.scan(&At { args, ..*at });
+    if scan.info {
+        return apply::apply(run, &scan);
+    }
+    let archives = BumpVec::from_iter_in(scan.values(&ARCHIVE), run.arena());
+    let is_archive = |each: &Use<'a>| each.role == Role::Modify && archives.contains(&each.field);
+    let uses = apply::uses(run, &scan);
+    let uses = BumpVec::from_iter_in(uses.iter().filter(|each| !is_archive(each)).copied(), run.arena());
+    let archive = archives.last().filter(|file| file.known() != Some(b"-")).copied();
+    for action in scan.values(&["--checkpoint-action"]) {
+        checkpoint(run, &action);
+    }
+    let extracts = scan.has(&EXTRACT);
+    if !extracts && !scan.has(&INSPECT) {
+        let output = apply::apply_as(run, &scan, uses.into_bump_slice());
+        if scan.has(&["--remove-files"]) {
+            for file in &scan.operands {
+                run.deletes(file, true);
+            }
+        }
+        let Some(archive) = archive else { return output };
+        let mode = if scan.has(&CREATE) { WriteMode::Replace } else { WriteMode::Modify };
+        if !remote(run, &scan, &archive, output.origins) {
+            run.writes(&archive, mode, Stream { text: None, ..output });
+        }
+        return Stream::unknown(Origins::NONE, run.call.span);
+    }
+    let mut content = match archive {
+        Some(archive) if remote(run, &scan, &archive, Origins::NONE) => Origins::NETWORK,
+        Some(archive) => run.reads(&archive, false),
+        None => run.call.stdin.origins,
+    };
+    content = content | Origins::DECODED;
+    let output = apply::apply_as(run, &scan, uses.into_bump_slice());
+    if !extracts || scan.has(&["--to-command"]) {
+        return output;
+    }
+    let stream =
+        Stream { text: None, origins: content, source: run.call.stdin.source.or(Some(run.call.span)) };
+    if scan.has(&["-O", "--to-stdout"]) {
+        return stream;
+    }
+    extract(run, &scan, stream);
+    Stream::unknown(Origins::NONE, run.call.span)
+}
+
+/// Files are written below the directory that is current then, or anywhere if their names may be absolute.
+fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
+    let span = run.call.span;
+    let here = values::field(run.arena(), b".", Origins::LITERAL, span);
+    let anywhere = Field { value: Value::unknown(Origins::UNKNOWN), ..here };
+    let place = match scan.value(&["--one-top-level"]) {
+        _ if scan.has(&["-P", "--absolute-names"]) => anywhere,
+        Some(top) => top,
+        None => here,
+    };
+    let directories = apply::directories(run, scan);
+    run.within(directories, &mut |run| run.writes(&place, WriteMode::Below, content));
+}
+
+/// An archive on another machine (`host:file`), unless the colon belongs to a local name.
+fn remote<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, archive: &Field<'a>, sends: Origins) -> bool {
+    let prefix = archive.value.known_prefix();
+    let name = prefix.split(|b| *b == b'/').next().unwrap_or_default();
+    let Some(at) = name.iter().position(|b| *b == b':') else { return false };
+    if scan.has(&["--force-local"]) {
+        return false;
+    }
+    let host = run.part(archive, prefix.get(..at).unwrap_or_default());
+    let endpoint = endpoint::of(&host.value);
+    run.emit(EffectKind::Connect { endpoint, sends, source: None }, archive.span, certainty(archive));
+    true
+}
+
+/// What is done now and then while the archive is processed; `exec=` runs a shell command line.
+fn checkpoint<'a>(run: &mut Run<'_, 'a>, action: &Field<'a>) {
+    const HARMLESS: [&[u8]; 8] = [b"dot", b".", b"bell", b"echo", b"totals", b"ttyout", b"sleep", b"wait"];
+    let prefix = action.value.known_prefix();
+    let name = prefix.split(|b| *b == b'=').next().unwrap_or_default();
+    if name == b"exec" && prefix.len() > name.len() {
+        let value = values::after(run.arena(), &action.value, b"exec=".len());
+        let stdin = run.call.stdin;
+        run.shell(&Field { value, ..*action }, stdin, Reentry::New);
+    } else if !HARMLESS.contains(&name) {
+        run.not_understood(Unknown::Argument, action.span);
+    }
+}
+
+/// The arguments with a first word such as `xzf` written as options with dashes, their values beside them.
+fn dashed<'a>(run: &Run<'_, 'a>, level: &'static Level, args: &'a [Field<'a>]) -> &'a [Field<'a>] {
+    let Some((first, rest)) = args.split_first() else { return args };
+    let Some(letters) = first.known().filter(|text| !text.is_empty() && !text.starts_with(b"-")) else {
+        return args;
+    };
+    let mut rest = rest;
+    let mut all = BumpVec::with_capacity_in(args.len() + letters.len(), run.arena());
+    for letter in letters {
+        all.push(run.part(first, run.arena().alloc_slice_copy(&[b'-', *letter])));
+        let takes = level.short.iter().find(|(byte, _)| byte == letter).map(|(_, spelling)| spelling.takes);
+        if takes == Some(Takes::Value)
+            && let Some((value, after)) = rest.split_first()
+        {
+            all.push(*value);
+            rest = after;
+        }
+    }
+    all.extend_from_slice(rest);
+    all.into_bump_slice()
+}
