@@ -193,7 +193,6 @@ pub(in crate::place) const HOME: Table = table!(&[
     (".pdbrc", Persistence),
     (".ipython/profile_*/startup/**", Persistence),
     (".ipython/profile_*/ipython_config.py", Persistence),
-    (".jupyter/**", Persistence),
     (".irbrc", Persistence),
     (".pryrc", Persistence),
     (".Rprofile", Persistence),
