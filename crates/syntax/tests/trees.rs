@@ -1,5 +1,5 @@
 //! What the parser makes of programs: trees, refusals, spans, notes. The tables are in `tests/data`.
-#![allow(missing_docs)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "a panic is how a test fails")]
 
 mod support;
 

@@ -5,7 +5,7 @@
 
 use super::expansion::Context;
 use super::quote::escapes;
-use super::{Parser, Result, take};
+use super::{Parser, Result};
 use crate::cursor::END;
 use crate::{Arithmetic, ErrorCode, PartKind, Span};
 
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
             let length = rest.iter().skip(1).take_while(|byte| !is_special(**byte)).count();
             self.push_quoted(1 + length);
         }
-        let parts = take(self.arena, &mut self.stacks.parts, mark);
+        let parts = self.stacks.parts.take(self.arena, mark);
         Ok(Arithmetic { parts, span: self.cursor.span_from(start) })
     }
 

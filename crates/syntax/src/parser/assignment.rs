@@ -1,7 +1,7 @@
 //! Assignments: `name=word`, `name+=word`, `name[subscript]=word`, `name=(…)`.
 
 use super::word::Mode;
-use super::{Parser, Result, take};
+use super::{Parser, Result};
 use crate::chars::{META, class, is_metacharacter, is_name_start};
 use crate::cursor::END;
 use crate::{
@@ -152,7 +152,7 @@ impl<'a> Parser<'a> {
         if next != END && !is_metacharacter(next) {
             return self.fail(ErrorCode::TextAfterArray, "");
         }
-        Ok(AssignmentValue::Array(take(self.arena, &mut self.stacks.elements, mark)))
+        Ok(AssignmentValue::Array(self.stacks.elements.take(self.arena, mark)))
     }
 
     /// An element that begins with `[`: `[subscript]=word`, or a pattern.

@@ -5,13 +5,12 @@
 //! rough scanner could see something else than the parser did, or whose results would combine into new syntax, is
 //! refused.
 
-use super::{Parser, Result, take};
+use super::{Parser, Result};
 use crate::chars::is_name_byte;
 use crate::{
     Brace, BraceRange, ErrorCode, Parameter, ParameterName, ParameterOperation, ParseError, PartKind, Span,
     Subscript, SubstitutionForm, Word, WordPart,
 };
-use bumpalo::collections::Vec as BumpVec;
 
 /// What the scanner distinguishes.
 #[derive(Clone, Copy)]
@@ -40,7 +39,7 @@ struct Piece<'a> {
 impl<'a> Parser<'a> {
     /// Replaces the parts since `mark`, one of which has an unquoted `{`, by what brace expansion makes of them.
     pub(super) fn expand_braces(&mut self, mark: usize) -> Result<()> {
-        let mut pieces = BumpVec::new_in(self.arena);
+        let mut pieces = Vec::new();
         for part in self.stacks.parts.get(mark..).unwrap_or(&[]) {
             match part.kind {
                 PartKind::Literal(text) => cut(text, part.span, &mut pieces),
@@ -57,20 +56,20 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         let original = self.stacks.parts.len();
-        let expanded = self.expand(pieces.into_bump_slice(), true)?;
+        let expanded = self.expand(&pieces, true)?;
         if !expanded {
             self.stacks.parts.truncate(original);
             return Ok(());
         }
         // The new parts stand behind the old ones.
-        let parts = take(self.arena, &mut self.stacks.parts, original);
+        let parts = self.stacks.parts.take(self.arena, original);
         self.stacks.parts.truncate(mark);
-        self.stacks.parts.extend_from_slice_copy(parts);
+        self.stacks.parts.extend(parts);
         Ok(())
     }
 
     /// Pushes the parts that the pieces become; true if there is a brace expansion among them.
-    fn expand(&mut self, pieces: &'a [Piece<'a>], word_start: bool) -> Result<bool> {
+    fn expand(&mut self, pieces: &[Piece<'a>], word_start: bool) -> Result<bool> {
         self.enter()?;
         let mut rest = pieces;
         let mark = self.stacks.parts.len();
@@ -142,7 +141,8 @@ impl<'a> Parser<'a> {
     }
 
     /// `{a,b}`: the words between the commas.
-    fn list_of(&mut self, inside: &'a [Piece<'a>], word_start: bool) -> Result<Brace<'a>> {
+    fn list_of(&mut self, inside: &[Piece<'a>], word_start: bool) -> Result<Brace<'a>> {
+        self.spend(inside.len())?;
         let mark = self.stacks.words.len();
         let mut level = 0_u32;
         let mut from = 0;
@@ -158,25 +158,25 @@ impl<'a> Parser<'a> {
             }
         }
         self.alternative(inside, from, inside.len(), word_start)?;
-        Ok(Brace::List(take(self.arena, &mut self.stacks.words, mark)))
+        Ok(Brace::List(self.stacks.words.take(self.arena, mark)))
     }
 
     fn alternative(
         &mut self,
-        inside: &'a [Piece<'a>],
+        inside: &[Piece<'a>],
         from: usize,
         to: usize,
         word_start: bool,
     ) -> Result<()> {
         let pieces = inside.get(from..to).unwrap_or(&[]);
         let mark = self.stacks.parts.len();
-        let pieces = if pieces.first().is_some_and(starts_with_tilde) {
-            self.tilde_in_alternative(pieces, word_start)?
+        if pieces.first().is_some_and(starts_with_tilde) {
+            let rest = self.tilde_in_alternative(pieces, word_start)?;
+            self.expand(&rest, false)?;
         } else {
-            pieces
-        };
-        self.expand(pieces, word_start)?;
-        let parts = take(self.arena, &mut self.stacks.parts, mark);
+            self.expand(pieces, word_start)?;
+        }
+        let parts = self.stacks.parts.take(self.arena, mark);
         if let Some(WordPart { kind: PartKind::Literal(text), span }) = parts.last()
             && text.ends_with(b"$")
         {
@@ -220,8 +220,8 @@ impl<'a> Parser<'a> {
     }
 
     /// `{~/a,~/b}`: the tilde prefix is expanded in each word that results. Pushes it and returns the rest.
-    fn tilde_in_alternative(&mut self, pieces: &'a [Piece<'a>], word_start: bool) -> Result<&'a [Piece<'a>]> {
-        let Some((first, others)) = pieces.split_first() else { return Ok(pieces) };
+    fn tilde_in_alternative(&mut self, pieces: &[Piece<'a>], word_start: bool) -> Result<Vec<Piece<'a>>> {
+        let Some((first, others)) = pieces.split_first() else { return Ok(Vec::new()) };
         let text = first.text();
         let login = text.iter().skip(1).take_while(|byte| **byte != b'/').count();
         let plain = text.get(1..=login).unwrap_or(&[]).iter().all(u8::is_ascii_alphanumeric);
@@ -231,10 +231,7 @@ impl<'a> Parser<'a> {
         let (prefix, rest) = first.split_at(login + 1);
         let kind = PartKind::Tilde(prefix.text().get(1..).unwrap_or(&[]));
         self.stacks.parts.push(WordPart { kind, span: prefix.span });
-        let mut pieces = BumpVec::with_capacity_in(others.len() + 1, self.arena);
-        pieces.push(rest);
-        pieces.extend_from_slice_copy(others);
-        Ok(pieces.into_bump_slice())
+        Ok(std::iter::once(rest).chain(others.iter().copied()).collect())
     }
 
     /// `{first..last..step}`; `None` if it is not a sequence, so that the braces are literal.
@@ -314,7 +311,7 @@ fn ambiguous<T>(span: Span) -> Result<T> {
 }
 
 /// Cuts literal text where the scanner looks. Spans are exact unless the text was joined over a line continuation.
-fn cut<'a>(text: &'a [u8], span: Span, pieces: &mut BumpVec<'a, Piece<'a>>) {
+fn cut<'a>(text: &'a [u8], span: Span, pieces: &mut Vec<Piece<'a>>) {
     let exact = (span.end - span.start) as usize == text.len();
     let piece = |unit, start: usize, end: usize| {
         let offset = |position: usize| span.start + u32::try_from(position).unwrap_or(0);

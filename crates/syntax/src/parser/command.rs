@@ -1,6 +1,6 @@
 //! One command: the dispatch on its first token, function definitions and coprocesses.
 
-use super::{Parser, Place, Result, take};
+use super::{Parser, Place, Result};
 use crate::chars::{Keyword, is_name, is_reserved};
 use crate::cursor::END;
 use crate::{Command, CommandKind, Coprocess, ErrorCode, Function, PartKind, Redirect, Span, Word};
@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
             let Some(redirect) = self.redirect()? else { break };
             self.stacks.redirects.push(redirect);
         }
-        let redirects = take(self.arena, &mut self.stacks.redirects, mark);
+        let redirects = self.stacks.redirects.take(self.arena, mark);
         let next = self.cursor.peek();
         if !redirects.is_empty() && next != END && !crate::chars::is_metacharacter(next) {
             return self.fail(ErrorCode::UnexpectedToken, "a command separator");

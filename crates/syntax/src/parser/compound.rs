@@ -1,7 +1,7 @@
 //! Compound commands: groups, `if`, loops, `case` (POSIX 2.9.4, and bash's `select` and arithmetic `for`).
 
 use super::word::Mode;
-use super::{Parser, Place, Result, take};
+use super::{Parser, Place, Result};
 use crate::chars::{Keyword, is_name};
 use crate::cursor::END;
 use crate::{
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
                 _ => return self.fail(ErrorCode::UnexpectedToken, "a word, `;` or a newline"),
             }
         }
-        let words = take(self.arena, &mut self.stacks.words, mark);
+        let words = self.stacks.words.take(self.arena, mark);
         self.newlines()?;
         Ok(words)
     }
@@ -163,7 +163,7 @@ impl<'a> Parser<'a> {
                 return self.fail_from(arm_start, ErrorCode::NotPosix, "`;;`");
             }
         }
-        let arms = take(self.arena, &mut self.stacks.arms, mark);
+        let arms = self.stacks.arms.take(self.arena, mark);
         Ok(CommandKind::Case(self.arena.alloc(Case { word, arms })))
     }
 
@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
                 _ => return self.fail(ErrorCode::UnexpectedToken, "`)` or `|`"),
             }
         }
-        Ok(take(self.arena, &mut self.stacks.words, mark))
+        Ok(self.stacks.words.take(self.arena, mark))
     }
 
     /// `;;`, `;&` or `;;&`.

@@ -17,6 +17,7 @@ mod parameter;
 mod quote;
 mod redirect;
 mod simple;
+mod stack;
 mod word;
 
 use crate::chars::{Keyword, LONGEST_KEYWORD, is_metacharacter};
@@ -26,12 +27,13 @@ use crate::{
     NoteKind, Options, ParseError, Parsed, Pipeline, Redirect, Script, Span, Stage, Word, WordPart,
 };
 use bumpalo::Bump;
-use bumpalo::collections::Vec as BumpVec;
+use stack::Stack;
 
 type Result<T> = std::result::Result<T, ParseError>;
 
-/// Bytes that may be read a second time, per byte of source.
-const FUEL_PER_BYTE: u64 = 64;
+/// How many bytes may be read a second time: so many per byte of source, and some in any case.
+const FUEL_PER_BYTE: u64 = 16;
+const FUEL: u64 = 1 << 16;
 
 /// The parser's state.
 pub(crate) struct Parser<'a> {
@@ -59,43 +61,32 @@ pub(crate) struct Parser<'a> {
     stacks: Stacks<'a>,
 }
 
-/// Where nodes wait until their number is known and they move, as a slice, to their place in the arena.
+/// The nodes that are being collected, by kind.
 struct Stacks<'a> {
-    items: BumpVec<'a, Item<'a>>,
-    rest: BumpVec<'a, (Connector, Pipeline<'a>)>,
-    stages: BumpVec<'a, Stage<'a>>,
-    words: BumpVec<'a, Word<'a>>,
-    parts: BumpVec<'a, WordPart<'a>>,
-    redirects: BumpVec<'a, Redirect<'a>>,
-    assignments: BumpVec<'a, Assignment<'a>>,
-    elements: BumpVec<'a, ArrayElement<'a>>,
-    arms: BumpVec<'a, CaseArm<'a>>,
+    items: Stack<'a, Item<'a>>,
+    rest: Stack<'a, (Connector, Pipeline<'a>)>,
+    stages: Stack<'a, Stage<'a>>,
+    words: Stack<'a, Word<'a>>,
+    parts: Stack<'a, WordPart<'a>>,
+    redirects: Stack<'a, Redirect<'a>>,
+    assignments: Stack<'a, Assignment<'a>>,
+    elements: Stack<'a, ArrayElement<'a>>,
+    arms: Stack<'a, CaseArm<'a>>,
 }
 
 impl<'a> Stacks<'a> {
+    /// The capacities are enough for the ordinary one-line command.
     fn new(arena: &'a Bump) -> Self {
         Self {
-            items: BumpVec::new_in(arena),
-            rest: BumpVec::new_in(arena),
-            stages: BumpVec::new_in(arena),
-            words: BumpVec::with_capacity_in(16, arena),
-            parts: BumpVec::with_capacity_in(16, arena),
-            redirects: BumpVec::new_in(arena),
-            assignments: BumpVec::new_in(arena),
-            elements: BumpVec::new_in(arena),
-            arms: BumpVec::new_in(arena),
-        }
-    }
-}
-
-/// Moves what was pushed since `mark` into the arena.
-fn take<'a, T: Copy>(arena: &'a Bump, stack: &mut BumpVec<'a, T>, mark: usize) -> &'a [T] {
-    match stack.get(mark..) {
-        None | Some([]) => &[],
-        Some(values) => {
-            let slice = arena.alloc_slice_copy(values);
-            stack.truncate(mark);
-            slice
+            items: Stack::new(arena, 4),
+            rest: Stack::new(arena, 4),
+            stages: Stack::new(arena, 4),
+            words: Stack::new(arena, 16),
+            parts: Stack::new(arena, 24),
+            redirects: Stack::new(arena, 4),
+            assignments: Stack::new(arena, 2),
+            elements: Stack::new(arena, 0),
+            arms: Stack::new(arena, 0),
         }
     }
 }
@@ -125,7 +116,7 @@ impl<'a> Parser<'a> {
             in_document_operand: false,
             depth: 0,
             max_depth: options.max_depth,
-            fuel: FUEL_PER_BYTE * source.len() as u64 + 4096,
+            fuel: FUEL_PER_BYTE * source.len() as u64 + FUEL,
             pending: Vec::new(),
             documents: 0,
             cases: 0,
@@ -210,7 +201,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.leave();
-        let items = take(self.arena, &mut self.stacks.items, mark);
+        let items = self.stacks.items.take(self.arena, mark);
         let span = match (items.first(), items.last()) {
             (Some(first), Some(last)) => first.span.to(last.span),
             _ => self.cursor.span_from(self.cursor.position()),
@@ -247,7 +238,7 @@ impl<'a> Parser<'a> {
             let next = self.pipeline()?;
             self.stacks.rest.push((connector, next));
         }
-        Ok(AndOr { first, rest: take(self.arena, &mut self.stacks.rest, mark) })
+        Ok(AndOr { first, rest: self.stacks.rest.take(self.arena, mark) })
     }
 
     /// Commands joined by `|`, with `!` and `time` before them.
@@ -277,7 +268,7 @@ impl<'a> Parser<'a> {
             prefixed = true;
             self.blanks();
         }
-        if prefixed && self.ends_empty_pipeline(timed) {
+        if prefixed && !self.posix && self.ends_empty_pipeline(timed) {
             let span = self.cursor.span_from(start);
             return Ok(Pipeline { stages: &[], negated, timed, span });
         }
@@ -308,7 +299,7 @@ impl<'a> Parser<'a> {
                 return self.fail_word(end, ErrorCode::UnexpectedReservedWord, "a command");
             }
         }
-        let stages = take(self.arena, &mut self.stacks.stages, mark);
+        let stages = self.stacks.stages.take(self.arena, mark);
         let end = stages.last().map_or(Span::default(), |stage| stage.command.span);
         Ok(Pipeline { stages, negated, timed, span: self.cursor.span_from(start).to_end_of(end) })
     }

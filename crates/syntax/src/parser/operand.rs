@@ -6,7 +6,7 @@
 
 use super::expansion::Context;
 use super::quote::escapes;
-use super::{Parser, Result, take};
+use super::{Parser, Result};
 use crate::chars::{EXTGLOB, GLOB, QUOTE, class, is_name_byte};
 use crate::cursor::END;
 use crate::{ErrorCode, Parameter, ParameterName, PartKind, Span, Word, WordPart};
@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
         } else {
             self.unquoted_operand(kind, context, opener)?;
         }
-        let parts = take(self.arena, &mut self.stacks.parts, mark);
+        let parts = self.stacks.parts.take(self.arena, mark);
         Ok(Word { parts, span: self.cursor.span_from(start) })
     }
 

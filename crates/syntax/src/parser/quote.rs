@@ -1,7 +1,7 @@
 //! Quoting: backslash, single and double quotes (POSIX 2.2), `$'…'` and `$"…"`.
 
 use super::expansion::Context;
-use super::{Parser, Result, take};
+use super::{Parser, Result};
 use crate::cursor::END;
 use crate::{ErrorCode, PartKind, Span, WordPart};
 use bumpalo::collections::Vec as BumpVec;
@@ -67,14 +67,14 @@ impl<'a> Parser<'a> {
         self.quoted_text(context, opener)?;
         self.in_document_operand = operand;
         self.leave();
-        Ok(take(self.arena, &mut self.stacks.parts, mark))
+        Ok(self.stacks.parts.take(self.arena, mark))
     }
 
     /// The text from here to the end, as in a here-document.
     pub(super) fn here_document_text(&mut self) -> Result<&'a [WordPart<'a>]> {
         let mark = self.stacks.parts.len();
         self.quoted_text(Context::HereDocument, Span::default())?;
-        Ok(take(self.arena, &mut self.stacks.parts, mark))
+        Ok(self.stacks.parts.take(self.arena, mark))
     }
 
     /// Text in which only `$`, `` ` `` and `\` are special: to the closing double quote, which is stepped over, or,
@@ -91,10 +91,10 @@ impl<'a> Parser<'a> {
                     self.cursor.advance(1);
                     return Ok(());
                 }
-                b'\\' if escapes(self.cursor.raw(1), closes) => self.escaped(),
                 b'\\' if context == Context::InnerQuotes => {
                     return self.fail(ErrorCode::AmbiguousQuote, "");
                 }
+                b'\\' if escapes(self.cursor.raw(1), closes) => self.escaped(),
                 b'$' => {
                     if !self.dollar(context)? {
                         self.push_quoted(1);

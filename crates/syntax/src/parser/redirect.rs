@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
         let mode = if operator == RedirectOperator::HereString { Mode::PLAIN } else { Mode::ARGUMENT };
         let word = self.word(mode)?;
         let text = self.cursor.slice(start, self.cursor.position());
-        if matches!(self.cursor.peek(), b'<' | b'>') && reads_as_descriptor(text) && !duplicates {
+        if matches!(self.cursor.peek(), b'<' | b'>') && reads_as_descriptor(text) && (self.posix || !duplicates) {
             return self.fail_from(start, ErrorCode::GluedDescriptor, "");
         }
         if duplicates {

@@ -1,7 +1,7 @@
 //! Simple commands: assignments, words and redirections in any order (POSIX 2.9.1).
 
 use super::word::Mode;
-use super::{Parser, Result, take};
+use super::{Parser, Result};
 use crate::chars::{BRACE, DIGIT, META, class, takes_array_arguments};
 use crate::cursor::END;
 use crate::{Command, CommandKind, ErrorCode, PartKind, SimpleCommand, Word};
@@ -72,10 +72,10 @@ impl<'a> Parser<'a> {
             end = self.cursor.position();
         }
         let simple = SimpleCommand {
-            assignments: take(self.arena, &mut self.stacks.assignments, assignments),
-            words: take(self.arena, &mut self.stacks.words, words),
+            assignments: self.stacks.assignments.take(self.arena, assignments),
+            words: self.stacks.words.take(self.arena, words),
         };
-        let redirects = take(self.arena, &mut self.stacks.redirects, redirects);
+        let redirects = self.stacks.redirects.take(self.arena, redirects);
         if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
             return self.fail(ErrorCode::UnexpectedToken, "a command");
         }

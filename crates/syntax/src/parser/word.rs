@@ -1,7 +1,7 @@
 //! Words: adjacent quoted and unquoted parts up to a metacharacter (POSIX 2.3), globs, tildes, extended patterns.
 
 use super::expansion::Context;
-use super::{Parser, Result, take};
+use super::{Parser, Result};
 use crate::chars::{
     BRACE, EXTGLOB, GLOB, META, QUOTE, TILDE, class, is_metacharacter, is_name_byte, is_name_start,
 };
@@ -109,7 +109,7 @@ impl<'a> Parser<'a> {
         if brace && mode.braces && !self.posix {
             self.expand_braces(mark)?;
         }
-        let parts = take(self.arena, &mut self.stacks.parts, mark);
+        let parts = self.stacks.parts.take(self.arena, mark);
         Ok(Word { parts, span: self.cursor.span_from(start) })
     }
 
@@ -233,7 +233,7 @@ impl<'a> Parser<'a> {
             let word_start = self.cursor.position();
             let parts_mark = self.stacks.parts.len();
             self.pattern_text(true, in_braces, opener)?;
-            let parts = take(self.arena, &mut self.stacks.parts, parts_mark);
+            let parts = self.stacks.parts.take(self.arena, parts_mark);
             self.stacks.words.push(Word { parts, span: self.cursor.span_from(word_start) });
             let bar = self.cursor.peek() == b'|';
             self.cursor.advance(1);
@@ -242,7 +242,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.leave();
-        let patterns = take(self.arena, &mut self.stacks.words, mark);
+        let patterns = self.stacks.words.take(self.arena, mark);
         let glob = self.arena.alloc(ExtendedGlob { operator, patterns });
         self.push(PartKind::ExtendedGlob(glob), start);
         Ok(())
@@ -310,6 +310,7 @@ impl<'a> Parser<'a> {
         match byte {
             b'\\' => self.backslash(),
             b'\'' => self.single_quoted()?,
+            b'"' if self.posix && context != Context::Word => self.double_quoted(Context::InnerQuotes)?,
             b'"' => self.double_quoted(Context::DoubleQuoted)?,
             b'`' => self.backquoted(context)?,
             _ => {

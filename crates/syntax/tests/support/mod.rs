@@ -4,12 +4,14 @@
 //! itself; `Q"…"` is text quoted by a backslash or between double quotes, `S"…"`, `A"…"` are `'…'` and `$'…'`,
 //! `D[…]`, `M[…]` are `"…"` and `$"…"`, `G*` a glob character, `X@[…]` an extended pattern, `B[…]` a brace
 //! expansion, `T[…]` a tilde prefix.
-#![allow(dead_code, unreachable_pub, missing_docs)]
+#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "a panic is how a test fails")]
 
 pub mod shell;
 pub mod table;
 pub mod value;
 pub mod walk;
+pub mod words;
 
 use shward_syntax::*;
 use std::fmt::Write;
@@ -90,14 +92,9 @@ impl Dump<'_> {
                 self.put("(|");
                 for stage in stages {
                     self.put(" ");
-                    self.command(stage.command);
-                    if stage.pipes_stderr {
-                        // bash makes a redirection of it, the last one.
-                        let merged = self.1 && self.0.ends_with(')');
-                        if merged {
-                            self.0.pop();
-                        }
-                        self.put(if merged { " 2>&1)" } else { " 2>&1" });
+                    self.command_with(stage.command, stage.pipes_stderr);
+                    if stage.pipes_stderr && !self.1 {
+                        self.put(" 2>&1");
                     }
                 }
                 self.put(")");
@@ -106,8 +103,14 @@ impl Dump<'_> {
         self.put(&")".repeat(close));
     }
 
-    pub fn command(&mut self, command: &Command<'_>) {
-        let redirected = !command.redirects.is_empty() && !matches!(command.kind, CommandKind::Simple(_));
+    fn command(&mut self, command: &Command<'_>) {
+        self.command_with(command, false);
+    }
+
+    /// `pipes_stderr`: followed by `|&`, of which bash makes a redirection, the last one.
+    fn command_with(&mut self, command: &Command<'_>, pipes_stderr: bool) {
+        let merged = pipes_stderr && self.1;
+        let redirected = (merged || !command.redirects.is_empty()) && !matches!(command.kind, CommandKind::Simple(_));
         if redirected {
             self.put("(redirect ");
         }
@@ -123,7 +126,7 @@ impl Dump<'_> {
                     self.word(word);
                 }
                 self.redirects(command.redirects);
-                self.put(")");
+                self.put(if merged { " 2>&1)" } else { ")" });
             }
             CommandKind::BraceGroup(script) => self.list("{", &[&script]),
             CommandKind::Subshell(script) => self.list("sub", &[&script]),
@@ -206,7 +209,7 @@ impl Dump<'_> {
         }
         if redirected {
             self.redirects(command.redirects);
-            self.put(")");
+            self.put(if merged { " 2>&1)" } else { ")" });
         }
     }
 

@@ -2,9 +2,17 @@
 
 use shward_syntax::*;
 
+/// What is to be known of the source.
+struct Source {
+    len: u32,
+    newlines: Vec<u32>,
+}
+
 /// Checks that spans lie within the source, within their parents, and in order.
 pub fn check(parsed: &Parsed<'_>, source: &[u8]) {
-    let whole = Span::new(0, source.len() as u32);
+    let newlines = source.iter().zip(0..).filter(|(byte, _)| **byte == b'\n').map(|(_, at)| at).collect();
+    let source = &Source { len: source.len() as u32, newlines };
+    let whole = Span::new(0, source.len);
     for note in parsed.notes {
         within(note.span, whole, "note");
     }
@@ -16,17 +24,15 @@ fn within(inner: Span, outer: Span, what: &str) {
     assert!(outer.start <= inner.start && inner.end <= outer.end, "{what}: {inner:?} is not in {outer:?}");
 }
 
-fn script(script: &Script<'_>, outer: Span, source: &[u8]) {
+fn script(script: &Script<'_>, outer: Span, source: &Source) {
     within(script.span, outer, "script");
     let mut end = script.span.start;
-    let mut line = 0;
     for item in script.items {
         within(item.span, script.span, "item");
-        assert!(item.span.start >= end && item.line >= line, "items out of order");
+        assert!(item.span.start >= end, "items out of order");
+        let line = source.newlines.partition_point(|newline| *newline < item.span.start);
+        assert_eq!(item.line as usize, line, "line of {:?}", item.span);
         end = item.span.end;
-        line = item.line;
-        let newlines = source[..item.span.start as usize].iter().filter(|byte| **byte == b'\n').count();
-        assert_eq!(item.line as usize, newlines, "line of {:?}", item.span);
         pipeline(&item.list.first, item.span, source);
         for (_, next) in item.list.rest {
             pipeline(next, item.span, source);
@@ -34,14 +40,14 @@ fn script(script: &Script<'_>, outer: Span, source: &[u8]) {
     }
 }
 
-fn pipeline(pipeline: &Pipeline<'_>, outer: Span, source: &[u8]) {
+fn pipeline(pipeline: &Pipeline<'_>, outer: Span, source: &Source) {
     within(pipeline.span, outer, "pipeline");
     for stage in pipeline.stages {
         command(stage.command, pipeline.span, source);
     }
 }
 
-fn command(command: &Command<'_>, outer: Span, source: &[u8]) {
+fn command(command: &Command<'_>, outer: Span, source: &Source) {
     within(command.span, outer, "command");
     let span = command.span;
     for redirect in command.redirects {
@@ -49,7 +55,7 @@ fn command(command: &Command<'_>, outer: Span, source: &[u8]) {
         match redirect.target {
             RedirectTarget::Word(target) => word(&target, redirect.span, source),
             RedirectTarget::HereDocument(document) => {
-                within(document.body_span(), Span::new(0, source.len() as u32), "here-document");
+                within(document.body_span(), Span::new(0, source.len), "here-document");
                 parts(document.body(), document.body_span(), source);
             }
         }
@@ -108,7 +114,7 @@ fn command(command: &Command<'_>, outer: Span, source: &[u8]) {
     }
 }
 
-fn test(expression: &Test<'_>, outer: Span, source: &[u8]) {
+fn test(expression: &Test<'_>, outer: Span, source: &Source) {
     match expression {
         Test::And(left, right) | Test::Or(left, right) => {
             test(left, outer, source);
@@ -123,7 +129,7 @@ fn test(expression: &Test<'_>, outer: Span, source: &[u8]) {
     }
 }
 
-fn assignment(assignment: &Assignment<'_>, outer: Span, source: &[u8]) {
+fn assignment(assignment: &Assignment<'_>, outer: Span, source: &Source) {
     within(assignment.span, outer, "assignment");
     if let Some(subscript) = &assignment.subscript {
         arithmetic(subscript, assignment.span, source);
@@ -141,17 +147,17 @@ fn assignment(assignment: &Assignment<'_>, outer: Span, source: &[u8]) {
     }
 }
 
-fn arithmetic(expression: &Arithmetic<'_>, outer: Span, source: &[u8]) {
+fn arithmetic(expression: &Arithmetic<'_>, outer: Span, source: &Source) {
     within(expression.span, outer, "arithmetic");
     parts(expression.parts, expression.span, source);
 }
 
-fn word(word: &Word<'_>, outer: Span, source: &[u8]) {
+fn word(word: &Word<'_>, outer: Span, source: &Source) {
     within(word.span, outer, "word");
     parts(word.parts, word.span, source);
 }
 
-fn parts(parts: &[WordPart<'_>], outer: Span, source: &[u8]) {
+fn parts(parts: &[WordPart<'_>], outer: Span, source: &Source) {
     let mut end = outer.start;
     for one in parts {
         within(one.span, outer, "part");
@@ -163,7 +169,7 @@ fn parts(parts: &[WordPart<'_>], outer: Span, source: &[u8]) {
     }
 }
 
-fn part(one: &WordPart<'_>, source: &[u8]) {
+fn part(one: &WordPart<'_>, source: &Source) {
     let span = one.span;
     match one.kind {
         PartKind::DoubleQuoted(inner) | PartKind::Locale(inner) => parts(inner, span, source),
@@ -178,7 +184,7 @@ fn part(one: &WordPart<'_>, source: &[u8]) {
     }
 }
 
-fn parameter_operands(parameter: &Parameter<'_>, span: Span, source: &[u8]) {
+fn parameter_operands(parameter: &Parameter<'_>, span: Span, source: &Source) {
     if let Some(Subscript::Index(index)) = &parameter.subscript {
         arithmetic(index, span, source);
     }

@@ -1,0 +1,89 @@
+//! Where nodes wait until their number is known and they move, as a slice, to their place in the arena.
+
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use std::ops::Deref;
+
+/// A stack that lives in the arena while it is small, which costs no allocation, and on the heap when it grows, so
+/// that growing leaves nothing behind in the arena.
+pub(super) struct Stack<'a, T> {
+    /// Never grows beyond its first capacity. At most one of the two holds anything.
+    near: BumpVec<'a, T>,
+    far: Vec<T>,
+}
+
+impl<'a, T: Copy> Stack<'a, T> {
+    pub(super) fn new(arena: &'a Bump, capacity: usize) -> Self {
+        Self { near: BumpVec::with_capacity_in(capacity, arena), far: Vec::new() }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, value: T) {
+        if self.far.is_empty() && self.near.len() < self.near.capacity() {
+            self.near.push(value);
+        } else {
+            self.push_far(value);
+        }
+    }
+
+    #[cold]
+    fn push_far(&mut self, value: T) {
+        self.far.extend_from_slice(&self.near);
+        self.near.clear();
+        self.far.push(value);
+    }
+
+    pub(super) fn extend(&mut self, values: &[T]) {
+        for value in values {
+            self.push(*value);
+        }
+    }
+
+    #[inline]
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.near.truncate(length);
+        self.far.truncate(length);
+    }
+
+    /// Moves what was pushed since `mark` into the arena.
+    #[inline]
+    pub(super) fn take(&mut self, arena: &'a Bump, mark: usize) -> &'a [T] {
+        match self.get(mark..) {
+            None | Some([]) => &[],
+            Some(values) => {
+                let slice = arena.alloc_slice_copy(values);
+                self.truncate(mark);
+                slice
+            }
+        }
+    }
+}
+
+impl<T> Deref for Stack<'_, T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        if self.far.is_empty() { &self.near } else { &self.far }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_lost_when_it_moves_to_the_heap() {
+        let arena = Bump::new();
+        let mut stack = Stack::new(&arena, 2);
+        for number in 0..5 {
+            stack.push(number);
+        }
+        assert_eq!(stack.take(&arena, 3), [3, 4]);
+        assert_eq!(&stack[..], [0, 1, 2]);
+        stack.truncate(0);
+        stack.push(9);
+        assert_eq!(stack.take(&arena, 0), [9]);
+        assert!(stack.is_empty());
+    }
+}
