@@ -20,6 +20,7 @@ mod run;
 mod scan;
 mod tables;
 mod values;
+mod variables;
 mod words;
 
 use crate::effect::{EffectKind, Unknown};
@@ -42,6 +43,7 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
     match program::find(session, call, word, text) {
         program::Found::Described(name, program) => {
             let mut run = Run { session, call: *call, name, program };
+            variables::obey(&mut run);
             let at = run.start();
             interpret(&mut run, &at)
         }

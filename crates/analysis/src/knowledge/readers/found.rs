@@ -92,7 +92,7 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
         else {
             continue;
         };
-        let scope = target.scope.max(if root.filtered { target.scope } else { root.target.scope });
+        let scope = target.scope.max(root.target.scope);
         let few = root.filtered && (!reads || root.ordinary());
         let tree = target.tree || !few;
         *target =
