@@ -6,6 +6,9 @@
 /// Most tokens of one program.
 const MAX_TOKENS: usize = 20_000;
 
+/// Most tokens between brackets that are looked through.
+const MAX_INDEX: usize = 64;
+
 /// Something that a program does beyond text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Action<'t> {
@@ -110,7 +113,7 @@ pub(crate) fn actions(program: &[u8]) -> Option<Vec<Action<'_>>> {
 
 /// `ARGV[…]` that is not assigned.
 fn reads_element(tokens: &[Token<'_>], at: usize) -> bool {
-    let close = tokens.iter().skip(at).position(|t| *t == Token::Op(b"]"));
+    let close = tokens.iter().skip(at).take(MAX_INDEX).position(|t| *t == Token::Op(b"]"));
     close.is_some_and(|close| tokens.get(at + close + 1) != Some(&Token::Op(b"=")))
 }
 
@@ -123,7 +126,7 @@ fn getline_file(tokens: &[Token<'_>], at: usize) -> Option<usize> {
     if matches!(tokens.get(next), Some(Token::Name(_) | Token::Number)) {
         next += 1;
         if tokens.get(next) == Some(&Token::Op(b"[")) {
-            next += 1 + tokens.iter().skip(next).position(|t| *t == Token::Op(b"]"))?;
+            next += 1 + tokens.iter().skip(next).take(MAX_INDEX).position(|t| *t == Token::Op(b"]"))?;
         }
     }
     (tokens.get(next) == Some(&Token::Op(b"<"))).then_some(next + 1)

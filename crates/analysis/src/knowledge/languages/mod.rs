@@ -1,14 +1,20 @@
 //! Program text that is executed: read as far as a reader gives certainty, else recorded as code.
+//!
+//! Each language has a reader that follows what a program refers to and says it as effects ([`report::Report`]). What a
+//! reader cannot vouch for is `Code`, besides the effects that were seen.
 
 mod awk;
 mod filters;
 mod python;
+mod report;
 mod sed;
 
 use super::run::Run;
-use crate::session::Reentry;
+use crate::effect::{Certainty, EffectKind};
+use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
+use report::Report;
 use shward_syntax::{Dialect, Span};
 
 /// Origins of a script that are not those of a file that simply lies there.
@@ -28,6 +34,39 @@ pub(crate) fn is_standard_module(name: &[u8]) -> bool {
     python::is_standard(name)
 }
 
+/// Reads a program in some language, records what it does, and gives what it prints. `arguments` are those that the
+/// program gets, `stdin` is what is left of its standard input, and `span` is where its text stands.
+pub(crate) fn read<'a>(
+    session: &mut dyn Session<'a>,
+    language: &'static str,
+    text: Stream<'a>,
+    arguments: &'a [Field<'a>],
+    stdin: Stream<'a>,
+    span: Span,
+) -> Stream<'a> {
+    let Some(source) = text.text else {
+        unread(session, language, text, span);
+        return Stream::unknown(Origins::UNKNOWN, span);
+    };
+    let reader = match language {
+        "shell" => return session.run_text(source, Dialect::Posix, arguments, stdin, Reentry::New, span),
+        "python" => python::read,
+        _ => {
+            unread(session, language, text, span);
+            return Stream::unknown(Origins::UNKNOWN, span);
+        }
+    };
+    let mut report = Report::new(session, language, text, stdin, span);
+    reader(&mut report, source, arguments);
+    report.finish()
+}
+
+/// Code that no reader has read.
+fn unread<'a>(session: &mut dyn Session<'a>, language: &'static str, text: Stream<'a>, span: Span) {
+    let Stream { text, origins: origin, source } = text;
+    session.emit(EffectKind::Code { language, text, origin, source }, span, Certainty::Certain);
+}
+
 /// Program text is executed. Gives what it prints.
 pub(crate) fn run<'a>(
     run: &mut Run<'_, 'a>,
@@ -36,26 +75,30 @@ pub(crate) fn run<'a>(
     arguments: &'a [Field<'a>],
     span: Span,
 ) -> Stream<'a> {
-    let unknown = Stream::unknown(Origins::UNKNOWN, span);
-    let Some(source) = text.text else {
-        run.streamed_code(language, text, span);
-        return unknown;
-    };
-    let output = match language {
-        "shell" if OTHER_SHELLS.contains(&run.name) => None,
-        "shell" => {
+    match (language, text.text) {
+        ("shell", Some(_)) if OTHER_SHELLS.contains(&run.name) => {
+            run.streamed_code(language, text, span);
+            return Stream::unknown(Origins::UNKNOWN, span);
+        }
+        ("shell", Some(source)) => {
             let (stdin, dialect) = (run.call.stdin, dialect(run.name));
             return run.session.run_text(source, dialect, arguments, stdin, Reentry::New, span);
         }
-        "python" => python::run(run, source, text, span),
-        "sed" => filters::sed(run, source, text, span),
-        "awk" => filters::awk(run, source, text, span),
-        _ => None,
-    };
-    output.unwrap_or_else(|| {
-        run.streamed_code(language, text, span);
-        unknown
-    })
+        ("sed" | "awk", Some(source)) => {
+            let output = match language {
+                "sed" => filters::sed(run, source, text, span),
+                _ => filters::awk(run, source, text, span),
+            };
+            return output.unwrap_or_else(|| {
+                run.streamed_code(language, text, span);
+                Stream::unknown(Origins::UNKNOWN, span)
+            });
+        }
+        _ => {}
+    }
+    // A program that was read from standard input leaves nothing there.
+    let stdin = if text.text.is_some() && text == run.call.stdin { Stream::EMPTY } else { run.call.stdin };
+    read(run.session, language, text, arguments, stdin, span)
 }
 
 /// A script file, or `-`, is executed. The arguments are those after it.

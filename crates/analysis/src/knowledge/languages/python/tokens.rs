@@ -1,180 +1,533 @@
-//! Splits Python text into tokens; the expressions inside f-strings become tokens of their own.
+//! Python's lexical grammar (language reference, chapter 2): names, numbers, decoded strings, f-strings with the tokens
+//! of their expressions, brackets that know where they close.
+//!
+//! Of indentation only this is kept: whether a logical line is indented at all.
 
-/// Most tokens of one program.
-const MAX_TOKENS: usize = 20_000;
-/// Deepest nesting of f-strings.
-const MAX_DEPTH: u8 = 3;
+use super::escapes::{parse, unescape};
+use super::symbols::{MAX_NAMES, Sym, Symbols};
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
 
-/// A token. Comments, indentation and joined lines are left out.
+/// Deepest nesting of brackets and f-strings that is followed.
+const MAX_DEPTH: usize = 90;
+
+/// A token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Token<'t> {
-    Name(&'t [u8]),
-    Number,
-    /// A string literal: its text if it has no escapes and is no f-string.
-    Text(Option<&'t [u8]>),
-    /// One character of an operator.
-    Op(u8),
-    Newline,
+pub(super) enum Token<'a> {
+    Name(Sym),
+    Keyword(Keyword),
+    /// A whole number that fits, or any other number.
+    Number(Option<u32>),
+    /// A string or bytes literal, decoded; also the literal parts of an f-string.
+    Text(&'a [u8]),
+    /// `(`, `[`, `{`; `f` starts an f-string and `%` an expression in it. `close` is the index of the partner, `clause`
+    /// that of the `for` that makes it a comprehension, or 0.
+    Open {
+        kind: u8,
+        close: u32,
+        clause: u32,
+    },
+    Close,
+    Comma,
+    Colon,
+    Semicolon,
+    Dot,
+    Assign,
+    /// `+=` and its kin, with the operator's first byte.
+    Augment(u8),
+    Arrow,
+    Walrus,
+    /// `==`, `!=`, `<`, `>`, `<=`, `>=`.
+    Compare,
+    /// `+ - * / % @ & | ^ ~`, and `D` for `**`, `I` for `//`, `L` for `<<`, `R` for `>>`.
+    Operator(u8),
+    Ellipsis,
+    /// The end of a logical line, and whether the next one is indented.
+    Newline {
+        indented: bool,
+    },
 }
 
-/// The tokens; `None` if the text is not certain to be read as Python would.
-pub(super) fn tokens(text: &[u8]) -> Option<Vec<Token<'_>>> {
-    let mut out = Vec::new();
-    read(text, &mut out, 0)?;
-    Some(out)
+/// Reserved words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keyword {
+    Constant,
+    And,
+    As,
+    Assert,
+    Async,
+    Await,
+    Break,
+    Class,
+    Def,
+    Del,
+    Elif,
+    Else,
+    Except,
+    Finally,
+    For,
+    From,
+    Global,
+    If,
+    Import,
+    In,
+    Is,
+    Lambda,
+    Not,
+    Or,
+    Raise,
+    Return,
+    Try,
+    While,
+    With,
+    Yield,
 }
 
-fn read<'t>(text: &'t [u8], out: &mut Vec<Token<'t>>, depth: u8) -> Option<()> {
-    let mut rest = text;
-    let mut brackets = 0usize;
-    while let Some((first, tail)) = rest.split_first() {
-        if out.len() > MAX_TOKENS {
+fn keyword(word: &[u8]) -> Option<Keyword> {
+    use Keyword as K;
+    Some(match word {
+        b"None" | b"True" | b"False" => K::Constant,
+        b"and" => K::And,
+        b"as" => K::As,
+        b"assert" => K::Assert,
+        b"async" => K::Async,
+        b"await" => K::Await,
+        b"break" | b"continue" | b"pass" => K::Break,
+        b"class" => K::Class,
+        b"def" => K::Def,
+        b"del" => K::Del,
+        b"elif" => K::Elif,
+        b"else" => K::Else,
+        b"except" => K::Except,
+        b"finally" => K::Finally,
+        b"for" => K::For,
+        b"from" => K::From,
+        b"global" | b"nonlocal" => K::Global,
+        b"if" => K::If,
+        b"import" => K::Import,
+        b"in" => K::In,
+        b"is" => K::Is,
+        b"lambda" => K::Lambda,
+        b"not" => K::Not,
+        b"or" => K::Or,
+        b"raise" => K::Raise,
+        b"return" => K::Return,
+        b"try" => K::Try,
+        b"while" => K::While,
+        b"with" => K::With,
+        b"yield" => K::Yield,
+        _ => return None,
+    })
+}
+
+/// Splits a program into tokens; `None` if it is no Python, or in an encoding of its own.
+pub(super) fn tokens<'a>(
+    arena: &'a Bump,
+    text: &'a [u8],
+    symbols: &mut Symbols<'a>,
+) -> Option<BumpVec<'a, Token<'a>>> {
+    if declares_encoding(text) {
+        return None;
+    }
+    let mut lexer = Lexer {
+        arena,
+        text,
+        at: 0,
+        tokens: BumpVec::with_capacity_in(text.len() / 4 + 8, arena),
+        open: Vec::new(),
+        symbols,
+    };
+    let text_after_mark = text.strip_prefix(b"\xef\xbb\xbf").map_or(0, |_| 3);
+    lexer.at = text_after_mark;
+    lexer.line_start();
+    while lexer.at < text.len() {
+        lexer.token()?;
+    }
+    lexer.tokens.push(Token::Newline { indented: false });
+    (lexer.open.is_empty() && lexer.symbols.len() <= MAX_NAMES).then_some(lexer.tokens)
+}
+
+/// A comment in the first two lines may choose an encoding (PEP 263), in which other bytes are other characters.
+fn declares_encoding(text: &[u8]) -> bool {
+    text.split(|b| matches!(b, b'\n' | b'\r')).take(2).any(|line| {
+        let line = line.trim_ascii_start();
+        if !line.starts_with(b"#") {
+            return false;
+        }
+        let Some(at) = line.windows(6).position(|w| w == b"coding") else { return false };
+        let rest = line.get(at + 6..).unwrap_or_default();
+        let Some(name) = rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"=")) else { return false };
+        let name = name.trim_ascii_start();
+        let end = name.iter().position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')));
+        let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
+        ![&b"utf-8"[..], b"utf8", b"ascii", b"us-ascii", b"latin-1", b"iso-8859-1", b"iso-8859-15"]
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known))
+    })
+}
+
+struct Lexer<'a, 's> {
+    arena: &'a Bump,
+    text: &'a [u8],
+    at: usize,
+    tokens: BumpVec<'a, Token<'a>>,
+    /// Indices of the open brackets.
+    open: Vec<usize>,
+    symbols: &'s mut Symbols<'a>,
+}
+
+impl<'a> Lexer<'a, '_> {
+    fn byte(&self, ahead: usize) -> u8 {
+        self.text.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn slice(&self, from: usize) -> &'a [u8] {
+        self.text.get(from..self.at).unwrap_or_default()
+    }
+
+    fn push(&mut self, token: Token<'a>, length: usize) -> Option<()> {
+        self.tokens.push(token);
+        self.at += length;
+        Some(())
+    }
+
+    /// The start of a physical line: notes whether it is indented.
+    fn line_start(&mut self) {
+        let start = self.at;
+        while matches!(self.byte(0), b' ' | b'\t' | 0x0c) && self.at < self.text.len() {
+            self.at += 1;
+        }
+        let blank = matches!(self.byte(0), b'\n' | b'\r' | b'#');
+        if blank || !self.open.is_empty() {
+            return;
+        }
+        let indented = self.at > start;
+        match self.tokens.last_mut() {
+            Some(Token::Newline { indented: last }) => *last = indented,
+            None => self.tokens.push(Token::Newline { indented }),
+            Some(_) => self.tokens.push(Token::Newline { indented }),
+        }
+    }
+
+    fn token(&mut self) -> Option<()> {
+        use Token as T;
+        let next = self.byte(1);
+        match self.byte(0) {
+            b' ' | b'\t' | 0x0c | b'\r' => {
+                self.at += 1;
+                if self.byte(0) != b'\n' && self.text.get(self.at - 1) == Some(&b'\r') {
+                    self.line_start();
+                }
+                Some(())
+            }
+            b'\n' => {
+                self.at += 1;
+                self.line_start();
+                Some(())
+            }
+            b'\\' => {
+                self.at += 1;
+                self.at += match (self.byte(0), self.byte(1)) {
+                    (b'\r', b'\n') => 2,
+                    (b'\n' | b'\r', _) => 1,
+                    _ => return None,
+                };
+                Some(())
+            }
+            b'#' => {
+                while !matches!(self.byte(0), b'\n' | b'\r') && self.at < self.text.len() {
+                    self.at += 1;
+                }
+                Some(())
+            }
+            b'"' | b'\'' => self.string(self.at),
+            b'0'..=b'9' => self.number(),
+            b'.' if next.is_ascii_digit() => self.number(),
+            b'.' if next == b'.' && self.byte(2) == b'.' => self.push(T::Ellipsis, 3),
+            b'.' => self.push(T::Dot, 1),
+            c @ (b'(' | b'[' | b'{') => self.open(c),
+            c @ (b')' | b']' | b'}') => self.close(c),
+            b',' => self.push(T::Comma, 1),
+            b';' => self.push(T::Semicolon, 1),
+            b':' if next == b'=' => self.push(T::Walrus, 2),
+            b':' => self.push(T::Colon, 1),
+            b'-' if next == b'>' => self.push(T::Arrow, 2),
+            b'=' if next == b'=' => self.push(T::Compare, 2),
+            b'=' => self.push(T::Assign, 1),
+            b'!' if next == b'=' => self.push(T::Compare, 2),
+            c @ (b'<' | b'>') if next == c => self.operator(if c == b'<' { b'L' } else { b'R' }, 2),
+            b'<' if next == b'>' => self.push(T::Compare, 2),
+            b'<' | b'>' => self.push(T::Compare, if next == b'=' { 2 } else { 1 }),
+            b'*' if next == b'*' => self.operator(b'D', 2),
+            b'/' if next == b'/' => self.operator(b'I', 2),
+            c @ (b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^') => self.operator(c, 1),
+            b'~' => self.push(T::Operator(b'~'), 1),
+            c if c.is_ascii_alphabetic() || c == b'_' || c >= 0x80 => self.word(),
+            _ => None,
+        }
+    }
+
+    fn operator(&mut self, name: u8, length: usize) -> Option<()> {
+        if self.byte(length) == b'=' {
+            self.push(Token::Augment(name), length + 1)
+        } else {
+            self.push(Token::Operator(name), length)
+        }
+    }
+
+    fn open(&mut self, kind: u8) -> Option<()> {
+        if self.open.len() >= MAX_DEPTH {
             return None;
         }
-        match first {
-            b'\n' => {
-                if brackets == 0 {
-                    out.push(Token::Newline);
-                }
-                rest = tail;
-            }
-            b' ' | b'\t' | b'\r' | 12 => rest = tail,
-            b'#' => {
-                rest = tail.iter().position(|b| *b == b'\n').and_then(|at| tail.get(at..)).unwrap_or_default()
-            }
-            b'\\' => rest = tail.strip_prefix(b"\n")?,
-            b'"' | b'\'' => rest = string(rest, b"", out, depth)?,
-            b'0'..=b'9' => {
-                let end = rest.iter().position(|b| !is_number(*b)).unwrap_or(rest.len());
-                out.push(Token::Number);
-                rest = rest.get(end..)?;
-            }
-            b if is_name(*b) => {
-                let end = rest.iter().position(|b| !is_name(*b)).unwrap_or(rest.len());
-                let (name, after) = rest.split_at(end);
-                let prefix = name.len() <= 2 && name.iter().all(|b| b"rRbBuUfF".contains(b));
-                if prefix && matches!(after.first(), Some(b'"' | b'\'')) {
-                    rest = string(after, name, out, depth)?;
-                } else {
-                    // Python folds other letters to ASCII (NFKC): `ｏｓ` is `os`.
-                    if !name.is_ascii() {
-                        return None;
-                    }
-                    out.push(Token::Name(name));
-                    rest = after;
-                }
-            }
-            b'(' | b'[' | b'{' => {
-                brackets += 1;
-                out.push(Token::Op(*first));
-                rest = tail;
-            }
-            b')' | b']' | b'}' => {
-                brackets = brackets.saturating_sub(1);
-                out.push(Token::Op(*first));
-                rest = tail;
-            }
-            b'!'..=b'~' => {
-                out.push(Token::Op(*first));
-                rest = tail;
-            }
+        self.open.push(self.tokens.len());
+        self.push(Token::Open { kind, close: 0, clause: 0 }, 1)
+    }
+
+    fn close(&mut self, by: u8) -> Option<()> {
+        let opener = match by {
+            b')' => b'(',
+            b']' => b'[',
+            b'}' => b'{',
+            other => other,
+        };
+        let at = self.open.pop()?;
+        let here = u32::try_from(self.tokens.len()).ok()?;
+        match self.tokens.get_mut(at) {
+            Some(Token::Open { kind, close, .. }) if *kind == opener => *close = here,
             _ => return None,
         }
+        let length = usize::from(by != b'f' && by != b'%');
+        self.push(Token::Close, length)
     }
-    Some(())
-}
 
-const fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
-}
-
-const fn is_number(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_'
-}
-
-/// Reads a string literal that begins with its quote; gives what follows it.
-fn string<'t>(text: &'t [u8], prefix: &[u8], out: &mut Vec<Token<'t>>, depth: u8) -> Option<&'t [u8]> {
-    let quote = *text.first()?;
-    let triple = text.starts_with(&[quote, quote, quote]);
-    let size = if triple { 3 } else { 1 };
-    let body = text.get(size..)?;
-    let mut at = 0;
-    let mut escapes = false;
-    loop {
-        let byte = *body.get(at)?;
-        if byte == b'\\' {
-            escapes = true;
-            at += 2;
-            continue;
+    fn word(&mut self) -> Option<()> {
+        let from = self.at;
+        let mut ascii = true;
+        loop {
+            match self.byte(0) {
+                c if c.is_ascii_alphanumeric() || c == b'_' => self.at += 1,
+                c if c >= 0x80 => {
+                    ascii = false;
+                    self.at += 1;
+                }
+                _ => break,
+            }
         }
-        if byte == b'\n' && !triple {
+        let word = self.slice(from);
+        if matches!(self.byte(0), b'"' | b'\'') && word.len() <= 2 && is_prefix(word) {
+            return self.string(from);
+        }
+        if !ascii && !is_plain(word) {
             return None;
         }
-        if byte == quote && (!triple || body.get(at..)?.starts_with(&[quote, quote, quote])) {
-            break;
-        }
-        at += 1;
+        let token = match keyword(word) {
+            Some(keyword) => {
+                if keyword == Keyword::For {
+                    self.mark_comprehension();
+                }
+                Token::Keyword(keyword)
+            }
+            None => Token::Name(self.symbols.intern(word)),
+        };
+        self.tokens.push(token);
+        Some(())
     }
-    let inner = body.get(..at)?;
-    let after = body.get(at + size..)?;
-    let formatted = prefix.iter().any(|b| matches!(b, b'f' | b'F'));
-    if formatted {
-        out.push(Token::Text(None));
-        if depth >= MAX_DEPTH || (inner.contains(&b'{') && escapes) {
-            // Before Python 3.12 no backslash could stand in an expression; what one means there is not read.
-            if inner.contains(&b'{') && inner.windows(2).any(|w| w == b"\\N") || depth >= MAX_DEPTH {
+
+    /// A `for` right inside a bracket makes it a comprehension.
+    fn mark_comprehension(&mut self) {
+        let here = match self.tokens.last() {
+            Some(Token::Keyword(Keyword::Async)) => self.tokens.len() - 1,
+            _ => self.tokens.len(),
+        };
+        if let Some(Token::Open { clause, .. }) = self.open.last().and_then(|at| self.tokens.get_mut(*at))
+            && *clause == 0
+        {
+            *clause = u32::try_from(here).unwrap_or(0);
+        }
+    }
+
+    fn number(&mut self) -> Option<()> {
+        let from = self.at;
+        while self.byte(0).is_ascii_alphanumeric() || matches!(self.byte(0), b'_' | b'.') {
+            let exponent = matches!(self.byte(0), b'e' | b'E') && !self.slice(from).starts_with(b"0x");
+            self.at += 1;
+            if exponent && matches!(self.byte(0), b'+' | b'-') {
+                self.at += 1;
+            }
+        }
+        let digits = self.slice(from);
+        let value = match digits {
+            [b'0', b'x' | b'X', hex @ ..] => parse(hex, 16),
+            [b'0', b'o' | b'O', octal @ ..] => parse(octal, 8),
+            [b'0', b'b' | b'B', binary @ ..] => parse(binary, 2),
+            _ => parse(digits, 10),
+        };
+        self.tokens.push(Token::Number(value));
+        Some(())
+    }
+
+    /// A string literal whose prefix starts at `from`; stands at the quote.
+    fn string(&mut self, from: usize) -> Option<()> {
+        let prefix = self.slice(from);
+        let raw = prefix.iter().any(|b| matches!(b, b'r' | b'R'));
+        let bytes = prefix.iter().any(|b| matches!(b, b'b' | b'B'));
+        let formatted = prefix.iter().any(|b| matches!(b, b'f' | b'F' | b't' | b'T'));
+        let quote = self.byte(0);
+        let triple = self.byte(1) == quote && self.byte(2) == quote;
+        self.at += if triple { 3 } else { 1 };
+        if formatted {
+            return self.formatted(Quote { quote, triple, raw });
+        }
+        let start = self.at;
+        let mut escaped = false;
+        loop {
+            if self.at >= self.text.len() {
                 return None;
             }
-        }
-        replacement_fields(inner, out, depth)?;
-    } else {
-        let raw = prefix.iter().any(|b| matches!(b, b'r' | b'R'));
-        out.push(Token::Text((!escapes || raw).then_some(inner)));
-    }
-    Some(after)
-}
-
-/// The `{expression!r:format}` parts of an f-string.
-fn replacement_fields<'t>(text: &'t [u8], out: &mut Vec<Token<'t>>, depth: u8) -> Option<()> {
-    let mut rest = text;
-    while let Some(open) = rest.iter().position(|b| *b == b'{') {
-        let after = rest.get(open + 1..)?;
-        if let Some(literal) = after.strip_prefix(b"{") {
-            rest = literal;
-            continue;
-        }
-        let (mut level, mut quote, mut expression_end, mut end) = (0usize, None, None, None);
-        for (at, byte) in after.iter().enumerate() {
-            match (quote, byte) {
-                (Some(open), _) => {
-                    if open == *byte {
-                        quote = None;
-                    }
+            match self.byte(0) {
+                b'\\' => {
+                    escaped = true;
+                    self.at += 2;
                 }
-                (None, b'\\') => return None,
-                (None, b'"' | b'\'') if expression_end.is_none() => quote = Some(*byte),
-                (None, b'(' | b'[' | b'{') => level += 1,
-                (None, b'}') if level == 0 => {
-                    end = Some(at);
-                    break;
-                }
-                (None, b')' | b']' | b'}') => level = level.saturating_sub(1),
-                (None, b':') if level == 0 => expression_end = expression_end.or(Some(at)),
-                (None, b'!') if level == 0 && after.get(at + 1) != Some(&b'=') => {
-                    expression_end = expression_end.or(Some(at));
-                }
-                _ => {}
+                b'\n' if !triple => return None,
+                c if c == quote && (!triple || (self.byte(1) == quote && self.byte(2) == quote)) => break,
+                _ => self.at += 1,
             }
         }
-        let end = end?;
-        let expression = after.get(..expression_end.unwrap_or(end))?;
-        out.push(Token::Op(b'('));
-        read(expression.strip_suffix(b"=").unwrap_or(expression), out, depth + 1)?;
-        out.push(Token::Op(b')'));
-        if let Some(from) = expression_end {
-            replacement_fields(after.get(from..end)?, out, depth + 1)?;
-        }
-        rest = after.get(end + 1..)?;
+        let inner = self.slice(start);
+        self.at += if triple { 3 } else { 1 };
+        let text = if escaped && !raw { unescape(self.arena, inner, !bytes)? } else { inner };
+        self.tokens.push(Token::Text(text));
+        Some(())
     }
-    Some(())
+
+    /// The parts of an f-string, up to its closing quote (PEP 701).
+    fn formatted(&mut self, quote: Quote) -> Option<()> {
+        if self.open.len() >= MAX_DEPTH {
+            return None;
+        }
+        self.open.push(self.tokens.len());
+        self.tokens.push(Token::Open { kind: b'f', close: 0, clause: 0 });
+        self.parts(quote, false)?;
+        self.at += if quote.triple { 3 } else { 1 };
+        self.close(b'f')
+    }
+
+    /// Literal parts and fields, up to the closing quote, or up to `}` in a format specification.
+    fn parts(&mut self, quote: Quote, specification: bool) -> Option<()> {
+        let mut start = self.at;
+        let mut escaped = false;
+        loop {
+            if self.at >= self.text.len() {
+                return None;
+            }
+            let c = self.byte(0);
+            let closes = c == quote.quote
+                && (!quote.triple || (self.byte(1) == quote.quote && self.byte(2) == quote.quote));
+            match c {
+                _ if closes => {
+                    return if specification { None } else { self.literal(start, escaped, quote.raw) };
+                }
+                b'\n' if !quote.triple => return None,
+                b'{' if self.byte(1) == b'{' && !specification => {
+                    self.at += 1;
+                    self.literal(start, escaped, quote.raw)?;
+                    self.at += 1;
+                    (start, escaped) = (self.at, false);
+                }
+                b'}' if specification => return self.literal(start, escaped, quote.raw),
+                b'}' if self.byte(1) == b'}' => {
+                    self.at += 1;
+                    self.literal(start, escaped, quote.raw)?;
+                    self.at += 1;
+                    (start, escaped) = (self.at, false);
+                }
+                b'}' => return None,
+                b'{' => {
+                    self.literal(start, escaped, quote.raw)?;
+                    self.field(quote)?;
+                    (start, escaped) = (self.at, false);
+                }
+                // `\N{…}` names a character; what looks like a field in it is none.
+                b'\\' if !quote.raw && self.byte(1) == b'N' && self.byte(2) == b'{' => {
+                    escaped = true;
+                    while self.byte(0) != b'}' {
+                        if self.at >= self.text.len() || self.byte(0) == quote.quote {
+                            return None;
+                        }
+                        self.at += 1;
+                    }
+                    self.at += 1;
+                }
+                b'\\' => {
+                    escaped = true;
+                    let skipped = self.byte(1);
+                    self.at += if matches!(skipped, b'{' | b'}') { 1 } else { 2 };
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    fn literal(&mut self, start: usize, escaped: bool, raw: bool) -> Option<()> {
+        let inner = self.slice(start);
+        if !inner.is_empty() {
+            let text = if escaped && !raw { unescape(self.arena, inner, true)? } else { inner };
+            self.tokens.push(Token::Text(text));
+        }
+        Some(())
+    }
+
+    /// `{expression!conversion:specification}`; stands at `{`.
+    fn field(&mut self, quote: Quote) -> Option<()> {
+        self.open(b'%')?;
+        let depth = self.open.len();
+        loop {
+            if self.at >= self.text.len() {
+                return None;
+            }
+            let own = self.open.len() == depth;
+            match self.byte(0) {
+                b'}' if own => break,
+                b'!' if own && self.byte(1) != b'=' => {
+                    self.at += 1;
+                    while self.byte(0).is_ascii_alphanumeric() {
+                        self.at += 1;
+                    }
+                }
+                b':' if own => {
+                    self.at += 1;
+                    self.tokens.push(Token::Colon);
+                    self.parts(quote, true)?;
+                }
+                b'\n' | b'\r' => self.at += 1,
+                _ => self.token()?,
+            }
+        }
+        self.close(b'%')?;
+        self.at += 1;
+        Some(())
+    }
+}
+
+/// How a string is written.
+#[derive(Clone, Copy)]
+struct Quote {
+    quote: u8,
+    triple: bool,
+    raw: bool,
+}
+
+fn is_prefix(word: &[u8]) -> bool {
+    word.iter().all(|b| matches!(b, b'r' | b'R' | b'b' | b'B' | b'u' | b'U' | b'f' | b'F' | b't' | b'T'))
+}
+
+/// Whether a name has no characters that Python would normalise into ASCII letters (NFKC).
+fn is_plain(word: &[u8]) -> bool {
+    std::str::from_utf8(word).is_ok_and(|word| {
+        word.chars().all(|c| {
+            matches!(c, '\0'..='\x7f' | '\u{c0}'..='\u{131}' | '\u{391}'..='\u{3ce}' | '\u{400}'..='\u{481}'
+                | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}')
+        })
+    })
 }

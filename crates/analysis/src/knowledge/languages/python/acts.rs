@@ -1,0 +1,169 @@
+//! What calling a known function does: the closed vocabulary of the module tables.
+
+use super::value::Object;
+use crate::effect::WriteMode;
+
+/// What calling a known function, or touching a known value, does. Numbers are positions of arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    /// Computes, and gives back nothing that could act.
+    Inert,
+    /// As `Inert`, and whatever it is given it only looks at from outside: `print`, `len`, `type`.
+    Opaque,
+    /// `print`.
+    Print,
+    /// Gives back its first argument in another form: `str`, `os.path.abspath`.
+    Same,
+    /// Gives back what its arguments hold: `list`, `sorted`, `zip`.
+    Items,
+    /// `map`, `filter`: calls its first argument with what the others hold.
+    Apply,
+    /// A computation on text that is followed.
+    Fold(Fold),
+    /// A path object of its arguments.
+    PathOf,
+    /// A fixed path.
+    Place(&'static str),
+    /// Makes an object that acts later.
+    Make(Object),
+    /// A value that is one.
+    Is(Object),
+    /// `open(path, mode)`.
+    Open,
+    /// Reads a file, gives its content.
+    Read(u8),
+    /// Looks at a file's metadata.
+    Look(u8),
+    /// Lists a directory, gives names.
+    List(u8),
+    /// Names that match a pattern.
+    Glob,
+    /// `os.walk`.
+    Walk,
+    /// Writes a file.
+    Write(u8, WriteMode),
+    /// Removes a file, or a tree.
+    Delete(u8, bool),
+    /// Renames the first to the second.
+    Rename,
+    /// Copies the first to the second; whether trees.
+    Copy(bool),
+    /// Makes the second a link to the first.
+    Link,
+    /// Changes metadata of the first.
+    Metadata(&'static str),
+    /// Changes the working directory.
+    Chdir,
+    /// A shell command line.
+    Shell,
+    /// `subprocess`: a list of arguments, or a command line.
+    Run,
+    /// Replaces or starts a process: the program is argument N; its arguments are a list, or follow one by one.
+    Start(u8, Arguments),
+    /// Python text.
+    Eval,
+    /// `compile`.
+    Compile,
+    /// A module by its name.
+    Import,
+    /// An attribute by its name.
+    Attribute,
+    /// Sets an attribute by its name.
+    SetAttribute,
+    /// Runs a Python file or module.
+    RunModule,
+    /// Connects to the URL that argument N gives, and sends the others.
+    Url(u8),
+    /// Downloads the first to the second.
+    Download,
+    /// Connects to a host and port, or to a pair of them.
+    Host(&'static str),
+    /// Connects somewhere.
+    Network,
+    /// Listens.
+    Listen,
+    /// Signals a process.
+    Kill,
+    /// Takes another user's rights.
+    Privilege,
+    /// Decodes or decrypts what nobody can read.
+    Decode,
+    /// Unpickles what argument N gives, or the file it names.
+    Unpickle,
+    /// Loads native code from the file that argument N names.
+    Load,
+    /// Reads one variable of the environment.
+    Variable,
+    /// Changes a variable of the environment.
+    SetVariable,
+    /// Code of a language runs that is not read.
+    Code(&'static str),
+    /// Unpacks an archive: argument N below argument M.
+    Unpack(u8, u8),
+    /// Opens an archive or compressed file: path and mode.
+    Archive,
+    /// Opens a local database.
+    Database,
+    /// A file handle on a descriptor: socket, pipe.
+    Duplicate,
+    /// A temporary file.
+    Temporary,
+    /// What the project's own code, or a package that is not known, does.
+    Project,
+    /// Control is handed to a terminal.
+    Terminal,
+    /// Packages are installed.
+    Install,
+}
+
+/// How a new program gets its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arguments {
+    /// One list after the program.
+    List,
+    /// One by one after the program.
+    Rest,
+    /// The list itself, program first.
+    Whole,
+}
+
+/// Computations on text that are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fold {
+    JoinPath,
+    BaseName,
+    DirName,
+    Character,
+    Base64,
+    Hex,
+    Home,
+    Here,
+    Quote,
+    Text,
+}
+
+impl Act {
+    /// Whether it does nothing, however it is called.
+    pub(super) const fn is_inert(self) -> bool {
+        matches!(
+            self,
+            Self::Inert
+                | Self::Opaque
+                | Self::Print
+                | Self::Same
+                | Self::Items
+                | Self::Fold(_)
+                | Self::PathOf
+                | Self::Place(_)
+                | Self::Is(_)
+                | Self::Variable
+                | Self::Decode
+                | Self::Temporary
+                | Self::Look(_)
+                | Self::List(_)
+                | Self::Glob
+                | Self::Walk
+                | Self::Project
+        )
+    }
+}

@@ -1,0 +1,173 @@
+//! Attributes: what can be reached from a value.
+
+use super::Reader;
+use super::acts::{Act, Fold};
+use super::calls::{is_carried, shell_name};
+use super::modules;
+use super::symbols::Sym;
+use super::value::{Object, Val, join};
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// `val.name`
+    pub(super) fn attribute(&mut self, val: &Val<'a>, sym: Sym) -> Val<'a> {
+        let name = self.name(sym);
+        if !self.may_touch(name) {
+            self.lose();
+            return Val::Data;
+        }
+        let mut result: Option<Val<'a>> = None;
+        for each in val.alternatives().to_vec() {
+            let one = self.attribute_of(&each, sym, name);
+            result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+        }
+        result.unwrap_or(Val::Data)
+    }
+
+    /// Whether an attribute of this name tells no more than it should.
+    pub(super) fn may_touch(&self, name: &[u8]) -> bool {
+        match name {
+            b"f_globals" | b"f_builtins" | b"f_locals" | b"f_back" | b"f_code" | b"tb_frame"
+            | b"gi_frame" | b"gi_code" | b"cr_frame" | b"cr_code" | b"ag_frame" | b"ag_code"
+            | b"func_globals" | b"func_code" | b"im_func" | b"im_self" | b"co_code" | b"load_module"
+            | b"exec_module" | b"get_code" | b"find_module" => {
+                // A loader runs the file that it was made for, which is an effect of its own already.
+                matches!(name, b"load_module" | b"exec_module")
+            }
+            b"__class__" => match (self.peek(), self.peek_at(1)) {
+                (super::tokens::Token::Dot, super::tokens::Token::Name(next)) => {
+                    matches!(self.name(next), b"__name__" | b"__qualname__" | b"__module__" | b"__doc__")
+                }
+                (super::tokens::Token::Dot | super::tokens::Token::Open { .. }, _) => false,
+                _ => true,
+            },
+            _ if !name.starts_with(b"__") || !name.ends_with(b"__") => true,
+            b"__name__"
+            | b"__file__"
+            | b"__doc__"
+            | b"__version__"
+            | b"__all__"
+            | b"__path__"
+            | b"__author__"
+            | b"__init__"
+            | b"__len__"
+            | b"__str__"
+            | b"__repr__"
+            | b"__iter__"
+            | b"__next__"
+            | b"__enter__"
+            | b"__exit__"
+            | b"__module__"
+            | b"__qualname__"
+            | b"__annotations__"
+            | b"__eq__"
+            | b"__hash__"
+            | b"__lt__"
+            | b"__contains__"
+            | b"__add__"
+            | b"__getitem__"
+            | b"__setitem__"
+            | b"__call__"
+            | b"__main__"
+            | b"__package__"
+            | b"__stdout__"
+            | b"__stderr__"
+            | b"__stdin__"
+            | b"__post_init__"
+            | b"__aenter__"
+            | b"__aexit__"
+            | b"__bool__"
+            | b"__mro__"
+            | b"__cause__"
+            | b"__context__"
+            | b"__dataclass_fields__"
+            | b"__wrapped__"
+            | b"__format__"
+            | b"__index__"
+            | b"__int__"
+            | b"__float__"
+            | b"__import__"
+            | b"__builtins__" => true,
+            _ => false,
+        }
+    }
+
+    pub(super) fn attribute_of(&mut self, val: &Val<'a>, sym: Sym, name: &'a [u8]) -> Val<'a> {
+        match val {
+            Val::Module(module) => self.member(module, name),
+            Val::Act(act) => match (act, name) {
+                (Act::Fold(Fold::Text), b"fromhex") => Val::Act(Act::Fold(Fold::Hex)),
+                (Act::PathOf, b"home") => Val::Act(Act::Fold(Fold::Home)),
+                (Act::PathOf, b"cwd") => Val::Act(Act::Fold(Fold::Here)),
+                (Act::PathOf, _) => {
+                    // `Path.unlink` as a function: its first argument is the path.
+                    self.path_reference(name);
+                    Val::Act(Act::Inert)
+                }
+                (act, _) if act.is_inert() => match modules::find(name).filter(|_| is_carried(name)) {
+                    Some(module) => Val::Module(module),
+                    None => Val::Act(match act {
+                        Act::Opaque | Act::Print => Act::Inert,
+                        other => *other,
+                    }),
+                },
+                _ => *val,
+            },
+            Val::Foreign => {
+                if let Some(module) = modules::find(name).filter(|_| is_carried(name)) {
+                    return Val::Module(module);
+                }
+                shell_name(name).map_or(Val::Foreign, Val::Act)
+            }
+            Val::Object(object) => match object {
+                Object::Process | Object::Client | Object::Native | Object::Server => *val,
+                Object::Stdin => *val,
+                Object::Environment => {
+                    self.report.environment();
+                    Val::Data
+                }
+                Object::Modules => {
+                    self.lose();
+                    Val::Data
+                }
+                _ => Val::Data,
+            },
+            Val::Path(path) => self.path_attribute(path, name),
+            Val::Lost => Val::Lost,
+            Val::File(_) if name == b"buffer" => *val,
+            _ => {
+                if matches!(val, Val::Data) {
+                    self.path_reference(name);
+                }
+                let known = self.attribute_of_name(sym);
+                known.map_or(Val::Data, |known| match known {
+                    Val::Local(_) => known,
+                    known => join(self.report.arena, Val::Data, known),
+                })
+            }
+        }
+    }
+
+    /// `val.name = new`
+    pub(super) fn store_attribute(&mut self, val: &Val<'a>, sym: Sym, new: &Val<'a>) {
+        let name = self.name(sym);
+        if !self.may_touch(name) {
+            self.lose();
+        }
+        // A member of a module that is replaced is used by whoever uses the module.
+        if new.acts() && !matches!(new, Val::Local(_)) {
+            self.escape(new);
+        }
+        if let Val::Module(module) = val {
+            if module.name == "sys" && name == b"path" {
+                self.search_path(new);
+            }
+            if matches!(new, Val::Local(_)) {
+                self.escape(new);
+            }
+        }
+        if let Val::Object(Object::Environment) = val {
+            self.lose();
+        }
+        self.bind_attribute(sym, *new);
+    }
+}

@@ -1,0 +1,227 @@
+//! What names are bound to, and what is lost from sight.
+
+use super::symbols::Sym;
+use super::value::{Val, covers, join, many};
+use super::{Binding, Pass, Reader, builtins, modules};
+
+/// Most containers that are added to.
+const MAX_GROWING: usize = 256;
+
+impl<'a> Reader<'_, '_, 'a> {
+    fn update(&mut self, sym: Sym, change: impl FnOnce(&mut Binding<'a>)) {
+        let index = sym.0 as usize;
+        if self.bindings.len() <= index {
+            self.bindings.resize(index + 1, Binding::default());
+        }
+        if let Some(binding) = self.bindings.get_mut(index) {
+            change(binding);
+        }
+    }
+
+    fn get(&self, sym: Sym) -> Binding<'a> {
+        self.bindings.get(sym.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// A name gets a value.
+    pub(super) fn bind(&mut self, sym: Sym, val: Val<'a>) {
+        let arena = self.report.arena;
+        let name = self.name(sym);
+        // What a class holds is reached through its objects, and by Python itself if its name is special.
+        let in_class = self.in_class && matches!(val, Val::Act(_) | Val::Local(_));
+        if val.acts() && (in_class || (is_special(name) && !matches!(val, Val::Local(_)))) {
+            self.escape(&val);
+        }
+        let plain = self.is_plain();
+        let old = self.get(sym).ever;
+        let ever = old.map_or(val, |old| join(arena, old, val));
+        if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
+            // What was read before did not know of this.
+            self.escape(&val);
+        }
+        self.update(sym, |binding| {
+            binding.ever = Some(ever);
+            binding.now = plain.then_some(val);
+        });
+        if self.in_class {
+            self.bind_attribute(sym, val);
+        }
+    }
+
+    /// An attribute of some object gets a value.
+    pub(super) fn bind_attribute(&mut self, sym: Sym, val: Val<'a>) {
+        let arena = self.report.arena;
+        let old = self.get(sym).attribute;
+        let joined = old.map_or(val, |old| join(arena, old, val));
+        self.update(sym, |binding| binding.attribute = Some(joined));
+    }
+
+    /// What an attribute of this name may have been set to.
+    pub(super) fn attribute_of_name(&self, sym: Sym) -> Option<Val<'a>> {
+        self.get(sym).attribute
+    }
+
+    /// What a name means here. A parameter that no call is known of, and a name that is nothing, is `Data`.
+    pub(super) fn lookup(&mut self, sym: Sym) -> Val<'a> {
+        let binding = self.get(sym);
+        if let Some(now) = binding.now.filter(|_| self.is_plain()) {
+            return now;
+        }
+        let name = self.name(sym);
+        if let Some(ever) = binding.ever {
+            // It may not have been bound yet, and then still mean the builtin.
+            return match builtins::builtin(name) {
+                Some(act) => join(self.report.arena, ever, self.act_value(act)),
+                None => ever,
+            };
+        }
+        for module in self.stars.iter().rev() {
+            if let Some(act) = modules::member(module, name) {
+                return self.act_value(act);
+            }
+        }
+        if let Some(act) = builtins::builtin(name) {
+            return self.act_value(act);
+        }
+        if self.foreign_star { Val::Foreign } else { Val::Data }
+    }
+
+    /// What an expression holds when one iterates over it or takes a part of it.
+    pub(super) fn elements(&self, val: &Val<'a>) -> Val<'a> {
+        let arena = self.report.arena;
+        let mut result: Option<Val<'a>> = None;
+        let mut add = |val: Val<'a>| result = Some(result.map_or(val, |old| join(arena, old, val)));
+        for each in val.alternatives() {
+            match each {
+                Val::Many(items) => {
+                    for item in items.vals {
+                        add(*item);
+                    }
+                    for (id, more) in &self.added {
+                        if *id == items.id {
+                            add(*more);
+                        }
+                    }
+                    if items.vals.is_empty() {
+                        add(Val::Data);
+                    }
+                }
+                Val::Foreign | Val::Lost => add(*each),
+                Val::Object(super::value::Object::Arguments) => {
+                    for field in self.arguments {
+                        add(Val::Text(field.value));
+                    }
+                    add(Val::Data);
+                }
+                Val::Object(super::value::Object::Client | super::value::Object::Environment) => add(*each),
+                // Names of modules, or the modules.
+                Val::Object(super::value::Object::Modules) => add(Val::Data),
+                _ => add(Val::Data),
+            }
+        }
+        result.unwrap_or(Val::Data)
+    }
+
+    /// Something is put into a container.
+    pub(super) fn add_to(&mut self, container: &Val<'a>, val: Val<'a>) {
+        let arena = self.report.arena;
+        let mut kept = false;
+        for each in container.alternatives() {
+            if let Val::Many(items) = each {
+                kept = true;
+                let known = self.added.iter().position(|(id, _)| *id == items.id);
+                let unseen = self.pass == Pass::Recording && val.acts();
+                let room = self.added.len() < MAX_GROWING;
+                match known.and_then(|at| self.added.get_mut(at)) {
+                    Some((_, old)) => {
+                        let new = join(arena, *old, val);
+                        let unseen = unseen && !covers(old, &val);
+                        *old = new;
+                        if unseen {
+                            self.escape(&val);
+                        }
+                    }
+                    None if room => {
+                        self.added.push((items.id, val));
+                        if unseen {
+                            self.escape(&val);
+                        }
+                    }
+                    None => kept = false,
+                }
+            }
+        }
+        if !kept {
+            self.escape(&val);
+        }
+    }
+
+    /// A container made by the expression at this token.
+    pub(super) fn container(&self, at: usize, pairs: bool, vals: &'a [Val<'a>]) -> Val<'a> {
+        many(self.report.arena, u32::try_from(at).unwrap_or(u32::MAX), pairs, vals)
+    }
+
+    /// Something goes where it is not followed: it counts as used in every way.
+    pub(super) fn escape(&mut self, val: &Val<'a>) {
+        match val {
+            Val::Text(value) | Val::Path(value) => self.report.mention(value, false),
+            Val::Module(module) => {
+                if module.rest != super::acts::Act::Project {
+                    self.lose();
+                }
+            }
+            Val::Lost => self.lose(),
+            Val::Act(act) => self.use_anyhow(*act),
+            Val::Object(super::value::Object::Native) => {
+                self.report.code("native", crate::value::Origins::NONE)
+            }
+            Val::Object(super::value::Object::Environment) => self.report.environment(),
+            Val::Object(super::value::Object::Modules) => self.lose(),
+            Val::Local(number) => self.call_from_elsewhere(*number),
+            Val::Many(items) => {
+                for item in items.vals {
+                    self.escape(item);
+                }
+            }
+            Val::OneOf(vals) => {
+                for each in *vals {
+                    self.escape(each);
+                }
+            }
+            Val::Data | Val::Number(_) | Val::File(_) | Val::Foreign | Val::Object(_) => {}
+        }
+    }
+
+    /// The number of the definition whose name stands at this token.
+    pub(super) fn define(&mut self, at: usize, parameters: &'a [Sym]) -> u32 {
+        let next = u32::try_from(self.definitions.len()).unwrap_or(u32::MAX);
+        let number = *self.numbers.entry(self.base + at).or_insert(next);
+        if number == next {
+            self.definitions.push(parameters);
+        }
+        number
+    }
+
+    /// A function is called by something that is not followed.
+    fn call_from_elsewhere(&mut self, number: u32) {
+        let Some(parameters) = self.definitions.get(number as usize).copied() else { return };
+        for parameter in parameters {
+            self.bind_parameter(*parameter, Val::Data);
+        }
+    }
+
+    /// A call binds a parameter.
+    pub(super) fn bind_parameter(&mut self, sym: Sym, val: Val<'a>) {
+        let arena = self.report.arena;
+        let old = self.get(sym).ever;
+        if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
+            self.escape(&val);
+        }
+        let ever = old.map_or(val, |old| join(arena, old, val));
+        self.update(sym, |binding| binding.ever = Some(ever));
+    }
+}
+
+/// Names that Python itself looks up: `__exit__` and the like.
+fn is_special(name: &[u8]) -> bool {
+    name.starts_with(b"__") && name.ends_with(b"__") && name.len() > 4
+}

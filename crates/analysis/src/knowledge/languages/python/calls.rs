@@ -1,0 +1,377 @@
+//! What is called, and what known functions do.
+
+use super::Reader;
+use super::acts::{Act, Fold};
+use super::expressions::Arguments;
+use super::value::{Object, Val, join};
+use crate::effect::{EffectKind, WriteMode};
+use crate::value::{Origins, Value};
+
+/// How much a call that is not understood may do with the places that its arguments name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Only what matters wherever it goes.
+    Sensitive,
+    /// Anything.
+    Anything,
+}
+
+/// Modules that others import and that can then be reached through them.
+pub(super) fn is_carried(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"os"
+            | b"posix"
+            | b"subprocess"
+            | b"sys"
+            | b"shutil"
+            | b"builtins"
+            | b"importlib"
+            | b"ctypes"
+            | b"pty"
+            | b"runpy"
+            | b"imp"
+            | b"pdb"
+            | b"commands"
+            | b"socket"
+            | b"pickle"
+            | b"webbrowser"
+            | b"inspect"
+            | b"gc"
+    )
+}
+
+/// Names under which ways to a shell are kept, wherever they are.
+pub(super) fn shell_name(name: &[u8]) -> Option<Act> {
+    use super::acts::Arguments::{List, Rest};
+    Some(match name {
+        b"system" | b"popen" | b"getoutput" | b"getstatusoutput" => Act::Shell,
+        b"Popen" | b"check_output" | b"check_call" => Act::Run,
+        b"execl" | b"execlp" | b"execle" | b"execlpe" => Act::Start(0, Rest),
+        b"execv" | b"execve" | b"execvp" | b"execvpe" => Act::Start(0, List),
+        b"rmtree" => Act::Delete(0, true),
+        _ => return None,
+    })
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// The value that a listed name stands for.
+    pub(super) fn act_value(&mut self, act: Act) -> Val<'a> {
+        match act {
+            Act::Is(object) => Val::Object(object),
+            Act::Place(place) => {
+                let text = match place.strip_prefix('~') {
+                    Some(below) => crate::knowledge::values::concat(
+                        self.report.arena,
+                        &[self.report.session.home(), below.as_bytes()],
+                    ),
+                    None => place.as_bytes(),
+                };
+                Val::Text(self.report.literal(text))
+            }
+            act => Val::Act(act),
+        }
+    }
+
+    /// A call.
+    pub(super) fn call(&mut self, val: &Val<'a>, arguments: &Arguments<'a>) -> Val<'a> {
+        let mut result: Option<Val<'a>> = None;
+        for each in val.alternatives().to_vec() {
+            let one = self.call_one(&each, arguments);
+            result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+        }
+        result.unwrap_or(Val::Data)
+    }
+
+    fn call_one(&mut self, val: &Val<'a>, arguments: &Arguments<'a>) -> Val<'a> {
+        match val {
+            Val::Act(act) => self.perform(*act, arguments),
+            Val::Local(number) => {
+                if self.definitions.get(*number as usize).is_some_and(|p| p.is_empty()) {
+                    self.construct(arguments);
+                } else {
+                    self.call_local(*number, arguments, false);
+                }
+                Val::Data
+            }
+            Val::Foreign => self.perform(Act::Project, arguments),
+            Val::Object(Object::Stdin) => {
+                self.report.reads_stdin = true;
+                self.hand_over(arguments, Reach::Sensitive);
+                Val::Data
+            }
+            Val::Object(Object::Native) => {
+                self.report.code("native", Origins::NONE);
+                Val::Object(Object::Native)
+            }
+            Val::Lost => {
+                self.lose();
+                Val::Data
+            }
+            _ => {
+                self.hand_over(arguments, Reach::Anything);
+                Val::Data
+            }
+        }
+    }
+
+    /// Arguments go to something that is not followed.
+    pub(super) fn hand_over(&mut self, arguments: &Arguments<'a>, reach: Reach) {
+        for val in arguments.all() {
+            if val.acts() {
+                self.escape(val);
+            }
+            self.mention(val, reach);
+        }
+    }
+
+    /// The places that a value names.
+    pub(super) fn mention(&mut self, val: &Val<'a>, reach: Reach) {
+        match val {
+            Val::Text(value) | Val::Path(value) => self.report.mention(value, reach == Reach::Anything),
+            Val::Many(items) => {
+                for item in items.vals {
+                    self.mention(item, reach);
+                }
+            }
+            Val::OneOf(vals) => {
+                for each in *vals {
+                    self.mention(each, reach);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The acting ones among the arguments go out of sight.
+    pub(super) fn hand_over_acting(&mut self, arguments: &Arguments<'a>) {
+        for val in arguments.all() {
+            if val.acts() {
+                self.escape(val);
+            }
+        }
+    }
+
+    /// Whether all of the environment is among the arguments, and so read.
+    fn dumps_environment(&mut self, arguments: &Arguments<'a>) {
+        if arguments.all().any(|val| matches!(val, Val::Object(Object::Environment))) {
+            self.report.environment();
+        }
+    }
+
+    /// A function counts as called with anything.
+    pub(super) fn use_anyhow(&mut self, act: Act) {
+        if act.is_inert() && act != Act::Project {
+            return;
+        }
+        let arguments = self.no_arguments(true);
+        self.perform(act, &arguments);
+    }
+
+    /// The path that an argument gives, for each that it may be; `None` where it is not known.
+    pub(super) fn each_path(&self, val: Option<Val<'a>>) -> Vec<Option<Value<'a>>> {
+        match val {
+            Some(val) => val.alternatives().iter().map(Val::value).collect(),
+            None => vec![None],
+        }
+    }
+
+    /// Does what a known function does.
+    pub(super) fn perform(&mut self, act: Act, arguments: &Arguments<'a>) -> Val<'a> {
+        match act {
+            Act::Print => {
+                self.print_known(arguments);
+                self.dumps_environment(arguments);
+                return Val::Data;
+            }
+            Act::Opaque => {
+                self.dumps_environment(arguments);
+                return Val::Data;
+            }
+            Act::Inert => {
+                // Some of them print.
+                self.report.printed = None;
+                self.dumps_environment(arguments);
+                self.hand_over_acting(arguments);
+                return Val::Data;
+            }
+            Act::Fold(_) | Act::Same => {}
+            _ => {
+                if act != Act::Run {
+                    self.dumps_environment(arguments);
+                }
+                self.report.printed = None;
+            }
+        }
+        let first =
+            arguments.get(0, &["path", "file", "filename", "src", "name", "top", "url", "dst", "key"]);
+        match act {
+            Act::Same => first.unwrap_or(Val::Data),
+            Act::Items => self.items_of(arguments),
+            Act::Apply => self.apply(arguments),
+            Act::Fold(fold) => self.fold(fold, arguments),
+            Act::PathOf => {
+                let joined = if arguments.positional.is_empty() {
+                    Val::Text(self.report.literal(b"."))
+                } else {
+                    self.fold(Fold::JoinPath, arguments)
+                };
+                super::strings::as_path(joined)
+            }
+            Act::Make(object) => {
+                self.hand_over_acting(arguments);
+                Val::Object(object)
+            }
+            Act::Is(object) => Val::Object(object),
+            Act::Place(_) => self.act_value(act),
+            Act::Variable => self.variable(first.as_ref()),
+            Act::Decode => {
+                self.report.read = self.report.read | Origins::DECODED;
+                Val::Text(Value::unknown(Origins::DECODED))
+            }
+            Act::Temporary => self.temporary(arguments),
+            Act::Project => {
+                self.report.project();
+                self.hand_over(arguments, Reach::Anything);
+                Val::Foreign
+            }
+            Act::Eval => {
+                let source = arguments.get(0, &["stmt", "source"]).unwrap_or(Val::Data);
+                self.execute(&source)
+            }
+            Act::Compile => arguments.get(0, &["source"]).unwrap_or(Val::Data),
+            Act::Import => self.import_by_name(arguments.get(0, &["name"])),
+            Act::Attribute => self.attribute_by_name(arguments),
+            Act::SetAttribute => self.set_attribute_by_name(arguments),
+            Act::RunModule => self.run_module(arguments),
+            Act::Shell | Act::Run | Act::Start(..) | Act::Kill | Act::Duplicate | Act::Privilege => {
+                self.start(act, arguments)
+            }
+            Act::Code(language) => {
+                self.report.unseen_code(language, Origins::NONE);
+                self.hand_over(arguments, Reach::Anything);
+                Val::Data
+            }
+            Act::Terminal => {
+                self.report.code("terminal", Origins::TERMINAL);
+                Val::Data
+            }
+            Act::Load => {
+                for path in self.each_path(first) {
+                    self.report.reads(path.as_ref(), false);
+                    self.report.code("native", path.map_or(Origins::UNKNOWN, |p| p.origins));
+                }
+                Val::Object(Object::Native)
+            }
+            Act::Install => {
+                self.report.does(EffectKind::Package { action: "install" });
+                self.hand_over(arguments, Reach::Anything);
+                Val::Data
+            }
+            Act::Url(_) | Act::Download | Act::Host(_) | Act::Network | Act::Listen => {
+                self.connect(act, arguments)
+            }
+            Act::SetVariable => self.set_variable(arguments),
+            _ => self.touch_files(act, arguments, first),
+        }
+    }
+
+    /// Functions that take and give files.
+    fn touch_files(&mut self, act: Act, arguments: &Arguments<'a>, first: Option<Val<'a>>) -> Val<'a> {
+        let at = |n: u8, names: &[&str]| arguments.get(usize::from(n), names);
+        match act {
+            Act::Open => self.open(arguments),
+            Act::Archive => {
+                self.open(arguments);
+                Val::Object(Object::Archive)
+            }
+            Act::Read(n) => {
+                let val = at(n, &["path", "file", "filename", "source", "files"]);
+                self.read_each(val);
+                val.and_then(|v| v.value()).map_or(Val::Data, Val::File)
+            }
+            Act::Unpickle => self.unpickle(arguments),
+            Act::Look(n) => {
+                for path in self.each_path(at(n, &["path"])) {
+                    self.report.lists(path.as_ref(), false);
+                }
+                Val::Data
+            }
+            Act::List(_) | Act::Glob | Act::Walk => self.names(act, arguments),
+            Act::Write(n, mode) => {
+                for path in self.each_path(at(n, &["path", "name", "filename", "base_name"])) {
+                    self.report.writes(path.as_ref(), mode);
+                }
+                Val::Data
+            }
+            Act::Delete(n, tree) => {
+                for path in self.each_path(at(n, &["path"])) {
+                    self.report.deletes(path.as_ref(), tree);
+                }
+                Val::Data
+            }
+            Act::Rename => {
+                for path in self.each_path(at(0, &["src"])) {
+                    self.report.reads(path.as_ref(), false);
+                    self.report.deletes(path.as_ref(), false);
+                }
+                self.write_each(at(1, &["dst"]), WriteMode::Replace)
+            }
+            Act::Copy(tree) => {
+                for path in self.each_path(at(0, &["src"])) {
+                    self.report.reads(path.as_ref(), tree);
+                }
+                self.write_each(at(1, &["dst"]), if tree { WriteMode::Below } else { WriteMode::Replace })
+            }
+            Act::Link => {
+                self.mention(&at(0, &["src"]).unwrap_or(Val::Data), Reach::Sensitive);
+                self.write_each(at(1, &["dst"]), WriteMode::Create)
+            }
+            Act::Metadata(what) => {
+                let what = match (what, at(1, &["mode"])) {
+                    ("mode", Some(Val::Number(mode))) if mode & 0o6000 != 0 => "setuid",
+                    ("mode", Some(Val::Number(mode))) if mode & 0o002 != 0 => "world-writable",
+                    _ => what,
+                };
+                for path in self.each_path(first) {
+                    self.report.metadata(path.as_ref(), what);
+                }
+                Val::Data
+            }
+            Act::Chdir => {
+                self.change_directory(first);
+                Val::Data
+            }
+            Act::Unpack(from, to) => {
+                self.read_each(at(from, &["filename"]));
+                let to = at(to, &["extract_dir"]).unwrap_or(Val::Text(self.report.literal(b".")));
+                self.write_each(Some(to), WriteMode::Below)
+            }
+            Act::Database => {
+                for path in self.each_path(first) {
+                    if path.and_then(|p| p.known()) != Some(b":memory:") {
+                        self.report.writes(path.as_ref(), WriteMode::Modify);
+                    }
+                }
+                Val::Object(Object::Database)
+            }
+            _ => {
+                self.lose();
+                Val::Data
+            }
+        }
+    }
+
+    pub(super) fn read_each(&mut self, val: Option<Val<'a>>) {
+        for path in self.each_path(val) {
+            self.report.reads(path.as_ref(), false);
+        }
+    }
+
+    pub(super) fn write_each(&mut self, val: Option<Val<'a>>, mode: WriteMode) -> Val<'a> {
+        for path in self.each_path(val) {
+            self.report.writes(path.as_ref(), mode);
+        }
+        val.unwrap_or(Val::Data)
+    }
+}

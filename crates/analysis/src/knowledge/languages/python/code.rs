@@ -1,0 +1,224 @@
+//! Code that a program makes or finds and then executes; names that it gives as text.
+
+use super::Reader;
+use super::acts::Act;
+use super::expressions::Arguments;
+use super::tokens::Token;
+use super::value::{Val, join};
+use crate::value::{Origins, Value};
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// Python text is executed. Gives its value.
+    pub(super) fn execute(&mut self, val: &Val<'a>) -> Val<'a> {
+        let mut result: Option<Val<'a>> = None;
+        for each in val.alternatives().to_vec() {
+            let one = self.execute_one(&each);
+            result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+        }
+        result.unwrap_or(Val::Data)
+    }
+
+    pub(super) fn execute_one(&mut self, val: &Val<'a>) -> Val<'a> {
+        self.report.printed = None;
+        match val {
+            Val::Text(value) => match value.known() {
+                Some(text) => {
+                    let read = self.nested(text, |reader| {
+                        while matches!(reader.peek(), Token::Newline { .. })
+                            && reader.at < reader.tokens.len()
+                        {
+                            reader.at += 1;
+                        }
+                        let start = reader.at;
+                        let val = reader.expressions();
+                        if let Some(val) = val.filter(|_| reader.at + 1 >= reader.tokens.len()) {
+                            return Some(val);
+                        }
+                        reader.at = start.min(1).saturating_sub(1);
+                        reader.statements().map(|()| Val::Data)
+                    });
+                    if read.is_none() {
+                        self.lose();
+                    }
+                    read.unwrap_or(Val::Data)
+                }
+                None => {
+                    self.report.unseen_code("python", value.origins);
+                    Val::Data
+                }
+            },
+            Val::File(path) => {
+                self.run_file(path);
+                Val::Data
+            }
+            // Code objects of functions of the program itself.
+            Val::Local(_) => Val::Data,
+            _ => {
+                self.report.unseen_code("python", Origins::UNKNOWN);
+                Val::Data
+            }
+        }
+    }
+
+    /// A Python file is executed.
+    pub(super) fn run_file(&mut self, path: &Value<'a>) {
+        if self.report.muted {
+            return;
+        }
+        let made = Origins::WRITTEN | Origins::NETWORK | Origins::DECODED | Origins::SECRET;
+        let content = self.report.session.file_text(path);
+        if content.origins.intersects(made) {
+            match content.text {
+                Some(text) => {
+                    if self.nested(text, Self::statements).is_none() {
+                        self.lose();
+                    }
+                }
+                None => self.report.code("python", content.origins),
+            }
+            return;
+        }
+        self.report.executes(path);
+    }
+
+    /// `runpy.run_path(path)`, `SourceFileLoader(name, path)`: whichever argument names a file.
+    pub(super) fn run_module(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+        let mut found = false;
+        for val in arguments.all().flat_map(|v| v.alternatives().to_vec()) {
+            match val {
+                Val::Text(value) | Val::Path(value) => {
+                    let text = value.known_prefix();
+                    if value.known().is_none() || text.contains(&b'/') || text.ends_with(b".py") {
+                        found = true;
+                        self.run_file(&value);
+                    } else if super::modules::find(text)
+                        .is_some_and(|m| !m.rest.is_inert() || !m.members.is_empty())
+                    {
+                        self.lose();
+                    }
+                }
+                Val::Act(_) | Val::Object(_) | Val::Number(_) => {}
+                _ if arguments.positional.len() == 1 => self.lose(),
+                _ => {}
+            }
+        }
+        if !found {
+            self.report.project();
+        }
+        Val::Foreign
+    }
+
+    /// `__import__(name)`
+    pub(super) fn import_by_name(&mut self, val: Option<Val<'a>>) -> Val<'a> {
+        let Some(val) = val else {
+            self.lose();
+            return Val::Data;
+        };
+        let mut result: Option<Val<'a>> = None;
+        for each in val.alternatives().to_vec() {
+            let one = match each.known() {
+                Some(path) => {
+                    let path = path.strip_prefix(b".").unwrap_or(path);
+                    let root = path.split(|b| *b == b'.').next().unwrap_or_default();
+                    let leaf = self.module(path);
+                    if root.len() < path.len() {
+                        let root = self.module(root);
+                        join(self.report.arena, root, leaf)
+                    } else {
+                        leaf
+                    }
+                }
+                None => {
+                    self.lose();
+                    Val::Data
+                }
+            };
+            result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+        }
+        result.unwrap_or(Val::Data)
+    }
+
+    /// `getattr(val, name, default)`, `attrgetter(name)`, `methodcaller(name)`
+    pub(super) fn attribute_by_name(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+        for val in arguments.positional.iter().skip(2) {
+            if val.acts() {
+                self.escape(val);
+            }
+        }
+        let name = match arguments.positional.as_slice() {
+            [name] | [_, name, ..] => *name,
+            [] => Val::Data,
+        };
+        let mut result = arguments.positional.get(2).copied();
+        for each in name.alternatives().to_vec() {
+            let Some(text) = each.known() else {
+                self.lose();
+                return Val::Data;
+            };
+            for part in text.split(|b| *b == b'.') {
+                let harmless = matches!(
+                    part,
+                    b"__name__" | b"__version__" | b"__doc__" | b"__file__" | b"__len__" | b"__iter__"
+                );
+                if part.starts_with(b"__") && !harmless {
+                    self.lose();
+                }
+            }
+            let one = if arguments.positional.len() == 1 {
+                if text.split(|b| *b == b'.').any(super::calls::is_carried) {
+                    self.lose();
+                }
+                Val::Data
+            } else {
+                let sym = self.symbols.intern(text);
+                let val = arguments.positional.first().copied().unwrap_or(Val::Data);
+                self.attribute(&val, sym)
+            };
+            result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+        }
+        result.unwrap_or(Val::Data)
+    }
+
+    /// `setattr(val, name, new)`, `delattr(val, name)`
+    pub(super) fn set_attribute_by_name(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+        let val = arguments.positional.first().copied().unwrap_or(Val::Data);
+        let new = arguments.positional.get(2).copied().unwrap_or(Val::Data);
+        match arguments.positional.get(1).and_then(|v| v.known()) {
+            Some(name) => {
+                let sym = self.symbols.intern(name);
+                self.store_attribute(&val, sym, &new);
+            }
+            None => {
+                if matches!(val, Val::Module(_) | Val::Act(_)) || arguments.open {
+                    self.lose();
+                }
+                self.escape(&new);
+            }
+        }
+        Val::Data
+    }
+
+    /// `pickle.load(file)`: what is in the file says what is executed.
+    pub(super) fn unpickle(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+        let safe = |v: Val<'a>| matches!(v, Val::Act(Act::Inert | Act::Unpickle)) || matches!(v, Val::Data);
+        if arguments.named(&["Loader"]).is_some_and(safe) {
+            return Val::Data;
+        }
+        let first = arguments.positional.first().copied();
+        if let Some(Val::Text(value) | Val::Path(value)) = first {
+            if value.known().is_some() {
+                self.report.reads(Some(&value), false);
+            } else {
+                self.report.unseen_code("python", value.origins);
+                return Val::Data;
+            }
+        }
+        let read = self.report.read;
+        if read.intersects(Origins::NETWORK | Origins::DECODED | Origins::SECRET) || self.report.reads_stdin {
+            self.report.unseen_code("python", Origins::UNKNOWN);
+        } else {
+            self.report.project();
+        }
+        Val::Foreign
+    }
+}

@@ -1,0 +1,543 @@
+//! Expressions (language reference, chapter 6).
+
+use super::Reader;
+use super::tokens::{Keyword as K, Token};
+use super::value::{Val, join};
+use crate::value::{Origins, Value};
+use bumpalo::collections::Vec as BumpVec;
+
+/// The arguments of a call.
+#[derive(Debug)]
+pub(super) struct Arguments<'a> {
+    pub(super) positional: BumpVec<'a, Val<'a>>,
+    pub(super) named: BumpVec<'a, (&'a [u8], Val<'a>)>,
+    /// There may be others that are not known.
+    pub(super) open: bool,
+}
+
+impl<'a> Arguments<'a> {
+    /// The argument at a position, or of a name.
+    pub(super) fn get(&self, at: usize, names: &[&str]) -> Option<Val<'a>> {
+        self.positional.get(at).copied().or_else(|| self.named(names))
+    }
+
+    /// The argument of one of these names.
+    pub(super) fn named(&self, names: &[&str]) -> Option<Val<'a>> {
+        let found = self.named.iter().find(|(name, _)| names.iter().any(|n| n.as_bytes() == *name));
+        found.map(|(_, val)| *val)
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Val<'a>> {
+        self.positional.iter().chain(self.named.iter().map(|(_, val)| val))
+    }
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// No arguments that are known.
+    pub(super) fn no_arguments(&self, open: bool) -> Arguments<'a> {
+        let arena = self.report.arena;
+        Arguments { positional: BumpVec::new_in(arena), named: BumpVec::new_in(arena), open }
+    }
+
+    /// One expression, or a tuple without parentheses.
+    pub(super) fn expressions(&mut self) -> Option<Val<'a>> {
+        let start = self.at;
+        let first = self.starred()?;
+        if self.peek() != Token::Comma {
+            return Some(first);
+        }
+        let mut vals = BumpVec::new_in(self.report.arena);
+        vals.push(first);
+        while self.take(Token::Comma) {
+            if matches!(
+                self.peek(),
+                Token::Newline { .. } | Token::Semicolon | Token::Close | Token::Assign | Token::Colon
+            ) || matches!(self.peek(), Token::Augment(_))
+            {
+                break;
+            }
+            vals.push(self.starred()?);
+        }
+        Some(self.container(start, false, vals.into_bump_slice()))
+    }
+
+    fn starred(&mut self) -> Option<Val<'a>> {
+        if self.take(Token::Operator(b'*')) || self.take(Token::Operator(b'D')) {
+            let val = self.binary(2)?;
+            return Some(self.elements(&val));
+        }
+        self.expression()
+    }
+
+    /// One expression: a conditional, a lambda, an assignment expression, a `yield`.
+    pub(super) fn expression(&mut self) -> Option<Val<'a>> {
+        self.deeper(Self::expression_inner)
+    }
+
+    fn expression_inner(&mut self) -> Option<Val<'a>> {
+        match self.peek() {
+            Token::Keyword(K::Lambda) => return self.lambda(),
+            Token::Keyword(K::Yield) => {
+                self.at += 1;
+                self.take_keyword(K::From);
+                if !matches!(
+                    self.peek(),
+                    Token::Newline { .. } | Token::Semicolon | Token::Close | Token::Comma
+                ) {
+                    let val = self.expressions()?;
+                    self.give_back(&val);
+                }
+                return Some(Val::Data);
+            }
+            Token::Name(sym) if self.peek_at(1) == Token::Walrus => {
+                self.at += 2;
+                let val = self.expression()?;
+                self.bind(sym, val);
+                return Some(val);
+            }
+            _ => {}
+        }
+        let val = self.disjunction()?;
+        if !self.take_keyword(K::If) {
+            return Some(val);
+        }
+        self.disjunction()?;
+        self.expect(Token::Keyword(K::Else))?;
+        let other = self.perhaps(Self::expression)?;
+        Some(join(self.report.arena, val, other))
+    }
+
+    /// `a or b`, `a and b`: either.
+    pub(super) fn disjunction(&mut self) -> Option<Val<'a>> {
+        let mut val = self.inversion()?;
+        while self.take_keyword(K::Or) || self.take_keyword(K::And) {
+            let other = self.perhaps(Self::inversion)?;
+            val = join(self.report.arena, val, other);
+        }
+        Some(val)
+    }
+
+    fn inversion(&mut self) -> Option<Val<'a>> {
+        let mut negated = false;
+        while self.take_keyword(K::Not) {
+            negated = true;
+        }
+        let val = self.comparison()?;
+        Some(if negated { Val::Data } else { val })
+    }
+
+    fn comparison(&mut self) -> Option<Val<'a>> {
+        let mut val = self.binary(0)?;
+        loop {
+            match self.peek() {
+                Token::Compare | Token::Keyword(K::In) => self.at += 1,
+                Token::Keyword(K::Is) => {
+                    self.at += 1;
+                    self.take_keyword(K::Not);
+                }
+                Token::Keyword(K::Not) if self.peek_at(1) == Token::Keyword(K::In) => self.at += 2,
+                _ => return Some(val),
+            }
+            let other = self.binary(0)?;
+            // A class of the program may be compared in a way of its own; others only look.
+            for each in [val, other] {
+                if matches!(each, Val::Act(_) | Val::Module(_) | Val::Many(_)) && each.acts() {
+                    self.escape(&each);
+                }
+            }
+            val = Val::Data;
+        }
+    }
+
+    /// Operators that bind at least as tightly as `level`.
+    fn binary(&mut self, level: u8) -> Option<Val<'a>> {
+        let mut val = self.unary()?;
+        while let Token::Operator(sign) = self.peek() {
+            let own = match sign {
+                b'|' => 1,
+                b'^' => 2,
+                b'&' => 3,
+                b'L' | b'R' => 4,
+                b'+' | b'-' => 5,
+                b'*' | b'/' | b'I' | b'%' | b'@' => 6,
+                b'D' => 8,
+                _ => return None,
+            };
+            if own < level {
+                break;
+            }
+            self.at += 1;
+            let other = self.deeper(|reader| reader.binary(if own == 8 { 7 } else { own + 1 }))?;
+            val = self.operate(&val, sign, &other);
+        }
+        Some(val)
+    }
+
+    fn unary(&mut self) -> Option<Val<'a>> {
+        match self.peek() {
+            Token::Operator(b'+' | b'-' | b'~') => {
+                self.at += 1;
+                self.deeper(|reader| reader.binary(7))?;
+                Some(Val::Data)
+            }
+            Token::Keyword(K::Await) => {
+                self.at += 1;
+                self.deeper(Self::unary)
+            }
+            _ => self.primary(None),
+        }
+    }
+
+    /// A string, number, name, bracketed expression.
+    fn atom(&mut self) -> Option<Val<'a>> {
+        match self.peek() {
+            Token::Name(sym) => {
+                self.at += 1;
+                Some(self.lookup(sym))
+            }
+            Token::Number(number) => {
+                self.at += 1;
+                Some(number.map_or(Val::Data, Val::Number))
+            }
+            Token::Text(_) | Token::Open { kind: b'f', .. } => self.text(),
+            Token::Ellipsis | Token::Keyword(K::Constant) => {
+                self.at += 1;
+                Some(Val::Data)
+            }
+            Token::Open { kind, close, clause } => {
+                let start = self.at;
+                let val = self.deeper(|reader| match kind {
+                    _ if clause != 0 => reader.comprehension(start, close, clause),
+                    b'(' => reader.parenthesised(),
+                    b'[' => reader.list(start, close),
+                    b'{' => reader.display(start, close),
+                    _ => None,
+                })?;
+                (self.at == close as usize).then_some(())?;
+                self.at += 1;
+                Some(val)
+            }
+            _ => None,
+        }
+    }
+
+    /// Adjacent string literals.
+    fn text(&mut self) -> Option<Val<'a>> {
+        let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
+        loop {
+            match self.peek() {
+                Token::Text(text) => {
+                    self.at += 1;
+                    parts.push(self.report.literal(text));
+                }
+                Token::Open { kind: b'f', close, .. } => {
+                    self.at += 1;
+                    self.deeper(|reader| reader.formatted(close as usize, &mut parts))?;
+                    self.at = close as usize + 1;
+                }
+                _ => break,
+            }
+        }
+        Some(Val::Text(match parts.as_slice() {
+            [one] => *one,
+            _ => self.report.joined(&parts),
+        }))
+    }
+
+    /// The parts of an f-string.
+    fn formatted(&mut self, close: usize, parts: &mut BumpVec<'a, Value<'a>>) -> Option<()> {
+        while self.at < close {
+            match self.peek() {
+                Token::Text(text) => {
+                    self.at += 1;
+                    parts.push(self.report.literal(text));
+                }
+                Token::Open { kind: b'%', close, .. } => {
+                    self.at += 1;
+                    let val = self.expressions()?;
+                    self.take(Token::Assign);
+                    // A format specification is made of such parts again.
+                    let specified = self.take(Token::Colon);
+                    let mut specification = BumpVec::new_in(self.report.arena);
+                    self.deeper(|reader| reader.formatted(close as usize, &mut specification))?;
+                    parts.push(if specified {
+                        Value::unknown(self.origins(&val))
+                    } else {
+                        self.formatted_value(&val)
+                    });
+                    self.at = close as usize + 1;
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    fn parenthesised(&mut self) -> Option<Val<'a>> {
+        let start = self.at;
+        self.at += 1;
+        if self.peek() == Token::Close {
+            return Some(self.container(start, false, &[]));
+        }
+        let mut val = self.expressions()?;
+        // `with (a as b, c as d):`
+        while self.take_keyword(K::As) {
+            self.targets_of_with(&val)?;
+            if self.take(Token::Comma) && self.peek() != Token::Close {
+                val = self.expression()?;
+            }
+        }
+        Some(val)
+    }
+
+    fn list(&mut self, start: usize, close: u32) -> Option<Val<'a>> {
+        self.at += 1;
+        let mut vals = BumpVec::new_in(self.report.arena);
+        while self.at < close as usize {
+            vals.push(self.starred()?);
+            if !self.take(Token::Comma) {
+                break;
+            }
+        }
+        Some(self.container(start, false, vals.into_bump_slice()))
+    }
+
+    /// A dictionary or a set.
+    fn display(&mut self, start: usize, close: u32) -> Option<Val<'a>> {
+        self.at += 1;
+        let mut vals = BumpVec::new_in(self.report.arena);
+        let mut pairs = true;
+        while self.at < close as usize {
+            let spread = matches!(self.peek(), Token::Operator(b'D'));
+            let key = self.starred()?;
+            if spread {
+                pairs = false;
+                vals.push(key);
+            } else {
+                vals.push(key);
+                if self.take(Token::Colon) {
+                    vals.push(self.expression()?);
+                } else {
+                    pairs = false;
+                }
+            }
+            if !self.take(Token::Comma) {
+                break;
+            }
+        }
+        Some(self.container(start, pairs, vals.into_bump_slice()))
+    }
+
+    /// `[element for targets in values if condition]`, in any brackets: the clauses first, then the element.
+    fn comprehension(&mut self, start: usize, close: u32, clause: u32) -> Option<Val<'a>> {
+        self.at = clause as usize;
+        let val = self.perhaps(|reader| {
+            while reader.at < close as usize {
+                reader.take_keyword(K::Async);
+                if reader.take_keyword(K::For) {
+                    reader.for_clause(true)?;
+                } else if reader.take_keyword(K::If) {
+                    reader.condition()?;
+                } else {
+                    return None;
+                }
+            }
+            reader.at = start + 1;
+            let mut val = reader.starred()?;
+            if reader.take(Token::Colon) {
+                let more = reader.expression()?;
+                val = join(reader.report.arena, val, more);
+            }
+            (reader.at == clause as usize).then_some(val)
+        })?;
+        self.at = close as usize;
+        let vals = self.report.arena.alloc_slice_copy(&[val]);
+        Some(self.container(start, false, vals))
+    }
+
+    /// The condition of a comprehension, which has no `else`.
+    fn condition(&mut self) -> Option<Val<'a>> {
+        if let Token::Name(sym) = self.peek()
+            && self.peek_at(1) == Token::Walrus
+        {
+            self.at += 2;
+            let val = self.disjunction()?;
+            self.bind(sym, val);
+            return Some(val);
+        }
+        if self.peek() == Token::Keyword(K::Lambda) {
+            return self.lambda();
+        }
+        self.disjunction()
+    }
+
+    /// An atom with what follows it: attributes, calls, subscripts. With `stored` the last of these is assigned to.
+    fn primary(&mut self, stored: Option<&Val<'a>>) -> Option<Val<'a>> {
+        let mut val = self.atom()?;
+        loop {
+            match self.peek() {
+                Token::Dot => {
+                    self.at += 1;
+                    let name = self.take_name()?;
+                    let next = self.peek();
+                    if let Token::Open { kind: b'(', close, clause } = next {
+                        let arguments = self.arguments(close, clause)?;
+                        val = self.method(&val, name, &arguments);
+                    } else if let Some(stored) = stored
+                        && !matches!(next, Token::Dot | Token::Open { kind: b'[', .. })
+                    {
+                        self.store_attribute(&val, name, stored);
+                        return Some(Val::Data);
+                    } else {
+                        val = self.attribute(&val, name);
+                    }
+                }
+                Token::Open { kind: b'(', close, clause } => {
+                    let arguments = self.arguments(close, clause)?;
+                    val = self.call(&val, &arguments);
+                }
+                Token::Open { kind: b'[', close, .. } => {
+                    let container = val;
+                    val = self.subscript(&container, close)?;
+                    if let Some(stored) = stored
+                        && !matches!(self.peek(), Token::Dot | Token::Open { kind: b'[' | b'(', .. })
+                    {
+                        self.store_item(&container, stored);
+                        return Some(Val::Data);
+                    }
+                }
+                _ => return stored.is_none().then_some(val),
+            }
+        }
+    }
+
+    /// Assigns to an attribute or an item.
+    pub(super) fn stored(&mut self, val: &Val<'a>) -> Option<()> {
+        self.deeper(|reader| reader.primary(Some(val))).map(drop)
+    }
+
+    /// The arguments of a call; stands at the parenthesis.
+    pub(super) fn arguments(&mut self, close: u32, clause: u32) -> Option<Arguments<'a>> {
+        let mut arguments = self.no_arguments(false);
+        let start = self.at;
+        let done = self.deeper(|reader| {
+            if clause != 0 {
+                let val = reader.comprehension(start, close, clause)?;
+                arguments.positional.push(val);
+                return Some(());
+            }
+            reader.at += 1;
+            while reader.at < close as usize {
+                if reader.take(Token::Operator(b'*')) {
+                    let val = reader.expression()?;
+                    reader.spread(&val, &mut arguments);
+                } else if reader.take(Token::Operator(b'D')) {
+                    let val = reader.expression()?;
+                    reader.spread_named(&val, &mut arguments);
+                } else if let (Token::Name(name), Token::Assign) = (reader.peek(), reader.peek_at(1)) {
+                    reader.at += 2;
+                    let val = reader.expression()?;
+                    arguments.named.push((reader.name(name), val));
+                } else {
+                    let val = reader.expression()?;
+                    arguments.positional.push(val);
+                }
+                if !reader.take(Token::Comma) {
+                    break;
+                }
+            }
+            (reader.at == close as usize).then_some(())
+        });
+        done?;
+        self.at = close as usize + 1;
+        Some(arguments)
+    }
+
+    /// `*values`.
+    fn spread(&mut self, val: &Val<'a>, arguments: &mut Arguments<'a>) {
+        match val {
+            Val::Many(items) if !items.pairs && !self.added.iter().any(|(id, _)| *id == items.id) => {
+                arguments.positional.extend_from_slice(items.vals);
+            }
+            _ => {
+                let one = self.elements(val);
+                if one.acts() {
+                    self.escape(&one);
+                }
+                arguments.open = true;
+            }
+        }
+    }
+
+    /// `**names`.
+    fn spread_named(&mut self, val: &Val<'a>, arguments: &mut Arguments<'a>) {
+        if let Val::Many(items) = val
+            && items.pairs
+            && !self.added.iter().any(|(id, _)| *id == items.id)
+            && items.vals.iter().step_by(2).all(|key| key.known().is_some())
+        {
+            for pair in items.vals.chunks_exact(2) {
+                if let [key, val] = pair
+                    && let Some(name) = key.known()
+                {
+                    arguments.named.push((name, *val));
+                }
+            }
+            return;
+        }
+        let one = self.elements(val);
+        if one.acts() {
+            self.escape(&one);
+        }
+        arguments.open = true;
+    }
+
+    /// `[index]`, `[from:to:step]`; stands at the bracket.
+    fn subscript(&mut self, val: &Val<'a>, close: u32) -> Option<Val<'a>> {
+        self.at += 1;
+        let mut index = Val::Data;
+        let mut slice = [None; 3];
+        let mut colons = 0usize;
+        let mut commas = false;
+        let done = self.deeper(|reader| {
+            while reader.at < close as usize {
+                match reader.peek() {
+                    Token::Colon => {
+                        reader.at += 1;
+                        colons += 1;
+                    }
+                    Token::Comma => {
+                        reader.at += 1;
+                        commas = true;
+                    }
+                    _ => {
+                        let negative = reader.peek() == Token::Operator(b'-');
+                        index = reader.starred()?;
+                        if let (Some(place), Token::Number(Some(n))) =
+                            (slice.get_mut(colons), reader.tokens.get(reader.at.wrapping_sub(1)).copied()?)
+                        {
+                            let n = i64::from(n);
+                            *place = Some(if negative { -n } else { n });
+                        } else if let Some(place) = slice.get_mut(colons) {
+                            *place = Some(i64::MAX);
+                        }
+                    }
+                }
+            }
+            Some(())
+        });
+        done?;
+        self.at = close as usize + 1;
+        Some(self.item(val, &index, (colons > 0).then_some(slice), commas))
+    }
+
+    /// The origins of what an expression may hold.
+    pub(super) fn origins(&self, val: &Val<'a>) -> Origins {
+        match val {
+            Val::Text(value) | Val::Path(value) => value.origins,
+            Val::Number(_) => self.report.text.origins,
+            _ => Origins::UNKNOWN,
+        }
+    }
+}

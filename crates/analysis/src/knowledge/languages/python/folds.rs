@@ -1,0 +1,229 @@
+//! Computations of library functions on text.
+
+use super::Reader;
+use super::acts::Fold;
+use super::expressions::Arguments;
+use super::value::{Val, join};
+use crate::knowledge::values;
+use crate::value::{Origins, Piece, Value};
+use bumpalo::collections::Vec as BumpVec;
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// A computation on text.
+    pub(super) fn fold(&mut self, fold: Fold, arguments: &Arguments<'a>) -> Val<'a> {
+        let first =
+            arguments.positional.first().copied().or_else(|| arguments.named.first().map(|(_, v)| *v));
+        if let Some(Val::OneOf(vals)) = first.filter(|_| fold != Fold::JoinPath) {
+            let mut result: Option<Val<'a>> = None;
+            for each in vals.iter().filter(|v| !matches!(v, Val::OneOf(_))) {
+                let one = self.fold_one(fold, Some(*each), arguments);
+                result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+            }
+            return result.unwrap_or(Val::Data);
+        }
+        self.fold_one(fold, first, arguments)
+    }
+
+    pub(super) fn fold_one(
+        &mut self,
+        fold: Fold,
+        first: Option<Val<'a>>,
+        arguments: &Arguments<'a>,
+    ) -> Val<'a> {
+        let arena = self.report.arena;
+        let known = first.and_then(|v| v.known());
+        let literal = self.report.text.origins;
+        match fold {
+            Fold::JoinPath => self.join_all(arguments),
+            Fold::BaseName => match (known, first.and_then(|v| v.value())) {
+                (Some(text), _) => self.known_text(values::base_name(text), literal),
+                (None, Some(value)) => match value.pieces.last() {
+                    Some(Piece::Glob(_)) => {
+                        Val::Text(Value { pieces: arena.alloc([super::ANY_NAME]), origins: value.origins })
+                    }
+                    _ => Val::Data,
+                },
+                _ => Val::Data,
+            },
+            Fold::DirName => match (known, first.and_then(|v| v.value())) {
+                (Some(text), _) => {
+                    let end = text.iter().rposition(|b| *b == b'/');
+                    let directory = match end {
+                        Some(0) => b"/",
+                        Some(at) => text.get(..at).unwrap_or_default(),
+                        None => b".",
+                    };
+                    self.known_text(directory, literal)
+                }
+                (None, Some(value)) => Val::Text(value),
+                _ => Val::Data,
+            },
+            Fold::Character => match first {
+                Some(Val::Number(number)) => match char::from_u32(number) {
+                    Some(c) => self.known_text(c.encode_utf8(&mut [0; 4]).as_bytes(), literal),
+                    None => Val::Data,
+                },
+                _ => self.decoded(),
+            },
+            Fold::Base64 => match known.and_then(base64) {
+                Some(text) => self.known_text(&text, literal),
+                None => self.decoded(),
+            },
+            Fold::Hex => match known.and_then(hex) {
+                Some(text) => self.known_text(&text, literal),
+                None => self.decoded(),
+            },
+            Fold::Home => {
+                let home = self.report.session.home();
+                match (known, first) {
+                    (Some(b"~"), _) | (None, None) => self.known_text(home, literal),
+                    (Some([b'~', b'/', below @ ..]), _) => {
+                        self.known_text(&[home, b"/", below].concat(), literal)
+                    }
+                    (None, Some(val)) => match val.value() {
+                        Some(value) if value.known_prefix().starts_with(b"~/") => {
+                            let home = Value::text(arena, home, literal);
+                            Val::Text(self.report.joined(&[home, values::after(arena, &value, 1)]))
+                        }
+                        Some(value) => Val::Text(value),
+                        None => Val::Data,
+                    },
+                    _ => first.unwrap_or(Val::Data),
+                }
+            }
+            Fold::Here => self.known_text(b".", literal),
+            Fold::Quote => match known {
+                Some(text) => {
+                    let mut quoted = Vec::with_capacity(text.len() + 2);
+                    quoted.push(b'\'');
+                    for byte in text {
+                        match byte {
+                            b'\'' => quoted.extend_from_slice(b"'\\''"),
+                            other => quoted.push(*other),
+                        }
+                    }
+                    quoted.push(b'\'');
+                    self.known_text(&quoted, literal)
+                }
+                None => Val::Text(Value::unknown(Origins::UNKNOWN)),
+            },
+            Fold::Text => match first {
+                Some(Val::Many(items)) => {
+                    let bytes: Option<Vec<u8>> = items
+                        .vals
+                        .iter()
+                        .map(|v| match v {
+                            Val::Number(n) => u8::try_from(*n).ok(),
+                            _ => None,
+                        })
+                        .collect();
+                    match bytes {
+                        Some(bytes) => self.known_text(&bytes, literal),
+                        None => self.decoded(),
+                    }
+                }
+                Some(val @ Val::Text(_)) => val,
+                _ => Val::Data,
+            },
+        }
+    }
+
+    /// Text that was built so that it cannot be read here.
+    pub(super) fn decoded(&mut self) -> Val<'a> {
+        self.report.read = self.report.read | Origins::DECODED;
+        Val::Text(Value::unknown(Origins::DECODED))
+    }
+
+    pub(super) fn join_all(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+        let arena = self.report.arena;
+        let mut results: Vec<Vec<Value<'a>>> = vec![Vec::new()];
+        for val in &arguments.positional {
+            let choices: Vec<Value<'a>> = val
+                .alternatives()
+                .iter()
+                .map(|v| v.value().unwrap_or(Value::unknown(self.origins(v))))
+                .collect();
+            if results.len() * choices.len() > 16 {
+                for result in &mut results {
+                    result.push(Value::unknown(Origins::UNKNOWN));
+                }
+                continue;
+            }
+            results = results
+                .iter()
+                .flat_map(|start| {
+                    choices.iter().map(|choice| {
+                        let mut whole = start.clone();
+                        whole.push(*choice);
+                        whole
+                    })
+                })
+                .collect();
+        }
+        if arguments.open {
+            for result in &mut results {
+                result.push(Value::unknown(Origins::UNKNOWN));
+            }
+        }
+        let vals: Vec<Val<'a>> = results.iter().map(|parts| Val::Text(self.path_join(parts))).collect();
+        vals.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
+    }
+
+    /// `a/b`, as `os.path.join` does it.
+    pub(super) fn path_join(&self, parts: &[Value<'a>]) -> Value<'a> {
+        let from = parts.iter().rposition(|p| p.known_prefix().starts_with(b"/")).unwrap_or(0);
+        let mut joined: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
+        for (index, part) in parts.iter().skip(from).enumerate() {
+            if part.pieces.is_empty() && index > 0 {
+                continue;
+            }
+            let ends = joined
+                .last()
+                .is_some_and(|last| matches!(last.pieces.last(), Some(Piece::Text(t)) if t.ends_with(b"/")));
+            let empty = joined.iter().all(|p| p.pieces.is_empty());
+            if index > 0 && !ends && !empty {
+                joined.push(self.report.literal(b"/"));
+            }
+            joined.push(*part);
+        }
+        self.report.joined(&joined)
+    }
+}
+
+/// Decodes base64, standard or for URLs.
+fn base64(text: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let (mut bits, mut count) = (0u32, 0u32);
+    for byte in text {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'=' => break,
+            b'\n' | b'\r' => continue,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push(u8::try_from((bits >> count) & 0xff).ok()?);
+        }
+    }
+    Some(out)
+}
+
+/// Decodes hexadecimal digits, blanks between bytes allowed.
+fn hex(text: &[u8]) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
+    let digit = |b: u8| char::from(b).to_digit(16).and_then(|d| u8::try_from(d).ok());
+    digits
+        .chunks(2)
+        .map(|pair| match pair {
+            [a, b] => Some(digit(*a)? << 4 | digit(*b)?),
+            _ => None,
+        })
+        .collect()
+}

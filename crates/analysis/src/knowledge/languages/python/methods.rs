@@ -1,0 +1,559 @@
+//! Methods, by what they are called on.
+
+use super::Reader;
+use super::acts::Act;
+use super::calls::Reach;
+use super::expressions::Arguments;
+use super::symbols::Sym;
+use super::value::{Val, join};
+use crate::effect::WriteMode;
+use crate::value::{Origins, Value};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Methods of strings, numbers, containers, files and other data that only compute, or whose effect was seen before.
+fn is_inert(name: &[u8]) -> bool {
+    const NAMES: &[&str] = &[
+        "add",
+        "append",
+        "appendleft",
+        "astimezone",
+        "bit_length",
+        "capitalize",
+        "casefold",
+        "center",
+        "clear",
+        "close",
+        "closed",
+        "copy",
+        "count",
+        "date",
+        "day",
+        "decode",
+        "difference",
+        "discard",
+        "encode",
+        "end",
+        "endswith",
+        "expandtabs",
+        "extend",
+        "fileno",
+        "find",
+        "findall",
+        "finditer",
+        "flush",
+        "format",
+        "format_map",
+        "fromkeys",
+        "fullmatch",
+        "get",
+        "group",
+        "groupdict",
+        "groups",
+        "hex",
+        "hexdigest",
+        "digest",
+        "index",
+        "insert",
+        "intersection",
+        "isalnum",
+        "isalpha",
+        "isdigit",
+        "isidentifier",
+        "islower",
+        "isnumeric",
+        "isoformat",
+        "isspace",
+        "istitle",
+        "isupper",
+        "issubset",
+        "issuperset",
+        "items",
+        "join",
+        "keys",
+        "ljust",
+        "lower",
+        "lstrip",
+        "match",
+        "most_common",
+        "partition",
+        "pop",
+        "popitem",
+        "popleft",
+        "read",
+        "readable",
+        "readline",
+        "readlines",
+        "remove",
+        "removeprefix",
+        "removesuffix",
+        "replace",
+        "reverse",
+        "rfind",
+        "rindex",
+        "rjust",
+        "rpartition",
+        "rsplit",
+        "rstrip",
+        "search",
+        "seek",
+        "setdefault",
+        "sort",
+        "span",
+        "split",
+        "splitlines",
+        "start",
+        "startswith",
+        "strftime",
+        "strip",
+        "strptime",
+        "sub",
+        "swapcase",
+        "tell",
+        "timestamp",
+        "title",
+        "to_bytes",
+        "total_seconds",
+        "translate",
+        "truncate",
+        "union",
+        "update",
+        "upper",
+        "values",
+        "write",
+        "writelines",
+        "writerow",
+        "writerows",
+        "writeheader",
+        "zfill",
+        "namelist",
+        "infolist",
+        "getnames",
+        "getmembers",
+        "fetchone",
+        "fetchall",
+        "fetchmany",
+        "commit",
+        "cursor",
+        "add_argument",
+        "parse_args",
+        "info",
+        "debug",
+        "warning",
+        "error",
+        "exception",
+        "set",
+        "is_set",
+        "wait",
+        "result",
+        "done",
+        "shuffle",
+        "choice",
+        "randint",
+        "sample",
+    ];
+    NAMES.iter().any(|known| known.as_bytes() == name)
+}
+
+/// Methods that only paths have and that act.
+fn is_path_act(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"unlink"
+            | b"rmdir"
+            | b"write_text"
+            | b"write_bytes"
+            | b"read_text"
+            | b"read_bytes"
+            | b"touch"
+            | b"mkdir"
+            | b"chmod"
+            | b"lchmod"
+            | b"symlink_to"
+            | b"hardlink_to"
+            | b"link_to"
+            | b"rename"
+            | b"iterdir"
+            | b"glob"
+            | b"rglob"
+            | b"copy_into"
+            | b"move_into"
+            | b"move"
+    )
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// `val.name(arguments)`
+    pub(super) fn method(&mut self, val: &Val<'a>, sym: Sym, arguments: &Arguments<'a>) -> Val<'a> {
+        let name = self.name(sym);
+        let mut result: Option<Val<'a>> = None;
+        for each in val.alternatives().to_vec() {
+            let one = self.method_of(&each, sym, name, arguments);
+            result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+        }
+        result.unwrap_or(Val::Data)
+    }
+
+    fn method_of(&mut self, val: &Val<'a>, sym: Sym, name: &'a [u8], arguments: &Arguments<'a>) -> Val<'a> {
+        match val {
+            Val::Text(_) | Val::Path(_) if is_path_act(name) => self.path_method(val, name, arguments),
+            Val::Path(_) => self.path_method(val, name, arguments),
+            Val::Text(value) => {
+                if name == b"replace" && arguments.positional.len() == 1 {
+                    return self.path_method(val, name, arguments);
+                }
+                self.hand_over_acting(arguments);
+                self.text_method(value, name, arguments)
+            }
+            Val::File(_) => {
+                self.hand_over_acting(arguments);
+                match name {
+                    b"read" | b"readline" | b"readlines" | b"decode" | b"strip" | b"encode" | b"replace"
+                    | b"format" | b"getvalue" | b"rstrip" | b"lstrip" | b"splitlines" | b"__enter__" => *val,
+                    _ => Val::Data,
+                }
+            }
+            Val::Many(_) => self.container_method(val, name, arguments),
+            Val::Object(object) => self.object_method(*object, name, arguments),
+            Val::Lost => {
+                self.lose();
+                Val::Data
+            }
+            Val::Data | Val::Number(_) | Val::Local(_) => self.data_method(val, sym, name, arguments),
+            Val::Module(_) | Val::Act(_) | Val::Foreign | Val::OneOf(_) => {
+                let callee = self.attribute(val, sym);
+                if matches!(callee, Val::Foreign) {
+                    if writes_its_path(name) {
+                        self.saved(arguments);
+                    } else if name.starts_with(b"read") || name.starts_with(b"load") {
+                        self.loaded(arguments);
+                    }
+                }
+                self.call(&callee, arguments)
+            }
+        }
+    }
+
+    /// A path method that is named without being called: it may be called later, with anything.
+    pub(super) fn path_reference(&mut self, name: &[u8]) {
+        if matches!(
+            name,
+            b"unlink"
+                | b"rmdir"
+                | b"write_text"
+                | b"write_bytes"
+                | b"symlink_to"
+                | b"hardlink_to"
+                | b"read_text"
+        ) {
+            let arguments = self.no_arguments(true);
+            self.path_method(&Val::Data, name, &arguments);
+        }
+    }
+
+    /// `path.name`
+    pub(super) fn path_attribute(&mut self, path: &Value<'a>, name: &[u8]) -> Val<'a> {
+        let mut arguments = self.no_arguments(false);
+        arguments.positional.push(Val::Path(*path));
+        match name {
+            b"parent" => super::strings::as_path(self.fold(super::acts::Fold::DirName, &arguments)),
+            b"name" => self.fold(super::acts::Fold::BaseName, &arguments),
+            b"stem" | b"suffix" | b"suffixes" | b"parts" | b"drive" | b"root" | b"anchor" => Val::Data,
+            b"parents" => {
+                let vals = self.report.arena.alloc_slice_copy(&[Val::Path(*path)]);
+                self.container(self.at, false, vals)
+            }
+            b"path" => Val::Path(*path),
+            _ => {
+                self.path_reference(name);
+                Val::Data
+            }
+        }
+    }
+
+    /// A method of a path; of which path, `val` may not tell.
+    pub(super) fn path_method(&mut self, val: &Val<'a>, name: &[u8], arguments: &Arguments<'a>) -> Val<'a> {
+        let path = val.value();
+        let place = path.as_ref();
+        match name {
+            b"read_text" | b"read_bytes" => {
+                self.report.reads(place, false);
+                path.map_or(Val::Data, Val::File)
+            }
+            b"open" => {
+                let mut with_path = self.no_arguments(arguments.open);
+                with_path.positional.push(*val);
+                with_path.positional.extend_from_slice(&arguments.positional);
+                with_path.named.extend_from_slice(&arguments.named);
+                self.perform(Act::Open, &with_path)
+            }
+            b"write_text" | b"write_bytes" => {
+                self.report.writes(place, WriteMode::Replace);
+                Val::Data
+            }
+            b"unlink" | b"rmdir" => {
+                self.report.deletes(place, false);
+                Val::Data
+            }
+            b"mkdir" | b"touch" => {
+                self.report.writes(place, WriteMode::Create);
+                Val::Data
+            }
+            b"rename" | b"replace" | b"move" | b"move_into" => {
+                self.report.reads(place, false);
+                self.report.deletes(place, false);
+                self.write_each(arguments.get(0, &["target"]), WriteMode::Replace)
+            }
+            b"copy_into" => {
+                self.report.reads(place, true);
+                self.write_each(arguments.get(0, &["target_dir"]), WriteMode::Below)
+            }
+            b"symlink_to" | b"hardlink_to" | b"link_to" => {
+                self.hand_over(arguments, Reach::Sensitive);
+                self.report.writes(place, WriteMode::Create);
+                Val::Data
+            }
+            b"chmod" | b"lchmod" => {
+                let mut with_path = self.no_arguments(arguments.open);
+                with_path.positional.push(*val);
+                with_path.positional.extend_from_slice(&arguments.positional);
+                self.perform(Act::Metadata("mode"), &with_path)
+            }
+            b"exists" | b"is_file" | b"is_dir" | b"is_symlink" | b"stat" | b"lstat" | b"owner" | b"group"
+            | b"samefile" => {
+                self.report.lists(place, false);
+                Val::Data
+            }
+            b"iterdir" => {
+                self.report.lists(place, false);
+                self.names_below(path, &[])
+            }
+            b"glob" | b"rglob" => {
+                self.report.lists(place, name == b"rglob");
+                let pattern = arguments.positional.first().and_then(|v| v.known());
+                match pattern {
+                    Some(pattern) if !pattern.starts_with(b"/") => self.names_below(path, pattern),
+                    _ => Val::Data,
+                }
+            }
+            b"walk" => {
+                let mut with_path = self.no_arguments(false);
+                with_path.positional.push(*val);
+                self.perform(Act::Walk, &with_path)
+            }
+            b"joinpath" => {
+                let mut parts = self.no_arguments(arguments.open);
+                parts.positional.push(*val);
+                parts.positional.extend_from_slice(&arguments.positional);
+                super::strings::as_path(self.fold(super::acts::Fold::JoinPath, &parts))
+            }
+            b"expanduser" => {
+                let mut with_path = self.no_arguments(false);
+                with_path.positional.push(*val);
+                super::strings::as_path(self.fold(super::acts::Fold::Home, &with_path))
+            }
+            b"resolve" | b"absolute" | b"as_posix" | b"relative_to" | b"readlink" | b"__str__"
+            | b"__fspath__" => *val,
+            b"with_suffix" | b"with_name" | b"with_stem" => match path {
+                Some(path) => {
+                    let directory = self.path_attribute(&path, b"parent");
+                    match directory.value() {
+                        Some(directory) => self.names_below(Some(directory), &[]).first_item(),
+                        None => Val::Data,
+                    }
+                }
+                None => Val::Data,
+            },
+            _ => Val::Data,
+        }
+    }
+
+    /// Names below a directory that match a pattern, or any.
+    pub(super) fn names_below(&mut self, directory: Option<Value<'a>>, pattern: &'a [u8]) -> Val<'a> {
+        let Some(directory) = directory else { return Val::Data };
+        let arena = self.report.arena;
+        let names = if pattern.is_empty() {
+            Value { pieces: arena.alloc([super::ANY_NAME]), origins: directory.origins }
+        } else {
+            self.pattern(pattern)
+        };
+        let path = Val::Path(self.path_join(&[directory, names]));
+        let vals = arena.alloc_slice_copy(&[path]);
+        self.container(self.at, false, vals)
+    }
+
+    /// A pattern of `glob` as a value.
+    pub(super) fn pattern(&self, pattern: &'a [u8]) -> Value<'a> {
+        let arena = self.report.arena;
+        let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(arena);
+        let mut rest = pattern;
+        while let Some(at) = rest.iter().position(|b| matches!(b, b'*' | b'?' | b'[')) {
+            let (before, after) = rest.split_at(at);
+            parts.push(self.report.literal(before));
+            let length = match after.first() {
+                Some(b'[') => after.iter().position(|b| *b == b']').map_or(1, |end| end + 1),
+                _ => after.iter().take_while(|b| **b == b'*').count().max(1),
+            };
+            let (_, after) = after.split_at(length.min(after.len()));
+            parts.push(Value { pieces: arena.alloc([super::ANY_NAME]), origins: self.report.text.origins });
+            rest = after;
+        }
+        parts.push(self.report.literal(rest));
+        self.report.joined(&parts)
+    }
+
+    fn container_method(&mut self, val: &Val<'a>, name: &[u8], arguments: &Arguments<'a>) -> Val<'a> {
+        match name {
+            b"append" | b"add" | b"appendleft" | b"insert" | b"setdefault" | b"put" => {
+                for each in arguments.all() {
+                    self.add_to(val, *each);
+                }
+                if name == b"setdefault" { self.elements(val) } else { Val::Data }
+            }
+            b"extend" | b"update" | b"extendleft" => {
+                for each in arguments.all() {
+                    let one = self.elements(each);
+                    self.add_to(val, one);
+                }
+                Val::Data
+            }
+            b"copy" | b"union" | b"difference" | b"intersection" => *val,
+            b"items" => {
+                let one = self.elements(val);
+                let pair = self.report.arena.alloc_slice_copy(&[one, one]);
+                let pair = self.container(self.at, false, pair);
+                let vals = self.report.arena.alloc_slice_copy(&[pair]);
+                self.container(self.at + 1, false, vals)
+            }
+            b"keys" | b"values" => {
+                let one = self.elements(val);
+                let vals = self.report.arena.alloc_slice_copy(&[one]);
+                self.container(self.at, false, vals)
+            }
+            b"get" | b"pop" => {
+                let index = arguments.positional.first().copied().unwrap_or(Val::Data);
+                let one = self.item(val, &index, None, false);
+                match arguments.positional.get(1) {
+                    Some(default) => join(self.report.arena, one, *default),
+                    None => one,
+                }
+            }
+            b"popleft" | b"popitem" => self.elements(val),
+            _ => {
+                self.hand_over_acting(arguments);
+                Val::Data
+            }
+        }
+    }
+
+    /// A method of something of which nothing is known but that it does not act by itself.
+    fn data_method(&mut self, val: &Val<'a>, sym: Sym, name: &'a [u8], arguments: &Arguments<'a>) -> Val<'a> {
+        let known = self.attribute(val, sym);
+        let mut called = false;
+        for each in known.alternatives().to_vec() {
+            match each {
+                Val::Local(number) => {
+                    called = true;
+                    self.call_local(number, arguments, true);
+                }
+                Val::Data => {}
+                other => {
+                    called = true;
+                    self.call(&other, arguments);
+                }
+            }
+        }
+        match name {
+            b"replace" | b"rename" => {
+                // With one argument it is a path's; with two, a string's.
+                if let ([target], true) = (arguments.positional.as_slice(), arguments.named.is_empty())
+                    && matches!(target, Val::Text(_) | Val::Path(_) | Val::OneOf(_))
+                {
+                    self.path_method(&Val::Data, name, arguments);
+                }
+            }
+            b"glob" | b"rglob" | b"iterdir" | b"move" => {}
+            _ if is_path_act(name) => {
+                self.path_method(&Val::Data, name, arguments);
+            }
+            b"open" => {
+                let mode = arguments.get(0, &["mode"]).and_then(|v| v.known());
+                let is_mode = mode.is_none_or(|m| m.len() <= 3 && m.iter().all(|b| b"rwaxbt+".contains(b)));
+                if is_mode {
+                    self.path_method(&Val::Data, name, arguments);
+                }
+            }
+            b"connect" | b"connect_ex" if matches!(arguments.positional.first(), Some(Val::Many(_))) => {
+                self.perform(Act::Host("tcp"), arguments);
+            }
+            b"extractall" | b"extract" => {
+                self.extract(name, arguments);
+            }
+            b"load_module" | b"exec_module" => self.report.project(),
+            b"system" | b"popen" | b"Popen" | b"check_output" | b"getoutput" => {
+                self.report.unseen_code("shell", Origins::UNKNOWN);
+            }
+            _ if writes_its_path(name) => self.saved(arguments),
+            _ => {}
+        }
+        if called || is_inert(name) {
+            self.hand_over_acting(arguments);
+        } else {
+            self.hand_over(arguments, Reach::Anything);
+        }
+        Val::Data
+    }
+
+    /// The first argument of `read_csv`, `load` and the like is a file that is read.
+    fn loaded(&mut self, arguments: &Arguments<'a>) {
+        for val in arguments.positional.iter().take(1).flat_map(|v| v.alternatives().to_vec()) {
+            if let Val::Text(value) | Val::Path(value) = val
+                && names_a_file(&value)
+            {
+                self.report.reads(Some(&value), false);
+            }
+        }
+    }
+
+    /// The first argument of `save`, `to_csv` and the like is a file that is written.
+    fn saved(&mut self, arguments: &Arguments<'a>) {
+        for val in arguments.positional.iter().take(2).flat_map(|v| v.alternatives().to_vec()) {
+            if let Val::Text(value) | Val::Path(value) = val
+                && value
+                    .known()
+                    .is_some_and(|t| t.iter().any(|b| matches!(b, b'.' | b'/')) && !t.contains(&b' '))
+            {
+                self.report.writes(Some(&value), WriteMode::Replace);
+            }
+        }
+    }
+}
+
+impl<'a> Val<'a> {
+    /// The first thing that a container holds.
+    fn first_item(&self) -> Self {
+        match self {
+            Self::Many(items) => items.vals.first().copied().unwrap_or(Self::Data),
+            other => *other,
+        }
+    }
+}
+
+/// Whether a string that is given to a package for reading or writing can be the name of a file.
+fn names_a_file(value: &Value<'_>) -> bool {
+    value.known().is_some_and(|text| {
+        text.iter().any(|b| matches!(b, b'.' | b'/'))
+            && !text.iter().any(u8::is_ascii_whitespace)
+            && !super::super::report::is_url(text)
+    })
+}
+
+/// Methods of other packages that write a file which their argument names.
+fn writes_its_path(name: &[u8]) -> bool {
+    name.starts_with(b"to_")
+        || name.starts_with(b"save")
+        || name.starts_with(b"write_")
+        || name.starts_with(b"export")
+        || name == b"dump"
+        || name == b"imwrite"
+        || name == b"imsave"
+}

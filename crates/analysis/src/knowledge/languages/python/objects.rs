@@ -1,0 +1,188 @@
+//! Methods of things that act: sockets, processes, clients, the environment.
+
+use super::Reader;
+use super::acts::Act;
+use super::calls::Reach;
+use super::expressions::Arguments;
+use super::value::{Object, Val, join};
+use crate::effect::{EffectKind, WriteMode};
+use crate::value::{Origins, Value};
+
+impl<'a> Reader<'_, '_, 'a> {
+    pub(super) fn object_method(
+        &mut self,
+        object: Object,
+        name: &[u8],
+        arguments: &Arguments<'a>,
+    ) -> Val<'a> {
+        self.hand_over_acting(arguments);
+        let first = arguments.positional.first().copied();
+        match object {
+            Object::Socket => match name {
+                b"connect" | b"connect_ex" => self.perform(Act::Host("tcp"), arguments),
+                b"sendto" | b"sendmsg" => {
+                    let mut to = self.no_arguments(false);
+                    to.positional.extend(arguments.positional.last().copied());
+                    self.perform(Act::Host("udp"), &to)
+                }
+                b"listen" => self.perform(Act::Listen, &self.no_arguments(false)),
+                b"accept" => {
+                    let vals = self.report.arena.alloc_slice_copy(&[Val::Object(Object::Socket), Val::Data]);
+                    self.container(self.at, false, vals)
+                }
+                b"dup" | b"makefile" => Val::Object(Object::Socket),
+                _ => Val::Data,
+            },
+            Object::Process => {
+                if matches!(name, b"kill" | b"terminate" | b"send_signal" | b"suspend") {
+                    self.report.does(EffectKind::Signal { what: "process" });
+                }
+                Val::Object(Object::Process)
+            }
+            Object::Client => {
+                let at = usize::from(matches!(name, b"request" | b"stream" | b"open" | b"ws_connect"));
+                let url = arguments.get(at, &["url"]).or(first);
+                let quiet = matches!(
+                    name,
+                    b"close"
+                        | b"aclose"
+                        | b"mount"
+                        | b"update"
+                        | b"json"
+                        | b"raise_for_status"
+                        | b"text"
+                        | b"read"
+                        | b"add_header"
+                        | b"getheader"
+                        | b"getheaders"
+                        | b"set_proxy"
+                        | b"set_debuglevel"
+                );
+                if !quiet {
+                    let value = url.and_then(|v| v.value());
+                    let whole = value.filter(|v| super::super::report::is_url(v.known_prefix()));
+                    self.report.connects_to(whole.as_ref(), arguments.all().count() > 1);
+                }
+                self.hand_over(arguments, Reach::Sensitive);
+                Val::Object(Object::Client)
+            }
+            Object::Server => match name {
+                b"create_connection" | b"open_connection" | b"create_datagram_endpoint" => {
+                    self.perform(Act::Network, arguments)
+                }
+                b"create_server" | b"start_server" => self.perform(Act::Listen, arguments),
+                b"subprocess_shell" => {
+                    self.report.unseen_code("shell", Origins::UNKNOWN);
+                    Val::Data
+                }
+                b"subprocess_exec" => {
+                    self.report.unseen_code("shell", Origins::UNKNOWN);
+                    Val::Data
+                }
+                _ => {
+                    self.hand_over(arguments, Reach::Sensitive);
+                    Val::Data
+                }
+            },
+            Object::Environment => match name {
+                b"get" | b"pop" => {
+                    let own = self.variable(first.as_ref());
+                    match arguments.positional.get(1) {
+                        Some(default) => join(self.report.arena, own, *default),
+                        None => own,
+                    }
+                }
+                b"copy" => Val::Object(Object::Environment),
+                b"setdefault" => self.perform(Act::SetVariable, arguments),
+                b"update" => {
+                    if let Some(Val::Many(items)) = first {
+                        for pair in items.vals.chunks_exact(2).filter(|_| items.pairs) {
+                            if let [key, val] = pair {
+                                self.set_variable_to(key, val);
+                            }
+                        }
+                    }
+                    for (name, val) in &arguments.named {
+                        let key = Val::Text(self.report.literal(name));
+                        self.set_variable_to(&key, val);
+                    }
+                    Val::Data
+                }
+                _ => {
+                    self.report.environment();
+                    Val::Data
+                }
+            },
+            Object::SearchPath => {
+                if let Some(path) = arguments.positional.last() {
+                    self.search_path(path);
+                }
+                Val::Data
+            }
+            Object::Stdin => {
+                self.report.reads_stdin = true;
+                match (name, self.report.stdin.text) {
+                    (b"read", Some(text)) => {
+                        Val::Text(Value::text(self.report.arena, text, self.report.stdin.origins))
+                    }
+                    _ => Val::Text(Value::unknown(self.report.stdin.origins)),
+                }
+            }
+            Object::Stdout => {
+                let text = first.and_then(|v| v.known()).filter(|_| self.is_plain() && name == b"write");
+                if !matches!(name, b"flush" | b"isatty" | b"fileno") {
+                    self.report.prints(text);
+                }
+                Val::Data
+            }
+            Object::Archive => match name {
+                b"extractall" | b"extract" => {
+                    self.extract(name, arguments);
+                    Val::Data
+                }
+                b"write" | b"add" if matches!(first, Some(Val::Text(_) | Val::Path(_))) => {
+                    for path in self.each_path(first) {
+                        self.report.reads(path.as_ref(), name == b"add");
+                    }
+                    Val::Data
+                }
+                _ => Val::Data,
+            },
+            Object::Database => match name {
+                b"enable_load_extension" | b"load_extension" => {
+                    self.report.code("native", Origins::UNKNOWN);
+                    Val::Data
+                }
+                _ => Val::Object(Object::Database),
+            },
+            Object::Native => {
+                for path in self.each_path(first).iter().flatten() {
+                    self.report.mention(path, false);
+                }
+                self.report.code("native", Origins::NONE);
+                Val::Object(Object::Native)
+            }
+            Object::Modules => match name {
+                b"get" | b"pop" | b"setdefault" => match first.and_then(|v| v.known()) {
+                    Some(name) => self.module(name),
+                    None => {
+                        self.lose();
+                        Val::Data
+                    }
+                },
+                b"keys" | b"clear" | b"__contains__" => Val::Data,
+                _ => {
+                    self.lose();
+                    Val::Data
+                }
+            },
+            Object::Arguments => Val::Data,
+        }
+    }
+
+    pub(super) fn extract(&mut self, name: &[u8], arguments: &Arguments<'a>) {
+        let at = usize::from(name == b"extract");
+        let to = arguments.get(at, &["path"]).unwrap_or(Val::Text(self.report.literal(b".")));
+        self.write_each(Some(to), WriteMode::Below);
+    }
+}

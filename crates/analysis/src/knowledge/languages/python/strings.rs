@@ -1,0 +1,457 @@
+//! Text that is computed from text: followed as far as it is certain.
+
+use super::Reader;
+use super::expressions::Arguments;
+use super::value::{Object, Val, join};
+use crate::knowledge::values;
+use crate::value::{Origins, Value};
+use bumpalo::collections::Vec as BumpVec;
+
+/// The longest text that is computed.
+const MAX_COMPUTED: usize = 64 << 10;
+
+/// A string as a path object.
+pub(super) fn as_path(val: Val<'_>) -> Val<'_> {
+    match val {
+        Val::Text(value) => Val::Path(value),
+        other => other,
+    }
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    pub(super) fn known_text(&self, bytes: &[u8], origins: Origins) -> Val<'a> {
+        let arena = self.report.arena;
+        Val::Text(Value::text(arena, arena.alloc_slice_copy(bytes), origins))
+    }
+
+    /// `a op b`
+    pub(super) fn operate(&mut self, a: &Val<'a>, sign: u8, b: &Val<'a>) -> Val<'a> {
+        for each in [a, b] {
+            if each.acts() && !matches!(each, Val::Many(_)) {
+                self.escape(each);
+            }
+        }
+        let arena = self.report.arena;
+        if let (Val::OneOf(vals), Val::Text(_) | Val::Path(_)) | (Val::OneOf(vals), Val::Data) = (a, b) {
+            let each = vals.iter().filter(|v| !matches!(v, Val::OneOf(_)));
+            let results: Vec<Val<'a>> = each.map(|v| self.operate_text(v, sign, b)).collect();
+            return results.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data);
+        }
+        if let (Val::Text(_) | Val::Path(_), Val::OneOf(vals)) = (a, b) {
+            let each = vals.iter().filter(|v| !matches!(v, Val::OneOf(_)));
+            let results: Vec<Val<'a>> = each.map(|v| self.operate_text(a, sign, v)).collect();
+            return results.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data);
+        }
+        self.operate_text(a, sign, b)
+    }
+
+    fn operate_text(&mut self, a: &Val<'a>, sign: u8, b: &Val<'a>) -> Val<'a> {
+        let arena = self.report.arena;
+        match (sign, a, b) {
+            (b'+', Val::Text(x), Val::Text(y)) => Val::Text(self.report.joined(&[*x, *y])),
+            (b'+', Val::Text(x), _) => Val::Text(self.report.joined(&[*x, Value::unknown(self.origins(b))])),
+            (b'+', _, Val::Text(y)) => Val::Text(self.report.joined(&[Value::unknown(self.origins(a)), *y])),
+            (b'+' | b'|', Val::Many(x), Val::Many(y)) => {
+                let mut vals = BumpVec::with_capacity_in(x.vals.len() + y.vals.len(), arena);
+                if x.vals.len() + y.vals.len() > 256 {
+                    return join(arena, *a, *b);
+                }
+                vals.extend_from_slice(x.vals);
+                vals.extend_from_slice(y.vals);
+                // What was added to either by other means is kept too.
+                for (id, more) in &self.added {
+                    if *id == x.id || *id == y.id {
+                        vals.push(*more);
+                    }
+                }
+                let pairs = x.pairs && y.pairs;
+                self.container(self.at, pairs, vals.into_bump_slice())
+            }
+            (b'+' | b'*' | b'|', Val::Many(_), _) => *a,
+            (b'+' | b'*' | b'|', _, Val::Many(_)) => *b,
+            (b'%', Val::Text(template), _) => self.percent(template, b),
+            (b'/', Val::Text(x) | Val::Path(x), Val::Text(y) | Val::Path(y)) => {
+                Val::Path(self.path_join(&[*x, *y]))
+            }
+            (b'/', Val::Text(x) | Val::Path(x), _) => {
+                Val::Path(self.path_join(&[*x, Value::unknown(self.origins(b))]))
+            }
+            (b'/', Val::Data, Val::Text(y) | Val::Path(y)) => {
+                Val::Path(self.path_join(&[Value::unknown(Origins::UNKNOWN), *y]))
+            }
+            (b'*', Val::Text(x), _) => Val::Text(Value::unknown(x.origins)),
+            (_, Val::Foreign, _) | (_, _, Val::Foreign) => Val::Foreign,
+            _ => Val::Data,
+        }
+    }
+
+    /// `old += val`, any number of times.
+    pub(super) fn grown(&mut self, old: &Val<'a>, val: &Val<'a>) -> Val<'a> {
+        if val.acts() && !matches!(val, Val::Many(_)) {
+            self.escape(val);
+        }
+        match old {
+            Val::Text(text) => {
+                let origins = text.origins | self.origins(val).without(Origins::UNKNOWN);
+                Val::Text(self.report.joined(&[*text, Value::unknown(origins)]))
+            }
+            Val::Many(_) => *old,
+            _ => Val::Data,
+        }
+    }
+
+    /// A value in an f-string.
+    pub(super) fn formatted_value(&self, val: &Val<'a>) -> Value<'a> {
+        match val {
+            Val::Text(value) | Val::Path(value) => *value,
+            Val::Number(number) => {
+                match self.known_text(number.to_string().as_bytes(), self.report.text.origins) {
+                    Val::Text(value) => value,
+                    _ => Value::unknown(Origins::LITERAL),
+                }
+            }
+            other => Value::unknown(self.origins(other)),
+        }
+    }
+
+    /// `template % values`
+    fn percent(&mut self, template: &Value<'a>, val: &Val<'a>) -> Val<'a> {
+        let Some(text) = template.known() else { return Val::Text(Value::unknown(template.origins)) };
+        let values: Vec<Value<'a>> = match val {
+            Val::Many(items) if !items.pairs => items.vals.iter().map(|v| self.formatted_value(v)).collect(),
+            other => vec![self.formatted_value(other)],
+        };
+        let mut values = values.into_iter();
+        let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
+        let mut rest = text;
+        while let Some(at) = rest.iter().position(|b| *b == b'%') {
+            let (before, after) = rest.split_at(at);
+            parts.push(self.report.literal(before));
+            match after {
+                [b'%', b'%', more @ ..] => {
+                    parts.push(self.report.literal(b"%"));
+                    rest = more;
+                }
+                [b'%', b's', more @ ..] => {
+                    parts.push(values.next().unwrap_or(Value::unknown(Origins::UNKNOWN)));
+                    rest = more;
+                }
+                _ => {
+                    values.next();
+                    parts.push(Value::unknown(template.origins));
+                    let end = after
+                        .iter()
+                        .skip(1)
+                        .position(|b| b.is_ascii_alphabetic() && !matches!(b, b'l' | b'h'));
+                    // `%(name)s`: the name's own letters do not end it.
+                    let end =
+                        match after.iter().position(|b| *b == b')').filter(|_| after.get(1) == Some(&b'(')) {
+                            Some(close) => after
+                                .iter()
+                                .skip(close)
+                                .position(|b| b.is_ascii_alphabetic())
+                                .map(|n| n + close),
+                            None => end.map(|n| n + 1),
+                        };
+                    rest = end.and_then(|n| after.get(n + 1..)).unwrap_or_default();
+                }
+            }
+        }
+        parts.push(self.report.literal(rest));
+        Val::Text(self.report.joined(&parts))
+    }
+
+    /// A part of something: `val[index]`, `val[from:to:step]`.
+    pub(super) fn item(
+        &mut self,
+        val: &Val<'a>,
+        index: &Val<'a>,
+        slice: Option<[Option<i64>; 3]>,
+        commas: bool,
+    ) -> Val<'a> {
+        self.last_index = *index;
+        match val {
+            Val::Text(value) => match (value.known(), slice) {
+                (Some(text), Some(slice)) => match cut(text, slice) {
+                    Some(part) => self.known_text(&part, value.origins),
+                    None => Val::Text(Value::unknown(value.origins | Origins::DECODED)),
+                },
+                _ => Val::Text(Value::unknown(value.origins)),
+            },
+            Val::Many(_) if slice.is_some() => *val,
+            Val::Many(items) if !commas => {
+                let grown = self.added.iter().any(|(id, _)| *id == items.id);
+                if items.pairs
+                    && !grown
+                    && let Some(key) = index.known()
+                {
+                    let found = items.vals.chunks_exact(2).rev().find_map(|pair| match pair {
+                        [k, v] if k.known() == Some(key) => Some(*v),
+                        _ => None,
+                    });
+                    let all_known = items.vals.iter().step_by(2).all(|k| k.known().is_some());
+                    if let Some(found) = found.filter(|_| all_known) {
+                        return found;
+                    }
+                }
+                if !items.pairs
+                    && !grown
+                    && let Val::Number(n) = index
+                    && let Some(one) = items.vals.get(*n as usize)
+                {
+                    return *one;
+                }
+                self.elements(val)
+            }
+            Val::OneOf(vals) => {
+                let each: Vec<Val<'a>> = vals
+                    .iter()
+                    .filter(|v| !matches!(v, Val::OneOf(_)))
+                    .map(|v| self.item(v, index, slice, commas))
+                    .collect();
+                let arena = self.report.arena;
+                each.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
+            }
+            Val::Object(Object::Environment) => self.variable(Some(index)),
+            Val::Object(Object::Modules) => match index.known() {
+                Some(name) => self.module(name),
+                None => {
+                    self.lose();
+                    Val::Data
+                }
+            },
+            Val::Object(Object::Arguments) => match index {
+                _ if slice.is_some() => {
+                    let one = self.elements(val);
+                    let vals = self.report.arena.alloc_slice_copy(&[one]);
+                    self.container(self.at, false, vals)
+                }
+                Val::Number(n) if *n > 0 => match self.arguments.get(*n as usize - 1) {
+                    Some(field) if self.arguments.iter().take(*n as usize).all(|f| !f.many) => {
+                        Val::Text(field.value)
+                    }
+                    _ => Val::Data,
+                },
+                _ => Val::Data,
+            },
+            Val::Act(act) if act.is_inert() => *val,
+            Val::Object(Object::Client) | Val::Foreign | Val::Lost | Val::Local(_) => *val,
+            Val::Module(_) | Val::Act(_) => {
+                self.escape(val);
+                Val::Data
+            }
+            _ => Val::Data,
+        }
+    }
+
+    /// `val[index] = new`
+    pub(super) fn store_item(&mut self, container: &Val<'a>, new: &Val<'a>) {
+        match container {
+            Val::Object(Object::Environment) => {
+                let name = self.last_index;
+                self.set_variable_to(&name, new);
+            }
+            Val::Many(_) | Val::OneOf(_) => {
+                let index = self.last_index;
+                self.add_to(container, *new);
+                if matches!(index, Val::Text(_)) {
+                    self.add_to(container, index);
+                }
+            }
+            _ => self.escape(new),
+        }
+    }
+
+    /// A method of a string.
+    pub(super) fn text_method(
+        &mut self,
+        value: &Value<'a>,
+        name: &[u8],
+        arguments: &Arguments<'a>,
+    ) -> Val<'a> {
+        let first = arguments.positional.first().copied();
+        let origins = value.origins;
+        let unknown = Val::Text(Value::unknown(origins));
+        let Some(text) = value.known() else {
+            return match name {
+                b"encode" | b"decode" | b"strip" | b"lstrip" | b"rstrip" | b"format" | b"lower"
+                | b"upper" => Val::Text(*value),
+                b"replace" | b"join" | b"removeprefix" | b"removesuffix" | b"read" | b"readline" => unknown,
+                _ => Val::Data,
+            };
+        };
+        match name {
+            b"join" => match first {
+                Some(Val::Many(items))
+                    if !self.added.iter().any(|(id, _)| *id == items.id) && !items.pairs =>
+                {
+                    let separator = Value::text(self.report.arena, text, origins);
+                    let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
+                    for (index, item) in items.vals.iter().enumerate() {
+                        if index > 0 {
+                            parts.push(separator);
+                        }
+                        parts.push(item.value().unwrap_or(Value::unknown(self.origins(item))));
+                    }
+                    // One element stands for any number of them if a comprehension made it.
+                    match parts.iter().all(|p| p.known().is_some()) && items.vals.len() > 1 {
+                        true => Val::Text(self.report.joined(&parts)),
+                        false => Val::Text(Value::unknown(self.made_of(&parts))),
+                    }
+                }
+                Some(Val::Text(other)) if other.known() == Some(b"") => Val::Text(*value),
+                Some(val) => {
+                    let origins = self.origins(&self.elements(&val));
+                    Val::Text(Value::unknown(origins))
+                }
+                None => unknown,
+            },
+            b"encode" | b"decode" => match first.map(|v| v.known()) {
+                None => Val::Text(*value),
+                Some(Some(name)) if is_plain_encoding(name) => Val::Text(*value),
+                _ => self.decoded(),
+            },
+            b"format" => {
+                let known = !text.contains(&b'{');
+                if known { Val::Text(*value) } else { self.template(text, arguments) }
+            }
+            b"replace" => {
+                match (first.and_then(|v| v.known()), arguments.positional.get(1).and_then(|v| v.known())) {
+                    (Some(from), Some(to)) if !from.is_empty() => match replaced(text, from, to) {
+                        Some(new) => self.known_text(&new, origins),
+                        None => unknown,
+                    },
+                    _ => unknown,
+                }
+            }
+            b"strip" if first.is_none() => self.known_text(text.trim_ascii(), origins),
+            b"lstrip" if first.is_none() => self.known_text(text.trim_ascii_start(), origins),
+            b"rstrip" if first.is_none() => self.known_text(text.trim_ascii_end(), origins),
+            b"lower" | b"casefold" => self.known_text(&text.to_ascii_lowercase(), origins),
+            b"upper" => self.known_text(&text.to_ascii_uppercase(), origins),
+            b"strip" | b"lstrip" | b"rstrip" | b"removeprefix" | b"removesuffix" => unknown,
+            b"split" | b"rsplit" | b"splitlines" => {
+                let separator = first.map(|v| v.known());
+                let parts: Option<Vec<&'a [u8]>> = match separator {
+                    None if name == b"splitlines" => Some(text.split(|b| *b == b'\n').collect()),
+                    None => Some(values::words(text).collect()),
+                    Some(Some(&[one])) if arguments.positional.len() == 1 => {
+                        Some(text.split(|b| *b == one).collect())
+                    }
+                    _ => None,
+                };
+                match parts.filter(|p| p.len() <= 64) {
+                    Some(parts) => {
+                        let arena = self.report.arena;
+                        let vals = parts.iter().map(|p| Val::Text(Value::text(arena, p, origins)));
+                        let vals = BumpVec::from_iter_in(vals, arena).into_bump_slice();
+                        self.container(self.at, false, vals)
+                    }
+                    None => Val::Data,
+                }
+            }
+            b"swapcase" | b"translate" | b"title" | b"capitalize" | b"zfill" | b"ljust" | b"rjust"
+            | b"center" | b"expandtabs" | b"format_map" => {
+                Val::Text(Value::unknown(origins | Origins::DECODED))
+            }
+            _ => Val::Data,
+        }
+    }
+
+    fn made_of(&self, parts: &[Value<'a>]) -> Origins {
+        parts.iter().map(|p| p.origins).fold(Origins::NONE, Origins::union)
+    }
+
+    /// `template.format(…)`: fields are not known unless they are plain and given.
+    fn template(&mut self, text: &'a [u8], arguments: &Arguments<'a>) -> Val<'a> {
+        let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
+        let mut next = 0usize;
+        let mut rest = text;
+        while let Some(at) = rest.iter().position(|b| matches!(b, b'{' | b'}')) {
+            let (before, after) = rest.split_at(at);
+            parts.push(self.report.literal(before));
+            match after {
+                [b'{', b'{', more @ ..] | [b'}', b'}', more @ ..] => {
+                    parts.push(self.report.literal(after.get(..1).unwrap_or_default()));
+                    rest = more;
+                }
+                [b'{', more @ ..] => {
+                    let Some(end) = more.iter().position(|b| *b == b'}') else { return Val::Data };
+                    let field = more.get(..end).unwrap_or_default();
+                    let val = match field {
+                        b"" => {
+                            next += 1;
+                            arguments.positional.get(next - 1).copied()
+                        }
+                        [digit @ b'0'..=b'9'] => arguments.positional.get(usize::from(digit - b'0')).copied(),
+                        name => arguments.named.iter().find(|(n, _)| *n == name).map(|(_, v)| *v),
+                    };
+                    parts.push(val.map_or(Value::unknown(Origins::UNKNOWN), |v| self.formatted_value(&v)));
+                    rest = more.get(end + 1..).unwrap_or_default();
+                }
+                _ => return Val::Data,
+            }
+        }
+        parts.push(self.report.literal(rest));
+        Val::Text(self.report.joined(&parts))
+    }
+}
+
+fn is_plain_encoding(name: &[u8]) -> bool {
+    [
+        &b"utf-8"[..],
+        b"utf8",
+        b"ascii",
+        b"latin-1",
+        b"latin1",
+        b"utf-8-sig",
+        b"iso-8859-1",
+        b"cp1252",
+        b"ignore",
+    ]
+    .iter()
+    .any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// `text[from:to:step]`
+fn cut(text: &[u8], slice: [Option<i64>; 3]) -> Option<Vec<u8>> {
+    if slice.contains(&Some(i64::MAX)) || !text.is_ascii() {
+        return None;
+    }
+    let length = i64::try_from(text.len()).ok()?;
+    let [from, to, step] = slice;
+    let place = |n: i64| if n < 0 { (n + length).max(0) } else { n.min(length) };
+    match step.unwrap_or(1) {
+        0 => None,
+        step if step > 0 => {
+            let (from, to) = (place(from.unwrap_or(0)), place(to.unwrap_or(length)));
+            let range = text.get(usize::try_from(from).ok()?..usize::try_from(to.max(from)).ok()?)?;
+            Some(range.iter().step_by(usize::try_from(step).ok()?).copied().collect())
+        }
+        step if from.is_none() && to.is_none() => {
+            Some(text.iter().rev().step_by(usize::try_from(-step).ok()?).copied().collect())
+        }
+        _ => None,
+    }
+}
+
+fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        match rest.strip_prefix(from) {
+            Some(after) => {
+                out.extend_from_slice(to);
+                rest = after;
+            }
+            None => {
+                out.push(*first);
+                rest = after;
+            }
+        }
+        if out.len() > MAX_COMPUTED {
+            return None;
+        }
+    }
+    Some(out)
+}

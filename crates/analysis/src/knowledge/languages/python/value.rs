@@ -1,0 +1,217 @@
+//! What an expression may be, as far as it matters.
+//!
+//! The one invariant: what could execute, connect or change something (modules, their members, functions of this
+//! program) is always held as such. Where it would be lost from sight it is said to *escape*, and counts as used in
+//! every way. So `Data` is never a way to anything.
+
+use super::acts::Act;
+use super::modules::Module;
+use crate::value::Value;
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+
+/// Most alternatives that are told apart.
+const MAX_ALTERNATIVES: usize = 16;
+
+/// What an expression may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Val<'a> {
+    /// Something that cannot act and whose text is not known.
+    Data,
+    /// A small whole number.
+    Number(u32),
+    /// A string, or bytes.
+    Text(Value<'a>),
+    /// A `pathlib` path.
+    Path(Value<'a>),
+    /// An open file, or the content of one.
+    File(Value<'a>),
+    /// A container.
+    Many(&'a Items<'a>),
+    /// One of several.
+    OneOf(&'a [Val<'a>]),
+    /// A known module.
+    Module(&'static Module),
+    /// A member of a known module, or a builtin.
+    Act(Act),
+    /// What such a member made.
+    Object(Object),
+    /// Something of the project, or of a package that is not known.
+    Foreign,
+    /// A function, class or lambda of this program, by its number.
+    Local(u32),
+    /// Too many things that act to be told apart.
+    Lost,
+}
+
+/// What a container holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Items<'a> {
+    /// The expression that made it, for what is added to it later.
+    pub(super) id: u32,
+    /// Keys and values alternate.
+    pub(super) pairs: bool,
+    /// Something in it could act.
+    acts: bool,
+    depth: u8,
+    pub(super) vals: &'a [Val<'a>],
+}
+
+/// Deepest nesting of containers that is told apart.
+const MAX_DEPTH: u8 = 12;
+
+/// A container of these things.
+pub(super) fn many<'a>(arena: &'a Bump, id: u32, pairs: bool, vals: &'a [Val<'a>]) -> Val<'a> {
+    let acts = vals.iter().any(Val::acts);
+    let depth = vals.iter().map(Val::depth).max().unwrap_or(0) + 1;
+    if depth > MAX_DEPTH {
+        return if acts { Val::Lost } else { Val::Data };
+    }
+    Val::Many(arena.alloc(Items { id, pairs, acts, depth, vals }))
+}
+
+/// Things whose methods act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Object {
+    /// A socket.
+    Socket,
+    /// A process that was started.
+    Process,
+    /// A client of a protocol: its methods connect and send.
+    Client,
+    /// A server.
+    Server,
+    /// `os.environ`, or a copy.
+    Environment,
+    /// `sys.argv`.
+    Arguments,
+    /// `sys.path`.
+    SearchPath,
+    /// `sys.modules`.
+    Modules,
+    /// `sys.stdin`.
+    Stdin,
+    /// `sys.stdout`, `sys.stderr`.
+    Stdout,
+    /// An archive.
+    Archive,
+    /// A database, local or elsewhere.
+    Database,
+    /// A library of native code.
+    Native,
+}
+
+impl<'a> Val<'a> {
+    /// Whether it could act if it got into the wrong hands.
+    pub(super) fn acts(&self) -> bool {
+        match self {
+            Self::Module(_) | Self::Local(_) | Self::Lost => true,
+            Self::Act(act) => !act.is_inert(),
+            Self::Object(object) => matches!(
+                object,
+                Object::Process
+                    | Object::Client
+                    | Object::Native
+                    | Object::Server
+                    | Object::Modules
+                    | Object::Environment
+            ),
+            Self::Many(items) => items.acts,
+            Self::OneOf(vals) => vals.iter().any(Self::acts),
+            Self::Data | Self::Number(_) | Self::Text(_) | Self::Path(_) | Self::File(_) | Self::Foreign => {
+                false
+            }
+        }
+    }
+
+    fn depth(&self) -> u8 {
+        match self {
+            Self::Many(items) => items.depth,
+            Self::OneOf(vals) => vals.iter().map(Self::depth).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// The text of a string or path.
+    pub(super) const fn value(&self) -> Option<Value<'a>> {
+        match self {
+            Self::Text(value) | Self::Path(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The text of a string, if all of it is known.
+    pub(super) fn known(&self) -> Option<&'a [u8]> {
+        match self {
+            Self::Text(value) | Self::Path(value) => value.known(),
+            _ => None,
+        }
+    }
+
+    /// Each thing that it may be.
+    pub(super) fn alternatives(&self) -> &[Self] {
+        match self {
+            Self::OneOf(vals) => vals,
+            other => std::slice::from_ref(other),
+        }
+    }
+
+    fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Data, Self::Data) | (Self::Foreign, Self::Foreign) | (Self::Lost, Self::Lost) => true,
+            (Self::Number(a), Self::Number(b)) => a == b,
+            (Self::Text(a), Self::Text(b))
+            | (Self::Path(a), Self::Path(b))
+            | (Self::File(a), Self::File(b)) => a == b,
+            (Self::Many(a), Self::Many(b)) => {
+                a.id == b.id
+                    && a.vals.len() == b.vals.len()
+                    && a.vals.iter().zip(b.vals).all(|(x, y)| x.flat_same(y))
+            }
+            (Self::Module(a), Self::Module(b)) => std::ptr::eq(*a, *b),
+            (Self::Act(a), Self::Act(b)) => a == b,
+            (Self::Object(a), Self::Object(b)) => a == b,
+            (Self::Local(a), Self::Local(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// Equality that does not look into containers in containers.
+    fn flat_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Many(a), Self::Many(b)) => std::ptr::eq(*a, *b),
+            (Self::OneOf(x), Self::OneOf(y)) => std::ptr::eq(*x, *y),
+            _ => self.same(other),
+        }
+    }
+}
+
+/// Either of two.
+pub(super) fn join<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
+    if a.same(&b) {
+        return a;
+    }
+    let mut all: BumpVec<'a, Val<'a>> = BumpVec::new_in(arena);
+    for each in a.alternatives().iter().chain(b.alternatives()) {
+        if all.iter().any(|known| known.same(each)) {
+            continue;
+        }
+        if all.len() < MAX_ALTERNATIVES {
+            all.push(*each);
+        } else {
+            let rest = if each.acts() { Val::Lost } else { Val::Data };
+            if !all.iter().any(|known| known.same(&rest)) {
+                all.push(rest);
+            }
+        }
+    }
+    match all.as_slice() {
+        [one] => *one,
+        _ => Val::OneOf(all.into_bump_slice()),
+    }
+}
+
+/// Whether everything that `new` may be is among what `old` may be.
+pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
+    new.alternatives().iter().all(|n| old.alternatives().iter().any(|o| o.same(n)))
+}
