@@ -122,9 +122,12 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         style,
         sensitive,
         uncertain: false,
+        runs: level.operands.iter().any(|l| l.items.last().is_some_and(|i| i.role.is_command())),
         over: false,
         args: at.args,
     };
+    let runs = scanner.runs;
+    let (mut line_for, mut line) = (None, None);
     let mut options_over = false;
     loop {
         let here = scanner.args;
@@ -157,9 +160,16 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 break;
             }
         }
-        if starts_command(level, &scan, arg) {
-            scan.command = here;
-            break;
+        if runs {
+            // Which line applies changes with the options alone.
+            if line_for != Some(scan.given.len()) {
+                line_for = Some(scan.given.len());
+                line = operands_line(level, &scan.given);
+            }
+            if line.is_some_and(|line| starts_command(line, &scan, arg)) {
+                scan.command = here;
+                break;
+            }
         }
         scan.operands.push(*arg);
         options_over |= style == Style::Posix;
@@ -173,11 +183,8 @@ fn subcommand(level: &'static Level, name: &[u8]) -> Option<&'static Level> {
 }
 
 /// Whether this operand is the first word of a program's argument list.
-fn starts_command(level: &'static Level, scan: &Scan<'_>, arg: &Field<'_>) -> bool {
-    let Some((last, before)) = operands_line(level, &scan.given).and_then(|line| line.items.split_last())
-    else {
-        return false;
-    };
+fn starts_command(line: &'static Operands, scan: &Scan<'_>, arg: &Field<'_>) -> bool {
+    let Some((last, before)) = line.items.split_last() else { return false };
     if !last.role.is_command() {
         return false;
     }
@@ -210,6 +217,8 @@ struct Scanner<'r, 's, 'a> {
     sensitive: bool,
     /// An argument that is not known came before: it may have ended the options.
     uncertain: bool,
+    /// The operands may be a command.
+    runs: bool,
     /// The last option says that what follows are operands.
     over: bool,
     args: &'a [Field<'a>],
@@ -242,6 +251,9 @@ impl<'a> Scanner<'_, '_, 'a> {
         if arg.many && arg.value.has_unknown() {
             // Splitting may make further arguments of it.
             self.hidden(arg.span);
+            if self.runs && !self.sensitive {
+                self.unknown(Unknown::Argument, arg.span, Certainty::Possible);
+            }
         }
         match prefix {
             [] => {

@@ -15,6 +15,9 @@ use bumpalo::collections::Vec as BumpVec;
 /// Deepest nesting of parentheses.
 const MAX_DEPTH: usize = 50;
 
+/// Most actions times starting points.
+const MAX_WORK: usize = 2048;
+
 /// Tests and actions without an argument that do no more than choose and print.
 const ALONE: &[&[u8]] = &[
     b"-print",
@@ -174,6 +177,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         output: Stream { text: None, origins: Origins::NAMES, source: Some(span) },
         filtered_everywhere: true,
         acts: false,
+        work: 0,
     };
     expression.alternatives(Guard::default(), 0);
     if !expression.args.is_empty() {
@@ -208,6 +212,8 @@ struct Expression<'r, 's, 'a> {
     filtered_everywhere: bool,
     /// There is an action beside printing.
     acts: bool,
+    /// How many times something was done to a starting point.
+    work: usize,
 }
 
 impl<'a> Expression<'_, '_, 'a> {
@@ -347,6 +353,12 @@ impl<'a> Expression<'_, '_, 'a> {
     }
 
     fn found(&mut self, guard: Guard<'a>) -> Vec<Root<'a>> {
+        self.work += self.roots.len();
+        if self.work > MAX_WORK {
+            let span = self.run.call.span;
+            self.run.not_understood(Unknown::Budget("find actions"), span);
+            return Vec::new();
+        }
         let mut found = Vec::with_capacity(self.roots.len());
         for root in self.roots {
             let target = self.run.target(&root.value, false);

@@ -19,6 +19,9 @@ pub(super) struct Root<'a> {
     pub(super) span: Span,
 }
 
+/// Most places that are told apart.
+const MAX_ROOTS: usize = 64;
+
 /// File name endings of source code and prose, which hold no secrets worth a look.
 const ORDINARY: [&[u8]; 44] = [
     b"py", b"pyi", b"pyc", b"pyo", b"js", b"mjs", b"cjs", b"jsx", b"ts", b"tsx", b"rs", b"go", b"c", b"h",
@@ -112,6 +115,9 @@ pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> Vec<Root<'a>> {
         let root = Root { target, pattern: None, filtered: target.rest == Rest::Below, span };
         if !roots.iter().any(|r| r.target == root.target) {
             roots.push(root);
+        }
+        if roots.len() > MAX_ROOTS {
+            return Vec::new();
         }
     }
     roots
