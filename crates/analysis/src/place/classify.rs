@@ -160,13 +160,12 @@ impl<'a> Map<'a> {
         };
         let holds = |place: &[u8]| base.may_hold(place);
         let home = self.home.both().any(holds) || holds_homes(base);
-        let repository = self.workspace.both().any(|workspace| {
-            let inside = names.below(workspace).is_some();
-            let mut parts = names;
-            (names.may_hold(workspace) && !inside)
-                || (inside && names.below(workspace).is_some_and(|mut tail| tail.next().is_none()))
-                || (inside
-                    && parts.by_ref().last().is_some_and(|part| part.specific() && part.may_be(b".git")))
+        let repository = self.workspace.both().any(|workspace| match names.below(workspace) {
+            Some(mut tail) => {
+                tail.next().is_none()
+                    || names.last().is_some_and(|part| part.specific() && part.may_be(b".git"))
+            }
+            None => names.may_hold(workspace),
         });
         let (secrets, own) = self.below(base);
         Covers {

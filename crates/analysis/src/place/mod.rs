@@ -59,7 +59,8 @@ impl<'a> Places<'a> {
             directory("CLAUDE_CONFIG_DIR", b""),
             directory("CODEX_HOME", b""),
         ];
-        map.own = arena.alloc_slice_fill_iter(own.into_iter().flatten().collect::<Vec<_>>());
+        let told = world.own().iter().map(|place| path::normalise(arena, b"", arena.alloc_slice_copy(place)));
+        map.own = arena.alloc_slice_fill_iter(own.into_iter().flatten().chain(told).collect::<Vec<_>>());
         // The environment may not turn a place that matters into a temporary one.
         map.temp = directory("TMPDIR", b"").filter(|temp| {
             matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
@@ -141,11 +142,12 @@ impl<'a> Places<'a> {
         let directory = path::known_directory(self.arena, parts);
         let mut target = self.judged(directory, Rest::Glob, Names::Parts(parts));
         // `.*` is also the directory itself and its parent, in shells other than bash 5.2.
-        if let Some((last, above)) = parts.split_last() {
-            if last.specific() && last.may_be(b"..") {
-                let parent = above.split_last().map_or(above, |(_, parent)| parent);
-                target = worse(target, self.judged(directory, Rest::Glob, Names::Parts(parent)));
-            }
+        if let Some((last, above)) = parts.split_last()
+            && last.specific()
+            && last.may_be(b"..")
+        {
+            let parent = above.split_last().map_or(above, |(_, parent)| parent);
+            target = worse(target, self.judged(directory, Rest::Glob, Names::Parts(parent)));
         }
         match real(world, directory) {
             Some(real) if *real != *directory => {

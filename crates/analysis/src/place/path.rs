@@ -191,7 +191,7 @@ pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a
     let tail = cut.map(|from| {
         let mut tail = Vec::new_in(arena);
         resolve(&mut tail, parts.iter().skip(from));
-        &*tail.into_bump_slice()
+        tail.into_bump_slice() as &[Part<'a>]
     });
 
     // `$x/y` with an empty `$x` is `/y`, wherever the script stands.
@@ -206,7 +206,7 @@ pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a
         push_pieces(arena, &mut parts, value.pieces, |p| *p != Piece::Unknown);
         let mut bare = Vec::new_in(arena);
         resolve(&mut bare, parts.iter());
-        &*bare.into_bump_slice()
+        bare.into_bump_slice() as &[Part<'a>]
     };
     Partial { start, head: head.into_bump_slice(), tail, bare, bare_rooted }
 }

@@ -1,5 +1,12 @@
 //! Which scope and which covers each kind of path has.
 
+#![allow(
+    clippy::string_slice,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a panic is how a test fails"
+)]
+
 mod hostile;
 mod rows;
 
@@ -21,7 +28,7 @@ fn value<'a>(arena: &'a Bump, text: &'a str) -> Value<'a> {
     let mut rest = text;
     while let Some(at) = rest.find(['*', '?', '[', '$']) {
         if at > 0 {
-            pieces.push(Piece::Text(rest[..at].as_bytes()));
+            pieces.push(Piece::Text(&rest.as_bytes()[..at]));
         }
         let end = if rest[at..].starts_with('[') { at + rest[at..].find(']').unwrap() + 1 } else { at + 1 };
         let special = &rest[at..end];

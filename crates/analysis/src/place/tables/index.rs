@@ -38,6 +38,7 @@ impl Table {
     }
 
     /// All rows, as they are written.
+    #[cfg(test)]
     pub(in crate::place) fn rows(&self) -> &'static [Row] {
         self.rows
     }

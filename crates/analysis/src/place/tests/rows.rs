@@ -43,10 +43,10 @@ fn hiding_a_letter_hides_nothing() {
             for pattern in ["?", "*"] {
                 let mut path = path.clone();
                 path.replace_range(at..=at, pattern);
-                let last = path.rsplit('/').next().unwrap_or_default();
                 // `*.env` says an extension only, which is not enough for names that count everywhere.
-                if last.starts_with(['?', '*'])
-                    && !last[1..].contains(|c: char| c.is_ascii_alphanumeric() && !last[1..].starts_with('.'))
+                let last = path.rsplit('/').next().unwrap_or_default();
+                if let Some(rest) = last.strip_prefix(['?', '*'])
+                    && (rest.starts_with('.') || !rest.contains(|c: char| c.is_ascii_alphanumeric()))
                 {
                     continue;
                 }
