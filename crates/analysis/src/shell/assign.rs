@@ -66,7 +66,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         let exported = slot.flags.has(Flags::EXPORTED) || self.state.flow.options.may(Opt::AllExport);
         self.judge_variable(name, &value, span);
-        let mut flags = slot.flags.without(Flags::NUMBER.with(Flags::DECLARED));
+        let mut flags = slot.flags.without(Flags::GUESSED);
         if exported {
             flags = flags.with(Flags::EXPORTED);
         }
@@ -158,7 +158,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             _ => Content::Unknown(slot.origins().union(value.origins)),
         };
-        let flags = slot.flags.without(Flags::NUMBER.with(Flags::DECLARED));
+        let flags = slot.flags.without(Flags::GUESSED);
         self.state.set(Space::Variable, name, Slot { content, flags });
     }
 
@@ -253,7 +253,7 @@ impl<'a> Interpreter<'a, '_> {
         } else {
             Content::Unknown(origins)
         };
-        let flags = slot.flags.without(Flags::NUMBER.with(Flags::DECLARED)).with(Flags::INDEXED);
+        let flags = slot.flags.without(Flags::GUESSED).with(Flags::INDEXED);
         self.state.set(Space::Variable, name, Slot { content, flags });
     }
 

@@ -8,7 +8,7 @@ use crate::effect::Unknown;
 use crate::knowledge;
 use crate::plan::Invocation;
 use crate::session::Call;
-use crate::value::{Field, Stream};
+use crate::value::{Field, Origins, Stream, Value};
 use shward_syntax::{Dialect, Span};
 
 impl<'a> Interpreter<'a, '_> {
@@ -70,8 +70,20 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     fn builtin_or_program(&mut self, name: &'a [u8], command: &Expanded<'a>) {
-        if !self.builtin(name, command) {
-            self.start_program(command.argv, command.span);
+        if self.builtin(name, command) {
+            return;
+        }
+        self.start_program(command.argv, command.span);
+        // What is not found, bash gives to a function of this name, in a subshell.
+        let (handlers, _) = self.functions_named(b"command_not_found_handle");
+        if !handlers.is_empty() {
+            let handler = Field {
+                value: Value::text(self.arena, b"command_not_found_handle", Origins::LITERAL),
+                span: command.span,
+                many: false,
+            };
+            let argv: Vec<Field<'a>> = std::iter::once(handler).chain(command.argv.iter().copied()).collect();
+            self.doubtful(|shell| shell.isolated(|shell| shell.call(handlers, &argv, command.span)));
         }
     }
 
@@ -81,7 +93,7 @@ impl<'a> Interpreter<'a, '_> {
         let Some((first, rest)) = command.argv.split_first() else { return };
         self.unknown(Unknown::Program, first.span);
         self.consume_stdin();
-        let output = Stream::unknown(crate::value::Origins::UNKNOWN, command.span);
+        let output = Stream::unknown(Origins::UNKNOWN, command.span);
         self.write_out(output);
         // The name may expand to nothing: the next word is then the command.
         if first.many && !rest.is_empty() {

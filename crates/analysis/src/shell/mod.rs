@@ -157,6 +157,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     unsure: u32,
     /// How often, all unrolled loops around it multiplied, what is being run runs.
     turns: usize,
+    /// How many of the frames belong to the shells around the one that is being run.
+    outer_frames: usize,
     /// The command that has just run was an `exec` whose redirections stay.
     keeps_redirections: bool,
     /// The descriptor by which the next process substitution goes.
@@ -210,6 +212,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             elsewhere: false,
             unsure: 0,
             turns: 1,
+            outer_frames: 0,
             keeps_redirections: false,
             next_descriptor: 63,
         }

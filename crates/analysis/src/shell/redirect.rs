@@ -205,6 +205,9 @@ impl<'a> Interpreter<'a, '_> {
         }
         let (append, mode) = match operator {
             RedirectOperator::Input => {
+                if let Some(stream) = path.known().and_then(|name| self.io.named(name)) {
+                    return Port::Source(self.io.open_source(stream, None));
+                }
                 if let Some(number) = path.known().and_then(descriptor_named) {
                     return self.state.flow.port(number);
                 }

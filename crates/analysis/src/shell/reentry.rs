@@ -95,7 +95,8 @@ impl<'a> Interpreter<'a, '_> {
         if how == Reentry::Same {
             return self.captured(stdin, |shell| shell.run_here(text, Some(arguments), span));
         }
-        let outer = (self.dialect, self.elsewhere);
+        let outer = (self.dialect, self.elsewhere, self.outer_frames);
+        self.outer_frames = self.frames.len();
         self.dialect = dialect;
         self.elsewhere |= how == Reentry::Elsewhere;
         let output = self.isolated(|shell| {
@@ -104,7 +105,7 @@ impl<'a> Interpreter<'a, '_> {
                 shell.run_here(text, None, span);
             })
         });
-        (self.dialect, self.elsewhere) = outer;
+        (self.dialect, self.elsewhere, self.outer_frames) = outer;
         output
     }
 

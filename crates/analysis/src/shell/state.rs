@@ -88,7 +88,12 @@ pub(super) struct Body<'a> {
 
 impl PartialEq for Body<'_> {
     fn eq(&self, other: &Self) -> bool {
+        // `eval` of the same text reads the same function anew.
         std::ptr::eq(self.function, other.function)
+            || (self.spans == other.spans
+                && self.function.name_span == other.function.name_span
+                && self.function.body.span == other.function.body.span
+                && self.text == other.text)
     }
 }
 
@@ -117,6 +122,11 @@ impl Flags {
     pub(super) const MAYBE: Self = Self(1 << 7);
     /// An unset variable that `local` hid (declared, no value).
     pub(super) const DECLARED: Self = Self(1 << 8);
+    /// What is not known of it is a number, or was in the environment before: arithmetic evaluates it without harm.
+    pub(super) const TRUSTED: Self = Self(1 << 9);
+
+    /// What is derived from the value and ends with it.
+    pub(super) const GUESSED: Self = Self(Self::NUMBER.0 | Self::DECLARED.0 | Self::TRUSTED.0);
 
     /// Whether all of `other` are among these.
     pub(super) const fn has(self, other: Self) -> bool {
@@ -154,6 +164,14 @@ impl<'a> Slot<'a> {
             }
             Content::Unknown(origins) => origins,
             Content::File(stream) => stream.origins,
+        }
+    }
+
+    fn is_trusted(&self) -> bool {
+        match self.content {
+            Content::Initial | Content::Unset => true,
+            Content::Unknown(_) => self.flags.has(Flags::TRUSTED) || self.flags.has(Flags::NUMBER),
+            _ => self.is_number(),
         }
     }
 
@@ -431,7 +449,9 @@ fn join_slots<'a>(arena: &'a Bump, a: Slot<'a>, b: Slot<'a>) -> Slot<'a> {
         return a;
     }
     let number = a.is_number() && b.is_number();
-    let flags = a.flags.with(b.flags).without(Flags::NUMBER);
+    let trusted = a.is_trusted() && b.is_trusted();
+    let flags = a.flags.with(b.flags).without(Flags::GUESSED);
+    let flags = if trusted { flags.with(Flags::TRUSTED) } else { flags };
     let origins = a.origins().union(b.origins());
     let content = match (a.content, b.content) {
         (x, y) if x == y => x,

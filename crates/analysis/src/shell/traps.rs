@@ -49,7 +49,7 @@ impl<'a> Interpreter<'a, '_> {
             let slot = match space {
                 Space::Variable => Slot {
                     content: Content::Unknown(slot.origins().union(Origins::UNKNOWN)),
-                    flags: slot.flags.without(Flags::NUMBER),
+                    flags: slot.flags.without(Flags::GUESSED),
                 },
                 Space::Function => Slot { flags: slot.flags.with(Flags::MAYBE), ..slot },
                 _ => continue,

@@ -25,6 +25,11 @@ impl<'a> Interpreter<'a, '_> {
     /// `declare`, `typeset`, `local`, `export`, `readonly`
     pub(super) fn declare(&mut self, name: &[u8], command: &Expanded<'a>) {
         let mut wanted = Wanted::default();
+        let frames = self.frames.get(self.outer_frames..).unwrap_or_default();
+        if name == b"local" && !frames.iter().any(|frame| matches!(frame.kind, FrameKind::Function(_))) {
+            // Outside of functions it fails.
+            return;
+        }
         match name {
             b"export" => wanted.add = Flags::EXPORTED,
             b"readonly" => {}
@@ -185,7 +190,7 @@ impl<'a> Interpreter<'a, '_> {
             if self.dialect == shward_syntax::Dialect::Bash {
                 slot = Slot {
                     content: Content::Unset,
-                    flags: slot.flags.without(Flags::NUMBER.with(Flags::REFERENCE)),
+                    flags: slot.flags.without(Flags::GUESSED.with(Flags::REFERENCE)),
                 };
             }
         }

@@ -2,6 +2,8 @@
 //! the tests that evaluate names.
 
 use super::Given;
+use crate::knowledge;
+use crate::session::Call;
 use crate::shell::Interpreter;
 use crate::shell::flow::Port;
 use crate::shell::simple::Expanded;
@@ -108,7 +110,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     fn set_unknown_array(&mut self, name: &'a [u8], origins: Origins) {
-        let flags = self.state.get(Space::Variable, name).flags.with(Flags::INDEXED).without(Flags::NUMBER);
+        let flags = self.state.get(Space::Variable, name).flags.with(Flags::INDEXED).without(Flags::GUESSED);
         self.state.set(Space::Variable, name, Slot { content: Content::Unknown(origins), flags });
     }
 
@@ -228,7 +230,8 @@ impl<'a> Interpreter<'a, '_> {
         argv.extend(command.argv.first());
         argv.extend_from_slice(rest);
         let argv: &'a [Field<'a>] = self.arena.alloc_slice_copy(&argv);
-        let output = self.capturing(|shell| shell.start_program(argv, command.span));
+        self.begin_invocation(command.argv, command.span, true);
+        let output = knowledge::invoke(self, &Call { argv, stdin: Stream::EMPTY, span: command.span });
         let value = match output.text {
             Some(text) => Value::text(self.arena, text, output.origins),
             None => Value::unknown(output.origins),

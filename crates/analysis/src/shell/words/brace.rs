@@ -4,7 +4,7 @@ use super::Builder;
 use crate::effect::Unknown;
 use crate::shell::Interpreter;
 use crate::value::{Field, Origins, Value};
-use shward_syntax::{Brace, BraceRange, PartKind, Span, WordPart};
+use shward_syntax::{Brace, BraceRange, Parameter, ParameterName, PartKind, Span, WordPart};
 
 /// The most words that one word may become.
 const MOST: usize = 4096;
@@ -48,15 +48,59 @@ impl<'a> Interpreter<'a, '_> {
                     {
                         return false;
                     }
-                    let product = words.iter().flat_map(|head| {
-                        tails.iter().map(move |tail| head.iter().chain(tail).copied().collect::<Vec<_>>())
-                    });
-                    *words = product.collect();
+                    let mut product = Vec::with_capacity(words.len() * tails.len());
+                    for head in words.iter() {
+                        for tail in &tails {
+                            let mut word = head.clone();
+                            for part in tail {
+                                self.append_part(&mut word, part);
+                            }
+                            product.push(word);
+                        }
+                    }
+                    *words = product;
                 }
-                _ => words.iter_mut().for_each(|word| word.push(*part)),
+                _ => words.iter_mut().for_each(|word| self.append_part(word, part)),
             }
         }
         true
+    }
+
+    /// Appends a part to a word. The shell expands braces before it reads parameters, so that in `$x{1,2}` the digit
+    /// belongs to the name.
+    fn append_part(&self, word: &mut Vec<WordPart<'a>>, part: &WordPart<'a>) {
+        let grown = match (word.last(), part.kind) {
+            (Some(WordPart { kind: PartKind::Parameter(parameter), span }), PartKind::Literal(text)) => {
+                match parameter.name {
+                    // Written without braces.
+                    ParameterName::Variable(name) if (span.end - span.start) as usize == name.len() + 1 => {
+                        let more =
+                            text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+                        text.split_at_checked(more).filter(|(more, _)| !more.is_empty()).map(
+                            |(more, rest)| {
+                                let name: &'a [u8] = self.arena.alloc_slice_copy(&[name, more].concat());
+                                let name = ParameterName::Variable(name);
+                                let kind =
+                                    PartKind::Parameter(self.arena.alloc(Parameter { name, ..**parameter }));
+                                (WordPart { kind, span: *span }, rest)
+                            },
+                        )
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        match grown {
+            Some((parameter, rest)) => {
+                word.pop();
+                word.push(parameter);
+                if !rest.is_empty() {
+                    word.push(WordPart { kind: PartKind::Literal(rest), span: part.span });
+                }
+            }
+            None => word.push(*part),
+        }
     }
 
     /// What a brace may be replaced by.
@@ -82,7 +126,7 @@ impl<'a> Interpreter<'a, '_> {
                 let texts = elements(range)?;
                 self.budget.spend(texts.len()).then_some(())?;
                 let part = |text: String| {
-                    vec![WordPart { kind: PartKind::Quoted(self.arena.alloc_str(&text).as_bytes()), span }]
+                    vec![WordPart { kind: PartKind::Literal(self.arena.alloc_str(&text).as_bytes()), span }]
                 };
                 Some(texts.into_iter().map(part).collect())
             }

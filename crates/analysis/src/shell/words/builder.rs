@@ -277,6 +277,17 @@ impl<'a> Builder<'a> {
 
     /// The elements of a list (`"$@"`, `${a[@]}`): a field each, the first and last joined to what stands beside them.
     pub(in crate::shell) fn list(&mut self, elements: &[Field<'a>], quoted: bool) {
+        if !quoted
+            && self.mode == Mode::Fields
+            && elements.iter().any(|element| element.value.pieces.is_empty())
+        {
+            // With separators other than blanks, empty elements count, by rules of their own.
+            let blank = |list: &[u8]| list.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
+            if !matches!(self.separators, Separators::Known(list) if blank(list)) {
+                self.unknown(false, Origins::UNKNOWN);
+                return;
+            }
+        }
         for (index, element) in elements.iter().enumerate() {
             if index > 0 && (quoted || self.started) {
                 self.end_field();
@@ -362,7 +373,9 @@ impl<'a> Builder<'a> {
             let mut width = 1;
             let piece = match kind {
                 Kind::Plain | Kind::Quoted => None,
-                Kind::Unknown | Kind::Number | Kind::Trusted => Some(Piece::Unknown),
+                Kind::Unknown | Kind::Trusted => Some(Piece::Unknown),
+                // Digits, and perhaps a sign, within one path component.
+                Kind::Number => Some(Piece::Glob(b"*")),
                 Kind::Pattern => {
                     width = self.kinds.iter().skip(index).take_while(|k| **k == Kind::Pattern).count();
                     Some(self.pattern_piece(index, width))

@@ -63,7 +63,11 @@ impl<'a> Interpreter<'a, '_> {
             },
             Content::Unknown(origins) => {
                 let number = slot.flags.has(Flags::NUMBER);
-                if number { Got::One(Value::unknown(origins), true) } else { Got::Any(origins, false) }
+                if number {
+                    Got::One(Value::unknown(origins), true)
+                } else {
+                    Got::Any(origins, slot.flags.has(Flags::TRUSTED))
+                }
             }
             _ => self.initial(name),
         }

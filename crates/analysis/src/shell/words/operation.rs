@@ -284,11 +284,11 @@ impl<'a> Interpreter<'a, '_> {
 /// Puts a value into a word.
 fn put<'a>(got: Got<'a>, quoted: bool, builder: &mut Builder<'a>) {
     match got {
-        Got::One(value, true) if value.has_unknown() => builder.number(quoted, value.origins),
+        Got::One(value, true) if value.known().is_none() => builder.number(quoted, value.origins),
         Got::One(value, _) => builder.value(&value, quoted),
         Got::Unset if quoted => builder.begin(),
         Got::Unset => {}
-        Got::Any(origins, true) if builder.mode() == Mode::Single && origins == Origins::ENVIRONMENT => {
+        Got::Any(origins, true) if builder.mode() == Mode::Single => {
             builder.trusted(origins);
         }
         Got::Any(origins, _) => builder.unknown(quoted, origins),

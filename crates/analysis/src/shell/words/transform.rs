@@ -131,6 +131,9 @@ pub(super) fn replace(
             }
         }
         Replace::First | Replace::All => {
+            if text.is_empty() && matches(pattern, text, extended)? {
+                return Some(replacement.to_vec());
+            }
             while index < text.len() {
                 match at(index)? {
                     Some(end) if end > index => {
