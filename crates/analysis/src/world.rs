@@ -35,6 +35,12 @@ pub trait World {
     /// The file that `execvp` would run for a name without a slash. `Some(None)`: known to be absent.
     fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>>;
 
+    /// Absolute places that belong to the firewall or the agents besides the usual ones: moved state and configuration,
+    /// the audit log.
+    fn own(&self) -> &[Vec<u8>] {
+        &[]
+    }
+
     /// The first `limit` bytes of a regular file. `None`: not known, not there, or longer.
     fn content(&self, path: &[u8], limit: usize) -> Option<Cow<'_, [u8]>>;
 }
