@@ -268,7 +268,7 @@ impl<'a> Scanner<'_, '_, 'a> {
                 true
             }
             _ if self.whole_word(arg, prefix, whole, scan) => true,
-            [b'-', ..] if self.style == Style::Bare => false,
+            [b'-', ..] if self.style == Style::Bare => whole && self.listed(arg, prefix, scan),
             [b'-', b'-', name @ ..] => {
                 self.long(arg, name, whole, scan);
                 true
@@ -287,8 +287,8 @@ impl<'a> Scanner<'_, '_, 'a> {
         }
     }
 
-    fn find(&self, mut look: impl FnMut(&'static Level) -> Option<Spelling>) -> Option<Spelling> {
-        self.reachable().find_map(|level| look(level))
+    fn find(&self, look: impl FnMut(&'static Level) -> Option<Spelling>) -> Option<Spelling> {
+        self.reachable().find_map(look)
     }
 
     fn word(&self, name: &[u8]) -> Option<Spelling> {
@@ -357,6 +357,18 @@ impl<'a> Scanner<'_, '_, 'a> {
         }
     }
 
+    /// In a style without options: one that is listed all the same, as it stands.
+    fn listed(&mut self, arg: &Field<'a>, name: &[u8], scan: &mut Scan<'a>) -> bool {
+        let found = match name {
+            [b'-', b'-', long @ ..] => self.find(|level| exact(level.long, long)),
+            [b'-', byte] => self.find(|level| short(level, *byte)),
+            _ => None,
+        };
+        let Some(found) = found else { return false };
+        self.take(found, None, arg.span, scan);
+        true
+    }
+
     /// `-NUMBER`.
     fn number(&mut self, digits: &[u8], arg: &Field<'a>, scan: &mut Scan<'a>) -> bool {
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -414,13 +426,14 @@ impl<'a> Scanner<'_, '_, 'a> {
     /// Records an option, with the next argument as its value if it needs one that is not joined.
     fn take(&mut self, found: Spelling, joined: Option<Field<'a>>, span: Span, scan: &mut Scan<'a>) {
         let mut value = joined;
-        if value.is_none() && found.takes == Takes::Value {
-            if let Some((next, rest)) = self.args.split_first() {
-                self.args = rest;
-                value = Some(*next);
-                if next.many && next.value.has_unknown() {
-                    self.hidden(span);
-                }
+        if value.is_none()
+            && found.takes == Takes::Value
+            && let Some((next, rest)) = self.args.split_first()
+        {
+            self.args = rest;
+            value = Some(*next);
+            if next.many && next.value.has_unknown() {
+                self.hidden(span);
             }
         }
         self.over = found.option.acts.contains(&Act::Last);
