@@ -1,6 +1,6 @@
 //! Why a request was not judged, or a command not run.
 
-use crate::BadRequest;
+use crate::{BadRequest, Outcome};
 
 /// Why a request was not judged, or a command not run. Nothing runs after any of these.
 #[derive(Debug, thiserror::Error)]
@@ -18,8 +18,19 @@ pub enum Error {
     )]
     NoShell,
     /// The program of an argument list does not exist.
-    #[error("{0}: no such program in PATH")]
+    #[error("{0}: no such program; name a file that can be executed, or a program in PATH")]
     NoProgram(String),
+    /// The command ran; how it ended could not be recorded.
+    #[error("the command ran, but how it ended could not be recorded: {error}")]
+    Unrecorded {
+        /// What became of it.
+        outcome: Box<Outcome>,
+        /// Why there is no record.
+        error: shward_audit::Error,
+    },
+    /// Something that has to be protected from the command cannot be.
+    #[error("what has to be protected cannot be: {0}")]
+    Unprotected(String),
     /// The sandbox could not be built.
     #[error(transparent)]
     Sandbox(#[from] shward_sandbox::SandboxError),

@@ -92,9 +92,18 @@ impl Firewall {
         if setting.frozen {
             self.judge_in(arena, request, &Frozen, setting.contained)
         } else if setting.contained {
-            self.judge_in(arena, request, &Machine::ours(&crate::environment::contained(&request.home)), true)
+            let machine = Machine::ours(&crate::environment::contained(&request.home));
+            self.judge_in(arena, request, &self.with_log_protected(machine), true)
         } else {
-            self.judge_in(arena, request, &Machine::of_others(), false)
+            self.judge_in(arena, request, &self.with_log_protected(Machine::of_others()), false)
+        }
+    }
+
+    /// The machine, with the log as a place of ours.
+    pub(crate) fn with_log_protected(&self, machine: Machine) -> Machine {
+        match &self.log {
+            Some(log) => machine.with_own(log.path()),
+            None => machine,
         }
     }
 

@@ -28,6 +28,7 @@ mod record;
 mod report;
 mod request;
 mod run;
+mod special;
 
 pub use error::Error;
 pub use firewall::{Firewall, Judged, Setting};

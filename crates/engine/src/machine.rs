@@ -7,7 +7,10 @@ use std::fs;
 use std::io::Read as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+/// As many links as the kernel follows in one path (path_resolution(7)).
+const MAX_LINKS: usize = 40;
 
 /// Answers from the file system and from a fixed set of environment variables.
 #[derive(Debug, Clone)]
@@ -15,6 +18,57 @@ pub struct Machine {
     variables: Vec<(Vec<u8>, Vec<u8>)>,
     complete: bool,
     search: Vec<u8>,
+    own: Vec<Vec<u8>>,
+}
+
+/// Variables of our own environment that say where shward and the agents keep what is theirs, and what is appended to
+/// their value. They are read in every world, because they only add protected places.
+const OWN: [(&str, &str); 5] = [
+    ("XDG_CONFIG_HOME", "shward"),
+    ("XDG_STATE_HOME", "shward"),
+    ("XDG_RUNTIME_DIR", "shward"),
+    ("CLAUDE_CONFIG_DIR", ""),
+    ("CODEX_HOME", ""),
+];
+
+/// Variables that bash sets by itself, whatever environment it is given (bash(1), Shell Variables).
+fn is_set_by_shell(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 31] = [
+        b"_",
+        b"COLUMNS",
+        b"COPROC",
+        b"DIRSTACK",
+        b"EUID",
+        b"FUNCNAME",
+        b"GROUPS",
+        b"HOSTNAME",
+        b"HOSTTYPE",
+        b"IFS",
+        b"LINENO",
+        b"LINES",
+        b"MACHTYPE",
+        b"MAILCHECK",
+        b"MAPFILE",
+        b"OLDPWD",
+        b"OPTARG",
+        b"OPTERR",
+        b"OPTIND",
+        b"OSTYPE",
+        b"PATH",
+        b"PIPESTATUS",
+        b"PPID",
+        b"PWD",
+        b"RANDOM",
+        b"REPLY",
+        b"SECONDS",
+        b"SHELL",
+        b"SHLVL",
+        b"TERM",
+        b"UID",
+    ];
+    const FAMILIES: [&[u8]; 8] =
+        [b"BASH", b"COMP_", b"EPOCH", b"HIST", b"PS", b"READLINE", b"SHELLOPTS", b"SRANDOM"];
+    NAMES.contains(&name) || FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
 impl Machine {
@@ -23,7 +77,7 @@ impl Machine {
     #[must_use]
     pub fn of_others() -> Self {
         let search = std::env::var_os("PATH").map(OsString::into_vec).unwrap_or_default();
-        Self { variables: Vec::new(), complete: false, search }
+        Self { variables: Vec::new(), complete: false, search, own: own() }
     }
 
     /// The machine on which shward itself runs the command, with exactly this environment.
@@ -31,42 +85,92 @@ impl Machine {
     pub fn ours(environment: &[(Vec<u8>, Vec<u8>)]) -> Self {
         let search =
             environment.iter().find(|(n, _)| n == b"PATH").map(|(_, v)| v.clone()).unwrap_or_default();
-        Self { variables: environment.to_vec(), complete: true, search }
+        Self { variables: environment.to_vec(), complete: true, search, own: own() }
     }
+
+    /// Also protects this place, which is ours.
+    #[must_use]
+    pub fn with_own(mut self, place: &Path) -> Self {
+        self.own.push(place.as_os_str().as_bytes().to_vec());
+        self
+    }
+}
+
+fn own() -> Vec<Vec<u8>> {
+    let place = |(variable, below): (&str, &str)| {
+        let place = std::env::var_os(variable).map(PathBuf::from).filter(|p| p.is_absolute())?;
+        Some(place.join(below).into_os_string().into_vec())
+    };
+    OWN.into_iter().filter_map(place).collect()
 }
 
 fn path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
+enum Resolved {
+    /// Every link of what exists is resolved; what does not exist is appended.
+    Whole(PathBuf),
+    /// A link to what does not exist: the path with that link replaced by its aim.
+    Dangling(PathBuf),
+    Unknown,
+}
+
+fn resolve(place: &Path) -> Resolved {
+    let mut missing = Vec::new();
+    let mut existing = place;
+    loop {
+        if let Ok(mut whole) = fs::canonicalize(existing) {
+            for name in missing.iter().rev() {
+                // `..` after what does not exist fails today, and leads up once somebody creates it.
+                match *name {
+                    Component::ParentDir => drop(whole.pop()),
+                    Component::Normal(name) => whole.push(name),
+                    _ => {}
+                }
+            }
+            return Resolved::Whole(whole);
+        }
+        if let (Ok(aim), Some(parent)) = (fs::read_link(existing), existing.parent()) {
+            let mut whole = parent.join(aim);
+            whole.extend(missing.iter().rev());
+            return Resolved::Dangling(whole);
+        }
+        let mut components = existing.components();
+        match components.next_back() {
+            Some(last @ (Component::Normal(_) | Component::ParentDir)) => missing.push(last),
+            _ => return Resolved::Unknown,
+        }
+        existing = components.as_path();
+    }
+}
+
 impl World for Machine {
     fn variable(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
         match self.variables.iter().find(|(n, _)| n == name) {
             Some((_, value)) => Some(Some(Cow::Borrowed(value))),
-            None if self.complete => Some(None),
+            None if self.complete && !is_set_by_shell(name) => Some(None),
             None => None,
         }
     }
 
+    fn own(&self) -> &[Vec<u8>] {
+        &self.own
+    }
+
     fn canonical(&self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-        let mut existing = path(bytes);
-        let mut missing = Vec::new();
-        loop {
-            if let Ok(resolved) = fs::canonicalize(existing) {
-                let mut whole = resolved;
-                whole.extend(missing.iter().rev());
-                return Some(Cow::Owned(whole.into_os_string().into_vec()));
+        let mut place = path(bytes).to_owned();
+        for hop in 0..MAX_LINKS {
+            match resolve(&place) {
+                Resolved::Whole(whole) => return Some(Cow::Owned(whole.into_os_string().into_vec())),
+                // A link that leads nowhere yet: writing through it creates what it names, which may be a link again.
+                Resolved::Dangling(next) => place = next,
+                Resolved::Unknown if hop == 0 => return None,
+                Resolved::Unknown => break,
             }
-            // A link that leads nowhere yet: writing through it creates what it names.
-            if let Ok(aim) = fs::read_link(existing) {
-                let parent = existing.parent().and_then(|p| fs::canonicalize(p).ok())?;
-                let mut whole = parent.join(aim);
-                whole.extend(missing.iter().rev());
-                return Some(Cow::Owned(whole.into_os_string().into_vec()));
-            }
-            missing.push(existing.file_name()?);
-            existing = existing.parent()?;
         }
+        // A link that nobody can follow to its end may lead anywhere; the root stands for the worst.
+        Some(Cow::Borrowed(b"/"))
     }
 
     fn kind(&self, bytes: &[u8]) -> FileKind {

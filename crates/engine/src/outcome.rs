@@ -4,6 +4,7 @@ use crate::report::{Checked, FindingReport, decision};
 use serde::{Serialize, Serializer};
 use shward_policy::Decision;
 use shward_sandbox::Captured;
+use std::path::PathBuf;
 
 /// What happened.
 #[derive(Debug, Clone, Serialize)]
@@ -44,6 +45,10 @@ pub struct Ending {
     pub truncated: bool,
     /// Wall-clock time in milliseconds, building the sandbox included.
     pub duration_ms: u64,
+    /// Files that it created in places that instruct agents, editors or git. They now have the ending
+    /// `.refused-by-shward`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub moved_aside: Vec<PathBuf>,
     /// What it wrote to standard output. In JSON as text, bytes that are not UTF-8 replaced.
     #[serde(serialize_with = "captured")]
     pub stdout: Captured,

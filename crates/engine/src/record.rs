@@ -62,7 +62,8 @@ pub(crate) fn ended(request: &Request, run: u64, ending: &Ending, streams: [Stre
         duration_ms: ending.duration_ms,
         stdout,
         stderr,
-        error: None,
+        error: (!ending.moved_aside.is_empty())
+            .then(|| format!("created where it must not, and moved aside: {:?}", ending.moved_aside)),
     };
     record(request, Event::Outcome(ended))
 }

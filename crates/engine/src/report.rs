@@ -177,7 +177,9 @@ impl EffectReport {
             ..Self::default()
         };
         match effect.kind {
-            EffectKind::Read { target } | EffectKind::Delete { target } => base.at(&target),
+            EffectKind::Read { target } | EffectKind::List { target } | EffectKind::Delete { target } => {
+                base.at(&target)
+            }
             EffectKind::Write { target, mode, content } => base.at(&target).detail(mode.name()).from(content),
             EffectKind::Metadata { target, what } => base.at(&target).detail(what),
             EffectKind::Execute { target, origin } => base.at(&target).from(origin),

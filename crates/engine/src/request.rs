@@ -58,6 +58,14 @@ pub enum BadRequest {
         /// The path.
         path: PathBuf,
     },
+    /// A directory is named with `..`.
+    #[error("{what} {path:?} has a `..` in it; name it directly")]
+    Upward {
+        /// As above.
+        what: &'static str,
+        /// The path.
+        path: PathBuf,
+    },
     /// A directory does not exist.
     #[error("{what} {path:?} is not a directory; create it or name another")]
     NoDirectory {
@@ -113,6 +121,10 @@ impl Request {
             if !path.is_absolute() {
                 return Err(BadRequest::NotAbsolute { what, path: path.to_owned() });
             }
+            // After a link, `..` leads elsewhere than the text says.
+            if path.components().any(|c| c == std::path::Component::ParentDir) {
+                return Err(BadRequest::Upward { what, path: path.to_owned() });
+            }
         }
         Ok(())
     }
@@ -128,6 +140,19 @@ impl Request {
             }
         }
         Ok(())
+    }
+
+    /// The same request with every link in its directories resolved, so that what is decided about is what is used.
+    pub(crate) fn resolved(&self) -> Result<Self, BadRequest> {
+        let real = |what, path: &Path| {
+            path.canonicalize().map_err(|_| BadRequest::NoDirectory { what, path: path.to_owned() })
+        };
+        Ok(Self {
+            cwd: real("the working directory", &self.cwd)?,
+            workspace: real("the workspace", &self.workspace)?,
+            home: self.home.canonicalize().unwrap_or_else(|_| self.home.clone()),
+            ..self.clone()
+        })
     }
 
     fn directories(&self) -> [(&'static str, &Path); 3] {

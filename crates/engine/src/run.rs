@@ -1,14 +1,18 @@
 //! Deciding and then running, confined to what was decided.
 
-use crate::confine::{self, Shell};
+use crate::confine;
 use crate::outcome::{Ending, Outcome};
 use crate::record::{self, Judgement};
 use crate::report::Checked;
-use crate::{Error, Firewall, Request, Setting, environment};
+use crate::special::Special;
+use crate::{Error, Firewall, Machine, Request, environment};
 use bumpalo::Bump;
 use shward_audit::{Digest, Event, StreamHasher};
-use shward_policy::Decision;
-use shward_sandbox::{Cancel, Exit, OnOutput, Options, Plan, Stream};
+use shward_policy::{Decision, Grant, Verdict};
+use shward_sandbox::{Cancel, Exit, Gap, OnOutput, Options, Plan, Stream};
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How far a run is contained. It chooses within what the policy grants and never widens it.
@@ -17,10 +21,10 @@ use std::time::Duration;
 pub enum Containment {
     /// Nothing but the private temporary directories can be written.
     ReadOnly,
-    /// The workspace can be written as far as the verdict grants it; there is no network.
+    /// The workspace can be written as far as the verdict grants it; there is no network beyond the run's own.
     #[default]
     WorkspaceWrite,
-    /// As `WorkspaceWrite`, with a loopback interface of its own.
+    /// As `WorkspaceWrite`, with a loopback interface of its own, which reaches nothing outside the run.
     Loopback,
 }
 
@@ -72,40 +76,58 @@ impl Firewall {
     /// `on_output` gets every piece of output as it comes.
     ///
     /// # Errors
-    /// The request cannot be judged, the decision cannot be recorded, or the sandbox cannot be built. Then nothing ran,
-    /// except for [`Error::Record`] after the command has ended: that it ran is recorded, how it ended is not.
+    /// The request cannot be judged, the decision cannot be recorded, or the sandbox cannot be built: then nothing ran.
+    /// [`Error::Unrecorded`] alone tells of a command that did run.
     pub fn run(
         &self,
         request: &Request,
         options: &RunOptions,
         on_output: OnOutput<'_>,
     ) -> Result<Outcome, Error> {
+        request.validate()?;
         request.validate_directories()?;
+        let request = &request.resolved()?;
         let environment = environment::contained(&request.home);
         let arena = Bump::new();
-        let judged = self.judge(&arena, request, &Setting { contained: true, ..Setting::others() })?;
+        let world = self.with_log_protected(Machine::ours(&environment));
+        let judged = self.judge_in(&arena, request, &world, true)?;
         let checked = Checked::new(&judged.verdict);
-        let plan = match judged.verdict.grant() {
-            Some(grant) if judged.verdict.decision() == Decision::Allow => Some(
-                confine::confinement(request, grant, options.containment, &environment, &Shell::find()?)?
-                    .prepare()?,
-            ),
-            _ => None,
-        };
-        let run = self.record_decision(request, &judged.verdict, plan.as_ref())?;
-        let Some(plan) = plan else {
+        let granted = judged.verdict.grant().filter(|_| judged.verdict.decision() == Decision::Allow);
+        let ready =
+            match granted.map(|g| self.prepare(request, g, options.containment, &environment)).transpose() {
+                Ok(ready) => ready,
+                Err(error) => {
+                    if let (Some(run), Some(log)) =
+                        (self.record_decision(request, &judged.verdict, None)?, self.log())
+                    {
+                        log.append(&record::not_started(request, run, error.to_string()))?;
+                    }
+                    return Err(error);
+                }
+            };
+        let run = self.record_decision(request, &judged.verdict, ready.as_ref().map(|r| &r.plan))?;
+        let Some(ready) = ready else {
             return Ok(Outcome::refused(checked, request.call_id.clone()));
         };
-        match execute(&plan, options, on_output) {
-            Ok((ending, streams)) => {
-                if let (Some(log), Some(run)) = (self.log(), run) {
-                    log.append(&record::ended(request, run, &ending, streams))?;
+        match execute(&ready.plan, options, on_output) {
+            Ok((mut ending, streams)) => {
+                if ready.writable {
+                    ending.moved_aside = ready.special.refuse_created(request);
                 }
-                Ok(Outcome::ended(checked, ending, request.call_id.clone()))
+                let record = run.map(|run| record::ended(request, run, &ending, streams));
+                let outcome = Outcome::ended(checked, ending, request.call_id.clone());
+                match (self.log(), record) {
+                    (Some(log), Some(record)) => match log.append(&record) {
+                        Ok(_) => Ok(outcome),
+                        Err(error) => Err(Error::Unrecorded { outcome: Box::new(outcome), error }),
+                    },
+                    _ => Ok(outcome),
+                }
             }
             Err(error) => {
+                // What kept the command from starting is what the caller has to know.
                 if let (Some(log), Some(run)) = (self.log(), run) {
-                    log.append(&record::not_started(request, run, error.to_string()))?;
+                    let _ = log.append(&record::not_started(request, run, error.to_string()));
                 }
                 Err(error.into())
             }
@@ -115,19 +137,48 @@ impl Firewall {
     /// The sandbox plan that [`run`](Self::run) would carry out for a verdict, or `None` when nothing would run.
     ///
     /// # Errors
-    /// The sandbox cannot be prepared.
+    /// The request cannot be judged, or the sandbox cannot be prepared.
     pub fn sandbox_plan(&self, request: &Request, containment: Containment) -> Result<Option<Plan>, Error> {
-        let arena = Bump::new();
-        let judged = self.judge(&arena, request, &Setting { contained: true, ..Setting::others() })?;
-        let Some(grant) = judged.verdict.grant() else { return Ok(None) };
+        request.validate()?;
+        request.validate_directories()?;
+        let request = &request.resolved()?;
         let environment = environment::contained(&request.home);
-        Ok(Some(confine::confinement(request, grant, containment, &environment, &Shell::find()?)?.prepare()?))
+        let arena = Bump::new();
+        let world = self.with_log_protected(Machine::ours(&environment));
+        let judged = self.judge_in(&arena, request, &world, true)?;
+        let Some(grant) = judged.verdict.grant() else { return Ok(None) };
+        Ok(Some(self.prepare(request, grant, containment, &environment)?.plan))
+    }
+
+    /// The sandbox for a granted request. A protection that the kernel cannot give is refused; what only makes the
+    /// command see less, or limits an operator's root less tightly, is not.
+    fn prepare(
+        &self,
+        request: &Request,
+        grant: &Grant,
+        containment: Containment,
+        environment: &[(Vec<u8>, Vec<u8>)],
+    ) -> Result<Ready, Error> {
+        let mut special = Special::find(request);
+        special.protected.extend(self.log_in(&request.workspace));
+        let plan = confine::confinement(request, grant, containment, environment, &special)?.prepare()?;
+        match plan.gaps().iter().find(|gap| matches!(gap, Gap::ProtectedMissing(_) | Gap::ProtectedLink(_))) {
+            Some(gap) => Err(Error::Unprotected(gap.to_string())),
+            None => Ok(Ready { plan, special, writable: confine::is_writable(grant, containment) }),
+        }
+    }
+
+    /// The log file, if it lies in the workspace. It has to be there to be protected.
+    fn log_in(&self, workspace: &Path) -> Option<PathBuf> {
+        let path = self.log()?.path();
+        let _ = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+        path.canonicalize().ok().filter(|p| p.starts_with(workspace))
     }
 
     fn record_decision(
         &self,
         request: &Request,
-        verdict: &shward_policy::Verdict,
+        verdict: &Verdict,
         plan: Option<&Plan>,
     ) -> Result<Option<u64>, Error> {
         let Some(log) = self.log() else { return Ok(None) };
@@ -136,6 +187,13 @@ impl Firewall {
             Judgement { request, policy: self.policy(), verdict, contained: true, host: None, grant };
         Ok(Some(log.append(&judgement.record(Event::Run))?.seq))
     }
+}
+
+/// Everything that a run needs.
+struct Ready {
+    plan: Plan,
+    special: Special,
+    writable: bool,
 }
 
 fn execute(
@@ -168,6 +226,7 @@ fn execute(
         cancelled: result.cancelled,
         truncated: result.stdout.truncated || result.stderr.truncated,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
+        moved_aside: Vec::new(),
         stdout: result.stdout,
         stderr: result.stderr,
     };

@@ -9,7 +9,7 @@
 )]
 
 use shward::audit::{Entries, Event, Log, Verification};
-use shward::{Action, Containment, Decision, Error, Firewall, Outcome, Policy, Request, RunOptions};
+use shward::{Action, Containment, Decision, Error, Firewall, Outcome, Policy, Request, RunOptions, Setting};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -178,4 +178,96 @@ fn a_workspace_that_does_not_exist_is_refused() {
     let request = Request::command("ls", place.home.join("nowhere"), &place.home);
     let result = Firewall::new(Policy::default()).run(&request, &RunOptions::default(), &mut |_, _| {});
     assert!(matches!(result, Err(Error::BadRequest(_))), "{result:?}");
+}
+
+/// What a link, a large directory, a moved home or a file that is not there yet must not open.
+#[test]
+fn secrets_stay_hidden_and_instructions_stay_away() {
+    let Some(place) = place() else { return };
+    let many = place.workspace.join("many");
+    fs::create_dir(&many).unwrap();
+    for n in 0..21_000 {
+        fs::write(many.join(n.to_string()), "").unwrap();
+    }
+    fs::create_dir_all(place.home.join("dotfiles/gh")).unwrap();
+    fs::write(place.home.join("dotfiles/gh/hosts.yml"), "SECRET HOST\n").unwrap();
+    std::os::unix::fs::symlink(place.home.join("dotfiles"), place.home.join(".config")).unwrap();
+    // The names come from a file, so that no reading of the program can tell them.
+    let reads =
+        ["/.ssh/id_rsa", "/.config/gh/hosts.yml"].map(|p| format!("{}{p}\n", place.home.display())).concat();
+    fs::write(place.workspace.join("reads.txt"), reads).unwrap();
+    fs::write(place.workspace.join("writes.txt"), ".claude/settings.json\n.envrc\n").unwrap();
+    let tool = "import os\nfor p in open('reads.txt'):\n    try: print(open(p.strip()).read())\n    except OSError as e: print(e)\n\
+        for p in open('writes.txt'):\n    os.makedirs(os.path.dirname(p) or '.', exist_ok=True)\n    open(p.strip(), 'w').write('x')\n";
+    fs::write(place.workspace.join("tool.py"), tool).unwrap();
+    let outcome = place.run("python3 tool.py");
+    assert!(outcome.executed, "{:?}", outcome.findings);
+    let ending = outcome.ending.unwrap();
+    let text = format!("{}{}", ending.stdout.to_text(), ending.stderr.to_text());
+    assert!(!text.contains("SECRET"), "{text}");
+    assert!(!place.workspace.join(".claude/settings.json").exists(), "{text}");
+    assert!(!place.workspace.join(".envrc").exists());
+    assert_eq!(ending.moved_aside.len(), 2, "{:?}", ending.moved_aside);
+    let outcome = place.run("git init -q sub && ls sub/.git/config");
+    assert_eq!(exit_code(&outcome), Some(0), "a new repository keeps its own settings");
+}
+
+/// The decision sees what links lead to, however they are made.
+#[test]
+fn links_do_not_hide_where_a_write_goes() {
+    let Some(place) = place() else { return };
+    let link = |aim: &str, name: &str| std::os::unix::fs::symlink(aim, place.workspace.join(name)).unwrap();
+    link("/etc/cron.d/evil", "direct");
+    link("../../../../../../../../../etc/cron.d/evil", "upward");
+    link("direct", "chain");
+    link("b", "a");
+    link("a", "b");
+    link("missing/../../../../../../../../../etc/evil", "missing-then-up");
+    let firewall = Firewall::new(Policy::default());
+    for name in ["direct", "upward", "chain", "a", "missing-then-up"] {
+        let checked =
+            firewall.check(&place.request(&format!("echo x > {name}")), &Setting::others()).unwrap();
+        assert_ne!(checked.decision, Decision::Allow, "{name}");
+    }
+    assert_eq!(
+        firewall.check(&place.request("echo x > plain"), &Setting::others()).unwrap().decision,
+        Decision::Allow
+    );
+}
+
+/// bash sets these by itself: the world must not call them unset.
+#[test]
+fn variables_of_the_shell_itself_are_not_unset() {
+    let Some(place) = place() else { return };
+    for command in [
+        "${BASH+cat ~/.ssh/id_rsa}",
+        "$BASH -c 'cat ~/.ssh/id_rsa'",
+        "${PS4+cat ~/.ssh/id_rsa}",
+        "${SHELL+cat ~/.ssh/id_rsa}",
+    ] {
+        assert!(!place.run(command).executed || !stdout(&place.run(command)).contains("SECRET"), "{command}");
+        let mut setting = Setting::others();
+        setting.contained = true;
+        let checked = Firewall::new(Policy::default()).check(&place.request(command), &setting).unwrap();
+        assert!(checked.tier > 1, "{command}: {checked:?}");
+    }
+}
+
+#[test]
+fn the_log_cannot_be_touched() {
+    let Some(place) = place() else { return };
+    let file = place.workspace.join("log/audit.jsonl");
+    let firewall = Firewall::new(Policy::default()).with_log(Log::open(&file).unwrap());
+    for command in ["rm log/audit.jsonl", "echo x >> log/audit.jsonl"] {
+        assert_eq!(
+            firewall.check(&place.request(command), &Setting::others()).unwrap().decision,
+            Decision::Deny,
+            "{command}"
+        );
+    }
+    fs::write(place.workspace.join("tool.py"), "open('log/au' + 'dit.jsonl', 'a').write('forged')\n")
+        .unwrap();
+    let _ = firewall.run(&place.request("python3 tool.py"), &RunOptions::default(), &mut |_, _| {});
+    assert!(!fs::read_to_string(&file).unwrap().contains("forged"));
+    assert!(Verification::new().log(&file).unwrap().broken.is_none());
 }
