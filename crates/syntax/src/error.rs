@@ -162,9 +162,10 @@ codes! {
     /// A here-document line in a substitution that starts with the delimiter and has a closing parenthesis.
     HereDocumentEnd "here-document-end" "a here-document line that bash may take for its end"
         "put the delimiter on a line of its own, or use another delimiter";
-    /// `$(…)` in a pattern or number of `${…}` in a here-document.
-    SubstitutionInDocumentOperand "substitution-in-document-operand"
-        "$(…) inside ${…} in a here-document, which bash reads wrongly" "put the result in a variable first";
+    /// A substitution or an escape in a pattern or number of `${…}` in a here-document.
+    DocumentOperand "document-operand"
+        "a substitution or escape inside ${…} in a here-document, which bash reads wrongly"
+        "put the result in a variable first";
     /// More here-documents on a line than bash accepts.
     TooManyHereDocuments "too-many-here-documents" "too many here-documents on one line" "use files";
     /// A reserved word after a redirection or an assignment.
@@ -178,6 +179,8 @@ codes! {
     TargetExpandedTwice "target-expanded-twice" "the word after >& is expanded twice" "write > word 2>&1";
     /// A backslash in a compound assignment inside a substitution, which bash loses.
     BackslashInArray "backslash-in-array" "a backslash in an array inside a substitution" "use single quotes";
+    /// `time` with a compound command at the beginning of a substitution, where bash takes it for a word.
+    TimeInSubstitution "time-in-substitution" "time at the beginning of a substitution" "write $( { time …; } )";
     /// `coproc` with a simple command inside a substitution, which bash prints wrongly.
     CoprocessInSubstitution "coprocess-in-substitution" "a coprocess with a simple command inside a substitution"
         "put the command in braces";

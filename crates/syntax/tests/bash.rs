@@ -1,5 +1,10 @@
 //! bash is the judge: of what is a program, of its structure, and of what words mean.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
 
 mod support;
 
@@ -36,7 +41,8 @@ const STRICTER: &[(ErrorCode, &str)] = &[
     (ErrorCode::HereDocumentEnd, "bash ends the here-document there"),
     (ErrorCode::ReservedWordAfterPrefix, "bash prints and reads it again"),
     (ErrorCode::SplitReservedWord, "an obfuscation"),
-    (ErrorCode::SubstitutionInDocumentOperand, "bash refuses it when it runs"),
+    (ErrorCode::DocumentOperand, "bash reads it wrongly"),
+    (ErrorCode::TimeInSubstitution, "bash takes it for a word, but only at first"),
     (ErrorCode::TargetExpandedTwice, "bash expands it twice"),
     (ErrorCode::TextAfterArray, "bash glues the text to the array"),
 ];
@@ -282,6 +288,7 @@ const FRAMES: &[&str] = &[
     "printf '<%s>' WORD",
     "v=WORD\nprintf '<%s>' \"$v\"",
     "IFS= read -r -d '' v <<E\nWORD\nE\nprintf '<%s>' \"$v\"",
+    "IFS= read -r -d '' v <<<WORD\nprintf '<%s>' \"$v\"",
     "a=(WORD)\nprintf '<%s>' \"${a[@]}\"",
 ];
 

@@ -1,5 +1,10 @@
 //! The POSIX dialect: what dash reads as bash does is read, what it reads differently is refused.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
 
 mod support;
 
@@ -17,7 +22,11 @@ fn what_dash_reads_differently_is_refused() {
         match parse(&arena, program.as_bytes(), &POSIX) {
             Ok(parsed) => panic!("accepted: {program}: {}", dump(&parsed.script)),
             Err(error) => {
-                assert_eq!((error.code, error.expected), (ErrorCode::NotPosix, instead.as_str()), "{program}");
+                assert_eq!(
+                    (error.code, error.expected),
+                    (ErrorCode::NotPosix, instead.as_str()),
+                    "{program}"
+                );
             }
         }
         assert!(parse(&arena, program.as_bytes(), &Options::default()).is_ok(), "{program}");
@@ -28,7 +37,9 @@ fn what_dash_reads_differently_is_refused() {
 fn words_that_only_bash_reserves_are_ordinary() {
     let arena = Bump::new();
     let read = |program: &'static str| {
-        parse(&arena, program.as_bytes(), &POSIX).map(|parsed| dump(&parsed.script)).map_err(|error| error.code)
+        parse(&arena, program.as_bytes(), &POSIX)
+            .map(|parsed| dump(&parsed.script))
+            .map_err(|error| error.code)
     };
     assert_eq!(read("time a").as_deref(), Ok("(cmd time a)"));
     assert_eq!(read("time (a)"), Err(ErrorCode::UnexpectedToken));

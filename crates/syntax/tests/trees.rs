@@ -1,5 +1,10 @@
 //! What the parser makes of programs: trees, refusals, spans, notes. The tables are in `tests/data`.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
 
 mod support;
 

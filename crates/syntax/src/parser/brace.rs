@@ -68,6 +68,21 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// Refuses a word, from `start` to the cursor, in which bash's scanner could see braces where there are none, or
+    /// miss some.
+    pub(super) fn check_hidden_braces(&mut self, mark: usize, start: usize) -> Result<()> {
+        let parts = self.stacks.parts.get(mark..).unwrap_or(&[]);
+        if parts.iter().all(|part| self.is_transparent(part)) {
+            return Ok(());
+        }
+        let text = self.cursor.slice(start, self.cursor.position());
+        let separated = text.contains(&b',') || text.windows(2).any(|pair| pair == b"..");
+        if separated && text.contains(&b'{') && text.contains(&b'}') {
+            return self.fail_from(start, ErrorCode::AmbiguousBrace, "");
+        }
+        Ok(())
+    }
+
     /// Pushes the parts that the pieces become; true if there is a brace expansion among them.
     fn expand(&mut self, pieces: &[Piece<'a>], word_start: bool) -> Result<bool> {
         self.enter()?;
@@ -106,9 +121,6 @@ impl<'a> Parser<'a> {
             word_start = false;
         }
         self.emit(rest)?;
-        if any && pieces.iter().any(|piece| !is_transparent(piece)) {
-            return ambiguous(span_of(pieces));
-        }
         self.leave();
         Ok(any)
     }
@@ -161,13 +173,7 @@ impl<'a> Parser<'a> {
         Ok(Brace::List(self.stacks.words.take(self.arena, mark)))
     }
 
-    fn alternative(
-        &mut self,
-        inside: &[Piece<'a>],
-        from: usize,
-        to: usize,
-        word_start: bool,
-    ) -> Result<()> {
+    fn alternative(&mut self, inside: &[Piece<'a>], from: usize, to: usize, word_start: bool) -> Result<()> {
         let pieces = inside.get(from..to).unwrap_or(&[]);
         let mark = self.stacks.parts.len();
         if pieces.first().is_some_and(starts_with_tilde) {
@@ -287,6 +293,53 @@ impl<'a> Parser<'a> {
             self.stacks.parts.push(WordPart { kind: PartKind::Literal(piece.text()), span: piece.span });
         }
     }
+
+    /// Whether bash's brace scanner skips the part as one piece, as the parser did.
+    fn is_transparent(&self, part: &WordPart<'a>) -> bool {
+        match part.kind {
+            PartKind::Literal(_) | PartKind::Quoted(_) | PartKind::Glob(_) | PartKind::Tilde(_) => true,
+            // bash has turned `$'…'` into single quotes before.
+            PartKind::SingleQuoted(_) | PartKind::AnsiC(_) | PartKind::ProcessSubstitution(_) => true,
+            PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => {
+                parts.iter().all(|part| self.is_transparent_in_quotes(part))
+            }
+            PartKind::Parameter(parameter) => {
+                let braces = |part: &WordPart<'a>| match part.kind {
+                    PartKind::Literal(text) => text.contains(&b'{'),
+                    _ => !self.is_transparent(part),
+                };
+                is_plain(parameter) || operand(parameter).is_some_and(|parts| !parts.iter().any(braces))
+            }
+            PartKind::CommandSubstitution(substitution) => {
+                matches!(substitution.form, SubstitutionForm::Dollar | SubstitutionForm::Backquote)
+            }
+            PartKind::Arithmetic(arithmetic) => is_double_parenthesis(part, arithmetic.span),
+            PartKind::ExtendedGlob(_) | PartKind::Brace(_) | PartKind::ArrayAssignment(_) => false,
+        }
+    }
+
+    /// Likewise for a part between double quotes, where the scanner looks for the closing quote.
+    fn is_transparent_in_quotes(&self, part: &WordPart<'a>) -> bool {
+        match part.kind {
+            PartKind::Quoted(_) => true,
+            PartKind::Parameter(parameter) => {
+                is_plain(parameter)
+                    || operand(parameter).is_some_and(|parts| {
+                        parts.iter().all(|part| matches!(part.kind, PartKind::Quoted(_)))
+                    })
+            }
+            PartKind::CommandSubstitution(substitution) => match substitution.form {
+                SubstitutionForm::Dollar => true,
+                SubstitutionForm::Backquote => {
+                    let text = self.source.get(part.span.start as usize..part.span.end as usize);
+                    text.is_some_and(|text| !text.contains(&b'"'))
+                }
+                SubstitutionForm::Current | SubstitutionForm::Reply => false,
+            },
+            PartKind::Arithmetic(arithmetic) => is_double_parenthesis(part, arithmetic.span),
+            _ => false,
+        }
+    }
 }
 
 impl<'a> Piece<'a> {
@@ -382,50 +435,6 @@ fn is_integer(text: &[u8]) -> bool {
         && std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok())
 }
 
-/// Whether bash's brace scanner skips the part as one piece, as the parser did.
-fn is_transparent(piece: &Piece<'_>) -> bool {
-    match piece.unit {
-        Unit::Part(part) => part_is_transparent(&part),
-        _ => true,
-    }
-}
-
-fn part_is_transparent(part: &WordPart<'_>) -> bool {
-    match part.kind {
-        PartKind::Literal(text) => !text.contains(&b'{'),
-        PartKind::Quoted(_) | PartKind::SingleQuoted(_) | PartKind::Glob(_) | PartKind::Tilde(_) => true,
-        PartKind::AnsiC(text) => !text.contains(&b'\''),
-        PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => {
-            parts.iter().all(quoted_part_is_transparent)
-        }
-        PartKind::Parameter(parameter) => {
-            is_plain(parameter)
-                || operands(parameter).is_some_and(|parts| parts.iter().all(part_is_transparent))
-        }
-        PartKind::CommandSubstitution(substitution) => {
-            matches!(substitution.form, SubstitutionForm::Dollar | SubstitutionForm::Backquote)
-        }
-        PartKind::ProcessSubstitution(_) => true,
-        PartKind::Arithmetic(arithmetic) => is_double_parenthesis(part, arithmetic.span),
-        PartKind::ExtendedGlob(_) | PartKind::Brace(_) | PartKind::ArrayAssignment(_) => false,
-    }
-}
-
-/// Likewise for a part between double quotes, where the scanner looks for the closing quote.
-fn quoted_part_is_transparent(part: &WordPart<'_>) -> bool {
-    match part.kind {
-        PartKind::Quoted(_) => true,
-        PartKind::Parameter(parameter) => {
-            is_plain(parameter)
-                || operands(parameter)
-                    .is_some_and(|parts| parts.iter().all(|part| matches!(part.kind, PartKind::Quoted(_))))
-        }
-        PartKind::CommandSubstitution(substitution) => substitution.form == SubstitutionForm::Dollar,
-        PartKind::Arithmetic(arithmetic) => is_double_parenthesis(part, arithmetic.span),
-        _ => false,
-    }
-}
-
 /// `$((…))` rather than `$[…]`.
 fn is_double_parenthesis(part: &WordPart<'_>, expression: Span) -> bool {
     part.span.end.saturating_sub(expression.end) == 2
@@ -443,7 +452,7 @@ fn is_plain(parameter: &Parameter<'_>) -> bool {
 }
 
 /// The only operand, if there is exactly one and no subscript.
-fn operands<'a>(parameter: &Parameter<'a>) -> Option<&'a [WordPart<'a>]> {
+fn operand<'a>(parameter: &Parameter<'a>) -> Option<&'a [WordPart<'a>]> {
     if matches!(parameter.subscript, Some(Subscript::Index(_))) {
         return None;
     }

@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
         self.cursor.advance(1);
         let next = self.cursor.peek();
         if next == b'(' && self.in_document_operand {
-            return self.fail_from(start, ErrorCode::SubstitutionInDocumentOperand, "");
+            return self.fail_from(start, ErrorCode::DocumentOperand, "");
         }
         match next {
             b'(' if self.cursor.peek_second() == b'(' => {
@@ -179,9 +179,11 @@ impl<'a> Parser<'a> {
         self.enter()?;
         let pending = std::mem::take(&mut self.pending);
         let outer = std::mem::replace(&mut self.in_substitution, true);
-        let operand = std::mem::replace(&mut self.in_document_operand, false);
         let documents = self.documents;
+        self.blanks();
+        let first = std::mem::replace(&mut self.substitution_start, self.cursor.position());
         let script = self.list(Place::Inner)?;
+        self.substitution_start = first;
         self.blanks();
         match self.cursor.peek() {
             b')' => {}
@@ -193,7 +195,6 @@ impl<'a> Parser<'a> {
             return self.fail_from(start, ErrorCode::HereDocumentInSubstitution, "");
         }
         self.cursor.advance(1);
-        self.in_document_operand = operand;
         self.in_substitution = outer;
         self.pending = pending;
         self.leave();
@@ -214,7 +215,7 @@ impl<'a> Parser<'a> {
         let pending = std::mem::take(&mut self.pending);
         let outer = std::mem::replace(&mut self.in_substitution, true);
         let documents = self.documents;
-        let script = self.list(Place::Current)?;
+        let script = self.nonempty_list(Place::Current)?;
         self.blanks();
         if self.cursor.peek() != b'}' {
             return self.unterminated(ErrorCode::UnterminatedSubstitution, opener, "`}`");
@@ -238,6 +239,9 @@ impl<'a> Parser<'a> {
     /// double quotes also those before `"`.
     pub(super) fn backquoted(&mut self, context: Context) -> Result<()> {
         let start = self.cursor.position();
+        if self.in_document_operand {
+            return self.fail(ErrorCode::DocumentOperand, "");
+        }
         self.cursor.advance(1);
         let opener = self.cursor.span_from(start);
         let in_quotes = context == Context::DoubleQuoted;
@@ -274,10 +278,8 @@ impl<'a> Parser<'a> {
         };
         let pending = std::mem::take(&mut self.pending);
         let substitution = std::mem::replace(&mut self.in_substitution, false);
-        let operand = std::mem::replace(&mut self.in_document_operand, false);
         let extglob = self.extglob;
         let script = self.script_to_end()?;
-        self.in_document_operand = operand;
         self.extglob = extglob;
         self.in_substitution = substitution;
         self.pending = pending;

@@ -147,22 +147,23 @@ impl<'a> Parser<'a> {
             return Ok(&[]);
         }
         let span = self.cursor.span(start, end);
-        let tabs = document.strip_tabs
-            && (text.first() == Some(&b'\t') || text.windows(2).any(|pair| pair == b"\n\t"));
+        let has_pair = |pair: &[u8; 2]| text.windows(2).any(|two| two == pair);
+        let tabs = document.strip_tabs && (text.first() == Some(&b'\t') || has_pair(b"\n\t"));
         let active = !document.quoted && text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\'));
-        if !tabs && !active {
-            return Ok(self.arena.alloc_slice_copy(&[WordPart { kind: PartKind::Quoted(text), span }]));
-        }
+        let joined = active && has_pair(b"\\\n");
         let outer = self.cursor;
-        if tabs {
-            let (text, map) = self.without_tabs(start, end, document.quoted);
-            if !active {
-                return Ok(self.arena.alloc_slice_copy(&[WordPart { kind: PartKind::Quoted(text), span }]));
-            }
-            self.cursor = Cursor::derived(text, map);
+        let mut text = text;
+        if tabs || joined {
+            let (derived, map) = self.derived_body(document, start, end);
+            text = derived;
+            self.cursor = Cursor::derived(derived, map);
         } else {
             self.cursor = self.cursor.ending_at(end);
             self.cursor.set_position(start);
+        }
+        if !active {
+            self.cursor = outer;
+            return Ok(self.arena.alloc_slice_copy(&[WordPart { kind: PartKind::Quoted(text), span }]));
         }
         let extglob = self.extglob;
         let substitution = std::mem::replace(&mut self.in_substitution, false);
@@ -184,19 +185,37 @@ impl<'a> Parser<'a> {
         complete.into_bump_slice()
     }
 
-    /// A copy of the body in which the tabs at the beginning of each line are removed.
-    fn without_tabs(&self, start: usize, end: usize, quoted: bool) -> (&'a [u8], &'a [Segment]) {
+    /// A copy of the body as bash reads it, line by line: lines that a backslash continues are joined, wherever in
+    /// the body they stand, and then leading tabs are removed.
+    fn derived_body(
+        &self,
+        document: &HereDocument<'a>,
+        start: usize,
+        end: usize,
+    ) -> (&'a [u8], &'a [Segment]) {
         let mut text = BumpVec::with_capacity_in(end - start, self.arena);
         let mut map = BumpVec::new_in(self.arena);
-        let mut position = start;
-        while position < end {
-            while position < end && self.cursor.byte_at(position) == b'\t' {
-                position += 1;
+        let mut piece = start;
+        let mut at = start;
+        let mut line_start = true;
+        while at < end {
+            let byte = self.cursor.byte_at(at);
+            let escapes = byte == b'\\' && !document.quoted;
+            let skipped = if escapes && self.cursor.byte_at(at + 1) == b'\n' {
+                2
+            } else {
+                usize::from(line_start && document.strip_tabs && byte == b'\t')
+            };
+            if skipped > 0 {
+                self.cursor.copy_into(piece, at, &mut text, &mut map);
+                at += skipped;
+                piece = at;
+                continue;
             }
-            let line_end = (self.line_end(position, quoted) + 1).min(end);
-            self.cursor.copy_into(position, line_end, &mut text, &mut map);
-            position = line_end;
+            line_start = byte == b'\n';
+            at += if escapes { 2 } else { 1 };
         }
+        self.cursor.copy_into(piece, end, &mut text, &mut map);
         (text.into_bump_slice(), map.into_bump_slice())
     }
 }

@@ -23,8 +23,9 @@ mod word;
 use crate::chars::{Keyword, LONGEST_KEYWORD, is_metacharacter};
 use crate::cursor::{Cursor, END};
 use crate::{
-    AndOr, ArrayElement, Assignment, CaseArm, Connector, Dialect, ErrorCode, HereDocument, Item, Note,
-    NoteKind, Options, ParseError, Parsed, Pipeline, Redirect, Script, Span, Stage, Word, WordPart,
+    AndOr, ArrayElement, Assignment, AssignmentValue, CaseArm, CommandKind, Connector, Dialect, ErrorCode,
+    HereDocument, Item, Note, NoteKind, Options, ParseError, Parsed, PartKind, Pipeline, Redirect, Script,
+    Span, Stage, Word, WordPart,
 };
 use bumpalo::Bump;
 use stack::Stack;
@@ -45,8 +46,10 @@ pub(crate) struct Parser<'a> {
     extglob: bool,
     /// Inside `$(…)` or `<(…)`, whose text bash prints and reads again before it runs it.
     in_substitution: bool,
-    /// In a pattern or number of `${…}` in a here-document, where bash 5.2 cannot read `$(…)`.
+    /// In a pattern or number of `${…}` in a here-document, where bash 5.2 reads substitutions wrongly.
     in_document_operand: bool,
+    /// Where the first command of the innermost substitution begins.
+    substitution_start: usize,
     depth: u16,
     max_depth: u16,
     fuel: u64,
@@ -114,6 +117,7 @@ impl<'a> Parser<'a> {
             extglob: options.extglob && options.dialect == Dialect::Bash,
             in_substitution: false,
             in_document_operand: false,
+            substitution_start: usize::MAX,
             depth: 0,
             max_depth: options.max_depth,
             fuel: FUEL_PER_BYTE * source.len() as u64 + FUEL,
@@ -248,6 +252,7 @@ impl<'a> Parser<'a> {
         let mut negated = false;
         let mut timed = false;
         let mut prefixed = false;
+        let first = self.in_substitution && start == self.substitution_start;
         while let Some((keyword, end)) = self.keyword()? {
             match keyword {
                 Keyword::Bang => {
@@ -268,7 +273,7 @@ impl<'a> Parser<'a> {
             prefixed = true;
             self.blanks();
         }
-        if prefixed && !self.posix && self.ends_empty_pipeline(timed) {
+        if prefixed && !self.posix && self.ends_empty_pipeline(timed && first) {
             let span = self.cursor.span_from(start);
             return Ok(Pipeline { stages: &[], negated, timed, span });
         }
@@ -300,6 +305,9 @@ impl<'a> Parser<'a> {
             }
         }
         let stages = self.stacks.stages.take(self.arena, mark);
+        if first && timed && !stages.first().is_some_and(is_plain) {
+            return self.fail_from(start, ErrorCode::TimeInSubstitution, "");
+        }
         let end = stages.last().map_or(Span::default(), |stage| stage.command.span);
         Ok(Pipeline { stages, negated, timed, span: self.cursor.span_from(start).to_end_of(end) })
     }
@@ -315,11 +323,11 @@ impl<'a> Parser<'a> {
     }
 
     /// After `!` or `time`: nothing more belongs to the pipeline.
-    fn ends_empty_pipeline(&mut self, timed: bool) -> bool {
+    fn ends_empty_pipeline(&mut self, at_parenthesis: bool) -> bool {
         match self.cursor.peek() {
             END | b'\n' => true,
             b';' => !matches!(self.cursor.peek_second(), b';' | b'&'),
-            b')' => timed && self.in_substitution,
+            b')' => at_parenthesis,
             _ => false,
         }
     }
@@ -498,6 +506,16 @@ impl<'a> Parser<'a> {
         self.note(NoteKind::PosixDiffers, start);
         Ok(())
     }
+}
+
+/// Whether a command reads the same when the word before it is not reserved.
+fn is_plain(stage: &Stage<'_>) -> bool {
+    let CommandKind::Simple(simple) = stage.command.kind else { return false };
+    let scalar = |assignment: &Assignment<'_>| {
+        assignment.subscript.is_none() && matches!(assignment.value, AssignmentValue::Scalar(_))
+    };
+    let array = |part: &WordPart<'_>| matches!(part.kind, PartKind::ArrayAssignment(_));
+    simple.assignments.iter().all(scalar) && !simple.words.iter().any(|word| word.parts.iter().any(array))
 }
 
 impl Span {

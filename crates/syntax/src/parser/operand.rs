@@ -43,7 +43,7 @@ impl<'a> Parser<'a> {
         let inner = if in_quotes { Context::QuotedPattern } else { Context::Operand };
         let slash = kind == Operand::SearchPattern;
         if self.cursor.peek() == b'~' {
-            self.tilde_in_operand();
+            self.tilde_in_operand()?;
         }
         loop {
             let byte = self.cursor.peek();
@@ -88,15 +88,19 @@ impl<'a> Parser<'a> {
     }
 
     /// A tilde at the beginning of an operand: a prefix if only a login name follows it, up to a slash or the end.
-    fn tilde_in_operand(&mut self) {
+    fn tilde_in_operand(&mut self) -> Result<()> {
         let rest = self.cursor.rest().get(1..).unwrap_or(&[]);
         let login =
             rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-_.".contains(byte)).count();
+        if rest.get(login) == Some(&b':') {
+            return self.fail(ErrorCode::AmbiguousTilde, "");
+        }
         if matches!(rest.get(login), Some(b'/' | b'}')) {
             let start = self.cursor.position();
             self.cursor.advance(1 + login);
             self.push(PartKind::Tilde(self.cursor.slice(start + 1, start + 1 + login)), start);
         }
+        Ok(())
     }
 
     /// The operand of `"${x-word}"` and its kin.
@@ -182,7 +186,7 @@ impl<'a> Parser<'a> {
         self.spend(text.len())?;
         let ambiguous =
             |byte: &u8| *byte == b'"' || (self.posix && matches!(byte, b'}' | b'{' | b'\\' | b'$' | b'`'));
-        if text.iter().any(ambiguous) {
+        if text.iter().any(ambiguous) || text.windows(2).any(|pair| pair == b"\\}") {
             return self.fail_from(start, ErrorCode::AmbiguousQuote, "");
         }
         self.cursor.set_position(start);

@@ -63,9 +63,7 @@ impl<'a> Parser<'a> {
         let opener = self.cursor.span_from(start);
         self.enter()?;
         let mark = self.stacks.parts.len();
-        let operand = std::mem::replace(&mut self.in_document_operand, false);
         self.quoted_text(context, opener)?;
-        self.in_document_operand = operand;
         self.leave();
         Ok(self.stacks.parts.take(self.arena, mark))
     }
@@ -91,6 +89,9 @@ impl<'a> Parser<'a> {
                     self.cursor.advance(1);
                     return Ok(());
                 }
+                b'\\' if closes && self.in_document_operand => {
+                    return self.fail(ErrorCode::DocumentOperand, "");
+                }
                 b'\\' if context == Context::InnerQuotes => {
                     return self.fail(ErrorCode::AmbiguousQuote, "");
                 }
@@ -102,7 +103,8 @@ impl<'a> Parser<'a> {
                 }
                 b'`' => self.backquoted(context)?,
                 _ => {
-                    let length = self.quoted_run(closes, context == Context::InnerQuotes);
+                    let length =
+                        self.quoted_run(closes, context == Context::InnerQuotes || self.in_document_operand);
                     self.push_quoted(length);
                 }
             }

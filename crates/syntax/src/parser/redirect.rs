@@ -164,10 +164,13 @@ impl<'a> Parser<'a> {
 
     fn target(&mut self, operator: RedirectOperator, duplicates: bool) -> Result<Word<'a>> {
         let start = self.cursor.position();
-        let mode = if operator == RedirectOperator::HereString { Mode::PLAIN } else { Mode::ARGUMENT };
+        let mode = if operator == RedirectOperator::HereString { Mode::VALUE } else { Mode::ARGUMENT };
         let word = self.word(mode)?;
         let text = self.cursor.slice(start, self.cursor.position());
-        if matches!(self.cursor.peek(), b'<' | b'>') && reads_as_descriptor(text) && (self.posix || !duplicates) {
+        if matches!(self.cursor.peek(), b'<' | b'>')
+            && reads_as_descriptor(text)
+            && (self.posix || !duplicates)
+        {
             return self.fail_from(start, ErrorCode::GluedDescriptor, "");
         }
         if duplicates {

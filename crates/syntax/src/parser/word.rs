@@ -38,9 +38,7 @@ impl Mode {
     pub(super) const ARGUMENT: Self = Self { braces: true, tilde: Tilde::Argument, ..Self::BASE };
     /// A word that is not brace-expanded: after `case`, a `case` pattern, in `[[ ]]`.
     pub(super) const SINGLE: Self = Self { tilde: Tilde::Argument, ..Self::BASE };
-    /// A here-string.
-    pub(super) const PLAIN: Self = Self::BASE;
-    /// The value of an assignment.
+    /// The value of an assignment, a here-string.
     pub(super) const VALUE: Self = Self { tilde: Tilde::Value, ..Self::BASE };
     /// The value of a subscripted element, where a brace expansion has to be seen to be refused.
     pub(super) const VALUE_WITH_BRACES: Self = Self { braces: true, ..Self::VALUE };
@@ -74,6 +72,7 @@ impl<'a> Parser<'a> {
         let mark = self.stacks.parts.len();
         let extglob = self.extglob || mode.pattern;
         let mut brace = false;
+        let mut opaque = false;
         if mode.tilde != Tilde::Never && self.cursor.peek() == b'~' {
             self.tilde(mode.tilde == Tilde::Value)?;
         }
@@ -93,8 +92,10 @@ impl<'a> Parser<'a> {
                     _ => break,
                 }
             } else if class & QUOTE != 0 {
+                opaque = true;
                 self.quotation_or_expansion(byte, Context::Word)?;
             } else if extglob && class & EXTGLOB != 0 && self.cursor.peek_second() == b'(' {
+                opaque = true;
                 self.extended_glob(false)?;
             } else if class & GLOB != 0 {
                 self.push_glob(byte);
@@ -106,8 +107,13 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        if brace && mode.braces && !self.posix {
-            self.expand_braces(mark)?;
+        if mode.braces && !self.posix {
+            if opaque {
+                self.check_hidden_braces(mark, start)?;
+            }
+            if brace {
+                self.expand_braces(mark)?;
+            }
         }
         let parts = self.stacks.parts.take(self.arena, mark);
         Ok(Word { parts, span: self.cursor.span_from(start) })

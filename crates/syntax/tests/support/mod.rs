@@ -5,7 +5,12 @@
 //! `D[…]`, `M[…]` are `"…"` and `$"…"`, `G*` a glob character, `X@[…]` an extended pattern, `B[…]` a brace
 //! expansion, `T[…]` a tilde prefix.
 #![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::print_stderr, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
 
 pub mod shell;
 pub mod table;
@@ -110,7 +115,8 @@ impl Dump<'_> {
     /// `pipes_stderr`: followed by `|&`, of which bash makes a redirection, the last one.
     fn command_with(&mut self, command: &Command<'_>, pipes_stderr: bool) {
         let merged = pipes_stderr && self.1;
-        let redirected = (merged || !command.redirects.is_empty()) && !matches!(command.kind, CommandKind::Simple(_));
+        let redirected =
+            (merged || !command.redirects.is_empty()) && !matches!(command.kind, CommandKind::Simple(_));
         if redirected {
             self.put("(redirect ");
         }

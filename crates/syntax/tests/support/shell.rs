@@ -98,12 +98,13 @@ pub fn corpus() -> Vec<String> {
     commands.into_iter().step_by(step).collect()
 }
 
-/// A small generator of random numbers, the same on every machine.
+/// A small generator of random numbers, the same on every machine. `SHWARD_SEED` gives other numbers.
 pub struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        let other = std::env::var("SHWARD_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+        Self(seed.wrapping_add(other).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
     /// A number below `bound`.

@@ -169,7 +169,8 @@ fn parameter(parameter: &Parameter<'_>, quoted: bool) -> Option<Text> {
                 Some(word) => text(word.parts, false)?.bytes,
                 None => Vec::new(),
             };
-            if pattern.is_empty() || which != Replace::First {
+            // After its quotes are removed, the pattern may begin with a sign that anchors it.
+            if which != Replace::First || matches!(pattern.first(), None | Some(b'#' | b'%' | b'/')) {
                 return None;
             }
             match value.windows(pattern.len()).position(|window| window == pattern) {

@@ -121,7 +121,8 @@ pub fn expected(parsed: &Parsed<'_>) -> Option<Vec<Vec<u8>>> {
         },
         ([_], _, [redirect], 2) => match redirect.target {
             RedirectTarget::HereDocument(document) => Some(vec![value::single(document.body())?]),
-            RedirectTarget::Word(_) => None,
+            // A here-string, to which the shell adds a newline.
+            RedirectTarget::Word(word) => Some(vec![[value::single(word.parts)?, b"\n".to_vec()].concat()]),
         },
         _ => None,
     }
