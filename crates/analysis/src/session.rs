@@ -68,11 +68,24 @@ pub(crate) trait Session<'a> {
 
     /// Text is executed as shell commands (`sh -c`, `system(3)`). `span` is where the text stands in the command that was
     /// asked about. Returns what it writes to standard output.
-    fn run_text(&mut self, text: &'a [u8], dialect: Dialect, arguments: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a>;
+    fn run_text(
+        &mut self,
+        text: &'a [u8],
+        dialect: Dialect,
+        arguments: &'a [Field<'a>],
+        stdin: Stream<'a>,
+        how: Reentry,
+        span: Span,
+    ) -> Stream<'a>;
 
     /// A variable of the environment gets a value for what the closure runs (`env NAME=value cmd`). The value is judged:
     /// a variable that carries execution is an effect.
-    fn with_variable(&mut self, name: &'a [u8], value: &Field<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>));
+    fn with_variable(
+        &mut self,
+        name: &'a [u8],
+        value: &Field<'a>,
+        inner: &mut dyn FnMut(&mut dyn Session<'a>),
+    );
 
     /// Records that the script has written this file with this content, so that reading or executing it later is understood.
     fn wrote(&mut self, target: Target<'a>, content: Stream<'a>);

@@ -57,13 +57,13 @@ use traps::Trap;
 /// let arena = bumpalo::Bump::new();
 /// let request = Request {
 ///     source: Source::Command(b"cd src && wc -l *.rs > ../count"),
-///     cwd: b"/work",
-///     workspace: b"/work",
+///     cwd: b"/workspace",
+///     workspace: b"/workspace",
 ///     home: b"/home/me",
 ///     dialect: Default::default(),
 /// };
 /// let plan = analyze(&arena, &request, &Frozen);
-/// assert_eq!(plan.invocations[1].cwd, Some(b"/work/src".as_slice()));
+/// assert_eq!(plan.invocations[1].cwd, Some(b"/workspace/src".as_slice()));
 /// ```
 pub fn analyze<'a>(arena: &'a Bump, request: &Request<'a>, world: &dyn World) -> Plan<'a> {
     match request.source {
