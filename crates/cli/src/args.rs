@@ -40,12 +40,12 @@ impl Args {
                 }
                 Some(Arg::Short('h')) => HELP.name,
                 Some(Arg::Short(c)) => return Err(unknown(verb, &format!("-{c}"))),
-                Some(Arg::Long(name)) => match verb.flags.iter().find(|f| f.name == name) {
+                Some(Arg::Long(name)) => match verb.flags().find(|f| f.name == name) {
                     Some(flag) => flag.name,
                     None => return Err(unknown(verb, &format!("--{name}"))),
                 },
             };
-            let takes_value = verb.flags.iter().any(|f| f.name == name && f.value.is_some());
+            let takes_value = verb.flags().any(|f| f.name == name && f.value.is_some());
             let value =
                 if takes_value { parser.value().map_err(|e| e.to_string())? } else { OsString::new() };
             args.values.push((name, value));
@@ -87,10 +87,8 @@ impl Args {
 }
 
 fn unknown(verb: &Verb, name: &str) -> String {
-    let near = verb
-        .flags
-        .iter()
-        .find(|f| name.trim_start_matches('-').starts_with(f.name.get(..3).unwrap_or(f.name)));
+    let near =
+        verb.flags().find(|f| name.trim_start_matches('-').starts_with(f.name.get(..3).unwrap_or(f.name)));
     match near {
         Some(flag) => format!("unknown option {name}; did you mean --{}?", flag.name),
         None => format!("unknown option {name}; `shward {} --help` lists the options", verb.name),

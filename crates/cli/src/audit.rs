@@ -24,6 +24,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
 }
 
 fn verify(args: &Args, files: &[String]) -> Result<Exit, Fail> {
+    if args.has(&LAST) {
+        return Err(Fail::usage("--last belongs to `audit show`; `audit verify` reads the whole log"));
+    }
     let verification = Verification::new();
     let report = if files.is_empty() {
         verification.log(&setup::log_path(args)?)
@@ -33,9 +36,9 @@ fn verify(args: &Args, files: &[String]) -> Result<Exit, Fail> {
     }
     .map_err(|e| Fail::io(e.to_string()))?;
     if args.has(&JSON) {
-        terminal::line(&json(&report).to_string());
+        terminal::line(&json(&report).to_string())?;
     } else {
-        terminal::line(&text(&report));
+        terminal::line(&text(&report))?;
     }
     Ok(if report.broken.is_some() { Exit::Found } else { Exit::Allow })
 }
@@ -57,7 +60,7 @@ fn show(args: &Args) -> Result<Exit, Fail> {
         } else {
             entry_line(&entry)
         };
-        terminal::line(&line);
+        terminal::line(&line)?;
     }
     Ok(Exit::Allow)
 }

@@ -3,10 +3,12 @@
 use crate::args::Args;
 use crate::ask::Directories;
 use crate::exit::Exit;
-use crate::terminal::Fail;
+use crate::flags::{ARGV, FILE, WORKSPACE};
+use crate::terminal::{self, Fail};
 use serde::Deserialize;
 use shward::{Action, Firewall, MAX_COMMAND, Request, Setting};
-use std::io::{self, BufRead as _, BufWriter, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
+use std::path::PathBuf;
 
 /// Longest accepted line: a command of the greatest length with every byte escaped, and room for the rest.
 const MAX_LINE: usize = 6 * MAX_COMMAND + (64 << 10);
@@ -28,24 +30,40 @@ struct Line {
     workspace: Option<String>,
 }
 
+/// Where a request starts and what it may change, when its line does not say.
+struct Defaults {
+    cwd: PathBuf,
+    home: PathBuf,
+    /// `None`: each request's own `cwd`.
+    workspace: Option<PathBuf>,
+}
+
 /// Answers every line of standard input.
 ///
 /// # Errors
-/// Standard input cannot be read. A bad line is answered by an object with `error`, and the exit code is then 65.
+/// Standard input cannot be read, or standard output not written. A bad line is answered by an object with `error`, and
+/// the exit code is then 65.
 pub(crate) fn run(args: &Args, firewall: &Firewall, setting: &Setting) -> Result<Exit, Fail> {
-    if args.command.is_some() {
-        return Err(Fail::usage("--batch reads its commands from standard input; leave out what follows --"));
+    if args.command.is_some() || !args.operands.is_empty() || args.has(&ARGV) || args.has(&FILE) {
+        return Err(Fail::usage(
+            "--batch reads its commands from standard input; leave out --argv, --file and the command",
+        ));
     }
-    let defaults = Directories::from(args)?;
-    let mut input = io::stdin().lock();
+    let Directories { cwd, workspace, home } = Directories::from(args)?;
+    let defaults = Defaults { cwd, home, workspace: args.has(&WORKSPACE).then_some(workspace) };
+    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut output = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut line = Vec::new();
     let mut exit = Exit::Allow;
     loop {
+        // The read may wait, and whoever writes the requests may wait for the answers so far.
+        if !input.buffer().contains(&b'\n') && !terminal::delivered(output.flush())? {
+            return Ok(exit);
+        }
         line.clear();
         let read = input.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).map_err(failed)?;
         if read == 0 {
-            break;
+            return Ok(exit);
         }
         if line.len() > MAX_LINE && !line.ends_with(b"\n") {
             skip_line(&mut input).map_err(failed)?;
@@ -54,28 +72,23 @@ pub(crate) fn run(args: &Args, firewall: &Firewall, setting: &Setting) -> Result
             continue;
         }
         let answer = answer(&line, &defaults, firewall, setting)
-            .and_then(|a| serde_json::to_vec(&a).map_err(|e| (None, e.to_string())));
-        let written = match answer {
-            Ok(answer) => output.write_all(&answer),
-            Err((id, error)) => {
+            .and_then(|a| serde_json::to_vec(&a).map_err(|e| (None, e.to_string())))
+            .unwrap_or_else(|refused| {
                 exit = Exit::BadInput;
-                let mut object = serde_json::json!({ "v": 1 });
-                if let (Some(object), Some(id)) = (object.as_object_mut(), id) {
-                    object.insert("id".into(), id);
-                }
-                if let Some(object) = object.as_object_mut() {
-                    object.insert("error".into(), error.into());
-                }
-                output.write_all(object.to_string().as_bytes())
-            }
-        };
-        // Whoever reads the answers may stop reading; that is no error of ours.
-        if written.and_then(|()| output.write_all(b"\n")).is_err() {
+                error_object(refused)
+            });
+        if !terminal::delivered(output.write_all(&answer).and_then(|()| output.write_all(b"\n")))? {
             return Ok(exit);
         }
     }
-    let _ = output.flush();
-    Ok(exit)
+}
+
+fn error_object((id, error): Refused) -> Vec<u8> {
+    let mut object = serde_json::Map::new();
+    object.insert("v".to_owned(), 1.into());
+    object.extend(id.map(|id| ("id".to_owned(), id)));
+    object.insert("error".to_owned(), error.into());
+    serde_json::Value::Object(object).to_string().into_bytes()
 }
 
 fn failed(e: io::Error) -> Fail {
@@ -103,7 +116,7 @@ type Refused = (Option<serde_json::Value>, String);
 
 fn answer(
     line: &[u8],
-    defaults: &Directories,
+    defaults: &Defaults,
     firewall: &Firewall,
     setting: &Setting,
 ) -> Result<shward::Checked, Refused> {
@@ -119,7 +132,11 @@ fn answer(
     let cwd = line.cwd.map_or_else(|| defaults.cwd.clone(), Into::into);
     let request = Request {
         action,
-        workspace: line.workspace.map_or_else(|| cwd.clone(), Into::into),
+        workspace: line
+            .workspace
+            .map(Into::into)
+            .or_else(|| defaults.workspace.clone())
+            .unwrap_or_else(|| cwd.clone()),
         cwd,
         home: line.home.map_or_else(|| defaults.home.clone(), Into::into),
         session: None,

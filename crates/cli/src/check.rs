@@ -39,9 +39,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let request = ask::request(args)?;
     let checked = firewall.check(&request, &setting).map_err(fail)?;
     if args.has(&JSON) {
-        terminal::line(&serde_json::to_string(&checked).map_err(|e| Fail::io(e.to_string()))?);
+        terminal::line(&serde_json::to_string(&checked).map_err(|e| Fail::io(e.to_string()))?)?;
     } else {
-        terminal::line(&text(&checked));
+        terminal::line(&text(&checked))?;
     }
     Ok(exit(checked.decision))
 }

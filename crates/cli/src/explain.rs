@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let input = |e: shward::BadRequest| Fail::input(e.to_string());
     let checked = firewall.examine(&request, &setting).map_err(input)?;
     if args.has(&JSON) {
-        terminal::line(&serde_json::to_string(&checked).map_err(|e| Fail::io(e.to_string()))?);
+        terminal::line(&serde_json::to_string(&checked).map_err(|e| Fail::io(e.to_string()))?)?;
         return Ok(check::exit(checked.decision));
     }
     let mut other = setting;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     if args.has(&SANDBOX) && !args.has(&FROZEN) {
         out.push_str(&sandbox(&firewall, &request)?);
     }
-    terminal::line(out.trim_end());
+    terminal::line(out.trim_end())?;
     Ok(check::exit(checked.decision))
 }
 

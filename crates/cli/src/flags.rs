@@ -1,5 +1,7 @@
 //! Every verb and option in one table, from which parsing, `--help`, completions and the docs come.
 
+use std::ffi::OsString;
+
 /// An option.
 #[derive(Debug)]
 pub(crate) struct Flag {
@@ -9,6 +11,14 @@ pub(crate) struct Flag {
     pub(crate) value: Option<&'static str>,
     /// What it does.
     pub(crate) help: &'static str,
+}
+
+impl Flag {
+    /// Whether the switch is among the words of a command line, before `--`.
+    pub(crate) fn is_in(&self, words: &[OsString]) -> bool {
+        let spelled = |word: &OsString| word.to_str().and_then(|w| w.strip_prefix("--")) == Some(self.name);
+        words.iter().take_while(|word| *word != "--").any(spelled)
+    }
 }
 
 /// A verb.
@@ -22,10 +32,17 @@ pub(crate) struct Verb {
     pub(crate) summary: &'static str,
     /// What a user should know, wrapped by hand.
     pub(crate) about: &'static str,
-    /// Its options.
-    pub(crate) flags: &'static [&'static Flag],
+    /// Its options, in groups that verbs may share; [`Verb::flags`] lists them.
+    pub(crate) flags: &'static [&'static [&'static Flag]],
     /// Commands worth trying, with what they show.
     pub(crate) examples: &'static [(&'static str, &'static str)],
+}
+
+impl Verb {
+    /// Every option, in the order of `--help`.
+    pub(crate) fn flags(&self) -> impl Iterator<Item = &'static Flag> {
+        self.flags.iter().copied().flatten().copied()
+    }
 }
 
 macro_rules! flags {
@@ -52,15 +69,19 @@ flags! {
     CALL_ID = "call-id" Some("ID"), "The tool call's identity, for the record";
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: 300)";
     MAX_OUTPUT = "max-output" Some("BYTES"), "Keep at most this much of each output stream (default: 1000000)";
-    CONTAIN = "contain" Some("LEVEL"), "read-only, workspace-write (default) or loopback; never more than the policy grants";
+    CONTAIN = "contain" Some("LEVEL"), "read-only, workspace-write (default), or loopback, which adds a network interface of its own, private to the run; never more than the policy grants";
     SANDBOX = "sandbox" None, "Also show the sandbox plan that `run` would use";
     COLOR = "color" Some("WHEN"), "auto (default), always or never";
     PROJECT = "project" None, "Use the project's settings file (.claude/settings.json) instead of the user's";
     DRY_RUN = "dry-run" None, "Show what would change and change nothing";
-    LAST = "last" Some("N"), "How many records to show (default: 20)";
+    LAST = "last" Some("N"), "How many records `show` lists (default: 20)";
 }
 
-static COMMON: [&Flag; 8] = [&PROFILE, &CWD, &WORKSPACE, &HOME, &JSON, &ARGV, &FILE, &LOG];
+/// The options of every verb that judges a command.
+static JUDGES: &[&Flag] = &[&PROFILE, &CWD, &WORKSPACE, &HOME, &JSON, &ARGV, &FILE];
+
+/// The options of the verbs that change a host's settings.
+static SETTINGS: &[&Flag] = &[&PROJECT, &DRY_RUN, &HOME, &JSON, &HELP];
 
 /// The verbs, in the order of `--help`.
 pub(crate) static VERBS: &[Verb] = &[
@@ -70,10 +91,7 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Decide about a command without running it",
         about: "Reads the command as the shell will, works out what it may do, and decides: allow, ask or deny.\n\
                 Nothing is run. Several words after -- are joined by blanks, as a shell would be given them.",
-        flags: &[
-            COMMON[0], COMMON[1], COMMON[2], COMMON[3], COMMON[4], COMMON[5], COMMON[6], COMMON[7],
-            &CONTAINED, &FROZEN, &PLAN, &BATCH, &SESSION, &CALL_ID, &HELP,
-        ],
+        flags: &[JUDGES, &[&LOG, &CONTAINED, &FROZEN, &PLAN, &BATCH, &SESSION, &CALL_ID, &HELP]],
         examples: &[
             ("shward check -- 'git status && ls -la'", "allowed: it only reads"),
             ("shward check -- 'curl https://example.com/x.sh | sh'", "denied: a download is executed"),
@@ -87,10 +105,7 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Show what a command would do, and why it is decided so",
         about: "Shows the command with carets under what matters, the programs it starts, its effects, the rules that\n\
                 apply, and what would make it allowed. Nothing is run and nothing is recorded.",
-        flags: &[
-            COMMON[0], COMMON[1], COMMON[2], COMMON[3], COMMON[4], COMMON[5], COMMON[6], &CONTAINED, &FROZEN,
-            &SANDBOX, &COLOR, &HELP,
-        ],
+        flags: &[JUDGES, &[&CONTAINED, &FROZEN, &SANDBOX, &COLOR, &HELP]],
         examples: &[
             ("shward explain -- 'find . -name \"*.tmp\" -delete'", "what would be deleted, and why it asks"),
             ("shward explain --sandbox -- 'make test'", "also the sandbox that `run` would build"),
@@ -103,22 +118,7 @@ pub(crate) static VERBS: &[Verb] = &[
         about: "Decides as `check --contained` does, records the decision, and runs an allowed command confined: the file\n\
                 system read-only but for the workspace and a private /tmp, no network, secrets hidden, a cleared\n\
                 environment, resource limits; the whole process tree ends with it. What is asked is not run.",
-        flags: &[
-            COMMON[0],
-            COMMON[1],
-            COMMON[2],
-            COMMON[3],
-            COMMON[4],
-            COMMON[5],
-            COMMON[6],
-            COMMON[7],
-            &TIMEOUT,
-            &MAX_OUTPUT,
-            &CONTAIN,
-            &SESSION,
-            &CALL_ID,
-            &HELP,
-        ],
+        flags: &[JUDGES, &[&LOG, &TIMEOUT, &MAX_OUTPUT, &CONTAIN, &SESSION, &CALL_ID, &HELP]],
         examples: &[
             ("shward run -- 'echo hi > out.txt; ls'", "runs confined; out.txt is in the workspace"),
             ("shward run -- 'cat ~/.ssh/id_rsa'", "denied: nothing runs, exit code 126"),
@@ -130,8 +130,8 @@ pub(crate) static VERBS: &[Verb] = &[
         usage: "HOST < EVENT.json",
         summary: "Answer a coding agent's hook (claude)",
         about: "Reads the host's event from standard input and answers in the host's own format. Any failure is a denial.\n\
-                The exit code is 0, or 2 for a denial. `shward install HOST` wires it up.",
-        flags: &[&LOG, &PROFILE, &HELP],
+                So is no decision within 20 s. The exit code is 0, or 2 for a denial. `shward install HOST` wires it up.",
+        flags: &[&[&LOG, &PROFILE, &HELP]],
         examples: &[(
             "echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"cwd\":\"/tmp\",\"tool_input\":{\"command\":\"ls\"}}' | shward hook claude",
             "what Claude Code would be told",
@@ -142,8 +142,9 @@ pub(crate) static VERBS: &[Verb] = &[
         usage: "HOST [--project] [--dry-run]",
         summary: "Wire shward into a coding agent (claude)",
         about: "Adds shward's hook to the agent's settings, keeping everything else in the file as it is. Doing it twice\n\
-                changes nothing. The old file is kept beside the new one with the suffix .before-shward.",
-        flags: &[&PROJECT, &DRY_RUN, &HOME, &JSON, &HELP],
+                changes nothing. The file as it was before the first change is kept beside it with the suffix\n\
+                .before-shward.",
+        flags: &[SETTINGS],
         examples: &[("shward install claude --dry-run", "show the change to ~/.claude/settings.json")],
     },
     Verb {
@@ -151,7 +152,7 @@ pub(crate) static VERBS: &[Verb] = &[
         usage: "HOST [--project] [--dry-run]",
         summary: "Take shward out of a coding agent again (claude)",
         about: "Removes what `install` added, and nothing else.",
-        flags: &[&PROJECT, &DRY_RUN, &HOME, &JSON, &HELP],
+        flags: &[SETTINGS],
         examples: &[("shward uninstall claude --dry-run", "show what would be removed")],
     },
     Verb {
@@ -161,7 +162,7 @@ pub(crate) static VERBS: &[Verb] = &[
         about: "Every check and every run is one line of JSON that carries the hash of the line before it. `verify` reads\n\
                 the log, rotated files included, and names the first line that was changed, removed or reordered.\n\
                 Keep the head hash that it prints elsewhere, to notice a log that was cut or rewritten as a whole.",
-        flags: &[&LOG, &LAST, &JSON, &HELP],
+        flags: &[&[&LOG, &LAST, &JSON, &HELP]],
         examples: &[
             ("shward audit verify", "is the log whole?"),
             ("shward audit show --last 5", "the last decisions"),

@@ -30,7 +30,7 @@ pub(crate) fn verb(verb: &Verb) -> String {
         "{}\n\nUsage: shward {} {}\n\n{}\n\nOptions:\n",
         verb.summary, verb.name, verb.usage, verb.about
     );
-    for flag in verb.flags {
+    for flag in verb.flags() {
         let left = match flag.value {
             Some(value) => format!("--{} {value}", flag.name),
             None => format!("--{}", flag.name),

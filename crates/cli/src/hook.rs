@@ -1,18 +1,29 @@
-//! `hook`: a host's event in, the host's answer out. Every failure of ours is a denial; the exit code is 0 or 2.
+//! `hook`: a host's event in, the host's answer out. Every failure of ours is a denial, and so is being late; the exit
+//! code is 0 or 2.
 
 use crate::args::Args;
 use crate::exit::Exit;
 use crate::flags;
-use crate::{help, setup, terminal};
+use crate::{help, setup, shown, terminal};
 use shward::{Action, Checked, Decision, Request, Setting};
 use shward_hosts::{Answer, Command, Question, claude};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// Longest accepted event: the longest command with every byte escaped, and room for the rest.
 const MAX_EVENT: u64 = 8 << 20;
+
+/// How long a decision may take. Hosts let the command run when a hook is late; this is well before the timeout that
+/// `install` writes.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Set by whoever is first to answer, the decision or the deadline; the other then stays silent.
+static ANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// Answers the event on standard input.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Exit {
@@ -25,14 +36,19 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Exit {
         )]
         std::process::exit(2);
     }));
+    if let Err(e) = thread::Builder::new().spawn(deny_late) {
+        return deny(&format!("the deadline cannot be watched: {e}"));
+    }
     let Some(verb) = flags::verb("hook") else { return deny("the hook verb is missing") };
     let args = match Args::parse(verb, words) {
         Ok(args) => args,
         Err(message) => return deny(&message),
     };
     if args.has(&flags::HELP) {
-        terminal::line(&help::verb(verb));
-        return Exit::Allow;
+        return match terminal::line(&help::verb(verb)) {
+            Ok(()) => Exit::Allow,
+            Err(fail) => deny(&fail.message),
+        };
     }
     match args.operands.as_slice() {
         [host] if host == claude::HOST => {}
@@ -41,10 +57,22 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Exit {
     match answer(&args) {
         Ok(answer) => say(&answer),
         Err(message) => say(&claude::answer(
-            Decision::Deny.into_host(),
+            shward_hosts::Decision::Deny,
             &format!("shward failed, so the command is denied: {message}"),
         )),
     }
+}
+
+/// Waits for the deadline, and denies if no answer has been begun by then.
+fn deny_late() {
+    thread::sleep(DEADLINE);
+    if ANSWERED.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let seconds = DEADLINE.as_secs();
+    terminal::error(&format!("shward: no decision within {seconds} s, so the command is denied; try again"));
+    #[expect(clippy::exit, reason = "the thread that decides may be stuck, and cannot be made to return")]
+    std::process::exit(2);
 }
 
 fn answer(args: &Args) -> Result<Answer, String> {
@@ -59,6 +87,10 @@ fn answer(args: &Args) -> Result<Answer, String> {
     }
     let command = match claude::question(&event).map_err(|e| e.to_string())? {
         Question::NotOurs => return Ok(claude::no_opinion()),
+        Question::OtherShell(shell) => {
+            let reason = format!("shward reads Bash only, so {shell} is denied; use the Bash tool instead");
+            return Ok(claude::answer(shward_hosts::Decision::Deny, &reason));
+        }
         Question::Command(command) => command,
     };
     let firewall = setup::firewall(args).map_err(|f| f.message)?;
@@ -66,10 +98,11 @@ fn answer(args: &Args) -> Result<Answer, String> {
     let mut setting = Setting::others();
     setting.host = Some(claude::HOST);
     let checked = firewall.check(&request, &setting).map_err(|e| e.to_string())?;
-    Ok(claude::answer(checked.decision.into_host(), &reason(&checked)))
+    Ok(claude::answer(host_decision(checked.decision), &reason(&checked)))
 }
 
-/// The host's project is the workspace, where it says what that is; else the directory of the command.
+/// The host's project is the workspace, where it says what that is; else the directory of the command. A directory of
+/// the event that is not absolute or goes up by `..` is refused by [`Request::validate`].
 fn request(command: Command) -> Result<Request, String> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let project = absolute("CLAUDE_PROJECT_DIR");
@@ -81,7 +114,8 @@ fn request(command: Command) -> Result<Request, String> {
         }
     };
     let home = absolute("HOME").ok_or("HOME is not set")?;
-    let workspace = project.filter(|p| cwd.starts_with(p)).unwrap_or_else(|| cwd.clone());
+    // Wherever the agent goes: were the workspace to follow, `cd` would widen what the agent may change.
+    let workspace = project.unwrap_or_else(|| cwd.clone());
     Ok(Request {
         action: Action::Command(command.command),
         workspace,
@@ -96,9 +130,9 @@ fn request(command: Command) -> Result<Request, String> {
 fn reason(checked: &Checked) -> String {
     let mut out = String::new();
     for finding in checked.findings.iter().filter(|f| f.decision == checked.decision) {
-        let _ = writeln!(out, "{} [{}]", finding.message, finding.rule);
+        let _ = writeln!(out, "{} [{}]", shown::one_line(&finding.message), finding.rule);
         if let Some(suggestion) = &finding.suggestion {
-            let _ = writeln!(out, "Instead: {suggestion}");
+            let _ = writeln!(out, "Instead: {}", shown::one_line(suggestion));
         }
     }
     if out.is_empty() {
@@ -109,6 +143,12 @@ fn reason(checked: &Checked) -> String {
 }
 
 fn say(answer: &Answer) -> Exit {
+    if ANSWERED.swap(true, Ordering::SeqCst) {
+        // The deadline was first, and ends the process; half an answer beside its denial would help nobody.
+        loop {
+            thread::park();
+        }
+    }
     let written =
         io::stdout().lock().write_all(answer.stdout.as_bytes()).and_then(|()| io::stdout().lock().flush());
     if !answer.stderr.is_empty() {
@@ -127,16 +167,10 @@ fn deny(message: &str) -> Exit {
 }
 
 /// The host's word for a decision.
-trait IntoHost {
-    fn into_host(self) -> shward_hosts::Decision;
-}
-
-impl IntoHost for Decision {
-    fn into_host(self) -> shward_hosts::Decision {
-        match self {
-            Self::Allow => shward_hosts::Decision::Allow,
-            Self::Ask => shward_hosts::Decision::Ask,
-            Self::Deny => shward_hosts::Decision::Deny,
-        }
+fn host_decision(decision: Decision) -> shward_hosts::Decision {
+    match decision {
+        Decision::Allow => shward_hosts::Decision::Allow,
+        Decision::Ask => shward_hosts::Decision::Ask,
+        Decision::Deny => shward_hosts::Decision::Deny,
     }
 }

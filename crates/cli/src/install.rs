@@ -41,13 +41,17 @@ pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
     let mut after = serde_json::to_string_pretty(&settings).map_err(|e| Fail::io(e.to_string()))?;
     after.push('\n');
     if changed && !args.has(&DRY_RUN) {
-        if let Some(before) = &before {
-            write(&file.with_extension("json.before-shward"), before.as_bytes())
-                .map_err(|e| Fail::io(format!("{}: {e}", file.display())))?;
+        let replace = |file: &Path, text: &str| {
+            write(file, text.as_bytes()).map_err(|e| Fail::io(format!("{}: {e}", file.display())))
+        };
+        let copy = file.with_extension("json.before-shward");
+        // The copy is of the file before shward ever changed it: a later change would replace it by shward's own work.
+        if let (Some(before), Err(_)) = (&before, fs::symlink_metadata(&copy)) {
+            replace(&copy, before)?;
         }
-        write(&file, after.as_bytes()).map_err(|e| Fail::io(format!("{}: {e}", file.display())))?;
+        replace(&file, &after)?;
     }
-    say(change, args, &file, changed, &after);
+    say(change, args, &file, changed, &after)?;
     Ok(Exit::Allow)
 }
 
@@ -62,12 +66,22 @@ fn settings_file(args: &Args) -> Result<PathBuf, Fail> {
     Ok(Path::new(&home).join(".claude/settings.json"))
 }
 
-/// The absolute path of this program, without a version or a temporary part: hosts pin hooks by their text.
+/// The absolute path of this program, with links resolved. A host finds it without `PATH`, which an agent may change;
+/// a program that moves has to be installed again.
+///
+/// # Errors
+/// The path is not known or not UTF-8, or the kernel says that the file is gone (proc_pid_exe(5) adds ` (deleted)`):
+/// the hook would never start.
 fn binary() -> Result<String, Fail> {
     let path = std::env::current_exe().map_err(|e| Fail::io(format!("the path of this program: {e}")))?;
-    path.into_os_string()
+    let path = path
+        .into_os_string()
         .into_string()
-        .map_err(|p| Fail::io(format!("the path {p:?} is not UTF-8; install shward elsewhere")))
+        .map_err(|p| Fail::io(format!("the path {p:?} is not UTF-8; install shward elsewhere")))?;
+    if path.ends_with(" (deleted)") {
+        return Err(Fail::io(format!("{path}: this program was removed or replaced; start the new one")));
+    }
+    Ok(path)
 }
 
 fn read(file: &Path) -> Result<Option<String>, Fail> {
@@ -107,14 +121,13 @@ fn write(file: &Path, text: &[u8]) -> io::Result<()> {
     written
 }
 
-fn say(change: Change, args: &Args, file: &Path, changed: bool, after: &str) {
+fn say(change: Change, args: &Args, file: &Path, changed: bool, after: &str) -> Result<(), Fail> {
     let dry = args.has(&DRY_RUN);
     if args.has(&JSON) {
         let answer = serde_json::json!({
             "v": 1, "host": claude::HOST, "file": file, "changed": changed && !dry, "would_change": changed,
         });
-        terminal::line(&answer.to_string());
-        return;
+        return terminal::line(&answer.to_string());
     }
     let file = file.display();
     let text = match (change, changed, dry) {
@@ -128,5 +141,5 @@ fn say(change: Change, args: &Args, file: &Path, changed: bool, after: &str) {
         (Change::Uninstall, false, _) => format!("{file}: not installed, nothing changed."),
         (_, true, true) => format!("{file} would become:\n{after}Nothing was changed."),
     };
-    terminal::line(&text);
+    terminal::line(&text)
 }

@@ -20,7 +20,7 @@ mod terminal;
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{HELP, JSON};
+use crate::flags::{HELP, JSON, Verb};
 use crate::install::Change;
 use crate::terminal::Fail;
 use std::ffi::OsString;
@@ -40,39 +40,35 @@ fn dispatch(verb: Option<OsString>, words: impl Iterator<Item = OsString>) -> Ex
         terminal::error(help::program().trim_end());
         return Exit::Usage;
     };
-    let name = verb.to_string_lossy();
-    match name.as_ref() {
+    let words: Vec<OsString> = words.collect();
+    // Looked for in the words, because a command line that is wrong has no parsed options.
+    let json = JSON.is_in(&words);
+    carry_out(&verb.to_string_lossy(), words).unwrap_or_else(|fail| {
+        fail.tell(json);
+        fail.exit
+    })
+}
+
+fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
+    match name {
         "--help" | "-h" | "help" => {
-            match words.into_iter().next().and_then(|w| flags::verb(&w.to_string_lossy())) {
-                Some(verb) => terminal::line(&help::verb(verb)),
-                None => terminal::line(&help::program()),
-            }
-            return Exit::Allow;
+            let text = match words.first() {
+                Some(verb) => help::verb(known(&verb.to_string_lossy())?),
+                None => help::program(),
+            };
+            return terminal::line(&text).map(|()| Exit::Allow);
         }
         "--version" | "-V" => {
-            terminal::line(concat!("shward ", env!("CARGO_PKG_VERSION")));
-            return Exit::Allow;
+            return terminal::line(concat!("shward ", env!("CARGO_PKG_VERSION"))).map(|()| Exit::Allow);
         }
         _ => {}
     }
-    let Some(verb) = flags::verb(&name) else {
-        let known: Vec<&str> = flags::VERBS.iter().map(|v| v.name).collect();
-        Fail::usage(format!("unknown verb {name:?}; verbs: {}; `shward --help` tells more", known.join(" ")))
-            .tell(false);
-        return Exit::Usage;
-    };
-    let args = match Args::parse(verb, words) {
-        Ok(args) => args,
-        Err(message) => {
-            Fail::usage(message).tell(false);
-            return Exit::Usage;
-        }
-    };
+    let verb = known(name)?;
+    let args = Args::parse(verb, words).map_err(Fail::usage)?;
     if args.has(&HELP) {
-        terminal::line(&help::verb(verb));
-        return Exit::Allow;
+        return terminal::line(&help::verb(verb)).map(|()| Exit::Allow);
     }
-    let done = match verb.name {
+    match verb.name {
         "check" => check::run(&args),
         "explain" => explain::run(&args),
         "run" => run::run(&args),
@@ -80,9 +76,12 @@ fn dispatch(verb: Option<OsString>, words: impl Iterator<Item = OsString>) -> Ex
         "uninstall" => install::run(Change::Uninstall, &args),
         "audit" => audit::run(&args),
         other => Err(Fail::usage(format!("{other} cannot be used here"))),
-    };
-    done.unwrap_or_else(|fail| {
-        fail.tell(args.has(&JSON));
-        fail.exit
+    }
+}
+
+fn known(name: &str) -> Result<&'static Verb, Fail> {
+    flags::verb(name).ok_or_else(|| {
+        let known: Vec<&str> = flags::VERBS.iter().map(|v| v.name).collect();
+        Fail::usage(format!("unknown verb {name:?}; verbs: {}; `shward --help` tells more", known.join(" ")))
     })
 }

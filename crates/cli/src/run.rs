@@ -16,7 +16,7 @@ const MAX_TIMEOUT: u64 = 86_400;
 ///
 /// # Errors
 /// Nothing ran, because the options or the request are wrong, the decision could not be recorded, or the sandbox could
-/// not be built.
+/// not be built; or the command ran and what became of it could not be told.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let request = ask::request(args).map_err(not_run)?;
     let firewall = setup::firewall(args).map_err(not_run)?;
@@ -34,16 +34,22 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
             relay.write(stream, bytes);
         }
     };
-    let outcome = firewall.run(&request, &options, &mut on_output).map_err(|e| match e {
-        Error::BadRequest(e) => Fail::input(e.to_string()),
-        e => not_run(Fail::io(e.to_string())),
-    })?;
+    let (outcome, unrecorded) = match firewall.run(&request, &options, &mut on_output) {
+        Ok(outcome) => (outcome, None),
+        Err(Error::Unrecorded { outcome, error }) => (*outcome, Some(error)),
+        Err(Error::BadRequest(e)) => return Err(Fail::input(e.to_string())),
+        Err(e) => return Err(not_run(Fail::io(e.to_string()))),
+    };
+    // Before the outcome, whose writing may fail too.
+    if let Some(error) = &unrecorded {
+        terminal::error(&format!("shward: the command ran, but how it ended could not be recorded: {error}"));
+    }
     if json {
-        terminal::line(&serde_json::to_string(&outcome).map_err(|e| Fail::io(e.to_string()))?);
+        terminal::line(&serde_json::to_string(&outcome).map_err(|e| Fail::io(e.to_string()))?)?;
     } else {
         say(&outcome, &relay);
     }
-    Ok(exit(&outcome))
+    Ok(if unrecorded.is_some() { Exit::Io } else { exit(&outcome) })
 }
 
 /// A failure before anything ran, which for wrong usage and input keeps its own code.

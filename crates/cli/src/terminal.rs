@@ -28,24 +28,38 @@ impl Fail {
         Self { exit: Exit::Io, message: message.into() }
     }
 
-    /// Tells the user, on standard error or as a JSON object on standard output.
+    /// Tells the user, on standard error or as a JSON object on standard output. An object that cannot be written there
+    /// is told on standard error instead.
     pub(crate) fn tell(&self, json: bool) {
-        if json {
-            line(&serde_json::json!({ "v": 1, "error": self.message }).to_string());
-        } else {
+        let object = || line(&serde_json::json!({ "v": 1, "error": self.message }).to_string());
+        if !json || object().is_err() {
             error(&format!("shward: {}", self.message));
         }
     }
 }
 
 /// Writes a line to standard output.
-pub(crate) fn line(text: &str) {
+///
+/// # Errors
+/// The answer is lost, for another reason than that its reader has gone away.
+pub(crate) fn line(text: &str) -> Result<(), Fail> {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    if !text.ends_with('\n') {
-        let _ = out.write_all(b"\n");
+    let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.write_all(end)).and_then(|()| out.flush());
+    delivered(written).map(|_| ())
+}
+
+/// Whether what was written to standard output still has a reader. Whoever reads the answers may stop reading (`EPIPE`,
+/// write(2)); that is no error of ours.
+///
+/// # Errors
+/// It could not be written for another reason, such as a full disk.
+pub(crate) fn delivered(written: io::Result<()>) -> Result<bool, Fail> {
+    match written {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(e) => Err(Fail::io(format!("standard output: {e}"))),
     }
-    let _ = out.flush();
 }
 
 /// Writes a line to standard error.

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -35,12 +35,16 @@ impl Place {
 
     fn finish(&self, mut command: Command, input: &[u8]) -> Output {
         command.env_clear().env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        // The child may end without reading.
-        let _ = child.stdin.take().unwrap().write_all(input);
-        child.wait_with_output().unwrap()
+        feed(command, input)
     }
+}
+
+fn feed(mut command: Command, input: &[u8]) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // The child may end without reading.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
 }
 
 fn code(output: &Output) -> i32 {
@@ -79,7 +83,14 @@ fn exit_codes_of_check() {
         (&["check", "--frozen", "--cwd", "/nonexistent/place", "--", "ls"], 0),
         (&["check", "--log", "/dev/null/audit.jsonl", "--", "ls"], 74),
         (&["check", "--file", "/nonexistent/file"], 74),
+        (&["check", "--batch", "--", "ls"], 64),
+        (&["check", "--batch", "ls"], 64),
+        (&["check", "--batch", "--argv"], 64),
+        (&["check", "--batch", "--file", "x"], 64),
+        (&["audit", "verify", "--last", "3"], 64),
         (&["nonsense"], 64),
+        (&["help", "nonsense"], 64),
+        (&["help", "run"], 0),
         (&[], 64),
         (&["--help"], 0),
         (&["--version"], 0),
@@ -110,6 +121,78 @@ fn errors_are_objects_with_json() {
         assert_eq!(json_of(&output)["v"], 1);
         assert!(json_of(&output)["error"].is_string());
     }
+    for args in [
+        &["check", "--json", "--wrong", "--", "ls"][..],
+        &["check", "--json"],
+        &["nonsense", "--json"],
+        &["run", "--timeout", "--json"],
+    ] {
+        let output = place.shward(args, b"");
+        assert_eq!(code(&output), 64, "{args:?}");
+        assert!(json_of(&output)["error"].is_string() && output.stderr.is_empty(), "{args:?}");
+    }
+    let output = place.shward(&["check", "--wrong", "--", "--json"], b"");
+    assert!(output.stdout.is_empty(), "what follows -- is no option");
+}
+
+#[test]
+fn answers_that_cannot_be_written_are_an_error() {
+    let place = Place::new();
+    for args in [
+        &["check", "--frozen", "--", "ls"][..],
+        &["check", "--frozen", "--json", "--", "ls"],
+        &["check", "--frozen", "--batch"],
+        &["--help"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
+        command.args(args).current_dir(place.project()).env_clear().env("HOME", place.home());
+        let requests = place.home().join("requests");
+        fs::write(&requests, "{\"command\":\"ls\"}\n").unwrap();
+        command.stdin(fs::File::open(requests).unwrap());
+        command.stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+        let output = command.stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        assert_eq!(code(&output), 74, "{args:?}: {output:?}");
+        assert!(!output.stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_batch_answers_before_it_waits_for_more() {
+    let place = Place::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_shward"))
+        .args(["check", "--batch", "--frozen"])
+        .env_clear()
+        .env("HOME", place.home())
+        .current_dir(place.project())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+    // The second request comes with the beginning of the third, which is no reason to hold its answer back.
+    let mut id = 0;
+    for text in [
+        "{\"id\":1,\"command\":\"ls\"}\n",
+        "{\"id\":2,\"command\":\"ls\"}\n{\"id\":3,",
+        "\"command\":\"ls\"}\n",
+    ] {
+        input.write_all(text.as_bytes()).unwrap();
+        let mut answer = String::new();
+        output.read_line(&mut answer).unwrap();
+        id += 1;
+        assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["id"], id);
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_batch_uses_the_workspace_of_the_option() {
+    let place = Place::new();
+    let request = b"{\"command\":\"echo x > /w/other/a\",\"cwd\":\"/w/inner\"}\n";
+    let decision = |args: &[&str]| json_of(&place.shward(args, request))["decision"].clone();
+    assert_eq!(decision(&["check", "--batch", "--frozen", "--workspace", "/w"]), "allow");
+    assert_ne!(decision(&["check", "--batch", "--frozen"]), "allow");
 }
 
 #[test]
@@ -185,7 +268,11 @@ fn the_plan_has_the_contracts_form() {
 }
 
 fn event(command: &str) -> Vec<u8> {
-    json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "session_id": "s", "cwd": "/w", "tool_input": {"command": command}})
+    event_in(command, "/w")
+}
+
+fn event_in(command: &str, cwd: &str) -> Vec<u8> {
+    json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "session_id": "s", "cwd": cwd, "tool_input": {"command": command}})
         .to_string()
         .into_bytes()
 }
@@ -221,6 +308,93 @@ fn the_hook_answers_or_denies() {
     }
     let huge = vec![b' '; 9 << 20];
     assert_eq!(code(&place.shward(&["hook", "claude"], &huge)), 2);
+    let other = br#"{"hook_event_name":"PreToolUse","tool_name":"PowerShell","tool_input":{"command":"ls"}}"#;
+    let output = place.shward(&["hook", "claude"], other);
+    assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "a shell that shward does not read");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("reads Bash only"));
+    for cwd in ["w", "", "/w/../etc"] {
+        let output = place.shward(&["hook", "claude"], &event_in("ls", cwd));
+        assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "{cwd:?}");
+    }
+    let output = place.shward(&["hook", "claude"], &event("cat ~/.ssh/$'id\\e[2K\\u202e'"));
+    assert!(!String::from_utf8_lossy(&output.stderr).contains(['\u{1b}', '\u{202e}']), "{output:?}");
+}
+
+#[test]
+fn the_hosts_project_stays_the_workspace() {
+    let place = Place::new();
+    let decision = |cwd: &str, target: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
+        command.args(["hook", "claude"]).current_dir("/").env_clear();
+        command.env("HOME", place.home()).env("CLAUDE_PROJECT_DIR", place.project());
+        let output = feed(command, &event_in(&format!("echo x > {target}"), cwd));
+        json_of(&output)["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    let project = place.project();
+    let inside = project.join("a");
+    assert_eq!(decision(project.to_str().unwrap(), "a"), "allow");
+    assert_eq!(decision("/opt", inside.to_str().unwrap()), "allow");
+    assert_ne!(decision("/opt", "/opt/a"), "allow");
+    assert_ne!(decision("/opt", "a"), "allow");
+}
+
+/// Takes as long as the deadline: the event never comes.
+#[test]
+fn a_late_hook_denies() {
+    let place = Place::new();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_shward"))
+        .args(["hook", "claude"])
+        .env_clear()
+        .env("HOME", place.home())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let open = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((code(&output), output.stdout.len()), (2, 0), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no decision within 20 s"));
+    drop(open);
+}
+
+#[test]
+fn an_end_that_cannot_be_recorded_is_told() {
+    for json in [false, true] {
+        let place = Place::new();
+        let log = place.home().join("audit.jsonl");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
+        command.args(["run", "--log", log.to_str().unwrap()]).args(json.then_some("--json"));
+        command.args(["--", "echo done; touch started; until [ -e go ]; do sleep 0.05; done"]);
+        command
+            .current_dir(place.project())
+            .env_clear()
+            .env("HOME", place.home())
+            .env("PATH", "/usr/bin:/bin");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        while !place.project().join("started").exists() {
+            if child.try_wait().unwrap().is_some() {
+                let output = child.wait_with_output().unwrap();
+                // Only a machine without the means for the sandbox is no failure.
+                assert_eq!(code(&output), 125, "{output:?}");
+                eprintln!("skipped: nothing can be run here: {}", String::from_utf8_lossy(&output.stderr));
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        fs::rename(&log, place.home().join("away")).unwrap();
+        fs::create_dir(&log).unwrap();
+        fs::write(place.project().join("go"), "").unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), 74, "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("could not be recorded"), "{output:?}");
+        if json {
+            assert_eq!(json_of(&output)["exit_code"], 0, "{output:?}");
+        } else {
+            assert_eq!(stdout(&output), "done\n");
+        }
+    }
 }
 
 #[test]
@@ -228,7 +402,7 @@ fn install_and_uninstall_restore_the_settings() {
     let place = Place::new();
     let file = place.home().join(".claude/settings.json");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
-    let before = "{\n  \"model\": \"x\",\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n";
+    let before = "{\n  \"model\": \"x\",\n  \"big\": [\n    123456789012345678901234567890,\n    1.10\n  ],\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n";
     fs::write(&file, before).unwrap();
     assert_eq!(code(&place.shward(&["install", "claude", "--dry-run"], b"")), 0);
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
@@ -240,6 +414,18 @@ fn install_and_uninstall_restore_the_settings() {
     assert_eq!(code(&place.shward(&["install", "claude"], b"")), 0);
     assert_eq!(fs::read_to_string(&file).unwrap(), installed);
     assert_eq!(code(&place.shward(&["uninstall", "claude"], b"")), 0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    let copy = file.with_extension("json.before-shward");
+    assert_eq!(
+        fs::read_to_string(copy).unwrap(),
+        before,
+        "the copy is of the first file, not of the installed one"
+    );
+    let gone = place.home().join("shward (deleted)");
+    fs::copy(env!("CARGO_BIN_EXE_shward"), &gone).unwrap();
+    let mut command = Command::new(gone);
+    command.args(["install", "claude"]).current_dir(place.project());
+    assert_eq!(code(&place.finish(command, b"")), 74);
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     fs::write(&file, "{ broken").unwrap();
     assert_eq!(code(&place.shward(&["install", "claude"], b"")), 65);

@@ -6,16 +6,23 @@
 
 use crate::{Answer, Command, Decision, Question, WireError};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// The name on the command line.
 pub const HOST: &str = "claude";
+
+/// The tool that runs PowerShell commands: a shell as Bash is, which would be a way around shward if it were not asked.
+const POWERSHELL: &str = "PowerShell";
+
+/// The tools that shward is asked about. A matcher is a regular expression over tool names.
+const MATCHER: &str = "Bash|PowerShell";
 
 #[derive(Deserialize)]
 struct Event {
     hook_event_name: String,
     tool_name: String,
     #[serde(default)]
-    tool_input: serde_json::Value,
+    tool_input: Value,
     cwd: Option<String>,
     session_id: Option<String>,
     tool_use_id: Option<String>,
@@ -44,8 +51,10 @@ struct Specific<'a> {
 pub fn question(event: &[u8]) -> Result<Question, WireError> {
     let malformed = |detail: String| WireError::Malformed { host: HOST, detail };
     let event: Event = serde_json::from_slice(event).map_err(|e| malformed(e.to_string()))?;
-    if event.hook_event_name != "PreToolUse" || event.tool_name != "Bash" {
-        return Ok(Question::NotOurs);
+    match (event.hook_event_name.as_str(), event.tool_name.as_str()) {
+        ("PreToolUse", "Bash") => {}
+        ("PreToolUse", POWERSHELL) => return Ok(Question::OtherShell(POWERSHELL)),
+        _ => return Ok(Question::NotOurs),
     }
     let text = |key: &str| event.tool_input.get(key).and_then(|v| v.as_str()).map(str::to_owned);
     let command =
@@ -88,35 +97,45 @@ pub fn no_opinion() -> Answer {
 /// The hook entry that `install` writes: the exec form, so that no shell stands between the host and shward, and a
 /// failure to start blocks. `timeout` is in seconds.
 #[must_use]
-pub fn entry(binary: &str) -> serde_json::Value {
-    serde_json::json!({
-        "matcher": "Bash",
-        "hooks": [{ "type": "command", "command": binary, "args": ["hook", HOST], "timeout": 30, "onFailure": "block" }],
-    })
+pub fn entry(binary: &str) -> Value {
+    json!({ "matcher": MATCHER, "hooks": [hook(binary)] })
 }
 
-/// Whether a `PreToolUse` entry is one that [`entry`] wrote, for whatever path of the binary.
+fn hook(binary: &str) -> Value {
+    json!({ "type": "command", "command": binary, "args": ["hook", HOST], "timeout": 30, "onFailure": "block" })
+}
+
+/// Whether a hook of an entry's `hooks` list is one that [`entry`] wrote, for whatever path and version of the binary
+/// and whatever options the user gave it.
 #[must_use]
-pub fn is_ours(entry: &serde_json::Value) -> bool {
-    let hooks = entry.get("hooks").and_then(|h| h.as_array());
-    hooks.is_some_and(|hooks| {
-        hooks.iter().any(|hook| {
-            let command = hook.get("command").and_then(|c| c.as_str()).unwrap_or("");
-            let name = command.rsplit('/').next().unwrap_or(command);
-            name == "shward" && hook.get("args") == Some(&serde_json::json!(["hook", HOST]))
-        })
-    })
+pub fn is_ours(hook: &Value) -> bool {
+    let command = hook.get("command").and_then(Value::as_str).unwrap_or("");
+    let name = command.rsplit('/').next().unwrap_or(command);
+    let args = hook.get("args").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    name.starts_with("shward") && matches!(args, [verb, host, ..] if verb == "hook" && host == HOST)
 }
 
-/// Adds the hook to the host's settings, replacing an older entry of ours. Returns whether anything changed.
+/// Adds the hook to the host's settings, replacing an older one of ours. Where it is already, it stays in its place.
+/// Returns whether anything changed.
 ///
 /// # Errors
 /// The settings have another form than the host documents; they are then left alone.
-pub fn install(settings: &mut serde_json::Value, binary: &str) -> Result<bool, WireError> {
+pub fn install(settings: &mut Value, binary: &str) -> Result<bool, WireError> {
     let before = settings.clone();
     let list = pre_tool_use(settings)?;
-    list.retain(|e| !is_ours(e));
-    list.push(entry(binary));
+    let wanted = hook(binary);
+    let mut present = false;
+    list.retain_mut(|entry| {
+        if !present && entry.get("matcher").is_some_and(|m| m == MATCHER) && hooks_of(entry).contains(&wanted)
+        {
+            present = true;
+            return true;
+        }
+        without_ours(entry)
+    });
+    if !present {
+        list.push(entry(binary));
+    }
     Ok(*settings != before)
 }
 
@@ -124,36 +143,51 @@ pub fn install(settings: &mut serde_json::Value, binary: &str) -> Result<bool, W
 ///
 /// # Errors
 /// The settings have another form than the host documents; they are then left alone.
-pub fn uninstall(settings: &mut serde_json::Value) -> Result<bool, WireError> {
+pub fn uninstall(settings: &mut Value) -> Result<bool, WireError> {
     if settings.pointer("/hooks/PreToolUse").is_none() {
         return Ok(false);
     }
     let list = pre_tool_use(settings)?;
-    let count = list.len();
-    list.retain(|e| !is_ours(e));
-    let (changed, empty) = (list.len() != count, list.is_empty());
-    if let (true, Some(hooks)) = (empty, settings.get_mut("hooks").and_then(|h| h.as_object_mut())) {
-        hooks.remove("PreToolUse");
+    if !list.iter().flat_map(hooks_of).any(is_ours) {
+        return Ok(false);
+    }
+    list.retain_mut(without_ours);
+    let empty = list.is_empty();
+    if let (true, Some(hooks)) = (empty, settings.get_mut("hooks").and_then(Value::as_object_mut)) {
+        hooks.shift_remove("PreToolUse");
         if hooks.is_empty()
             && let Some(top) = settings.as_object_mut()
         {
-            top.remove("hooks");
+            top.shift_remove("hooks");
         }
     }
-    Ok(changed)
+    Ok(true)
 }
 
-fn pre_tool_use(settings: &mut serde_json::Value) -> Result<&mut Vec<serde_json::Value>, WireError> {
+/// The hooks of an entry; none where it has another form.
+fn hooks_of(entry: &Value) -> &[Value] {
+    entry.get("hooks").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Takes our hooks out of an entry and leaves the user's own. Returns whether anything of the entry is left.
+fn without_ours(entry: &mut Value) -> bool {
+    let Some(hooks) = entry.get_mut("hooks").and_then(Value::as_array_mut) else { return true };
+    let count = hooks.len();
+    hooks.retain(|hook| !is_ours(hook));
+    hooks.len() == count || !hooks.is_empty()
+}
+
+fn pre_tool_use(settings: &mut Value) -> Result<&mut Vec<Value>, WireError> {
     let malformed = |detail: &str| WireError::Malformed { host: HOST, detail: detail.to_owned() };
     settings
         .as_object_mut()
         .ok_or_else(|| malformed("the settings are not a JSON object"))?
         .entry("hooks")
-        .or_insert_with(|| serde_json::json!({}))
+        .or_insert_with(|| json!({}))
         .as_object_mut()
         .ok_or_else(|| malformed("`hooks` is not a JSON object"))?
         .entry("PreToolUse")
-        .or_insert_with(|| serde_json::json!([]))
+        .or_insert_with(|| json!([]))
         .as_array_mut()
         .ok_or_else(|| malformed("`hooks.PreToolUse` is not a list"))
 }

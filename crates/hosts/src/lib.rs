@@ -10,6 +10,8 @@ pub mod claude;
 pub enum Question {
     /// May this shell command run?
     Command(Command),
+    /// A command for a shell whose language shward does not read; it is denied, because nobody would judge it.
+    OtherShell(&'static str),
     /// The event is none of shward's business.
     NotOurs,
 }

@@ -27,6 +27,7 @@ fn events() {
         claude::question(event.to_string().as_bytes())
     };
     assert_eq!(with("tool_name", json!("Read")), Ok(Question::NotOurs));
+    assert_eq!(with("tool_name", json!("PowerShell")), Ok(Question::OtherShell("PowerShell")));
     assert_eq!(with("hook_event_name", json!("PostToolUse")), Ok(Question::NotOurs));
     assert!(with("tool_input", json!({})).is_err());
     assert!(with("tool_input", json!({"command": 7})).is_err());
@@ -77,7 +78,7 @@ fn install_and_uninstall_leave_everything_else_alone() {
         assert_eq!(settings, installed);
         assert_eq!(claude::install(&mut settings, "/opt/shward"), Ok(true), "an older entry is replaced");
         let list = settings["hooks"]["PreToolUse"].as_array().unwrap();
-        assert_eq!(list.iter().filter(|e| claude::is_ours(e)).count(), 1);
+        assert_eq!(list.iter().filter(|e| claude::is_ours(&e["hooks"][0])).count(), 1);
         assert_eq!(claude::uninstall(&mut settings), Ok(true));
         assert_eq!(settings, before);
     }
@@ -93,12 +94,59 @@ fn settings_of_another_form_are_left_alone() {
 }
 
 #[test]
+fn hooks_that_share_an_entry_with_ours_stay() {
+    let old =
+        json!({"type": "command", "command": "/old/shward-0.1", "args": ["hook", HOST, "--profile", "open"]});
+    let own = json!({"type": "command", "command": "lint"});
+    let new = claude::entry("/new/shward");
+    let with = |entries: Value| json!({"hooks": {"PreToolUse": entries}});
+    let shared = json!({"matcher": "Bash", "hooks": [old, own]});
+    let rest = json!({"matcher": "Bash", "hooks": [own]});
+    let alone = json!({"matcher": "Bash", "hooks": [old]});
+    let other = json!({"matcher": "Read", "hooks": [own]});
+    let empty = json!({"matcher": "Read", "hooks": []});
+    let current = json!({"matcher": new["matcher"], "hooks": [new["hooks"][0], own]});
+    // (before, after `install`, after `uninstall` of what was before)
+    let table = [
+        (json!([shared]), json!([rest, new]), json!([rest])),
+        (json!([alone, other]), json!([other, new]), json!([other])),
+        (json!([new, other]), json!([new, other]), json!([other])),
+        (json!([new, other, new, alone]), json!([new, other]), json!([other])),
+        (
+            json!([current, other]),
+            json!([current, other]),
+            json!([{"matcher": new["matcher"], "hooks": [own]}, other]),
+        ),
+        (json!([empty, alone]), json!([empty, new]), json!([empty])),
+    ];
+    for (before, installed, uninstalled) in table {
+        let mut settings = with(before.clone());
+        assert_eq!(claude::install(&mut settings, "/new/shward"), Ok(before != installed));
+        assert_eq!(settings, with(installed));
+        let mut settings = with(before.clone());
+        assert_eq!(claude::uninstall(&mut settings), Ok(true));
+        assert_eq!(settings, with(uninstalled));
+    }
+    for untouched in [json!([]), json!([empty]), json!([rest, other]), json!(["x", {"hooks": "y"}])] {
+        let mut settings = with(untouched.clone());
+        assert_eq!(claude::uninstall(&mut settings), Ok(false));
+        assert_eq!(settings, with(untouched));
+    }
+}
+
+#[test]
 fn other_hooks_are_not_taken_for_ours() {
-    assert!(claude::is_ours(&claude::entry("/a/b/shward")));
+    let entry = claude::entry("/a/b/shward");
+    assert!(claude::is_ours(&entry["hooks"][0]));
+    assert_eq!(entry["matcher"], "Bash|PowerShell");
+    assert!(claude::is_ours(&json!({"command": "shward-0.2", "args": ["hook", HOST, "--profile", "open"]})));
     for other in [
-        json!({"hooks": [{"command": "/a/shward-wrapper", "args": ["hook", HOST]}]}),
-        json!({"hooks": [{"command": "/a/shward", "args": ["hook", "codex"]}]}),
-        json!({"hooks": [{"command": "shward hook claude"}]}),
+        json!({"command": "/a/my-shward", "args": ["hook", HOST]}),
+        json!({"command": "/shward/tool", "args": ["hook", HOST]}),
+        json!({"command": "/a/shward", "args": ["hook", "codex"]}),
+        json!({"command": "/a/shward", "args": ["hook"]}),
+        json!({"command": "/a/shward"}),
+        json!({"command": "shward hook claude"}),
         json!({}),
         json!(null),
     ] {
