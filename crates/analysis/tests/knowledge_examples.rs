@@ -16,8 +16,8 @@ use short::{CWD, HOME, short};
 use shward_analysis::{
     Effect, EffectKind, Endpoint, Frozen, Request, Rest, Scope, Source, Target, WriteMode, analyze,
 };
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 /// The effects of a command, in the short form.
 fn effects(command: &str) -> Vec<String> {
@@ -37,24 +37,24 @@ fn effects(command: &str) -> Vec<String> {
 }
 
 /// All examples. `KNOWLEDGE=git cargo test …` looks at the files whose name contains `git` alone.
-fn examples() -> Vec<format::Example> {
+fn examples() -> io::Result<Vec<format::Example>> {
     let only = std::env::var("KNOWLEDGE").unwrap_or_default();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge");
     let mut files = Vec::new();
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name.ends_with(".cmds") && name.contains(&only) {
-            files.push((name, fs::read_to_string(path).unwrap()));
+            files.push((name, fs::read_to_string(path)?));
         }
     }
     files.sort();
-    format::read(&files, &[]).examples
+    Ok(format::read(&files, &[]).examples)
 }
 
 #[test]
 fn every_example_has_its_effects() {
-    let examples = examples();
+    let examples = examples().unwrap();
     let mut wrong = Vec::new();
     for example in &examples {
         let mut expected = example.effects.clone();

@@ -8,6 +8,7 @@ use crate::terminal::{self, Fail};
 use crate::{ask, check, setup};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use shward::{Checked, Containment, Decision, EffectReport, Firewall, InvocationReport, PlanReport, Request};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// At most this many programs and effects are listed; `--json` has them all.
@@ -101,45 +102,40 @@ fn findings(request: &Request, checked: &Checked, color: bool) -> String {
 }
 
 fn programs(plan: &PlanReport) -> String {
-    let mut out = String::new();
-    let programs: Vec<&InvocationReport> = plan.invocations.iter().filter(|i| !i.builtin).collect();
-    if !programs.is_empty() {
-        out.push_str("\nprograms\n");
-    }
-    for invocation in programs.iter().take(MAX_LISTED) {
-        let words: Vec<String> =
-            invocation.argv.iter().map(|w| w.as_deref().map_or_else(|| "…".to_owned(), quoted)).collect();
-        let certainty = if invocation.certain { "" } else { "   (possibly)" };
-        let _ = writeln!(out, "  {}{certainty}", one_line(&words.join(" ")));
-    }
-    out.push_str(&more(programs.len()));
-    out
+    let lines = distinct(plan.invocations.iter().filter(|i| !i.builtin).map(program_line));
+    if lines.is_empty() { String::new() } else { listed("programs", &lines) }
+}
+
+fn program_line(invocation: &InvocationReport) -> String {
+    let words: Vec<String> =
+        invocation.argv.iter().map(|w| w.as_deref().map_or_else(|| "…".to_owned(), quoted)).collect();
+    format!("{}{}", one_line(&words.join(" ")), if invocation.certain { "" } else { "   (possibly)" })
 }
 
 fn effects(plan: &PlanReport) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for effect in &plan.effects {
-        let line = effect_line(effect);
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    let mut out = String::from("\neffects\n");
+    let lines = distinct(plan.effects.iter().map(effect_line));
     if lines.is_empty() {
-        out.push_str("  none beyond printing\n");
+        "\neffects\n  none beyond printing\n".to_owned()
+    } else {
+        listed("effects", &lines)
     }
+}
+
+/// Each line once, where it comes first.
+fn distinct(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    lines.filter(|line| seen.insert(line.clone())).collect()
+}
+
+fn listed(title: &str, lines: &[String]) -> String {
+    let mut out = format!("\n{title}\n");
     for line in lines.iter().take(MAX_LISTED) {
         let _ = writeln!(out, "  {line}");
     }
-    out.push_str(&more(lines.len()));
-    out
-}
-
-fn more(count: usize) -> String {
-    match count.checked_sub(MAX_LISTED) {
-        None | Some(0) => String::new(),
-        Some(n) => format!("  … and {n} more (--json lists all)\n"),
+    if let Some(more @ 1..) = lines.len().checked_sub(MAX_LISTED) {
+        let _ = writeln!(out, "  … and {more} more (--json lists all)");
     }
+    out
 }
 
 fn effect_line(effect: &EffectReport) -> String {

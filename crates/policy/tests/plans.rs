@@ -130,6 +130,12 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (write(at(Secret, "/home/u/proj/.env")), Ask, Ask, "secret-changed"),
         (write(at(Secret, "/etc/shadow")), Deny, Deny, "secret-of-system-changed"),
         (write(at(System, "/")), Ask, Allow, "outside-written"),
+        (
+            EffectKind::Write { target: at(System, "/"), mode: WriteMode::Below, content: Origins::FILE },
+            Deny,
+            Deny,
+            "system-changed",
+        ),
         (write(at(System, "/usr/bin/ls")), Deny, Deny, "system-changed"),
         (write(at(Persistence, "/home/u/.bashrc")), Deny, Deny, "persistence-written"),
         (write(at(Persistence, "/home/u/proj/.git/hooks/pre-commit")), Deny, Deny, "persistence-written"),

@@ -171,6 +171,8 @@ codes! {
     /// A reserved word after a redirection or an assignment.
     ReservedWordAfterPrefix "reserved-word-after-prefix"
         "a reserved word after a redirection or an assignment" "put the redirection behind the command";
+    /// A backslash at the very end of several lines.
+    TrailingBackslash "trailing-backslash" "a backslash at the end of several lines" "remove it";
     /// A line continuation inside a reserved word.
     SplitReservedWord "split-reserved-word" "a line continuation inside a reserved word" "write the word in one piece";
     /// `>&-word`: bash closes the descriptor and reads a new word.

@@ -85,6 +85,8 @@ impl<'a> Places<'a> {
             Scope::Secret => Origins::SECRET,
             Scope::Environment => Origins::ENVIRONMENT,
             Scope::Harmless => Origins::LITERAL,
+            // A home directory is read with the keys in it.
+            _ if target.tree && target.covers.secrets => Origins::FILE.union(Origins::SECRET),
             _ => Origins::FILE,
         }
     }

@@ -579,4 +579,7 @@ fn reading_tells_what_kind_of_text_it_gives() {
         let target = places.target(&Frozen, Some(W.as_bytes()), &value(&arena, path));
         assert_eq!(places.read_origins(&target), origins, "{path}");
     }
+    let home = places.target(&Frozen, Some(W.as_bytes()), &value(&arena, ".."));
+    assert_eq!(places.read_origins(&home), Origins::FILE);
+    assert!(places.read_origins(&Target { tree: true, ..home }).contains(Origins::SECRET));
 }

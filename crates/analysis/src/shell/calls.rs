@@ -4,6 +4,7 @@ use super::Interpreter;
 use super::flow::{Port, Whereabouts};
 use super::simple::Expanded;
 use super::state::{Content, Space};
+use super::words::SOME_SHELL;
 use crate::effect::Unknown;
 use crate::knowledge;
 use crate::plan::Invocation;
@@ -92,13 +93,20 @@ impl<'a> Interpreter<'a, '_> {
         self.begin_invocation(command.argv, command.span, false);
         let Some((first, rest)) = command.argv.split_first() else { return };
         self.unknown(Unknown::Program, first.span);
-        self.consume_stdin();
         let output = Stream::unknown(Origins::UNKNOWN, command.span);
         self.write_out(output);
+        if first.value.pieces == SOME_SHELL {
+            let value = Value::text(self.arena, b"bash", first.value.origins);
+            let shell = Field { value, span: first.span, many: false };
+            let argv: Vec<Field<'a>> = std::iter::once(shell).chain(rest.iter().copied()).collect();
+            let argv = self.arena.alloc_slice_copy(&argv);
+            self.doubtful(|shell| shell.start_program(argv, command.span));
+        }
         // The name may expand to nothing: the next word is then the command.
         if first.many && !rest.is_empty() {
             self.doubtful(|shell| shell.dispatch(&Expanded { argv: rest, ..*command }, true));
         }
+        self.consume_stdin();
     }
 
     /// Notes a program, builtin or function that is started.

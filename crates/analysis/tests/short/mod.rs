@@ -16,6 +16,8 @@ pub(crate) fn short(effects: &[Effect<'_>]) -> Vec<String> {
     all
 }
 
+// Outside its crate the enumeration is open.
+#[allow(unreachable_patterns)]
 fn one(kind: &EffectKind<'_>) -> String {
     match kind {
         EffectKind::Read { target } if target.path.is_empty() && target.scope == Scope::Environment => {

@@ -17,7 +17,7 @@ fn in_system(subject: &Subject<'_>) -> bool {
 
 /// A name of its own directly below the root is nothing of the system's.
 fn is_root_entry(subject: &Subject<'_>) -> bool {
-    subject.kinds == Kinds::WRITE && subject.path() == b"/"
+    subject.kinds == Kinds::WRITE && subject.path() == b"/" && subject.detail() != "below"
 }
 
 /// Kernel files tell about the machine when they are read; only other devices hold data.

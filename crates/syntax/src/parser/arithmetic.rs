@@ -42,6 +42,9 @@ impl<'a> Parser<'a> {
         let init = self.expression(Until::Semicolon, start)?;
         let mut others = [init; 2];
         for expression in &mut others {
+            if self.cursor.peek() == b')' && self.cursor.raw(1) != b')' {
+                return self.fail_from(start, ErrorCode::AmbiguousArithmetic, "");
+            }
             if !self.cursor.eat(b';') {
                 return self.fail_from(start, ErrorCode::BadArithmeticFor, "");
             }

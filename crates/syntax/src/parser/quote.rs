@@ -7,12 +7,17 @@ use crate::{ErrorCode, PartKind, Span, WordPart};
 use bumpalo::collections::Vec as BumpVec;
 
 impl<'a> Parser<'a> {
-    /// A backslash outside quotes; at the end of the text it stands for itself.
-    pub(super) fn backslash(&mut self) {
-        let start = self.cursor.position();
-        let text = if self.cursor.raw(1) == END { start } else { start + 1 };
-        self.cursor.set_position(text + 1);
-        self.push(PartKind::Quoted(self.cursor.slice(text, text + 1)), start);
+    /// A backslash outside quotes. At the end of the text it stands for itself, but if quotes reach over several
+    /// lines before it, bash drops it.
+    pub(super) fn backslash(&mut self) -> Result<()> {
+        if self.cursor.raw(1) != END {
+            self.escaped();
+        } else if self.source.contains(&b'\n') {
+            return self.fail(ErrorCode::TrailingBackslash, "a character");
+        } else {
+            self.push_quoted(1);
+        }
+        Ok(())
     }
 
     /// `'…'`

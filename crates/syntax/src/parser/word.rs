@@ -314,7 +314,7 @@ impl<'a> Parser<'a> {
     /// A part that begins with `\`, `'`, `"`, `` ` `` or `$`.
     pub(super) fn quotation_or_expansion(&mut self, byte: u8, context: Context) -> Result<()> {
         match byte {
-            b'\\' => self.backslash(),
+            b'\\' => self.backslash()?,
             b'\'' => self.single_quoted()?,
             b'"' if self.posix && context != Context::Word => self.double_quoted(Context::InnerQuotes)?,
             b'"' => self.double_quoted(Context::DoubleQuoted)?,

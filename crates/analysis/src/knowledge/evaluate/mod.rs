@@ -9,6 +9,7 @@ mod printing;
 
 use super::run::Run;
 use super::scan::Scan;
+use shward_syntax::Dialect;
 
 /// The longest text that is made.
 const MAX_OUTPUT: usize = 1 << 20;
@@ -20,7 +21,7 @@ const FROM_INPUT: [&str; 19] = [
 ];
 
 /// Programs whose output is made from their arguments.
-const FROM_ARGUMENTS: [&str; 6] = ["echo", "printf", "seq", "basename", "dirname", "true"];
+const FROM_ARGUMENTS: [&str; 7] = ["echo", "printf", "seq", "basename", "dirname", "true", "pwd"];
 
 /// Whether the texts that a program reads should be gathered.
 pub(crate) fn wants(program: &str) -> bool {
@@ -31,13 +32,33 @@ pub(crate) fn wants(program: &str) -> bool {
 pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u8]]>) -> Option<&'a [u8]> {
     let name = run.name;
     let made = if FROM_ARGUMENTS.contains(&name) {
+        let posix = run.session.dialect() == Dialect::Posix;
         let mut words = Vec::new();
         for field in run.args() {
             words.push(field.known()?);
         }
         match name {
+            // dash and bash agree only where no escapes are.
+            "echo"
+                if posix
+                    && words
+                        .iter()
+                        .any(|w| w.contains(&b'\\') || w.starts_with(b"-e") || w.starts_with(b"-E")) =>
+            {
+                None
+            }
+            "printf"
+                if posix
+                    && words
+                        .iter()
+                        .any(|w| w.windows(2).any(|e| matches!(e, b"\\x" | b"\\u" | b"\\U" | b"\\e"))) =>
+            {
+                None
+            }
             "echo" => printing::echo(&words),
             "printf" => printing::printf(&words),
+            "pwd" if words.is_empty() => run.session.cwd().map(|cwd| [cwd, b"\n"].concat()),
+            "pwd" => None,
             "seq" => printing::seq(&words),
             "basename" => printing::basename(&words),
             "dirname" => printing::dirname(&words),

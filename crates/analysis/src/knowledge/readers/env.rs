@@ -13,7 +13,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
     if let Some(string) = scan.value(&["-S", "--split-string"]) {
         let mut argv = BumpVec::new_in(run.arena());
-        match string.known().and_then(|text| split_string(text)) {
+        match string.known().and_then(split_string) {
             Some(words) => {
                 for word in words {
                     let word = run.arena().alloc_slice_copy(&word);

@@ -64,7 +64,7 @@ impl<'e, 'a, 'w> Evaluation<'e, 'a, 'w> {
         origins: Origins,
         span: Span,
     ) -> Self {
-        let (next, index) = token(text, 0);
+        let (next, index) = token(text, 0, Token::End);
         Self { shell, text, index, next, origins, span, failed: false, skipping: 0 }
     }
 
@@ -83,7 +83,7 @@ impl<'e, 'a, 'w> Evaluation<'e, 'a, 'w> {
 
     fn advance(&mut self) -> Token<'a> {
         let current = self.next;
-        let (next, index) = token(self.text, self.index);
+        let (next, index) = token(self.text, self.index, current);
         self.index = index;
         self.next = next;
         if current == Token::Bad {
@@ -125,7 +125,7 @@ impl<'e, 'a, 'w> Evaluation<'e, 'a, 'w> {
     fn assignment_inner(&mut self) -> Number {
         if let Token::Name(_) | Token::Element(..) = self.next {
             let place = self.next;
-            let (after, _) = token(self.text, self.index);
+            let (after, _) = token(self.text, self.index, place);
             if let Token::Operator(operator) = after
                 && let Some(binary) = assigning(operator)
             {

@@ -24,8 +24,8 @@ const OPERATORS: [&str; 38] = [
     ")",
 ];
 
-/// Reads the token at `index` and gives the index after it.
-pub(super) fn token(text: &[u8], index: usize) -> (Token<'_>, usize) {
+/// Reads the token at `index` and gives the index after it. `++` and `--` are one operator only beside a variable.
+pub(super) fn token<'t>(text: &'t [u8], index: usize, before: Token<'t>) -> (Token<'t>, usize) {
     let blanks = text.get(index..).unwrap_or_default().iter().take_while(|b| b.is_ascii_whitespace()).count();
     let index = index + blanks;
     let rest = text.get(index..).unwrap_or_default();
@@ -54,6 +54,17 @@ pub(super) fn token(text: &[u8], index: usize) -> (Token<'_>, usize) {
                 },
                 _ => (Token::Name(name), index + width),
             }
+        }
+        Some(sign @ (b'+' | b'-'))
+            if rest.get(1) == Some(sign)
+                && !matches!(before, Token::Name(_) | Token::Element(..))
+                && !rest
+                    .iter()
+                    .skip(2)
+                    .find(|byte| !byte.is_ascii_whitespace())
+                    .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') =>
+        {
+            (Token::Operator(if *sign == b'+' { "+" } else { "-" }), index + 1)
         }
         Some(_) => match OPERATORS.iter().find(|operator| rest.starts_with(operator.as_bytes())) {
             Some(operator) => (Token::Operator(operator), index + operator.len()),

@@ -1,7 +1,7 @@
 //! `set` and `shopt`: options that change what the script means, and the positional parameters.
 
 use super::{Given, number};
-use crate::effect::Unknown;
+use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::shell::Interpreter;
 use crate::shell::flow::{ANY_ARGUMENTS, Opt};
 use crate::shell::simple::Expanded;
@@ -14,6 +14,8 @@ enum Meaning {
     None,
     /// It is part of the state.
     Tracked(Opt),
+    /// The shell keeps a history, or no longer does.
+    History,
     /// The script is read or run in another way than it was analysed.
     Other(&'static str),
 }
@@ -58,7 +60,8 @@ fn name_meaning(name: &[u8]) -> Meaning {
         | b"interactive-comments"
         | b"nolog"
         | b"onecmd" => Meaning::None,
-        b"history" | b"histexpand" => Meaning::Other("history expansion is switched"),
+        b"history" => Meaning::History,
+        b"histexpand" => Meaning::Other("history expansion is switched"),
         _ => Meaning::Other("an option of set that changes how the script is read"),
     }
 }
@@ -117,6 +120,10 @@ impl<'a> Interpreter<'a, '_> {
         match meaning {
             Meaning::None => {}
             Meaning::Tracked(option) => self.state.flow.options.set(option, on),
+            Meaning::History if !on => {
+                self.emit_here(EffectKind::System { what: "audit" }, span, Certainty::Certain);
+            }
+            Meaning::History => {}
             Meaning::Other(what) => self.unknown(Unknown::Construct(what), span),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::shell::Interpreter;
 use crate::shell::state::{Content, Element, Flags, Slot, Space, is_decimal};
-use crate::value::{Field, Origins, Value};
+use crate::value::{Field, Origins, Piece, Value};
 use shward_syntax::{Dialect, Span};
 
 /// What a parameter holds.
@@ -15,6 +15,9 @@ pub(in crate::shell) enum Got<'a> {
     /// Anything, or nothing. The flag: arithmetic may evaluate it without harm.
     Any(Origins, bool),
 }
+
+/// What `$0` is when it is not known: the name or path of a shell.
+pub(in crate::shell) static SOME_SHELL: [Piece<'static>; 2] = [Piece::Unknown, Piece::Text(b"sh")];
 
 /// Chains of namerefs are followed this far.
 const MOST_REFERENCES: usize = 8;
@@ -154,7 +157,8 @@ impl<'a> Interpreter<'a, '_> {
         if number == 0 {
             return match self.state.flow.zero {
                 Some(zero) => Got::One(Value::text(self.arena, zero, Origins::LITERAL), false),
-                None => Got::One(Value::unknown(Origins::LITERAL), false),
+                // However the shell was called, it is one.
+                None => Got::One(Value { pieces: &SOME_SHELL, origins: Origins::LITERAL }, false),
             };
         }
         let mut left = number;

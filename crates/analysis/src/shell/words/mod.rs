@@ -11,7 +11,7 @@ mod substitution;
 mod transform;
 
 pub(super) use builder::{Builder, Mode, Separators};
-pub(super) use lookup::{Got, is_name};
+pub(super) use lookup::{Got, SOME_SHELL, is_name};
 
 use super::Interpreter;
 use super::flow::Opt;

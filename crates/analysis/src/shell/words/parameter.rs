@@ -269,6 +269,7 @@ impl<'a> Interpreter<'a, '_> {
             (ParameterName::Variable(name), Some(Subscript::Index(index))) => {
                 self.element(name, &index, span)
             }
+            (ParameterName::Special(b'@' | b'*'), None) if self.argument_count() == Some(0) => Got::Unset,
             _ => Got::Any(Origins::UNKNOWN, false),
         };
         let got = match pointer {
