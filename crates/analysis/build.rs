@@ -40,8 +40,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     for problem in &knowledge.problems {
         println!("cargo::{level}=knowledge/{problem}");
     }
-    let out = PathBuf::from(env::var("OUT_DIR")?).join("knowledge_tables.rs");
-    fs::write(out, emit::tables(&knowledge.programs))?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    let image = emit::image(&knowledge.programs)?;
+    fs::write(out.join("knowledge.image"), image.bytes)?;
+    fs::write(out.join("knowledge.text"), image.text)?;
+    fs::write(out.join("knowledge_words.rs"), image.words)?;
     Ok(())
 }
 

@@ -1,205 +1,311 @@
-//! Writes what was read from the knowledge files as Rust tables.
+//! Writes what was read from the knowledge files as the image that `src/knowledge/tables.rs` reads.
 
-use super::format::{Kind, Level, Opt, Repeat};
+use super::format::{Case, Item, Kind, Level, Operands, Opt, Repeat};
 use super::words::{Act, Output, Role, Stdin, Style};
-use std::fmt::Write;
+use std::collections::HashMap;
+use std::fmt::Debug;
 
-/// The source text of the tables.
-pub(crate) fn tables(programs: &[Level]) -> String {
-    let mut writer = Tables::default();
-    let mut names = Vec::new();
-    for (number, program) in programs.iter().enumerate() {
-        let level = writer.level(program, Style::Gnu);
-        let env: Vec<String> =
-            program.env.iter().map(|(n, role)| format!("({n:?}, {})", role_text(*role))).collect();
-        writer.line(&format!(
-            "static P{number}: Program = Program {{ env: &[{}], level: &L{level} }};",
-            env.join(", ")
-        ));
-        names.extend(program.names.iter().map(|name| (name.clone(), number)));
+/// The compiled knowledge.
+pub(crate) struct Image {
+    /// Records and lists.
+    pub(crate) bytes: Vec<u8>,
+    /// Every name, one after the other.
+    pub(crate) text: String,
+    /// Rust: the words that the records name by their number.
+    pub(crate) words: String,
+}
+
+/// The image of these programs. Fails if something does not fit its field.
+pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
+    let mut writer = Writer { bytes: vec![0; 4], ..Writer::default() };
+    let mut named = Vec::new();
+    for program in programs {
+        let level = writer.level(program, Style::Gnu)?;
+        let mut env: Vec<&(String, Role)> = program.env.iter().collect();
+        env.sort_by(|a, b| a.0.cmp(&b.0));
+        let rows = env.into_iter().map(|(name, role)| {
+            Ok(join(&[&writer.text(name)?.to_le_bytes(), &writer.roles.number(role)?.to_le_bytes()]))
+        });
+        let rows = rows.collect::<Result<Vec<_>, String>>()?;
+        let env = writer.list(&rows)?;
+        named.extend(program.names.iter().map(|name| (name, env, level)));
     }
-    names.sort();
-    let rows: Vec<String> = names.iter().map(|(name, number)| format!("({name:?}, &P{number})")).collect();
-    writer.line(&format!("static PROGRAMS: &[(&str, &Program)] = &[{}];", rows.join(", ")));
-    writer.text
+    named.sort();
+    let rows = named.iter().map(|(name, env, level)| {
+        Ok(join(&[&writer.text(name)?.to_le_bytes(), &env.to_le_bytes(), &level.to_le_bytes()]))
+    });
+    let rows = rows.collect::<Result<Vec<_>, String>>()?;
+    let list = writer.list(&rows)?;
+    let programs = writer.record(&list.to_le_bytes())?;
+    let words = [
+        format!("static PROGRAMS: u32 = {programs};"),
+        rust("ROLES", "Role", writer.roles.words.iter().map(|role| format!("Role::{role:?}"))),
+        rust("ACTS", "Act", writer.acts.words.iter().map(act)),
+        rust("OUTPUTS", "Output", writer.outputs.words.iter().map(output)),
+        rust("STDINS", "Stdin", writer.stdins.words.iter().map(|stdin| format!("Stdin::{stdin:?}"))),
+        rust("READERS", "Reader", writer.readers.words.iter().map(|name| format!("readers::{name}::read"))),
+    ];
+    Ok(Image { bytes: writer.bytes, text: writer.text, words: words.join("\n") })
+}
+
+/// Words in the order in which they first occur.
+#[derive(Debug)]
+struct Words<T> {
+    words: Vec<T>,
+}
+
+impl<T> Default for Words<T> {
+    fn default() -> Self {
+        Self { words: Vec::new() }
+    }
+}
+
+impl<T: PartialEq + Clone + Debug> Words<T> {
+    fn number(&mut self, word: &T) -> Result<u16, String> {
+        let known = self.words.iter().position(|w| w == word);
+        let index = known.unwrap_or_else(|| {
+            self.words.push(word.clone());
+            self.words.len() - 1
+        });
+        u16::try_from(index).map_err(|_| format!("{word:?} is one word too many"))
+    }
 }
 
 #[derive(Default)]
-struct Tables {
+struct Writer {
+    bytes: Vec<u8>,
     text: String,
-    levels: usize,
-    options: usize,
+    texts: HashMap<String, u32>,
+    lists: HashMap<Vec<u8>, u32>,
+    roles: Words<Role>,
+    acts: Words<Act>,
+    outputs: Words<Output>,
+    stdins: Words<Stdin>,
+    readers: Words<String>,
 }
 
-/// The three tables in which an option is looked up.
+/// The three tables in which an option is looked up, and `-NUM`.
 #[derive(Default)]
 struct Spellings {
-    short: Vec<(u8, String)>,
-    long: Vec<(String, String)>,
-    words: Vec<(String, String)>,
-    number: Option<usize>,
+    short: Vec<(u8, Vec<u8>)>,
+    long: Vec<(String, Vec<u8>)>,
+    words: Vec<(String, Vec<u8>)>,
+    number: u32,
 }
 
-impl Tables {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line);
-        self.text.push('\n');
-    }
-
-    /// Writes a level and those below it; gives its number.
-    fn level(&mut self, level: &Level, outer: Style) -> usize {
-        let style = level.style.unwrap_or(outer);
-        let mut subs: Vec<(&str, usize)> = Vec::new();
-        for sub in &level.subs {
-            let number = self.level(sub, style);
-            subs.extend(sub.names.iter().map(|name| (name.as_str(), number)));
+impl Writer {
+    /// A text as its place and length in one number.
+    fn text(&mut self, text: &str) -> Result<u32, String> {
+        if let Some(known) = self.texts.get(text) {
+            return Ok(*known);
         }
-        subs.sort_unstable();
-        let subs: Vec<String> = subs.iter().map(|(name, number)| format!("({name:?}, &L{number})")).collect();
-        let spellings = self.spellings(&level.options);
-        let number = self.levels;
-        self.levels += 1;
-        let mut body = String::new();
-        let mut field = |name: &str, value: String| {
-            // Writing to a String cannot fail.
-            let _ = write!(body, " {name}: {value},");
+        let start = u32::try_from(self.text.len()).ok().filter(|start| *start < 1 << 24);
+        let length = u8::try_from(text.len()).ok();
+        let (Some(start), Some(length)) = (start, length) else {
+            return Err(format!("no room for ‘{text}’"));
         };
-        field("style", format!("Style::{style:?}"));
-        field("global", level.global.to_string());
-        // To mean a whole tree matters only to what changes it.
-        let gentle = level.reader.is_none()
-            && level.operands.iter().flat_map(|line| &line.items).all(|item| item.role.is_tame());
-        let harmless = |act: &Act| gentle && *act == Act::Recursive;
-        let tame = |o: &Opt| {
-            o.acts.iter().all(harmless) && o.role.is_tame() && o.more.iter().all(|role| role.is_tame())
-        };
-        let sensitive = level.options.iter().any(|o| !tame(o)) || level.cases.iter().any(|case| !case.unless);
-        field("sensitive", sensitive.to_string());
-        field("number", spellings.number.map_or("None".to_owned(), |n| format!("Some(&O{n})")));
-        field(
-            "reader",
-            level.reader.as_ref().map_or("None".to_owned(), |r| format!("Some(readers::{r}::read)")),
-        );
-        let short: Vec<String> = spellings.short.iter().map(|(b, s)| format!("({b}, {s})")).collect();
-        field("short", format!("&[{}]", short.join(", ")));
-        let named = |rows: &[(String, String)]| {
-            let rows: Vec<String> = rows.iter().map(|(n, s)| format!("({n:?}, {s})")).collect();
-            format!("&[{}]", rows.join(", "))
-        };
-        field("long", named(&spellings.long));
-        field("words", named(&spellings.words));
-        let operands: Vec<String> = level
-            .operands
-            .iter()
-            .map(|line| {
-                let items: Vec<String> = line
-                    .items
-                    .iter()
-                    .map(|i| {
-                        let (repeat, role) = (repeat(i.repeat), role_text(i.role));
-                        format!("Item {{ repeat: {repeat}, role: {role}, default: {:?} }}", i.default)
-                    })
-                    .collect();
-                let (items, acts) = (items.join(", "), acts(&line.acts));
-                format!("Operands {{ when: &{:?}, items: &[{items}], acts: {acts} }}", line.when)
-            })
-            .collect();
-        field("operands", format!("&[{}]", operands.join(", ")));
-        field("effects", acts(&level.effects));
-        let cases: Vec<String> = level
-            .cases
-            .iter()
-            .map(|c| {
-                format!("Case {{ names: &{:?}, unless: {}, acts: {} }}", c.names, c.unless, acts(&c.acts))
-            })
-            .collect();
-        field("cases", format!("&[{}]", cases.join(", ")));
-        field("otherwise", acts(level.otherwise.as_deref().unwrap_or_default()));
-        field("stdin", format!("Stdin::{:?}", level.stdin.unwrap_or(Stdin::Data)));
-        field("stdin_when_no_operands", level.stdin_when_no_operands.to_string());
-        field("stdin_before_default", level.stdin_before_default.to_string());
-        field("output", format!("Output::{}", output(level.output.unwrap_or(Output::Origins(&[])))));
-        field("harmless", format!("&{:?}", level.harmless));
-        field("sub_after", level.sub_after.to_string());
-        field("subs", format!("&[{}]", subs.join(", ")));
-        self.line(&format!("static L{number}: Level = Level {{{body} }};"));
-        number
+        self.text.push_str(text);
+        let packed = start << 8 | u32::from(length);
+        self.texts.insert(text.to_owned(), packed);
+        Ok(packed)
     }
 
-    fn spellings(&mut self, options: &[Opt]) -> Spellings {
+    /// Appends a record; gives its place.
+    fn record(&mut self, bytes: &[u8]) -> Result<u32, String> {
+        let place = u32::try_from(self.bytes.len()).map_err(|_| "the image is too large".to_owned())?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(place)
+    }
+
+    /// Appends a list, unless the same is there already; gives its place.
+    fn list(&mut self, rows: &[Vec<u8>]) -> Result<u32, String> {
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        let count = u16::try_from(rows.len()).map_err(|_| "a list is too long".to_owned())?;
+        let mut bytes = count.to_le_bytes().to_vec();
+        bytes.extend(rows.iter().flatten());
+        if let Some(known) = self.lists.get(&bytes) {
+            return Ok(*known);
+        }
+        let place = self.record(&bytes)?;
+        self.lists.insert(bytes, place);
+        Ok(place)
+    }
+
+    fn names(&mut self, names: &[String]) -> Result<u32, String> {
+        let rows = names.iter().map(|name| Ok(self.text(name)?.to_le_bytes().to_vec()));
+        let rows = rows.collect::<Result<Vec<_>, String>>()?;
+        self.list(&rows)
+    }
+
+    fn acts(&mut self, acts: &[Act]) -> Result<u32, String> {
+        let rows = acts.iter().map(|act| Ok(self.acts.number(act)?.to_le_bytes().to_vec()));
+        let rows = rows.collect::<Result<Vec<_>, String>>()?;
+        self.list(&rows)
+    }
+
+    /// Writes a level and those below it; gives its place.
+    fn level(&mut self, level: &Level, outer: Style) -> Result<u32, String> {
+        let style = level.style.unwrap_or(outer);
+        let mut subs: Vec<(&String, u32)> = Vec::new();
+        for sub in &level.subs {
+            let place = self.level(sub, style)?;
+            subs.extend(sub.names.iter().map(|name| (name, place)));
+        }
+        subs.sort();
+        let mut rows = Vec::new();
+        for (name, place) in subs {
+            rows.push(join(&[&self.text(name)?.to_le_bytes(), &place.to_le_bytes()]));
+        }
+        let subs = self.list(&rows)?;
+        let spellings = self.spellings(&level.options)?;
+        let short: Vec<Vec<u8>> = spellings.short.iter().map(|(byte, row)| join(&[&[*byte], row])).collect();
+        let short = self.list(&short)?;
+        let long = self.named(&spellings.long)?;
+        let words = self.named(&spellings.words)?;
+        let rows = level.operands.iter().map(|line| self.operands(line)).collect::<Result<Vec<_>, _>>()?;
+        let operands = self.list(&rows)?;
+        let rows = level.cases.iter().map(|case| self.case(case)).collect::<Result<Vec<_>, _>>()?;
+        let cases = self.list(&rows)?;
+        let effects = self.acts(&level.effects)?;
+        let otherwise = self.acts(level.otherwise.as_deref().unwrap_or_default())?;
+        let harmless = self.names(&level.harmless)?;
+        let flags = u8::from(level.global)
+            | u8::from(sensitive(level)) << 1
+            | u8::from(level.stdin_when_no_operands) << 2
+            | u8::from(level.stdin_before_default) << 3;
+        let reader = match &level.reader {
+            Some(name) => self.readers.number(name)? + 1,
+            None => 0,
+        };
+        let narrow = |number: usize| u8::try_from(number).map_err(|_| "too many to count".to_owned());
+        let stdin = self.stdins.number(&level.stdin.unwrap_or(Stdin::Data))?;
+        let output = self.outputs.number(&level.output.unwrap_or(Output::Origins(&[])))?;
+        let mut record = vec![style_number(style), flags, narrow(reader.into())?, narrow(level.sub_after)?];
+        record.extend(stdin.to_le_bytes());
+        record.extend(output.to_le_bytes());
+        for place in
+            [spellings.number, short, long, words, operands, effects, cases, otherwise, harmless, subs]
+        {
+            record.extend(place.to_le_bytes());
+        }
+        self.record(&record)
+    }
+
+    fn operands(&mut self, line: &Operands) -> Result<Vec<u8>, String> {
+        let items = line.items.iter().map(|item| self.item(item)).collect::<Result<Vec<_>, _>>()?;
+        let places = [self.names(&line.when)?, self.list(&items)?, self.acts(&line.acts)?];
+        Ok(places.iter().flat_map(|place| place.to_le_bytes()).collect())
+    }
+
+    fn item(&mut self, item: &Item) -> Result<Vec<u8>, String> {
+        let repeat = match item.repeat {
+            Repeat::One => 0,
+            Repeat::Maybe => 1,
+            Repeat::Any => 2,
+            Repeat::Some => 3,
+        };
+        let role = self.roles.number(&item.role)?.to_le_bytes();
+        let default = self.text(item.default.as_deref().unwrap_or_default())?.to_le_bytes();
+        Ok(join(&[&[repeat], &role, &default]))
+    }
+
+    fn case(&mut self, case: &Case) -> Result<Vec<u8>, String> {
+        let (names, acts) = (self.names(&case.names)?.to_le_bytes(), self.acts(&case.acts)?.to_le_bytes());
+        Ok(join(&[&[u8::from(case.unless)], &names, &acts]))
+    }
+
+    fn named(&mut self, rows: &[(String, Vec<u8>)]) -> Result<u32, String> {
+        let rows = rows.iter().map(|(name, row)| Ok(join(&[&self.text(name)?.to_le_bytes(), row])));
+        let rows = rows.collect::<Result<Vec<_>, String>>()?;
+        self.list(&rows)
+    }
+
+    fn option(&mut self, kind: u8, role: Role, acts: &[Act], then: u32) -> Result<u32, String> {
+        let (role, acts) = (self.roles.number(&role)?.to_le_bytes(), self.acts(acts)?.to_le_bytes());
+        self.record(&join(&[&[kind], &role, &acts, &then.to_le_bytes()]))
+    }
+
+    fn spellings(&mut self, options: &[Opt]) -> Result<Spellings, String> {
         let mut tables = Spellings::default();
         for option in options {
-            let number = self.options;
-            self.options += 1;
             let kind = match option.kind {
-                Kind::Flag | Kind::Value => "Plain",
-                Kind::Info => "Info",
-                Kind::Narrow => "Narrow",
+                Kind::Flag | Kind::Value => 0,
+                Kind::Info => 1,
+                Kind::Narrow => 2,
             };
-            let mut then = "None".to_owned();
+            let mut then = 0;
             for role in option.more.iter().rev() {
-                let further = self.options;
-                self.options += 1;
-                self.line(&format!(
-                    "static O{further}: Opt = Opt {{ kind: Kind::Plain, role: {}, acts: &[], then: {then} }};",
-                    role_text(*role)
-                ));
-                then = format!("Some(&O{further})");
+                then = self.option(0, *role, &[], then)?;
             }
-            self.line(&format!(
-                "static O{number}: Opt = Opt {{ kind: Kind::{kind}, role: {}, acts: {}, then: {then} }};",
-                role_text(option.role),
-                acts(&option.acts)
-            ));
+            let place = self.option(kind, option.role, &option.acts, then)?;
             for name in &option.names {
                 let takes = match (name.optional, option.kind) {
-                    (true, _) => "Optional",
-                    (false, Kind::Value) => "Value",
-                    (false, _) => "Nothing",
+                    (true, _) => 2,
+                    (false, Kind::Value) => 1,
+                    (false, _) => 0,
                 };
-                let spelling = format!(
-                    "Spelling {{ takes: Takes::{takes}, name: {:?}, option: &O{number} }}",
-                    name.text
-                );
+                let row = join(&[&[takes], &self.text(&name.text)?.to_le_bytes(), &place.to_le_bytes()]);
                 match name.text.as_bytes() {
-                    b"-NUM" => tables.number = Some(number),
+                    b"-NUM" => tables.number = place,
                     [b'-', b'-', ..] => {
-                        tables.long.push((name.text.trim_start_matches("--").to_owned(), spelling))
+                        tables.long.push((name.text.trim_start_matches("--").to_owned(), row));
                     }
-                    [b'-', byte] => tables.short.push((*byte, spelling)),
-                    _ => tables.words.push((name.text.clone(), spelling)),
+                    [b'-', byte] => tables.short.push((*byte, row)),
+                    _ => tables.words.push((name.text.clone(), row)),
                 }
             }
         }
         tables.short.sort();
         tables.long.sort();
         tables.words.sort();
-        tables
+        Ok(tables)
     }
 }
 
-fn repeat(repeat: Repeat) -> String {
-    format!("Repeat::{repeat:?}")
+/// Whether an option of this level can make the effects worse than its operands do.
+fn sensitive(level: &Level) -> bool {
+    // To mean a whole tree matters only to what changes it.
+    let gentle = level.reader.is_none()
+        && level.operands.iter().flat_map(|line| &line.items).all(|item| item.role.is_tame());
+    let harmless = |act: &Act| gentle && *act == Act::Recursive;
+    let tame =
+        |o: &Opt| o.acts.iter().all(harmless) && o.role.is_tame() && o.more.iter().all(|role| role.is_tame());
+    level.options.iter().any(|o| !tame(o)) || level.cases.iter().any(|case| !case.unless)
 }
 
-fn role_text(role: Role) -> String {
-    format!("Role::{role:?}")
+fn style_number(style: Style) -> u8 {
+    match style {
+        Style::Gnu => 0,
+        Style::Posix => 1,
+        Style::Exact => 2,
+        Style::SingleDash => 3,
+        Style::Bare => 4,
+        Style::KeyValue => 5,
+    }
 }
 
-fn acts(acts: &[Act]) -> String {
-    let acts: Vec<String> = acts
-        .iter()
-        .map(|act| match act {
-            Act::Place(role, path) => format!("Act::Place({}, {path:?})", role_text(*role)),
-            other => format!("Act::{other:?}"),
-        })
-        .collect();
-    format!("&[{}]", acts.join(", "))
+fn join(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
 }
 
-fn output(output: Output) -> String {
+/// A static table in Rust.
+fn rust(name: &str, kind: &str, rows: impl Iterator<Item = String>) -> String {
+    let rows: Vec<String> = rows.collect();
+    format!("static {name}: [{kind}; {}] = [\n{}\n];", rows.len(), rows.join(",\n"))
+}
+
+fn act(act: &Act) -> String {
+    match act {
+        Act::Place(role, path) => format!("Act::Place(Role::{role:?}, {path:?})"),
+        other => format!("Act::{other:?}"),
+    }
+}
+
+fn output(output: &Output) -> String {
     match output {
-        Output::Origins(names) => format!("Origins(&{names:?})"),
-        other => format!("{other:?}"),
+        Output::Origins(names) => format!("Output::Origins(&{names:?})"),
+        other => format!("Output::{other:?}"),
     }
 }

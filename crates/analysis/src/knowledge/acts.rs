@@ -32,32 +32,32 @@ pub(super) fn acts<'a>(
     phase: Phase,
 ) {
     for level in scan.levels {
-        for each in level.effects {
-            act(run, flow, *each, endpoints, phase);
+        for each in level.effects.iter() {
+            act(run, flow, each, endpoints, phase);
         }
     }
     for given in &scan.given {
-        for each in given.option.acts {
-            act(run, flow, *each, endpoints, phase);
+        for each in given.option.acts.iter() {
+            act(run, flow, each, endpoints, phase);
         }
     }
-    for case in scan.levels.iter().flat_map(|level| level.cases) {
-        if scan.has(case.names) != case.unless {
-            for each in case.acts {
-                act(run, flow, *each, endpoints, phase);
+    for case in scan.levels.iter().flat_map(|level| level.cases.iter()) {
+        if scan.has_listed(case.names) != case.unless {
+            for each in case.acts.iter() {
+                act(run, flow, each, endpoints, phase);
             }
         }
     }
     if let Some(line) = scan.operands_line().filter(|_| !scan.operands.is_empty() && !scan.lost) {
-        for each in line.acts {
-            act(run, flow, *each, endpoints, phase);
+        for each in line.acts.iter() {
+            act(run, flow, each, endpoints, phase);
         }
     }
     let bare = scan.operands.is_empty() && scan.command.is_empty() && !scan.lost;
     let executes = scan.given.iter().any(|g| matches!(g.option.role, Role::Code(_) | Role::Script(_)));
     if let Some(level) = scan.levels.last().filter(|_| bare && !executes) {
-        for each in level.otherwise {
-            act(run, flow, *each, endpoints, phase);
+        for each in level.otherwise.iter() {
+            act(run, flow, each, endpoints, phase);
         }
     }
 }

@@ -75,8 +75,8 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
     if scan.lost {
         return uses.into_bump_slice();
     }
-    let items = scan.operands_line().map(|line| line.items).unwrap_or_default();
-    let (shares, left_over) = shares(items, &scan.operands);
+    let items: Vec<Item> = scan.operands_line().map(|line| line.items.iter().collect()).unwrap_or_default();
+    let (shares, left_over) = shares(&items, &scan.operands);
     let elsewhere = run.call.stdin.origins != Origins::TERMINAL
         && scan.levels.last().is_some_and(|level| level.stdin_before_default);
     for (item, share) in shares {

@@ -10,6 +10,7 @@ mod change;
 mod endpoint;
 mod evaluate;
 mod execute;
+mod image;
 mod languages;
 mod names;
 mod network;

@@ -12,7 +12,7 @@ use shward_syntax::Dialect;
 /// What a command word leads to.
 pub(super) enum Found<'a> {
     /// A program that the knowledge describes.
-    Described(&'static str, &'static Program),
+    Described(&'static str, Program),
     /// Its effects are already recorded; this is its output.
     Done(Stream<'a>),
 }
@@ -123,7 +123,7 @@ pub(super) fn find<'a>(
 }
 
 /// The description for a name, without its version if it has one.
-fn described(name: &[u8]) -> Option<(&'static str, &'static Program)> {
+fn described(name: &[u8]) -> Option<(&'static str, Program)> {
     tables::program(name).or_else(|| {
         let digits = name.iter().rev().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
         let stem = name.get(..name.len() - digits)?;

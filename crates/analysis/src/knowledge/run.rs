@@ -21,7 +21,7 @@ pub(crate) struct Run<'s, 'a> {
     pub(crate) call: Call<'a>,
     /// The name under which it is described and was called.
     pub(crate) name: &'static str,
-    pub(crate) program: &'static Program,
+    pub(crate) program: Program,
 }
 
 impl<'a> Run<'_, 'a> {
@@ -66,7 +66,7 @@ impl<'a> Run<'_, 'a> {
 
     /// The arguments from the program's own description on.
     pub(crate) fn start(&self) -> At<'a> {
-        let levels = self.arena().alloc_slice_copy(&[self.program.level]);
+        let levels = self.arena().alloc_slice_copy(&[self.program.level()]);
         At { levels, args: self.args(), outer: &[] }
     }
 
@@ -76,7 +76,7 @@ impl<'a> Run<'_, 'a> {
     }
 
     /// The place below which a subcommand's reading goes on.
-    pub(crate) fn below(&self, scan: &Scan<'a>, sub: &'static Level, args: &'a [Field<'a>]) -> At<'a> {
+    pub(crate) fn below(&self, scan: &Scan<'a>, sub: Level, args: &'a [Field<'a>]) -> At<'a> {
         let mut levels = BumpVec::with_capacity_in(scan.levels.len() + 1, self.arena());
         levels.extend_from_slice(scan.levels);
         levels.push(sub);

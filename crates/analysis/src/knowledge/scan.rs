@@ -3,6 +3,7 @@
 //! The grammar is that of `getopt_long(3)` with the variations that [`Style`] names. What may be an option but is not
 //! listed, or not known, is recorded as an `Unknown` effect.
 
+use super::image::{List, Named};
 use super::run::Run;
 use super::tables::{Kind, Level, Operands, Opt, Spelling, Takes};
 use super::values;
@@ -16,7 +17,7 @@ use shward_syntax::Span;
 /// An option that was given.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Given<'a> {
-    pub(crate) option: &'static Opt,
+    pub(crate) option: Opt,
     /// Its spelling in full, with dashes.
     pub(crate) name: &'static str,
     pub(crate) value: Option<Field<'a>>,
@@ -26,7 +27,7 @@ pub(crate) struct Given<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct At<'a> {
     /// The program's level, then its subcommand's, and so on.
-    pub(crate) levels: &'a [&'static Level],
+    pub(crate) levels: &'a [Level],
     /// What follows the command word or the subcommand.
     pub(crate) args: &'a [Field<'a>],
     /// The options that were given to the outer levels.
@@ -35,7 +36,7 @@ pub(crate) struct At<'a> {
 
 impl At<'_> {
     /// The innermost level.
-    pub(crate) fn level(&self) -> Option<&'static Level> {
+    pub(crate) fn level(&self) -> Option<Level> {
         self.levels.last().copied()
     }
 }
@@ -43,7 +44,7 @@ impl At<'_> {
 /// A split argument list.
 #[derive(Debug)]
 pub(crate) struct Scan<'a> {
-    pub(crate) levels: &'a [&'static Level],
+    pub(crate) levels: &'a [Level],
     /// All options, those of the outer levels first.
     pub(crate) given: BumpVec<'a, Given<'a>>,
     /// How many of them were given to the outer levels.
@@ -52,7 +53,7 @@ pub(crate) struct Scan<'a> {
     /// The argument list of a program that is started: everything from its name on.
     pub(crate) command: &'a [Field<'a>],
     /// The subcommand and what follows it.
-    pub(crate) sub: Option<(&'static Level, &'a [Field<'a>])>,
+    pub(crate) sub: Option<(Level, &'a [Field<'a>])>,
     /// Text about the program is printed and nothing else happens.
     pub(crate) info: bool,
     /// Changes are announced, not made.
@@ -65,6 +66,11 @@ impl<'a> Scan<'a> {
     /// Whether any of these options is given (names as typed).
     pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.given.iter().any(|g| names.contains(&g.name))
+    }
+
+    /// As [`Scan::has`], with the names of the tables.
+    pub(crate) fn has_listed(&self, names: List<&'static str>) -> bool {
+        names.iter().any(|name| self.given.iter().any(|g| g.name == name))
     }
 
     /// The value of the last of these options that is given.
@@ -83,13 +89,13 @@ impl<'a> Scan<'a> {
     }
 
     /// What the operands mean with these options.
-    pub(crate) fn operands_line(&self) -> Option<&'static Operands> {
+    pub(crate) fn operands_line(&self) -> Option<Operands> {
         let level = self.levels.last()?;
         operands_line(level, &self.given)
     }
 }
 
-fn operands_line(level: &'static Level, given: &[Given<'_>]) -> Option<&'static Operands> {
+fn operands_line(level: &Level, given: &[Given<'_>]) -> Option<Operands> {
     level
         .operands
         .iter()
@@ -144,7 +150,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
             }
         }
         if !level.subs.is_empty() && scan.operands.len() == level.sub_after {
-            if let Some(sub) = arg.known().and_then(|name| subcommand(level, name)) {
+            if let Some(sub) = arg.known().and_then(|name| level.sub(name)) {
                 let mut args = rest;
                 if level.sub_after > 0 {
                     let both = scan.operands.iter().chain(rest).copied();
@@ -164,9 +170,9 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
             // Which line applies changes with the options alone.
             if line_for != Some(scan.given.len()) {
                 line_for = Some(scan.given.len());
-                line = operands_line(level, &scan.given);
+                line = operands_line(&level, &scan.given);
             }
-            if line.is_some_and(|line| starts_command(line, &scan, arg)) {
+            if line.is_some_and(|line| starts_command(&line, &scan, arg)) {
                 scan.command = here;
                 break;
             }
@@ -177,22 +183,18 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
     scan
 }
 
-fn subcommand(level: &'static Level, name: &[u8]) -> Option<&'static Level> {
-    let at = level.subs.binary_search_by(|(known, _)| known.as_bytes().cmp(name)).ok()?;
-    level.subs.get(at).map(|(_, sub)| *sub)
-}
-
 /// Whether this operand is the first word of a program's argument list.
-fn starts_command(line: &'static Operands, scan: &Scan<'_>, arg: &Field<'_>) -> bool {
-    let Some((last, before)) = line.items.split_last() else { return false };
-    if !last.role.is_command() {
+fn starts_command(line: &Operands, scan: &Scan<'_>, arg: &Field<'_>) -> bool {
+    let mut items = line.items.iter().rev();
+    if !items.next().is_some_and(|last| last.role.is_command()) {
         return false;
     }
-    match before.split_last() {
-        Some((variables, fixed)) if variables.role == Role::Variable => {
-            scan.operands.len() >= fixed.len() && !is_assignment(arg.value.known_prefix())
+    let before = items.len();
+    match items.next() {
+        Some(variables) if variables.role == Role::Variable => {
+            scan.operands.len() >= items.len() && !is_assignment(arg.value.known_prefix())
         }
-        _ => scan.operands.len() >= before.len(),
+        _ => scan.operands.len() >= before,
     }
 }
 
@@ -211,7 +213,7 @@ fn narrows(given: &Given<'_>) -> bool {
 struct Scanner<'r, 's, 'a> {
     arena: &'a Bump,
     run: &'r mut Run<'s, 'a>,
-    levels: &'a [&'static Level],
+    levels: &'a [Level],
     style: Style,
     /// Some option could make the effects worse.
     sensitive: bool,
@@ -238,10 +240,10 @@ impl<'a> Scanner<'_, '_, 'a> {
     }
 
     /// The levels whose options are accepted here, innermost first.
-    fn reachable(&self) -> impl Iterator<Item = &'static Level> + use<'a> {
-        let inner = self.levels.last().copied();
+    fn reachable(&self) -> impl Iterator<Item = &'a Level> + use<'a> {
+        let inner = self.levels.last();
         let outer = self.levels.split_last().map(|(_, outer)| outer).unwrap_or_default();
-        inner.into_iter().chain(outer.iter().rev().copied().filter(|l| l.global))
+        inner.into_iter().chain(outer.iter().rev().filter(|l| l.global))
     }
 
     /// Takes the argument as an option; false if it is an operand.
@@ -287,7 +289,7 @@ impl<'a> Scanner<'_, '_, 'a> {
         }
     }
 
-    fn find(&self, look: impl FnMut(&'static Level) -> Option<Spelling>) -> Option<Spelling> {
+    fn find(&self, look: impl FnMut(&'a Level) -> Option<Spelling>) -> Option<Spelling> {
         self.reachable().find_map(look)
     }
 
@@ -345,7 +347,7 @@ impl<'a> Scanner<'_, '_, 'a> {
     /// One option behind one dash, its value perhaps joined to a single letter.
     fn single(&mut self, arg: &Field<'a>, prefix: &'a [u8], scan: &mut Scan<'a>) {
         let Some(byte) = prefix.get(1) else { return };
-        match self.find(|level| short(level, *byte)) {
+        match self.find(|level| level.letter(*byte)) {
             Some(found) if prefix.len() == 2 && arg.value.known().is_some() => {
                 self.take(found, None, arg.span, scan)
             }
@@ -361,7 +363,7 @@ impl<'a> Scanner<'_, '_, 'a> {
     fn listed(&mut self, arg: &Field<'a>, name: &[u8], scan: &mut Scan<'a>) -> bool {
         let found = match name {
             [b'-', b'-', long @ ..] => self.find(|level| exact(level.long, long)),
-            [b'-', byte] => self.find(|level| short(level, *byte)),
+            [b'-', byte] => self.find(|level| level.letter(*byte)),
             _ => None,
         };
         let Some(found) = found else { return false };
@@ -382,7 +384,7 @@ impl<'a> Scanner<'_, '_, 'a> {
     /// `-abc`: letters, the last of which may have a value.
     fn cluster(&mut self, arg: &Field<'a>, prefix: &'a [u8], scan: &mut Scan<'a>) {
         for (at, byte) in prefix.iter().enumerate().skip(1) {
-            let Some(found) = self.find(|level| short(level, *byte)) else {
+            let Some(found) = self.find(|level| level.letter(*byte)) else {
                 self.unlisted(arg);
                 return;
             };
@@ -444,14 +446,14 @@ impl<'a> Scanner<'_, '_, 'a> {
             Kind::Plain => {}
         }
         scan.given.push(given);
-        let mut then = found.option.then;
+        let mut then = found.option.then();
         while let (Some(option), Some((next, rest))) = (then, self.args.split_first()) {
             self.args = rest;
             if next.many && next.value.has_unknown() {
                 self.hidden(span);
             }
             scan.given.push(Given { option, name: "", value: Some(*next) });
-            then = option.then;
+            then = option.then();
         }
     }
 
@@ -462,23 +464,18 @@ impl<'a> Scanner<'_, '_, 'a> {
     }
 }
 
-fn exact(table: &'static [(&'static str, Spelling)], name: &[u8]) -> Option<Spelling> {
-    let at = table.binary_search_by(|(known, _)| known.as_bytes().cmp(name)).ok()?;
-    table.get(at).map(|(_, spelling)| *spelling)
-}
-
-fn short(level: &'static Level, byte: u8) -> Option<Spelling> {
-    let at = level.short.binary_search_by_key(&byte, |(known, _)| *known).ok()?;
-    level.short.get(at).map(|(_, spelling)| *spelling)
+fn exact(table: List<Named<Spelling>>, name: &[u8]) -> Option<Spelling> {
+    table.find(name).map(|found| found.item)
 }
 
 /// The one option that begins so (getopt_long(3): several spellings of the same option are not ambiguous).
-fn abbreviated(table: &'static [(&'static str, Spelling)], start: &[u8]) -> Option<Spelling> {
+fn abbreviated(table: List<Named<Spelling>>, start: &[u8]) -> Option<Spelling> {
     if start.is_empty() {
         return None;
     }
-    let from = table.partition_point(|(known, _)| known.as_bytes() < start);
-    let mut matching = table.get(from..)?.iter().take_while(|(known, _)| known.as_bytes().starts_with(start));
-    let (_, first) = matching.next()?;
-    matching.all(|(_, other)| std::ptr::eq(other.option, first.option)).then_some(*first)
+    let from = table.from(start);
+    let rest = (from..table.len()).map_while(|index| table.get(index));
+    let mut matching = rest.take_while(|found| found.name.as_bytes().starts_with(start));
+    let first = matching.next()?.item;
+    matching.all(|other| other.item.option == first.option).then_some(first)
 }

@@ -1,49 +1,141 @@
-//! The command knowledge as static tables, made from `knowledge/*.cmds` at build time. Nothing is built at start-up.
+//! The command knowledge, made from `knowledge/*.cmds` at build time.
+//!
+//! Each type here is read from the image when it is asked for; its lists stay there. `build/emit.rs` writes the fields
+//! in the order in which they are read here.
 
+use super::image::{Cursor, List, Named, Record};
 use super::readers::{self, Reader};
 use super::words::{Act, Output, Role, Stdin, Style};
 
 /// A program.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Program {
     /// Variables that it obeys.
-    pub(crate) env: &'static [(&'static str, Role)],
+    pub(crate) env: List<Named<Role>>,
+    level: u32,
+}
+
+impl Program {
     /// Its options, operands and subcommands.
-    pub(crate) level: &'static Level,
+    pub(crate) fn level(&self) -> Level {
+        Level::at(self.level)
+    }
+}
+
+impl Record for Program {
+    const SIZE: usize = 8;
+
+    fn read(mut cursor: Cursor) -> Self {
+        Self { env: cursor.list(), level: cursor.u32() }
+    }
 }
 
 /// A program's own options and operands, or a subcommand's.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Level {
     pub(crate) style: Style,
     /// Options of this level are accepted after its subcommand too.
     pub(crate) global: bool,
     /// Some option of this level can make the effects worse than its operands do.
     pub(crate) sensitive: bool,
-    /// `-NUMBER` is an option.
-    pub(crate) number: Option<&'static Opt>,
-    pub(crate) reader: Option<Reader>,
-    /// `-x`, sorted.
-    pub(crate) short: &'static [(u8, Spelling)],
-    /// `--name` without the dashes, sorted.
-    pub(crate) long: &'static [(&'static str, Spelling)],
-    /// Every other spelling (`-name`, `+x`, `word`, `key=`), as typed, sorted.
-    pub(crate) words: &'static [(&'static str, Spelling)],
-    pub(crate) operands: &'static [Operands],
-    pub(crate) effects: &'static [Act],
-    pub(crate) cases: &'static [Case],
-    pub(crate) otherwise: &'static [Act],
-    pub(crate) stdin: Stdin,
     pub(crate) stdin_when_no_operands: bool,
     /// Standard input, when something is connected to it, is read instead of the place that stands for no operand.
     pub(crate) stdin_before_default: bool,
-    pub(crate) output: Output,
-    /// Keys of harmless settings, in lower case; a trailing `*` stands for any ending.
-    pub(crate) harmless: &'static [&'static str],
+    pub(crate) reader: Option<Reader>,
     /// How many operands stand before the subcommand; they are the subcommand's operands.
     pub(crate) sub_after: usize,
+    pub(crate) stdin: Stdin,
+    pub(crate) output: Output,
+    /// `-NUMBER` is an option.
+    pub(crate) number: Option<Opt>,
+    /// `-x`, sorted.
+    pub(crate) short: List<Letter>,
+    /// `--name` without the dashes, sorted.
+    pub(crate) long: List<Named<Spelling>>,
+    /// Every other spelling (`-name`, `+x`, `word`, `key=`), as typed, sorted.
+    pub(crate) words: List<Named<Spelling>>,
+    pub(crate) operands: List<Operands>,
+    pub(crate) effects: List<Act>,
+    pub(crate) cases: List<Case>,
+    pub(crate) otherwise: List<Act>,
+    /// Keys of harmless settings, in lower case; a trailing `*` stands for any ending.
+    pub(crate) harmless: List<&'static str>,
     /// By name, sorted.
-    pub(crate) subs: &'static [(&'static str, &'static Level)],
+    pub(crate) subs: List<Named<Sub>>,
+}
+
+impl Level {
+    fn at(place: u32) -> Self {
+        let mut cursor = Cursor::at(place);
+        let style = match cursor.u8() {
+            1 => Style::Posix,
+            2 => Style::Exact,
+            3 => Style::SingleDash,
+            4 => Style::Bare,
+            5 => Style::KeyValue,
+            _ => Style::Gnu,
+        };
+        let flags = cursor.u8();
+        Self {
+            style,
+            global: flags & 1 != 0,
+            sensitive: flags & 2 != 0,
+            stdin_when_no_operands: flags & 4 != 0,
+            stdin_before_default: flags & 8 != 0,
+            reader: READERS.get(usize::from(cursor.u8()).wrapping_sub(1)).copied(),
+            sub_after: usize::from(cursor.u8()),
+            stdin: STDINS.get(usize::from(cursor.u16())).copied().unwrap_or(Stdin::Data),
+            output: OUTPUTS.get(usize::from(cursor.u16())).copied().unwrap_or(Output::Origins(&[])),
+            number: Opt::at(cursor.u32()),
+            short: cursor.list(),
+            long: cursor.list(),
+            words: cursor.list(),
+            operands: cursor.list(),
+            effects: cursor.list(),
+            cases: cursor.list(),
+            otherwise: cursor.list(),
+            harmless: cursor.list(),
+            subs: cursor.list(),
+        }
+    }
+
+    /// The option that is this letter behind a dash.
+    pub(crate) fn letter(&self, byte: u8) -> Option<Spelling> {
+        let index = self.short.partition_point(|mut cursor| cursor.u8() < byte);
+        self.short.get(index).filter(|found| found.byte == byte).map(|found| found.spelling)
+    }
+
+    /// The subcommand of this name.
+    pub(crate) fn sub(&self, name: &[u8]) -> Option<Self> {
+        self.subs.find(name).map(|found| Self::at(found.item.0))
+    }
+}
+
+/// Where a subcommand's level is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sub(u32);
+
+impl Record for Sub {
+    const SIZE: usize = 4;
+
+    fn read(mut cursor: Cursor) -> Self {
+        Self(cursor.u32())
+    }
+}
+
+/// An option of one letter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Letter {
+    byte: u8,
+    spelling: Spelling,
+}
+
+impl Record for Letter {
+    const SIZE: usize = 1 + Spelling::SIZE;
+
+    fn read(mut cursor: Cursor) -> Self {
+        Self { byte: cursor.u8(), spelling: Spelling::read(cursor) }
+    }
 }
 
 /// How an option is written here, and which it is.
@@ -52,7 +144,21 @@ pub(crate) struct Spelling {
     pub(crate) takes: Takes,
     /// As typed, with its dashes.
     pub(crate) name: &'static str,
-    pub(crate) option: &'static Opt,
+    pub(crate) option: Opt,
+}
+
+impl Record for Spelling {
+    const SIZE: usize = 9;
+
+    fn read(mut cursor: Cursor) -> Self {
+        let takes = match cursor.u8() {
+            0 => Takes::Nothing,
+            1 => Takes::Value,
+            _ => Takes::Optional,
+        };
+        let name = cursor.text();
+        Self { takes, name, option: Opt::read_at(cursor.u32()) }
+    }
 }
 
 /// Whether an option takes a value.
@@ -64,23 +170,60 @@ pub(crate) enum Takes {
     Optional,
 }
 
-/// An option, whatever its spelling. Two options are the same if they are the same table entry.
-#[derive(Debug)]
+/// An option, whatever its spelling. Two options are the same if they are the same record.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Opt {
+    place: u32,
     pub(crate) kind: Kind,
     pub(crate) role: Role,
-    pub(crate) acts: &'static [Act],
+    pub(crate) acts: List<Act>,
+    then: u32,
+}
+
+impl Opt {
+    fn at(place: u32) -> Option<Self> {
+        (place != 0).then(|| Self::read_at(place))
+    }
+
+    fn read_at(place: u32) -> Self {
+        let mut cursor = Cursor::at(place);
+        let kind = match cursor.u8() {
+            1 => Kind::Info,
+            2 => Kind::Narrow,
+            _ => Kind::Plain,
+        };
+        let role = Role::read(cursor);
+        cursor.u16();
+        Self { place, kind, role, acts: cursor.list(), then: cursor.u32() }
+    }
+
     /// What the value after this one is.
-    pub(crate) then: Option<&'static Opt>,
+    pub(crate) fn then(&self) -> Option<Self> {
+        Self::at(self.then)
+    }
+}
+
+impl PartialEq for Opt {
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place
+    }
 }
 
 /// Effects that depend on which options are given.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Case {
     /// Options of which one must be given, or none if `unless`.
-    pub(crate) names: &'static [&'static str],
+    pub(crate) names: List<&'static str>,
     pub(crate) unless: bool,
-    pub(crate) acts: &'static [Act],
+    pub(crate) acts: List<Act>,
+}
+
+impl Record for Case {
+    const SIZE: usize = 9;
+
+    fn read(mut cursor: Cursor) -> Self {
+        Self { unless: cursor.u8() != 0, names: cursor.list(), acts: cursor.list() }
+    }
 }
 
 /// What giving an option means for the whole program.
@@ -95,13 +238,21 @@ pub(crate) enum Kind {
 }
 
 /// What the operands mean.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Operands {
     /// Options of which one must be given; none for the fallback.
-    pub(crate) when: &'static [&'static str],
-    pub(crate) items: &'static [Item],
+    pub(crate) when: List<&'static str>,
+    pub(crate) items: List<Item>,
     /// What happens if there are operands.
-    pub(crate) acts: &'static [Act],
+    pub(crate) acts: List<Act>,
+}
+
+impl Record for Operands {
+    const SIZE: usize = 12;
+
+    fn read(mut cursor: Cursor) -> Self {
+        Self { when: cursor.list(), items: cursor.list(), acts: cursor.list() }
+    }
 }
 
 /// One operand, or a run of them.
@@ -113,6 +264,22 @@ pub(crate) struct Item {
     pub(crate) default: Option<&'static str>,
 }
 
+impl Record for Item {
+    const SIZE: usize = 7;
+
+    fn read(mut cursor: Cursor) -> Self {
+        let repeat = match cursor.u8() {
+            0 => Repeat::One,
+            1 => Repeat::Maybe,
+            2 => Repeat::Any,
+            _ => Repeat::Some,
+        };
+        let role = Role::read(cursor);
+        cursor.u16();
+        Self { repeat, role, default: Some(cursor.text()).filter(|place| !place.is_empty()) }
+    }
+}
+
 /// How many operands an item takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
@@ -122,10 +289,28 @@ pub(crate) enum Repeat {
     Some,
 }
 
-include!(concat!(env!("OUT_DIR"), "/knowledge_tables.rs"));
+impl Record for Role {
+    const SIZE: usize = 2;
+
+    fn read(mut cursor: Cursor) -> Self {
+        ROLES.get(usize::from(cursor.u16())).copied().unwrap_or(Self::Unknown)
+    }
+}
+
+impl Record for Act {
+    const SIZE: usize = 2;
+
+    fn read(mut cursor: Cursor) -> Self {
+        ACTS.get(usize::from(cursor.u16())).copied().unwrap_or(Self::Unknown("tables"))
+    }
+}
+
+// ROLES, ACTS, OUTPUTS, STDINS and READERS: each word that occurs, which the image names by its number; PROGRAMS: where
+// the list of all programs is.
+include!(concat!(env!("OUT_DIR"), "/knowledge_words.rs"));
 
 /// The description of the program with this base name, with the name.
-pub(crate) fn program(name: &[u8]) -> Option<(&'static str, &'static Program)> {
-    let at = PROGRAMS.binary_search_by(|(known, _)| known.as_bytes().cmp(name)).ok()?;
-    PROGRAMS.get(at).copied()
+pub(crate) fn program(name: &[u8]) -> Option<(&'static str, Program)> {
+    let programs: List<Named<Program>> = Cursor::at(PROGRAMS).list();
+    programs.find(name).map(|found| (found.name, found.item))
 }

@@ -1,5 +1,6 @@
 //! Variables that a program obeys and that the script has put into its environment.
 
+use super::image::Named;
 use super::run::Run;
 use super::words::Role;
 use crate::effect::{Unknown, WriteMode};
@@ -9,8 +10,8 @@ use crate::value::{Field, Origins, Stream};
 /// Records what the program does because of its environment.
 pub(super) fn obey(run: &mut Run<'_, '_>) {
     let span = run.call.span;
-    for (name, role) in run.program.env {
-        if *role == Role::Text {
+    for Named { name, item: role } in run.program.env.iter() {
+        if role == Role::Text {
             continue;
         }
         let Some(value) = run.session.variable(name.as_bytes()) else { continue };

@@ -111,7 +111,7 @@ fn checkpoint<'a>(run: &mut Run<'_, 'a>, action: &Field<'a>) {
 }
 
 /// The arguments with a first word such as `xzf` written as options with dashes, their values beside them.
-fn dashed<'a>(run: &Run<'_, 'a>, level: &'static Level, args: &'a [Field<'a>]) -> &'a [Field<'a>] {
+fn dashed<'a>(run: &Run<'_, 'a>, level: Level, args: &'a [Field<'a>]) -> &'a [Field<'a>] {
     let Some((first, rest)) = args.split_first() else { return args };
     let Some(letters) = first.known().filter(|text| !text.is_empty() && !text.starts_with(b"-")) else {
         return args;
@@ -120,7 +120,7 @@ fn dashed<'a>(run: &Run<'_, 'a>, level: &'static Level, args: &'a [Field<'a>]) -
     let mut all = BumpVec::with_capacity_in(args.len() + letters.len(), run.arena());
     for letter in letters {
         all.push(run.part(first, run.arena().alloc_slice_copy(&[b'-', *letter])));
-        let takes = level.short.iter().find(|(byte, _)| byte == letter).map(|(_, spelling)| spelling.takes);
+        let takes = level.letter(*letter).map(|spelling| spelling.takes);
         if takes == Some(Takes::Value)
             && let Some((value, after)) = rest.split_first()
         {
