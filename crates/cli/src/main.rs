@@ -15,7 +15,6 @@ mod hook;
 mod install;
 mod run;
 mod setup;
-mod shown;
 mod terminal;
 
 use crate::args::Args;
@@ -23,6 +22,7 @@ use crate::exit::Exit;
 use crate::flags::{HELP, JSON, Verb};
 use crate::install::Change;
 use crate::terminal::Fail;
+use shward::review as shown;
 use std::ffi::OsString;
 use std::process::ExitCode;
 

@@ -40,4 +40,5 @@ pub use run::{Containment, RunOptions};
 pub use shward_analysis::{Frozen, World};
 pub use shward_audit as audit;
 pub use shward_policy::{Decision, Finding, Grant, Policy, Profile, Tier, Verdict};
+pub use shward_review as review;
 pub use shward_sandbox::{Cancel, Stream as OutputStream};

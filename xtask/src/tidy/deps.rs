@@ -15,7 +15,8 @@ const FLOW: &[(&str, &[&str])] = &[
     // Usable by others on their own.
     ("shward-sandbox", &[]),
     ("shward-audit", &[]),
-    ("shward-review", &["shward-syntax", "shward-analysis", "shward-policy"]),
+    // Knows of a command only what it is told, so that a gatekeeper sees what a person sees.
+    ("shward-review", &["shward-audit"]),
     (
         "shward",
         &[

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// Text made safe to show, with the way back from offsets in the original.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown {
+pub struct Shown {
     text: String,
     /// (offset in the original, offset in the shown text) at each character that was replaced.
     shifts: Vec<(usize, usize)>,
@@ -15,7 +15,8 @@ pub(crate) struct Shown {
 
 impl Shown {
     /// Makes the text safe. Newlines stay.
-    pub(crate) fn new(original: &str) -> Self {
+    #[must_use]
+    pub fn new(original: &str) -> Self {
         let mut shown = Self { text: String::with_capacity(original.len()), shifts: Vec::new() };
         for (at, c) in original.char_indices() {
             if is_plain(c) {
@@ -31,12 +32,14 @@ impl Shown {
     }
 
     /// The safe text.
-    pub(crate) fn text(&self) -> &str {
+    #[must_use]
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The range in the safe text for a range in the original, moved to character boundaries and never out of bounds.
-    pub(crate) fn range(&self, start: u32, end: u32) -> Range<usize> {
+    #[must_use]
+    pub fn range(&self, start: u32, end: u32) -> Range<usize> {
         let start = self.boundary(start as usize);
         start..self.boundary(end as usize).max(start)
     }
@@ -86,13 +89,67 @@ fn is_plain(c: char) -> bool {
 }
 
 /// Makes a text safe to show on one line.
-pub(crate) fn one_line(text: &str) -> String {
+#[must_use]
+pub fn one_line(text: &str) -> String {
     Shown::new(text).text().replace('\n', "⏎").replace('\t', " ")
+}
+
+/// The letters and marks in a text that look like ASCII and are not, each once: a Cyrillic `а` in a program's name, a dash
+/// that is no option's. Whoever approves a command has to be told of them, because nobody can see them.
+#[must_use]
+pub fn lookalikes(text: &str) -> Vec<char> {
+    let mut found: Vec<char> = text.chars().filter(|c| is_lookalike(*c)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// After the confusables of Unicode Technical Standard 39, as far as they are taken for printable ASCII in common fonts.
+fn is_lookalike(c: char) -> bool {
+    match c {
+        // Fullwidth forms, mathematical letters and digits, small forms, letterlike symbols.
+        '\u{ff01}'..='\u{ff5e}'
+        | '\u{1d400}'..='\u{1d7ff}'
+        | '\u{fe50}'..='\u{fe6f}'
+        | '\u{2100}'..='\u{214f}' => true,
+        // Dashes, dots, quotes, slashes, bars, semicolons and tildes.
+        '\u{2010}'..='\u{2015}' | '\u{2018}'..='\u{201f}' | '\u{2024}' | '\u{2032}'..='\u{2037}' => true,
+        '\u{2044}' | '\u{2052}' | '\u{2053}' | '\u{2212}' | '\u{2215}' | '\u{2216}' | '\u{2217}' => true,
+        '\u{2223}' | '\u{2236}' | '\u{223c}' | '\u{29f8}' | '\u{29f9}' | '\u{2758}' | '\u{37e}'
+        | '\u{387}' => true,
+        '\u{1c0}' | '\u{1c3}' | '\u{2b9}'..='\u{2bf}' | '\u{2c2}'..='\u{2c6}' | '\u{2d7}' | '\u{2dc}' => true,
+        // Latin that is not ASCII.
+        'ı' | 'ȷ' | 'ſ' | 'ɑ' | 'ɡ' | 'ɩ' | 'ɪ' | 'ɴ' | 'ʀ' | 'ʏ' | 'ᴄ' | 'ᴏ' | 'ᴠ' | 'ᴡ' | 'ᴢ' => {
+            true
+        }
+        // Greek.
+        'Α' | 'Β' | 'Ε' | 'Ζ' | 'Η' | 'Ι' | 'Κ' | 'Μ' | 'Ν' | 'Ο' | 'Ρ' | 'Τ' | 'Υ' | 'Χ' => {
+            true
+        }
+        'α' | 'γ' | 'ι' | 'κ' | 'ν' | 'ο' | 'ρ' | 'σ' | 'υ' | 'χ' | 'ϲ' | 'ϳ' | 'ϱ' => true,
+        // Cyrillic.
+        'А' | 'В' | 'Е' | 'К' | 'М' | 'Н' | 'О' | 'Р' | 'С' | 'Т' | 'У' | 'Х' | 'Ѕ' | 'І' | 'Ј' | 'Ԍ' => {
+            true
+        }
+        'а' | 'г' | 'е' | 'к' | 'о' | 'п' | 'р' | 'с' | 'у' | 'х' | 'ѕ' | 'і' | 'ј' | 'һ' | 'ԁ' | 'ԛ'
+        | 'ԝ' | 'ѵ' => true,
+        // Armenian, Cherokee and Lisu letters shaped as Latin ones.
+        'օ' | 'ո' | 'ս' | 'հ' | 'ց' | 'ք' | '\u{13a0}'..='\u{13f5}' | '\u{a4d0}'..='\u{a4f7}' => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Shown, one_line};
+    use super::{Shown, lookalikes, one_line};
+
+    #[test]
+    fn lookalikes_are_found_and_other_languages_are_left_alone() {
+        assert_eq!(lookalikes("rm ‐rf /tmp; \u{441}at а\u{430}"), ['а', 'с', '‐']);
+        for plain in ["git commit -m 'Grüße, naïve café'", "echo 日本語 ✓ → …", "ls -la ~/x"] {
+            assert!(lookalikes(plain).is_empty(), "{plain}");
+        }
+    }
 
     #[test]
     fn dangerous_characters_are_made_visible_and_spans_follow() {

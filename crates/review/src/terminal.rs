@@ -1,0 +1,301 @@
+//! A person at the controlling terminal.
+//!
+//! The question goes to `/dev/tty` and the answer comes from there, never from standard input, which the agent may hold.
+//! What was typed before the question was shown does not count. A process in the background has no terminal: it would be
+//! stopped on reading, and an agent that starts one in a script would hang.
+
+use crate::{Shown, lookalikes, one_line};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::time::{Duration, Instant};
+
+/// Answers that are neither yes nor no, after which it is no.
+const MAX_ATTEMPTS: usize = 5;
+
+/// Longest line that is looked at, in bytes.
+const MAX_LINE: usize = 64;
+
+/// Lines of a command that are shown before the rest is only counted; `e` shows all, and has to come before a yes.
+const MAX_LINES: usize = 40;
+
+/// What a person is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Question<'a> {
+    /// The command, or the arguments joined.
+    pub command: &'a str,
+    /// Where it starts.
+    pub cwd: &'a str,
+    /// The tier, 1 to 4.
+    pub tier: u8,
+    /// What the agent says it is for.
+    pub reasoning: Option<&'a str>,
+    /// Why it is asked, a line each.
+    pub findings: &'a [String],
+    /// Who will run it and what it may then do.
+    pub permission: Permission<'a>,
+    /// What it would do, in detail; shown when asked for.
+    pub explanation: &'a str,
+}
+
+/// Who will run the command, and what it may do then.
+#[derive(Debug, Clone, Default)]
+pub enum Permission<'a> {
+    /// Somebody else, with every right that they have.
+    #[default]
+    Others,
+    /// shward, with these permissions, a line each.
+    Sandbox(&'a [String]),
+}
+
+/// A person's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// Do it.
+    Yes,
+    /// Do not.
+    No,
+}
+
+/// Why nobody answered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unanswered {
+    /// There is no terminal to ask at.
+    #[error("there is no terminal to ask at")]
+    NoTerminal,
+    /// The terminal belongs to another job.
+    #[error("this job is in the background, so its terminal is not there to ask at")]
+    Background,
+    /// We are inside a sandbox, where an agent could be the one who types.
+    #[error("this process is confined, so whoever answers here may not be a person")]
+    Confined,
+    /// Time is over.
+    #[error("nobody answered within {} s", .0.as_secs())]
+    Late(Duration),
+    /// The terminal broke.
+    #[error("the terminal: {0}")]
+    Broken(String),
+}
+
+/// Somebody who can say yes or no to a command that the policy asks about.
+pub trait Approver: std::fmt::Debug + Send + Sync {
+    /// Who that is, for the record.
+    fn name(&self) -> String;
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// Nobody answered. The command is not run.
+    fn ask(&self, question: &Question<'_>) -> Result<Reply, Unanswered>;
+}
+
+/// The controlling terminal.
+#[derive(Debug, Clone)]
+pub struct Terminal {
+    deadline: Duration,
+}
+
+impl Default for Terminal {
+    fn default() -> Self {
+        Self { deadline: Duration::from_secs(120) }
+    }
+}
+
+/// Whether this process is confined by a system-call filter and cannot gain rights: inside a run of shward, or of another
+/// agent's sandbox (proc_pid_status(5)). What cannot be read counts as confined.
+#[must_use]
+pub fn is_confined() -> bool {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return true };
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    field("NoNewPrivs:") != Some("0") && field("Seccomp:") != Some("0")
+}
+
+impl Terminal {
+    /// With another deadline, after which the answer is no.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// The terminal, if a person can be asked at it.
+    ///
+    /// # Errors
+    /// There is none, or it is not ours to use.
+    pub fn open() -> Result<File, Unanswered> {
+        if is_confined() {
+            return Err(Unanswered::Confined);
+        }
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let tty = rustix::fs::openat(CWD, "/dev/tty", flags, Mode::empty());
+        let tty = File::from(tty.map_err(|_| Unanswered::NoTerminal)?);
+        let foreground = tcgetpgrp(&tty).map_err(|_| Unanswered::NoTerminal)?;
+        if foreground != rustix::process::getpgrp() {
+            return Err(Unanswered::Background);
+        }
+        Ok(tty)
+    }
+}
+
+impl Approver for Terminal {
+    fn name(&self) -> String {
+        let user = rustix::process::getuid().as_raw();
+        let tty = std::fs::read_link("/proc/self/fd/2").ok().filter(|path| path.starts_with("/dev"));
+        match tty {
+            Some(tty) => format!("user {user} at {}", tty.display()),
+            None => format!("user {user} at a terminal"),
+        }
+    }
+
+    fn ask(&self, question: &Question<'_>) -> Result<Reply, Unanswered> {
+        let mut tty = Self::open()?;
+        let end = Instant::now() + self.deadline;
+        say(&mut tty, &text(question, MAX_LINES))?;
+        // What was typed before the question could be read is no answer to it.
+        tcflush(&tty, QueueSelector::IFlush).map_err(|e| Unanswered::Broken(e.to_string()))?;
+        let mut seen = question.command.lines().count() <= MAX_LINES;
+        for _ in 0..MAX_ATTEMPTS {
+            say(&mut tty, "Run it? [y]es, [n]o, [e]xplain: ")?;
+            match line(&mut tty, end, self.deadline)?.as_str() {
+                "y" | "Y" | "yes" if !seen => say(&mut tty, "Look at all of it first: e\n")?,
+                "y" | "Y" | "yes" => return Ok(Reply::Yes),
+                "n" | "N" | "no" => return Ok(Reply::No),
+                "e" | "E" | "explain" => {
+                    seen = true;
+                    let explanation = Shown::new(question.explanation);
+                    say(&mut tty, &format!("\n{}\n{}\n", text(question, usize::MAX), explanation.text()))?;
+                }
+                "" => {}
+                _ => say(&mut tty, "Please answer y, n or e.\n")?,
+            }
+        }
+        Ok(Reply::No)
+    }
+}
+
+fn say(tty: &mut File, text: &str) -> Result<(), Unanswered> {
+    tty.write_all(text.as_bytes()).map_err(|e| Unanswered::Broken(e.to_string()))
+}
+
+/// One typed line. The end of input is no.
+fn line(tty: &mut File, end: Instant, deadline: Duration) -> Result<String, Unanswered> {
+    let broken = |e: io::Error| Unanswered::Broken(e.to_string());
+    let mut line = Vec::new();
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).map_err(|_| Unanswered::Late(deadline))?;
+        match poll(&mut [PollFd::new(tty, PollFlags::IN)], Some(&left)) {
+            Ok(0) => {
+                let _ = say(tty, "\nNobody answered: not run.\n");
+                return Err(Unanswered::Late(deadline));
+            }
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(e) => return Err(broken(e.into())),
+        }
+        let mut bytes = [0; MAX_LINE];
+        let count = tty.read(&mut bytes).map_err(broken)?;
+        let piece = bytes.get(..count).unwrap_or_default();
+        if piece.is_empty() {
+            return Ok("n".to_owned());
+        }
+        line.extend_from_slice(piece);
+        if line.ends_with(b"\n") || line.len() > MAX_LINE {
+            return Ok(String::from_utf8_lossy(&line).trim().to_owned());
+        }
+    }
+}
+
+/// The question as it is shown, with at most so many lines of the command.
+fn text(question: &Question<'_>, most: usize) -> String {
+    let mut out = String::from("\nshward: an agent wants to run this command:\n\n");
+    let command = Shown::new(question.command);
+    let lines: Vec<&str> = command.text().lines().collect();
+    for line in lines.iter().take(most) {
+        let _ = writeln!(out, "    {}", line.replace('\t', "    "));
+    }
+    if lines.len() > most {
+        let _ = writeln!(out, "    … {} more lines (e shows them)", lines.len() - most);
+    }
+    if command.text() != question.command {
+        out.push_str("\n  careful: it holds invisible characters, which are shown as \\u{…} above\n");
+    }
+    let strange = lookalikes(question.command);
+    if !strange.is_empty() {
+        let list: Vec<String> =
+            strange.iter().take(12).map(|c| format!("{c} (U+{:04X})", u32::from(*c))).collect();
+        let _ = writeln!(
+            out,
+            "\n  careful: it holds letters that look like ASCII and are not: {}",
+            list.join(", ")
+        );
+    }
+    let _ = writeln!(out, "\n  in       {}", one_line(question.cwd));
+    if let Some(reasoning) = question.reasoning {
+        let _ = writeln!(out, "  to       {} (says the agent)", one_line(reasoning));
+    }
+    let _ = writeln!(out, "  tier     {}", question.tier);
+    for finding in question.findings {
+        let _ = writeln!(out, "  because  {}", one_line(finding));
+    }
+    match question.permission {
+        Permission::Others => {
+            out.push_str(
+                "  run by   the agent itself, with every right it has; shward does not confine it\n",
+            );
+        }
+        Permission::Sandbox(lines) => {
+            out.push_str("  run by   shward, confined:\n");
+            for line in lines {
+                let _ = writeln!(out, "           {}", one_line(line));
+            }
+        }
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_cannot_steer_the_terminal() {
+        let question = Question {
+            command: "rm -rf x\u{1b}[2K\u{1b}[1A; ls \u{202e}txt.exe\u{200b} \u{430}",
+            cwd: "/w\n  tier     1",
+            tier: 3,
+            reasoning: Some("tidy\u{1b}]0;title\u{7}up"),
+            findings: &["Deletes `x\ry`".to_owned()],
+            permission: Permission::Sandbox(&["no network".to_owned()]),
+            explanation: "",
+        };
+        let shown = text(&question, 40);
+        assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
+        assert!(!shown.contains(['\u{202e}', '\u{200b}']));
+        for part in [
+            "\\u{1b}[2K",
+            "\\u{202e}txt.exe\\u{200b}",
+            "invisible",
+            "(U+0430)",
+            "/w⏎",
+            "no network",
+            "\\u{d}y",
+        ] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        assert_eq!(shown.lines().filter(|line| line.starts_with("  tier ")).count(), 1);
+    }
+
+    #[test]
+    fn a_long_command_is_counted_and_shown_when_asked_for() {
+        let command = "x\n".repeat(100);
+        let question = Question { command: &command, ..Question::default() };
+        assert!(text(&question, 40).contains("… 60 more lines"));
+        assert_eq!(text(&question, usize::MAX).matches("    x\n").count(), 100);
+    }
+}
