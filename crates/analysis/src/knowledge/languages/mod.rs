@@ -8,6 +8,7 @@ mod filters;
 mod python;
 mod report;
 mod sed;
+mod sql;
 
 use super::run::Run;
 use crate::effect::{Certainty, EffectKind};
@@ -94,6 +95,12 @@ pub(crate) fn run<'a>(
                 Stream::unknown(Origins::UNKNOWN, span)
             });
         }
+        ("sql", Some(source)) => {
+            let stdin = if text == run.call.stdin { Stream::EMPTY } else { run.call.stdin };
+            let mut report = Report::new(run.session, "sql", text, stdin, span);
+            sql::read(&mut report, run.name, source);
+            return report.finish();
+        }
         _ => {}
     }
     // A program that was read from standard input leaves nothing there.
@@ -123,7 +130,7 @@ pub(crate) fn script<'a>(
         let (stdin, dialect) = (on.call.stdin, dialect(on.name));
         return on.session.run_text(text, dialect, all, stdin, Reentry::New, file.span);
     }
-    if content.text.is_some() && matches!(language, "python" | "sed" | "awk") {
+    if content.text.is_some() && matches!(language, "python" | "sed" | "awk" | "sql") {
         on.reads(file, false);
         return run(on, language, content, all, file.span);
     }

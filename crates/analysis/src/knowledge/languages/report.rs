@@ -13,6 +13,9 @@ use shward_syntax::{Dialect, Span};
 /// Most effects that one program may have before the rest counts as not understood.
 const MAX_EFFECTS: u32 = 2000;
 
+/// Most recorded effects that are looked through for the same.
+const MAX_REPEATED: usize = 16;
+
 /// Most different endpoints that are told apart.
 const MAX_CONNECTIONS: usize = 64;
 
@@ -108,6 +111,20 @@ impl<'s, 'a> Report<'s, 'a> {
     /// An effect that has no parts.
     pub(super) fn does(&mut self, kind: EffectKind<'a>) {
         self.emit(kind, true);
+    }
+
+    /// An effect that has no parts, recorded once however often it happens.
+    pub(super) fn once(&mut self, kind: EffectKind<'a>) {
+        let (span, known) = (self.span, self.session.effects());
+        if !known.iter().rev().take(MAX_REPEATED).any(|effect| effect.span == span && effect.kind == kind) {
+            self.emit(kind, true);
+        }
+    }
+
+    /// What is known of a file's content.
+    pub(super) fn file_text(&mut self, path: &Value<'a>) -> Stream<'a> {
+        let path = self.resolved(path);
+        self.session.file_text(&path)
     }
 
     /// The path as it counts from the directory that the program was started in.

@@ -14,8 +14,16 @@ pub(super) enum Act {
     Print,
     /// Gives back its first argument in another form: `str`, `os.path.abspath`.
     Same,
-    /// Gives back what its arguments hold: `list`, `sorted`, `zip`.
+    /// Gives back what its arguments hold: `list`, `sorted`.
     Items,
+    /// Gives back a number.
+    Count,
+    /// `range`: numbers.
+    Range,
+    /// `enumerate`: pairs of a number and what its argument holds.
+    Enumerate,
+    /// `zip`: tuples of what its arguments hold.
+    Zip,
     /// `map`, `filter`: calls its first argument with what the others hold.
     Apply,
     /// A computation on text that is followed.
@@ -152,6 +160,10 @@ impl Act {
                 | Self::Print
                 | Self::Same
                 | Self::Items
+                | Self::Count
+                | Self::Range
+                | Self::Enumerate
+                | Self::Zip
                 | Self::Fold(_)
                 | Self::PathOf
                 | Self::Place(_)

@@ -96,6 +96,8 @@ impl<'a> Reader<'_, '_, 'a> {
             Val::Module(module) => self.member(module, name),
             Val::Act(act) => match (act, name) {
                 (Act::Fold(Fold::Text), b"fromhex") => Val::Act(Act::Fold(Fold::Hex)),
+                // Nothing that `open` carries under a plain name opens anything.
+                (Act::Open, _) if !name.starts_with(b"__") => Val::Act(Act::Inert),
                 (Act::PathOf, b"home") => Val::Act(Act::Fold(Fold::Home)),
                 (Act::PathOf, b"cwd") => Val::Act(Act::Fold(Fold::Here)),
                 (Act::PathOf, _) => {

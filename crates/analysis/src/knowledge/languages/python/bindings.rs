@@ -4,6 +4,9 @@ use super::symbols::Sym;
 use super::value::{Val, covers, join, many};
 use super::{Binding, Pass, Reader, builtins, modules};
 
+/// After so many passes what is learnt is no longer told apart.
+const WIDENING: u32 = 3;
+
 /// Most containers that are added to.
 const MAX_GROWING: usize = 256;
 
@@ -22,6 +25,15 @@ impl<'a> Reader<'_, '_, 'a> {
         self.bindings.get(sym.0 as usize).copied().unwrap_or_default()
     }
 
+    /// What a pass that learns adds to what is known. Late passes add no more texts, so that there is an end.
+    fn learns(&mut self, old: Option<Val<'a>>, val: Val<'a>) -> Val<'a> {
+        if self.pass != Pass::Learning || old.is_some_and(|old| covers(&old, &val)) {
+            return val;
+        }
+        self.learnt = true;
+        if self.passes < WIDENING || val.acts() { val } else { Val::Data }
+    }
+
     /// A name gets a value.
     pub(super) fn bind(&mut self, sym: Sym, val: Val<'a>) {
         let arena = self.report.arena;
@@ -33,7 +45,8 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let plain = self.is_plain();
         let old = self.get(sym).ever;
-        let ever = old.map_or(val, |old| join(arena, old, val));
+        let more = self.learns(old, val);
+        let ever = old.map_or(more, |old| join(arena, old, more));
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             // What was read before did not know of this.
             self.escape(&val);
@@ -51,6 +64,7 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn bind_attribute(&mut self, sym: Sym, val: Val<'a>) {
         let arena = self.report.arena;
         let old = self.get(sym).attribute;
+        let val = self.learns(old, val);
         let joined = old.map_or(val, |old| join(arena, old, val));
         self.update(sym, |binding| binding.attribute = Some(joined));
     }
@@ -82,7 +96,11 @@ impl<'a> Reader<'_, '_, 'a> {
         if let Some(act) = builtins::builtin(name) {
             return self.act_value(act);
         }
-        if self.foreign_star { Val::Foreign } else { Val::Data }
+        match self.pass {
+            _ if self.foreign_star => Val::Foreign,
+            Pass::Learning if self.parameters.contains(&sym.0) => Val::Never,
+            _ => Val::Data,
+        }
     }
 
     /// What an expression holds when one iterates over it or takes a part of it.
@@ -101,7 +119,7 @@ impl<'a> Reader<'_, '_, 'a> {
                             add(*more);
                         }
                     }
-                    if items.vals.is_empty() {
+                    if items.vals.is_empty() && !self.added.iter().any(|(id, _)| *id == items.id) {
                         add(Val::Data);
                     }
                 }
@@ -125,6 +143,8 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn add_to(&mut self, container: &Val<'a>, val: Val<'a>) {
         let arena = self.report.arena;
         let mut kept = false;
+        let mut grew = false;
+        let (learning, late) = (self.pass == Pass::Learning, self.passes >= WIDENING);
         for each in container.alternatives() {
             if let Val::Many(items) = each {
                 kept = true;
@@ -133,6 +153,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 let room = self.added.len() < MAX_GROWING;
                 match known.and_then(|at| self.added.get_mut(at)) {
                     Some((_, old)) => {
+                        let more = !covers(old, &val);
+                        grew |= more;
+                        let widened = more && learning && late && !val.acts();
+                        let val = if widened { Val::Data } else { val };
                         let new = join(arena, *old, val);
                         let unseen = unseen && !covers(old, &val);
                         *old = new;
@@ -141,6 +165,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         }
                     }
                     None if room => {
+                        grew = true;
                         self.added.push((items.id, val));
                         if unseen {
                             self.escape(&val);
@@ -150,6 +175,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
             }
         }
+        self.learnt |= grew && learning;
         if !kept {
             self.escape(&val);
         }
@@ -187,7 +213,13 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.escape(each);
                 }
             }
-            Val::Data | Val::Number(_) | Val::File(_) | Val::Foreign | Val::Object(_) => {}
+            Val::Data
+            | Val::Number(_)
+            | Val::Count
+            | Val::Never
+            | Val::File(_)
+            | Val::Foreign
+            | Val::Object(_) => {}
         }
     }
 
@@ -197,6 +229,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let number = *self.numbers.entry(self.base + at).or_insert(next);
         if number == next {
             self.definitions.push(parameters);
+            self.parameters.extend(parameters.iter().map(|sym| sym.0));
         }
         number
     }
@@ -213,6 +246,10 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn bind_parameter(&mut self, sym: Sym, val: Val<'a>) {
         let arena = self.report.arena;
         let old = self.get(sym).ever;
+        if matches!(val, Val::Never) {
+            return;
+        }
+        let val = self.learns(old, val);
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             self.escape(&val);
         }

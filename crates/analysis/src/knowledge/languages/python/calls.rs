@@ -171,7 +171,12 @@ impl<'a> Reader<'_, '_, 'a> {
     /// The path that an argument gives, for each that it may be; `None` where it is not known.
     pub(super) fn each_path(&self, val: Option<Val<'a>>) -> Vec<Option<Value<'a>>> {
         match val {
-            Some(val) => val.alternatives().iter().map(Val::value).collect(),
+            Some(val) => {
+                // A function or a module is no path: Python would stop there.
+                let others = |v: &&Val<'a>| !matches!(v, Val::Act(_) | Val::Module(_) | Val::Local(_));
+                let paths: Vec<_> = val.alternatives().iter().filter(others).map(Val::value).collect();
+                if paths.is_empty() { vec![None] } else { paths }
+            }
             None => vec![None],
         }
     }
@@ -207,6 +212,31 @@ impl<'a> Reader<'_, '_, 'a> {
             arguments.get(0, &["path", "file", "filename", "src", "name", "top", "url", "dst", "key"]);
         match act {
             Act::Same => first.unwrap_or(Val::Data),
+            Act::Count => {
+                self.hand_over_acting(arguments);
+                Val::Count
+            }
+            Act::Range => {
+                self.hand_over_acting(arguments);
+                let vals = self.report.arena.alloc_slice_copy(&[Val::Count]);
+                self.container(self.at, false, vals)
+            }
+            Act::Enumerate => {
+                let items = self.items_of(arguments);
+                let one = self.elements(&items);
+                let pair = self.report.arena.alloc_slice_copy(&[Val::Count, one]);
+                let pair = self.container(self.at, false, pair);
+                let vals = self.report.arena.alloc_slice_copy(&[pair]);
+                self.container(self.at + 1, false, vals)
+            }
+            Act::Zip => {
+                let parts: Vec<Val<'a>> = arguments.positional.iter().map(|v| self.elements(v)).collect();
+                let parts = self.report.arena.alloc_slice_copy(&parts);
+                self.hand_over_acting(arguments);
+                let tuple = self.container(self.at, false, parts);
+                let vals = self.report.arena.alloc_slice_copy(&[tuple]);
+                self.container(self.at + 1, false, vals)
+            }
             Act::Items => self.items_of(arguments),
             Act::Apply => self.apply(arguments),
             Act::Fold(fold) => self.fold(fold, arguments),

@@ -4,6 +4,7 @@ use super::Reader;
 use super::tokens::{Keyword as K, Token};
 use super::value::{Val, join};
 use crate::value::{Origins, Value};
+use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
 /// The arguments of a call.
@@ -30,6 +31,25 @@ impl<'a> Arguments<'a> {
     /// All of them.
     pub(super) fn all(&self) -> impl Iterator<Item = &Val<'a>> {
         self.positional.iter().chain(self.named.iter().map(|(_, val)| val))
+    }
+}
+
+/// Most texts that one string literal is told apart into.
+const MAX_TEXTS: usize = 16;
+
+/// The parts of a string literal.
+#[derive(Debug)]
+struct Parts<'a> {
+    values: BumpVec<'a, Value<'a>>,
+    /// Parts that are one of several.
+    choices: Vec<(usize, Vec<Value<'a>>)>,
+    /// One of them is nothing yet.
+    never: bool,
+}
+
+impl<'a> Parts<'a> {
+    fn new(arena: &'a Bump) -> Self {
+        Self { values: BumpVec::new_in(arena), choices: Vec::new(), never: false }
     }
 }
 
@@ -178,8 +198,8 @@ impl<'a> Reader<'_, '_, 'a> {
         match self.peek() {
             Token::Operator(b'+' | b'-' | b'~') => {
                 self.at += 1;
-                self.deeper(|reader| reader.binary(7))?;
-                Some(Val::Data)
+                let val = self.deeper(|reader| reader.binary(7))?;
+                Some(if matches!(val, Val::Number(_) | Val::Count) { Val::Count } else { Val::Data })
             }
             Token::Keyword(K::Await) => {
                 self.at += 1;
@@ -224,12 +244,12 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Adjacent string literals.
     fn text(&mut self) -> Option<Val<'a>> {
-        let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
+        let mut parts = Parts::new(self.report.arena);
         loop {
             match self.peek() {
                 Token::Text(text) => {
                     self.at += 1;
-                    parts.push(self.report.literal(text));
+                    parts.values.push(self.report.literal(text));
                 }
                 Token::Open { kind: b'f', close, .. } => {
                     self.at += 1;
@@ -239,19 +259,43 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => break,
             }
         }
-        Some(Val::Text(match parts.as_slice() {
-            [one] => *one,
-            _ => self.report.joined(&parts),
-        }))
+        Some(self.put_together(&parts))
+    }
+
+    /// The text that parts make, or each that they may make.
+    fn put_together(&self, parts: &Parts<'a>) -> Val<'a> {
+        if parts.never {
+            return Val::Never;
+        }
+        let arena = self.report.arena;
+        let mut all: Vec<BumpVec<'a, Value<'a>>> = vec![parts.values.clone()];
+        for (at, choices) in &parts.choices {
+            if all.len() * choices.len() > MAX_TEXTS {
+                continue;
+            }
+            let with = |one: &BumpVec<'a, Value<'a>>, choice: &Value<'a>| {
+                let mut one = one.clone();
+                if let Some(place) = one.get_mut(*at) {
+                    *place = *choice;
+                }
+                one
+            };
+            all = all.iter().flat_map(|one| choices.iter().map(move |choice| with(one, choice))).collect();
+        }
+        let texts = all.iter().map(|values| match values.as_slice() {
+            [one] => Val::Text(*one),
+            _ => Val::Text(self.report.joined(values)),
+        });
+        texts.reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
     }
 
     /// The parts of an f-string.
-    fn formatted(&mut self, close: usize, parts: &mut BumpVec<'a, Value<'a>>) -> Option<()> {
+    fn formatted(&mut self, close: usize, parts: &mut Parts<'a>) -> Option<()> {
         while self.at < close {
             match self.peek() {
                 Token::Text(text) => {
                     self.at += 1;
-                    parts.push(self.report.literal(text));
+                    parts.values.push(self.report.literal(text));
                 }
                 Token::Open { kind: b'%', close, .. } => {
                     self.at += 1;
@@ -259,10 +303,17 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.take(Token::Assign);
                     // A format specification is made of such parts again.
                     let specified = self.take(Token::Colon);
-                    let mut specification = BumpVec::new_in(self.report.arena);
+                    let mut specification = Parts::new(self.report.arena);
                     self.deeper(|reader| reader.formatted(close as usize, &mut specification))?;
-                    parts.push(if specified {
-                        Value::unknown(self.origins(&val))
+                    parts.never |= specification.never || matches!(val, Val::Never);
+                    if let Val::OneOf(vals) = val
+                        && !specified
+                    {
+                        let choices = vals.iter().map(|v| self.formatted_value(v)).collect();
+                        parts.choices.push((parts.values.len(), choices));
+                    }
+                    parts.values.push(if specified {
+                        self.specified(&val, &specification.values)
                     } else {
                         self.formatted_value(&val)
                     });

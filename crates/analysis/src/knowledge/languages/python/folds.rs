@@ -136,13 +136,13 @@ impl<'a> Reader<'_, '_, 'a> {
 
     pub(super) fn join_all(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
         let arena = self.report.arena;
+        if arguments.positional.iter().any(|v| matches!(v, Val::Never)) {
+            return Val::Never;
+        }
         let mut results: Vec<Vec<Value<'a>>> = vec![Vec::new()];
         for val in &arguments.positional {
-            let choices: Vec<Value<'a>> = val
-                .alternatives()
-                .iter()
-                .map(|v| v.value().unwrap_or(Value::unknown(self.origins(v))))
-                .collect();
+            let choices: Vec<Value<'a>> =
+                val.alternatives().iter().map(|v| self.formatted_value(v)).collect();
             if results.len() * choices.len() > 16 {
                 for result in &mut results {
                     result.push(Value::unknown(Origins::UNKNOWN));

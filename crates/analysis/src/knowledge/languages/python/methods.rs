@@ -218,7 +218,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.lose();
                 Val::Data
             }
-            Val::Data | Val::Number(_) | Val::Local(_) => self.data_method(val, sym, name, arguments),
+            Val::Never => Val::Never,
+            Val::Number(_) | Val::Count if matches!(name, b"zfill" | b"bit_length") => Val::Count,
+            Val::Data | Val::Number(_) | Val::Count | Val::Local(_) => {
+                self.data_method(val, sym, name, arguments)
+            }
             Val::Module(_) | Val::Act(_) | Val::Foreign | Val::OneOf(_) => {
                 let callee = self.attribute(val, sym);
                 if matches!(callee, Val::Foreign) {
@@ -401,6 +405,28 @@ impl<'a> Reader<'_, '_, 'a> {
         self.report.joined(&parts)
     }
 
+    /// What may be the keys of a dictionary, and what the values; both are all of it once more was put in.
+    pub(super) fn keys_and_values(&self, val: &Val<'a>) -> (Val<'a>, Val<'a>) {
+        let arena = self.report.arena;
+        match val {
+            Val::Many(items)
+                if items.pairs
+                    && !items.vals.is_empty()
+                    && !self.added.iter().any(|(id, _)| *id == items.id) =>
+            {
+                let all = |from: usize| {
+                    let vals = items.vals.iter().copied().skip(from).step_by(2);
+                    vals.reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
+                };
+                (all(0), all(1))
+            }
+            _ => {
+                let one = self.elements(val);
+                (one, one)
+            }
+        }
+    }
+
     fn container_method(&mut self, val: &Val<'a>, name: &[u8], arguments: &Arguments<'a>) -> Val<'a> {
         match name {
             b"append" | b"add" | b"appendleft" | b"insert" | b"setdefault" | b"put" => {
@@ -418,14 +444,15 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             b"copy" | b"union" | b"difference" | b"intersection" => *val,
             b"items" => {
-                let one = self.elements(val);
-                let pair = self.report.arena.alloc_slice_copy(&[one, one]);
+                let (key, one) = self.keys_and_values(val);
+                let pair = self.report.arena.alloc_slice_copy(&[key, one]);
                 let pair = self.container(self.at, false, pair);
                 let vals = self.report.arena.alloc_slice_copy(&[pair]);
                 self.container(self.at + 1, false, vals)
             }
             b"keys" | b"values" => {
-                let one = self.elements(val);
+                let (keys, values) = self.keys_and_values(val);
+                let one = if name == b"keys" { keys } else { values };
                 let vals = self.report.arena.alloc_slice_copy(&[one]);
                 self.container(self.at, false, vals)
             }

@@ -35,7 +35,7 @@ mod tests;
 
 use super::report::{ANY_NAME, Report};
 use crate::value::Field;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use symbols::{Sym, Symbols};
 use tokens::Token;
 use value::Val;
@@ -45,6 +45,9 @@ const MAX_TEXT: usize = 256 << 10;
 
 /// Deepest nesting of expressions.
 const MAX_DEPTH: u32 = 160;
+
+/// Most passes that learn what names may be bound to.
+const MAX_LEARNING: u32 = 9;
 
 /// Deepest nesting of programs in programs (`exec`).
 const MAX_PROGRAMS: u32 = 4;
@@ -75,8 +78,14 @@ struct Reader<'r, 's, 'a> {
     at: usize,
     pass: Pass,
     bindings: Vec<Binding<'a>>,
+    /// This pass has learnt of something that a name may be bound to.
+    learnt: bool,
+    /// Passes that have learnt.
+    passes: u32,
     /// The parameters of each function, `*` and `**` ones left out.
     definitions: Vec<&'a [Sym]>,
+    /// Every name that is such a parameter.
+    parameters: BTreeSet<u32>,
     /// Where each definition stands, counting through all programs.
     numbers: BTreeMap<usize, u32>,
     /// What is added to a token's index to tell programs in programs apart.
@@ -123,7 +132,10 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         at: 0,
         pass: Pass::Learning,
         bindings: Vec::new(),
+        learnt: false,
+        passes: 0,
         definitions: Vec::new(),
+        parameters: BTreeSet::new(),
         numbers: BTreeMap::new(),
         base: 0,
         next_base: 0,
@@ -141,25 +153,51 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         arguments,
     };
     reader.report.muted = true;
-    let learnt = reader.statements();
+    // What a call gives to a parameter may be given on to another: until nothing new is learnt.
+    let mut understood = true;
+    loop {
+        reader.learnt = false;
+        understood &= reader.statements().is_some();
+        reader.passes += 1;
+        if !reader.learnt || reader.passes >= MAX_LEARNING {
+            break;
+        }
+        reader.start_over();
+    }
+    if reader.learnt {
+        reader.doubt();
+    }
+    reader.pass = Pass::Recording;
     reader.report.muted = false;
     reader.start_over();
-    let recorded = reader.statements();
-    if learnt.is_none() || recorded.is_none() {
+    understood &= reader.statements().is_some();
+    if !understood {
         reader.lose();
     }
 }
 
 impl<'a> Reader<'_, '_, 'a> {
-    /// Goes back to the start for the pass that records.
+    /// Not everything was learnt: every name may be anything.
+    fn doubt(&mut self) {
+        for index in 0..self.bindings.len() {
+            if let (Ok(index), Some(true)) =
+                (u32::try_from(index), self.bindings.get(index).map(|binding| binding.ever.is_some()))
+            {
+                self.bind_parameter(Sym(index), Val::Data);
+            }
+        }
+    }
+
+    /// Goes back to the start for the next pass.
     fn start_over(&mut self) {
-        self.pass = Pass::Recording;
         self.at = 0;
         self.next_base = 0;
         self.depth = 0;
         self.inner = 0;
+        self.floor = 0;
         self.indented = false;
         self.in_class = false;
+        self.decorated = false;
         for binding in &mut self.bindings {
             binding.now = None;
         }

@@ -418,7 +418,11 @@ impl<'a> Reader<'_, '_, 'a> {
         self.at += 1;
         let val = if comprehension { self.disjunction()? } else { self.expressions()? };
         let end = self.at;
-        let one = self.elements(&val);
+        let one = match val {
+            // One iterates over the keys of a dictionary.
+            Val::Many(items) if items.pairs => self.keys_and_values(&val).0,
+            _ => self.elements(&val),
+        };
         self.at = targets;
         self.perhaps(|reader| reader.targets(&one))?;
         self.expect(Token::Keyword(K::In))?;

@@ -37,7 +37,9 @@ impl<'a> Reader<'_, '_, 'a> {
             let results: Vec<Val<'a>> = each.map(|v| self.operate_text(v, sign, b)).collect();
             return results.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data);
         }
-        if let (Val::Text(_) | Val::Path(_), Val::OneOf(vals)) = (a, b) {
+        if let (Val::Text(_) | Val::Path(_), Val::OneOf(vals)) = (a, b)
+            && sign != b'%'
+        {
             let each = vals.iter().filter(|v| !matches!(v, Val::OneOf(_)));
             let results: Vec<Val<'a>> = each.map(|v| self.operate_text(a, sign, v)).collect();
             return results.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data);
@@ -49,6 +51,14 @@ impl<'a> Reader<'_, '_, 'a> {
         let arena = self.report.arena;
         match (sign, a, b) {
             (b'+', Val::Text(x), Val::Text(y)) => Val::Text(self.report.joined(&[*x, *y])),
+            (_, Val::Never, _) | (_, _, Val::Never) => Val::Never,
+            (b'+', Val::Text(x), Val::Number(_) | Val::Count) => {
+                Val::Text(self.report.joined(&[*x, self.formatted_value(b)]))
+            }
+            (b'+', Val::Number(_) | Val::Count, Val::Text(y)) => {
+                Val::Text(self.report.joined(&[self.formatted_value(a), *y]))
+            }
+            (_, Val::Number(_) | Val::Count, Val::Number(_) | Val::Count) => Val::Count,
             (b'+', Val::Text(x), _) => Val::Text(self.report.joined(&[*x, Value::unknown(self.origins(b))])),
             (b'+', _, Val::Text(y)) => Val::Text(self.report.joined(&[Value::unknown(self.origins(a)), *y])),
             (b'+' | b'|', Val::Many(x), Val::Many(y)) => {
@@ -74,7 +84,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Path(self.path_join(&[*x, *y]))
             }
             (b'/', Val::Text(x) | Val::Path(x), _) => {
-                Val::Path(self.path_join(&[*x, Value::unknown(self.origins(b))]))
+                Val::Path(self.path_join(&[*x, self.formatted_value(b)]))
             }
             (b'/', Val::Data, Val::Text(y) | Val::Path(y)) => {
                 Val::Path(self.path_join(&[Value::unknown(Origins::UNKNOWN), *y]))
@@ -110,8 +120,29 @@ impl<'a> Reader<'_, '_, 'a> {
                     _ => Value::unknown(Origins::LITERAL),
                 }
             }
+            Val::Count => self.number(),
+            Val::OneOf(vals) if vals.iter().all(|v| matches!(v, Val::Number(_) | Val::Count)) => {
+                self.number()
+            }
             other => Value::unknown(self.origins(other)),
         }
+    }
+
+    /// The text of a number that is not known: some name without a slash.
+    pub(super) fn number(&self) -> Value<'a> {
+        Value { pieces: self.report.arena.alloc([super::ANY_NAME]), origins: self.report.text.origins }
+    }
+
+    /// What a value with a format specification may become.
+    pub(super) fn specified(&self, val: &Val<'a>, specification: &[Value<'a>]) -> Value<'a> {
+        let plain = |value: &Value<'a>| {
+            value.known().is_some_and(|text| text.iter().all(|b| b"0123456789.,_dnxXobfFeEgG%".contains(b)))
+        };
+        let numbers = val.alternatives().iter().all(|v| matches!(v, Val::Number(_) | Val::Count));
+        if numbers && specification.iter().all(plain) {
+            return self.number();
+        }
+        Value::unknown(self.origins(val))
     }
 
     /// `template % values`
@@ -138,7 +169,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 _ => {
                     values.next();
-                    parts.push(Value::unknown(template.origins));
+                    // `%03d` is a number whatever it is given.
+                    let width = after.iter().skip(1).take_while(|b| b".0123456789".contains(b)).count();
+                    let numeric = matches!(after.get(width + 1), Some(b'd' | b'i' | b'x' | b'f' | b'u'));
+                    parts.push(if numeric { self.number() } else { Value::unknown(template.origins) });
                     let end = after
                         .iter()
                         .skip(1)

@@ -20,6 +20,10 @@ pub(super) enum Val<'a> {
     Data,
     /// A small whole number.
     Number(u32),
+    /// A number that is not known: whatever it is, its text is no path.
+    Count,
+    /// Nothing yet: a parameter before any call of its function was read.
+    Never,
     /// A string, or bytes.
     Text(Value<'a>),
     /// A `pathlib` path.
@@ -56,6 +60,9 @@ pub(super) struct Items<'a> {
     depth: u8,
     pub(super) vals: &'a [Val<'a>],
 }
+
+/// Most parts of two values that are compared.
+const MAX_COMPARED: u32 = 512;
 
 /// Deepest nesting of containers that is told apart.
 const MAX_DEPTH: u8 = 12;
@@ -118,9 +125,14 @@ impl<'a> Val<'a> {
             ),
             Self::Many(items) => items.acts,
             Self::OneOf(vals) => vals.iter().any(Self::acts),
-            Self::Data | Self::Number(_) | Self::Text(_) | Self::Path(_) | Self::File(_) | Self::Foreign => {
-                false
-            }
+            Self::Data
+            | Self::Number(_)
+            | Self::Count
+            | Self::Never
+            | Self::Text(_)
+            | Self::Path(_)
+            | Self::File(_)
+            | Self::Foreign => false,
         }
     }
 
@@ -157,16 +169,33 @@ impl<'a> Val<'a> {
     }
 
     fn same(&self, other: &Self) -> bool {
+        self.same_within(other, &mut { MAX_COMPARED })
+    }
+
+    /// Equality, for as long as the fuel lasts; after that nothing is equal.
+    fn same_within(&self, other: &Self, fuel: &mut u32) -> bool {
+        let Some(left) = fuel.checked_sub(1) else { return false };
+        *fuel = left;
         match (self, other) {
-            (Self::Data, Self::Data) | (Self::Foreign, Self::Foreign) | (Self::Lost, Self::Lost) => true,
+            (Self::Data, Self::Data)
+            | (Self::Count, Self::Count)
+            | (Self::Never, Self::Never)
+            | (Self::Foreign, Self::Foreign)
+            | (Self::Lost, Self::Lost) => true,
             (Self::Number(a), Self::Number(b)) => a == b,
             (Self::Text(a), Self::Text(b))
             | (Self::Path(a), Self::Path(b))
             | (Self::File(a), Self::File(b)) => a == b,
             (Self::Many(a), Self::Many(b)) => {
-                a.id == b.id
-                    && a.vals.len() == b.vals.len()
-                    && a.vals.iter().zip(b.vals).all(|(x, y)| x.flat_same(y))
+                std::ptr::eq(*a, *b)
+                    || a.id == b.id
+                        && a.pairs == b.pairs
+                        && a.vals.len() == b.vals.len()
+                        && a.vals.iter().zip(b.vals).all(|(x, y)| x.same_within(y, fuel))
+            }
+            (Self::OneOf(x), Self::OneOf(y)) => {
+                std::ptr::eq(*x, *y)
+                    || x.len() == y.len() && x.iter().zip(*y).all(|(x, y)| x.same_within(y, fuel))
             }
             (Self::Module(a), Self::Module(b)) => std::ptr::eq(*a, *b),
             (Self::Act(a), Self::Act(b)) => a == b,
@@ -175,21 +204,15 @@ impl<'a> Val<'a> {
             _ => false,
         }
     }
-
-    /// Equality that does not look into containers in containers.
-    fn flat_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Many(a), Self::Many(b)) => std::ptr::eq(*a, *b),
-            (Self::OneOf(x), Self::OneOf(y)) => std::ptr::eq(*x, *y),
-            _ => self.same(other),
-        }
-    }
 }
 
 /// Either of two.
 pub(super) fn join<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
-    if a.same(&b) {
+    if a.same(&b) || matches!(b, Val::Never) {
         return a;
+    }
+    if matches!(a, Val::Never) {
+        return b;
     }
     let mut all: BumpVec<'a, Val<'a>> = BumpVec::new_in(arena);
     for each in a.alternatives().iter().chain(b.alternatives()) {
@@ -199,7 +222,11 @@ pub(super) fn join<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
         if all.len() < MAX_ALTERNATIVES {
             all.push(*each);
         } else {
-            let rest = if each.acts() { Val::Lost } else { Val::Data };
+            let rest = match each {
+                each if each.acts() => Val::Lost,
+                Val::Number(_) | Val::Count => Val::Count,
+                _ => Val::Data,
+            };
             if !all.iter().any(|known| known.same(&rest)) {
                 all.push(rest);
             }
@@ -213,5 +240,5 @@ pub(super) fn join<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
 
 /// Whether everything that `new` may be is among what `old` may be.
 pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
-    new.alternatives().iter().all(|n| old.alternatives().iter().any(|o| o.same(n)))
+    new.alternatives().iter().all(|n| matches!(n, Val::Never) || old.alternatives().iter().any(|o| o.same(n)))
 }

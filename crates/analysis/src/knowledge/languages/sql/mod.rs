@@ -1,0 +1,65 @@
+//! A reader of SQL: what statements read, change and destroy, and by which of them a client or a server leaves the
+//! database: files, programs, extensions.
+//!
+//! Sources: the PostgreSQL 15, MySQL 8.0 and SQLite 3.40 manuals. Of a database elsewhere only the kind of use matters
+//! (`Remote`), since it is judged anyway; of a local one every function that is called must be known.
+
+mod client;
+mod lexer;
+mod statement;
+
+use super::report::Report;
+use crate::effect::EffectKind;
+use lexer::{Client, Token};
+
+/// The longest text that is read, in bytes.
+const MAX_TEXT: usize = 1 << 20;
+
+/// Deepest nesting of files that read files.
+const MAX_FILES: u32 = 4;
+
+/// A reader at work.
+struct Reader<'r, 's, 'a> {
+    report: &'r mut Report<'s, 'a>,
+    client: Client,
+    files: u32,
+}
+
+/// Reads the text that a client of this name gets. What cannot be vouched for is recorded as code.
+pub(super) fn read<'a>(report: &mut Report<'_, 'a>, name: &str, text: &'a [u8]) {
+    let client = match name {
+        "psql" => Client::Postgres,
+        "mysql" | "mariadb" => Client::Mysql,
+        "sqlite3" | "sqlite" => Client::Sqlite,
+        _ => Client::Other,
+    };
+    report.printed = None;
+    Reader { report, client, files: 0 }.text(text);
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// Reads a whole text.
+    fn text(&mut self, text: &'a [u8]) {
+        let tokens = (text.len() <= MAX_TEXT).then(|| lexer::tokens(text, self.client)).flatten();
+        let Some(tokens) = tokens else { return self.lose() };
+        for statement in tokens.split(|token| *token == Token::End) {
+            match statement {
+                [] => {}
+                [Token::Meta(line)] => self.command(line),
+                statement => self.statement(statement),
+            }
+        }
+    }
+
+    /// Something was not understood.
+    fn lose(&mut self) {
+        self.report.unseen_code("sql", self.report.text.origins);
+    }
+
+    /// A use of the database, if it is elsewhere: what a local one holds is its file.
+    fn uses(&mut self, action: &'static str) {
+        if self.client != Client::Sqlite {
+            self.report.once(EffectKind::Remote { action, service: "sql" });
+        }
+    }
+}
