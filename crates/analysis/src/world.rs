@@ -32,6 +32,11 @@ pub trait World {
     /// What is at the path, links followed.
     fn kind(&self, path: &[u8]) -> FileKind;
 
+    /// Whether a regular file may be executed by somebody. `None`: not known.
+    fn executable(&self, _path: &[u8]) -> Option<bool> {
+        None
+    }
+
     /// The file that `execvp` would run for a name without a slash. `Some(None)`: known to be absent.
     fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>>;
 

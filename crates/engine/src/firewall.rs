@@ -6,7 +6,7 @@ use crate::{Action, BadRequest, Error, Machine, Request};
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Plan, Source, World, analyze};
 use shward_audit::{Event, Log};
-use shward_policy::{Context, Policy, Verdict, decide};
+use shward_policy::{Context, Policy, Verdict, decide_request};
 use shward_syntax::Dialect;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -122,7 +122,8 @@ impl Firewall {
         let source = match &request.action {
             Action::Command(text) => Source::Command(text.as_bytes()),
             Action::Argv(argv) => {
-                Source::Argv(arena.alloc_slice_fill_iter(argv.iter().map(|a| a.as_bytes())))
+                let words: Vec<&[u8]> = argv.iter().map(|a| a.as_bytes()).collect();
+                Source::Argv(arena.alloc_slice_fill_iter(self.policy.rewritten(&words, world)))
             }
         };
         let asked = shward_analysis::Request {
@@ -134,7 +135,7 @@ impl Firewall {
         };
         let plan = analyze(arena, &asked, world);
         let context = Context { contained, cwd: asked.cwd, workspace: asked.workspace, home: asked.home };
-        let verdict = decide(&self.policy, &plan, &context);
+        let verdict = decide_request(&self.policy, &plan, &context, &source, world);
         Ok(Judged { plan, verdict })
     }
 

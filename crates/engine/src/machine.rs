@@ -183,6 +183,10 @@ impl World for Machine {
         }
     }
 
+    fn executable(&self, bytes: &[u8]) -> Option<bool> {
+        fs::metadata(path(bytes)).ok().map(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    }
+
     fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
         if self.search.is_empty() {
             return None;

@@ -21,8 +21,8 @@ impl Judgement<'_> {
     pub(crate) fn record(&self, event: fn(Decided) -> Event) -> Record {
         let mut rules: Vec<String> = Vec::new();
         for finding in self.verdict.findings() {
-            if !rules.iter().any(|r| r == finding.rule) {
-                rules.push(finding.rule.to_owned());
+            if !rules.iter().any(|r| *r == finding.rule) {
+                rules.push(finding.rule.to_string());
             }
         }
         let decided = Decided {
@@ -32,7 +32,7 @@ impl Judgement<'_> {
             },
             cwd: Some(Text::from(self.request.cwd.as_os_str().as_bytes())),
             host: self.host.map(str::to_owned),
-            profile: self.policy.profile().name().to_owned(),
+            profile: self.policy.name().to_owned(),
             policy: Digest::of(&self.policy.canonical()),
             contained: self.contained,
             decision: match self.verdict.decision() {

@@ -133,7 +133,7 @@ impl Checked {
 impl FindingReport {
     fn new(finding: &Finding) -> Self {
         Self {
-            rule: finding.rule.to_owned(),
+            rule: finding.rule.to_string(),
             decision: finding.decision,
             message: finding.message.clone(),
             span: span(finding.span),

@@ -29,6 +29,14 @@ impl Kinds {
     pub(crate) const INVOCATION: Self = Self(1 << 17);
     /// Everything that changes files.
     pub(crate) const CHANGE: Self = Self(Self::WRITE.0 | Self::DELETE.0 | Self::METADATA.0);
+    /// Nothing.
+    pub(crate) const NONE: Self = Self(0);
+    /// Everything that touches a place in the file system.
+    pub(crate) const PLACED: Self = Self(Self::CHANGE.0 | Self::READ.0 | Self::LIST.0 | Self::EXECUTE.0);
+    /// Everything that text flows into.
+    pub(crate) const CARRYING: Self = Self(Self::WRITE.0 | Self::EXECUTE.0 | Self::CODE.0 | Self::CONNECT.0);
+    /// How many kinds there are, programs that are started among them.
+    pub(crate) const COUNT: usize = 18;
     /// Every effect.
     pub(crate) const EFFECT: Self = Self(Self::INVOCATION.0 - 1);
 
@@ -42,6 +50,31 @@ impl Kinds {
 
     pub(crate) const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
+    }
+
+    /// No kind at all.
+    pub(crate) const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// As one bit for each kind.
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// From one bit for each kind.
+    pub(crate) const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Its place in a table of kinds, if this is one kind.
+    pub(crate) const fn index(self) -> usize {
+        self.0.trailing_zeros() as usize
+    }
+
+    /// The kind of this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        crate::file::keys::EFFECTS.iter().position(|known| *known == name).map(|at| Self(1 << at))
     }
 
     /// The kind of an effect. A kind that this crate does not know yet counts as not understood.

@@ -1,15 +1,21 @@
 //! From a plan to a verdict.
 
 use crate::Context;
+use crate::argv;
+use crate::compiled::{Facts, Row, is_of_system};
 use crate::condition::{Kinds, Subject};
 use crate::decision::{Decision, Tier};
 use crate::grant::grant;
 use crate::message::fill;
-use crate::policy::Policy;
+use crate::pattern;
+use crate::policy::{Part, Policy};
 use crate::rule::Rule;
+use crate::settings::{NameMatch, Skips, Unlisted};
+use crate::shape;
 use crate::verdict::{Finding, Verdict};
-use shward_analysis::{EffectKind, Plan, Scope};
+use shward_analysis::{EffectKind, Plan, Rest, Scope, Source, World};
 use shward_syntax::Span;
+use std::borrow::Cow;
 
 /// Of one rule this many findings are told; what follows would say the same again.
 const FINDINGS_PER_RULE: usize = 4;
@@ -17,59 +23,446 @@ const FINDINGS_PER_RULE: usize = 4;
 /// Decides about everything that a script may do.
 ///
 /// Every rule of the policy is tried on every effect and on every program that is started. The strictest answer of all
-/// counts; no rule relaxes what another decides.
+/// counts; no rule relaxes what another decides, but for an allowance in a file that answers a question.
 #[must_use]
 pub fn decide(policy: &Policy, plan: &Plan<'_>, context: &Context<'_>) -> Verdict {
-    let mut findings = Vec::new();
-    let mut tier = Tier::One;
-    let mut opaque = Vec::new();
-    for effect in plan.effects {
-        let subject = Subject::of_effect(effect, plan, context);
-        if subject.is_opaque() && opaque.last() != Some(&effect.invocation) {
-            opaque.push(effect.invocation);
-        }
-        tier = tier.max(tier_of(&effect.kind)).max(judge(policy, &subject, effect.span, &mut findings));
+    let mut found = Found { findings: Vec::new(), tier: Tier::One };
+    for part in policy.parts() {
+        judge_part(part, plan, context, None, &mut found);
     }
-    opaque.sort_unstable();
-    for (at, invocation) in (0u32..).zip(plan.invocations) {
-        let subject =
-            Subject::of_invocation(invocation, opaque.binary_search(&Some(at)).is_ok(), plan, context);
-        tier = tier.max(judge(policy, &subject, invocation.span, &mut findings));
-    }
-    Verdict::new(findings, tier, grant(plan))
+    Verdict::new(found.findings, found.tier, grant(plan))
 }
 
-/// Adds what the rules find about one subject, and returns the highest tier among them.
-fn judge(policy: &Policy, subject: &Subject<'_>, span: Span, findings: &mut Vec<Finding>) -> Tier {
-    let mut tier = Tier::One;
-    let mut strictest: Option<&Rule> = None;
-    for rule in policy.rules().filter(|rule| rule.is_about(subject)) {
-        tier = tier.max(rule.tier);
-        if strictest.is_none_or(|other| {
-            rule.decision(subject.context.contained) > other.decision(subject.context.contained)
-        }) {
-            strictest = Some(rule);
+/// As [`decide`], and also judges the form in which the command was asked for: whether a shell is to read it, whether its
+/// text matches patterns, whether an argument list keeps the rules of its program.
+#[must_use]
+pub fn decide_request(
+    policy: &Policy,
+    plan: &Plan<'_>,
+    context: &Context<'_>,
+    source: &Source<'_>,
+    world: &dyn World,
+) -> Verdict {
+    let mut found = Found { findings: Vec::new(), tier: Tier::One };
+    for part in policy.parts() {
+        judge_part(part, plan, context, Some((source, world)), &mut found);
+    }
+    Verdict::new(found.findings, found.tier, grant(plan))
+}
+
+/// What was found so far.
+pub(crate) struct Found {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) tier: Tier,
+}
+
+impl Found {
+    /// Adds a finding, unless its rule has told the same.
+    pub(crate) fn tell(&mut self, finding: Finding) {
+        self.tier = self.tier.max(finding.tier);
+        let told = self.findings.iter().filter(|other| other.rule == finding.rule);
+        let again =
+            told.clone().any(|other| other.span == finding.span && other.decision >= finding.decision);
+        if !again && told.count() < FINDINGS_PER_RULE {
+            self.findings.push(finding);
         }
     }
-    if let Some(rule) = strictest.filter(|rule| rule.decision(subject.context.contained) > Decision::Allow) {
-        let told = findings.iter().filter(|finding| finding.rule == rule.id);
-        let again = told.clone().any(|finding| finding.span == span);
-        if !again && told.count() < FINDINGS_PER_RULE {
-            findings.push(Finding {
-                rule: rule.id,
-                decision: rule.decision(subject.context.contained),
+
+    /// Adds a finding about the whole command.
+    pub(crate) fn say(
+        &mut self,
+        rule: &'static str,
+        decision: Decision,
+        tier: Tier,
+        message: impl Into<String>,
+    ) {
+        let message = message.into();
+        let span = Span { start: 0, end: 0 };
+        let rule = Cow::Borrowed(rule);
+        self.tell(Finding { rule, decision, tier, message, span, suggestion: None, origin: None });
+    }
+}
+
+/// The invocations of which the analysis does not understand everything, in order.
+pub(crate) fn opaque_invocations(plan: &Plan<'_>, context: &Context<'_>) -> Vec<u32> {
+    let mut opaque: Vec<u32> = Vec::new();
+    for effect in plan.effects {
+        if let Some(at) = effect.invocation
+            && opaque.last() != Some(&at)
+            && Subject::of_effect(effect, plan, context).is_opaque()
+        {
+            opaque.push(at);
+        }
+    }
+    opaque.sort_unstable();
+    opaque
+}
+
+fn judge_part(
+    part: &Part,
+    plan: &Plan<'_>,
+    context: &Context<'_>,
+    asked: Option<(&Source<'_>, &dyn World)>,
+    found: &mut Found,
+) {
+    let opaque = opaque_invocations(plan, context);
+    let resolved = match asked {
+        Some((Source::Argv(words), world)) => argv::resolve(part, words, world),
+        _ => None,
+    };
+    let mut judge = Judge { part, found, highest: Tier::One, resolved };
+    for effect in plan.effects {
+        judge.subject(&Subject::of_effect(effect, plan, context), tier_of(&effect.kind), effect.span);
+    }
+    for (at, invocation) in (0u32..).zip(plan.invocations) {
+        let is_opaque = opaque.binary_search(&at).is_ok();
+        let subject = Subject::of_invocation(invocation, is_opaque, plan, context);
+        judge.subject(&subject, Tier::One, invocation.span);
+        judge.lists(&subject, is_opaque, invocation.span);
+    }
+    let mut highest = judge.highest;
+    if let Some((source, world)) = asked {
+        if let Source::Command(text) = source {
+            for set in &part.settings.patterns {
+                if set.value.regex.is_match(&String::from_utf8_lossy(text)) {
+                    highest = highest.max(set.value.tier);
+                }
+            }
+        }
+        shape::judge(part, source, found);
+        shape::judge_directory(part, context, world, found);
+        if let Source::Argv(words) = source {
+            argv::judge(part, words, context, world, found);
+        }
+    }
+    found.tier = found.tier.max(highest);
+    conclude(part, highest, found);
+}
+
+/// What is decided about the command as a whole, after all of its parts.
+fn conclude(part: &Part, highest: Tier, found: &mut Found) {
+    let settings = &part.settings;
+    let strictest = found.findings.iter().map(|f| f.decision).max().unwrap_or(Decision::Allow);
+    if settings.by_tier.as_ref().is_some_and(|set| set.value) {
+        let decision = by_tier(highest);
+        if decision > strictest {
+            let message = match decision {
+                Decision::Deny => "A command of tier 4 is never run. Do it another way.".to_owned(),
+                _ => format!(
+                    "A command of tier {} needs an answer. Say what it is for: a request without a reason is denied.",
+                    highest.get()
+                ),
+            };
+            found.say("tier", decision, highest, message);
+        }
+    }
+    if settings.approve_all.as_ref().is_some_and(|set| set.value) && strictest < Decision::Ask {
+        found.say(
+            "approval",
+            Decision::Ask,
+            Tier::One,
+            "This policy lets a person approve every command. Wait for the answer, and do not ask again.",
+        );
+    }
+    if settings.deny_asked.as_ref().is_some_and(|set| set.value) {
+        for finding in &mut found.findings {
+            if finding.decision == Decision::Ask {
+                finding.decision = Decision::Deny;
+            }
+        }
+    }
+}
+
+/// What a tier decides where tiers decide.
+fn by_tier(tier: Tier) -> Decision {
+    match tier {
+        Tier::One => Decision::Allow,
+        Tier::Two | Tier::Three => Decision::Ask,
+        Tier::Four => Decision::Deny,
+    }
+}
+
+struct Judge<'p> {
+    part: &'p Part,
+    found: &'p mut Found,
+    /// The highest tier that counts in this part.
+    highest: Tier,
+    /// The program of an argument list, and whether the file that it resolves to is listed.
+    resolved: Option<argv::Resolved<'p>>,
+}
+
+/// The strictest of what speaks about one subject.
+enum Strictest {
+    Check(&'static Rule),
+    Rule(Row),
+}
+
+impl Judge<'_> {
+    /// Tries every rule on one subject.
+    fn subject(&mut self, subject: &Subject<'_>, least: Tier, span: Span) {
+        let part = self.part;
+        let contained = subject.context.contained;
+        let by_tiers = part.settings.by_tier.as_ref().is_some_and(|set| set.value);
+        let mut tier = least;
+        let mut decision = Decision::Allow;
+        let mut strictest: Option<Strictest> = None;
+        for (rule, alone, inside) in part.checks().filter(|(rule, ..)| rule.is_about(subject)) {
+            tier = tier.max(rule.tier);
+            let decided = match (by_tiers && !rule.is_floor(), contained) {
+                (true, _) => by_tier(rule.tier),
+                (false, true) => inside,
+                (false, false) => alone,
+            };
+            if decided > decision || strictest.is_none() {
+                decision = decision.max(decided);
+                strictest = Some(Strictest::Check(rule));
+            }
+        }
+        if by_tiers && subject.is_opaque() {
+            tier = tier.max(part.settings.default_tier.as_ref().map_or(Tier::Two, |set| set.value));
+        }
+        let mut skipped = false;
+        if let Some(rules) = &part.rules {
+            let facts = Facts::new(subject, tier);
+            let mut allowed = false;
+            let mut asked_by_rule = false;
+            for row in rules.about(&facts) {
+                tier = tier.max(row.tier.unwrap_or(Tier::One));
+                match row.decision {
+                    Some(Decision::Allow) => allowed = true,
+                    Some(decided) => {
+                        asked_by_rule |= decided == Decision::Ask;
+                        if decided > decision
+                            || (decided == decision && matches!(strictest, Some(Strictest::Check(_))))
+                        {
+                            decision = decided;
+                            strictest = Some(Strictest::Rule(*row));
+                        }
+                    }
+                    None => {}
+                }
+            }
+            skipped = allowed && !asked_by_rule && decision <= Decision::Ask;
+        }
+        if !skipped && decision <= Decision::Ask && self.spares(subject) {
+            skipped = !matches!(strictest, Some(Strictest::Rule(_)));
+            if skipped && self.part.settings.skips.as_ref().is_some_and(|set| set.value == Skips::Risk) {
+                tier = Tier::One;
+            }
+        }
+        if skipped && decision == Decision::Ask {
+            // The question is answered; in a policy of tiers, with its tier.
+            if by_tiers {
+                tier = Tier::One;
+            }
+            decision = Decision::Allow;
+        }
+        self.highest = self.highest.max(tier);
+        self.places(subject, span);
+        if decision == Decision::Allow {
+            return;
+        }
+        match strictest {
+            Some(Strictest::Check(rule)) => self.found.tell(Finding {
+                rule: Cow::Borrowed(rule.id),
+                decision,
                 tier: rule.tier,
                 message: fill(rule.message, subject),
                 span,
                 suggestion: rule.suggestion.map(str::to_owned),
-            });
+                origin: None,
+            }),
+            Some(Strictest::Rule(row)) => {
+                let Some(rules) = &part.rules else { return };
+                self.found.tell(Finding {
+                    rule: Cow::Owned(rules.text(row.id).to_owned()),
+                    decision,
+                    tier: row.tier.unwrap_or(tier),
+                    message: fill(rules.reason(&row), subject),
+                    span,
+                    suggestion: rules.suggestion(&row).map(str::to_owned),
+                    origin: Some(rules.origin(&row)),
+                });
+            }
+            None => {}
         }
     }
-    tier
+
+    /// Whether being listed spares this subject's program a question.
+    fn spares(&self, subject: &Subject<'_>) -> bool {
+        let settings = &self.part.settings;
+        let spares = settings.skips.as_ref().is_some_and(|set| set.value != Skips::Nothing);
+        spares
+            && !subject.kinds.intersects(Kinds::UNKNOWN.or(Kinds::CODE))
+            && subject
+                .invocation
+                .and_then(|i| i.program)
+                .is_some_and(|program| self.is_listed(program, subject))
+    }
+
+    fn is_listed(&self, program: &[u8], subject: &Subject<'_>) -> bool {
+        if let Some(resolved) = self.resolved.as_ref().filter(|r| r.named == program) {
+            return resolved.listed;
+        }
+        let Some(list) = &self.part.settings.programs_allow else { return false };
+        let how = self.part.settings.name_match.as_ref().map_or(NameMatch::System, |set| set.value);
+        let cwd = subject.invocation.and_then(|i| i.cwd).unwrap_or(subject.context.cwd);
+        let path = normalised(program, cwd);
+        let name = path.rsplit(|b| *b == b'/').next().unwrap_or_default();
+        let path_given = program.contains(&b'/');
+        list.value.iter().any(|entry| {
+            let entry = entry.as_bytes();
+            if entry.contains(&b'/') {
+                return path_given && *path == *normalised(entry, cwd);
+            }
+            if !path_given {
+                return entry == program;
+            }
+            match how {
+                NameMatch::Exact => false,
+                NameMatch::System => entry == name && is_of_system(&path),
+                NameMatch::Any => entry == name,
+            }
+        })
+    }
+
+    /// What the lists of programs say about one that is started.
+    fn lists(&mut self, subject: &Subject<'_>, opaque: bool, span: Span) {
+        let settings = &self.part.settings;
+        let program = subject.invocation.and_then(|i| i.program);
+        if let Some(name) = program {
+            let base = name.rsplit(|b| *b == b'/').next().unwrap_or_default();
+            let denied = settings.programs_deny.iter().find(|set| {
+                let entry = set.value.as_bytes();
+                if entry.contains(&b'/') {
+                    pattern::matches(entry, name)
+                } else {
+                    pattern::matches(entry, base)
+                }
+            });
+            if let Some(set) = denied {
+                let message = format!(
+                    "The program {} is on the list of programs that are denied. Use another, or ask the person who keeps the list.",
+                    String::from_utf8_lossy(base)
+                );
+                self.found.tell(Finding {
+                    rule: Cow::Borrowed("program-denied"),
+                    decision: Decision::Deny,
+                    tier: if settings.by_tier.as_ref().is_some_and(|s| s.value) {
+                        Tier::Four
+                    } else {
+                        Tier::Three
+                    },
+                    message,
+                    span,
+                    suggestion: None,
+                    origin: Some(set.origin.clone()),
+                });
+            }
+        }
+        let decision = match settings.unlisted.as_ref().map(|set| set.value) {
+            None | Some(Unlisted::Rules) => return,
+            Some(Unlisted::Ask) => Decision::Ask,
+            Some(Unlisted::Deny) => Decision::Deny,
+        };
+        let listed = program.is_some_and(|program| self.is_listed(program, subject));
+        let by_rule = !opaque && self.is_allowed_by_rule(subject);
+        if listed || by_rule {
+            return;
+        }
+        let mut names = settings.programs_allow.as_ref().map(|set| set.value.join(", ")).unwrap_or_default();
+        if names.len() > 300 {
+            names.truncate(names.char_indices().take(300).last().map_or(0, |(at, _)| at));
+            names.push('…');
+        }
+        let name =
+            program.map_or_else(|| "that is not known".into(), |p| String::from_utf8_lossy(p).into_owned());
+        self.found.tell(Finding {
+            rule: Cow::Borrowed("program-unlisted"),
+            decision,
+            tier: Tier::Two,
+            message: format!("The program {name} is not in the allowed list: {names}. Use one of these."),
+            span,
+            suggestion: None,
+            origin: settings.unlisted.as_ref().map(|set| set.origin.clone()),
+        });
+    }
+
+    /// Whether an allowance in a file names this program.
+    fn is_allowed_by_rule(&self, subject: &Subject<'_>) -> bool {
+        let Some(rules) = &self.part.rules else { return false };
+        let facts = Facts::new(subject, Tier::One);
+        rules.about(&facts).any(|row| row.decision == Some(Decision::Allow))
+    }
+
+    /// What the lists of places say about an effect.
+    fn places(&mut self, subject: &Subject<'_>, span: Span) {
+        let settings = &self.part.settings;
+        if settings.paths_deny.is_empty() && settings.paths_allow.is_none() {
+            return;
+        }
+        let Some(target) = subject.target().filter(|t| t.scope != Scope::Harmless) else { return };
+        let context = subject.context;
+        if matches!(subject.effect.map(|e| &e.kind), Some(EffectKind::Execute { .. }))
+            && !target.path.contains(&b'/')
+        {
+            return;
+        }
+        let whole = target.rest == Rest::Exact;
+        let denied = settings.paths_deny.iter().find(|set| {
+            pattern::listed(&set.value, target.path, context)
+                || ((target.tree || !whole) && pattern::may_match_below(&set.value, target.path, context))
+        });
+        let outside = settings.paths_allow.as_ref().filter(|set| {
+            target.path.is_empty()
+                || target.rest == Rest::Unknown
+                || !set.value.iter().any(|entry| pattern::listed(entry, target.path, context))
+        });
+        let (origin, what) = match (denied, outside) {
+            (Some(set), _) => (&set.origin, "lies in a place that is denied"),
+            (None, Some(set)) => (&set.origin, "lies outside the places that are allowed"),
+            (None, None) => return,
+        };
+        let message = fill(
+            &format!("{{place}} {what}. Work in the allowed places, or ask the person who keeps the list."),
+            subject,
+        );
+        self.found.tell(Finding {
+            rule: Cow::Borrowed("path-denied"),
+            decision: Decision::Deny,
+            tier: if settings.by_tier.as_ref().is_some_and(|s| s.value) { Tier::Four } else { Tier::Three },
+            message,
+            span,
+            suggestion: None,
+            origin: Some(origin.clone()),
+        });
+    }
+}
+
+/// A path against a directory, without `.`, `..` and doubled slashes; a bare name as it is.
+fn normalised<'p>(path: &'p [u8], cwd: &[u8]) -> Cow<'p, [u8]> {
+    if !path.contains(&b'/') {
+        return Cow::Borrowed(path);
+    }
+    let start: &[u8] = if path.starts_with(b"/") { b"" } else { cwd };
+    let mut names: Vec<&[u8]> = Vec::new();
+    for name in start.split(|b| *b == b'/').chain(path.split(|b| *b == b'/')) {
+        match name {
+            b"" | b"." => {}
+            b".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    let mut out = Vec::new();
+    for name in names {
+        out.push(b'/');
+        out.extend_from_slice(name);
+    }
+    Cow::Owned(out)
 }
 
 /// The tier of an effect that no rule speaks of: reading is 1, whatever else is 2.
-fn tier_of(kind: &EffectKind<'_>) -> Tier {
+pub(crate) fn tier_of(kind: &EffectKind<'_>) -> Tier {
     let harmless = match kind {
         EffectKind::Read { .. } | EffectKind::List { .. } => true,
         EffectKind::Write { target, .. } => target.scope == Scope::Harmless,

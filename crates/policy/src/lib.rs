@@ -1,22 +1,40 @@
 //! Decides allow, ask or deny from a plan of effects.
 
+mod argv;
+mod compiled;
 mod condition;
 mod decide;
 mod decision;
+mod examples;
+pub mod file;
 mod grant;
 mod mentions;
 mod message;
+mod pattern;
 mod policy;
+pub mod profiles;
 mod rule;
 mod rules;
+pub mod settings;
+mod shape;
+mod spec;
 mod verdict;
 
-pub use decide::decide;
+pub use argv::{Risk, risk};
+pub use compiled::Compiled;
+pub use decide::{decide, decide_request};
 pub use decision::{Decision, Tier};
-pub use policy::{Policy, Profile};
+pub use file::{BadPolicy, Diagnostic, Source};
+pub use policy::Policy;
+pub use profiles::Profile;
 pub use rule::Rule;
 pub use rules::rules;
+pub use settings::{Layer, Origin, Settings};
+pub use spec::RuleSpec;
 pub use verdict::{Finding, Grant, Network, Verdict};
+
+/// Whether this build lifts the floor. It says so wherever it says who it is.
+pub const UNRESTRICTED: bool = cfg!(feature = "unrestricted");
 
 /// Where and by whom the command will be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

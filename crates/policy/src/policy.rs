@@ -1,75 +1,319 @@
-//! A policy: which profile decides.
+//! A policy: what its layers come to when they are laid over each other.
 
+use crate::compiled::Compiled;
+use crate::decision::Decision;
+use crate::file::{BadPolicy, Diagnostic, Document, Source, line_span, parse};
+use crate::profiles::{self, Profile};
 use crate::rule::Rule;
 use crate::rules::{READ_ONLY, WORKSPACE};
+use crate::settings::{Layer, Origin, Settings, Shell};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// A policy.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+///
+/// Most policies have one part. What may only tighten (a project that nobody trusts, the environment) is a part of its
+/// own: every part judges, and the strictest counts, so that no part can relax what another decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Policy {
-    profile: Profile,
+    main: Part,
+    tightening: Vec<Part>,
 }
 
-/// A named policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Profile {
-    /// For a coding agent: works freely in its workspace, asks for what reaches beyond it.
-    #[default]
-    Workspace,
-    /// Inspection: whatever does more than read is denied.
-    ReadOnly,
-    /// Everything but the floor is allowed; for a machine that is thrown away afterwards.
-    Open,
+/// Layers that were merged.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Part {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) profile: Profile,
+    /// Inspection only: the check of the profile `read-only` holds.
+    inspection: bool,
+    pub(crate) settings: Settings,
+    /// Of each check of the catalogue, what is decided alone and contained; empty when no file says otherwise.
+    pub(crate) decisions: Vec<(Decision, Decision)>,
+    pub(crate) rules: Option<Arc<Compiled>>,
 }
 
-impl Profile {
-    /// All profiles.
-    pub const ALL: &'static [Self] = &[Self::Workspace, Self::ReadOnly, Self::Open];
-
-    /// The name on the command line and in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Workspace => "workspace",
-            Self::ReadOnly => "read-only",
-            Self::Open => "open",
-        }
-    }
-
-    /// The profile of this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|p| p.name() == name)
+impl Default for Policy {
+    fn default() -> Self {
+        Self::new(Profile::default())
     }
 }
 
 impl Policy {
-    /// The policy of a profile.
+    /// The policy of a profile that is compiled in.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
-        Self { profile }
+        match profile {
+            Profile::Workspace | Profile::ReadOnly => Self::of(Part::plain(profile)),
+            // A profile that ships with the program is tested with it; were it broken, the strictest would hold.
+            _ => {
+                Self::of_profile(profile.name()).unwrap_or_else(|_| Self::of(Part::plain(Profile::ReadOnly)))
+            }
+        }
     }
 
-    /// The profile.
+    fn of(main: Part) -> Self {
+        Self { main, tightening: Vec::new() }
+    }
+
+    /// The policy of a profile, by its name.
+    ///
+    /// # Errors
+    /// There is no such profile.
+    pub fn of_profile(name: &str) -> Result<Self, BadPolicy> {
+        Self::from_sources(Some(name), &[])
+    }
+
+    /// The policy that these files make, laid over each other in the order of their layers. `profile` is chosen on the
+    /// command line and counts before what files extend.
+    ///
+    /// # Errors
+    /// The first file that is wrong, with everything that is wrong with it.
+    pub fn from_sources(profile: Option<&str>, sources: &[Source]) -> Result<Self, BadPolicy> {
+        Self::from_layers(profile, sources, &[])
+    }
+
+    /// As [`from_sources`](Self::from_sources), and each of `tightening` may only tighten the result.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn from_layers(
+        profile: Option<&str>,
+        sources: &[Source],
+        tightening: &[Source],
+    ) -> Result<Self, BadPolicy> {
+        let mut documents = Vec::new();
+        for source in sources {
+            documents.push((source, read(source)?));
+        }
+        documents.sort_by_key(|(source, _)| source.layer);
+        let main = Part::merge(profile, &documents)?;
+        let mut parts = Vec::new();
+        for source in tightening {
+            // The same policy with this laid over it, judged beside the one without: it can only add denials.
+            let mut with: Vec<(&Source, Document)> = documents.clone();
+            with.push((source, read(source)?));
+            let extends = with.last().is_some_and(|(_, document)| document.settings.extends.is_some());
+            parts.push(Part::merge(if extends { None } else { profile }, &with)?);
+        }
+        Ok(Self { main, tightening: parts })
+    }
+
+    /// This policy, tightened by another: the strictest of both counts.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.tightening.push(other.main);
+        self.tightening.extend(other.tightening);
+        self
+    }
+
+    /// The parts, each of which judges. The first names the policy.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
+        std::iter::once(&self.main).chain(&self.tightening)
+    }
+
+    fn main(&self) -> &Part {
+        &self.main
+    }
+
+    /// The profile that is built on.
     #[must_use]
     pub fn profile(&self) -> Profile {
-        self.profile
+        self.main().profile
     }
 
-    /// The rules that hold. Those of the floor hold in every profile.
+    /// The name in records: that of the profile, or what a file calls itself.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.main().name
+    }
+
+    /// The settings of the main part.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.main().settings
+    }
+
+    /// The settings of every part: limits are the tightest of all of them.
+    pub fn all_settings(&self) -> impl Iterator<Item = &Settings> {
+        self.parts().map(|part| &part.settings)
+    }
+
+    /// The rules of files, of every part.
+    pub fn file_rules(&self) -> impl Iterator<Item = &Compiled> {
+        self.parts().filter_map(|part| part.rules.as_deref())
+    }
+
+    /// The checks that hold. Those of the floor hold in every profile.
     pub fn rules(&self) -> impl Iterator<Item = &'static Rule> {
-        let profile = self.profile;
-        let added = if profile == Profile::ReadOnly { READ_ONLY } else { &[] };
-        WORKSPACE
-            .into_iter()
-            .flatten()
-            .filter(move |rule| profile != Profile::Open || rule.floor)
-            .chain(added)
+        self.main().checks().map(|(rule, _, _)| rule)
+    }
+
+    /// Every check with what it decides alone and contained, and where that was set.
+    pub fn decided(&self) -> impl Iterator<Item = (&'static Rule, Decision, Decision, Option<&Origin>)> {
+        let part = self.main();
+        part.checks().map(move |(rule, alone, contained)| {
+            let at = crate::rules::index_of(rule.id).map(|(at, _)| at);
+            let set = part
+                .settings
+                .checks
+                .iter()
+                .rev()
+                .find(|set| set.value.check.is_none() || set.value.check == at);
+            (rule, alone, contained, set.filter(|_| !rule.is_floor()).map(|set| &set.origin))
+        })
+    }
+
+    /// What is set besides checks and rules, with where it was set: part, key, value, origin.
+    #[must_use]
+    pub fn told(&self) -> Vec<(usize, &'static str, String, Origin)> {
+        let parts = self.parts().enumerate();
+        parts
+            .flat_map(|(at, part)| part.settings.told().into_iter().map(move |(k, v, o)| (at, k, v, o)))
+            .collect()
     }
 
     /// The policy as bytes that are the same for the same policy, to be hashed into records.
     #[must_use]
     pub fn canonical(&self) -> Vec<u8> {
-        format!("shward {} profile {}\n", env!("CARGO_PKG_VERSION"), self.profile.name()).into_bytes()
+        let floor = if cfg!(feature = "unrestricted") { " unrestricted" } else { "" };
+        let mut out = format!("shward {}{floor}\n", env!("CARGO_PKG_VERSION")).into_bytes();
+        for part in self.parts() {
+            let mut text = format!("profile {} {}\n", part.profile.name(), part.name);
+            for (key, value, origin) in part.settings.told() {
+                let _ =
+                    writeln!(text, "{key} {value} {} {}:{}", origin.layer.name(), origin.file, origin.line);
+            }
+            for set in &part.settings.binaries {
+                let _ = writeln!(text, "{:?}", set.value);
+            }
+            for (alone, contained) in &part.decisions {
+                let _ = writeln!(text, "{alone} {contained}");
+            }
+            out.extend_from_slice(text.as_bytes());
+            if let Some(rules) = &part.rules {
+                out.extend_from_slice(&rules.encode());
+            }
+        }
+        out
     }
+}
+
+/// Reads one file, and tries its rules on their examples.
+fn read(source: &Source) -> Result<Document, BadPolicy> {
+    let document = parse(source)?;
+    crate::examples::check(&document)
+        .map_err(|problems| BadPolicy::new(&source.name, &source.text, problems))?;
+    Ok(document)
+}
+
+impl Part {
+    /// A profile that is its checks and nothing else.
+    const fn plain(profile: Profile) -> Self {
+        Self {
+            name: Cow::Borrowed(profile.name()),
+            profile,
+            inspection: matches!(profile, Profile::ReadOnly),
+            settings: Settings::EMPTY,
+            decisions: Vec::new(),
+            rules: None,
+        }
+    }
+
+    /// Lays documents over each other and over the profile that they build on.
+    fn merge(profile: Option<&str>, documents: &[(&Source, Document)]) -> Result<Self, BadPolicy> {
+        let extended =
+            documents.iter().rev().find_map(|(source, d)| Some((*source, d.settings.extends.as_ref()?)));
+        let chosen = profile.or(extended.as_ref().map(|(_, set)| set.value.as_str()));
+        let (base, profile_of, below) = profiles::chain(chosen.unwrap_or(Profile::default().name()))
+            .map_err(|known| {
+                let message = format!("there is no profile `{}`", chosen.unwrap_or_default());
+                let (name, text, span) = match (profile, extended) {
+                    (None, Some((source, set))) => {
+                        let at = line_span(&source.text, set.origin.line);
+                        (source.name.as_str(), source.text.as_str(), at)
+                    }
+                    _ => ("profile", "", 0..0),
+                };
+                let help = format!("profiles: {}", known.join(", "));
+                BadPolicy::new(name, text, vec![Diagnostic::new("unknown-profile", span, message).help(help)])
+            })?;
+        let mut part = Self::plain(base);
+        part.profile = profile_of;
+        part.name =
+            Cow::Borrowed(profiles::static_name(chosen.unwrap_or(base.name())).unwrap_or(base.name()));
+        let mut rules = Vec::new();
+        let mut locked: Vec<(String, Origin)> = Vec::new();
+        for document in &below {
+            part.settings.overlay(document.settings.clone());
+            rules.extend(document.rules.iter().cloned());
+        }
+        for (source, document) in documents {
+            refuse_locked(source, document, &locked)?;
+            if let Some(lock) = &document.settings.lock {
+                locked.extend(lock.value.iter().map(|key| (key.clone(), lock.origin.clone())));
+            }
+            if let Some(name) = &document.settings.name {
+                part.name = Cow::Owned(name.value.clone());
+            }
+            part.settings.overlay(document.settings.clone());
+            rules.extend(document.rules.iter().cloned());
+        }
+        part.decide_checks();
+        part.rules = (!rules.is_empty()).then(|| Arc::new(Compiled::new(&rules)));
+        Ok(part)
+    }
+
+    /// Works out what each check decides, if any file says something about it.
+    fn decide_checks(&mut self) {
+        if self.settings.checks.is_empty() {
+            return;
+        }
+        self.decisions = crate::rules::rules().map(|rule| (rule.alone, rule.contained)).collect();
+        for set in &self.settings.checks {
+            for (at, (rule, decided)) in crate::rules::rules().zip(&mut self.decisions).enumerate() {
+                if set.value.check.is_some_and(|check| check != at) || rule.is_floor() {
+                    continue;
+                }
+                decided.0 = set.value.alone.unwrap_or(decided.0);
+                decided.1 = set.value.contained.unwrap_or(decided.1);
+            }
+        }
+    }
+
+    /// The checks of this part with what they decide alone and contained.
+    pub(crate) fn checks(&self) -> impl Iterator<Item = (&'static Rule, Decision, Decision)> {
+        let added = if self.inspection { READ_ONLY } else { &[] };
+        let decisions = self.decisions.iter().copied().map(Some).chain(std::iter::repeat(None));
+        WORKSPACE.into_iter().flatten().chain(added).zip(decisions).map(|(rule, decided)| match decided {
+            Some((alone, contained)) => (rule, alone, contained),
+            None => (rule, rule.alone, rule.contained),
+        })
+    }
+
+    /// What is accepted as a command.
+    pub(crate) fn shell(&self) -> Shell {
+        self.settings.shell.as_ref().map_or(Shell::Full, |set| set.value)
+    }
+}
+
+/// A layer that sets a key which an earlier one has locked is an error, not ignored: whoever wrote it thinks it holds.
+fn refuse_locked(source: &Source, document: &Document, locked: &[(String, Origin)]) -> Result<(), BadPolicy> {
+    if source.layer <= Layer::System || locked.is_empty() {
+        return Ok(());
+    }
+    let mut set: Vec<(&str, Origin)> = document.settings.told().into_iter().map(|(k, _, o)| (k, o)).collect();
+    set.extend(document.settings.checks.iter().map(|c| ("checks", c.origin.clone())));
+    set.extend(document.rules.iter().map(|rule| ("rule", rule.origin.clone())));
+    let problems: Vec<Diagnostic> = set
+        .iter()
+        .filter_map(|(key, origin)| {
+            let top = key.split('.').next().unwrap_or(key);
+            let (_, by) = locked.iter().find(|(name, _)| name == top)?;
+            let message = format!("`{top}` is locked by {}:{}", by.file, by.line);
+            Some(Diagnostic::new("locked", 0..0, message).at_line(origin.line).help("take it out"))
+        })
+        .collect();
+    if problems.is_empty() { Ok(()) } else { Err(BadPolicy::new(&source.name, &source.text, problems)) }
 }

@@ -33,6 +33,12 @@ impl Rule {
         if contained { self.contained } else { self.alone }
     }
 
+    /// Whether it holds in every profile: unless this build lifts the floor, no policy changes what it decides.
+    #[must_use]
+    pub const fn is_floor(&self) -> bool {
+        self.floor && !cfg!(feature = "unrestricted")
+    }
+
     /// Whether it is about this.
     pub(crate) fn is_about(&self, subject: &Subject<'_>) -> bool {
         self.when.iter().any(|condition| condition.holds(subject))

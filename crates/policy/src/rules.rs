@@ -24,6 +24,11 @@ pub(crate) const READ_ONLY: &[Rule] = &[Rule::deny(
 )];
 
 /// Every rule there is.
-pub fn rules() -> impl Iterator<Item = &'static Rule> {
+pub fn rules() -> impl Iterator<Item = &'static Rule> + Clone {
     WORKSPACE.into_iter().flatten().chain(READ_ONLY)
+}
+
+/// The place of a rule in the catalogue, by its id, and the rule.
+pub(crate) fn index_of(id: &str) -> Option<(usize, &'static Rule)> {
+    rules().enumerate().find(|(_, rule)| rule.id == id)
 }

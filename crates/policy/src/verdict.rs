@@ -1,13 +1,15 @@
 //! What is decided about a plan, and what the sandbox may permit because of it.
 
 use crate::decision::{Decision, Tier};
+use crate::settings::Origin;
 use shward_syntax::Span;
+use std::borrow::Cow;
 
 /// A rule that applies, and what it says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The rule's stable kebab-case id.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// What this rule decides by itself.
     pub decision: Decision,
     /// The tier that it puts the command in.
@@ -18,6 +20,8 @@ pub struct Finding {
     pub span: Span,
     /// The nearest command that would pass, or how to find one.
     pub suggestion: Option<String>,
+    /// Where the rule stands, if in a policy file.
+    pub origin: Option<Origin>,
 }
 
 /// The result. It cannot say allow or ask without the [`Grant`] that enforces it.

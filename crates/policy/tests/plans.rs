@@ -242,7 +242,7 @@ fn each_effect_meets_its_rule() {
         for (is_contained, expect) in [(false, alone), (true, contained)] {
             let verdict = verdict_of(Profile::Workspace, &[effect(kind)], is_contained);
             assert_eq!(verdict.decision(), expect, "{kind:?} contained: {is_contained}");
-            let found = verdict.findings().first().map_or("", |finding| finding.rule);
+            let found = verdict.findings().first().map_or("", |finding| &*finding.rule);
             assert_eq!(found, if expect == Allow { "" } else { rule }, "{kind:?}");
             assert_eq!(verdict.grant().is_some(), expect != Deny, "a grant belongs to what may run");
         }
@@ -360,7 +360,7 @@ fn findings_are_sorted_told_once_and_bounded() {
     effects.extend([effect(connect("example.com", Origins::NONE)); 3]);
     effects.push(effect(read(at(Secret, "/home/u/.netrc"))));
     let verdict = verdict_of(Profile::Workspace, &effects, false);
-    let rules: Vec<&str> = verdict.findings().iter().map(|finding| finding.rule).collect();
+    let rules: Vec<&str> = verdict.findings().iter().map(|finding| &*finding.rule).collect();
     assert_eq!(rules, ["secret-read", "network", "network", "network", "network"]);
 }
 
@@ -418,7 +418,7 @@ fn programs_that_no_effect_tells_of_are_named() {
         (&["bash", "x.sh", "-i"], ""),
     ] {
         let verdict = verdict_on(argv, read(at(Workspace, "/home/u/proj/x")));
-        assert_eq!(verdict.findings().first().map_or("", |finding| finding.rule), rule, "{argv:?}");
+        assert_eq!(verdict.findings().first().map_or("", |finding| &*finding.rule), rule, "{argv:?}");
         assert_eq!(verdict.decision() == Deny, !rule.is_empty());
     }
 }
@@ -450,7 +450,7 @@ fn what_is_named_to_the_unknown_counts() {
         for kind in [execute(at(Unknown, "frobnicate")), unknown(Reason::Option(b"--in"))] {
             let verdict = verdict_on(argv, kind);
             assert_eq!(
-                verdict.findings().first().map_or("", |finding| finding.rule),
+                verdict.findings().first().map_or("", |finding| &*finding.rule),
                 rule,
                 "{argv:?} {kind:?}"
             );

@@ -125,7 +125,7 @@ fn commands_get_their_verdicts() {
     for (command, alone, contained, rule) in TABLE {
         for (is_contained, expect) in [(false, *alone), (true, *contained)] {
             let verdict = verdict(command, is_contained);
-            let found = verdict.findings().first().map_or("", |finding| finding.rule);
+            let found = verdict.findings().first().map_or("", |finding| &*finding.rule);
             if verdict.decision() != expect || (expect != Allow && found != *rule) {
                 wrong.push(format!(
                     "{command}\n    {expect} {rule} expected, {} {found} (contained: {is_contained})",

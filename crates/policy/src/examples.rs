@@ -1,0 +1,67 @@
+//! The examples of a rule, tried whenever its file is read: a rule that misses what it was written for is an error.
+
+use crate::Context;
+use crate::compiled::{Compiled, Facts};
+use crate::condition::Subject;
+use crate::decide::{opaque_invocations, tier_of};
+use crate::decision::Tier;
+use crate::file::{Diagnostic, Document};
+use bumpalo::Bump;
+use shward_analysis::{Frozen, Request, Source, analyze};
+use shward_syntax::Dialect;
+
+/// Where examples are tried.
+const WORKSPACE: &[u8] = b"/home/user/project";
+const HOME: &[u8] = b"/home/user";
+
+/// Longest example, in bytes.
+const LONGEST: usize = 64 * 1024;
+
+/// Every example that its rule does not answer as it says.
+pub(crate) fn check(document: &Document) -> Result<(), Vec<Diagnostic>> {
+    if document.rules.iter().all(|rule| rule.examples.is_empty() && rule.counterexamples.is_empty()) {
+        return Ok(());
+    }
+    let compiled = Compiled::new(&document.rules);
+    let mut problems = Vec::new();
+    for (at, rule) in document.rules.iter().enumerate() {
+        let wanted =
+            rule.examples.iter().map(|e| (e, true)).chain(rule.counterexamples.iter().map(|e| (e, false)));
+        for (example, wanted) in wanted {
+            let met =
+                example.len() <= LONGEST && meets(&compiled, at, rule.contained.unwrap_or(false), example);
+            if met != wanted {
+                let message = if wanted {
+                    format!("the rule `{}` does not meet its example: {example}", rule.id)
+                } else {
+                    format!("the rule `{}` meets what it must not: {example}", rule.id)
+                };
+                problems.push(Diagnostic::new("example", 0..0, message).at_line(rule.origin.line));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+fn meets(compiled: &Compiled, at: usize, contained: bool, command: &str) -> bool {
+    let arena = Bump::new();
+    let request = Request {
+        source: Source::Command(command.as_bytes()),
+        cwd: WORKSPACE,
+        workspace: WORKSPACE,
+        home: HOME,
+        dialect: Dialect::Bash,
+    };
+    let plan = analyze(&arena, &request, &Frozen);
+    let context = Context { contained, cwd: WORKSPACE, workspace: WORKSPACE, home: HOME };
+    let opaque = opaque_invocations(&plan, &context);
+    let effects = plan.effects.iter().any(|effect| {
+        let subject = Subject::of_effect(effect, &plan, &context);
+        compiled.is_about_at(at, &Facts::new(&subject, tier_of(&effect.kind)))
+    });
+    effects
+        || (0u32..).zip(plan.invocations).any(|(n, invocation)| {
+            let subject = Subject::of_invocation(invocation, opaque.contains(&n), &plan, &context);
+            compiled.is_about_at(at, &Facts::new(&subject, Tier::One))
+        })
+}

@@ -1,0 +1,399 @@
+//! Every key of a policy file in one table, from which checking, the JSON schema and the template come.
+
+/// What a key's value may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    /// Text.
+    Text,
+    /// A list of texts; one text alone is a list of one.
+    Texts,
+    /// `true` or `false`.
+    Switch,
+    /// A whole number, from and to.
+    Number(i64, i64),
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A table.
+    Table(&'static [Key]),
+    /// Any number of tables: `[[key]]`.
+    Tables(&'static [Key]),
+    /// A table whose keys are the ids of checks, or `default`.
+    Checks,
+    /// A table of text, with any keys.
+    Map,
+}
+
+/// A key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Key {
+    /// As it is written.
+    pub(crate) name: &'static str,
+    /// What may follow.
+    pub(crate) kind: Kind,
+    /// What it means.
+    pub(crate) doc: &'static str,
+    /// An example, as it stands after `=`; empty for tables.
+    pub(crate) example: &'static str,
+}
+
+const fn key(name: &'static str, kind: Kind, example: &'static str, doc: &'static str) -> Key {
+    Key { name, kind, doc, example }
+}
+
+/// The words for decisions.
+pub(crate) const DECISIONS: &[&str] = &["allow", "ask", "deny"];
+
+/// The kinds of effects, in the order of their bits.
+pub(crate) const EFFECTS: &[&str] = &[
+    "read",
+    "list",
+    "write",
+    "delete",
+    "metadata",
+    "execute",
+    "code",
+    "connect",
+    "listen",
+    "signal",
+    "privilege",
+    "persist",
+    "system",
+    "package",
+    "vcs",
+    "remote",
+    "unknown",
+];
+
+/// The scopes, in the order of their bits.
+pub(crate) const SCOPES: &[&str] = &[
+    "harmless",
+    "product",
+    "workspace",
+    "temp",
+    "repository",
+    "elsewhere",
+    "home",
+    "system",
+    "unknown",
+    "persistence",
+    "environment",
+    "device",
+    "secret",
+    "own",
+];
+
+/// The keys of `[programs]`.
+const PROGRAMS: &[Key] = &[
+    key(
+        "allow",
+        Kind::Texts,
+        r#"["git", "/usr/bin/make"]"#,
+        "Programs that are listed. A name stands for the program of that name in a system directory, a path for exactly that file. Replaces the list of an earlier layer.",
+    ),
+    key(
+        "deny",
+        Kind::Texts,
+        r#"["nc"]"#,
+        "Programs that are denied, wherever they lie. Adds to the list of an earlier layer.",
+    ),
+    key(
+        "unlisted",
+        Kind::Word(&["rules", "ask", "deny"]),
+        r#""rules""#,
+        "What a program gets that is not listed: what the rules say, a question, or a denial.",
+    ),
+    key(
+        "match",
+        Kind::Word(&["system", "exact", "any"]),
+        r#""system""#,
+        "How a listed name is met by a path: in a system directory (default), never, or anywhere.",
+    ),
+    key(
+        "skips",
+        Kind::Word(&["nothing", "questions", "risk"]),
+        r#""nothing""#,
+        "What being listed spares: nothing (default), questions about what is understood, or its tier too. Never a denial.",
+    ),
+];
+
+/// The keys of `[paths]`.
+const PATHS: &[Key] = &[
+    key(
+        "allow",
+        Kind::Texts,
+        r#"["$WORKSPACE", "$TMP"]"#,
+        "Directories outside which nothing may be touched, and patterns. `$WORKSPACE`, `$HOME` and `$TMP` stand for theirs. Replaces the list of an earlier layer.",
+    ),
+    key(
+        "deny",
+        Kind::Texts,
+        r#"["$WORKSPACE/private"]"#,
+        "Directories in which nothing may be touched, and patterns. Adds to the list of an earlier layer.",
+    ),
+];
+
+/// The keys of `[[tiers.pattern]]`.
+const PATTERN: &[Key] = &[
+    key("tier", Kind::Number(1, 4), "3", "The tier of a command that matches."),
+    key(
+        "regex",
+        Kind::Text,
+        r#"'\bterraform\s+apply\b'"#,
+        "A regular expression that is looked for in the text of the command.",
+    ),
+];
+
+/// The keys of `[tiers]`.
+const TIERS: &[Key] = &[
+    key("default", Kind::Number(1, 4), "2", "The least tier of what is not understood."),
+    key("pattern", Kind::Tables(PATTERN), "", "Raises the tier of commands by their text."),
+];
+
+/// The keys of `[limits]`.
+const LIMITS: &[Key] = &[
+    key("timeout", Kind::Number(1, 86_400), "300", "Seconds after which a run is killed."),
+    key(
+        "timeout-ceiling",
+        Kind::Number(1, 86_400),
+        "3600",
+        "The longest timeout that a caller may ask for; more is refused.",
+    ),
+    key("max-output", Kind::Number(0, 1 << 30), "1000000", "Bytes of each output stream that are kept."),
+    key(
+        "on-output-limit",
+        Kind::Word(&["truncate", "kill"]),
+        r#""truncate""#,
+        "What happens beyond: the rest is dropped, or the run is killed.",
+    ),
+];
+
+/// The keys of `[environment]`.
+const ENVIRONMENT: &[Key] = &[
+    key(
+        "policy",
+        Kind::Word(&["basic", "empty", "locale", "listed"]),
+        r#""basic""#,
+        "What a run gets: a few harmless variables (default), nothing, the locale, or those in `allow`. Variables that carry code never pass.",
+    ),
+    key("allow", Kind::Texts, r#"["LANG", "TERM"]"#, "The variables that pass with `listed`."),
+    key("set", Kind::Map, r#"{ CI = "1" }"#, "Variables with fixed values."),
+];
+
+/// The keys of `[directory]`.
+const DIRECTORY: &[Key] = &[
+    key(
+        "policy",
+        Kind::Word(&["any", "fixed", "below", "listed"]),
+        r#""any""#,
+        "Where a command may start: anywhere, always in the first of `paths`, in or below them, or exactly in one of them.",
+    ),
+    key("paths", Kind::Texts, r#"["$WORKSPACE"]"#, "The directories."),
+];
+
+/// The keys of `[[binary.positional]]`.
+const POSITIONAL: &[Key] = &[
+    key(
+        "below",
+        Kind::Texts,
+        r#"["$WORKSPACE"]"#,
+        "The argument is a path in or below one of these directories, links resolved.",
+    ),
+    key("regex", Kind::Text, r#"'[a-z]+'"#, "The whole argument matches this regular expression."),
+    key("one-of", Kind::Texts, r#"["main", "release"]"#, "The argument is one of these."),
+    key("repeat", Kind::Switch, "true", "Holds for all further arguments."),
+];
+
+/// The keys of `[[binary]]`.
+const BINARY: &[Key] = &[
+    key("path", Kind::Text, r#""/usr/bin/git""#, "The program: an absolute path."),
+    key(
+        "subcommand",
+        Kind::Texts,
+        r#"["status"]"#,
+        "The first argument that is neither an option nor an option's value must be one of these.",
+    ),
+    key("flags", Kind::Texts, r#"["--short", "-s"]"#, "Options that are accepted, exactly as written."),
+    key(
+        "flags-with-value",
+        Kind::Texts,
+        r#"["-C"]"#,
+        "Options that are accepted and take the next argument, or what follows `=` or the letter, as their value.",
+    ),
+    key("clusters", Kind::Switch, "false", "`-rn` counts as `-r -n` if both are accepted."),
+    key("max-flags", Kind::Number(0, 10_000), "3", "How many options are accepted."),
+    key(
+        "max-positionals",
+        Kind::Number(0, 100_000),
+        "2",
+        "How many arguments are accepted that are not options; the subcommand does not count.",
+    ),
+    key(
+        "double-dash",
+        Kind::Word(&["never", "after-flags"]),
+        r#""never""#,
+        "Put `--` before the first argument that is not an option, where there is none.",
+    ),
+    key("positional", Kind::Tables(POSITIONAL), "", "What the arguments must be, in order."),
+];
+
+/// The keys of `[argv]`.
+const ARGV: &[Key] = &[
+    key(
+        "risky",
+        Kind::Word(&["deny", "warn", "allow"]),
+        r#""deny""#,
+        "Shells, interpreters, programs that start others and programs that change rights: denied even when listed, allowed with a finding, or allowed.",
+    ),
+    key(
+        "rules-required",
+        Kind::Switch,
+        "true",
+        "A program without a `[[binary]]` is denied even when listed.",
+    ),
+];
+
+/// The keys of `[[rule]]`.
+pub(crate) const RULE: &[Key] = &[
+    key(
+        "id",
+        Kind::Text,
+        r#""no-production""#,
+        "Names the rule in findings and records: small letters, digits and dashes.",
+    ),
+    key(
+        "decision",
+        Kind::Word(DECISIONS),
+        r#""deny""#,
+        "What it decides. Without it, only the tier is raised.",
+    ),
+    key("tier", Kind::Number(1, 4), "3", "The least tier of what it matches."),
+    key(
+        "reason",
+        Kind::Text,
+        r#""Production is changed by the pipeline only.""#,
+        "What the model is told: what is wrong, and what to do instead.",
+    ),
+    key("suggestion", Kind::Text, r#""kubectl --context staging …""#, "A command that would pass."),
+    key(
+        "program",
+        Kind::Texts,
+        r#"["kubectl"]"#,
+        "Names, paths, or patterns of them. A denial meets a name wherever it lies; an allowance only in a system directory.",
+    ),
+    key("subcommand", Kind::Texts, r#"["delete", "config set"]"#, "The words of the subcommand."),
+    key(
+        "option",
+        Kind::Texts,
+        r#"["--force", "-f"]"#,
+        "Options; abbreviations and clusters count for a denial.",
+    ),
+    key("operand", Kind::Texts, r#"["prod-*"]"#, "Patterns of which any argument matches one."),
+    key("effect", Kind::Texts, r#"["write", "vcs:push"]"#, "Kinds of effects, or kinds with their detail."),
+    key("scope", Kind::Texts, r#"["home", "system"]"#, "Where an effect on files lands."),
+    key(
+        "path",
+        Kind::Texts,
+        r#"["/srv/**"]"#,
+        "Patterns of places: `*` within one name, `**` over any number. `$WORKSPACE`, `$HOME`, `$TMP` and `~` stand for theirs.",
+    ),
+    key("host", Kind::Texts, r#"["*.example.com"]"#, "Patterns of hosts that are connected to."),
+    key("origin", Kind::Texts, r#"["network"]"#, "Where what is written, sent or executed comes from."),
+    key("min-tier", Kind::Number(1, 4), "3", "Matches what is at least of this tier."),
+    key(
+        "contained",
+        Kind::Switch,
+        "true",
+        "Matches only when shward runs the command (true) or somebody else does (false).",
+    ),
+    key(
+        "match",
+        Kind::Texts,
+        r#"["kubectl delete pod x"]"#,
+        "Commands that the rule must meet; checked whenever the file is read.",
+    ),
+    key("not-match", Kind::Texts, r#"["kubectl get pods"]"#, "Commands that it must not meet."),
+];
+
+/// The keys of `[[rate]]`.
+const RATE: &[Key] = &[
+    key(
+        "per",
+        Kind::Word(&["session", "program", "tier", "all"]),
+        r#""session""#,
+        "What is counted together.",
+    ),
+    key("burst", Kind::Number(1, 1_000_000), "3", "How many commands may come at once."),
+    key("count", Kind::Number(1, 1_000_000), "10", "How many are accepted in `seconds`, for ever."),
+    key("seconds", Kind::Number(1, 86_400), "60", "The time for `count`."),
+    key(
+        "on-exceed",
+        Kind::Word(&["refuse", "wait"]),
+        r#""refuse""#,
+        "Refuse and say how long to wait, or wait.",
+    ),
+    key(
+        "max-wait",
+        Kind::Number(0, 600),
+        "60",
+        "The longest wait, in seconds; what would take longer is refused.",
+    ),
+];
+
+/// The keys of a policy file.
+pub(crate) const POLICY: &[Key] = &[
+    key("extends", Kind::Text, r#""workspace""#, "The profile that this file builds on."),
+    key("name", Kind::Text, r#""my-team""#, "The name of this profile, for records."),
+    key(
+        "lock",
+        Kind::Texts,
+        r#"["shell", "checks"]"#,
+        "Keys that later layers must not set. For system files only.",
+    ),
+    key(
+        "shell",
+        Kind::Word(&["full", "chain", "pipeline", "simple", "none"]),
+        r#""full""#,
+        "What is accepted: everything, simple commands joined by operators, by pipes only, one literal command, or argument lists only.",
+    ),
+    key("block-globs", Kind::Switch, "false", "With `shell = \"simple\"`: refuse `*`, `?` and `[`."),
+    key(
+        "control-characters",
+        Kind::Word(&["accept", "refuse"]),
+        r#""accept""#,
+        "Refuse commands with control, invisible or bidirectional characters.",
+    ),
+    key(
+        "asked",
+        Kind::Word(&["ask", "deny"]),
+        r#""ask""#,
+        "What becomes of a question: it is asked, or denied because nobody is there.",
+    ),
+    key(
+        "approval",
+        Kind::Word(&["as-decided", "always"]),
+        r#""as-decided""#,
+        "Ask only what is to be asked, or everything that is not denied.",
+    ),
+    key(
+        "decide-by",
+        Kind::Word(&["checks", "tier"]),
+        r#""checks""#,
+        "Checks decide by themselves, or by their tier: 1 allow, 2 and 3 ask, 4 deny.",
+    ),
+    key(
+        "checks",
+        Kind::Checks,
+        "",
+        "Decisions of the built-in checks, by id: one word, or { alone = …, contained = … }; `default` for all that are not named.",
+    ),
+    key("programs", Kind::Table(PROGRAMS), "", "Lists of programs."),
+    key("paths", Kind::Table(PATHS), "", "Lists of places."),
+    key("tiers", Kind::Table(TIERS), "", "Tiers by patterns."),
+    key("limits", Kind::Table(LIMITS), "", "Limits of a run."),
+    key("environment", Kind::Table(ENVIRONMENT), "", "The variables of a run."),
+    key("directory", Kind::Table(DIRECTORY), "", "Where a command may start."),
+    key("argv", Kind::Table(ARGV), "", "How argument lists are judged."),
+    key("binary", Kind::Tables(BINARY), "", "What one program's argument list may be."),
+    key("rate", Kind::Tables(RATE), "", "How many commands are accepted in which time."),
+    key("rule", Kind::Tables(RULE), "", "Your own rules. The strictest that matches counts."),
+];

@@ -1,0 +1,369 @@
+//! From a checked table to settings. Types and words have been checked, so what is not there is not set.
+
+use super::diagnostic::Diagnostic;
+use super::{Source, check};
+use crate::decision::{Decision, Tier};
+use crate::settings::{
+    Binary, CheckSetting, DirectoryPolicy, EnvironmentPolicy, Layer, NameMatch, Origin, Positional, Rate,
+    RatePer, Risky, Set, Settings, Shell, Skips, TierPattern, Unlisted,
+};
+use regex_lite::{Regex, RegexBuilder};
+use std::sync::Arc;
+use toml_span::value::{Table, ValueInner};
+use toml_span::{Span, Value};
+
+/// Longest regular expression, in bytes. Matching is linear in the text, and in this.
+const MAX_REGEX: usize = 4096;
+
+/// Most bytes that a compiled expression may take.
+const MAX_COMPILED: usize = 1 << 18;
+
+/// Reads tables, and collects what is wrong beyond types.
+pub(super) struct Reader<'s> {
+    pub(super) source: &'s Source,
+    file: Arc<str>,
+    /// The offsets at which lines begin.
+    lines: Vec<usize>,
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+/// The decision of this word.
+pub(super) fn decision(word: &str) -> Option<Decision> {
+    [Decision::Allow, Decision::Ask, Decision::Deny].into_iter().find(|d| d.as_str() == word)
+}
+
+/// The tier of this number.
+pub(super) fn tier(number: i64) -> Tier {
+    match number {
+        ..=1 => Tier::One,
+        2 => Tier::Two,
+        3 => Tier::Three,
+        _ => Tier::Four,
+    }
+}
+
+/// The texts of a value: one, or a list.
+pub(super) fn texts<'v>(value: Option<&'v Value<'_>>) -> Vec<(&'v str, Span)> {
+    match value.map(|v| (v.as_ref(), v.span)) {
+        Some((ValueInner::String(text), span)) => vec![(text, span)],
+        Some((ValueInner::Array(items), _)) => {
+            items.iter().filter_map(|item| Some((item.as_str()?, item.span))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn owned(value: Option<&Value<'_>>) -> Vec<String> {
+    texts(value).into_iter().map(|(text, _)| text.to_owned()).collect()
+}
+
+impl<'s> Reader<'s> {
+    pub(super) fn new(source: &'s Source) -> Self {
+        let breaks = source.text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1);
+        Self {
+            source,
+            file: source.name.as_str().into(),
+            lines: std::iter::once(0).chain(breaks).collect(),
+            problems: Vec::new(),
+        }
+    }
+
+    pub(super) fn origin(&self, span: Span) -> Origin {
+        let line = self.lines.partition_point(|start| *start <= span.start);
+        Origin {
+            layer: self.source.layer,
+            file: self.file.clone(),
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn set<T>(&self, span: Span, value: T) -> Set<T> {
+        Set { value, origin: self.origin(span) }
+    }
+
+    fn map<T>(&self, value: Option<&Value<'_>>, f: impl Fn(&Value<'_>) -> Option<T>) -> Option<Set<T>> {
+        let value = value?;
+        Some(self.set(value.span, f(value)?))
+    }
+
+    fn word<T: Copy>(&self, value: Option<&Value<'_>>, words: &[(&str, T)]) -> Option<Set<T>> {
+        self.map(value, |v| words.iter().find(|(word, _)| v.as_str() == Some(word)).map(|(_, t)| *t))
+    }
+
+    fn text_list(&self, value: Option<&Value<'_>>) -> Option<Set<Vec<String>>> {
+        self.map(value, |v| Some(owned(Some(v))))
+    }
+
+    fn each(&self, value: Option<&Value<'_>>) -> Vec<Set<String>> {
+        texts(value).into_iter().map(|(text, span)| self.set(span, text.to_owned())).collect()
+    }
+
+    fn number<T: TryFrom<i64>>(&self, value: Option<&Value<'_>>) -> Option<Set<T>> {
+        self.map(value, |v| T::try_from(v.as_integer()?).ok())
+    }
+
+    pub(super) fn regex(&mut self, text: &str, span: Span, whole: bool) -> Option<Regex> {
+        if text.len() > MAX_REGEX {
+            self.problems.push(Diagnostic::new("regex", span, format!("longer than {MAX_REGEX} bytes")));
+            return None;
+        }
+        let text = if whole { format!("^(?:{text})$") } else { text.to_owned() };
+        match RegexBuilder::new(&text).size_limit(MAX_COMPILED).build() {
+            Ok(regex) => Some(regex),
+            Err(error) => {
+                let message = format!("not a regular expression: {error}");
+                self.problems.push(
+                    Diagnostic::new("regex", span, message)
+                        .help(r"letters stand for themselves; escape the rest with a backslash, in '…'"),
+                );
+                None
+            }
+        }
+    }
+
+    pub(super) fn settings(&mut self, table: &Table<'_>) -> Settings {
+        let get = |name: &str| table.get(name);
+        let inner =
+            |name: &str, key: &str| table.get(name).and_then(Value::as_table).and_then(|t| t.get(key));
+        let mut settings = Settings {
+            extends: self.map(get("extends"), |v| v.as_str().map(str::to_owned)),
+            name: self.map(get("name"), |v| v.as_str().map(str::to_owned)),
+            lock: self.text_list(get("lock")),
+            shell: self.word(
+                get("shell"),
+                &[
+                    ("full", Shell::Full),
+                    ("chain", Shell::Chain),
+                    ("pipeline", Shell::Pipeline),
+                    ("simple", Shell::Simple),
+                    ("none", Shell::None),
+                ],
+            ),
+            block_globs: self.map(get("block-globs"), |v| v.as_bool()),
+            refuse_controls: self.word(get("control-characters"), &[("accept", false), ("refuse", true)]),
+            deny_asked: self.word(get("asked"), &[("ask", false), ("deny", true)]),
+            approve_all: self.word(get("approval"), &[("as-decided", false), ("always", true)]),
+            by_tier: self.word(get("decide-by"), &[("checks", false), ("tier", true)]),
+            programs_allow: self.text_list(inner("programs", "allow")),
+            unlisted: self.word(
+                inner("programs", "unlisted"),
+                &[("rules", Unlisted::Rules), ("ask", Unlisted::Ask), ("deny", Unlisted::Deny)],
+            ),
+            name_match: self.word(
+                inner("programs", "match"),
+                &[("system", NameMatch::System), ("exact", NameMatch::Exact), ("any", NameMatch::Any)],
+            ),
+            skips: self.word(
+                inner("programs", "skips"),
+                &[("nothing", Skips::Nothing), ("questions", Skips::Questions), ("risk", Skips::Risk)],
+            ),
+            paths_allow: self.text_list(inner("paths", "allow")),
+            default_tier: self.map(inner("tiers", "default"), |v| v.as_integer().map(tier)),
+            timeout: self.number(inner("limits", "timeout")),
+            timeout_ceiling: self.number(inner("limits", "timeout-ceiling")),
+            max_output: self.number(inner("limits", "max-output")),
+            kill_on_output: self
+                .word(inner("limits", "on-output-limit"), &[("truncate", false), ("kill", true)]),
+            environment: self.word(
+                inner("environment", "policy"),
+                &[
+                    ("basic", EnvironmentPolicy::Basic),
+                    ("empty", EnvironmentPolicy::Empty),
+                    ("locale", EnvironmentPolicy::Locale),
+                    ("listed", EnvironmentPolicy::Listed),
+                ],
+            ),
+            environment_allow: self.text_list(inner("environment", "allow")),
+            environment_set: self.map(inner("environment", "set"), |v| {
+                let pairs = v.as_table()?.iter();
+                Some(pairs.filter_map(|(k, v)| Some((k.name.to_string(), v.as_str()?.to_owned()))).collect())
+            }),
+            directory: self.word(
+                inner("directory", "policy"),
+                &[
+                    ("any", DirectoryPolicy::Any),
+                    ("fixed", DirectoryPolicy::Fixed),
+                    ("below", DirectoryPolicy::Below),
+                    ("listed", DirectoryPolicy::Listed),
+                ],
+            ),
+            directory_paths: self.text_list(inner("directory", "paths")),
+            risky: self.word(
+                inner("argv", "risky"),
+                &[("deny", Risky::Deny), ("warn", Risky::Warn), ("allow", Risky::Allow)],
+            ),
+            rules_required: self.map(inner("argv", "rules-required"), |v| v.as_bool()),
+            programs_deny: self.each(inner("programs", "deny")),
+            paths_deny: self.each(inner("paths", "deny")),
+            checks: self.checks(get("checks")),
+            ..Settings::default()
+        };
+        for (item, span) in tables(inner("tiers", "pattern")) {
+            let Some(text) = item.get("regex") else {
+                self.missing(span, "regex");
+                continue;
+            };
+            let regex = self.regex(text.as_str().unwrap_or_default(), text.span, false);
+            let level = item.get("tier").and_then(Value::as_integer);
+            if level.is_none() {
+                self.missing(span, "tier");
+            }
+            if let (Some(regex), Some(level)) = (regex, level) {
+                settings.patterns.push(self.set(span, TierPattern { tier: tier(level), regex }));
+            }
+        }
+        for (item, span) in tables(get("binary")) {
+            if let Some(binary) = self.binary(item, span) {
+                settings.binaries.push(self.set(span, binary));
+            }
+        }
+        for (item, span) in tables(get("rate")) {
+            if let Some(rate) = self.rate(item, span) {
+                settings.rates.push(self.set(span, rate));
+            }
+        }
+        self.locks(&settings);
+        if let (Some(set), Some(value)) = (&settings.programs_allow, inner("programs", "allow"))
+            && set.value.is_empty()
+        {
+            self.problems.push(
+                Diagnostic::new("empty-list", value.span, "a list of allowed programs needs at least one")
+                    .help("take the line out: without a list no program is listed"),
+            );
+        }
+        if let (Some(set), Some(value)) = (&settings.directory, inner("directory", "policy"))
+            && set.value != DirectoryPolicy::Any
+            && settings.directory_paths.as_ref().is_none_or(|p| p.value.is_empty())
+        {
+            self.problems.push(
+                Diagnostic::new("missing-key", value.span, "this policy needs `paths`")
+                    .help(r#"add: paths = ["$WORKSPACE"]"#),
+            );
+        }
+        settings
+    }
+
+    fn missing(&mut self, span: Span, key: &str) {
+        self.problems.push(Diagnostic::new("missing-key", span, format!("`{key}` is missing here")));
+    }
+
+    fn locks(&mut self, settings: &Settings) {
+        let Some(lock) = &settings.lock else { return };
+        let start = self.source.text.find("lock").unwrap_or(0);
+        let span = Span::new(start, start + 4);
+        if self.source.layer > Layer::System {
+            self.problems.push(
+                Diagnostic::new("lock", span, "only the system's policy can lock keys")
+                    .help("take the line out"),
+            );
+        }
+        for name in &lock.value {
+            if !super::keys::POLICY.iter().any(|key| key.name == name) {
+                self.problems.push(check::unknown(name, span, super::keys::POLICY.iter().map(|k| k.name)));
+            }
+        }
+    }
+
+    fn checks(&self, value: Option<&Value<'_>>) -> Vec<Set<CheckSetting>> {
+        let Some(table) = value.and_then(Value::as_table) else { return Vec::new() };
+        let mut out: Vec<Set<CheckSetting>> = table
+            .iter()
+            .map(|(key, value)| {
+                let named =
+                    |name: &str| value.as_table().and_then(|t| t.get(name)?.as_str()).and_then(decision);
+                let both = value.as_str().and_then(decision);
+                let setting = CheckSetting {
+                    check: crate::rules::index_of(&key.name).map(|(at, _)| at),
+                    alone: both.or_else(|| named("alone")),
+                    contained: both.or_else(|| named("contained")),
+                };
+                self.set(key.span, setting)
+            })
+            .collect();
+        // The default first, so that what is named is stronger.
+        out.sort_by_key(|set| set.value.check.is_some());
+        out
+    }
+
+    fn binary(&mut self, item: &Table<'_>, span: Span) -> Option<Binary> {
+        let Some(path) = item.get("path") else {
+            self.missing(span, "path");
+            return None;
+        };
+        let text = path.as_str().unwrap_or_default();
+        if !text.starts_with('/') {
+            self.problems.push(
+                Diagnostic::new("not-absolute", path.span, "the path of a program is absolute")
+                    .help(r#"as in: path = "/usr/bin/git""#),
+            );
+            return None;
+        }
+        let count = |name: &str| {
+            item.get(name).and_then(Value::as_integer).and_then(|n| usize::try_from(n).ok()).unwrap_or(0)
+        };
+        let mut binary = Binary {
+            path: text.to_owned(),
+            subcommands: owned(item.get("subcommand")),
+            flags: owned(item.get("flags")),
+            flags_with_value: owned(item.get("flags-with-value")),
+            clusters: item.get("clusters").and_then(Value::as_bool).unwrap_or(false),
+            max_flags: count("max-flags"),
+            max_positionals: count("max-positionals"),
+            double_dash: item.get("double-dash").and_then(Value::as_str) == Some("after-flags"),
+            positionals: Vec::new(),
+            repeat_last: false,
+        };
+        for (positional, span) in tables(item.get("positional")) {
+            let mut kinds = Vec::new();
+            if let Some(value) = positional.get("below") {
+                kinds.push(Positional::Below(owned(Some(value))));
+            }
+            if let Some(value) = positional.get("one-of") {
+                kinds.push(Positional::OneOf(owned(Some(value))));
+            }
+            if let Some(value) = positional.get("regex") {
+                kinds.extend(
+                    self.regex(value.as_str().unwrap_or_default(), value.span, true).map(Positional::Regex),
+                );
+            }
+            binary.repeat_last = positional.get("repeat").and_then(Value::as_bool).unwrap_or(false);
+            match (kinds.pop(), kinds.is_empty()) {
+                (Some(kind), true) => binary.positionals.push(kind),
+                _ => self.problems.push(Diagnostic::new(
+                    "positional",
+                    span,
+                    "a positional is said by one of `below`, `regex` and `one-of`",
+                )),
+            }
+        }
+        Some(binary)
+    }
+
+    fn rate(&mut self, item: &Table<'_>, span: Span) -> Option<Rate> {
+        let number =
+            |name: &str| item.get(name).and_then(Value::as_integer).and_then(|n| u32::try_from(n).ok());
+        let [Some(count), Some(seconds)] = [number("count"), number("seconds")] else {
+            self.missing(span, if number("count").is_none() { "count" } else { "seconds" });
+            return None;
+        };
+        let word = |name: &str| item.get(name).and_then(Value::as_str);
+        Some(Rate {
+            per: match word("per") {
+                Some("program") => RatePer::Program,
+                Some("tier") => RatePer::Tier,
+                Some("all") => RatePer::All,
+                _ => RatePer::Session,
+            },
+            burst: number("burst").unwrap_or(count),
+            count,
+            seconds,
+            wait: (word("on-exceed") == Some("wait")).then(|| number("max-wait").unwrap_or(60)),
+        })
+    }
+}
+
+/// The tables of a list, with where they stand.
+pub(super) fn tables<'v, 'de>(value: Option<&'v Value<'de>>) -> Vec<(&'v Table<'de>, Span)> {
+    let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    items.iter().filter_map(|item| Some((item.as_table()?, item.span))).collect()
+}

@@ -1,0 +1,362 @@
+//! The settings of a policy, each with the place that it comes from.
+
+use crate::decision::{Decision, Tier};
+use std::sync::Arc;
+
+/// Where a layer comes from. Later layers stand above earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Layer {
+    /// Compiled into the program: profiles.
+    BuiltIn,
+    /// Of the machine.
+    System,
+    /// Of the person.
+    User,
+    /// Of the project that is worked on.
+    Project,
+    /// Of the environment; can only tighten.
+    Environment,
+    /// Named on the command line.
+    Explicit,
+}
+
+impl Layer {
+    /// The name, for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::BuiltIn => "built-in",
+            Self::System => "system",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Environment => "environment",
+            Self::Explicit => "explicit",
+        }
+    }
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The layer.
+    pub layer: Layer,
+    /// The file's name.
+    pub file: Arc<str>,
+    /// The line in it, from 1.
+    pub line: u32,
+}
+
+/// A value with its origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Set<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was set.
+    pub origin: Origin,
+}
+
+/// What is accepted as a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shell {
+    /// All of the shell's language.
+    Full,
+    /// Simple commands joined by pipes and operators: no compound commands, substitutions, redirects to files, jobs.
+    Chain,
+    /// Simple commands joined by pipes.
+    Pipeline,
+    /// One literal command.
+    Simple,
+    /// Argument lists only.
+    None,
+}
+
+/// How the path of a program meets a listed name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameMatch {
+    /// In a system directory.
+    System,
+    /// Never: a name is a name and a path is a path.
+    Exact,
+    /// Wherever it lies.
+    Any,
+}
+
+/// What a program gets that is not listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlisted {
+    /// What the rules say.
+    Rules,
+    /// A question.
+    Ask,
+    /// A denial.
+    Deny,
+}
+
+/// What being listed spares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skips {
+    /// Nothing.
+    Nothing,
+    /// Questions about what is understood.
+    Questions,
+    /// Questions, and the tier with them.
+    Risk,
+}
+
+/// What becomes of risky programs in argument lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Risky {
+    /// Denied, even when listed.
+    Deny,
+    /// Allowed, with a finding.
+    Warn,
+    /// Allowed.
+    Allow,
+}
+
+/// What environment a run gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EnvironmentPolicy {
+    /// A few harmless variables.
+    Basic,
+    /// None.
+    Empty,
+    /// The locale.
+    Locale,
+    /// Those that are listed.
+    Listed,
+}
+
+/// Where a command may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DirectoryPolicy {
+    /// Anywhere.
+    Any,
+    /// Always in the first directory of the list.
+    Fixed,
+    /// In one of the list or below it.
+    Below,
+    /// In one of the list.
+    Listed,
+}
+
+/// The decision of a built-in check, as a file sets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckSetting {
+    /// The check, by its place in the catalogue; `None` stands for all that are not named.
+    pub(crate) check: Option<usize>,
+    /// When somebody else runs the command.
+    pub(crate) alone: Option<Decision>,
+    /// When shward runs it.
+    pub(crate) contained: Option<Decision>,
+}
+
+/// A pattern that raises the tier of commands by their text.
+#[derive(Debug, Clone)]
+pub struct TierPattern {
+    /// The tier.
+    pub(crate) tier: Tier,
+    /// The expression, compiled.
+    pub(crate) regex: regex_lite::Regex,
+}
+
+impl PartialEq for TierPattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.tier == other.tier && self.regex.as_str() == other.regex.as_str()
+    }
+}
+
+impl Eq for TierPattern {}
+
+/// What an argument has to be.
+#[derive(Debug, Clone)]
+pub(crate) enum Positional {
+    /// A path in or below one of these directories.
+    Below(Vec<String>),
+    /// The whole argument matches.
+    Regex(regex_lite::Regex),
+    /// One of these.
+    OneOf(Vec<String>),
+}
+
+impl PartialEq for Positional {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Below(a), Self::Below(b)) | (Self::OneOf(a), Self::OneOf(b)) => a == b,
+            (Self::Regex(a), Self::Regex(b)) => a.as_str() == b.as_str(),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Positional {}
+
+/// What one program's argument list may be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Binary {
+    pub(crate) path: String,
+    pub(crate) subcommands: Vec<String>,
+    pub(crate) flags: Vec<String>,
+    pub(crate) flags_with_value: Vec<String>,
+    pub(crate) clusters: bool,
+    pub(crate) max_flags: usize,
+    pub(crate) max_positionals: usize,
+    pub(crate) double_dash: bool,
+    pub(crate) positionals: Vec<Positional>,
+    pub(crate) repeat_last: bool,
+}
+
+/// What is counted together by a rate limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RatePer {
+    /// One session of an agent.
+    Session,
+    /// One program.
+    Program,
+    /// One tier.
+    Tier,
+    /// Everything.
+    All,
+}
+
+/// A limit on how many commands are accepted in which time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// What is counted together.
+    pub per: RatePer,
+    /// How many may come at once.
+    pub burst: u32,
+    /// How many are accepted in `seconds`, for ever.
+    pub count: u32,
+    /// The time for `count`, in seconds.
+    pub seconds: u32,
+    /// Wait rather than refuse, at most so many seconds.
+    pub wait: Option<u32>,
+}
+
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])* $field:ident: $kind:ty, $key:literal;)*) => {
+        /// The settings of a layer, or of several merged. `None` is not set.
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
+        pub struct Settings {
+            $($(#[doc = $doc])* pub $field: Option<Set<$kind>>,)*
+            /// Programs that are denied.
+            pub programs_deny: Vec<Set<String>>,
+            /// Places that are denied.
+            pub paths_deny: Vec<Set<String>>,
+            /// Decisions of built-in checks, the later the stronger.
+            pub checks: Vec<Set<CheckSetting>>,
+            /// Tiers by patterns.
+            pub patterns: Vec<Set<TierPattern>>,
+            /// Argument rules of programs.
+            pub binaries: Vec<Set<Binary>>,
+            /// Rate limits.
+            pub rates: Vec<Set<Rate>>,
+        }
+
+        impl Settings {
+            /// Nothing set.
+            pub(crate) const EMPTY: Self = Self {
+                $($field: None,)*
+                programs_deny: Vec::new(),
+                paths_deny: Vec::new(),
+                checks: Vec::new(),
+                patterns: Vec::new(),
+                binaries: Vec::new(),
+                rates: Vec::new(),
+            };
+
+            /// Lays `above` over these settings: its values replace, its lists of denials, patterns and limits are added.
+            pub(crate) fn overlay(&mut self, above: Self) {
+                $(if above.$field.is_some() { self.$field = above.$field; })*
+                self.programs_deny.extend(above.programs_deny);
+                self.paths_deny.extend(above.paths_deny);
+                self.checks.extend(above.checks);
+                self.patterns.extend(above.patterns);
+                self.binaries.retain(|old| !above.binaries.iter().any(|new| new.value.path == old.value.path));
+                self.binaries.extend(above.binaries);
+                self.rates.extend(above.rates);
+            }
+
+            /// The keys that are set, with their values in short and where they come from.
+            pub(crate) fn told(&self) -> Vec<(&'static str, String, Origin)> {
+                let mut out = Vec::new();
+                $(if let Some(set) = &self.$field {
+                    out.push(($key, format!("{:?}", set.value), set.origin.clone()));
+                })*
+                for set in &self.programs_deny {
+                    out.push(("programs.deny", format!("{:?}", set.value), set.origin.clone()));
+                }
+                for set in &self.paths_deny {
+                    out.push(("paths.deny", format!("{:?}", set.value), set.origin.clone()));
+                }
+                for set in &self.patterns {
+                    let pattern = format!("tier {} for {:?}", set.value.tier.get(), set.value.regex.as_str());
+                    out.push(("tiers.pattern", pattern, set.origin.clone()));
+                }
+                for set in &self.binaries {
+                    out.push(("binary", format!("{:?}", set.value.path), set.origin.clone()));
+                }
+                for set in &self.rates {
+                    out.push(("rate", format!("{:?}", set.value), set.origin.clone()));
+                }
+                out
+            }
+        }
+    };
+}
+
+settings! {
+    /// The profile that is built on.
+    extends: String, "extends";
+    /// The name of this profile.
+    name: String, "name";
+    /// Keys that later layers must not set.
+    lock: Vec<String>, "lock";
+    /// What is accepted as a command.
+    shell: Shell, "shell";
+    /// Refuse glob characters in simple commands.
+    block_globs: bool, "block-globs";
+    /// Refuse control, invisible and bidirectional characters.
+    refuse_controls: bool, "control-characters";
+    /// Deny what would be asked.
+    deny_asked: bool, "asked";
+    /// Ask whatever is not denied.
+    approve_all: bool, "approval";
+    /// Checks decide by their tier.
+    by_tier: bool, "decide-by";
+    /// Programs that are listed.
+    programs_allow: Vec<String>, "programs.allow";
+    /// What an unlisted program gets.
+    unlisted: Unlisted, "programs.unlisted";
+    /// How paths meet listed names.
+    name_match: NameMatch, "programs.match";
+    /// What being listed spares.
+    skips: Skips, "programs.skips";
+    /// Places outside which nothing may be touched.
+    paths_allow: Vec<String>, "paths.allow";
+    /// The least tier of what is not understood.
+    default_tier: Tier, "tiers.default";
+    /// Seconds until a run is killed.
+    timeout: u32, "limits.timeout";
+    /// The longest timeout that may be asked for, in seconds.
+    timeout_ceiling: u32, "limits.timeout-ceiling";
+    /// Bytes of each stream that are kept.
+    max_output: u64, "limits.max-output";
+    /// Kill a run that writes more.
+    kill_on_output: bool, "limits.on-output-limit";
+    /// What environment a run gets.
+    environment: EnvironmentPolicy, "environment.policy";
+    /// The variables that pass when they are listed.
+    environment_allow: Vec<String>, "environment.allow";
+    /// Variables with fixed values.
+    environment_set: Vec<(String, String)>, "environment.set";
+    /// Where a command may start.
+    directory: DirectoryPolicy, "directory.policy";
+    /// The directories of that.
+    directory_paths: Vec<String>, "directory.paths";
+    /// What becomes of risky programs in argument lists.
+    risky: Risky, "argv.risky";
+    /// A program without argument rules is denied.
+    rules_required: bool, "argv.rules-required";
+}

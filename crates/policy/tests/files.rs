@@ -1,0 +1,317 @@
+//! Policy files: what is accepted, what is refused and how it is said, and what the result decides.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use bumpalo::Bump;
+use shward_analysis::{Frozen, Request, Source as Input, analyze};
+use shward_policy::{
+    Context, Decision, Layer, Policy, Profile, Source, Verdict, decide_request, profiles, rules,
+};
+use shward_syntax::Dialect;
+
+const WORKSPACE: &[u8] = b"/home/dev/proj";
+const HOME: &[u8] = b"/home/dev";
+
+fn source(layer: Layer, text: &str) -> Source {
+    Source { layer, name: format!("{}.toml", layer.name()), text: text.to_owned() }
+}
+
+fn policy(text: &str) -> Policy {
+    Policy::from_sources(None, &[source(Layer::User, text)]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn judge(policy: &Policy, command: &str, contained: bool) -> Verdict {
+    let arena = Bump::new();
+    let input = Input::Command(command.as_bytes());
+    let request =
+        Request { source: input, cwd: WORKSPACE, workspace: WORKSPACE, home: HOME, dialect: Dialect::Bash };
+    let plan = analyze(&arena, &request, &Frozen);
+    let context = Context { contained, cwd: WORKSPACE, workspace: WORKSPACE, home: HOME };
+    decide_request(policy, &plan, &context, &input, &Frozen)
+}
+
+fn decision(policy: &Policy, command: &str) -> Decision {
+    judge(policy, command, false).decision()
+}
+
+#[test]
+fn shipped_profiles_load_and_the_first_says_what_the_catalogue_says() {
+    for (name, text) in profiles::SHIPPED {
+        let policy = Policy::of_profile(name).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert_eq!(policy.name(), *name);
+        // Each can be copied and used as a file of one's own.
+        Policy::from_sources(None, &[source(Layer::User, text)]).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+    for profile in Profile::ALL {
+        assert_eq!(Policy::new(*profile).profile(), *profile);
+    }
+    let text = profiles::text("workspace").expect("it is shipped");
+    for rule in rules().filter(|rule| rule.id != "read-only") {
+        let value = if rule.alone == rule.contained {
+            format!("\"{}\"", rule.alone)
+        } else {
+            format!("{{ alone = \"{}\", contained = \"{}\" }}", rule.alone, rule.contained)
+        };
+        let line = if rule.floor {
+            format!("# {} = {value}  # floor, tier {}", rule.id, rule.tier.get())
+        } else {
+            format!("{} = {value}  # tier {}", rule.id, rule.tier.get())
+        };
+        assert!(text.lines().any(|l| l == line), "profiles/workspace.toml: missing `{line}`");
+    }
+}
+
+/// File, the code of its first problem, and a part of what is told.
+const BAD: &[(&str, &str, &str)] = &[
+    ("shell = ", "syntax", ":1:"),
+    ("shel = 'full'", "unknown-key", "did you mean `shell`?"),
+    ("frobnicate = 1", "unknown-key", "known here: extends"),
+    ("shell = 'fully'", "unknown-word", "one of: full, chain, pipeline, simple, none"),
+    ("shell = 1", "wrong-type", "`shell` is a word, not an integer"),
+    ("extends = 'nonesuch'", "unknown-profile", "profiles: workspace"),
+    ("lock = ['shell']", "lock", "only the system"),
+    ("[checks]\nnetwrk = 'ask'", "unknown-key", "did you mean `network`?"),
+    ("[checks]\nroot-destroyed = 'allow'", "floor", "which no policy changes"),
+    ("[checks]\nnetwork = 'maybe'", "unknown-word", "allow, ask, deny"),
+    ("[checks]\nnetwork = { alon = 'ask' }", "unknown-key", "did you mean `alone`?"),
+    ("[programs]\nallow = []", "empty-list", "at least one"),
+    ("[limits]\ntimeout = 0", "out-of-range", "from 1 to 86400"),
+    ("[[tiers.pattern]]\ntier = 3\nregex = '('", "regex", "not a regular expression"),
+    ("[[tiers.pattern]]\nregex = 'x'", "missing-key", "`tier` is missing"),
+    ("[[rule]]\ndecision = 'deny'\nprogram = 'x'", "missing-key", "needs an `id`"),
+    ("[[rule]]\nid = 'X y'\ndecision = 'deny'\nprogram = 'x'", "id", "small letters"),
+    ("[[rule]]\nid = 'network'\ndecision = 'deny'\nprogram = 'x'", "id", "built-in check"),
+    ("[[rule]]\nid = 'a'\nprogram = 'x'", "missing-key", "decides nothing"),
+    ("[[rule]]\nid = 'a'\ndecision = 'deny'", "missing-key", "of nothing what it is about"),
+    ("[[rule]]\nid = 'a'\ndecision = 'allow'\noperand = '*'", "too-wide", "an allowance says"),
+    ("[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = []", "empty-list", "`program` is empty"),
+    ("[[rule]]\nid = 'a'\ndecision = 'deny'\neffect = 'vcs:psh'", "unknown-word", "force-push"),
+    (
+        "[[rule]]\nid = 'a'\ndecision = 'deny'\neffect = 'connect'\npath = '/x'",
+        "never-matches",
+        "have no place",
+    ),
+    ("[[rule]]\nid = 'a'\ndecision = 'deny'\neffect = 'write'\nhost = 'x'", "never-matches", "have no host"),
+    (
+        "[[rule]]\nid = 'a'\ndecision = 'deny'\noption = 'force'\nprogram = 'x'",
+        "never-matches",
+        "not an option",
+    ),
+    (
+        "[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = 'x'\n[[rule]]\nid = 'a'\ndecision = 'ask'\nprogram = 'y'",
+        "duplicate-id",
+        "two rules",
+    ),
+    (
+        "[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = 'x'\nmatch = 'y'",
+        "example",
+        "does not meet its example",
+    ),
+    (
+        "[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = 'x'\nnot-match = 'x y'",
+        "example",
+        "meets what it must not",
+    ),
+    ("[[binary]]\npath = 'git'", "not-absolute", "absolute"),
+    ("[directory]\npolicy = 'below'", "missing-key", "needs `paths`"),
+    ("[[rate]]\nper = 'all'", "missing-key", "`count` is missing"),
+];
+
+#[test]
+fn wrong_files_are_refused_with_the_line_and_what_would_be_right() {
+    for (text, code, told) in BAD {
+        let error = Policy::from_sources(None, &[source(Layer::User, text)]).expect_err(text);
+        assert_eq!(error.diagnostics.first().map(|d| d.code), Some(*code), "{text}\n{error}");
+        let shown = error.to_string();
+        assert!(shown.contains(told), "{text}\n{shown}");
+        assert!(shown.starts_with("user.toml:"), "{shown}");
+    }
+    let error = Policy::from_sources(None, &[source(Layer::User, "asked = \"ask\"\nshell = \"ful\"\n")])
+        .expect_err("");
+    assert_eq!(
+        error.to_string(),
+        "user.toml:2: `ful` is not known here [unknown-word]\n  |\n2 | shell = \"ful\"\n  |          ^^^\n  = one of: full, chain, \
+         pipeline, simple, none"
+    );
+}
+
+#[test]
+fn hostile_files_end_in_an_error() {
+    let deep = format!("extends = {}", "[".repeat(100_000));
+    let dots = format!("{} = 1", vec!["a"; 100_000].join("."));
+    let long_key = format!("{} = 1", "k".repeat(1 << 20));
+    let huge = "#".repeat(9 << 20);
+    let open = "lock = \"".to_owned() + &"x".repeat(1 << 20);
+    let tables = "[a]\n".repeat(50_000);
+    let many = "[[rule]]\n".repeat(50_000);
+    let nul = "extends = 'a\0b'".to_owned();
+    let escape = "name = \"\u{1b}[2J\u{202e}\" \n shel = 1".to_owned();
+    for text in [deep, dots, long_key, huge, open, tables, many, nul, escape, "\u{feff}= =".to_owned()] {
+        let error = Policy::from_sources(None, &[source(Layer::User, &text)]).expect_err("it is no policy");
+        let shown = error.to_string();
+        assert!(shown.len() < 16_000, "{}", shown.len());
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown}");
+    }
+}
+
+/// A policy, a command, and what is decided.
+#[test]
+fn rules_decide() {
+    use Decision::{Allow, Ask, Deny};
+    let table: &[(&str, &str, Decision)] = &[
+        ("program = 'kubectl'\ndecision = 'deny'", "kubectl --help", Deny),
+        ("program = 'kubectl'\ndecision = 'deny'", "sudo kubectl get pods", Deny),
+        ("program = 'kubectl'\ndecision = 'deny'", "ls", Allow),
+        ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git push", Deny),
+        ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git -C sub push", Deny),
+        ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git \"$X\"", Deny),
+        ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git log", Allow),
+        ("program = 'ls'\noption = '--recursive'\ndecision = 'deny'", "ls --recurs", Deny),
+        ("program = 'ls'\noption = '-R'\ndecision = 'deny'", "ls -laR", Deny),
+        ("program = 'ls'\noption = '-R'\ndecision = 'deny'", "ls -la", Allow),
+        ("program = 'ls'\noperand = 'sec*'\ndecision = 'deny'", "ls secret", Deny),
+        ("path = '$WORKSPACE/private/**'\ndecision = 'deny'", "cat private/a", Deny),
+        ("path = '$WORKSPACE/private/**'\ndecision = 'deny'", "cat p*/a", Deny),
+        ("path = '$WORKSPACE/private/**'\ndecision = 'deny'", "rm -r .", Deny),
+        ("path = '$WORKSPACE/private/**'\ndecision = 'deny'", "cat public/a", Allow),
+        ("host = '*.example.com'\ndecision = 'deny'", "curl https://api.EXAMPLE.com/", Deny),
+        ("host = '*.example.com'\ndecision = 'deny'", "curl \"https://$H/\"", Deny),
+        ("host = '*.example.com'\ndecision = 'allow'", "curl https://api.example.com/", Allow),
+        ("host = '*.example.com'\ndecision = 'allow'", "curl https://example.org/", Ask),
+        ("host = '*.example.com'\ndecision = 'allow'", "curl \"https://$(cat x)/\"", Ask),
+        ("effect = 'vcs:push'\ndecision = 'allow'", "git push", Ask),
+        ("effect = ['vcs:push', 'connect']\ndecision = 'allow'", "git push", Allow),
+        ("effect = ['vcs:push', 'connect']\ndecision = 'allow'", "git push --force", Ask),
+        ("program = 'frobnicate'\ndecision = 'allow'", "frobnicate x", Allow),
+        ("program = 'frobnicate'\ndecision = 'allow'", "/tmp/frobnicate x", Ask),
+        ("program = 'ls'\ndecision = 'allow'", "ls --no-such-option", Ask),
+        ("program = 'cat'\ndecision = 'allow'", "cat ~/.ssh/id_rsa", Deny),
+        ("program = 'rm'\ndecision = 'allow'", "rm -rf ~", Deny),
+        ("scope = 'workspace'\neffect = 'write'\ndecision = 'ask'", "echo x > y", Ask),
+        ("origin = 'network'\neffect = 'write'\ndecision = 'deny'", "curl http://localhost/x > y", Deny),
+        ("program = 'ls'\ncontained = true\ndecision = 'deny'", "ls", Allow),
+        ("program = 'ls'\ntier = 3", "ls", Allow),
+        ("min-tier = 2\ndecision = 'deny'", "touch x", Deny),
+        ("min-tier = 2\ndecision = 'deny'", "cat x", Allow),
+    ];
+    for (rule, command, expected) in table {
+        let policy = policy(&format!("[[rule]]\nid = 'r'\n{rule}"));
+        assert_eq!(decision(&policy, command), *expected, "{rule}: {command}");
+    }
+    let policy =
+        policy("[[rule]]\nid = 'r'\nprogram = 'ls'\ndecision = 'deny'\nreason = 'No.'\nsuggestion = 'dir'");
+    let verdict = judge(&policy, "ls", false);
+    let finding = verdict.findings().first().expect("it is denied");
+    assert_eq!((&*finding.rule, &*finding.message, finding.suggestion.as_deref()), ("r", "No.", Some("dir")));
+    assert_eq!(finding.origin.as_ref().map(|o| (o.layer, o.line)), Some((Layer::User, 1)));
+}
+
+/// Settings, a command, and what is decided.
+#[test]
+fn settings_decide() {
+    use Decision::{Allow, Ask, Deny};
+    let table: &[(&str, &str, Decision)] = &[
+        ("[checks]\nnetwork = 'deny'", "curl https://example.com", Deny),
+        ("[checks]\nnetwork = 'allow'", "curl https://example.com", Allow),
+        ("[checks]\ndefault = 'allow'", "rm -rf ~", Deny),
+        ("[checks]\ndefault = 'allow'\nnetwork = 'deny'", "curl https://example.com", Deny),
+        ("[programs]\ndeny = 'nc'", "/opt/x/nc -l 1", Deny),
+        ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "ls", Allow),
+        ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "/bin/ls", Allow),
+        ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "./ls", Deny),
+        ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "ls | cat", Deny),
+        ("[programs]\nallow = 'ls'\nunlisted = 'ask'", "ls | cat", Ask),
+        ("[programs]\nallow = 'sudo'\nunlisted = 'deny'", "sudo id", Deny),
+        ("[programs]\nallow = 'curl'\nskips = 'questions'", "curl https://example.com", Allow),
+        ("[programs]\nallow = 'cat'\nskips = 'questions'", "cat ~/.ssh/id_rsa", Deny),
+        ("[paths]\nallow = '$WORKSPACE'", "cat a", Allow),
+        ("[paths]\nallow = '$WORKSPACE'", "cat ../x", Deny),
+        ("[paths]\nallow = '$WORKSPACE'", "cat \"$X\"", Deny),
+        ("[paths]\ndeny = '$WORKSPACE/p'", "grep -r x .", Deny),
+        ("asked = 'deny'", "git push", Deny),
+        ("approval = 'always'", "ls", Ask),
+        ("shell = 'none'", "ls", Deny),
+        ("shell = 'pipeline'", "ls | wc", Allow),
+        ("shell = 'pipeline'", "ls; ls", Deny),
+        ("shell = 'chain'", "ls && ls 2>/dev/null", Allow),
+        ("shell = 'chain'", "ls > x", Deny),
+        ("shell = 'chain'", "ls $(ls)", Deny),
+        ("control-characters = 'refuse'", "ls \u{202e}x", Deny),
+        ("decide-by = 'tier'", "ls", Allow),
+        ("decide-by = 'tier'", "touch x", Ask),
+        ("decide-by = 'tier'", "rm -rf ~", Deny),
+        ("[[tiers.pattern]]\ntier = 4\nregex = '^nuke'\n[tiers]\n", "nuke x", Ask),
+        ("decide-by = 'tier'\n[[tiers.pattern]]\ntier = 4\nregex = '^nuke'", "nuke x", Deny),
+    ];
+    for (text, command, expected) in table {
+        // A table may not be opened twice; this case was only there to see that it is refused.
+        let Ok(policy) = Policy::from_sources(None, &[source(Layer::User, text)]) else {
+            assert!(text.ends_with("[tiers]\n"), "{text}");
+            continue;
+        };
+        assert_eq!(decision(&policy, command), *expected, "{text}: {command}");
+    }
+}
+
+#[test]
+fn layers_lie_over_each_other() {
+    let layers = [
+        source(Layer::System, "lock = ['shell']\nshell = 'chain'\n[programs]\ndeny = 'nc'"),
+        source(Layer::User, "[checks]\nnetwork = 'allow'\n[programs]\ndeny = 'socat'"),
+    ];
+    let policy = Policy::from_sources(None, &layers).expect("they fit");
+    assert_eq!(decision(&policy, "nc -l 1"), Decision::Deny);
+    assert_eq!(decision(&policy, "socat"), Decision::Deny);
+    assert_eq!(decision(&policy, "curl https://example.com"), Decision::Allow);
+    let told = policy.told();
+    let shell = told.iter().find(|(_, key, ..)| *key == "shell").expect("it is set");
+    assert_eq!((shell.3.layer, &*shell.3.file, shell.3.line), (Layer::System, "system.toml", 2));
+
+    let unlocked = source(Layer::User, "shell = 'full'");
+    let locked = Policy::from_sources(None, &[layers[0].clone(), unlocked]).expect_err("it is locked");
+    assert!(locked.to_string().contains("`shell` is locked by system.toml:1"), "{locked}");
+}
+
+#[test]
+fn what_may_only_tighten_never_relaxes() {
+    let relaxing =
+        "[checks]\ndefault = 'allow'\n[[rule]]\nid = 'a'\ndecision = 'allow'\neffect = ['connect', 'vcs']";
+    let project = source(Layer::Project, relaxing);
+    let trusted = Policy::from_sources(None, std::slice::from_ref(&project)).expect("it fits");
+    let untrusted = Policy::from_layers(None, &[], &[project]).expect("it fits");
+    let default = Policy::default();
+    for command in ["git push", "curl https://example.com", "crontab x", "ls", "rm -rf ~", "echo x | sh"] {
+        assert_eq!(decision(&untrusted, command), decision(&default, command), "{command}");
+    }
+    assert_eq!(decision(&trusted, "git push"), Decision::Allow);
+    let stricter = source(
+        Layer::Project,
+        "[checks]\nnetwork = 'deny'\n[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = 'ls'",
+    );
+    let tightened = Policy::from_layers(None, &[], &[stricter]).expect("it fits");
+    assert_eq!(decision(&tightened, "curl https://example.com"), Decision::Deny);
+    assert_eq!(decision(&tightened, "ls"), Decision::Deny);
+    assert_ne!(tightened.canonical(), default.canonical());
+}
+
+#[test]
+fn a_cache_gives_the_same_rules_and_a_damaged_one_gives_none() {
+    let text: String = (0..200)
+        .map(|n| {
+            format!(
+                "[[rule]]\nid = 'r{n}'\ndecision = 'ask'\nprogram = ['p{n}', 'q*']\npath = '/srv/{n}/**'\n"
+            )
+        })
+        .collect();
+    let policy = policy(&text);
+    let compiled = policy.file_rules().next().expect("there are rules");
+    let bytes = compiled.encode();
+    assert_eq!(shward_policy::Compiled::decode(&bytes).as_ref(), Some(compiled));
+    for at in (0..bytes.len()).step_by(97) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x5a;
+        // Whatever comes out, it does not panic; most damage is noticed.
+        let _ = shward_policy::Compiled::decode(&damaged);
+        assert!(shward_policy::Compiled::decode(&bytes[..at]).is_none());
+    }
+}
