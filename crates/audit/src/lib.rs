@@ -24,6 +24,7 @@
 //!         tier: 1,
 //!         rules: vec![],
 //!         grant: None,
+//!         review: None,
 //!     }),
 //! })?;
 //!
@@ -67,7 +68,7 @@ pub use error::Error;
 pub use files::rotated_files;
 pub use log::{Log, Settings};
 pub use reader::{Entries, ReadError};
-pub use record::{Damage, Decided, Decision, Ended, Entry, Event, Input, Record};
+pub use record::{Damage, Decided, Decision, Ended, Entry, Event, Input, PersonAnswer, Record, Reviewed};
 pub use tail::Receipt;
 pub use text::Text;
 pub use verify::{Break, Fault, Recovery, Report, Verification, VerifyError};

@@ -37,6 +37,8 @@ pub enum Event {
     Run(Decided),
     /// A command that shward ran has ended, or could not be started.
     Outcome(Ended),
+    /// A person answered, from elsewhere, what the policy had asked. It takes effect with the record that names its id.
+    Answer(PersonAnswer),
     /// The bytes before this line are not a record: a writer was killed or the disk was full.
     Recovered(Damage),
 }
@@ -68,6 +70,9 @@ pub struct Decided {
     /// Digest of the grant that the sandbox enforces; absent when nothing will be run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<Digest>,
+    /// Who answered what the policy asked; the decision above is the one after that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Reviewed>,
 }
 
 /// What an agent handed over.
@@ -120,6 +125,37 @@ pub struct Ended {
     /// Why shward could not start or finish the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+/// Who answered what the policy asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reviewed {
+    /// `allow`, `deny` or `challenge`.
+    pub answer: String,
+    /// `person` or `gatekeeper`.
+    pub by: String,
+    /// Which.
+    pub name: String,
+    /// The question's id, if it was answered from elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+/// A person's answer from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonAnswer {
+    /// The question's id.
+    pub id: String,
+    /// The digest of everything that the answer is about.
+    pub about: Digest,
+    /// Yes or no.
+    pub yes: bool,
+    /// Who answered.
+    pub by: String,
+    /// The command as it was shown.
+    pub command: Text,
+    /// Where it is to start.
+    pub cwd: Text,
 }
 
 /// A stretch of bytes that is not made of records. Its digest is the `prev` of the line that holds this.
@@ -198,6 +234,7 @@ mod tests {
             tier: 3,
             rules: vec!["delete-outside".into()],
             grant: None,
+            review: None,
         };
         let empty = StreamDigest { bytes: 0, sha256: Digest::ZERO };
         let ended = Ended {

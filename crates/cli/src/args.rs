@@ -73,6 +73,17 @@ impl Args {
         }
     }
 
+    /// Every value as text, in the order given.
+    ///
+    /// # Errors
+    /// One is not UTF-8.
+    pub(crate) fn texts(&self, flag: &Flag) -> Result<Vec<&str>, String> {
+        let values = self.values.iter().filter(|(name, _)| *name == flag.name);
+        values
+            .map(|(_, v)| v.to_str().ok_or_else(|| format!("--{}: the value is not UTF-8", flag.name)))
+            .collect()
+    }
+
     /// The last value as a number.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! From the command line to a [`Request`].
 
 use crate::args::Args;
-use crate::flags::{ARGV, CALL_ID, CWD, FILE, FROZEN, HOME, SESSION, WORKSPACE};
+use crate::flags::{ARGV, CALL_ID, CWD, FILE, FROZEN, HOME, REASONING, SESSION, WORKSPACE};
 use crate::terminal::Fail;
 use shward::{Action, BadRequest, MAX_COMMAND, Request};
 use std::ffi::{OsStr, OsString};
@@ -77,7 +77,15 @@ pub(crate) fn request(args: &Args) -> Result<Request, Fail> {
     };
     let Directories { cwd, workspace, home } = Directories::from(args)?;
     let id = |flag| args.text(flag).map_err(Fail::usage).map(|t| t.map(str::to_owned));
-    let request = Request { action, cwd, workspace, home, session: id(&SESSION)?, call_id: id(&CALL_ID)? };
+    let request = Request {
+        action,
+        cwd,
+        workspace,
+        home,
+        session: id(&SESSION)?,
+        call_id: id(&CALL_ID)?,
+        reasoning: id(&REASONING)?,
+    };
     request.validate().map_err(|e| Fail::input(e.to_string()))?;
     if !args.has(&FROZEN) {
         request.validate_directories().map_err(|e| Fail::input(e.to_string()))?;

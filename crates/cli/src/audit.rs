@@ -96,6 +96,10 @@ fn entry_line(entry: &Entry) -> String {
                 e.duration_ms
             ),
         },
+        Event::Answer(a) => {
+            let (answer, command) = (if a.yes { "allow" } else { "deny" }, a.command.to_lossy());
+            write!(line, "answer   {answer:<5} {} by {}", shown::one_line(&command), shown::one_line(&a.by))
+        }
         Event::Recovered(d) => write!(line, "recovered after {} damaged bytes", d.damaged_bytes),
         _ => write!(line, "an event of a newer version"),
     };

@@ -141,6 +141,7 @@ fn answer(
         home: line.home.map_or_else(|| defaults.home.clone(), Into::into),
         session: None,
         call_id: None,
+        reasoning: None,
     };
     match firewall.check(&request, setting) {
         Ok(mut checked) => {

@@ -3,6 +3,7 @@
 use crate::args::Args;
 use crate::exit::Exit;
 use crate::flags::{BATCH, CONTAINED, FROZEN, JSON, PLAN};
+use crate::reviewers::Caller;
 use crate::terminal::{self, Fail};
 use crate::{ask, batch, setup, shown};
 use shward::{Checked, Decision, Error, Firewall, Setting};
@@ -32,7 +33,14 @@ pub(crate) fn exit(decision: Decision) -> Exit {
 /// The options or the request are wrong, or the decision could not be recorded.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let setting = setting(args);
-    let firewall = if setting.frozen { Firewall::new(setup::policy(args)?) } else { setup::firewall(args)? };
+    let firewall = if setting.frozen {
+        Firewall::new(setup::policy(args)?)
+    } else if args.has(&BATCH) {
+        // Judgements alone: whoever asks for many at once is not about to run them.
+        setup::firewall(args)?
+    } else {
+        setup::reviewed(args, Caller::Check)?
+    };
     if args.has(&BATCH) {
         return batch::run(args, &firewall, &setting);
     }
@@ -54,6 +62,24 @@ pub(crate) fn fail(error: Error) -> Fail {
     }
 }
 
+/// Who answered, or could.
+pub(crate) fn answered(checked: &Checked) -> String {
+    let mut out = String::new();
+    if let Some(review) = checked.review.as_ref().filter(|_| checked.decision == Decision::Allow) {
+        let _ = writeln!(out, "  allowed this once by {} {}", review.by, shown::one_line(&review.name));
+        if let Some(explanation) = &review.explanation {
+            let _ = writeln!(out, "      because: {}", shown::one_line(explanation));
+        }
+    }
+    if let Some(limit) = checked.rate_limit.as_ref().filter(|limit| !limit.refused) {
+        let _ = writeln!(out, "  waited {} ms for a rate limit", limit.wait_ms);
+    }
+    if let Some(id) = &checked.pending {
+        let _ = writeln!(out, "  a person can allow it once: shward approve {id}");
+    }
+    out
+}
+
 /// A verdict in words.
 pub(crate) fn text(checked: &Checked) -> String {
     let mut out = format!("{} (tier {})\n", checked.decision.as_str(), checked.tier);
@@ -69,5 +95,6 @@ pub(crate) fn text(checked: &Checked) -> String {
             let _ = writeln!(out, "      instead: {}", shown::one_line(suggestion));
         }
     }
+    out.push_str(&answered(checked));
     out
 }

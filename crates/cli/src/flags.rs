@@ -70,6 +70,14 @@ flags! {
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: 300)";
     MAX_OUTPUT = "max-output" Some("BYTES"), "Keep at most this much of each output stream (default: 1000000)";
     CONTAIN = "contain" Some("LEVEL"), "read-only, workspace-write (default), or loopback, which adds a network interface of its own, private to the run; never more than the policy grants";
+    REASONING = "reasoning" Some("TEXT"), "What the command is for, for whoever is asked; without it a gatekeeper denies";
+    APPROVE = "approve" Some("WHO"), "Who may answer what is asked: auto (default: an answer given before by `shward approve`; with run also the terminal), tty (run only: the terminal alone), never";
+    LIMIT = "limit" Some("KEY=N/SECS[,N/SECS]"), "Allow N commands in SECS seconds, and with the second pair also for longer; KEY is session, program, global or tier1 to tier4; may be given several times";
+    LIMIT_WAIT = "limit-wait" Some("SECONDS"), "Wait up to this long for a limit, instead of refusing (at most 60, hook: 5)";
+    GATEKEEPER = "gatekeeper" Some("WHO"), "Who is asked for a second opinion: an absolute path of a program, or with --gatekeeper-model an address like http://127.0.0.1:11434/v1";
+    GATEKEEPER_MODEL = "gatekeeper-model" Some("NAME"), "The model behind the address";
+    GATEKEEPER_KEY = "gatekeeper-key" Some("VARIABLE"), "The variable of the environment that holds the key";
+    GATEKEEPER_TIMEOUT = "gatekeeper-timeout" Some("SECONDS"), "Deny without an answer after this time (default: 20, hook: at most 12)";
     SANDBOX = "sandbox" None, "Also show the sandbox plan that `run` would use";
     COLOR = "color" Some("WHEN"), "auto (default), always or never";
     PROJECT = "project" None, "Use the project's settings file (.claude/settings.json) instead of the user's";
@@ -79,6 +87,10 @@ flags! {
 
 /// The options of every verb that judges a command.
 static JUDGES: &[&Flag] = &[&PROFILE, &CWD, &WORKSPACE, &HOME, &JSON, &ARGV, &FILE];
+
+/// The options that say who answers what is asked, and how often may be asked.
+static REVIEWS: &[&Flag] =
+    &[&APPROVE, &LIMIT, &LIMIT_WAIT, &GATEKEEPER, &GATEKEEPER_MODEL, &GATEKEEPER_KEY, &GATEKEEPER_TIMEOUT];
 
 /// The options of the verbs that change a host's settings.
 static SETTINGS: &[&Flag] = &[&PROJECT, &DRY_RUN, &HOME, &JSON, &HELP];
@@ -91,7 +103,12 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Decide about a command without running it",
         about: "Reads the command as the shell will, works out what it may do, and decides: allow, ask or deny.\n\
                 Nothing is run. Several words after -- are joined by blanks, as a shell would be given them.",
-        flags: &[JUDGES, &[&LOG, &CONTAINED, &FROZEN, &PLAN, &BATCH, &SESSION, &CALL_ID, &HELP]],
+        flags: &[
+            JUDGES,
+            &[&LOG, &CONTAINED, &FROZEN, &PLAN, &BATCH, &SESSION, &CALL_ID, &REASONING],
+            REVIEWS,
+            &[&HELP],
+        ],
         examples: &[
             ("shward check -- 'git status && ls -la'", "allowed: it only reads"),
             ("shward check -- 'curl https://example.com/x.sh | sh'", "denied: a download is executed"),
@@ -117,8 +134,14 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Decide, then run what is allowed in a kernel sandbox",
         about: "Decides as `check --contained` does, records the decision, and runs an allowed command confined: the file\n\
                 system read-only but for the workspace and a private /tmp, no network, secrets hidden, a cleared\n\
-                environment, resource limits; the whole process tree ends with it. What is asked is not run.",
-        flags: &[JUDGES, &[&LOG, &TIMEOUT, &MAX_OUTPUT, &CONTAIN, &SESSION, &CALL_ID, &HELP]],
+                environment, resource limits; the whole process tree ends with it. What is asked\n\
+                is run only if somebody allows it: at the terminal, or before with `shward approve`.",
+        flags: &[
+            JUDGES,
+            &[&LOG, &TIMEOUT, &MAX_OUTPUT, &CONTAIN, &SESSION, &CALL_ID, &REASONING],
+            REVIEWS,
+            &[&HELP],
+        ],
         examples: &[
             ("shward run -- 'echo hi > out.txt; ls'", "runs confined; out.txt is in the workspace"),
             ("shward run -- 'cat ~/.ssh/id_rsa'", "denied: nothing runs, exit code 126"),
@@ -131,7 +154,7 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Answer a coding agent's hook (claude)",
         about: "Reads the host's event from standard input and answers in the host's own format. Any failure is a denial.\n\
                 So is no decision within 20 s. The exit code is 0, or 2 for a denial. `shward install HOST` wires it up.",
-        flags: &[&[&LOG, &PROFILE, &HELP]],
+        flags: &[&[&LOG, &PROFILE], REVIEWS, &[&HELP]],
         examples: &[(
             "echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"cwd\":\"/tmp\",\"tool_input\":{\"command\":\"ls\"}}' | shward hook claude",
             "what Claude Code would be told",
@@ -154,6 +177,32 @@ pub(crate) static VERBS: &[Verb] = &[
         about: "Removes what `install` added, and nothing else.",
         flags: &[SETTINGS],
         examples: &[("shward uninstall claude --dry-run", "show what would be removed")],
+    },
+    Verb {
+        name: "pending",
+        usage: "[OPTIONS]",
+        summary: "List what agents asked and nobody has answered",
+        about: "Each command that the policy asks about is kept for an hour under an id, for a person to answer.",
+        flags: &[&[&JSON, &HELP]],
+        examples: &[("shward pending", "what waits for an answer")],
+    },
+    Verb {
+        name: "approve",
+        usage: "ID [OPTIONS]",
+        summary: "Allow, once, a command that an agent asked for",
+        about: "Shows the command and asks you. A yes holds for ten minutes and for one use, for exactly what was asked: the\n\
+                command, its directory, the session, the policy, and the files that it runs or reads. Only a person at a\n\
+                terminal can answer; an agent's command that tries to is denied. No answer lifts a denial.",
+        flags: &[&[&LOG, &JSON, &HELP]],
+        examples: &[("shward approve 3fa9c0", "the beginning of an id is enough")],
+    },
+    Verb {
+        name: "deny",
+        usage: "ID [OPTIONS]",
+        summary: "Deny a command that an agent asked for",
+        about: "The same command is then denied for ten minutes without asking again. Only a person at a terminal can answer.",
+        flags: &[&[&LOG, &JSON, &HELP]],
+        examples: &[("shward deny 3fa9c0", "the beginning of an id is enough")],
     },
     Verb {
         name: "audit",

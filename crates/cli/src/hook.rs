@@ -4,7 +4,8 @@
 use crate::args::Args;
 use crate::exit::Exit;
 use crate::flags;
-use crate::{help, setup, shown, terminal};
+use crate::reviewers::Caller;
+use crate::{check, help, setup, shown, terminal};
 use shward::{Action, Checked, Decision, Request, Setting};
 use shward_hosts::{Answer, Command, Question, claude};
 use std::ffi::OsString;
@@ -93,7 +94,7 @@ fn answer(args: &Args) -> Result<Answer, String> {
         }
         Question::Command(command) => command,
     };
-    let firewall = setup::firewall(args).map_err(|f| f.message)?;
+    let firewall = setup::reviewed(args, Caller::Hook).map_err(|f| f.message)?;
     let request = request(command)?;
     let mut setting = Setting::others();
     setting.host = Some(claude::HOST);
@@ -123,6 +124,7 @@ fn request(command: Command) -> Result<Request, String> {
         home,
         session: command.session,
         call_id: command.call_id,
+        reasoning: command.reasoning,
     })
 }
 
@@ -134,6 +136,10 @@ fn reason(checked: &Checked) -> String {
         if let Some(suggestion) = &finding.suggestion {
             let _ = writeln!(out, "Instead: {}", shown::one_line(suggestion));
         }
+    }
+    let answered = check::answered(checked);
+    for line in answered.lines() {
+        let _ = writeln!(out, "{}", line.trim_start());
     }
     if out.is_empty() {
         "shward: nothing in it needs a question".to_owned()

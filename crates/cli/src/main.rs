@@ -2,6 +2,7 @@
 //!
 //! `hook` is answered before anything else is looked at: it is a whole process per command of an agent.
 
+mod approvals;
 mod args;
 mod ask;
 mod audit;
@@ -13,6 +14,7 @@ mod flags;
 mod help;
 mod hook;
 mod install;
+mod reviewers;
 mod run;
 mod setup;
 mod terminal;
@@ -22,7 +24,7 @@ use crate::exit::Exit;
 use crate::flags::{HELP, JSON, Verb};
 use crate::install::Change;
 use crate::terminal::Fail;
-use shward::review as shown;
+use shward::reviewing as shown;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -75,6 +77,9 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
         "install" => install::run(Change::Install, &args),
         "uninstall" => install::run(Change::Uninstall, &args),
         "audit" => audit::run(&args),
+        "pending" => approvals::pending(&args),
+        "approve" => approvals::approve(&args),
+        "deny" => approvals::deny(&args),
         other => Err(Fail::usage(format!("{other} cannot be used here"))),
     }
 }

@@ -3,6 +3,7 @@
 use crate::args::Args;
 use crate::exit::Exit;
 use crate::flags::{CONTAIN, JSON, MAX_OUTPUT, TIMEOUT};
+use crate::reviewers::Caller;
 use crate::terminal::{self, Fail};
 use crate::{ask, check, setup};
 use shward::{Cancel, Containment, Decision, Error, Outcome, OutputStream, RunOptions};
@@ -19,7 +20,7 @@ const MAX_TIMEOUT: u64 = 86_400;
 /// not be built; or the command ran and what became of it could not be told.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let request = ask::request(args).map_err(not_run)?;
-    let firewall = setup::firewall(args).map_err(not_run)?;
+    let firewall = setup::reviewed(args, Caller::Run).map_err(not_run)?;
     let mut options = options(args)?;
     let json = args.has(&JSON);
     let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;
@@ -110,9 +111,7 @@ fn say(outcome: &Outcome, relay: &Relay) {
         let checked = outcome.verdict();
         terminal::error(&format!("shward: not run: {}", check::text(&checked).trim_end()));
         if outcome.decision == Decision::Ask {
-            terminal::error(
-                "shward: nobody is there to answer; run it yourself if you want it, or change the command",
-            );
+            terminal::error("shward: nobody answered; have a person allow it, or change the command");
         }
         return;
     };

@@ -2,6 +2,7 @@
 
 use crate::record::Judgement;
 use crate::report::{Checked, PlanReport};
+use crate::review::{Circumstances, Reviewers, Settled};
 use crate::{Action, BadRequest, Error, Machine, Request};
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Plan, Source, World, analyze};
@@ -15,6 +16,7 @@ use std::os::unix::ffi::OsStrExt as _;
 pub struct Firewall {
     policy: Policy,
     log: Option<Log>,
+    reviewers: Reviewers,
 }
 
 /// How a request is judged.
@@ -58,7 +60,7 @@ impl Firewall {
     /// A firewall that keeps no record.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self { policy, log: None }
+        Self { policy, log: None, reviewers: Reviewers::new() }
     }
 
     /// Records every decision in this log.
@@ -66,6 +68,18 @@ impl Firewall {
     pub fn with_log(mut self, log: Log) -> Self {
         self.log = Some(log);
         self
+    }
+
+    /// Limits attempts, and has somebody answer what the policy asks.
+    #[must_use]
+    pub fn with_reviewers(mut self, reviewers: Reviewers) -> Self {
+        self.reviewers = reviewers;
+        self
+    }
+
+    /// Who answers.
+    pub(crate) fn reviewers(&self) -> &Reviewers {
+        &self.reviewers
     }
 
     /// The policy.
@@ -99,12 +113,10 @@ impl Firewall {
         }
     }
 
-    /// The machine, with the log as a place of ours.
+    /// The machine, with the log and the stores as places of ours.
     pub(crate) fn with_log_protected(&self, machine: Machine) -> Machine {
-        match &self.log {
-            Some(log) => machine.with_own(log.path()),
-            None => machine,
-        }
+        let stores = self.reviewers.directories().map(|directory| directory.path());
+        self.log.iter().map(Log::path).chain(stores).fold(machine, Machine::with_own)
     }
 
     /// Judges a request in a given world.
@@ -145,19 +157,34 @@ impl Firewall {
     /// The request cannot be judged, or the decision cannot be recorded: then it must not be carried out.
     pub fn check(&self, request: &Request, setting: &Setting) -> Result<Checked, Error> {
         let arena = Bump::new();
-        let judged = self.judge(&arena, request, setting)?;
+        // Whoever only wants to know what shward would do uses up no answer and makes no attempt.
+        let (judged, checked) = if setting.frozen || setting.contained {
+            let judged = self.judge(&arena, request, setting)?;
+            let checked = Checked::new(&judged.verdict);
+            (judged, checked)
+        } else {
+            let environment: Vec<_> = std::env::var_os("PATH")
+                .map(|path| (b"PATH".to_vec(), path.as_bytes().to_vec()))
+                .into_iter()
+                .collect();
+            let around =
+                Circumstances { request, contained: false, environment: &environment, permits: None };
+            let Settled { judged, checked } =
+                self.settle(&around, || self.judge(&arena, request, setting))?;
+            (judged, checked)
+        };
         if let (Some(log), false) = (&self.log, setting.frozen) {
             let judgement = Judgement {
                 request,
                 policy: &self.policy,
-                verdict: &judged.verdict,
+                checked: &checked,
                 contained: setting.contained,
                 host: setting.host,
                 grant: None,
             };
             log.append(&judgement.record(if setting.host.is_some() { Event::Hook } else { Event::Check }))?;
         }
-        Ok(report(&judged, setting))
+        Ok(with_plan(checked, &judged, setting))
     }
 
     /// Decides about a request and records nothing, for explanation only.
@@ -166,12 +193,12 @@ impl Firewall {
     /// The request cannot be judged.
     pub fn examine(&self, request: &Request, setting: &Setting) -> Result<Checked, BadRequest> {
         let arena = Bump::new();
-        Ok(report(&self.judge(&arena, request, setting)?, setting))
+        let judged = self.judge(&arena, request, setting)?;
+        Ok(with_plan(Checked::new(&judged.verdict), &judged, setting))
     }
 }
 
-fn report(judged: &Judged<'_>, setting: &Setting) -> Checked {
-    let mut checked = Checked::new(&judged.verdict);
+fn with_plan(mut checked: Checked, judged: &Judged<'_>, setting: &Setting) -> Checked {
     checked.plan = setting.plan.then(|| PlanReport::new(&judged.plan));
     checked
 }

@@ -1,6 +1,7 @@
 //! What became of a request that shward was to run.
 
 use crate::report::{Checked, FindingReport, decision};
+use crate::review::{LimitReport, ReviewReport};
 use serde::{Serialize, Serializer};
 use shward_policy::Decision;
 use shward_sandbox::Captured;
@@ -19,6 +20,15 @@ pub struct Outcome {
     pub tier: u8,
     /// Why, the strictest first.
     pub findings: Vec<FindingReport>,
+    /// Who answered what the policy asked. The decision is the one after that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewReport>,
+    /// The id under which a person can answer: `shward approve ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<String>,
+    /// The rate limit that it met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<LimitReport>,
     /// Whether the command was started.
     pub executed: bool,
     /// How it ended; `None` when it was not started.
@@ -71,14 +81,28 @@ impl Outcome {
             decision: self.decision,
             tier: self.tier,
             findings: self.findings.clone(),
+            review: self.review.clone(),
+            pending: self.pending.clone(),
+            rate_limit: self.rate_limit.clone(),
             plan: None,
         }
     }
 
     /// The outcome of a request that was not run.
     pub(crate) fn refused(checked: Checked, call_id: Option<String>) -> Self {
-        let Checked { decision, tier, findings, .. } = checked;
-        Self { v: 1, decision, tier, findings, executed: false, ending: None, call_id }
+        let Checked { decision, tier, findings, review, pending, rate_limit, .. } = checked;
+        Self {
+            v: 1,
+            decision,
+            tier,
+            findings,
+            review,
+            pending,
+            rate_limit,
+            executed: false,
+            ending: None,
+            call_id,
+        }
     }
 
     /// The outcome of a request that was run.

@@ -1,16 +1,17 @@
 //! Verdicts and endings as audit records.
 
 use crate::outcome::Ending;
-use crate::{Action, Request};
-use shward_audit::{Decided, Digest, Ended, Event, Input, Record, StreamDigest, Text};
-use shward_policy::{Decision, Policy, Verdict};
+use crate::{Action, Checked, Request};
+use shward_audit::{Decided, Digest, Ended, Event, Input, Record, Reviewed, StreamDigest, Text};
+use shward_policy::{Decision, Policy};
 use std::os::unix::ffi::OsStrExt as _;
 
 /// What is recorded of a verdict.
 pub(crate) struct Judgement<'a> {
     pub(crate) request: &'a Request,
     pub(crate) policy: &'a Policy,
-    pub(crate) verdict: &'a Verdict,
+    /// With what limits and answers made of it.
+    pub(crate) checked: &'a Checked,
     pub(crate) contained: bool,
     pub(crate) host: Option<&'static str>,
     pub(crate) grant: Option<Digest>,
@@ -20,9 +21,9 @@ impl Judgement<'_> {
     /// The record, as the kind of event that `event` makes of it.
     pub(crate) fn record(&self, event: fn(Decided) -> Event) -> Record {
         let mut rules: Vec<String> = Vec::new();
-        for finding in self.verdict.findings() {
-            if !rules.iter().any(|r| *r == finding.rule) {
-                rules.push(finding.rule.to_string());
+        for finding in &self.checked.findings {
+            if !rules.contains(&finding.rule) {
+                rules.push(finding.rule.clone());
             }
         }
         let decided = Decided {
@@ -35,14 +36,20 @@ impl Judgement<'_> {
             profile: self.policy.name().to_owned(),
             policy: Digest::of(&self.policy.canonical()),
             contained: self.contained,
-            decision: match self.verdict.decision() {
+            decision: match self.checked.decision {
                 Decision::Allow => shward_audit::Decision::Allow,
                 Decision::Ask => shward_audit::Decision::Ask,
                 Decision::Deny => shward_audit::Decision::Deny,
             },
-            tier: self.verdict.tier().get(),
+            tier: self.checked.tier,
             rules,
             grant: self.grant,
+            review: self.checked.review.as_ref().map(|review| Reviewed {
+                answer: review.answer.to_owned(),
+                by: review.by.to_owned(),
+                name: review.name.clone(),
+                id: review.id.clone(),
+            }),
         };
         record(self.request, event(decided))
     }

@@ -1,5 +1,6 @@
 //! Verdicts and plans as owned, serialisable values: the contract of `check --json` and `check --batch`.
 
+use crate::review::{LimitReport, ReviewReport};
 use serde::Serialize;
 use shward_analysis::{
     Certainty, Effect, EffectKind, Endpoint, Field, Invocation, Origins, Plan, Rest, Target, Unknown,
@@ -22,6 +23,15 @@ pub struct Checked {
     pub tier: u8,
     /// Why, the strictest first.
     pub findings: Vec<FindingReport>,
+    /// Who answered what the policy asked. The decision is the one after that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewReport>,
+    /// The id under which a person can answer: `shward approve ID`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<String>,
+    /// The rate limit that it met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<LimitReport>,
     /// What the command may do, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanReport>,
@@ -125,6 +135,9 @@ impl Checked {
             decision: verdict.decision(),
             tier: verdict.tier().get(),
             findings,
+            review: None,
+            pending: None,
+            rate_limit: None,
             plan: None,
         }
     }

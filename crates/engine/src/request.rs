@@ -21,6 +21,8 @@ pub struct Request {
     pub session: Option<String>,
     /// The tool call, for the record.
     pub call_id: Option<String>,
+    /// What the agent says it is for; for whoever is asked.
+    pub reasoning: Option<String>,
 }
 
 /// The two forms of a command.
@@ -87,6 +89,7 @@ impl Request {
             home: home.into(),
             session: None,
             call_id: None,
+            reasoning: None,
         }
     }
 

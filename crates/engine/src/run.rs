@@ -4,11 +4,13 @@ use crate::confine;
 use crate::outcome::{Ending, Outcome};
 use crate::record::{self, Judgement};
 use crate::report::Checked;
+use crate::review::{Circumstances, Settled};
 use crate::special::Special;
 use crate::{Error, Firewall, Machine, Request, environment};
 use bumpalo::Bump;
 use shward_audit::{Digest, Event, StreamHasher};
-use shward_policy::{Decision, Grant, Verdict};
+use shward_policy::{Decision, Grant, Network};
+use shward_review::StateDir;
 use shward_sandbox::{Cancel, Exit, Gap, OnOutput, Options, Plan, Stream};
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -90,22 +92,26 @@ impl Firewall {
         let environment = environment::contained(&request.home);
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
-        let judged = self.judge_in(&arena, request, &world, true)?;
-        let checked = Checked::new(&judged.verdict);
-        let granted = judged.verdict.grant().filter(|_| judged.verdict.decision() == Decision::Allow);
-        let ready =
-            match granted.map(|g| self.prepare(request, g, options.containment, &environment)).transpose() {
-                Ok(ready) => ready,
-                Err(error) => {
-                    if let (Some(run), Some(log)) =
-                        (self.record_decision(request, &judged.verdict, None)?, self.log())
-                    {
-                        log.append(&record::not_started(request, run, error.to_string()))?;
-                    }
-                    return Err(error);
+        let permits = |grant: &Grant| permissions(request, grant, options);
+        let around =
+            Circumstances { request, contained: true, environment: &environment, permits: Some(&permits) };
+        let Settled { judged, checked } =
+            self.settle(&around, || self.judge_in(&arena, request, &world, true))?;
+        // There is no grant for what is denied, whatever anybody answers.
+        let granted = judged.verdict.grant().filter(|_| checked.decision == Decision::Allow);
+        let ready = match granted
+            .map(|g| self.prepare(request, g, options.containment, &environment))
+            .transpose()
+        {
+            Ok(ready) => ready,
+            Err(error) => {
+                if let (Some(run), Some(log)) = (self.record_decision(request, &checked, None)?, self.log()) {
+                    log.append(&record::not_started(request, run, error.to_string()))?;
                 }
-            };
-        let run = self.record_decision(request, &judged.verdict, ready.as_ref().map(|r| &r.plan))?;
+                return Err(error);
+            }
+        };
+        let run = self.record_decision(request, &checked, ready.as_ref().map(|r| &r.plan))?;
         let Some(ready) = ready else {
             return Ok(Outcome::refused(checked, request.call_id.clone()));
         };
@@ -161,6 +167,7 @@ impl Firewall {
     ) -> Result<Ready, Error> {
         let mut special = Special::find(request);
         special.protected.extend(self.log_in(&request.workspace));
+        special.protected.extend(self.stores_in(&request.workspace));
         let plan = confine::confinement(request, grant, containment, environment, &special)?.prepare()?;
         match plan.gaps().iter().find(|gap| matches!(gap, Gap::ProtectedMissing(_) | Gap::ProtectedLink(_))) {
             Some(gap) => Err(Error::Unprotected(gap.to_string())),
@@ -175,18 +182,42 @@ impl Firewall {
         path.canonicalize().ok().filter(|p| p.starts_with(workspace))
     }
 
+    /// The directories of our stores, if they lie in the workspace, likewise.
+    fn stores_in(&self, workspace: &Path) -> Vec<PathBuf> {
+        let canonical = |directory: &StateDir| {
+            let _ = directory.create();
+            directory.path().canonicalize().ok()
+        };
+        self.reviewers().directories().filter_map(canonical).filter(|p| p.starts_with(workspace)).collect()
+    }
+
     fn record_decision(
         &self,
         request: &Request,
-        verdict: &Verdict,
+        checked: &Checked,
         plan: Option<&Plan>,
     ) -> Result<Option<u64>, Error> {
         let Some(log) = self.log() else { return Ok(None) };
         let grant = plan.map(|p| Digest::of(&p.canonical()));
         let judgement =
-            Judgement { request, policy: self.policy(), verdict, contained: true, host: None, grant };
+            Judgement { request, policy: self.policy(), checked, contained: true, host: None, grant };
         Ok(Some(log.append(&judgement.record(Event::Run))?.seq))
     }
+}
+
+/// What a grant permits, for the person who is asked.
+fn permissions(request: &Request, grant: &Grant, options: &RunOptions) -> Vec<String> {
+    let network = match (grant.network, options.containment) {
+        (Network::None, Containment::ReadOnly | Containment::WorkspaceWrite) => "no network",
+        _ => "no network but a loopback interface of its own",
+    };
+    let files = if confine::is_writable(grant, options.containment) {
+        format!("changes files in {}, and in a /tmp of its own", request.workspace.display())
+    } else {
+        "changes no files but in a /tmp of its own".to_owned()
+    };
+    let end = format!("reads no secrets, and is killed after {} s", options.timeout.as_secs());
+    vec![files, network.to_owned(), end]
 }
 
 /// Everything that a run needs.

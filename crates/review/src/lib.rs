@@ -18,7 +18,7 @@ mod shown;
 mod store;
 mod terminal;
 
-pub use asks::{Answered, Ask, Asks, Met, NewAsk, State};
+pub use asks::{Answered, Ask, Asks, Entered, NewAsk, State};
 pub use gatekeeper::{
     Answer, Case, CaseFinding, Chat, Gatekeeper, GatekeeperError, Input, Opinion, Program, consult,
 };

@@ -159,7 +159,7 @@ impl Approver for Terminal {
         tcflush(&tty, QueueSelector::IFlush).map_err(|e| Unanswered::Broken(e.to_string()))?;
         let mut seen = question.command.lines().count() <= MAX_LINES;
         for _ in 0..MAX_ATTEMPTS {
-            say(&mut tty, "Run it? [y]es, [n]o, [e]xplain: ")?;
+            say(&mut tty, "Allow it once? [y]es, [n]o, [e]xplain: ")?;
             match line(&mut tty, end, self.deadline)?.as_str() {
                 "y" | "Y" | "yes" if !seen => say(&mut tty, "Look at all of it first: e\n")?,
                 "y" | "Y" | "yes" => return Ok(Reply::Yes),

@@ -1,7 +1,7 @@
 //! The file of the questions: one line with a digest, then JSON. It is replaced as a whole, under a lock of its own, so
 //! that it is always the old one or the new one.
 
-use super::{NewAsk, QUESTION_LIFE};
+use super::{Answered, Entered, NewAsk, QUESTION_LIFE};
 use crate::store::{Locked, StateDir, StoreError};
 use rustix::fs::{CWD, Mode, OFlags};
 use serde::{Deserialize, Serialize};
@@ -139,6 +139,22 @@ impl Book {
         Ok(Self { asks, boot, directory: directory.path().to_owned(), _lock: lock })
     }
 
+    /// Drops what no longer holds.
+    pub(super) fn forget(&mut self, now: u64) {
+        self.asks.retain(|stored| stored.until > now);
+    }
+
+    /// Where the question with this digest is, and what became of it.
+    pub(super) fn find(&self, digest: &str) -> Option<(usize, Entered)> {
+        let (at, stored) = (0..).zip(&self.asks).find(|(_, stored)| stored.ask.digest == digest)?;
+        let (id, by) = (stored.ask.id.clone(), stored.ask.by.clone().unwrap_or_default());
+        let entered = match stored.ask.state {
+            State::Pending => Entered::Pending(id),
+            state => Entered::Answered(Answered { id, yes: state == State::Allowed, by }),
+        };
+        Some((at, entered))
+    }
+
     /// Replaces the file.
     pub(super) fn save(self) -> Result<(), StoreError> {
         let path = self.directory.join(NEW);
@@ -155,7 +171,8 @@ impl Book {
         let mut new = File::from(new.map_err(|e| failed(e.into()))?);
         let mut bytes = format!("{}\n", Digest::of(&json)).into_bytes();
         bytes.extend_from_slice(&json);
-        new.write_all(&bytes).and_then(|()| new.sync_data()).map_err(failed)?;
+        // Not forced to the disk: after a loss of power the machine is started anew, and no answer holds.
+        new.write_all(&bytes).map_err(failed)?;
         fs::rename(&path, self.directory.join(FILE)).map_err(failed)
     }
 }

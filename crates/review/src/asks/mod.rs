@@ -54,7 +54,7 @@ pub struct NewAsk {
 
 /// What the store knew about a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Met {
+pub enum Entered {
     /// A person has answered. A yes has been taken out of the store, and is this caller's alone.
     Answered(Answered),
     /// A person can answer it under this id.
@@ -87,27 +87,46 @@ impl Asks {
         Self { directory }
     }
 
-    /// Uses the answer to this question, or enters it.
+    /// Where they are kept.
+    #[must_use]
+    pub fn directory(&self) -> &StateDir {
+        &self.directory
+    }
+
+    /// Uses the answer to this question, if a person gave one: a yes is taken out of the store, and is this caller's alone.
     ///
     /// # Errors
     /// The store cannot be relied on, or not written. Nobody has answered then.
-    pub fn meet(&self, ask: &NewAsk) -> Result<Met, StoreError> {
+    pub fn redeem(&self, digest: &Digest) -> Result<Option<Answered>, StoreError> {
         let mut book = Book::open(&self.directory)?;
-        let now = boottime();
-        book.asks.retain(|stored| stored.until > now);
-        let digest = ask.digest.to_string();
-        if let Some(at) = book.asks.iter().position(|stored| stored.ask.digest == digest) {
-            let Some(stored) = book.asks.get(at) else { return Ok(Met::Unlisted("it is gone")) };
-            let (id, by) = (stored.ask.id.clone(), stored.ask.by.clone().unwrap_or_default());
-            return Ok(match stored.ask.state {
-                State::Pending => Met::Pending(id),
-                State::Denied => Met::Answered(Answered { id, yes: false, by }),
-                State::Allowed => {
+        book.forget(boottime());
+        match book.find(&digest.to_string()) {
+            Some((at, Entered::Answered(answered))) => {
+                if answered.yes {
                     book.asks.remove(at);
                     book.save()?;
-                    Met::Answered(Answered { id, yes: true, by })
                 }
-            });
+                Ok(Some(answered))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Enters a question, unless it is there already. An answer that somebody gave meanwhile is used.
+    ///
+    /// # Errors
+    /// The store cannot be relied on, or not written. Nobody has answered then.
+    pub fn enter(&self, ask: &NewAsk) -> Result<Entered, StoreError> {
+        let mut book = Book::open(&self.directory)?;
+        let now = boottime();
+        book.forget(now);
+        let digest = ask.digest.to_string();
+        if let Some((at, entered)) = book.find(&digest) {
+            if matches!(&entered, Entered::Answered(answered) if answered.yes) {
+                book.asks.remove(at);
+                book.save()?;
+            }
+            return Ok(entered);
         }
         let texts = ask.findings.iter().map(String::len).sum::<usize>()
             + ask.reasoning.as_ref().map_or(0, String::len)
@@ -115,20 +134,20 @@ impl Asks {
             + ask.cwd.len()
             + ask.workspace.len();
         if ask.command.len() > MAX_TEXT || texts > MAX_TEXT {
-            return Ok(Met::Unlisted("it is too long to be shown whole"));
+            return Ok(Entered::Unlisted("it is too long to be shown whole"));
         }
         if book.asks.len() >= MAX_ASKS {
             let oldest = book.asks.iter().position(|stored| stored.ask.state == State::Pending);
             match oldest {
                 Some(at) => drop(book.asks.remove(at)),
-                None => return Ok(Met::Unlisted("too many answers wait to be used")),
+                None => return Ok(Entered::Unlisted("too many answers wait to be used")),
             }
         }
         let stored = Stored::new(ask, &digest, now);
         let id = stored.ask.id.clone();
         book.asks.push(stored);
         book.save()?;
-        Ok(Met::Pending(id))
+        Ok(Entered::Pending(id))
     }
 
     /// Every question and answer that still holds, the oldest first.
@@ -148,7 +167,7 @@ impl Asks {
     pub fn answer(&self, digest: &str, yes: bool, by: &str) -> Result<bool, StoreError> {
         let mut book = Book::open(&self.directory)?;
         let now = boottime();
-        book.asks.retain(|stored| stored.until > now);
+        book.forget(now);
         let Some(stored) = book.asks.iter_mut().find(|stored| stored.ask.digest == digest) else {
             return Ok(false);
         };
@@ -182,19 +201,23 @@ mod tests {
     #[test]
     fn a_yes_is_used_once_and_a_no_stays() {
         let (_directory, asks) = asks();
-        let Met::Pending(id) = asks.meet(&ask("a")).unwrap() else { panic!() };
-        assert_eq!(asks.meet(&ask("a")).unwrap(), Met::Pending(id.clone()), "asked again, the same question");
+        let Entered::Pending(id) = asks.enter(&ask("a")).unwrap() else { panic!() };
+        assert_eq!(
+            asks.enter(&ask("a")).unwrap(),
+            Entered::Pending(id.clone()),
+            "asked again, the same question"
+        );
         let digest = asks.list().unwrap()[0].digest.clone();
         assert!(asks.answer(&digest, true, "dev").unwrap());
-        assert!(matches!(asks.meet(&ask("a ")).unwrap(), Met::Pending(_)), "another command");
+        assert!(matches!(asks.enter(&ask("a ")).unwrap(), Entered::Pending(_)), "another command");
         assert_eq!(
-            asks.meet(&ask("a")).unwrap(),
-            Met::Answered(Answered { id, yes: true, by: "dev".to_owned() })
+            asks.enter(&ask("a")).unwrap(),
+            Entered::Answered(Answered { id, yes: true, by: "dev".to_owned() })
         );
-        let Met::Pending(_) = asks.meet(&ask("a")).unwrap() else { panic!("used twice") };
+        let Entered::Pending(_) = asks.enter(&ask("a")).unwrap() else { panic!("used twice") };
         assert!(asks.answer(&digest, false, "dev").unwrap());
         for _ in 0..3 {
-            assert!(matches!(asks.meet(&ask("a")).unwrap(), Met::Answered(Answered { yes: false, .. })));
+            assert!(matches!(asks.enter(&ask("a")).unwrap(), Entered::Answered(Answered { yes: false, .. })));
         }
         assert!(!asks.answer(&Digest::of(b"nobody asked").to_string(), true, "dev").unwrap());
     }
@@ -202,23 +225,23 @@ mod tests {
     #[test]
     fn the_store_stays_small_and_answers_are_not_pushed_out() {
         let (directory, asks) = asks();
-        asks.meet(&ask("mine")).unwrap();
+        asks.enter(&ask("mine")).unwrap();
         asks.answer(&ask("mine").digest.to_string(), true, "dev").unwrap();
         for n in 0..200 {
             let long = format!("{n:0>8000}");
-            assert!(matches!(asks.meet(&ask(&long)).unwrap(), Met::Pending(_)));
+            assert!(matches!(asks.enter(&ask(&long)).unwrap(), Entered::Pending(_)));
         }
         assert_eq!(asks.list().unwrap().len(), MAX_ASKS);
         let length = std::fs::metadata(directory.path().join("state/asks")).unwrap().len();
         assert!(length < 512 << 10, "{length}");
-        assert!(matches!(asks.meet(&ask("mine")).unwrap(), Met::Answered(Answered { yes: true, .. })));
-        assert!(matches!(asks.meet(&ask(&"x".repeat(8193))).unwrap(), Met::Unlisted(_)));
+        assert!(matches!(asks.enter(&ask("mine")).unwrap(), Entered::Answered(Answered { yes: true, .. })));
+        assert!(matches!(asks.enter(&ask(&"x".repeat(8193))).unwrap(), Entered::Unlisted(_)));
     }
 
     #[test]
     fn any_damage_is_noticed_and_nobody_has_answered() {
         let (directory, asks) = asks();
-        asks.meet(&ask("a")).unwrap();
+        asks.enter(&ask("a")).unwrap();
         asks.answer(&ask("a").digest.to_string(), true, "dev").unwrap();
         let path = directory.path().join("state/asks");
         let whole = std::fs::read(&path).unwrap();
@@ -226,11 +249,11 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             std::fs::write(&path, &bytes).unwrap();
-            assert!(matches!(asks.meet(&ask("a")), Err(StoreError::Damaged { .. })), "byte {at}");
+            assert!(matches!(asks.enter(&ask("a")), Err(StoreError::Damaged { .. })), "byte {at}");
             std::fs::write(&path, &whole[..at]).unwrap();
-            let cut = asks.meet(&ask("a"));
+            let cut = asks.enter(&ask("a"));
             assert!(
-                matches!(cut, Err(StoreError::Damaged { .. }) | Ok(Met::Pending(_))),
+                matches!(cut, Err(StoreError::Damaged { .. }) | Ok(Entered::Pending(_))),
                 "cut at {at}: {cut:?}"
             );
             assert!(at == 0 || cut.is_err(), "only an empty file is a new one");
@@ -241,15 +264,15 @@ mod tests {
     fn many_at_once_use_an_answer_once() {
         let (_directory, asks) = asks();
         for _ in 0..20 {
-            asks.meet(&ask("a")).unwrap();
+            asks.enter(&ask("a")).unwrap();
             asks.answer(&ask("a").digest.to_string(), true, "dev").unwrap();
             let used: usize = std::thread::scope(|scope| {
                 let threads: Vec<_> = (0..8)
                     .map(|_| {
                         scope.spawn(|| {
                             usize::from(matches!(
-                                asks.meet(&ask("a")).unwrap(),
-                                Met::Answered(Answered { yes: true, .. })
+                                asks.enter(&ask("a")).unwrap(),
+                                Entered::Answered(Answered { yes: true, .. })
                             ))
                         })
                     })

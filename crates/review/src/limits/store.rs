@@ -58,7 +58,7 @@ impl Refusal {
     /// For the model: what, why, and what to do instead.
     #[must_use]
     pub fn message(&self) -> String {
-        let wait = self.wait_ms();
+        let tenths = self.wait_ms().div_ceil(100);
         format!(
             "Too many commands: {} are limited to {} in {} s ({}). Wait {}.{} s before the next one; do more in one \
              command instead of trying again at once.",
@@ -66,8 +66,8 @@ impl Refusal {
             self.rate.count,
             self.rate.period.as_secs_f64(),
             self.kind,
-            wait / 1000,
-            wait % 1000 / 100,
+            tenths / 10,
+            tenths % 10,
         )
     }
 }
@@ -77,6 +77,12 @@ impl Limiter {
     #[must_use]
     pub fn new(directory: StateDir, limits: Limits) -> Self {
         Self { directory, limits }
+    }
+
+    /// Where they are kept.
+    #[must_use]
+    pub fn directory(&self) -> &StateDir {
+        &self.directory
     }
 
     /// The limits.
