@@ -1,6 +1,13 @@
 //! `pending`, `approve`, `deny`, and the terminal of `run`, with the real binary at real pseudo-terminals (script(1)).
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a panic is how a test fails"
+)]
 
 use serde_json::Value;
 use std::fs;
