@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     BadInput,
     /// A file could not be read or written.
     Io,
+    /// The policy is wrong.
+    BadPolicy,
     /// `run`: the time was over.
     TimedOut,
     /// `run`: shward failed before anything ran.
@@ -40,6 +42,7 @@ pub(crate) const TABLE: &[(&str, &str)] = &[
     ("64", "wrong usage"),
     ("65", "bad input"),
     ("74", "a file could not be read or written"),
+    ("78", "the policy is wrong"),
     ("124", "run: timed out"),
     ("125", "run: shward failed before running anything"),
     ("126", "run: denied, or asked and not answered"),
@@ -56,6 +59,7 @@ impl Exit {
             Self::Usage => 64,
             Self::BadInput => 65,
             Self::Io => 74,
+            Self::BadPolicy => 78,
             Self::TimedOut => 124,
             Self::NotRun => 125,
             Self::Refused => 126,

@@ -72,7 +72,7 @@ flags! {
     CONTAIN = "contain" Some("LEVEL"), "read-only, workspace-write (default), or loopback, which adds a network interface of its own, private to the run; never more than the policy grants";
     REASONING = "reasoning" Some("TEXT"), "What the command is for, for whoever is asked; without it a gatekeeper denies";
     APPROVE = "approve" Some("WHO"), "Who may answer what is asked: auto (default: an answer given before by `shward approve`; with run also the terminal), tty (run only: the terminal alone), never";
-    LIMIT = "limit" Some("KEY=N/SECS[,N/SECS]"), "Allow N commands in SECS seconds, and with the second pair also for longer; KEY is session, program, global or tier1 to tier4; may be given several times";
+    LIMIT = "limit" Some("KEY=N/SECS[,N/SECS]"), "Allow N commands in SECS seconds, besides what the policy says; KEY is session, program, tier, tier1 to tier4, or global; may be given several times";
     LIMIT_WAIT = "limit-wait" Some("SECONDS"), "Wait up to this long for a limit, instead of refusing (at most 60, hook: 5)";
     GATEKEEPER = "gatekeeper" Some("WHO"), "Who is asked for a second opinion: an absolute path of a program, or with --gatekeeper-model an address like http://127.0.0.1:11434/v1";
     GATEKEEPER_MODEL = "gatekeeper-model" Some("NAME"), "The model behind the address";

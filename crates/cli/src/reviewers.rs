@@ -1,13 +1,16 @@
 //! From the options to who answers, and how often may be asked.
 
 use crate::args::Args;
+use crate::exit::Exit;
 use crate::flags::{
     APPROVE, GATEKEEPER, GATEKEEPER_KEY, GATEKEEPER_MODEL, GATEKEEPER_TIMEOUT, LIMIT, LIMIT_WAIT,
 };
 use crate::setup;
 use crate::terminal::Fail;
-use shward::Reviewers;
-use shward::reviewing::{Asks, Chat, Limit, Limiter, Limits, OnExceed, Program, Rate, Terminal};
+use shward::reviewing::{
+    Asks, Chat, Gatekeeper, GatekeeperError, Limit, Limiter, Per, Program, Rate, Terminal,
+};
+use shward::{Policy, Reviewers};
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
@@ -30,22 +33,19 @@ const HOOK_GATEKEEPER: u64 = 12;
 ///
 /// # Errors
 /// The options are wrong.
-pub(crate) fn reviewers(args: &Args, caller: Caller) -> Result<Reviewers, Fail> {
+pub(crate) fn reviewers(args: &Args, caller: Caller, policy: &Policy) -> Result<Reviewers, Fail> {
     let mut reviewers = Reviewers::new();
-    let limits = limits(args, caller)?;
+    let limits = limits(args, caller, policy)?;
     let state = setup::state_dir();
-    if !limits.is_none() {
+    if !limits.is_empty() {
         let state = state.clone().ok_or_else(|| {
             Fail::usage("limits need the state directory, which is not known; set HOME or XDG_STATE_HOME")
         })?;
         reviewers = reviewers.limiter(Limiter::new(state, limits));
     }
-    let seconds = |most| args.number(&GATEKEEPER_TIMEOUT, 1, most).map_err(Fail::usage);
-    let deadline = match caller {
-        Caller::Hook => seconds(HOOK_GATEKEEPER)?.unwrap_or(HOOK_GATEKEEPER),
-        Caller::Check | Caller::Run => seconds(600)?.unwrap_or(20),
-    };
-    reviewers = gatekeeper(args, Duration::from_secs(deadline), reviewers)?;
+    if let Some(gatekeeper) = gatekeeper(args, caller, policy)? {
+        reviewers = reviewers.gatekeeper(gatekeeper);
+    }
 
     let approve = args.text(&APPROVE).map_err(Fail::usage)?.unwrap_or("auto");
     let (elsewhere, here) = match (approve, caller) {
@@ -68,12 +68,17 @@ pub(crate) fn reviewers(args: &Args, caller: Caller) -> Result<Reviewers, Fail> 
     Ok(reviewers)
 }
 
-fn gatekeeper(args: &Args, deadline: Duration, reviewers: Reviewers) -> Result<Reviewers, Fail> {
+/// The gatekeeper of the options, else that of the policy.
+fn gatekeeper(args: &Args, caller: Caller, policy: &Policy) -> Result<Option<Box<dyn Gatekeeper>>, Fail> {
     let text = |flag| args.text(flag).map_err(Fail::usage);
     let (model, key) = (text(&GATEKEEPER_MODEL)?, text(&GATEKEEPER_KEY)?);
-    let wrong = |e: shward::reviewing::GatekeeperError| Fail::usage(format!("--gatekeeper: {e}"));
+    let most = if caller == Caller::Hook { HOOK_GATEKEEPER } else { 600 };
+    let seconds = args.number(&GATEKEEPER_TIMEOUT, 1, most).map_err(Fail::usage)?.unwrap_or(most.min(20));
+    let deadline = Duration::from_secs(seconds);
+    let wrong = |e: GatekeeperError| Fail::usage(format!("--gatekeeper: {e}"));
     match (text(&GATEKEEPER)?, model) {
-        (None, None) if key.is_none() => Ok(reviewers),
+        (None, None) if key.is_none() => shward::policy_gatekeeper(policy, Duration::from_secs(most))
+            .map_err(|e| Fail { exit: Exit::BadPolicy, message: format!("the policy's gatekeeper: {e}") }),
         (None, _) => {
             Err(Fail::usage("--gatekeeper-model and --gatekeeper-key belong to --gatekeeper ADDRESS"))
         }
@@ -82,55 +87,48 @@ fn gatekeeper(args: &Args, deadline: Duration, reviewers: Reviewers) -> Result<R
             if let Some(key) = key {
                 chat = chat.key_variable(key);
             }
-            Ok(reviewers.gatekeeper(chat))
+            Ok(Some(Box::new(chat)))
         }
         (Some(address), None) if address.contains("://") => Err(Fail::usage(
             "--gatekeeper: a model behind an address needs its name: --gatekeeper-model NAME",
         )),
         (Some(file), None) => {
             let program = Program::new(file).map_err(wrong)?.deadline(deadline).variables(key);
-            Ok(reviewers.gatekeeper(program))
+            Ok(Some(Box::new(program)))
         }
     }
 }
 
-fn limits(args: &Args, caller: Caller) -> Result<Limits, Fail> {
-    let mut limits = Limits::NONE;
+/// Those of the policy and those of the options.
+fn limits(args: &Args, caller: Caller, policy: &Policy) -> Result<Vec<Limit>, Fail> {
+    let mut limits = shward::rate_limits(policy);
     for text in args.texts(&LIMIT).map_err(Fail::usage)? {
-        if text == "gaia" {
-            limits.session = Limit::GAIA;
-            continue;
-        }
         let wrong = || {
             Fail::usage(format!(
-                "--limit: {text:?} is not KEY=COUNT/SECONDS[,COUNT/SECONDS]; KEY is session, program, global or \
-                 tier1 to tier4, as in session=3/10,10/60; or gaia, which is that"
+                "--limit: {text:?} is not KEY=COUNT/SECONDS[,COUNT/SECONDS]…; KEY is session, program, tier, tier1 to \
+                 tier4 or global, as in session=3/10,10/60"
             ))
         };
         let (key, rates) = text.split_once('=').ok_or_else(wrong)?;
-        let mut rates = rates.split(',').map(rate);
-        let limit = Limit {
-            burst: Some(rates.next().flatten().ok_or_else(wrong)?),
-            sustained: rates.next().map(|r| r.ok_or_else(wrong)).transpose()?,
-        };
-        if rates.next().is_some() {
-            return Err(wrong());
-        }
-        let [tier1, tier2, tier3, tier4] = &mut limits.tier;
-        *match key {
-            "session" => &mut limits.session,
-            "program" => &mut limits.program,
-            "global" => &mut limits.global,
-            "tier1" => tier1,
-            "tier2" => tier2,
-            "tier3" => tier3,
-            "tier4" => tier4,
+        let per = match key {
+            "session" => Per::Session,
+            "program" => Per::Program,
+            "global" => Per::Global,
+            "tier" => Per::Tier(None),
+            "tier1" => Per::Tier(Some(1)),
+            "tier2" => Per::Tier(Some(2)),
+            "tier3" => Per::Tier(Some(3)),
+            "tier4" => Per::Tier(Some(4)),
             _ => return Err(wrong()),
-        } = limit;
+        };
+        for text in rates.split(',') {
+            limits.push(Limit::new(per, rate(text).ok_or_else(wrong)?));
+        }
     }
     let most = if caller == Caller::Hook { HOOK_WAIT } else { 60 };
-    if let Some(seconds) = args.number(&LIMIT_WAIT, 0, most).map_err(Fail::usage)? {
-        limits.on_exceed = OnExceed::Wait(Duration::from_secs(seconds));
+    let wait = args.number(&LIMIT_WAIT, 0, most).map_err(Fail::usage)?.map(Duration::from_secs);
+    for limit in &mut limits {
+        limit.wait = wait.unwrap_or(limit.wait).min(Duration::from_secs(most));
     }
     Ok(limits)
 }

@@ -30,7 +30,9 @@ pub(crate) fn firewall(args: &Args) -> Result<Firewall, Fail> {
 
 /// The same firewall, with whoever the options name to answer what is asked.
 pub(crate) fn reviewed(args: &Args, caller: Caller) -> Result<Firewall, Fail> {
-    Ok(firewall(args)?.with_reviewers(reviewers(args, caller)?))
+    let firewall = firewall(args)?;
+    let reviewers = reviewers(args, caller, firewall.policy())?;
+    Ok(firewall.with_reviewers(reviewers))
 }
 
 /// The log file: `--log`, else the XDG state directory.

@@ -220,7 +220,7 @@ fn stores_that_are_not_ours_alone_are_refused() {
     mode(&place.state("asks"), 0o600);
     place.pending();
 
-    let limited = || json(&place.shward(&["check", "--json", "--limit", "gaia", "--", "ls"], ""));
+    let limited = || json(&place.shward(&["check", "--json", "--limit", "session=3/10", "--", "ls"], ""));
     assert_eq!(limited()["decision"], "allow");
     mode(&place.state("limits"), 0o622);
     assert_eq!(limited()["findings"][0]["rule"], "store-broken");
@@ -247,7 +247,7 @@ fn a_full_disk_answers_nobody() {
     let output = place.command("bash").args(["-c", &script]).output().unwrap();
     assert_ne!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(fs::read(place.state("asks")).unwrap(), before, "the answer is still there");
-    let script = format!("trap '' XFSZ; ulimit -f 0; exec {BINARY} check --limit gaia -- ls");
+    let script = format!("trap '' XFSZ; ulimit -f 0; exec {BINARY} check --limit session=3/10 -- ls");
     let output = place.command("bash").args(["-c", &script]).output().unwrap();
     assert_ne!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(place.check(ASKED)["decision"], "allow");
@@ -278,7 +278,6 @@ fn limits_hold_between_processes_and_wrong_ones_are_told() {
         "session=3/0",
         "session=3/10,",
         "x=1/1",
-        "session=1/2,3/4,5/6",
         "session=-1/2",
         "session=99999999999/1",
     ] {

@@ -37,7 +37,7 @@ pub use machine::Machine;
 pub use outcome::{Ending, Outcome};
 pub use report::{Checked, EffectReport, FindingReport, InvocationReport, PlanReport};
 pub use request::{Action, BadRequest, MAX_COMMAND, Request};
-pub use review::{LimitReport, ReviewReport, Reviewers};
+pub use review::{LimitReport, ReviewReport, Reviewers, policy_gatekeeper, rate_limits};
 pub use run::{Containment, RunOptions};
 pub use shward_analysis::{Frozen, World};
 pub use shward_audit as audit;

@@ -10,11 +10,12 @@
 
 use shward::audit::{Entries, Event, Log};
 use shward::reviewing::{
-    Answer, Approver, Asks, Case, Gatekeeper, GatekeeperError, Limit, Limiter, Limits, OnExceed, Opinion,
-    Question, Rate, Reply, StateDir, Unanswered,
+    Answer, Approver, Asks, Case, Gatekeeper, GatekeeperError, Limit, Limiter, Opinion, Per, Question, Rate,
+    Reply, StateDir, Unanswered,
 };
 use shward::{
     Action, Checked, Decision, Firewall, Outcome, Policy, Profile, Request, Reviewers, RunOptions, Setting,
+    policy_gatekeeper, rate_limits,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -310,16 +311,16 @@ fn what_would_be_asked_of_shward_uses_no_answer_of_others() {
     assert!(!run(&firewall, &request).unwrap().executed, "used once");
 }
 
-fn limited(place: &Place, count: u32, seconds: u64, on_exceed: OnExceed) -> Firewall {
-    let burst = Rate::new(count, Duration::from_secs(seconds));
-    let limits = Limits { session: Limit { burst, sustained: None }, on_exceed, ..Limits::NONE };
-    place.firewall(Reviewers::new().limiter(Limiter::new(place.state(), limits)))
+fn limited(place: &Place, count: u32, seconds: u64, wait: u64) -> Firewall {
+    let rate = Rate::new(count, Duration::from_secs(seconds)).unwrap();
+    let limit = Limit { wait: Duration::from_secs(wait), ..Limit::new(Per::Session, rate) };
+    place.firewall(Reviewers::new().limiter(Limiter::new(place.state(), vec![limit])))
 }
 
 #[test]
 fn every_attempt_counts_and_the_wait_is_told() {
     let place = place();
-    let firewall = limited(&place, 3, 3600, OnExceed::Refuse);
+    let firewall = limited(&place, 3, 3600, 0);
     for (command, decision) in [
         ("cat ~/.ssh/id_rsa", Decision::Deny),
         ("curl https://x.example", Decision::Ask),
@@ -347,7 +348,7 @@ fn every_attempt_counts_and_the_wait_is_told() {
 #[test]
 fn who_may_wait_waits_and_is_told() {
     let place = place();
-    let firewall = limited(&place, 1, 1, OnExceed::Wait(Duration::from_secs(30)));
+    let firewall = limited(&place, 1, 1, 30);
     assert_eq!(check(&firewall, &place.request("ls")).rate_limit, None);
     let start = Instant::now();
     let waited = check(&firewall, &place.request("ls"));
@@ -364,7 +365,7 @@ fn who_may_wait_waits_and_is_told() {
 fn a_broken_store_never_allows() {
     let place = place();
     let path = |name: &str| place.state().path().join(name);
-    let firewall = limited(&place, 100, 3600, OnExceed::Refuse);
+    let firewall = limited(&place, 100, 3600, 0);
     assert_eq!(check(&firewall, &place.request("ls")).decision, Decision::Allow);
     damage(&path("limits"));
     let checked = check(&firewall, &place.request("ls"));
@@ -397,7 +398,7 @@ fn damage(path: &Path) {
 fn a_command_cannot_write_its_own_answer() {
     let place = place();
     let firewall = || {
-        let limiter = Limiter::new(place.state(), Limits::GAIA);
+        let limiter = Limiter::new(place.state(), rate_limits(&Policy::of_profile("inspect").unwrap()));
         place.firewall(Reviewers::new().asks(Asks::new(place.state())).limiter(limiter))
     };
     let state = place.state();
@@ -424,5 +425,52 @@ fn a_command_cannot_write_its_own_answer() {
         assert!(!out.contains("WROTE") && out.matches("refused").count() == 3, "{out} {outcome:?}");
     } else {
         assert_ne!(outcome.decision, Decision::Allow);
+    }
+}
+
+#[test]
+fn the_limits_of_a_policy_hold() {
+    let place = place();
+    let policy = Policy::of_profile("inspect").unwrap();
+    let limits = rate_limits(&policy);
+    assert_eq!(limits.len(), 1);
+    assert_eq!(limits[0].rate.to_string(), "3 at once and 10 in 60 s");
+    let reviewers = Reviewers::new().limiter(Limiter::new(place.state(), limits));
+    let firewall = Firewall::new(policy).with_reviewers(reviewers);
+    for _ in 0..3 {
+        assert_eq!(check(&firewall, &place.request("pwd")).decision, Decision::Allow);
+    }
+    let refused = check(&firewall, &place.request("pwd"));
+    assert_eq!((refused.decision, rules(&refused)[0]), (Decision::Deny, "rate-limited"));
+    assert!((1..=6000).contains(&refused.rate_limit.unwrap().wait_ms));
+}
+
+#[test]
+fn the_gatekeeper_of_a_policy_answers() {
+    let place = place();
+    let of = |text: &str| {
+        let source = shward_policy::Source {
+            name: "policy.toml".into(),
+            layer: shward_policy::Layer::User,
+            text: text.into(),
+        };
+        let policy = Policy::from_sources(None, &[source]).unwrap();
+        policy_gatekeeper(&policy, Duration::from_secs(20)).map(|found| (policy, found))
+    };
+    let program = "[gatekeeper]\nprogram = \"/bin/sh\"\narguments = [\"-c\", '''cat >/dev/null\necho '{\"decision\":\"ALLOW\",\"explanation\":\"x\"}' ''']\n";
+    let (policy, gatekeeper) = of(program).unwrap();
+    let firewall = Firewall::new(policy).with_reviewers(Reviewers::new().gatekeeper(gatekeeper.unwrap()));
+    let checked = check(&firewall, &place.request("curl https://example.com"));
+    assert_eq!(checked.decision, Decision::Allow, "{checked:?}");
+    assert!(of("").unwrap().1.is_none());
+    let model = of("[gatekeeper]\naddress = \"http://127.0.0.1:1/v1\"\nmodel = \"m\"\n").unwrap().1.unwrap();
+    assert_eq!(model.name(), "m");
+    for wrong in [
+        "[gatekeeper]\nprogram = \"relative\"\n",
+        "[gatekeeper]\naddress = \"http://127.0.0.1:1/v1\"\n",
+        "[gatekeeper]\naddress = \"https://example.com/v1\"\nmodel = \"m\"\n",
+        "[gatekeeper]\nprogram = \"/bin/sh\"\naddress = \"http://127.0.0.1:1/v1\"\nmodel = \"m\"\n",
+    ] {
+        assert!(of(wrong).is_err(), "{wrong}");
     }
 }

@@ -345,6 +345,18 @@ settings! {
     max_output: u64, "limits.max-output";
     /// Kill a run that writes more.
     kill_on_output: bool, "limits.on-output-limit";
+    /// The program that is asked about what is asked.
+    gatekeeper_program: String, "gatekeeper.program";
+    /// Its arguments.
+    gatekeeper_arguments: Vec<String>, "gatekeeper.arguments";
+    /// Where a model is asked instead.
+    gatekeeper_address: String, "gatekeeper.address";
+    /// The model's name.
+    gatekeeper_model: String, "gatekeeper.model";
+    /// The variable of the environment that holds the key.
+    gatekeeper_key: String, "gatekeeper.key-variable";
+    /// Seconds after which no answer is a denial.
+    gatekeeper_timeout: u32, "gatekeeper.timeout";
     /// What environment a run gets.
     environment: EnvironmentPolicy, "environment.policy";
     /// The variables that pass when they are listed.

@@ -22,7 +22,7 @@ pub use asks::{Answered, Ask, Asks, Entered, NewAsk, State};
 pub use gatekeeper::{
     Answer, Case, CaseFinding, Chat, Gatekeeper, GatekeeperError, Input, Opinion, Program, consult,
 };
-pub use limits::{Key, Limit, Limiter, Limits, OnExceed, Rate, Refusal, Turn};
+pub use limits::{Key, Limit, Limiter, Per, Rate, Refusal, Turn};
 pub use shown::{Shown, lookalikes, one_line};
 pub use store::{StateDir, StoreError};
 pub use terminal::{Approver, Permission, Question, Reply, Terminal, Unanswered, is_confined};

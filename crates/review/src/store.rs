@@ -55,6 +55,12 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// There are more limits than are kept.
+    #[error("{path:?} has no room for so many rate limits; merge some, and remove the file")]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
     /// Somebody holds its lock.
     #[error("{path:?} has been locked by another process for {} s; find it with: fuser {path:?}", LOCK_TIMEOUT.as_secs())]
     Locked {

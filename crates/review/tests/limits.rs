@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use shward_review::{Key, Limit, Limiter, Limits, Rate, StateDir, StoreError, Turn};
+use shward_review::{Key, Limit, Limiter, Per, Rate, StateDir, StoreError, Turn};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -20,9 +20,8 @@ const ATTEMPTS: &str = "SHWARD_TEST_ATTEMPTS";
 const ENDLESS: u32 = 4_000_000;
 
 fn limiter(directory: &Path, count: u32) -> Limiter {
-    let burst = Rate::new(count, Duration::from_secs(86_400));
-    let limits = Limits { session: Limit { burst, sustained: None }, ..Limits::NONE };
-    Limiter::new(StateDir::new(directory.join("state")), limits)
+    let rate = Rate::new(count, Duration::from_secs(86_400)).unwrap();
+    Limiter::new(StateDir::new(directory.join("state")), vec![Limit::new(Per::Session, rate)])
 }
 
 /// Not a test by itself: what the other processes do. Prints one letter per attempt.

@@ -37,9 +37,9 @@ pub struct ReviewReport {
 pub struct LimitReport {
     /// The attempt was refused.
     pub refused: bool,
-    /// `burst` or `sustained`, for a refused one.
+    /// The limit that a refused one is over, such as `3 in 10 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<&'static str>,
+    pub limit: Option<String>,
     /// How long to wait, or for how long it has waited, in milliseconds.
     pub wait_ms: u64,
 }
@@ -78,7 +78,7 @@ impl Found {
             Ok(Turn::Refused(refusal)) => {
                 let wait_ms = refusal.wait_ms();
                 self.checked.rate_limit =
-                    Some(LimitReport { refused: true, limit: Some(refusal.kind), wait_ms });
+                    Some(LimitReport { refused: true, limit: Some(refusal.rate.to_string()), wait_ms });
                 self.decide(Decision::Deny, finding("rate-limited", Decision::Deny, refusal.message(), None));
             }
             Err(error) => {

@@ -19,11 +19,74 @@ use binding::Bound;
 use serde_json::Value;
 use shward_analysis::Plan;
 use shward_audit::Digest;
-use shward_policy::{Decision, Grant};
+use shward_policy::settings::RatePer;
+use shward_policy::{Decision, Grant, Policy};
 use shward_review::{
-    Answer, Answered, Approver, Asks, Case, CaseFinding, Entered, Gatekeeper, Input, Key, Limiter, NewAsk,
-    Permission, Question, Reply, StateDir, Unanswered, consult,
+    Answer, Answered, Approver, Asks, Case, CaseFinding, Chat, Entered, Gatekeeper, GatekeeperError, Input,
+    Key, Limit, Limiter, NewAsk, Per, Permission, Program, Question, Rate, Reply, StateDir, Unanswered,
+    consult,
 };
+use std::time::Duration;
+
+/// The rate limits of a policy: of every part of it, since what may only tighten adds its own.
+#[must_use]
+pub fn rate_limits(policy: &Policy) -> Vec<Limit> {
+    let rates = policy.all_settings().flat_map(|settings| &settings.rates);
+    let mut limits = Vec::new();
+    for rate in rates.map(|set| set.value) {
+        let per = match rate.per {
+            RatePer::Session => Per::Session,
+            RatePer::Program => Per::Program,
+            RatePer::Tier => Per::Tier(None),
+            RatePer::All => Per::Global,
+        };
+        let period = Duration::from_secs(rate.seconds.into());
+        // What is faster than can be counted is as slow as can be counted.
+        let counted = Rate::new(rate.count.max(1), period).or_else(|| Rate::new(1, Duration::from_secs(1)));
+        let Some(counted) = counted else { continue };
+        let wait = Duration::from_secs(rate.wait.unwrap_or(0).into());
+        let limit = Limit { per, rate: counted.at_once(rate.burst), wait };
+        if !limits.contains(&limit) {
+            limits.push(limit);
+        }
+    }
+    limits
+}
+
+/// The gatekeeper of a policy, if it has one. It has at most this time.
+///
+/// # Errors
+/// What the policy says of it is incomplete or wrong.
+pub fn policy_gatekeeper(
+    policy: &Policy,
+    most: Duration,
+) -> Result<Option<Box<dyn Gatekeeper>>, GatekeeperError> {
+    let settings = policy.settings();
+    let seconds = settings.gatekeeper_timeout.as_ref().map_or(20, |set| set.value);
+    let deadline = Duration::from_secs(seconds.into()).min(most);
+    let key = settings.gatekeeper_key.as_ref().map(|set| set.value.clone());
+    match (&settings.gatekeeper_program, &settings.gatekeeper_address, &settings.gatekeeper_model) {
+        (None, None, _) => Ok(None),
+        (Some(file), None, _) => {
+            let arguments = settings.gatekeeper_arguments.iter().flat_map(|set| &set.value);
+            let program = Program::new(&file.value)?.arguments(arguments).variables(key).deadline(deadline);
+            Ok(Some(Box::new(program)))
+        }
+        (None, Some(address), Some(model)) => {
+            let chat = Chat::new(&address.value, &model.value)?.deadline(deadline);
+            Ok(Some(Box::new(match key {
+                Some(key) => chat.key_variable(key),
+                None => chat,
+            })))
+        }
+        (None, Some(_), None) => {
+            Err(GatekeeperError::Unreachable("gatekeeper.address needs gatekeeper.model".to_owned()))
+        }
+        (Some(_), Some(_), _) => Err(GatekeeperError::Unreachable(
+            "gatekeeper.program and gatekeeper.address are two gatekeepers; name one".to_owned(),
+        )),
+    }
+}
 
 /// Who answers what the policy asks, and how often an agent may try. By default nobody, and as often as it likes.
 #[derive(Debug, Default)]
@@ -45,7 +108,7 @@ impl Reviewers {
     /// Limits how often an agent may try.
     #[must_use]
     pub fn limiter(mut self, limiter: Limiter) -> Self {
-        self.limiter = (!limiter.limits().is_none()).then_some(limiter);
+        self.limiter = (!limiter.limits().is_empty()).then_some(limiter);
         self
     }
 

@@ -167,6 +167,31 @@ const LIMITS: &[Key] = &[
     ),
 ];
 
+/// The keys of `[gatekeeper]`.
+const GATEKEEPER: &[Key] = &[
+    key(
+        "program",
+        Kind::Text,
+        r#""/usr/local/bin/gatekeeper""#,
+        "The absolute path of a program that is asked about what is asked: JSON in, JSON out.",
+    ),
+    key("arguments", Kind::Texts, r#"["--strict"]"#, "The program's arguments."),
+    key(
+        "address",
+        Kind::Text,
+        r#""http://127.0.0.1:11434/v1""#,
+        "Instead of a program: where a model on this machine answers in the OpenAI-compatible chat protocol.",
+    ),
+    key("model", Kind::Text, r#""qwen3""#, "The model's name."),
+    key(
+        "key-variable",
+        Kind::Text,
+        r#""GATEKEEPER_KEY""#,
+        "The variable of the environment that holds the key.",
+    ),
+    key("timeout", Kind::Number(1, 600), "20", "Seconds after which no answer is a denial."),
+];
+
 /// The keys of `[environment]`.
 const ENVIRONMENT: &[Key] = &[
     key(
@@ -390,6 +415,7 @@ pub(crate) const POLICY: &[Key] = &[
     key("paths", Kind::Table(PATHS), "", "Lists of places."),
     key("tiers", Kind::Table(TIERS), "", "Tiers by patterns."),
     key("limits", Kind::Table(LIMITS), "", "Limits of a run."),
+    key("gatekeeper", Kind::Table(GATEKEEPER), "", "Who gives a second opinion on what is asked."),
     key("environment", Kind::Table(ENVIRONMENT), "", "The variables of a run."),
     key("directory", Kind::Table(DIRECTORY), "", "Where a command may start."),
     key("argv", Kind::Table(ARGV), "", "How argument lists are judged."),

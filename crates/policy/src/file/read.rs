@@ -164,6 +164,12 @@ impl<'s> Reader<'s> {
             max_output: self.number(inner("limits", "max-output")),
             kill_on_output: self
                 .word(inner("limits", "on-output-limit"), &[("truncate", false), ("kill", true)]),
+            gatekeeper_program: self.map(inner("gatekeeper", "program"), |v| v.as_str().map(str::to_owned)),
+            gatekeeper_arguments: self.text_list(inner("gatekeeper", "arguments")),
+            gatekeeper_address: self.map(inner("gatekeeper", "address"), |v| v.as_str().map(str::to_owned)),
+            gatekeeper_model: self.map(inner("gatekeeper", "model"), |v| v.as_str().map(str::to_owned)),
+            gatekeeper_key: self.map(inner("gatekeeper", "key-variable"), |v| v.as_str().map(str::to_owned)),
+            gatekeeper_timeout: self.number(inner("gatekeeper", "timeout")),
             environment: self.word(
                 inner("environment", "policy"),
                 &[

@@ -141,6 +141,16 @@ pub trait Gatekeeper: std::fmt::Debug + Send + Sync {
     fn evaluate(&self, case: &Case<'_>) -> Result<Opinion, GatekeeperError>;
 }
 
+impl Gatekeeper for Box<dyn Gatekeeper> {
+    fn name(&self) -> &str {
+        self.as_ref().name()
+    }
+
+    fn evaluate(&self, case: &Case<'_>) -> Result<Opinion, GatekeeperError> {
+        self.as_ref().evaluate(case)
+    }
+}
+
 /// The gatekeeper's opinion, or a denial that says why there is none. A command without reasoning, and one of tier 4, is
 /// denied without asking.
 #[must_use]

@@ -22,9 +22,10 @@ pub(super) fn step(rate: Rate, recovery: Recovery, now: u64) -> Step {
     let period = nanos(rate.period);
     let interval = (period / u64::from(rate.count)).max(1);
     // No sound state reaches further; a configuration that became shorter, or another time namespace, would.
-    let furthest = now.saturating_add(period).saturating_add(nanos(MAX_WAIT));
+    let tolerance = interval.saturating_mul(u64::from(rate.burst.saturating_sub(1)));
+    let furthest = now.saturating_add(tolerance).saturating_add(interval).saturating_add(nanos(MAX_WAIT));
     let arrival = recovery.clamp(now, furthest);
-    let earliest = arrival.saturating_sub(period.saturating_sub(interval));
+    let earliest = arrival.saturating_sub(tolerance);
     Step { wait: earliest.saturating_sub(now), next: arrival.saturating_add(interval) }
 }
 
@@ -68,6 +69,14 @@ mod tests {
         let times = allowed(rate, (0..200).map(|tenth| start + tenth * SECOND / 10));
         let tenths: Vec<u64> = times.iter().map(|t| (t - start) / (SECOND / 10)).collect();
         assert_eq!(tenths, [0, 1, 2, 30, 60, 90, 120, 150, 180]);
+    }
+
+    #[test]
+    fn fewer_at_once_than_in_the_whole_time() {
+        let rate = Rate::new(10, Duration::from_secs(60)).unwrap().at_once(3);
+        let times = allowed(rate, (0..60).map(|second| (100 + second) * SECOND));
+        let seconds: Vec<u64> = times.iter().map(|t| t / SECOND - 100).collect();
+        assert_eq!(seconds, [0, 1, 2, 6, 12, 18, 24, 30, 36, 42, 48, 54]);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! attempt is refused until a person has looked.
 
 use super::gcra::{self, MAX_WAIT};
-use super::table::{SLOT, Table};
-use super::{Key, Limits, OnExceed, Rate};
+use super::table::{CAPACITY, SLOT, Table};
+use super::{Key, Limit, Rate};
 use crate::store::{Locked, StateDir, StoreError, boottime};
 use std::os::unix::fs::FileExt as _;
 use std::time::Duration;
@@ -14,14 +14,17 @@ use std::time::Duration;
 /// The file's name in the state directory.
 const FILE: &str = "limits";
 
-/// Keys per attempt. A command that starts more programs is over the limits of those that come first.
+/// Keys per attempt; of a command that starts more programs the rest are not counted each.
 const MAX_KEYS: usize = 32;
+
+/// Limits that are kept; more are a mistake, and the attempt is refused.
+const MAX_LIMITS: usize = 16;
 
 /// Keeps count of attempts in a file.
 #[derive(Debug, Clone)]
 pub struct Limiter {
     directory: StateDir,
-    limits: Limits,
+    limits: Vec<Limit>,
 }
 
 /// What an attempt may do.
@@ -40,8 +43,6 @@ pub enum Turn {
 pub struct Refusal {
     /// What is limited, in words.
     pub what: String,
-    /// `burst` or `sustained`.
-    pub kind: &'static str,
     /// The rate.
     pub rate: Rate,
     /// An attempt after this time fits, if there is none in between.
@@ -60,12 +61,10 @@ impl Refusal {
     pub fn message(&self) -> String {
         let tenths = self.wait_ms().div_ceil(100);
         format!(
-            "Too many commands: {} are limited to {} in {} s ({}). Wait {}.{} s before the next one; do more in one \
-             command instead of trying again at once.",
+            "Too many commands: {} are limited to {}. Wait {}.{} s before the next one; do more in one command instead \
+             of trying again at once.",
             self.what,
-            self.rate.count,
-            self.rate.period.as_secs_f64(),
-            self.kind,
+            self.rate,
             tenths / 10,
             tenths % 10,
         )
@@ -75,7 +74,7 @@ impl Refusal {
 impl Limiter {
     /// Keeps these limits in this directory.
     #[must_use]
-    pub fn new(directory: StateDir, limits: Limits) -> Self {
+    pub fn new(directory: StateDir, limits: Vec<Limit>) -> Self {
         Self { directory, limits }
     }
 
@@ -87,7 +86,7 @@ impl Limiter {
 
     /// The limits.
     #[must_use]
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &[Limit] {
         &self.limits
     }
 
@@ -101,46 +100,46 @@ impl Limiter {
 
     /// The clock is read after the lock is held, so that times in the file only grow.
     fn attempt_at(&self, keys: &[Key<'_>], clock: impl Fn() -> u64) -> Result<Turn, StoreError> {
-        let mut limited: Vec<(&Key<'_>, super::Limit)> =
-            keys.iter().map(|key| (key, self.limits.of(key))).filter(|(_, limit)| !limit.is_none()).collect();
+        let mut keys: Vec<Key<'_>> = keys.to_vec();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.truncate(MAX_KEYS);
+        let limited: Vec<(&Key<'_>, &Limit)> = self
+            .limits
+            .iter()
+            .flat_map(|limit| keys.iter().filter(|key| limit.per.is_for(key)).map(move |key| (key, limit)))
+            .collect();
         if limited.is_empty() {
             return Ok(Turn::Now);
         }
-        limited.sort_by_key(|(key, _)| **key);
-        limited.dedup_by_key(|(key, _)| **key);
-        limited.truncate(MAX_KEYS);
+        if self.limits.len() > MAX_LIMITS {
+            return Err(StoreError::Full { path: self.directory.path().join(FILE) });
+        }
 
         let file = self.directory.lock(FILE)?;
         let (mut table, slot) = read(&file)?;
         let now = clock();
         table.settle(now);
 
-        let most = match self.limits.on_exceed {
-            OnExceed::Refuse => 0,
-            OnExceed::Wait(most) => gcra::nanos(most.min(MAX_WAIT)),
-        };
         let mut wait = 0;
         let mut refusal: Option<Refusal> = None;
         for (key, limit) in limited {
-            let at = table.find(key);
+            let at = table.find(key, limit.rate);
             let Some(entry) = table.entries.get_mut(at) else { continue };
-            for (kind, rate, recovery) in [
-                ("burst", limit.burst, &mut entry.burst),
-                ("sustained", limit.sustained, &mut entry.sustained),
-            ] {
-                let Some(rate) = rate else { continue };
-                let step = gcra::step(rate, *recovery, now);
-                *recovery = step.next;
-                wait = wait.max(step.wait);
-                let told = refusal.as_ref().map_or(0, |r| gcra::nanos(r.wait));
-                if step.wait > most && step.wait > told {
-                    let wait = Duration::from_nanos(step.wait);
-                    refusal = Some(Refusal { what: key.describe(), kind, rate, wait });
-                }
+            let step = gcra::step(limit.rate, entry.recovery, now);
+            entry.recovery = step.next;
+            wait = wait.max(step.wait);
+            let told = refusal.as_ref().map_or(0, |r| gcra::nanos(r.wait));
+            if step.wait > gcra::nanos(limit.wait.min(MAX_WAIT)) && step.wait > told {
+                let wait = Duration::from_nanos(step.wait);
+                refusal = Some(Refusal { what: key.describe(), rate: limit.rate, wait });
             }
         }
         if let Some(refusal) = refusal {
             return Ok(Turn::Refused(refusal));
+        }
+        if table.entries.len() > CAPACITY {
+            return Err(StoreError::Full { path: file.path });
         }
         table.generation = table.generation.saturating_add(1);
         let at = if slot == 0 { SLOT as u64 } else { 0 };
@@ -173,13 +172,17 @@ fn read(file: &Locked) -> Result<(Table, usize), StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Limit;
+    use super::super::Per;
     use super::*;
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn limiter(directory: &std::path::Path, limits: Limits) -> Limiter {
-        Limiter::new(StateDir::new(directory.join("state")), limits)
+    fn limiter(directory: &std::path::Path, limits: &[Limit]) -> Limiter {
+        Limiter::new(StateDir::new(directory.join("state")), limits.to_vec())
+    }
+
+    fn limit(per: Per, count: u32, seconds: u64) -> Limit {
+        Limit::new(per, Rate::new(count, Duration::from_secs(seconds)).unwrap())
     }
 
     fn waits(limiter: &Limiter, keys: &[Key<'_>], now: u64) -> Option<u64> {
@@ -193,7 +196,7 @@ mod tests {
     #[test]
     fn burst_and_sustained_hold_together_over_time() {
         let directory = tempfile::tempdir().unwrap();
-        let limiter = limiter(directory.path(), Limits::GAIA);
+        let limiter = limiter(directory.path(), &[limit(Per::Session, 3, 10), limit(Per::Session, 10, 60)]);
         let keys = [Key::Session("s")];
         let start = 100 * SECOND;
         assert_eq!([(); 4].map(|()| waits(&limiter, &keys, start)), [None, None, None, Some(3334)]);
@@ -207,10 +210,8 @@ mod tests {
     #[test]
     fn all_keys_have_to_fit_and_a_refusal_counts_for_none() {
         let directory = tempfile::tempdir().unwrap();
-        let mut limits = Limits::NONE;
-        limits.program.burst = Rate::new(2, Duration::from_secs(20));
-        limits.tier[2].burst = Rate::new(1, Duration::from_secs(30));
-        let limiter = limiter(directory.path(), limits);
+        let limits = [limit(Per::Program, 2, 20), limit(Per::Tier(Some(3)), 1, 30)];
+        let limiter = limiter(directory.path(), &limits);
         let now = 50 * SECOND;
         let rm = [Key::Program("rm"), Key::Tier(3)];
         assert_eq!(waits(&limiter, &rm, now), None);
@@ -227,10 +228,8 @@ mod tests {
     #[test]
     fn who_waits_has_a_place_in_the_queue() {
         let directory = tempfile::tempdir().unwrap();
-        let mut limits = Limits::NONE;
-        limits.global.burst = Rate::new(1, Duration::from_secs(10));
-        limits.on_exceed = OnExceed::Wait(Duration::from_secs(25));
-        let limiter = limiter(directory.path(), limits);
+        let patient = Limit { wait: Duration::from_secs(25), ..limit(Per::Global, 1, 10) };
+        let limiter = limiter(directory.path(), &[patient]);
         let turns = [(); 5].map(|()| limiter.attempt_at(&[Key::Global], || SECOND).unwrap());
         let seconds = |n| Turn::After(Duration::from_secs(n));
         assert_eq!(turns[..3], [Turn::Now, seconds(10), seconds(20)]);
@@ -241,13 +240,7 @@ mod tests {
     #[test]
     fn a_torn_write_costs_one_attempt_and_two_damaged_copies_refuse_all() {
         let directory = tempfile::tempdir().unwrap();
-        let limiter = limiter(
-            directory.path(),
-            Limits {
-                session: Limit { burst: Rate::new(5, Duration::from_secs(3600)), sustained: None },
-                ..Limits::NONE
-            },
-        );
+        let limiter = limiter(directory.path(), &[limit(Per::Session, 5, 3600)]);
         let keys = [Key::Session("s")];
         for _ in 0..3 {
             assert_eq!(limiter.attempt(&keys).unwrap(), Turn::Now);
@@ -273,15 +266,18 @@ mod tests {
     }
 
     #[test]
+    fn more_limits_than_are_kept_refuse() {
+        let directory = tempfile::tempdir().unwrap();
+        let limits: Vec<Limit> = (1..=17).map(|count| limit(Per::Tier(None), count, 60)).collect();
+        let attempt = |limits: &[Limit]| limiter(directory.path(), limits).attempt(&[Key::Tier(1)]);
+        assert!(matches!(attempt(&limits), Err(StoreError::Full { .. })));
+        assert_eq!(attempt(&limits[1..]).unwrap(), Turn::Now);
+    }
+
+    #[test]
     fn a_restart_of_the_machine_forgives_nothing() {
         let directory = tempfile::tempdir().unwrap();
-        let limiter = limiter(
-            directory.path(),
-            Limits {
-                session: Limit { burst: Rate::new(2, Duration::from_secs(100)), sustained: None },
-                ..Limits::NONE
-            },
-        );
+        let limiter = limiter(directory.path(), &[limit(Per::Session, 2, 100)]);
         let keys = [Key::Session("s")];
         let before = 90_000 * SECOND;
         assert_eq!([(); 3].map(|()| waits(&limiter, &keys, before)), [None, None, Some(50_000)]);

@@ -6,41 +6,38 @@
 //!      8      8  generation, which decides between the two copies in the file
 //!     16      8  when it was written, nanoseconds since boot
 //!     24      8  number of entries n
-//!     32   32·n  entries: 16 bytes of the key's SHA-256, recovery of burst, recovery of sustained
-//!  32+32·n   32  SHA-256 of all before
+//!     32   24·n  entries: 16 bytes of the SHA-256 of key and rate, then when it has recovered
+//!  32+24·n   32  SHA-256 of all before
 //! ```
 //!
 //! Numbers are little-endian.
 
-use super::Key;
 use super::gcra::{self, Recovery};
+use super::{Key, Rate};
 use shward_audit::Digest;
 
 /// Bytes of one copy.
 pub(super) const SLOT: usize = 8192;
 
 const HEADER: usize = 32;
-const ENTRY: usize = 32;
+const ENTRY: usize = 24;
 const CHECK: usize = 32;
 const MAGIC: &[u8; 8] = b"SHWDLIM1";
 
 /// Entries that fit.
 pub(super) const CAPACITY: usize = (SLOT - HEADER - CHECK) / ENTRY;
 
-/// Entries that are kept free for the keys of which there are few: one for all, four tiers, and the shared one.
-const RESERVED: usize = 6;
+/// Entries that are kept free for the keys of which there are few, and for those that are shared: of 16 limits, the most that
+/// are kept, each has four tiers at most, and one that is shared.
+const RESERVED: usize = 16 * 5 + 16;
 
 /// The first half of a SHA-256: enough that nobody finds two names with the same one.
 pub(super) type Id = [u8; 16];
 
-/// The key that sessions and programs share which have no entry of their own because the table is full.
-const SHARED: Id = [0xff; 16];
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) id: Id,
-    pub(super) burst: Recovery,
-    pub(super) sustained: Recovery,
+    pub(super) recovery: Recovery,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -50,14 +47,29 @@ pub(super) struct Table {
     pub(super) entries: Vec<Entry>,
 }
 
-pub(super) fn id(key: &Key<'_>) -> Id {
-    let digest = match key {
-        Key::Global => Digest::of(b"global"),
-        Key::Tier(tier) => Digest::of(&[b't', *tier]),
-        Key::Session(name) => Digest::of(&[b"session\0", name.as_bytes()].concat()),
-        Key::Program(name) => Digest::of(&[b"program\0", name.as_bytes()].concat()),
-    };
-    digest.as_bytes().first_chunk().copied().unwrap_or(SHARED)
+/// The entry of a key under a limit with this rate. A limit with other numbers is another limit.
+pub(super) fn id(key: &Key<'_>, rate: Rate) -> Id {
+    match key {
+        Key::Global => hash(b"global", b"", rate),
+        Key::Tier(tier) => hash(b"tier", &[*tier], rate),
+        Key::Session(name) => hash(b"session", name.as_bytes(), rate),
+        Key::Program(name) => hash(b"program", name.as_bytes(), rate),
+    }
+}
+
+/// The entry that sessions or programs share which have none of their own because the table is full.
+fn shared(rate: Rate) -> Id {
+    hash(b"shared", b"", rate)
+}
+
+fn hash(kind: &[u8], name: &[u8], rate: Rate) -> Id {
+    let mut bytes = kind.to_vec();
+    bytes.push(0);
+    bytes.extend_from_slice(&rate.burst.to_le_bytes());
+    bytes.extend_from_slice(&rate.count.to_le_bytes());
+    bytes.extend_from_slice(&gcra::nanos(rate.period).to_le_bytes());
+    bytes.extend_from_slice(name);
+    Digest::of(&bytes).as_bytes().first_chunk().copied().unwrap_or_default()
 }
 
 impl Table {
@@ -75,12 +87,7 @@ impl Table {
         let mut entries = Vec::with_capacity(count + RESERVED);
         for entry in bytes.get(HEADER..end)?.chunks_exact(ENTRY) {
             let (id, rest) = entry.split_first_chunk()?;
-            let (burst, sustained) = rest.split_first_chunk()?;
-            entries.push(Entry {
-                id: *id,
-                burst: u64::from_le_bytes(*burst),
-                sustained: u64::from_le_bytes(*sustained.first_chunk()?),
-            });
+            entries.push(Entry { id: *id, recovery: u64::from_le_bytes(*rest.first_chunk()?) });
         }
         Some(Self { generation: number(8)?, written_at: number(16)?, entries })
     }
@@ -99,8 +106,7 @@ impl Table {
         }
         for entry in &self.entries {
             bytes.extend_from_slice(&entry.id);
-            bytes.extend_from_slice(&entry.burst.to_le_bytes());
-            bytes.extend_from_slice(&entry.sustained.to_le_bytes());
+            bytes.extend_from_slice(&entry.recovery.to_le_bytes());
         }
         let check = Digest::of(&bytes);
         bytes.extend_from_slice(check.as_bytes());
@@ -112,27 +118,30 @@ impl Table {
     pub(super) fn settle(&mut self, now: u64) {
         if now < self.written_at {
             for entry in &mut self.entries {
-                entry.burst = gcra::after_boot(entry.burst, self.written_at);
-                entry.sustained = gcra::after_boot(entry.sustained, self.written_at);
+                entry.recovery = gcra::after_boot(entry.recovery, self.written_at);
             }
         }
         self.written_at = now;
-        self.entries.retain(|entry| entry.burst > now || entry.sustained > now);
+        self.entries.retain(|entry| entry.recovery > now);
     }
 
     /// Where the key's entry is, which is made if there is room, and is the shared one if there is none.
-    pub(super) fn find(&mut self, key: &Key<'_>) -> usize {
-        let wanted = id(key);
-        if let Some(at) = self.entries.iter().position(|e| e.id == wanted) {
+    pub(super) fn find(&mut self, key: &Key<'_>, rate: Rate) -> usize {
+        let wanted = id(key, rate);
+        if let Some(at) = self.position(&wanted) {
             return at;
         }
         let few = matches!(key, Key::Global | Key::Tier(_));
-        let wanted = if few || self.entries.len() + RESERVED < CAPACITY { wanted } else { SHARED };
-        if let Some(at) = self.entries.iter().position(|e| e.id == wanted) {
-            return at;
-        }
-        self.entries.push(Entry { id: wanted, burst: 0, sustained: 0 });
-        self.entries.len() - 1
+        let limit = if few { CAPACITY } else { CAPACITY - RESERVED };
+        let wanted = if self.entries.len() < limit { wanted } else { shared(rate) };
+        self.position(&wanted).unwrap_or_else(|| {
+            self.entries.push(Entry { id: wanted, recovery: 0 });
+            self.entries.len() - 1
+        })
+    }
+
+    fn position(&self, id: &Id) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.id == *id)
     }
 }
 
@@ -140,12 +149,16 @@ impl Table {
 mod tests {
     use super::*;
 
+    fn rate(count: u32) -> Rate {
+        Rate::new(count, std::time::Duration::from_secs(60)).unwrap()
+    }
+
     #[test]
     fn a_table_is_read_back_and_any_changed_byte_is_noticed() {
         let mut table = Table { generation: 7, written_at: 9, entries: Vec::new() };
         for name in ["a", "b", "c"] {
-            let at = table.find(&Key::Session(name));
-            table.entries[at].burst = 100;
+            let at = table.find(&Key::Session(name), rate(1));
+            table.entries[at].recovery = 100;
         }
         let bytes = table.write();
         assert_eq!(bytes.len(), SLOT);
@@ -166,20 +179,32 @@ mod tests {
         let mut table = Table::default();
         for n in 0..1000 {
             let name = n.to_string();
-            for key in [Key::Session(&name), Key::Global, Key::Tier(3)] {
-                let at = table.find(&key);
-                table.entries[at].burst += 1000;
+            for key in [Key::Session(&name), Key::Program(&name), Key::Global, Key::Tier(3)] {
+                for rate in [rate(1), rate(2)] {
+                    let at = table.find(&key, rate);
+                    table.entries[at].recovery += 1000;
+                }
             }
         }
         assert!(table.entries.len() <= CAPACITY);
         assert_eq!(table.write().len(), SLOT);
-        let debt: u64 = table.entries.iter().map(|e| e.burst).sum();
-        assert_eq!(debt, 3000 * 1000, "nothing is forgotten");
-        assert_eq!(
-            table.entries[table.entries.iter().position(|e| e.id == id(&Key::Global)).unwrap()].burst,
-            1_000_000
-        );
+        let debt: u64 = table.entries.iter().map(|e| e.recovery).sum();
+        assert_eq!(debt, 8000 * 1000, "nothing is forgotten");
+        let global = table.find(&Key::Global, rate(1));
+        assert_eq!(table.entries[global].recovery, 1_000_000, "what there is few of has its own");
         table.settle(1000);
-        assert!(table.entries.len() <= 3, "what has recovered makes room: {}", table.entries.len());
+        assert!(table.entries.len() <= 6, "what has recovered makes room: {}", table.entries.len());
+    }
+
+    /// More limits than there are entries kept free: no writer may make the table larger than it is.
+    #[test]
+    fn no_number_of_limits_overflows() {
+        let mut table = Table::default();
+        for n in 1..=600 {
+            for key in [Key::Global, Key::Session("s")] {
+                table.find(&key, rate(n));
+            }
+        }
+        assert!(table.entries.len() > CAPACITY, "such a table is not written");
     }
 }
