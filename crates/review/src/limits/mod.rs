@@ -126,6 +126,7 @@ impl Key<'_> {
             Self::Tier(tier) => format!("commands of tier {tier}"),
             Self::Session("") => "commands without a session".to_owned(),
             Self::Session(_) => "this session's commands".to_owned(),
+            Self::Program("") => "commands whose program is not known".to_owned(),
             Self::Program(name) => format!("commands that start {}", crate::one_line(name)),
         }
     }
