@@ -23,6 +23,7 @@ usage: cargo xtask TASK
       --home DIR            home of the sources that say nothing else (default: /home/dev)
       --misses FILE         write each wrong judgement, one JSON object per line
       --json FILE           write the scores, for a later --diff
+      --page FILE           write the scores as a page in Markdown
       --diff FILE           show what changed since the scores in FILE
   acceptance DIR [OPTION]…  compare what is parsed with `bash -n`
       --binary FILE         this shward (default: a release build)

@@ -87,6 +87,9 @@ pub(crate) trait Session<'a> {
         inner: &mut dyn FnMut(&mut dyn Session<'a>),
     );
 
+    /// Records that the script makes a link, and what it leads to: whoever uses the link later uses that.
+    fn linked(&mut self, _link: &Target<'a>, _aim: &Value<'a>) {}
+
     /// Records that the script has written this file with this content, so that reading or executing it later is understood.
     fn wrote(&mut self, target: Target<'a>, content: Stream<'a>);
 

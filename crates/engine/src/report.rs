@@ -49,6 +49,9 @@ pub struct FindingReport {
     pub message: String,
     /// Byte offsets in the command.
     pub span: [u32; 2],
+    /// Where what is sent, executed or deleted there comes from, as byte offsets, when that is another part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<[u32; 2]>,
     /// A command that would pass, or how to find one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
@@ -150,6 +153,7 @@ impl FindingReport {
             decision: finding.decision,
             message: finding.message.clone(),
             span: span(finding.span),
+            source: finding.source.map(span),
             suggestion: finding.suggestion.clone(),
         }
     }

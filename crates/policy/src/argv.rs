@@ -2,8 +2,8 @@
 
 use crate::Context;
 use crate::condition::is_below;
-use crate::decide::Found;
 use crate::decision::{Decision, Tier};
+use crate::found::Found;
 use crate::policy::{Part, Policy};
 use crate::settings::{Binary, Positional, Risky, Shell};
 use crate::shape;

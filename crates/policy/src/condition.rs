@@ -237,6 +237,8 @@ impl Condition {
 pub(crate) struct Subject<'s> {
     pub(crate) kinds: Kinds,
     pub(crate) effect: Option<&'s Effect<'s>>,
+    /// The effect's place among those of the plan.
+    pub(crate) index: usize,
     pub(crate) invocation: Option<&'s Invocation<'s>>,
     /// Of an invocation: some of what it does was not understood.
     pub(crate) opaque: bool,
@@ -245,11 +247,17 @@ pub(crate) struct Subject<'s> {
 }
 
 impl<'s> Subject<'s> {
-    pub(crate) fn of_effect(effect: &'s Effect<'s>, plan: &'s Plan<'s>, context: &'s Context<'s>) -> Self {
+    pub(crate) fn of_effect(
+        effect: &'s Effect<'s>,
+        index: usize,
+        plan: &'s Plan<'s>,
+        context: &'s Context<'s>,
+    ) -> Self {
         let invocation = effect.invocation.and_then(|at| plan.invocations.get(usize::try_from(at).ok()?));
         Self {
             kinds: Kinds::of(&effect.kind),
             effect: Some(effect),
+            index,
             invocation,
             opaque: false,
             plan,
@@ -263,7 +271,8 @@ impl<'s> Subject<'s> {
         plan: &'s Plan<'s>,
         context: &'s Context<'s>,
     ) -> Self {
-        Self { kinds: Kinds::INVOCATION, effect: None, invocation: Some(invocation), opaque, plan, context }
+        let invocation = Some(invocation);
+        Self { kinds: Kinds::INVOCATION, effect: None, index: 0, invocation, opaque, plan, context }
     }
 
     /// The place that the effect touches.
@@ -325,6 +334,14 @@ impl<'s> Subject<'s> {
             Some(EffectKind::Unknown { .. }) => true,
             Some(_) => false,
             None => self.opaque,
+        }
+    }
+
+    /// The cloud, cluster or database that is used.
+    pub(crate) fn service(&self) -> Option<&'s str> {
+        match self.effect?.kind {
+            EffectKind::Remote { service, .. } => Some(service),
+            _ => None,
         }
     }
 

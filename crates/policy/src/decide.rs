@@ -5,6 +5,8 @@ use crate::argv;
 use crate::compiled::{Facts, Row, is_of_system};
 use crate::condition::{Kinds, Subject};
 use crate::decision::{Decision, Tier};
+use crate::flow;
+use crate::found::{About, Found};
 use crate::grant::grant;
 use crate::message::fill;
 use crate::pattern;
@@ -13,12 +15,9 @@ use crate::rule::Rule;
 use crate::settings::{NameMatch, Skips, Unlisted};
 use crate::shape;
 use crate::verdict::{Finding, Verdict};
-use shward_analysis::{EffectKind, Plan, Rest, Scope, Source, World};
+use shward_analysis::{EffectKind, Plan, Rest, Scope, Source, Unknown, World};
 use shward_syntax::Span;
 use std::borrow::Cow;
-
-/// Of one rule this many findings are told; what follows would say the same again.
-const FINDINGS_PER_RULE: usize = 4;
 
 /// Decides about everything that a script may do.
 ///
@@ -26,11 +25,11 @@ const FINDINGS_PER_RULE: usize = 4;
 /// counts; no rule relaxes what another decides, but for an allowance in a file that answers a question.
 #[must_use]
 pub fn decide(policy: &Policy, plan: &Plan<'_>, context: &Context<'_>) -> Verdict {
-    let mut found = Found { findings: Vec::new(), tier: Tier::One };
+    let mut found = Found::new();
     for part in policy.parts() {
         judge_part(part, plan, context, None, &mut found);
     }
-    Verdict::new(found.findings, found.tier, grant(plan))
+    found.verdict(grant(plan))
 }
 
 /// As [`decide`], and also judges the form in which the command was asked for: whether a shell is to read it, whether its
@@ -43,53 +42,20 @@ pub fn decide_request(
     source: &Source<'_>,
     world: &dyn World,
 ) -> Verdict {
-    let mut found = Found { findings: Vec::new(), tier: Tier::One };
+    let mut found = Found::new();
     for part in policy.parts() {
         judge_part(part, plan, context, Some((source, world)), &mut found);
     }
-    Verdict::new(found.findings, found.tier, grant(plan))
-}
-
-/// What was found so far.
-pub(crate) struct Found {
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) tier: Tier,
-}
-
-impl Found {
-    /// Adds a finding, unless its rule has told the same.
-    pub(crate) fn tell(&mut self, finding: Finding) {
-        self.tier = self.tier.max(finding.tier);
-        let told = self.findings.iter().filter(|other| other.rule == finding.rule);
-        let again =
-            told.clone().any(|other| other.span == finding.span && other.decision >= finding.decision);
-        if !again && told.count() < FINDINGS_PER_RULE {
-            self.findings.push(finding);
-        }
-    }
-
-    /// Adds a finding about the whole command.
-    pub(crate) fn say(
-        &mut self,
-        rule: &'static str,
-        decision: Decision,
-        tier: Tier,
-        message: impl Into<String>,
-    ) {
-        let message = message.into();
-        let span = Span { start: 0, end: 0 };
-        let rule = Cow::Borrowed(rule);
-        self.tell(Finding { rule, decision, tier, message, span, suggestion: None, origin: None });
-    }
+    found.verdict(grant(plan))
 }
 
 /// The invocations of which the analysis does not understand everything, in order.
 pub(crate) fn opaque_invocations(plan: &Plan<'_>, context: &Context<'_>) -> Vec<u32> {
     let mut opaque: Vec<u32> = Vec::new();
-    for effect in plan.effects {
+    for (index, effect) in plan.effects.iter().enumerate() {
         if let Some(at) = effect.invocation
             && opaque.last() != Some(&at)
-            && Subject::of_effect(effect, plan, context).is_opaque()
+            && Subject::of_effect(effect, index, plan, context).is_opaque()
         {
             opaque.push(at);
         }
@@ -111,8 +77,9 @@ fn judge_part(
         _ => None,
     };
     let mut judge = Judge { part, found, highest: Tier::One, resolved };
-    for effect in plan.effects {
-        judge.subject(&Subject::of_effect(effect, plan, context), tier_of(&effect.kind), effect.span);
+    for (index, effect) in plan.effects.iter().enumerate() {
+        let subject = Subject::of_effect(effect, index, plan, context);
+        judge.subject(&subject, tier_of(&effect.kind), effect.span);
     }
     for (at, invocation) in (0u32..).zip(plan.invocations) {
         let is_opaque = opaque.binary_search(&at).is_ok();
@@ -263,29 +230,47 @@ impl Judge<'_> {
             return;
         }
         match strictest {
-            Some(Strictest::Check(rule)) => self.found.tell(Finding {
-                rule: Cow::Borrowed(rule.id),
-                decision,
-                tier: rule.tier,
-                message: fill(rule.message, subject),
-                span,
-                suggestion: rule.suggestion.map(str::to_owned),
-                origin: None,
-            }),
+            Some(Strictest::Check(rule)) => self.check(rule, decision, subject, span),
             Some(Strictest::Rule(row)) => {
                 let Some(rules) = &part.rules else { return };
                 self.found.tell(Finding {
                     rule: Cow::Owned(rules.text(row.id).to_owned()),
                     decision,
                     tier: row.tier.unwrap_or(tier),
-                    message: fill(rules.reason(&row), subject),
+                    message: fill(rules.reason(&row), subject, ""),
                     span,
+                    source: None,
                     suggestion: rules.suggestion(&row).map(str::to_owned),
                     origin: Some(rules.origin(&row)),
                 });
             }
             None => {}
         }
+    }
+
+    /// Tells what a check finds, with both ends of what flows.
+    fn check(&mut self, rule: &Rule, decision: Decision, subject: &Subject<'_>, span: Span) {
+        self.found.rises_to(rule.tier);
+        if self.found.has_enough_of(rule.id, decision) {
+            return;
+        }
+        let flow = flow::of(rule, subject);
+        let about = About {
+            effect: subject.effect.map(|_| subject.index),
+            end: flow.as_ref().and_then(|flow| flow.end),
+            argument: matches!(subject.reason(), Some(Unknown::Argument)),
+        };
+        let finding = Finding {
+            rule: Cow::Borrowed(rule.id),
+            decision,
+            tier: rule.tier,
+            message: fill(rule.message, subject, flow.as_ref().map_or("", |flow| &flow.from)),
+            span: flow.as_ref().map_or(span, |flow| flow.span),
+            source: flow.as_ref().map(|flow| flow.source),
+            suggestion: rule.suggestion_for(subject).map(str::to_owned),
+            origin: None,
+        };
+        self.found.tell_about(finding, about);
     }
 
     /// Whether being listed spares this subject's program a question.
@@ -355,6 +340,7 @@ impl Judge<'_> {
                     },
                     message,
                     span,
+                    source: None,
                     suggestion: None,
                     origin: Some(set.origin.clone()),
                 });
@@ -383,6 +369,7 @@ impl Judge<'_> {
             tier: Tier::Two,
             message: format!("The program {name} is not in the allowed list: {names}. Use one of these."),
             span,
+            source: None,
             suggestion: None,
             origin: settings.unlisted.as_ref().map(|set| set.origin.clone()),
         });
@@ -426,6 +413,7 @@ impl Judge<'_> {
         let message = fill(
             &format!("{{place}} {what}. Work in the allowed places, or ask the person who keeps the list."),
             subject,
+            "",
         );
         self.found.tell(Finding {
             rule: Cow::Borrowed("path-denied"),
@@ -433,6 +421,7 @@ impl Judge<'_> {
             tier: if settings.by_tier.as_ref().is_some_and(|s| s.value) { Tier::Four } else { Tier::Three },
             message,
             span,
+            source: None,
             suggestion: None,
             origin: Some(origin.clone()),
         });
@@ -467,6 +456,7 @@ pub(crate) fn tier_of(kind: &EffectKind<'_>) -> Tier {
         EffectKind::Read { .. } | EffectKind::List { .. } => true,
         EffectKind::Write { target, .. } => target.scope == Scope::Harmless,
         EffectKind::Signal { what } => *what == "own",
+        EffectKind::Remote { action, .. } => *action == "read",
         _ => false,
     };
     debug_assert!(Kinds::of(kind).intersects(Kinds::EFFECT), "every effect is a kind of effect");

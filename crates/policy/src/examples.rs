@@ -55,8 +55,8 @@ fn meets(compiled: &Compiled, at: usize, contained: bool, command: &str) -> bool
     let plan = analyze(&arena, &request, &Frozen);
     let context = Context { contained, cwd: WORKSPACE, workspace: WORKSPACE, home: HOME };
     let opaque = opaque_invocations(&plan, &context);
-    let effects = plan.effects.iter().any(|effect| {
-        let subject = Subject::of_effect(effect, &plan, &context);
+    let effects = plan.effects.iter().enumerate().any(|(index, effect)| {
+        let subject = Subject::of_effect(effect, index, &plan, &context);
         compiled.is_about_at(at, &Facts::new(&subject, tier_of(&effect.kind)))
     });
     effects

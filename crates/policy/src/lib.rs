@@ -7,6 +7,8 @@ mod decide;
 mod decision;
 mod examples;
 pub mod file;
+mod flow;
+mod found;
 mod grant;
 mod mentions;
 mod message;

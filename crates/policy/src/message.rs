@@ -1,14 +1,14 @@
 //! What a finding says: a rule's message with the effect's own names in it.
 
 use crate::condition::Subject;
-use shward_analysis::{EffectKind, Rest, Scope, Unknown};
+use shward_analysis::{EffectKind, Rest, Scope, Target, Unknown};
 use std::borrow::Cow;
 
 /// Longest name that is shown whole, in characters.
 const LONGEST: usize = 160;
 
-/// The message of a rule, filled in.
-pub(crate) fn fill(template: &str, subject: &Subject<'_>) -> String {
+/// The message of a rule, filled in. `from` stands for where what flows comes from.
+pub(crate) fn fill(template: &str, subject: &Subject<'_>, from: &str) -> String {
     let mut out = String::with_capacity(template.len() + 64);
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
@@ -23,6 +23,7 @@ pub(crate) fn fill(template: &str, subject: &Subject<'_>) -> String {
             "what" => out.push_str(&what(subject)),
             "host" => out.push_str(&host(subject)),
             "program" => out.push_str(&program(subject)),
+            "from" => out.push_str(from),
             other => {
                 out.push('{');
                 out.push_str(other);
@@ -36,7 +37,7 @@ pub(crate) fn fill(template: &str, subject: &Subject<'_>) -> String {
 }
 
 /// Text from the command as it may be shown: no control or invisible characters, not longer than fits.
-fn shown(text: &[u8]) -> String {
+pub(crate) fn shown(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let mut out = String::new();
     for (at, c) in text.chars().enumerate() {
@@ -51,7 +52,11 @@ fn shown(text: &[u8]) -> String {
 }
 
 fn place(subject: &Subject<'_>) -> String {
-    let Some(target) = subject.target() else { return "a place".to_owned() };
+    subject.target().map_or_else(|| "a place".to_owned(), place_of)
+}
+
+/// A place in words.
+pub(crate) fn place_of(target: &Target<'_>) -> String {
     if target.path.is_empty() {
         let unknown =
             if target.scope == Scope::Environment { "the environment" } else { "a path that is not known" };

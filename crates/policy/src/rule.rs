@@ -2,6 +2,7 @@
 
 use crate::condition::{Condition, Subject};
 use crate::decision::{Decision, Tier};
+use shward_analysis::Origins;
 
 /// A rule: what it is about, what it decides, and what it tells.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +20,16 @@ pub struct Rule {
     pub floor: bool,
     /// What it is about: any of these.
     pub(crate) when: &'static [Condition],
-    /// What the model is told: what, why, what to do instead. `{place}`, `{what}`, `{host}`, `{program}` and `{origin}`
-    /// stand for the effect's own.
+    /// For a rule about something that flows: the origins that it is about. The finding names where it comes from.
+    pub(crate) flow: Origins,
+    /// What the model is told: what, why, what to do instead. `{place}`, `{what}`, `{host}` and `{program}` stand for the
+    /// effect's own, `{from}` for where what flows comes from, or for nothing.
     pub message: &'static str,
-    /// The nearest command that would pass.
+    /// The nearest command that would pass, or that at least risks less. Words in capitals stand for what the agent has
+    /// to fill in.
     pub suggestion: Option<&'static str>,
+    /// The same where it depends on what is done (`what`, `action`, `service`), in place of `suggestion`.
+    pub suggestions: &'static [(&'static str, &'static str)],
 }
 
 impl Rule {
@@ -58,8 +64,10 @@ impl Rule {
             contained: Decision::Deny,
             floor: false,
             when,
+            flow: Origins::NONE,
             message,
             suggestion: None,
+            suggestions: &[],
         }
     }
 
@@ -83,10 +91,29 @@ impl Rule {
         Self { contained: Decision::Allow, ..Self::ask(id, tier, when, message) }
     }
 
+    /// About what comes from there.
+    pub(crate) const fn flow(mut self, origins: Origins) -> Self {
+        self.flow = origins;
+        self
+    }
+
     /// In every profile.
     pub(crate) const fn floor(mut self) -> Self {
         self.floor = true;
         self
+    }
+
+    /// With suggestions by what is done.
+    pub(crate) const fn instead_for(mut self, suggestions: &'static [(&'static str, &'static str)]) -> Self {
+        self.suggestions = suggestions;
+        self
+    }
+
+    /// The suggestion for a subject.
+    pub(crate) fn suggestion_for(&self, subject: &Subject<'_>) -> Option<&'static str> {
+        let (detail, service) = (subject.detail(), subject.service());
+        let found = self.suggestions.iter().find(|(what, _)| *what == detail || Some(*what) == service);
+        found.map(|(_, suggestion)| *suggestion).or(self.suggestion)
     }
 
     /// With a suggestion.

@@ -2,8 +2,8 @@
 
 use crate::Context;
 use crate::condition::is_below;
-use crate::decide::Found;
 use crate::decision::{Decision, Tier};
+use crate::found::Found;
 use crate::policy::Part;
 use crate::settings::{DirectoryPolicy, Shell};
 use bumpalo::Bump;

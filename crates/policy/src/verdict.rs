@@ -18,6 +18,8 @@ pub struct Finding {
     pub message: String,
     /// The part of the command that it is about.
     pub span: Span,
+    /// Where what is sent, executed or deleted there comes from, when that is another part of the command.
+    pub source: Option<Span>,
     /// The nearest command that would pass, or how to find one.
     pub suggestion: Option<String>,
     /// Where the rule stands, if in a policy file.

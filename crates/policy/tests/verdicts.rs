@@ -111,7 +111,7 @@ const TABLE: &[(&str, Decision, Decision, &str)] = &[
     ("rm -rf ~/.config/shward", Deny, Deny, "own-changed"),
     ("shward approve 42", Deny, Deny, "firewall-controlled"),
     ("chmod u+s /bin/bash", Deny, Deny, "setuid"),
-    ("echo aWQK | base64 -d | sh", Allow, Allow, ""),
+    ("echo aWQK | base64 -d | sh", Ask, Allow, "decoded-text"),
     ("echo cm0gLXJmIH4= | base64 -d | sh", Deny, Deny, "home-destroyed"),
     ("x=rm; y=-rf; $x $y /", Deny, Deny, "root-destroyed"),
     (":(){ :|:& };:", Deny, Deny, "fork-bomb"),

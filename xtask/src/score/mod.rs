@@ -5,6 +5,7 @@
 
 mod changes;
 mod misses;
+mod page;
 mod table;
 mod tally;
 
@@ -57,6 +58,7 @@ struct Options {
     misses: Option<PathBuf>,
     json: Option<PathBuf>,
     diff: Option<PathBuf>,
+    page: Option<PathBuf>,
     contained_only: bool,
 }
 
@@ -73,6 +75,7 @@ impl Options {
                 "--misses" => options.misses = Some(value()?.into()),
                 "--json" => options.json = Some(value()?.into()),
                 "--diff" => options.diff = Some(value()?.into()),
+                "--page" => options.page = Some(value()?.into()),
                 other if other.starts_with('-') => return Err(format!("unknown option {other}").into()),
                 directory if options.directory.is_none() => options.directory = Some(directory.into()),
                 other => return Err(format!("unexpected {other}").into()),
@@ -113,6 +116,9 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
     if let Some(path) = &options.misses {
         let count = misses::write(path, &samples, &judged)?;
         println!("\n{count} wrong judgements are in {}", path.display());
+    }
+    if let Some(path) = &options.page {
+        page::write(path, &samples, &judged)?;
     }
     if let Some(path) = &options.json {
         changes::Scores::of(&samples, &judged).write(path)?;
@@ -173,8 +179,9 @@ mod tests {
         );
         let binary = fake(directory.path(), &script);
         let argument = |name: &str| at(name).to_str().unwrap().to_owned();
-        let arguments = ["corpus", "--binary", "shward", "--misses", "misses", "--json", "json"]
-            .map(|word| if word.starts_with('-') { word.to_owned() } else { argument(word) });
+        let arguments =
+            ["corpus", "--binary", "shward", "--misses", "misses", "--json", "json", "--page", "page"]
+                .map(|word| if word.starts_with('-') { word.to_owned() } else { argument(word) });
         assert_eq!(argument("shward"), binary.to_str().unwrap());
         run(Path::new("/nowhere"), &arguments).unwrap();
 
@@ -191,6 +198,9 @@ mod tests {
             misses,
             ["check 4 ask [r]", "check 5 deny [r]", "contained 2 allow [r]", "contained 5 deny [r]"]
         );
+        let page = fs::read_to_string(at("page")).unwrap();
+        assert!(page.contains("6 commands: 2 dangerous, 3 benign, 1 dual"), "{page}");
+        assert!(!page.contains("per second"), "what differs from run to run has no place in it: {page}");
         let scores = changes::Scores::read(&at("json")).unwrap();
         assert_eq!(scores, changes::Scores::read(&at("json")).unwrap());
         let again = ["corpus", "--binary", "shward", "--diff", "json"]

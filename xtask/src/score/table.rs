@@ -9,7 +9,25 @@ use std::fmt::Write as _;
 /// A row: its name and which samples it is about.
 type Row<'a> = (String, Box<dyn Fn(&Sample) -> bool + 'a>);
 
+/// The scores and how long judging took.
 pub(super) fn render(samples: &[Sample], judged: &[Judged]) -> String {
+    let mut text = scores(samples, judged);
+    for Judged { mode, answers, took } in judged {
+        let rate = answers.len() as f64 / took.as_secs_f64().max(f64::EPSILON);
+        let errors = answers.iter().filter(|answer| answer.error.is_some()).count();
+        let _ = writeln!(
+            text,
+            "{:<10} {} commands in {:.2} s, {rate:.0} per second, {errors} errors",
+            mode.name(),
+            answers.len(),
+            took.as_secs_f64()
+        );
+    }
+    text
+}
+
+/// The scores alone, which are the same on every machine.
+pub(super) fn scores(samples: &[Sample], judged: &[Judged]) -> String {
     let sources: BTreeSet<&str> = samples.iter().map(|sample| sample.source.as_str()).collect();
     let effects: BTreeSet<&str> =
         samples.iter().flat_map(|sample| &sample.effect).map(String::as_str).collect();
@@ -31,17 +49,6 @@ pub(super) fn render(samples: &[Sample], judged: &[Judged]) -> String {
     section(&mut text, "effect", effects.into_iter().map(by_effect).collect(), samples, judged);
     section(&mut text, "total", totals, samples, judged);
     text.push_str(&mixes(samples, judged));
-    for Judged { mode, answers, took } in judged {
-        let rate = answers.len() as f64 / took.as_secs_f64().max(f64::EPSILON);
-        let errors = answers.iter().filter(|answer| answer.error.is_some()).count();
-        let _ = writeln!(
-            text,
-            "{:<10} {} commands in {:.2} s, {rate:.0} per second, {errors} errors",
-            mode.name(),
-            answers.len(),
-            took.as_secs_f64()
-        );
-    }
     text
 }
 

@@ -4,7 +4,7 @@
 //! what is executed.
 
 use super::acts::{Phase, acts, recursive};
-use super::change::{change, take_back};
+use super::change::{self, change, take_back};
 use super::evaluate;
 use super::execute::execute;
 use super::names;
@@ -152,6 +152,9 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> S
         change(run, &flow, scan, uses, each);
         network::connect(run, &flow, each);
     }
+    if matches!(run.name, "ln" | "link") {
+        change::links(run, uses);
+    }
     acts(run, &mut flow, scan, endpoints, Phase::Acting);
     if scan.narrow {
         take_back(run, first_effect);
@@ -179,15 +182,18 @@ fn output<'a>(
             },
         };
     }
+    let decoded = if evaluate::decodes(run.name, scan) { Origins::DECODED } else { Origins::NONE };
     if let Some(text) = evaluate::output(run, scan, flow.input.as_deref()) {
-        return Stream { text: Some(text), origins: flow.origins, source: flow.source.or(Some(span)) };
+        return Stream {
+            text: Some(text),
+            origins: flow.origins | decoded,
+            source: flow.source.or(Some(span)),
+        };
     }
     match kind {
         Output::None => Stream::unknown(Origins::NONE, span),
         Output::Status => Stream::unknown(Origins::FILE, span),
         Output::Origins(_) => {
-            let decoded = evaluate::decodes(run.name, scan);
-            let decoded = if decoded { Origins::DECODED } else { Origins::NONE };
             let origins = names::kept(run, scan, flow.origins | named(kind) | decoded);
             Stream { text: None, origins, source: flow.source.or(Some(span)) }
         }

@@ -119,6 +119,27 @@ pub(super) fn destination<'a>(
     }
 }
 
+/// Tells of each link that is made what it leads to. The last operand is a link or a directory for links; without one
+/// they lie here.
+pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>]) {
+    let place = uses.iter().find(|each| matches!(each.role, Role::DestLink | Role::Create));
+    for aim in uses.iter().filter(|each| each.role == Role::List) {
+        let base = values::base_name(aim.field.value.known_prefix());
+        let name = Value::text(run.arena(), base, Origins::LITERAL);
+        if let Some(place) = place {
+            let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
+            let below = values::joined(run.arena(), &[place.field.value, slash, name]);
+            for link in [place.field.value, below] {
+                let link = run.target(&link, false);
+                run.session.linked(&link, &aim.field.value);
+            }
+        } else {
+            let link = run.target(&name, false);
+            run.session.linked(&link, &aim.field.value);
+        }
+    }
+}
+
 /// Which kind of change a mode is, if it is one that gives rights away.
 pub(super) fn new_mode(program: &str, uses: &[Use<'_>]) -> &'static str {
     let Some(mode) = uses.iter().find(|u| u.role == Role::Text && program == "chmod") else { return "mode" };

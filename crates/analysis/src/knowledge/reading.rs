@@ -22,7 +22,9 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             flow.source = flow.source.or(text.source);
             flow.origins = flow.origins | text.origins.without(Origins::TERMINAL);
             if *role == Role::Move && !scan.narrow {
-                run.deletes(field, false);
+                // Whatever it is, file or directory, it is lost there.
+                let lost = scan.operands.last().and_then(Field::known) == Some(b"/dev/null");
+                run.deletes(field, lost);
             }
         }
         Role::Name if field.known().is_none_or(|name| name.contains(&b'/')) => {

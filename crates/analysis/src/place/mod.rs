@@ -79,6 +79,27 @@ impl<'a> Places<'a> {
         }
     }
 
+    /// The place, if a link that the command itself makes leads there: at `link`, to `aim`. The link may not come about,
+    /// so that the more dangerous of the two answers counts.
+    pub(crate) fn behind(
+        &self,
+        world: &dyn World,
+        target: Target<'a>,
+        link: &[u8],
+        aim: Option<&'a [u8]>,
+    ) -> Target<'a> {
+        let Some(below) = target.path.strip_prefix(link) else { return target };
+        if !below.is_empty() && !below.starts_with(b"/") {
+            return target;
+        }
+        let Some(aim) = aim else {
+            return worse(target, Target { rest: Rest::Unknown, scope: Scope::Unknown, path: b"", ..target });
+        };
+        let real =
+            self.exact(world, aim, self.arena.alloc_slice_copy(below.strip_prefix(b"/").unwrap_or(below)));
+        worse(target, Target { rest: target.rest, ..real })
+    }
+
     /// The origins of what is read from a place.
     pub(crate) fn read_origins(&self, target: &Target<'_>) -> Origins {
         match target.scope {

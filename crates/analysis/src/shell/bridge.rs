@@ -3,12 +3,15 @@
 use super::Interpreter;
 use super::flow::Whereabouts;
 use super::state::{Content, Flags, Slot, Space};
-use crate::effect::{Certainty, Effect, EffectKind, Scope, Target};
+use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
 use shward_syntax::{Dialect, Span};
+
+/// So many links are kept in mind, so that looking up a place stays cheap.
+const MOST_LINKS: usize = 32;
 
 impl<'a> Session<'a> for Interpreter<'a, '_> {
     fn arena(&self) -> &'a Bump {
@@ -37,7 +40,39 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             let scope = if target.scope == Scope::Harmless { Scope::Harmless } else { Scope::Elsewhere };
             return Target { scope, ..target };
         }
-        self.places.target(self.world, self.state.flow.places.only(), path)
+        let target = self.places.target(self.world, self.state.flow.places.only(), path);
+        let behind = |target, link: &(&'a [u8], Option<&'a [u8]>)| {
+            self.places.behind(self.world, target, link.0, link.1)
+        };
+        self.links.iter().fold(target, behind)
+    }
+
+    fn linked(&mut self, link: &Target<'a>, aim: &Value<'a>) {
+        if self.elsewhere || link.rest != Rest::Exact || link.scope == Scope::Harmless {
+            return;
+        }
+        // A symbolic link leads on from where it lies, a hard link from here.
+        let parent = link.path.iter().rposition(|byte| *byte == b'/').and_then(|at| link.path.get(..at));
+        for from in [parent, self.state.flow.places.only()] {
+            let aim = self.places.target(self.world, from, aim);
+            // A link to what may be changed anyway tells nothing that its own name does not.
+            let plain =
+                matches!(aim.scope, Scope::Harmless | Scope::Product | Scope::Workspace | Scope::Temp)
+                    && aim.rest == Rest::Exact
+                    && aim.covers == Covers::default();
+            let aim = (aim.rest == Rest::Exact).then_some(aim.path);
+            if plain || self.links.contains(&(link.path, aim)) {
+                continue;
+            }
+            if self.links.len() == MOST_LINKS {
+                return self.emit_here(
+                    EffectKind::Unknown { reason: Unknown::Budget("links") },
+                    Span::new(0, 0),
+                    Certainty::Possible,
+                );
+            }
+            self.links.push((link.path, aim));
+        }
     }
 
     fn home(&self) -> &'a [u8] {
@@ -94,6 +129,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         inner: &mut dyn FnMut(&mut dyn Session<'a>),
     ) {
         self.judge_environment(name, &value.value, value.span);
+        self.judge_given(name, &value.value, value.span);
         let before = self.state.get(Space::Variable, name);
         let slot = Slot { content: Content::Scalar(value.value), flags: Flags::EXPORTED };
         self.state.set(Space::Variable, name, slot);

@@ -135,6 +135,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     traps: Vec<Trap<'a>>,
     /// Variables that assignments before a command, and wrappers, put into the environment of what is being run.
     environment: Vec<(&'a [u8], Field<'a>)>,
+    /// Links that the command makes or may make: where they lie, and what they lead to, if that is known.
+    links: Vec<(&'a [u8], Option<&'a [u8]>)>,
     /// Builders of words that are not in use.
     spare: Vec<words::Builder<'a>>,
     /// The command that was asked about.
@@ -200,6 +202,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             frames: Vec::new(),
             traps: Vec::new(),
             environment: Vec::new(),
+            links: Vec::new(),
             spare: Vec::new(),
             source: text,
             text,

@@ -26,7 +26,9 @@ impl<'a> Interpreter<'a, '_> {
     fn item(&mut self, item: &Item<'a>) {
         if item.background {
             self.isolated(|shell| {
-                let source = shell.io.open_source(Stream::EMPTY, None);
+                // Nothing in a script; with job control, whatever the shell itself reads.
+                let stdin = Stream { text: None, ..Stream::EMPTY };
+                let source = shell.io.open_source(stdin, None);
                 if shell.state.flow.port(0) == Port::Terminal {
                     shell.set_standard(0, Port::Source(source));
                 }

@@ -111,7 +111,9 @@ impl<'a> Interpreter<'a, '_> {
                 super::state::Content::Scalar(value) => value,
                 _ => Value::unknown(slot.origins()),
             };
-            self.environment.push((name, Field { value, span: self.span(assignment.span), many: false }));
+            let span = self.span(assignment.span);
+            self.judge_given(name, &value, span);
+            self.environment.push((name, Field { value, span, many: false }));
         }
         self.dispatch(expanded, true);
         self.environment.truncate(depth);

@@ -4,7 +4,7 @@ use crate::condition::{Condition, Kinds, Scopes, Subject, on};
 use crate::decision::Tier::{Four, Three, Two};
 use crate::mentions;
 use crate::rule::Rule;
-use shward_analysis::{Origins, Scope, Unknown};
+use shward_analysis::{EffectKind, Origins, Scope, Unknown};
 
 /// Commands with which the firewall's own rules are answered or changed.
 const CONTROLS: [&[u8]; 9] =
@@ -73,6 +73,16 @@ fn is_just_written(subject: &Subject<'_>) -> bool {
     subject.origins().contains(Origins::WRITTEN) && own.contains(subject.origins())
 }
 
+/// Code of which the whole text is known.
+fn is_seen(subject: &Subject<'_>) -> bool {
+    matches!(subject.effect.map(|effect| &effect.kind), Some(EffectKind::Code { text: Some(_), .. }))
+}
+
+/// A file that this same command has written from what is not known.
+fn is_written_unseen(subject: &Subject<'_>) -> bool {
+    !is_just_written(subject)
+}
+
 fn names_secret(subject: &Subject<'_>) -> bool {
     subject.is_opaque() && matches!(mentions::scope(subject), Some(Scope::Secret | Scope::Environment))
 }
@@ -112,6 +122,7 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::INVOCATION).and(controls_us)],
         "Answers or changes this firewall's own decisions. Only a person may do that, at a terminal of their own.",
     )
+    .instead("shward check -- COMMAND")
     .floor(),
     Rule::deny(
         "terminal-code",
@@ -129,23 +140,35 @@ pub(super) const RULES: &[Rule] = &[
         "network-code",
         Three,
         &[on(Kinds::CODE.or(Kinds::EXECUTE)).from(Origins::NETWORK)],
-        "Executes what comes from the network: whoever controls the other end controls this machine. Download to a file in \
-         the workspace, read it, then run it.",
+        "Executes what comes over the network{from}: whoever controls the other end controls this machine. Download to a \
+         file in the workspace, read it, then run it.",
     )
+    .flow(Origins::NETWORK)
     .instead("curl -fsSL -o script.sh URL"),
     Rule::deny(
         "secret-code",
         Three,
         &[on(Kinds::CODE.or(Kinds::EXECUTE)).from(Origins::SECRET)],
-        "Executes what a file of secrets says. Such a file holds data; error messages would print it.",
-    ),
+        "Executes what a file of secrets says{from}. Such a file holds data; error messages would print it.",
+    )
+    .flow(Origins::SECRET),
     Rule::deny(
         "decoded-code",
         Three,
-        &[on(Kinds::CODE.or(Kinds::EXECUTE)).from(Origins::DECODED)],
-        "Executes text that was decoded, decrypted or unpacked, so that nobody can read what it does. Write the commands \
-         out.",
-    ),
+        &[on(Kinds::CODE.or(Kinds::EXECUTE)).from(Origins::DECODED).and(|s| !is_seen(s))],
+        "Executes text that was decoded, decrypted or unpacked{from}, so that nobody can read what it does. Write the \
+         commands out.",
+    )
+    .instead("base64 -d FILE > decoded.txt")
+    .flow(Origins::DECODED),
+    Rule::contain(
+        "decoded-text",
+        Two,
+        &[on(Kinds::CODE).from(Origins::DECODED).and(is_seen)],
+        "Executes text that stands encoded in the command and is decoded{from}. It was judged, but whoever reads the \
+         command does not see what it does. Write the commands out.",
+    )
+    .flow(Origins::DECODED),
     Rule::deny(
         "miner",
         Four,
@@ -244,11 +267,22 @@ pub(super) const RULES: &[Rule] = &[
         "Does something that cannot be told from the command ({what}). Write values out instead of computing them.",
     ),
     Rule::contain(
+        "written-code",
+        Two,
+        &[on(Kinds::CODE).from(Origins::WRITTEN).and(is_written_unseen)],
+        "Runs {what} code that this command itself writes{from}, out of what is not known, so that nobody has seen it. Write \
+         the file first, in a command of its own, and look at it.",
+    )
+    .instead("cat FILE")
+    .flow(Origins::WRITTEN),
+    Rule::contain(
         "unread-code",
         Two,
         &[on(Kinds::CODE).and(|s| s.detail() != "project" && !is_just_written(s))],
-        "Runs {what} code that was not understood, or that nobody has seen. Write out what it does in simple commands.",
-    ),
+        "Runs {what} code{from} that was not understood, or that nobody has seen. Write out what it does in simple \
+         commands.",
+    )
+    .flow(Origins::FILE),
     Rule::contain(
         "temporary-program",
         Two,

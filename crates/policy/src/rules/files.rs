@@ -3,10 +3,17 @@
 use crate::condition::{Extent, Kinds, Scopes, Subject, is_below, on};
 use crate::decision::Tier::{Four, One, Three, Two};
 use crate::rule::Rule;
-use shward_analysis::{Covers, Rest};
+use shward_analysis::{Covers, Origins, Rest};
 
 const OUTSIDE: Scopes = Scopes::HOME.or(Scopes::ELSEWHERE);
 const INSIDE: Scopes = Scopes::WORKSPACE.or(Scopes::PRODUCT);
+
+/// Where names come from that the command does not spell out.
+const LISTED: Origins = Origins::FILE
+    .union(Origins::NETWORK)
+    .union(Origins::DECODED)
+    .union(Origins::NAMES)
+    .union(Origins::SECRET);
 
 /// Directories that belong to the system even where a more telling scope names what lies in them.
 const SYSTEM_ROOTS: [&[u8]; 5] = [b"/etc", b"/usr", b"/var", b"/run", b"/boot"];
@@ -31,6 +38,16 @@ fn may_only(subject: &Subject<'_>) -> bool {
         target.rest == Rest::Unknown
             || (target.rest == Rest::Glob && is_below(target.path, subject.context.workspace))
     })
+}
+
+/// The place is known as far as to say what lies there; what may be anywhere is judged as not known.
+fn is_somewhere(subject: &Subject<'_>) -> bool {
+    subject.target().is_some_and(|target| target.rest != Rest::Unknown)
+}
+
+/// Not only some of the names below a place, as a search finds them.
+fn is_not_chosen(subject: &Subject<'_>) -> bool {
+    subject.target().is_some_and(|target| target.tree || target.rest != Rest::Below)
 }
 
 fn surely(subject: &Subject<'_>) -> bool {
@@ -94,7 +111,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "own-changed",
         Four,
-        &[on(Kinds::CHANGE).at(Scopes::OWN), on(Kinds::CHANGE).extent(Extent::Tree).covering(own)],
+        &[
+            on(Kinds::CHANGE).at(Scopes::OWN),
+            on(Kinds::CHANGE).extent(Extent::Tree).covering(own).and(is_somewhere),
+        ],
         "Would change {place}: the configuration, state or hooks of this firewall or of the agent that it guards. No \
          command may do that. If the rules are in the way, say which one and why; a person can change them.",
     )
@@ -105,7 +125,8 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::READ).at(Scopes::OWN)],
         "Reads {place}, the configuration of this firewall or of the agent that it guards. What is allowed can be asked: \
          `shward check -- COMMAND`.",
-    ),
+    )
+    .instead("shward check -- COMMAND"),
     // Devices and the kernel.
     Rule::deny(
         "device-changed",
@@ -114,20 +135,23 @@ pub(super) const RULES: &[Rule] = &[
         "Writes to {place}: a device, a kernel interface or the memory of a process. That can destroy a disk or take over \
          the machine. Write to a file in the workspace instead.",
     )
+    .instead("dd if=FILE of=disk.img")
     .floor(),
     Rule::deny(
         "device-read",
         Three,
         &[on(Kinds::READ).at(Scopes::DEVICE).and(is_data_device)],
         "Reads {place} directly, past all file permissions. Read the files themselves.",
-    ),
+    )
+    .instead("lsblk -f"),
     Rule::deny(
         "memory-read",
         Three,
         &[on(Kinds::READ).at(Scopes::ENVIRONMENT).and(|s| !s.path().is_empty())],
         "Reads {place}: the memory, environment or open files of a process, where passwords and tokens are. Ask the \
          program itself for what is needed.",
-    ),
+    )
+    .instead("ps -p PID"),
     Rule::contain(
         "environment-read",
         Two,
@@ -142,7 +166,8 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::READ).at(Scopes::SECRET).and(surely)],
         "Reads {place}, which holds keys, tokens or passwords. What a command prints reaches the model and its logs. Work \
          with a placeholder or an example file, or let a person do this step.",
-    ),
+    )
+    .instead("ls -l FILE"),
     Rule::ask(
         "secret-read-perhaps",
         Three,
@@ -154,7 +179,8 @@ pub(super) const RULES: &[Rule] = &[
         Three,
         &[on(Kinds::READ).extent(Extent::Tree).covering(secrets)],
         "Reads everything below {place}, credential stores included. Name the directories that are meant.",
-    ),
+    )
+    .instead("grep -rn PATTERN src"),
     Rule::deny(
         "secret-of-system-changed",
         Four,
@@ -174,7 +200,8 @@ pub(super) const RULES: &[Rule] = &[
         Three,
         &[on(Kinds::METADATA).what(&["setuid"])],
         "Makes {place} run with its owner's rights for whoever starts it. Nothing in a workspace needs that.",
-    ),
+    )
+    .instead("chmod u+x FILE"),
     // What runs later, and the system.
     Rule::deny(
         "persistence-written",
@@ -193,7 +220,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::ask(
         "workspace-destroyed",
         Three,
-        &[on(Kinds::DELETE).extent(Extent::Everything).covering(workspace)],
+        &[on(Kinds::DELETE).extent(Extent::Everything).covering(workspace).and(is_not_chosen)],
         "Deletes everything in the workspace. Name the files or the directory that are meant.",
     )
     .instead("git status --short --ignored"),
@@ -202,7 +229,7 @@ pub(super) const RULES: &[Rule] = &[
         Three,
         &[
             on(Kinds::DELETE).at(Scopes::REPOSITORY),
-            on(Kinds::DELETE).extent(Extent::Tree).covering(repository),
+            on(Kinds::DELETE).extent(Extent::Tree).covering(repository).and(is_somewhere),
         ],
         "Deletes version control data in {place}: commits that were not pushed are lost for ever.",
     ),
@@ -223,8 +250,10 @@ pub(super) const RULES: &[Rule] = &[
         "unknown-deleted",
         Three,
         &[on(Kinds::DELETE).at(Scopes::UNKNOWN)],
-        "Deletes {place}; which files that is cannot be told from the command, and it may be anything. Write the names out.",
+        "Deletes {place}, named{from} in a way that cannot be told from the command; it may be anything. Write the names \
+         out.",
     )
+    .flow(LISTED)
     .instead("rm FILE…"),
     Rule::ask(
         "outside-deleted",
@@ -258,7 +287,8 @@ pub(super) const RULES: &[Rule] = &[
         Two,
         &[on(Kinds::METADATA).what(&["owner", "attributes"]).at(INSIDE.or(Scopes::TEMP))],
         "Changes who owns {place}, or makes it unchangeable. That is seldom needed and hard to undo without rights.",
-    ),
+    )
+    .instead("chmod u+rw FILE"),
     Rule::contain(
         "outside-metadata",
         Two,
@@ -271,7 +301,8 @@ pub(super) const RULES: &[Rule] = &[
         Two,
         &[on(Kinds::WRITE).at(OUTSIDE), on(Kinds::WRITE).and(is_root_entry)],
         "Writes to {place}, outside the workspace. Write below the workspace or in a temporary directory.",
-    ),
+    )
+    .instead("cp SOURCE ./COPY"),
     Rule::contain(
         "unknown-written",
         Two,

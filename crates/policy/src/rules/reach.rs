@@ -36,21 +36,51 @@ const CARRIED: Origins = Origins::FILE
     .union(Origins::TERMINAL)
     .union(Origins::UNKNOWN);
 
+/// Services of which the content is asked for: rows, values, objects, logs of a device. What is in them belongs to
+/// whoever uses the service. Of the others the state is asked for: names, versions, what runs.
+const CONTENT: [&str; 8] = ["android", "kv", "mongo", "rclone", "redis", "s3", "sql", "vm"];
+
+/// What in a request tells that it is about more than state: an address, or what a service keeps secret.
+const NOT_STATE: [&[u8]; 6] = [b"://", b"secret", b"token", b"passw", b"credential", b"private"];
+
+/// Asks a service that a person has set up for its state, and tells it nothing that the command does not spell out.
+fn asks_for_state(subject: &Subject<'_>) -> bool {
+    const SPELLED_OUT: Origins = Origins::LITERAL;
+    let Some(EffectKind::Remote { action: "read", service }) = subject.effect.map(|effect| &effect.kind)
+    else {
+        return false;
+    };
+    !CONTENT.contains(service)
+        && subject.invocation.is_some_and(|invocation| {
+            SPELLED_OUT.union(Origins::TERMINAL).contains(invocation.stdin)
+                && invocation.argv.iter().all(|word| {
+                    // An address is a service of the command's choosing.
+                    let text = word.value.known_prefix().to_ascii_lowercase();
+                    SPELLED_OUT.contains(word.value.origins)
+                        && !NOT_STATE
+                            .iter()
+                            .any(|sign| text.windows(sign.len()).any(|window| window == *sign))
+                })
+        })
+}
+
 pub(super) const RULES: &[Rule] = &[
     // Network.
     Rule::deny(
         "secret-sent",
         Four,
         &[on(Kinds::CONNECT).from(Origins::SECRET)],
-        "Sends keys, tokens or passwords to {host}. No task needs that.",
+        "Sends keys, tokens or passwords{from} to {host}. No task needs that.",
     )
+    .flow(Origins::SECRET)
     .floor(),
     Rule::deny(
         "environment-sent",
         Four,
         &[on(Kinds::CONNECT).from(Origins::ENVIRONMENT).and(|s| s.detail() != "loopback")],
-        "Sends environment variables or facts about this machine to {host}; tokens are among them. Send fixed text.",
+        "Sends environment variables or facts about this machine{from} to {host}; tokens are among them. Send fixed text.",
     )
+    .flow(Origins::ENVIRONMENT)
     .floor(),
     Rule::deny(
         "metadata-service",
@@ -62,8 +92,9 @@ pub(super) const RULES: &[Rule] = &[
         "data-sent",
         Two,
         &[on(Kinds::CONNECT).from(CARRIED).and(|s| s.detail() != "loopback")],
-        "Sends data of this machine to {host}. Say what has to be sent and why; a person decides.",
-    ),
+        "Sends data of this machine{from} to {host}. Say what has to be sent and why; a person decides.",
+    )
+    .flow(CARRIED),
     Rule::contain(
         "network",
         Two,
@@ -83,14 +114,14 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::SIGNAL).what(&["all"])],
         "Sends a signal to every process of the user. Name the process that this task has started.",
     )
-    .instead("kill \"$!\""),
+    .instead("kill %1"),
     Rule::contain(
         "process-signalled",
         Two,
         &[on(Kinds::SIGNAL).what(&["process", "name"])],
-        "Sends a signal to processes that this command has not started. Stop what it starts itself: `kill \"$!\"`.",
+        "Sends a signal to processes that this command has not started. Stop what it starts itself: `kill %1`.",
     )
-    .instead("kill \"$!\""),
+    .instead("kill %1"),
     // Rights.
     Rule::deny(
         "rights-given",
@@ -116,13 +147,15 @@ pub(super) const RULES: &[Rule] = &[
         Three,
         &[on(Kinds::PERSIST)],
         "Arranges for something to run later or at every start ({what}). Run it now, or let a person arrange it.",
-    ),
+    )
+    .instead_for(&[("cron", "crontab -l"), ("at", "atq"), ("service", "systemctl list-units")]),
     Rule::deny(
         "disk-destroyed",
         Four,
         &[on(Kinds::SYSTEM).what(&["disk"])],
         "Changes a disk or its file system. What was there is gone. Use a file in the workspace as a disk image.",
     )
+    .instead("lsblk -f")
     .floor(),
     Rule::deny(
         "fork-bomb",
@@ -130,27 +163,38 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::SYSTEM).what(&["process-limits"]), on(Kinds::SYSTEM).what(&["limits"]).and(by_the_shell)],
         "Starts copies of itself without end, until the machine stops. Use a loop with a number.",
     )
+    .instead("for i in 1 2 3; do echo \"$i\"; done")
     .floor(),
     Rule::contain(
         "limits-changed",
         Two,
         &[on(Kinds::SYSTEM).what(&["limits", "display"])],
         "Changes limits or settings of other processes or the display ({what}).",
-    ),
+    )
+    .instead("ulimit -a"),
     Rule::ask(
         "network-configured",
         Three,
         &[on(Kinds::SYSTEM).what(&["network"])],
         "Changes how this machine is connected: addresses, routes, tunnels, radio. Other programs lose or change their \
          connections. Let a person do it.",
-    ),
+    )
+    .instead("ip addr"),
     Rule::deny(
         "system",
         Three,
         &[on(Kinds::SYSTEM).and(|s| !matches!(s.detail(), "limits" | "process-limits" | "display" | "network"))],
         "Changes the machine itself ({what}): services, power, kernel, clock, mounts, firewall, accounts, or what watches \
          over it. Let a person do it.",
-    ),
+    )
+    .instead_for(&[
+        ("service", "systemctl status UNIT"),
+        ("mount", "findmnt"),
+        ("clock", "date"),
+        ("kernel", "lsmod"),
+        ("account", "getent passwd NAME"),
+        ("power", "uptime"),
+    ]),
     // Packages.
     Rule::ask(
         "published",
@@ -173,44 +217,68 @@ pub(super) const RULES: &[Rule] = &[
         "Rewrites or deletes history or branches ({what}): commits of others or your own can be lost. Add a new commit or a \
          new branch instead.",
     )
-    .instead("git revert COMMIT"),
+    .instead_for(&[
+        ("force-push", "git push --force-with-lease"),
+        ("delete", "git branch -d BRANCH"),
+        ("rewrite", "git revert COMMIT"),
+    ]),
     Rule::ask(
         "changes-discarded",
         Three,
         &[on(Kinds::VCS).what(&["discard"])],
         "Throws away changes that are not committed. Keep them first.",
     )
-    .instead("git stash push -m 'before discarding'"),
+    .instead("git stash push -u -m 'before discarding'"),
     Rule::ask(
         "push",
         Two,
         &[on(Kinds::VCS).what(&["push"])],
         "Publishes commits to a repository elsewhere. Commit locally; a person pushes.",
-    ),
+    )
+    .instead("git log --oneline @{upstream}.."),
     Rule::contain(
         "vcs-configured",
         Two,
         &[on(Kinds::VCS).what(&["config"])],
         "Changes how version control behaves here. Pass the setting for one command: `git -c user.name=NAME …`.",
     )
-    .instead("git -c NAME=VALUE COMMAND"),
+    .instead("git -c user.name=NAME commit -m MESSAGE"),
     // Other machines.
     Rule::ask(
         "remote-destroyed",
         Three,
         &[on(Kinds::REMOTE).what(&["destroy"])],
         "Deletes something in {what} that may be in use, and may not come back. Show what would be deleted first.",
-    ),
+    )
+    .instead_for(&[
+        ("kubernetes", "kubectl get all"),
+        ("docker", "docker ps -a"),
+        ("aws", "aws s3 ls"),
+        ("terraform", "terraform plan"),
+        ("github", "gh pr list"),
+        ("gcp", "gcloud config list"),
+        ("azure", "az resource list"),
+    ]),
     Rule::ask(
         "remote-changed",
         Two,
         &[on(Kinds::REMOTE).what(&["change"])],
         "Changes something in {what}, outside this workspace. Show what would be changed first.",
-    ),
+    )
+    .instead_for(&[
+        ("kubernetes", "kubectl get all"),
+        ("docker", "docker ps -a"),
+        ("aws", "aws s3 ls"),
+        ("terraform", "terraform plan"),
+        ("github", "gh pr list"),
+        ("gcp", "gcloud config list"),
+        ("azure", "az resource list"),
+    ]),
     Rule::contain(
         "remote-read",
         Two,
-        &[on(Kinds::REMOTE)],
-        "Asks {what} with the credentials of this machine.",
+        &[on(Kinds::REMOTE).and(|s| !asks_for_state(s))],
+        "Asks {what} for content with the credentials of this machine, or tells it something that the command does not \
+         spell out. Asking for its state in literal words needs no question.",
     ),
 ];

@@ -49,6 +49,9 @@ pub(crate) fn read<'a>(
         unread(session, language, text, span);
         return Stream::unknown(Origins::UNKNOWN, span);
     };
+    if text.origins.contains(Origins::DECODED) {
+        hidden(session, language, text, span);
+    }
     let reader = match language {
         "shell" => return session.run_text(source, Dialect::Posix, arguments, stdin, Reentry::New, span),
         "python" => python::read,
@@ -60,6 +63,16 @@ pub(crate) fn read<'a>(
     let mut report = Report::new(session, language, text, stdin, span);
     reader(&mut report, source, arguments);
     report.finish()
+}
+
+/// Text that a reader reads, and that nobody can read in the command because it stands there in encoded form.
+pub(crate) fn hidden<'a>(
+    session: &mut dyn Session<'a>,
+    language: &'static str,
+    text: Stream<'a>,
+    span: Span,
+) {
+    unread(session, language, text, span);
 }
 
 /// Code that no reader has read.
@@ -82,6 +95,9 @@ pub(crate) fn run<'a>(
             return Stream::unknown(Origins::UNKNOWN, span);
         }
         ("shell", Some(source)) => {
+            if text.origins.contains(Origins::DECODED) {
+                hidden(run.session, language, text, span);
+            }
             let (stdin, dialect) = (run.call.stdin, dialect(run.name));
             return run.session.run_text(source, dialect, arguments, stdin, Reentry::New, span);
         }
@@ -127,6 +143,9 @@ pub(crate) fn script<'a>(
         && !OTHER_SHELLS.contains(&on.name)
     {
         on.reads(file, false);
+        if content.origins.contains(Origins::DECODED) {
+            hidden(on.session, language, content, file.span);
+        }
         let (stdin, dialect) = (on.call.stdin, dialect(on.name));
         return on.session.run_text(text, dialect, all, stdin, Reentry::New, file.span);
     }

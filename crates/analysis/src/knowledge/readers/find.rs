@@ -343,6 +343,10 @@ impl<'a> Expression<'_, '_, 'a> {
 
     fn delete(&mut self, word: &Field<'a>, guard: Guard<'a>) {
         for root in self.found(guard) {
+            if let Some(target) = root.product(self.run) {
+                self.run.emit(EffectKind::Delete { target }, word.span, Certainty::Possible);
+                continue;
+            }
             let mut target = root.target;
             if root.filtered {
                 target.rest = Rest::Below;

@@ -1,6 +1,6 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
-use crate::effect::{EffectKind, Rest, Target};
+use crate::effect::{Covers, EffectKind, Rest, Scope, Target};
 use crate::knowledge::run::Run;
 use crate::knowledge::values;
 use crate::value::{Field, Origins, Piece, Value};
@@ -63,6 +63,19 @@ impl<'a> Root<'a> {
         Field { value, span: self.span, many: true }
     }
 
+    /// What is found, if builds make everything of that name, and make it again.
+    pub(super) fn product(&self, run: &mut Run<'_, 'a>) -> Option<Target<'a>> {
+        self.pattern.filter(|_| matches!(self.target.scope, Scope::Workspace | Scope::Product))?;
+        let value = self.field(run.arena()).value;
+        let named = run.target(&value, false);
+        (named.scope == Scope::Product).then(|| Target {
+            path: self.target.path,
+            rest: Rest::Below,
+            covers: Covers::default(),
+            ..named
+        })
+    }
+
     /// Whether what is found has nothing but ordinary names.
     fn ordinary(&self) -> bool {
         let extension =
@@ -79,7 +92,8 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
     let mut expected = Vec::with_capacity(roots.len());
     for root in roots {
         let value = root.field(run.arena()).value;
-        expected.push((run.target(&value, false), root));
+        let product = root.product(run);
+        expected.push((run.target(&value, false), root, product));
     }
     for effect in run.session.effects().iter_mut().skip(from) {
         let reads = matches!(effect.kind, EffectKind::Read { .. } | EffectKind::List { .. });
@@ -91,10 +105,15 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
             | EffectKind::Metadata { target, .. } => target,
             _ => continue,
         };
-        let Some((_, root)) = expected.iter().find(|(e, _)| e.path == target.path && e.rest == target.rest)
+        let Some((_, root, product)) =
+            expected.iter().find(|(e, ..)| e.path == target.path && e.rest == target.rest)
         else {
             continue;
         };
+        if let Some(product) = product.filter(|_| !reads) {
+            *target = Target { tree: target.tree, ..product };
+            continue;
+        }
         let scope = target.scope.max(root.target.scope);
         let few = root.filtered && (!reads || root.ordinary());
         let tree = target.tree || !few;

@@ -28,6 +28,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return match text.known() {
             Some(_) if !runs => Stream::EMPTY,
             Some(known) => {
+                let origins = text.value.origins;
+                if origins.contains(Origins::DECODED) {
+                    let content = Stream { text: Some(known), origins, source: None };
+                    languages::hidden(run.session, "shell", content, text.span);
+                }
                 let (stdin, dialect) = (run.call.stdin, languages::dialect(run.name));
                 run.session.run_text(known, dialect, arguments, stdin, Reentry::New, text.span)
             }

@@ -157,6 +157,10 @@ impl<'a> Interpreter<'a, '_> {
                     self.assign_unknown(name, value.origins, here);
                 } else {
                     self.assign(name, value, false, here);
+                    if wanted.add.has(Flags::EXPORTED) {
+                        let span = self.span(here);
+                        self.judge_given(name, &value, span);
+                    }
                 }
             }
             None if wanted.add.has(Flags::EXPORTED) => {
@@ -167,6 +171,8 @@ impl<'a> Interpreter<'a, '_> {
                     Got::Any(origins, _) => Value::unknown(origins),
                 };
                 self.judge_variable(name, &value, here);
+                let span = self.span(here);
+                self.judge_given(name, &value, span);
             }
             None => {}
         }

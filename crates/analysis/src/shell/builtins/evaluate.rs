@@ -25,10 +25,15 @@ impl<'a> Interpreter<'a, '_> {
             return;
         };
         let span = first.span.to(last.span);
+        let origins = words.iter().fold(Origins::NONE, |all, field| all.union(field.value.origins));
         match self.joined_text(words) {
-            Some(text) if command.arrays.is_empty() => self.run_here(text, None, span),
+            Some(text) if command.arrays.is_empty() => {
+                if origins.contains(Origins::DECODED) {
+                    self.unseen_code(Stream { text: Some(text), origins, source: None }, span);
+                }
+                self.run_here(text, None, span);
+            }
             _ => {
-                let origins = words.iter().fold(Origins::NONE, |all, field| all.union(field.value.origins));
                 self.unseen_code(Stream { text: None, origins, source: Some(span) }, span);
                 self.forget_variables();
             }
