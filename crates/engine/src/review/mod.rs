@@ -346,5 +346,5 @@ fn keys<'k>(request: &'k Request, plan: &Plan<'k>, tier: u8) -> Vec<Key<'k>> {
 
 /// A finding of this module, about the whole command.
 fn finding(rule: &str, decision: Decision, message: String, suggestion: Option<String>) -> FindingReport {
-    FindingReport { rule: rule.to_owned(), decision, message, span: [0, 0], suggestion }
+    FindingReport { rule: rule.to_owned(), decision, message, span: [0, 0], source: None, suggestion }
 }
