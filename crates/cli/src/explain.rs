@@ -89,9 +89,13 @@ fn findings(request: &Request, checked: &Checked, color: bool) -> String {
         };
         let message = one_line(&finding.message);
         let suggestion = finding.suggestion.as_deref().map(one_line);
-        let snippet = Snippet::source(shown.text())
+        let mut snippet = Snippet::source(shown.text())
             .fold(true)
-            .annotation(AnnotationKind::Primary.span(shown.range(start, end)).label(finding.rule.as_str()));
+            .annotation(AnnotationKind::Primary.span(shown.range(start, end)).label(&*finding.rule));
+        if let Some([start, end]) = finding.source {
+            let from = AnnotationKind::Context.span(shown.range(start, end)).label("it comes from here");
+            snippet = snippet.annotation(from);
+        }
         let mut group = level.primary_title(message.as_str()).element(snippet);
         if let Some(suggestion) = &suggestion {
             group = group.element(Level::HELP.with_name("instead").message(suggestion.as_str()));
@@ -143,13 +147,19 @@ fn effect_line(effect: &EffectReport) -> String {
     if let Some(path) = &effect.path {
         let _ = write!(line, " {}", one_line(path));
     }
+    let below = if effect.path.as_deref().is_some_and(|path| path.ends_with('/')) { "" } else { "/" };
     match effect.rest {
         Some("unknown") if effect.path.is_none() => line.push_str(" a place that is not known"),
         Some("unknown") => line.push_str("… (the rest is not known)"),
-        Some("glob") => line.push_str("/… (names that match)"),
-        Some(_) => line.push_str("/…"),
-        None if effect.tree => line.push_str("/…"),
-        None => {}
+        Some("glob") => {
+            line.push_str(below);
+            line.push_str("… (names that match)");
+        }
+        None if !effect.tree => {}
+        _ => {
+            line.push_str(below);
+            line.push('…');
+        }
     }
     if let Some(host) = &effect.host {
         let _ = write!(line, " {}", one_line(host));

@@ -266,7 +266,7 @@ impl Judge<'_> {
             tier: rule.tier,
             message: fill(rule.message, subject, flow.as_ref().map_or("", |flow| &flow.from)),
             span: flow.as_ref().map_or(span, |flow| flow.span),
-            source: flow.as_ref().map(|flow| flow.source),
+            source: flow.as_ref().and_then(|flow| flow.source),
             suggestion: rule.suggestion_for(subject).map(str::to_owned),
             origin: None,
         };

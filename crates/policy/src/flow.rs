@@ -13,8 +13,8 @@ const LOOKED_AT: usize = 200;
 pub(crate) struct Flow {
     /// Where it is sent, executed or deleted.
     pub(crate) span: Span,
-    /// Where it comes from.
-    pub(crate) source: Span,
+    /// Where it comes from, when that is another part of the command.
+    pub(crate) source: Option<Span>,
     /// The effect at the other end, as an index into the plan's.
     pub(crate) end: Option<usize>,
     /// The other end in words that continue a message, with a blank before them, or nothing.
@@ -42,10 +42,11 @@ pub(crate) fn of(rule: &Rule, subject: &Subject<'_>) -> Option<Flow> {
         if let Some((end, source, from)) = begins(subject, origin, told) {
             // A program that sends what it reads is both ends of it.
             let whole = told.filter(|told| !covers(*told, span));
-            return Some(Flow { span, source: whole.unwrap_or(source), end, from });
+            let source = Some(whole.unwrap_or(source)).filter(|source| *source != span);
+            return Some(Flow { span, source, end, from });
         }
     }
-    told.map(|source| Flow { span, source, end: None, from: String::new() })
+    told.map(|source| Flow { span, source: Some(source), end: None, from: String::new() })
 }
 
 /// Where what the effect works with comes from. A deletion says it with the argument that names what is deleted.

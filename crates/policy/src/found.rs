@@ -86,19 +86,21 @@ impl Found {
     /// The verdict. What flows is one finding, which names both ends: those of the ends themselves say nothing more.
     pub(crate) fn verdict(self, grant: Grant) -> Verdict {
         let all: Vec<(&Finding, &About)> = self.findings.iter().zip(&self.about).collect();
-        let flows: Vec<&(&Finding, &About)> = all.iter().filter(|(f, _)| f.source.is_some()).collect();
         let stays: Vec<bool> = all
             .iter()
-            .map(|one| !flows.iter().any(|flow| !std::ptr::eq(flow.0, one.0) && includes(flow, one)))
+            .map(|one| !all.iter().any(|other| !std::ptr::eq(other.0, one.0) && includes(other, one)))
             .collect();
         let findings = self.findings.into_iter().zip(stays).filter(|(_, stays)| *stays);
         Verdict::new(findings.map(|(finding, _)| finding).collect(), self.tier, grant)
     }
 }
 
-/// Whether a finding about something that flows says all that another does, with no less weight.
-fn includes(flow: &(&Finding, &About), other: &(&Finding, &About)) -> bool {
-    let same_end = flow.1.end.is_some() && flow.1.end == other.1.effect && other.1.end.is_none();
-    let weaker = other.1.argument || other.0.decision < flow.0.decision;
-    other.0.decision <= flow.0.decision && (same_end || (flow.0.span == other.0.span && weaker))
+/// Whether a finding says all that another does, with no less weight: one about something that flows says what its ends
+/// do, and any other finding about a word says more than that the word is not known.
+fn includes(one: &(&Finding, &About), other: &(&Finding, &About)) -> bool {
+    let same_end = one.1.end.is_some() && one.1.end == other.1.effect && other.1.end.is_none();
+    let same_place = one.0.span == other.0.span;
+    let weaker = one.0.source.is_some() && other.0.decision < one.0.decision;
+    let vaguer = other.1.argument && !one.1.argument;
+    other.0.decision <= one.0.decision && (same_end || (same_place && (weaker || vaguer)))
 }

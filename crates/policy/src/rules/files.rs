@@ -178,7 +178,7 @@ pub(super) const RULES: &[Rule] = &[
         "secrets-searched",
         Three,
         &[on(Kinds::READ).extent(Extent::Tree).covering(secrets)],
-        "Reads everything below {place}, credential stores included. Name the directories that are meant.",
+        "Reads {place}, credential stores included. Name the directories that are meant.",
     )
     .instead("grep -rn PATTERN src"),
     Rule::deny(
@@ -250,8 +250,7 @@ pub(super) const RULES: &[Rule] = &[
         "unknown-deleted",
         Three,
         &[on(Kinds::DELETE).at(Scopes::UNKNOWN)],
-        "Deletes {place}, named{from} in a way that cannot be told from the command; it may be anything. Write the names \
-         out.",
+        "Deletes {place}, by a name{from} that cannot be told from the command; it may be anything. Write the names out.",
     )
     .flow(LISTED)
     .instead("rm FILE…"),
