@@ -128,6 +128,7 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (write(lost(Unknown)), Ask, Allow, "unknown-written"),
         (write(at(Repository, "/home/u/proj/.git/index")), Ask, Ask, "repository-changed"),
         (write(at(Secret, "/home/u/proj/.env")), Ask, Ask, "secret-changed"),
+        (delete(at(Secret, "/home/u/.bash_history")), Deny, Deny, "traces-erased"),
         (write(at(Secret, "/etc/shadow")), Deny, Deny, "secret-of-system-changed"),
         (write(at(System, "/")), Ask, Allow, "outside-written"),
         (
@@ -184,6 +185,12 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
             Ask,
             Allow,
             "decoded-text",
+        ),
+        (
+            EffectKind::Code { language: "lua", text: Some(b"w('/etc/cron.d/x')"), origin: Origins::LITERAL, source: None },
+            Deny,
+            Deny,
+            "protected-in-code",
         ),
         (code("shell", Origins::UNKNOWN), Ask, Allow, "unread-code"),
         (code("terminal", Origins::TERMINAL), Deny, Deny, "terminal-code"),

@@ -6,8 +6,8 @@ use super::scan::Scan;
 use super::tables::Level;
 use super::values;
 use super::words::Role;
-use crate::effect::{EffectKind, Rest, Unknown, WriteMode};
-use crate::value::{Field, Origins, Stream, Value};
+use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
+use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::FileKind;
 
 /// What happens to a value or operand.
@@ -103,7 +103,7 @@ pub(super) fn destination<'a>(
     let target = run.target(&field.value, false);
     let exists = target.rest == Rest::Exact && run.session.world().kind(target.path) == FileKind::Directory;
     let content = content(run, flow, WriteMode::Replace);
-    if !(named || exists || count > 1 || many) {
+    if target.scope == Scope::Harmless || !(named || exists || count > 1 || many) {
         return run.writes(field, mode, content);
     }
     for source in uses.iter().filter(is_source) {
@@ -114,7 +114,15 @@ pub(super) fn destination<'a>(
                 let value = values::joined(run.arena(), &[field.value, slash, name]);
                 run.writes(&Field { value, ..*field }, mode, content);
             }
-            None => run.writes(field, WriteMode::Below, content),
+            // Of a tree, names below it; else one name in it.
+            None if flow.tree => run.writes(field, WriteMode::Below, content),
+            None => {
+                let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
+                let pieces = run.arena().alloc([Piece::Glob(b"*")]);
+                let any = Value { pieces, origins: source.field.value.origins };
+                let value = values::joined(run.arena(), &[field.value, slash, any]);
+                run.writes(&Field { value, many: true, ..*field }, mode, content);
+            }
         }
     }
 }

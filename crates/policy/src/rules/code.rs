@@ -203,6 +203,13 @@ pub(super) const RULES: &[Rule] = &[
         &[TOLD.and(is_remote_control)],
         "Runs code that was not understood, and that both connects to elsewhere and starts programs. Do one of the two.",
     ),
+    Rule::deny(
+        "protected-in-code",
+        Three,
+        &[on(Kinds::CODE).and(names_protected)],
+        "Names a protected file (a start-up file, a device, the configuration of the system or of this firewall) in \
+         {what} code that was not understood and may change it. Show the change and let a person make it.",
+    ),
     Rule::ask(
         "protected-named",
         Three,

@@ -40,6 +40,14 @@ fn may_only(subject: &Subject<'_>) -> bool {
     })
 }
 
+/// The files in which shells keep what was typed.
+fn is_shell_history(subject: &Subject<'_>) -> bool {
+    const FILES: [&[u8]; 5] =
+        [b"/.bash_history", b"/.zsh_history", b"/.sh_history", b"/.history", b"/fish/fish_history"];
+    // A shell adds what was typed by itself.
+    subject.detail() != "append" && FILES.iter().any(|file| subject.path().ends_with(file))
+}
+
 /// The place is known as far as to say what lies there; what may be anywhere is judged as not known.
 fn is_somewhere(subject: &Subject<'_>) -> bool {
     subject.target().is_some_and(|target| target.rest != Rest::Unknown)
@@ -188,6 +196,13 @@ pub(super) const RULES: &[Rule] = &[
         "Changes {place}, where the system keeps passwords or keys. A person has to do that.",
     )
     .floor(),
+    Rule::deny(
+        "traces-erased",
+        Three,
+        &[on(Kinds::CHANGE).at(Scopes::SECRET).and(is_shell_history)],
+        "Changes {place}, the record of what was typed on this machine. Whoever looks for what went wrong needs it, and no \
+         task needs it gone.",
+    ),
     Rule::ask(
         "secret-changed",
         Three,

@@ -55,7 +55,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         .and_then(|k| k.known())
         .is_some_and(|key| scan.levels.iter().any(|level| is_harmless(level, key)));
     let span = key.map_or(run.call.span, |k| k.span);
-    if harmless {
+    // What is taken out again runs nothing, unless it was what another file's setting is hidden by.
+    let removes = scan.has(&["--unset", "--unset-all"])
+        && key.and_then(|k| k.known()).is_some_and(|key| key.to_ascii_lowercase().starts_with(b"alias."));
+    if harmless || removes {
         run.does(EffectKind::Vcs { action: "config" }, span);
     } else {
         run.does(EffectKind::Persist { what: "hook" }, span);
