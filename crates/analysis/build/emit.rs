@@ -18,6 +18,12 @@ pub(crate) struct Image {
 /// The image of these programs. Fails if something does not fit its field.
 pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
     let mut writer = Writer { bytes: vec![0; 4], ..Writer::default() };
+    // The names of the programs lie together, because every command is looked for among them: few pages are touched.
+    let mut names: Vec<&String> = programs.iter().flat_map(|program| &program.names).collect();
+    names.sort();
+    for name in names {
+        writer.text(name)?;
+    }
     let mut named = Vec::new();
     for program in programs {
         let level = writer.level(program, Style::Gnu)?;

@@ -1,7 +1,5 @@
 //! The exit codes, one table: what scripts and hosts may rely on.
 
-use std::process::ExitCode;
-
 /// Why the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -66,11 +64,5 @@ impl Exit {
             Self::Command(code) => code,
             Self::Signal(n) => u8::try_from(128 + n).unwrap_or(255),
         }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit.code())
     }
 }

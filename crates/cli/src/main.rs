@@ -1,6 +1,9 @@
 //! The `shward` command.
 //!
-//! `hook` is answered before anything else is looked at: it is a whole process per command of an agent.
+//! `hook` is answered before anything else is looked at: it is a whole process per command of an agent. For the same
+//! reason the program starts without the set-up of Rust's runtime (see `shward_sandbox::entry!`).
+
+#![no_main]
 
 mod approvals;
 mod args;
@@ -26,15 +29,16 @@ use crate::install::Change;
 use crate::terminal::Fail;
 use shward::reviewing as shown;
 use std::ffi::OsString;
-use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    let mut words = std::env::args_os().skip(1);
+shward_sandbox::entry!(start);
+
+fn start(arguments: Vec<OsString>) -> u8 {
+    let mut words = arguments.into_iter().skip(1);
     let verb = words.next();
     if verb.as_deref() == Some("hook".as_ref()) {
-        return hook::run(words).into();
+        return hook::run(words).code();
     }
-    dispatch(verb, words).into()
+    dispatch(verb, words).code()
 }
 
 fn dispatch(verb: Option<OsString>, words: impl Iterator<Item = OsString>) -> Exit {

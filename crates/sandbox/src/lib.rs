@@ -47,6 +47,7 @@ mod capture;
 mod child;
 mod confinement;
 mod descriptor;
+mod entry;
 mod error;
 mod filter;
 mod init;
@@ -62,6 +63,7 @@ mod spawn;
 mod sys;
 
 pub use capture::Captured;
+pub use entry::start;
 pub use confinement::{Confinement, Limits, Network};
 pub use error::{SandboxError, Stage};
 pub use plan::{Gap, Plan};

@@ -1,0 +1,81 @@
+//! Starting a short-lived program quickly.
+//!
+//! Before `main`, Rust's runtime reads `/proc/self/maps` to find the main thread's stack guard and installs handlers that
+//! explain a stack overflow. In a process that lives half a millisecond that is a fifth of its time. [`entry!`] keeps
+//! what is needed for safety (descriptors 0 to 2 are open, `SIGPIPE` is ignored) and leaves the rest: a stack overflow
+//! still meets the kernel's guard gap and kills the process, only without a message.
+//!
+//! [`entry!`]: crate::entry!
+
+use std::ffi::{CStr, OsString, c_char, c_int};
+use std::os::unix::ffi::OsStringExt;
+
+/// Makes a function from arguments to an exit status the program's entry point.
+///
+/// To be used once, in a binary that says `#![no_main]`. The function gets the arguments with the program's name first.
+///
+/// ```
+/// # #![no_main]
+/// shward_sandbox::entry!(start);
+///
+/// fn start(arguments: Vec<std::ffi::OsString>) -> u8 {
+///     u8::from(arguments.len() != 1)
+/// }
+/// ```
+#[macro_export]
+macro_rules! entry {
+    ($main:path) => {
+        // SAFETY: this is the one function of the program that the C runtime calls by this name.
+        #[unsafe(no_mangle)]
+        extern "C" fn main(
+            count: ::std::ffi::c_int,
+            words: *const *const ::std::ffi::c_char,
+        ) -> ::std::ffi::c_int {
+            // SAFETY: the C runtime passes the argument vector of the process, unchanged.
+            unsafe { $crate::start(count, words, $main) }
+        }
+    };
+}
+
+/// What [`entry!`](crate::entry!) calls: prepares the process, runs `main` and ends the process with its status.
+///
+/// # Safety
+/// `words` points to `count` pointers to C strings that live as long as the process.
+#[doc(hidden)]
+pub unsafe fn start(count: c_int, words: *const *const c_char, main: fn(Vec<OsString>) -> u8) -> c_int {
+    open_standard_descriptors();
+    // SAFETY: changes the disposition of one signal; no other thread exists.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    let count = usize::try_from(count).unwrap_or(0);
+    let arguments = (0..count)
+        .map(|index| {
+            // SAFETY: the caller vouches for `count` pointers to strings.
+            let word = unsafe { CStr::from_ptr(*words.add(index)) };
+            OsString::from_vec(word.to_bytes().to_vec())
+        })
+        .collect();
+    let status = main(arguments);
+    // Not a plain return: this also writes out what standard output still buffers.
+    #[allow(clippy::exit, reason = "the end of main")]
+    std::process::exit(c_int::from(status))
+}
+
+/// A program that is started with descriptor 0, 1 or 2 closed would get the next file that it opens under that number,
+/// and write its messages into it.
+fn open_standard_descriptors() {
+    let entry = |fd| libc::pollfd { fd, events: 0, revents: 0 };
+    let mut three = [entry(0), entry(1), entry(2)];
+    // SAFETY: three valid entries; a timeout of zero returns at once.
+    let found = unsafe { libc::poll(three.as_mut_ptr(), 3, 0) };
+    for each in three {
+        if found < 0 || each.revents & libc::POLLNVAL != 0 {
+            // The lowest free descriptor is the one that is closed, because they are looked at in order.
+            // SAFETY: a constant C string; an open descriptor is made.
+            let fd = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) };
+            if fd > 2 {
+                // SAFETY: closes the descriptor just made, which was not needed.
+                unsafe { libc::close(fd) };
+            }
+        }
+    }
+}
