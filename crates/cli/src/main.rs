@@ -3,9 +3,7 @@
 //! `hook` is answered before anything else is looked at: it is a whole process per command of an agent. For the same
 //! reason the program starts without the set-up of Rust's runtime (see `shward_sandbox::entry!`).
 
-#![cfg_attr(not(test), no_main)]
-// The harness brings its own `main`.
-#![cfg_attr(test, allow(dead_code))]
+#![no_main]
 
 mod approvals;
 mod args;
@@ -32,7 +30,6 @@ use crate::terminal::Fail;
 use shward::reviewing as shown;
 use std::ffi::OsString;
 
-#[cfg(not(test))]
 shward_sandbox::entry!(start);
 
 fn start(arguments: Vec<OsString>) -> u8 {
