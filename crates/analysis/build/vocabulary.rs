@@ -59,6 +59,7 @@ const LANGUAGES: &[&str] = &[
     "python",
     "javascript",
     "perl",
+    "perl-module",
     "ruby",
     "php",
     "lua",

@@ -93,6 +93,11 @@ pub(crate) trait Session<'a> {
     /// Records that the script has written this file with this content, so that reading or executing it later is understood.
     fn wrote(&mut self, target: Target<'a>, content: Stream<'a>);
 
+    /// Runs `inner` over code that is the workspace's own and may run anyway: of all that it does only what is grave and
+    /// certain stays in the plan, and nothing of what it changes is known afterwards. Too many files, or too deep in
+    /// each other, are not followed; nor is anything by a session that knows no files.
+    fn follow(&mut self, _inner: &mut dyn FnMut(&mut dyn Session<'a>)) {}
+
     /// The origins of what is read from this place (secret, environment, file, …).
     fn read_origins(&self, target: &Target<'a>) -> Origins;
 

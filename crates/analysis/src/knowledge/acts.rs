@@ -53,6 +53,9 @@ pub(super) fn acts<'a>(
             act(run, flow, each, endpoints, phase);
         }
     }
+    if phase == Phase::Acting {
+        super::languages::project::follow(run, scan);
+    }
     let bare = scan.operands.is_empty() && scan.command.is_empty() && !scan.lost;
     let executes = scan.given.iter().any(|g| matches!(g.option.role, Role::Code(_) | Role::Script(_)));
     if let Some(level) = scan.levels.last().filter(|_| bare && !executes) {

@@ -107,6 +107,17 @@ pub(super) fn find<'a>(
     if let Some(script) = file.text
         && !is_binary(script)
     {
+        if languages::is_own(session, word, file.origins) {
+            session.emit(
+                EffectKind::Execute { target, origin: word.value.origins },
+                word.span,
+                certainty(word),
+            );
+            session.follow(&mut |session| {
+                run_script(session, call, word, script, file);
+            });
+            return Found::Done(Stream::unknown(Origins::UNKNOWN, call.span));
+        }
         return Found::Done(run_script(session, call, word, script, file));
     }
     session.emit(EffectKind::Execute { target, origin: word.value.origins }, word.span, certainty(word));

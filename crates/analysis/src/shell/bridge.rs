@@ -2,6 +2,7 @@
 
 use super::Interpreter;
 use super::flow::Whereabouts;
+use super::follow;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::{Reentry, Session};
@@ -146,6 +147,23 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         // Where it may not have happened, the file may still be what it was.
         let content = if self.doubt > 0 { Stream { text: None, ..content } } else { content };
         self.file_written(&target, content);
+    }
+
+    fn follow(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+        let Some(purse) = self.following.enter() else { return };
+        let mark = self.state.mark();
+        let (first, invocations) = (self.effects.len(), self.invocations.len());
+        let (budget, current) = (self.budget, self.current);
+        self.budget = budget.lend(purse);
+        inner(self);
+        (self.budget, self.current) = (budget, current);
+        self.state.rewind(&mark);
+        let followed = self.effects.split_off(first.min(self.effects.len()));
+        self.effects.extend(followed.into_iter().filter(follow::is_grave));
+        if self.effects.len() == first {
+            self.invocations.truncate(invocations);
+        }
+        self.following.leave();
     }
 
     fn read_origins(&self, target: &Target<'a>) -> Origins {

@@ -27,6 +27,11 @@ impl Budget {
         }
     }
 
+    /// A purse of its own for work that is not needed: at most this many bytes of text, at the same depth.
+    pub(super) fn lend(&self, bytes: usize) -> Self {
+        Self { depth: self.depth, ..Self::for_length(bytes) }
+    }
+
     /// Which allowance is used up.
     pub(super) const fn exhausted(&self) -> Option<&'static str> {
         self.exhausted

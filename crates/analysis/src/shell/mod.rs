@@ -21,6 +21,7 @@ mod calls;
 mod carriers;
 mod conditions;
 mod flow;
+mod follow;
 mod functions;
 mod io;
 mod loops;
@@ -128,6 +129,7 @@ pub(crate) struct Interpreter<'a, 'w> {
     state: State<'a>,
     io: Io<'a>,
     budget: Budget,
+    following: follow::Following,
     effects: Vec<Effect<'a>>,
     invocations: Vec<Invocation<'a>>,
     /// Functions, loops, sourced files and subshells being run, innermost last.
@@ -197,6 +199,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             state: State::new(arena, flow),
             io: Io::default(),
             budget: Budget::for_length(text.len()),
+            following: follow::Following::default(),
             effects: Vec::new(),
             invocations: Vec::new(),
             frames: Vec::new(),

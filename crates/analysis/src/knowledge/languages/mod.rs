@@ -5,13 +5,16 @@
 
 mod awk;
 mod filters;
+mod javascript;
+mod perl;
+pub(crate) mod project;
 mod python;
 mod report;
 mod sed;
 mod sql;
 
 use super::run::Run;
-use crate::effect::{Certainty, EffectKind};
+use crate::effect::{Certainty, EffectKind, Scope};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
@@ -52,16 +55,20 @@ pub(crate) fn read<'a>(
     if text.origins.contains(Origins::DECODED) {
         hidden(session, language, text, span);
     }
-    let reader = match language {
+    match language {
         "shell" => return session.run_text(source, Dialect::Posix, arguments, stdin, Reentry::New, span),
-        "python" => python::read,
+        "python" | "javascript" | "perl" => {}
         _ => {
             unread(session, language, text, span);
             return Stream::unknown(Origins::UNKNOWN, span);
         }
-    };
+    }
     let mut report = Report::new(session, language, text, stdin, span);
-    reader(&mut report, source, arguments);
+    match language {
+        "python" => python::read(&mut report, source, arguments),
+        "javascript" => javascript::read(&mut report, source),
+        _ => perl::read(&mut report, source, perl::Given::default()),
+    }
     report.finish()
 }
 
@@ -111,8 +118,31 @@ pub(crate) fn run<'a>(
                 Stream::unknown(Origins::UNKNOWN, span)
             });
         }
+        ("perl-module", Some(name)) => {
+            if !perl::is_harmless_module(name) {
+                run.streamed_code("perl", text, span);
+            }
+            return Stream::EMPTY;
+        }
+        ("perl-module", None) => {
+            run.streamed_code("perl", text, span);
+            return Stream::unknown(Origins::UNKNOWN, span);
+        }
+        ("perl", Some(source)) if run.name == "perl" => {
+            let stdin = if text == run.call.stdin { Stream::EMPTY } else { run.call.stdin };
+            let argv = run.call.argv;
+            if text.origins.contains(Origins::DECODED) {
+                hidden(run.session, language, text, span);
+            }
+            let mut report = Report::new(run.session, "perl", text, stdin, span);
+            perl::read(&mut report, source, perl::Given { argv });
+            return report.finish();
+        }
         ("sql", Some(source)) => {
             let stdin = if text == run.call.stdin { Stream::EMPTY } else { run.call.stdin };
+            if text.origins.contains(Origins::DECODED) {
+                hidden(run.session, language, text, span);
+            }
             let mut report = Report::new(run.session, "sql", text, stdin, span);
             sql::read(&mut report, run.name, source);
             return report.finish();
@@ -139,6 +169,14 @@ pub(crate) fn script<'a>(
         return standard_input(on, language, all);
     }
     let content = on.session.file_text(&file.value);
+    if content.text.is_some() && is_own(on.session, file, content.origins) {
+        on.executes(file);
+        let (stdin, name) = (on.call.stdin, on.name);
+        let arguments = all;
+        on.session
+            .follow(&mut |session| follow_own(session, language, name, content, arguments, stdin, file.span));
+        return Stream::unknown(Origins::UNKNOWN, file.span);
+    }
     if let (Some(text), "shell") = (content.text, language)
         && !OTHER_SHELLS.contains(&on.name)
     {
@@ -158,6 +196,34 @@ pub(crate) fn script<'a>(
         on.streamed_code(language, content, file.span);
     }
     Stream::unknown(Origins::UNKNOWN, file.span)
+}
+
+/// Whether a file is the workspace's own code, which may run: it lies there, and this command has not put it there.
+pub(crate) fn is_own<'a>(session: &mut dyn Session<'a>, file: &Field<'a>, origins: Origins) -> bool {
+    let target = session.target(&file.value);
+    matches!(target.scope, Scope::Workspace | Scope::Product) && !origins.intersects(NOT_OF_THE_PROJECT)
+}
+
+/// Reads the workspace's own code, for what is grave in it.
+fn follow_own<'a>(
+    session: &mut dyn Session<'a>,
+    language: &'static str,
+    name: &'static str,
+    content: Stream<'a>,
+    arguments: &'a [Field<'a>],
+    stdin: Stream<'a>,
+    span: Span,
+) {
+    match (language, content.text) {
+        ("shell", Some(_)) if OTHER_SHELLS.contains(&name) => {}
+        ("shell", Some(text)) => {
+            session.run_text(text, dialect(name), arguments, stdin, Reentry::New, span);
+        }
+        ("python" | "javascript" | "perl", Some(_)) => {
+            read(session, language, content, arguments, stdin, span);
+        }
+        _ => {}
+    }
 }
 
 /// Standard input is program text.

@@ -205,8 +205,15 @@ impl<'a> Reader<'_, '_, 'a> {
             return Val::Data;
         }
         let first = arguments.positional.first().copied();
+        if let Some(Val::Object(_)) = first {
+            // Standard input, a connection.
+            self.report.unseen_code("python", self.report.stdin.origins);
+            return Val::Data;
+        }
         if let Some(Val::Text(value) | Val::Path(value)) = first {
-            if value.known().is_some() {
+            // The text itself, or the name of a file (`shelve.open`).
+            let is_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'/' | b'~' | b'-');
+            if value.known().is_some_and(|text| text.iter().all(is_name)) {
                 self.report.reads(Some(&value), false);
             } else {
                 self.report.unseen_code("python", value.origins);

@@ -127,15 +127,15 @@ fn line(text: &[u8]) -> &[u8] {
 /// The length of a line that is a command of the client itself.
 fn meta_line(text: &[u8], client: Client) -> Option<usize> {
     let first = text.first()?;
-    let line = line(text);
-    let word = line.iter().take_while(|b| b.is_ascii_alphabetic()).count();
-    let word = line.get(..word)?.to_ascii_lowercase();
+    // Longer than any of these words.
+    let word: Vec<u8> =
+        text.iter().take(24).take_while(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect();
     let own = match client {
         Client::Sqlite => *first == b'.',
         Client::Mysql => super::client::is_mysql_word(&word),
         _ => false,
     };
-    own.then_some(line.len())
+    own.then(|| line(text).len())
 }
 
 /// The length of a comment that begins here. The outer `None`: it may be no comment to everyone.

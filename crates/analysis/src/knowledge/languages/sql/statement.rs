@@ -188,7 +188,10 @@ const COMPUTES: &[&str] = &[
 
 /// Words after which a name before a parenthesis is that of a table, an index or a column.
 const NAMES: &[&str] =
-    &["into", "table", "index", "view", "references", "exists", "with", "recursive", "on", "key"];
+    &["pragma", "into", "table", "index", "view", "references", "exists", "with", "recursive", "on", "key"];
+
+/// Most names of a statement's own that are looked for.
+const MAX_LOOKS: u32 = 32;
 
 /// Functions by which a server leaves the database.
 fn leaves(name: &[u8]) -> bool {
@@ -310,6 +313,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// The functions that a statement calls.
     fn calls(&mut self, tokens: &[Token<'a>], words: &[Vec<u8>]) {
         let local = self.client == Client::Sqlite;
+        let mut looks = 0;
         for (at, token) in tokens.iter().enumerate() {
             if *token != Token::Sign(b'(') || at == 0 {
                 continue;
@@ -323,7 +327,11 @@ impl<'a> Reader<'_, '_, 'a> {
                     let computes = COMPUTES.iter().any(|known| known.as_bytes() == name);
                     let number = name.first().is_some_and(u8::is_ascii_digit);
                     if leaves(&name)
-                        || (local && !computes && !declares && !number && !self.is_bound(words, &name))
+                        || (local
+                            && !computes
+                            && !declares
+                            && !number
+                            && !self.is_bound(words, &name, &mut looks))
                     {
                         self.lose();
                     }
@@ -337,7 +345,11 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `WITH a AS (…), b(x) AS (…)`: names that the statement itself gives.
-    fn is_bound(&self, words: &[Vec<u8>], name: &[u8]) -> bool {
+    fn is_bound(&self, words: &[Vec<u8>], name: &[u8], looks: &mut u32) -> bool {
+        *looks += 1;
+        if *looks > MAX_LOOKS {
+            return false;
+        }
         words.first().is_some_and(|first| first == b"with")
             && !leaves(name)
             && {

@@ -1,0 +1,282 @@
+//! What the workspace's own build files tell a program to run: recipes of a Makefile or justfile, scripts of a
+//! package.json. Running them is the project's own business; they are followed only for what is grave
+//! ([`Session::follow`]), and what is not certain of them is left out.
+
+use super::super::run::Run;
+use super::super::scan::Scan;
+use super::super::values;
+use crate::session::Reentry;
+use crate::value::{Origins, Stream, Value};
+use shward_syntax::Dialect;
+use std::collections::BTreeMap;
+
+/// Most recipes that one command is followed into.
+const MAX_RECIPES: usize = 16;
+
+/// Most lines of a build file that are read.
+const MAX_LINES: usize = 4096;
+
+/// Follows what this program takes from the build file in its working directory.
+pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
+    if !matches!(run.name, "make" | "gmake" | "just" | "npm" | "yarn" | "yarnpkg" | "pnpm" | "pn" | "bun") {
+        return;
+    }
+    let operands: Vec<&'a [u8]> = scan.operands.iter().filter_map(|field| field.known()).collect();
+    if operands.len() != scan.operands.len() || scan.narrow {
+        return;
+    }
+    let given = scan.value(&["-f", "--file", "--makefile", "--justfile"]).map(|field| field.known());
+    let span = run.call.span;
+    let file = |run: &mut Run<'_, 'a>, names: &[&'static [u8]]| {
+        let names: Vec<&'a [u8]> = match given {
+            Some(Some(name)) => vec![name],
+            Some(None) => Vec::new(),
+            None => names.to_vec(),
+        };
+        names.into_iter().find_map(|name| {
+            let path = Value::text(run.arena(), name, Origins::FILE);
+            let content = run.session.file_text(&path);
+            // What this same command has written is judged where it is executed.
+            content.text.filter(|_| !content.origins.intersects(super::NOT_OF_THE_PROJECT))
+        })
+    };
+    let commands = match run.name {
+        "make" | "gmake" => file(run, &[b"GNUmakefile", b"makefile", b"Makefile"])
+            .map(|text| Rules::of(text, b':').commands(&operands)),
+        "just" => file(run, &[b"justfile", b"Justfile", b".justfile"])
+            .map(|text| Rules::of(text, b':').commands(&operands)),
+        "npm" | "yarn" | "yarnpkg" | "pnpm" | "pn" | "bun" => file(run, &[b"package.json"])
+            .map(|text| package_scripts(text, run.call.argv.iter().skip(1).filter_map(|f| f.known()))),
+        _ => None,
+    };
+    for command in commands.unwrap_or_default().into_iter().take(MAX_RECIPES) {
+        let text = run.arena().alloc_slice_copy(&command);
+        let stdin = Stream::EMPTY;
+        run.session.follow(&mut |session| {
+            session.run_text(text, Dialect::Posix, &[], stdin, Reentry::New, span);
+        });
+    }
+}
+
+/// What a target needs, and the lines that make it.
+type Recipe<'t> = (Vec<&'t [u8]>, Vec<Vec<u8>>);
+
+/// The rules of a Makefile, or the recipes of a justfile.
+#[derive(Debug, Default)]
+struct Rules<'t> {
+    first: Option<&'t [u8]>,
+    /// What each target needs and runs.
+    targets: BTreeMap<&'t [u8], Recipe<'t>>,
+    variables: BTreeMap<&'t [u8], &'t [u8]>,
+}
+
+impl<'t> Rules<'t> {
+    fn of(text: &'t [u8], separator: u8) -> Self {
+        let mut rules = Self::default();
+        let mut current: Vec<&'t [u8]> = Vec::new();
+        let mut joined: Vec<u8> = Vec::new();
+        for line in text.split(|b| *b == b'\n').take(MAX_LINES) {
+            if let [b'\t' | b' ', ..] = line {
+                let body = line.trim_ascii();
+                if let Some(start) = body.strip_suffix(b"\\") {
+                    joined.extend_from_slice(start);
+                    joined.push(b' ');
+                    continue;
+                }
+                joined.extend_from_slice(body);
+                let whole = std::mem::take(&mut joined);
+                for target in &current {
+                    if let Some((_, commands)) = rules.targets.get_mut(target) {
+                        commands.push(whole.clone());
+                    }
+                }
+                continue;
+            }
+            joined.clear();
+            if line.starts_with(b"#") || line.trim_ascii().is_empty() {
+                continue;
+            }
+            current.clear();
+            let at = line.iter().position(|b| matches!(b, b'=' | b':')).unwrap_or(line.len());
+            let (head, tail) = line.split_at(at);
+            match tail {
+                [b'=', value @ ..] | [b':', b'=', value @ ..] | [b':', b':', b'=', value @ ..] => {
+                    let name = head.trim_ascii().strip_suffix(b"?").unwrap_or(head).trim_ascii();
+                    rules.variables.insert(name, value.trim_ascii());
+                }
+                [first, rest @ ..] if *first == separator => {
+                    let needs: Vec<&[u8]> =
+                        values::words(rest).take_while(|word| !word.starts_with(b"#")).collect();
+                    for target in values::words(head) {
+                        // Parameters of a recipe, attributes, patterns.
+                        if target.iter().any(|b| matches!(b, b'%' | b'$' | b'*' | b'+')) {
+                            continue;
+                        }
+                        if !target.starts_with(b".") {
+                            rules.first.get_or_insert(target);
+                        }
+                        let entry =
+                            rules.targets.entry(target.strip_prefix(b"@").unwrap_or(target)).or_default();
+                        entry.0.extend(needs.iter().copied().take(MAX_RECIPES));
+                        if current.len() >= MAX_RECIPES {
+                            break;
+                        }
+                        current.push(target.strip_prefix(b"@").unwrap_or(target));
+                    }
+                }
+                _ => {}
+            }
+        }
+        rules
+    }
+
+    /// The command lines that making these targets runs, as far as they are known.
+    fn commands(&self, operands: &[&'t [u8]]) -> Vec<Vec<u8>> {
+        let mut wanted: Vec<&[u8]> = operands.iter().copied().filter(|word| !word.contains(&b'=')).collect();
+        if wanted.is_empty() {
+            wanted.extend(self.first);
+        }
+        let mut commands = Vec::new();
+        let mut at = 0;
+        while let Some(target) = wanted.get(at).copied().filter(|_| at < MAX_RECIPES) {
+            at += 1;
+            let Some((needs, lines)) = self.targets.get(target) else { continue };
+            for need in needs {
+                if !wanted.contains(need) && wanted.len() < MAX_RECIPES {
+                    wanted.push(need);
+                }
+            }
+            commands.extend(lines.iter().filter_map(|line| self.expanded(line)));
+        }
+        commands
+    }
+
+    /// A command line with its variables replaced; `None` if one is not known.
+    fn expanded(&self, line: &[u8]) -> Option<Vec<u8>> {
+        let start = line.iter().take_while(|b| matches!(b, b'@' | b'-' | b'+' | b' ')).count();
+        let mut rest = line.get(start..)?;
+        let mut out = Vec::with_capacity(rest.len());
+        while let Some((first, after)) = rest.split_first() {
+            match (first, after) {
+                (b'$', [b'$', more @ ..]) => {
+                    out.push(b'$');
+                    rest = more;
+                }
+                (b'$', [b'(', more @ ..]) | (b'$', [b'{', more @ ..]) => {
+                    let end = more.iter().position(|b| matches!(b, b')' | b'}'))?;
+                    let value = self.variables.get(more.get(..end)?)?;
+                    if value.contains(&b'$') {
+                        return None;
+                    }
+                    out.extend_from_slice(value);
+                    rest = more.get(end + 1..)?;
+                }
+                (b'$', _) => return None,
+                // `{{name}}` of just.
+                (b'{', [b'{', ..]) => return None,
+                (other, _) => {
+                    out.push(*other);
+                    rest = after;
+                }
+            }
+        }
+        Some(out)
+    }
+}
+
+/// The scripts of a package.json that a command line such as `npm run build` or `yarn test` runs, those before and after
+/// included.
+fn package_scripts<'w>(text: &[u8], words: impl Iterator<Item = &'w [u8]>) -> Vec<Vec<u8>> {
+    let words: Vec<&[u8]> = words.filter(|word| !word.starts_with(b"-")).collect();
+    let name = match words.as_slice() {
+        [b"run" | b"run-script" | b"rum" | b"urn", name, ..] => *name,
+        [b"test" | b"t" | b"tst", ..] => b"test",
+        [b"start", ..] => b"start",
+        [b"stop", ..] => b"stop",
+        [b"install" | b"i" | b"ci" | b"add", ..] | [] => b"install",
+        [name, ..] => *name,
+    };
+    let Some(scripts) = member(text, b"scripts") else { return Vec::new() };
+    let before = [b"pre", name].concat();
+    let after = [b"post", name].concat();
+    [before.as_slice(), name, after.as_slice()]
+        .iter()
+        .filter_map(|name| unquoted(member(scripts, name)?))
+        .collect()
+}
+
+/// The value of a member of a JSON object, as its text: a string with its quotes, or an object from its brace on.
+fn member<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
+    let mut rest = text.trim_ascii_start().strip_prefix(b"{")?;
+    let mut depth = 0usize;
+    // A string directly in the object is a name if a colon follows.
+    while let Some((first, after)) = rest.split_first() {
+        match first {
+            b'"' => {
+                let length = string_length(rest)?;
+                let (string, after) = rest.split_at_checked(length)?;
+                let value = after.trim_ascii_start().strip_prefix(b":").map(<[u8]>::trim_ascii_start);
+                if depth == 0
+                    && let Some(value) = value
+                {
+                    if unquoted(string).is_some_and(|found| found == name) {
+                        return Some(value);
+                    }
+                    rest = value;
+                    // A string that is the value is no name.
+                    if value.starts_with(b"\"") {
+                        rest = value.get(string_length(value)?..)?;
+                    }
+                    continue;
+                }
+                rest = after;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        rest = after;
+    }
+    None
+}
+
+fn string_length(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        match text.get(at)? {
+            b'\\' => at += 2,
+            b'"' => return Some(at + 1),
+            _ => at += 1,
+        }
+    }
+}
+
+/// The text of a JSON string; `None` for escapes that a command line does not need.
+fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
+    let inner = text.get(1..string_length(text.strip_prefix(b"\"").map(|_| text)?)? - 1)?;
+    let mut out = Vec::with_capacity(inner.len());
+    let mut rest = inner;
+    while let Some((first, after)) = rest.split_first() {
+        match (first, after) {
+            (b'\\', [escaped @ (b'"' | b'\\' | b'/'), more @ ..]) => {
+                out.push(*escaped);
+                rest = more;
+            }
+            (b'\\', [b'n', more @ ..]) => {
+                out.push(b'\n');
+                rest = more;
+            }
+            (b'\\', [b't', more @ ..]) => {
+                out.push(b'\t');
+                rest = more;
+            }
+            (b'\\', _) => return None,
+            (other, _) => {
+                out.push(*other);
+                rest = after;
+            }
+        }
+    }
+    Some(out)
+}
