@@ -111,6 +111,8 @@ struct Reader<'r, 's, 'a> {
     stars: Vec<&'static modules::Module>,
     /// A star import of a module that is not known.
     foreign_star: bool,
+    /// Bytes that were copied to put texts together.
+    joined: usize,
     /// The arguments after the program.
     arguments: &'a [Field<'a>],
 }
@@ -150,6 +152,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         programs: 0,
         stars: Vec::new(),
         foreign_star: false,
+        joined: 0,
         arguments,
     };
     reader.report.muted = true;
@@ -191,6 +194,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Goes back to the start for the next pass.
     fn start_over(&mut self) {
         self.at = 0;
+        self.joined = 0;
         self.next_base = 0;
         self.depth = 0;
         self.inner = 0;

@@ -4,8 +4,11 @@ use super::Reader;
 use super::expressions::Arguments;
 use super::value::{Object, Val, join};
 use crate::knowledge::values;
-use crate::value::{Origins, Value};
+use crate::value::{Origins, Piece, Value};
 use bumpalo::collections::Vec as BumpVec;
+
+/// Most bytes that are copied to put texts together, in one pass.
+const MAX_JOINED: usize = 2 << 20;
 
 /// The longest text that is computed.
 const MAX_COMPUTED: usize = 64 << 10;
@@ -50,7 +53,12 @@ impl<'a> Reader<'_, '_, 'a> {
     fn operate_text(&mut self, a: &Val<'a>, sign: u8, b: &Val<'a>) -> Val<'a> {
         let arena = self.report.arena;
         match (sign, a, b) {
-            (b'+', Val::Text(x), Val::Text(y)) => Val::Text(self.report.joined(&[*x, *y])),
+            (b'+', Val::Text(x), Val::Text(y)) => {
+                if !self.may_join(&[*x, *y]) {
+                    return Val::Text(Value::unknown(x.origins | y.origins | Origins::DECODED));
+                }
+                Val::Text(self.report.joined(&[*x, *y]))
+            }
             (_, Val::Never, _) | (_, _, Val::Never) => Val::Never,
             (b'+', Val::Text(x), Val::Number(_) | Val::Count) => {
                 Val::Text(self.report.joined(&[*x, self.formatted_value(b)]))
@@ -93,6 +101,16 @@ impl<'a> Reader<'_, '_, 'a> {
             (_, Val::Foreign, _) | (_, _, Val::Foreign) => Val::Foreign,
             _ => Val::Data,
         }
+    }
+
+    /// Whether texts are still put together: a sum of many copies what it has so far each time.
+    fn may_join(&mut self, parts: &[Value<'a>]) -> bool {
+        let length = |piece: &Piece<'a>| match piece {
+            Piece::Text(text) => text.len(),
+            _ => 0,
+        };
+        self.joined += parts.iter().flat_map(|part| part.pieces).map(length).sum::<usize>();
+        self.joined <= MAX_JOINED
     }
 
     /// `old += val`, any number of times.
