@@ -67,8 +67,8 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
         Some(binary) => binary,
         None => batch::build(root)?,
     };
-    let (answers, _) =
-        Batch { binary: &binary, contained: false, home: "/home/dev" }.judge("shward", &samples)?;
+    let (answers, _) = Batch { binary: &binary, contained: false, plan: false, home: "/home/dev" }
+        .judge("shward", &samples)?;
     let bash = ask_bash(&samples)?;
 
     let differences: Vec<Difference<'_>> = samples
@@ -203,7 +203,7 @@ mod tests {
         let script = r#"sed -e 's/.*"id":"\([^"]*[px][^"]*\)".*/{"id":"\1","decision":"deny","findings":[{"rule":"syntax","message":"m"}]}/;t' \
                             -e 's/.*"id":"\([^"]*\)".*/{"id":"\1","decision":"allow","findings":[]}/'"#;
         let binary = fake(directory.path(), script);
-        let batch = Batch { binary: &binary, contained: false, home: "/h" };
+        let batch = Batch { binary: &binary, contained: false, plan: false, home: "/h" };
         let (answers, _) = batch.judge("test", &samples).unwrap();
         let bash = ask_bash(&samples).unwrap();
         let found: Vec<(&str, Kind)> = samples

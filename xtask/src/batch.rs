@@ -2,6 +2,7 @@
 
 use crate::Failure;
 use crate::corpus::Sample;
+use crate::oracle::Plan;
 use crate::progress::Progress;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -36,6 +37,9 @@ pub(crate) struct Answer {
     pub(crate) decision: Option<Decision>,
     #[serde(default)]
     pub(crate) findings: Vec<Finding>,
+    /// Given if it was asked for.
+    #[serde(default)]
+    pub(crate) plan: Option<Plan>,
     /// Given in place of a decision.
     pub(crate) error: Option<String>,
 }
@@ -59,6 +63,8 @@ struct Request<'a> {
 pub(crate) struct Batch<'a> {
     pub(crate) binary: &'a Path,
     pub(crate) contained: bool,
+    /// The plans are wanted as well.
+    pub(crate) plan: bool,
     /// Home directory of the sources that have no other.
     pub(crate) home: &'a str,
 }
@@ -75,6 +81,9 @@ impl Batch<'_> {
         command.args(["check", "--batch", "--frozen"]);
         if self.contained {
             command.arg("--contained");
+        }
+        if self.plan {
+            command.arg("--plan");
         }
         let mut child = command
             .stdin(Stdio::piped())
@@ -211,8 +220,8 @@ mod tests {
         ];
         for (script, expected) in table {
             let binary = fake(directory.path(), &script);
-            let result =
-                Batch { binary: &binary, contained: false, home: "/home/dev" }.judge("test", &samples);
+            let result = Batch { binary: &binary, contained: false, plan: false, home: "/home/dev" }
+                .judge("test", &samples);
             match result {
                 Ok((answers, _)) => assert_eq!((answers.len(), expected), (5000, "")),
                 Err(error) => {

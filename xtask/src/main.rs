@@ -5,6 +5,7 @@
 mod acceptance;
 mod batch;
 mod corpus;
+mod oracle;
 mod progress;
 mod score;
 mod tidy;
@@ -28,6 +29,17 @@ usage: cargo xtask TASK
   acceptance DIR [OPTION]…  compare what is parsed with `bash -n`
       --binary FILE         this shward (default: a release build)
       --json FILE           write each difference, one JSON object per line
+  oracle -- COMMAND         run a command in a closed room; what it did beside what was predicted
+  oracle [OPTION]…          the same for many, which must do nothing that was not predicted
+      --corpus FILE         the commands of a file, but those labelled dangerous; may be repeated
+      --generate N          commands 0 to N of a seed
+      --seed S, --from K    which seed (default: 0), and to begin with command K of it
+      --shell SHELL         bash (default), or dash or busybox started by it
+      --jobs N              rooms at a time (default: one per processor)
+      --record FILE         write all that was observed, one JSON object per run
+      --violations FILE     write what was not predicted, one JSON object per run
+      --json                the result as JSON
+      --binary FILE         this shward (default: a release build)
 ";
 
 /// Why a task ended early, told to a person.
@@ -35,6 +47,11 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
+    if let [part] = arguments.as_slice()
+        && let Some(code) = oracle::part(part)
+    {
+        return code;
+    }
     match run(&arguments) {
         Ok(code) => code,
         Err(error) => {
@@ -50,6 +67,7 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         Some((task, [])) if task == "tidy" => tidy::run(&root),
         Some((task, rest)) if task == "score" => score::run(&root, rest),
         Some((task, rest)) if task == "acceptance" => acceptance::run(&root, rest),
+        Some((task, rest)) if task == "oracle" => oracle::run(&root, rest),
         Some((task, _)) if task == "help" || task == "--help" => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)

@@ -104,7 +104,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
         if options.contained_only { &[Mode::Contained] } else { &[Mode::Check, Mode::Contained] };
     let mut judged = Vec::new();
     for mode in modes {
-        let batch = Batch { binary: &binary, contained: *mode == Mode::Contained, home };
+        let batch = Batch { binary: &binary, contained: *mode == Mode::Contained, plan: false, home };
         let (answers, took) = batch.judge(mode.name(), &samples)?;
         judged.push(Judged { mode: *mode, answers, took });
     }

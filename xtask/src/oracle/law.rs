@@ -1,0 +1,323 @@
+//! The law of inclusion: what was observed lies within what was predicted.
+//!
+//! Works on the JSON of `shward check --plan`, where `null` is what is not known. An unknown covers what it says it
+//! covers: an unknown option what its program does, a construct that was not understood everything.
+
+use super::protocol::{Act, Event, Seen};
+use serde::Deserialize;
+
+/// What was predicted.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) invocations: Vec<Invocation>,
+    pub(crate) effects: Vec<Effect>,
+}
+
+/// A program that may start.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Invocation {
+    pub(crate) program: Option<String>,
+    pub(crate) argv: Vec<Option<String>>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) builtin: bool,
+    pub(crate) span: [u32; 2],
+}
+
+/// Something that may happen.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Effect {
+    pub(crate) kind: String,
+    pub(crate) span: [u32; 2],
+    #[serde(default)]
+    pub(crate) path: Option<String>,
+    #[serde(default)]
+    pub(crate) rest: Option<String>,
+    #[serde(default)]
+    pub(crate) tree: bool,
+    #[serde(default)]
+    pub(crate) detail: Option<String>,
+}
+
+/// Programs that start others of their own accord, which no command names.
+const HELPERS: &[(&str, &[&str])] = &[
+    ("tar", &["gzip", "bzip2", "xz", "zstd", "lzma", "lzop", "lzip", "compress"]),
+    ("zcat", &["gzip"]),
+    ("gunzip", &["gzip"]),
+    ("bzcat", &["bzip2"]),
+    ("which", &["/bin/sh"]),
+    ("egrep", &["grep"]),
+    ("fgrep", &["grep"]),
+    // They compress their temporary files with it only if they are told to; the rest they do themselves.
+    ("diff", &["pr"]),
+];
+
+/// Programs that make the directories above what they write.
+const MAKES_PARENTS: &[&str] = &["mkdir", "install", "cp", "tar", "busybox", "patch"];
+
+/// Programs that write below what was named, if that is a directory: their prediction names the directory.
+const WRITES_INTO: &[&str] = &["cp", "mv", "ln", "install", "link"];
+
+/// Names that programs give to files of their own, which they remove again: the directory is that of the result.
+const TEMPORARY: &[(&str, &str)] = &[
+    ("sed", "sed"),
+    ("sort", "sort"),
+    ("patch", "p"),
+    ("shuf", "shuf"),
+    ("tac", "tac"),
+    ("cp", "Cu"),
+    ("ln", "Cu"),
+    ("tee", "tee"),
+];
+
+impl Plan {
+    /// Whether anything at all would be within the prediction.
+    pub(crate) fn is_open(&self) -> bool {
+        self.effects.iter().any(|effect| self.covers_everything(effect))
+    }
+
+    fn covers_everything(&self, effect: &Effect) -> bool {
+        let detail = effect.detail.as_deref().unwrap_or_default();
+        match effect.kind.as_str() {
+            "code" => detail == "shell",
+            "execute" => effect.path.is_none(),
+            "unknown" => match detail.split(' ').next() {
+                // What it does is the program's doing; of a builtin it is the shell's.
+                Some("option" | "subcommand" | "argument") => {
+                    let mut around = self.around(effect).peekable();
+                    around.peek().is_none()
+                        || around.any(|invocation| invocation.builtin || invocation.program.is_none())
+                }
+                _ => true,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether a program with these very words was predicted.
+    pub(crate) fn names_exactly(&self, argv: &[String]) -> bool {
+        self.invocations.iter().any(|it| {
+            it.argv.len() == argv.len()
+                && it.argv.iter().zip(argv).all(|(word, seen)| word.as_ref() == Some(seen))
+        })
+    }
+
+    /// The invocations that an effect belongs to.
+    fn around(&self, effect: &Effect) -> impl Iterator<Item = &Invocation> {
+        let [start, end] = effect.span;
+        self.invocations.iter().filter(move |it| it.span[0] <= start && end <= it.span[1])
+    }
+
+    /// What happened although it was not predicted.
+    pub(crate) fn violations<'a>(&self, seen: &'a Seen) -> Vec<&'a Event> {
+        if self.is_open() {
+            return Vec::new();
+        }
+        seen.events.iter().filter(|event| !self.covers(event)).collect()
+    }
+
+    fn covers(&self, event: &Event) -> bool {
+        self.effects.iter().any(|effect| self.answers_for(effect, &event.by))
+            || match &event.act {
+                Act::Exec { program, argv, cwd } => {
+                    helper(event.by.last(), program)
+                        || self.invocations.iter().any(|invocation| invocation.is(program, argv, cwd))
+                }
+                Act::Write { path } => self.reaches(path, event, &["write"]),
+                Act::Delete { path } => self.reaches(path, event, &["delete", "write"]),
+                Act::Metadata { path } => self.reaches(path, event, &["metadata", "write"]),
+            }
+    }
+
+    /// Whether this effect says that a program does what is not known, and the program is among those that did it.
+    fn answers_for(&self, effect: &Effect, by: &[String]) -> bool {
+        let did = |program: &str| by.iter().any(|name| name == base(program));
+        match effect.kind.as_str() {
+            "execute" => effect.path.as_deref().is_some_and(did),
+            // Of an interpreter: it is a program that the shell started.
+            "code" | "package" | "vcs" => !by.is_empty(),
+            "unknown" => self.around(effect).any(|it| it.program.as_deref().is_some_and(did)),
+            _ => false,
+        }
+    }
+
+    fn reaches(&self, path: &str, event: &Event, kinds: &[&str]) -> bool {
+        let by = event.by.last().map_or("", String::as_str);
+        let temporary =
+            TEMPORARY.iter().any(|(program, prefix)| *program == by && base(path).starts_with(prefix));
+        let (directory, _) = path.rsplit_once('/').unwrap_or_default();
+        self.effects.iter().filter(|effect| kinds.contains(&effect.kind.as_str())).any(|effect| {
+            let target = effect.path.as_deref().unwrap_or_default();
+            effect.reaches(path)
+                || (WRITES_INTO.contains(&by) && directory == target)
+                || (MAKES_PARENTS.contains(&by) && is_below(target, path))
+                || (temporary && (is_below(target, directory) || directory == "/tmp"))
+        }) || (temporary && directory == "/tmp")
+    }
+}
+
+impl Invocation {
+    /// Whether this is the program that was executed. A `null` stands for any number of words.
+    fn is(&self, program: &str, argv: &[String], cwd: &str) -> bool {
+        if self.cwd.as_deref().is_some_and(|predicted| predicted != cwd) {
+            return false;
+        }
+        let whole = matches(&self.argv, argv);
+        // `exec -a` and the like give it another name.
+        let renamed = self.program.as_deref() == Some(program)
+            && matches(self.argv.get(1..).unwrap_or_default(), argv.get(1..).unwrap_or_default());
+        whole || renamed
+    }
+}
+
+impl Effect {
+    fn reaches(&self, path: &str) -> bool {
+        let target = self.path.as_deref().unwrap_or_default();
+        match self.rest.as_deref() {
+            Some("unknown") => path.starts_with(target),
+            Some(_) => target.is_empty() || path == target || is_below(path, target),
+            None => {
+                path == target
+                    || ((self.tree || self.detail.as_deref() == Some("below")) && is_below(path, target))
+            }
+        }
+    }
+}
+
+fn helper(by: Option<&String>, program: &str) -> bool {
+    let by = by.map_or("", String::as_str);
+    HELPERS.iter().any(|(name, started)| *name == by && started.contains(&program))
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_below(path: &str, directory: &str) -> bool {
+    match directory.strip_suffix('/').unwrap_or(directory) {
+        "" => !directory.is_empty(),
+        directory => path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')),
+    }
+}
+
+/// Whether words fit a pattern in which `None` is any number of words. Linear in their product.
+fn matches(pattern: &[Option<String>], words: &[String]) -> bool {
+    // `fits` says of how many of the words the pattern so far may be the beginning.
+    let mut fits = vec![false; words.len() + 1];
+    if let Some(first) = fits.first_mut() {
+        *first = true;
+    }
+    for part in pattern {
+        let mut next = vec![false; words.len() + 1];
+        match part {
+            None => {
+                let mut any = false;
+                for (after, before) in next.iter_mut().zip(&fits) {
+                    any |= *before;
+                    *after = any;
+                }
+            }
+            Some(word) => {
+                for ((after, before), seen) in next.iter_mut().skip(1).zip(&fits).zip(words) {
+                    *after = *before && seen == word;
+                }
+            }
+        }
+        fits = next;
+    }
+    fits.last().copied().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(json: &serde_json::Value) -> Plan {
+        serde_json::from_value(json.clone()).unwrap()
+    }
+
+    fn covered(plan: &Plan, event: serde_json::Value) -> bool {
+        let seen = Seen { events: vec![serde_json::from_value(event).unwrap()], limit: None };
+        plan.violations(&seen).is_empty()
+    }
+
+    #[test]
+    fn words_fit_patterns() {
+        type Row = (&'static [Option<&'static str>], &'static [&'static str], bool);
+        let table: &[Row] = &[
+            (&[], &[], true),
+            (&[None], &[], true),
+            (&[None], &["a", "b"], true),
+            (&[Some("a")], &["a"], true),
+            (&[Some("a")], &["b"], false),
+            (&[Some("a")], &["a", "b"], false),
+            (&[Some("a"), None, Some("c")], &["a", "x", "y", "c"], true),
+            (&[Some("a"), None, Some("c")], &["a", "x", "y"], false),
+        ];
+        for (pattern, words, expected) in table {
+            let pattern: Vec<_> = pattern.iter().map(|part| part.map(str::to_owned)).collect();
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(matches(&pattern, &words), *expected, "{pattern:?} {words:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_predicted_is_a_violation() {
+        let plan = plan(&serde_json::json!({
+            "invocations": [
+                {"program": "cp", "argv": ["cp", "a", null], "cwd": "/w", "builtin": false, "span": [0, 6]},
+                {"program": "xyz", "argv": ["xyz"], "cwd": null, "builtin": false, "span": [8, 11]},
+            ],
+            "effects": [
+                {"kind": "write", "span": [5, 6], "path": "/w/b"},
+                {"kind": "delete", "span": [5, 6], "path": "/w/d", "tree": true},
+                {"kind": "execute", "span": [8, 11], "path": "xyz"},
+            ],
+        }));
+        let exec = |program: &str, argv: &[&str], cwd: &str, by: &[&str]| serde_json::json!({"act": "exec", "program": program, "argv": argv, "cwd": cwd, "by": by});
+        let file =
+            |act: &str, path: &str, by: &[&str]| serde_json::json!({"act": act, "path": path, "by": by});
+        for (event, expected) in [
+            (exec("cp", &["cp", "a", "b"], "/w", &[]), true),
+            (exec("cp", &["cp", "a", "b"], "/v", &[]), false),
+            (exec("cp", &["cp", "x", "b"], "/w", &[]), false),
+            (exec("rm", &["rm"], "/w", &[]), false),
+            (exec("rm", &["rm"], "/w", &["xyz"]), true),
+            (file("write", "/w/b", &["cp"]), true),
+            (file("write", "/w/b/a", &["cp"]), true),
+            (file("write", "/w/b/a", &[]), false),
+            (file("write", "/w/c", &["cp"]), false),
+            (file("delete", "/w/d/e/f", &["rm"]), true),
+            (file("delete", "/w/dd", &["rm"]), false),
+            (file("metadata", "/w/d", &["chmod"]), false),
+            (file("delete", "/", &["bash", "xyz"]), true),
+        ] {
+            assert_eq!(covered(&plan, event.clone()), expected, "{event}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_covers_what_it_says() {
+        let with = |kind: &str, detail: &str, builtin: bool| {
+            plan(&serde_json::json!({
+                "invocations": [
+                    {"program": "cp", "argv": ["cp", null], "cwd": "/w", "builtin": builtin, "span": [0, 6]},
+                ],
+                "effects": [{"kind": kind, "span": [3, 6], "detail": detail}],
+            }))
+        };
+        let by = |by: &[&str]| serde_json::json!({"act": "delete", "path": "/x", "by": by});
+        for (kind, detail, builtin, by_cp, by_other) in [
+            ("unknown", "option --zzz", false, true, false),
+            ("unknown", "argument", false, true, false),
+            ("unknown", "argument", true, true, true),
+            ("unknown", "program", false, true, true),
+            ("unknown", "construct eval", false, true, true),
+            ("code", "shell", false, true, true),
+            ("write", "replace", false, false, false),
+        ] {
+            let plan = with(kind, detail, builtin);
+            let seen = [covered(&plan, by(&["cp"])), covered(&plan, by(&["mv"]))];
+            assert_eq!(seen, [by_cp, by_other], "{kind} {detail}");
+        }
+    }
+}

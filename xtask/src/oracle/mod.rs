@@ -1,0 +1,99 @@
+//! `cargo xtask oracle`: real shells as judges. What a command is observed to do in a closed room must lie within what
+//! was predicted for it.
+
+#[cfg(target_arch = "x86_64")]
+mod calls;
+mod campaign;
+mod generate;
+mod law;
+#[cfg(target_arch = "x86_64")]
+mod memory;
+mod options;
+mod protocol;
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "there is no room"))]
+mod room;
+mod show;
+#[cfg(target_arch = "x86_64")]
+mod trace;
+#[cfg_attr(not(target_arch = "x86_64"), path = "elsewhere.rs")]
+mod worker;
+
+use crate::Failure;
+use crate::batch;
+use campaign::{Campaign, Candidate};
+use options::{Options, Shell};
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) use law::Plan;
+pub(crate) use worker::part;
+
+/// How many commands are predicted and run at a time.
+const CHUNK: usize = 2000;
+
+pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure> {
+    let options = Options::parse(arguments)?;
+    let binary = match &options.binary {
+        Some(binary) => binary.clone(),
+        None => batch::build(root)?,
+    };
+    if let Some(command) = &options.command {
+        let candidate = Candidate::new("command".to_owned(), in_shell(options.shell, command), None);
+        return show::command(&binary, &candidate, options.json);
+    }
+    let mut campaign = Campaign::new(binary, &options)?;
+    let known: Vec<Candidate> = corpora(&options)?;
+    for chunk in known.chunks(CHUNK) {
+        campaign.run(chunk)?;
+    }
+    let corpus: Vec<&str> = known.iter().map(|candidate| candidate.command.as_str()).collect();
+    let mut next = options.from;
+    while next < options.generate {
+        let end = options.generate.min(next + CHUNK);
+        let candidates: Vec<Candidate> = (next..end)
+            .map(|number| {
+                let command = generate::command(options.seed, number, &corpus);
+                Candidate::new(format!("{}:{number}", options.seed), in_shell(options.shell, &command), None)
+            })
+            .collect();
+        campaign.run(&candidates)?;
+        next = end;
+        eprintln!(
+            "{next} of {} generated; to go on from here: --seed {} --from {next}",
+            options.generate, options.seed
+        );
+    }
+    campaign.report(options.json)
+}
+
+/// The commands of the files, without those that are labelled as dangerous: they are analysed and never run.
+fn corpora(options: &Options) -> Result<Vec<Candidate>, Failure> {
+    let mut candidates = Vec::new();
+    for path in &options.corpus {
+        for (number, line) in (1..).zip(fs::read_to_string(path)?.lines()) {
+            let row: serde_json::Value = serde_json::from_str(line)
+                .map_err(|error| format!("{}:{number}: {error}", path.display()))?;
+            let text = |key: &str| row.get(key).and_then(serde_json::Value::as_str);
+            let bash = text("shell").is_none_or(|shell| shell.starts_with("bash"));
+            if text("label") == Some("dangerous") || text("mode") == Some("interactive") || !bash {
+                continue;
+            }
+            let command =
+                text("command").ok_or_else(|| format!("{}:{number}: no command", path.display()))?;
+            let id = text("id").map_or_else(|| number.to_string(), str::to_owned);
+            let cwd = text("cwd").filter(|cwd| room::WRITABLE.contains(cwd));
+            candidates.push(Candidate::new(id, in_shell(options.shell, command), cwd));
+        }
+    }
+    Ok(candidates)
+}
+
+fn in_shell(shell: Shell, command: &str) -> String {
+    let quoted = format!("'{}'", command.replace('\'', r"'\''"));
+    match shell {
+        Shell::Bash => command.to_owned(),
+        Shell::Dash => format!("dash -c {quoted}"),
+        Shell::Busybox => format!("busybox sh -c {quoted}"),
+    }
+}
