@@ -40,7 +40,7 @@ pub(crate) struct Effect {
 
 /// Programs that start others of their own accord, which no command names.
 const HELPERS: &[(&str, &[&str])] = &[
-    ("tar", &["gzip", "bzip2", "xz", "zstd", "lzma", "lzop", "lzip", "compress"]),
+    ("tar", &["/bin/sh", "gzip", "bzip2", "xz", "zstd", "lzma", "lzop", "lzip", "compress"]),
     ("zcat", &["gzip"]),
     ("gunzip", &["gzip"]),
     ("bzcat", &["bzip2"]),
@@ -97,7 +97,11 @@ impl Plan {
     pub(crate) fn names_exactly(&self, argv: &[String]) -> bool {
         self.invocations.iter().any(|it| {
             it.argv.len() == argv.len()
-                && it.argv.iter().zip(argv).all(|(word, seen)| word.as_ref() == Some(seen))
+                && it
+                    .argv
+                    .iter()
+                    .zip(argv)
+                    .all(|(word, seen)| word.as_ref().is_some_and(|word| same(word, seen)))
         })
     }
 
@@ -119,7 +123,7 @@ impl Plan {
         self.effects.iter().any(|effect| self.answers_for(effect, &event.by))
             || match &event.act {
                 Act::Exec { program, argv, cwd } => {
-                    helper(event.by.last(), program)
+                    helper(&event.by, program)
                         || self.invocations.iter().any(|invocation| invocation.is(program, argv, cwd))
                 }
                 Act::Write { path } => self.reaches(path, event, &["write"]),
@@ -132,7 +136,11 @@ impl Plan {
     fn answers_for(&self, effect: &Effect, by: &[String]) -> bool {
         let did = |program: &str| by.iter().any(|name| name == base(program));
         match effect.kind.as_str() {
-            "execute" => effect.path.as_deref().is_some_and(did),
+            // A script is run by the interpreter that it was given to.
+            "execute" => {
+                effect.path.as_deref().is_some_and(did)
+                    || self.around(effect).any(|it| it.program.as_deref().is_some_and(did))
+            }
             // Of an interpreter: it is a program that the shell started.
             "code" | "package" | "vcs" => !by.is_empty(),
             "unknown" => self.around(effect).any(|it| it.program.as_deref().is_some_and(did)),
@@ -144,11 +152,11 @@ impl Plan {
         let by = event.by.last().map_or("", String::as_str);
         let temporary =
             TEMPORARY.iter().any(|(program, prefix)| *program == by && base(path).starts_with(prefix));
-        let (directory, _) = path.rsplit_once('/').unwrap_or_default();
+        let directory = parent(path);
         self.effects.iter().filter(|effect| kinds.contains(&effect.kind.as_str())).any(|effect| {
             let target = effect.path.as_deref().unwrap_or_default();
             effect.reaches(path)
-                || (WRITES_INTO.contains(&by) && directory == target)
+                || (WRITES_INTO.contains(&by) && (is_below(path, target) || parent(target) == path))
                 || (MAKES_PARENTS.contains(&by) && is_below(target, path))
                 || (temporary && (is_below(target, directory) || directory == "/tmp"))
         }) || (temporary && directory == "/tmp")
@@ -183,19 +191,33 @@ impl Effect {
     }
 }
 
-fn helper(by: Option<&String>, program: &str) -> bool {
-    let by = by.map_or("", String::as_str);
-    HELPERS.iter().any(|(name, started)| *name == by && started.contains(&program))
+fn helper(by: &[String], program: &str) -> bool {
+    HELPERS.iter().any(|(name, started)| by.iter().any(|by| by == name) && started.contains(&program))
 }
 
 fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
 fn is_below(path: &str, directory: &str) -> bool {
     match directory.strip_suffix('/').unwrap_or(directory) {
         "" => !directory.is_empty(),
         directory => path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/')),
+    }
+}
+
+/// Whether a word is the predicted one. Of the descriptors behind process substitutions only the shell knows the numbers.
+fn same(predicted: &str, seen: &str) -> bool {
+    const PLACE: &str = "/dev/fd/";
+    predicted == seen || {
+        let mut parts = [predicted, seen].map(|word| word.split(PLACE));
+        let [predicted, seen] = &mut parts;
+        let rest = |part: &str| part.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+        predicted.next() == seen.next() && predicted.map(rest).eq(seen.map(rest))
     }
 }
 
@@ -218,7 +240,7 @@ fn matches(pattern: &[Option<String>], words: &[String]) -> bool {
             }
             Some(word) => {
                 for ((after, before), seen) in next.iter_mut().skip(1).zip(&fits).zip(words) {
-                    *after = *before && seen == word;
+                    *after = *before && same(word, seen);
                 }
             }
         }

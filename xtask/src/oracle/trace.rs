@@ -460,5 +460,6 @@ fn is_inert(path: &str) -> bool {
         ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
     devices.contains(&path)
         || ["/dev/fd/", "/proc/self/fd/", "/tmp/sh-thd."].iter().any(|place| path.starts_with(place))
+        || (path.starts_with("/proc/") && path.contains("/fd/"))
         || path.is_empty()
 }

@@ -86,10 +86,13 @@ impl<'a> Interpreter<'a, '_> {
                     None => builder.unknown(quoted, value.origins),
                 },
                 Got::Unset => {
-                    if let Some(value) = self.transformed(parameter, &Value::EMPTY, span) {
-                        builder.value(&value, quoted);
-                    } else {
+                    // For what the operands do. What is not set stays so: not even `@Q` makes quotes of it, and no
+                    // pattern matches it. Only its attributes can be told.
+                    self.transformed(parameter, &Value::EMPTY, span);
+                    if matches!(parameter.operation, ParameterOperation::Transform(b'a' | b'A')) {
                         builder.unknown(quoted, Origins::LITERAL);
+                    } else {
+                        builder.value(&Value::EMPTY, quoted);
                     }
                 }
                 Got::Any(origins, _) => {
