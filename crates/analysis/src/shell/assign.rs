@@ -61,7 +61,7 @@ impl<'a> Interpreter<'a, '_> {
         {
             value = Value::unknown(value.origins);
         }
-        if self.unsure > 0 {
+        if self.unsure > 0 || is_read_only_by_nature(name) {
             value = Value::unknown(value.origins);
         }
         let exported = slot.flags.has(Flags::EXPORTED) || self.state.flow.options.may(Opt::AllExport);
@@ -302,6 +302,11 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
     }
+}
+
+/// Variables that bash makes read-only: an assignment fails, and the rest of the line is not run.
+fn is_read_only_by_nature(name: &[u8]) -> bool {
+    matches!(name, b"BASHOPTS" | b"BASH_VERSINFO" | b"EUID" | b"PPID" | b"SHELLOPTS" | b"UID")
 }
 
 /// Variables that bash evaluates as arithmetic whenever they are assigned.

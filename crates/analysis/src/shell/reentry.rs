@@ -99,11 +99,12 @@ impl<'a> Interpreter<'a, '_> {
         self.outer_frames = self.frames.len();
         self.dialect = dialect;
         self.elsewhere |= how == Reentry::Elsewhere;
-        let output = self.isolated(|shell| {
-            shell.become_new_shell(dialect, arguments);
-            shell.captured(stdin, |shell| {
+        // What its traps write is captured as well.
+        let output = self.captured(stdin, |shell| {
+            shell.isolated(|shell| {
+                shell.become_new_shell(dialect, arguments);
                 shell.run_here(text, None, span);
-            })
+            });
         });
         (self.dialect, self.elsewhere, self.outer_frames) = outer;
         output

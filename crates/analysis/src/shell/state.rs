@@ -125,6 +125,9 @@ impl Flags {
     /// What is not known of it is a number, or was in the environment before: arithmetic evaluates it without harm.
     pub(super) const TRUSTED: Self = Self(1 << 9);
 
+    /// `readonly`: what is assigned later is not taken.
+    pub(super) const READ_ONLY: Self = Self(1 << 10);
+
     /// What is derived from the value and ends with it.
     pub(super) const GUESSED: Self = Self(Self::NUMBER.0 | Self::DECLARED.0 | Self::TRUSTED.0);
 
@@ -266,8 +269,13 @@ impl<'a> State<'a> {
         self.slots.get(id.0 as usize).map_or(Slot::INITIAL, |named| named.slot)
     }
 
-    /// Gives a name a new slot, and notes the old one.
-    pub(super) fn set(&mut self, space: Space, name: &'a [u8], slot: Slot<'a>) {
+    /// Gives a name a new slot, and notes the old one. A read-only variable may keep what it has.
+    pub(super) fn set(&mut self, space: Space, name: &'a [u8], mut slot: Slot<'a>) {
+        let old = self.get(space, name);
+        if space == Space::Variable && old.flags.has(Flags::READ_ONLY) && old.content != slot.content {
+            slot.content = Content::Unknown(old.origins().union(slot.origins()));
+            slot.flags = slot.flags.without(Flags::GUESSED).with(Flags::READ_ONLY);
+        }
         let id = match self.find(space, name) {
             Some(id) => id,
             None => {

@@ -21,6 +21,12 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         }
     }
     let operands = scan.operands.into_bump_slice();
+    // A lone dash ends the options and is none, unless they have ended before.
+    let ended = run.call.argv.iter().any(|word| word.known() == Some(b"--"));
+    let operands = match operands.split_first() {
+        Some((first, rest)) if first.known() == Some(b"-") && !ended => rest,
+        _ => operands,
+    };
     // `-n` reads and runs nothing.
     let runs = !scan.given.iter().any(|given| given.name == "-n");
     if scan.given.iter().any(|given| given.name == "-c") {

@@ -19,6 +19,7 @@ struct Wanted {
     local: bool,
     functions: bool,
     prints: bool,
+    read_only: bool,
 }
 
 impl<'a> Interpreter<'a, '_> {
@@ -32,7 +33,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         match name {
             b"export" => wanted.add = Flags::EXPORTED,
-            b"readonly" => {}
+            b"readonly" => wanted.read_only = true,
             _ => wanted.local = true,
         }
         let mut arguments = command.argv.get(1..).unwrap_or_default();
@@ -72,7 +73,11 @@ impl<'a> Interpreter<'a, '_> {
                         wanted.prints = true;
                         continue;
                     }
-                    b'r' | b't' | b'I' => continue,
+                    b'r' => {
+                        wanted.read_only |= on;
+                        continue;
+                    }
+                    b't' | b'I' => continue,
                     _ => {
                         self.argument_unknown(field.span);
                         continue;
@@ -99,9 +104,22 @@ impl<'a> Interpreter<'a, '_> {
         }
         for assignment in command.arrays {
             self.declare_array(assignment, wanted);
+            self.protect(assignment.name, wanted);
         }
         for field in arguments {
             self.declare_one(field, wanted, command.here);
+            if let Some((name, ..)) = self.split_assignment(&field.value) {
+                let name = crate::shell::assign::split_subscript(name).map_or(name, |(base, _)| base);
+                self.protect(name, wanted);
+            }
+        }
+    }
+
+    /// Makes a variable read-only, if that was asked for.
+    fn protect(&mut self, name: &'a [u8], wanted: Wanted) {
+        if wanted.read_only && !wanted.functions {
+            let slot = self.state.get(Space::Variable, name);
+            self.state.set(Space::Variable, name, Slot { flags: slot.flags.with(Flags::READ_ONLY), ..slot });
         }
     }
 

