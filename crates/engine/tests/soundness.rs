@@ -11,15 +11,14 @@ use std::fs;
 use std::path::Path;
 
 #[allow(dead_code, reason = "a test uses less of it than the oracle")]
-mod oracle {
-    #[path = "../../../../xtask/src/oracle/law.rs"]
-    pub(crate) mod law;
-    #[path = "../../../../xtask/src/oracle/protocol.rs"]
-    pub(crate) mod protocol;
-}
+#[path = "../../../xtask/src/oracle/law.rs"]
+mod law;
+#[allow(dead_code, reason = "a test uses less of it than the oracle")]
+#[path = "../../../xtask/src/oracle/protocol.rs"]
+mod protocol;
 
-use oracle::law::Plan;
-use oracle::protocol::Seen;
+use law::Plan;
+use protocol::Seen;
 
 #[derive(Deserialize)]
 struct Observation {

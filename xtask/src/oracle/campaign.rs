@@ -130,6 +130,7 @@ impl Campaign {
             .zip(&plans)
             .filter_map(|(candidate, plan)| Some((candidate, plan.as_ref()?)))
             .filter(|(candidate, plan)| (all || !plan.is_open()) && !candidate.command.contains('\0'))
+            .filter(|(_, plan)| !plan.needs_interpreter())
             .collect();
         self.count.commands += candidates.len();
         self.count.open += candidates.len() - plans.iter().flatten().filter(|plan| !plan.is_open()).count();

@@ -93,6 +93,14 @@ impl Plan {
         }
     }
 
+    /// Whether the result depends on what an interpreter prints that the room does not have: what is printed by code that
+    /// was read is predicted, and a word in its place proves nothing.
+    pub(crate) fn needs_interpreter(&self) -> bool {
+        const INTERPRETERS: &[&str] = &["python", "perl", "ruby", "node", "php", "lua", "jq"];
+        let programs = self.invocations.iter().filter_map(|invocation| invocation.program.as_deref());
+        programs.map(base).any(|name| INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter)))
+    }
+
     /// Whether a program with these very words was predicted.
     pub(crate) fn names_exactly(&self, argv: &[String]) -> bool {
         self.invocations.iter().any(|it| {
@@ -200,7 +208,11 @@ fn base(path: &str) -> &str {
 }
 
 fn parent(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+    match path.rsplit_once('/') {
+        Some(("", name)) if !name.is_empty() => "/",
+        Some((directory, _)) => directory,
+        None => "",
+    }
 }
 
 fn is_below(path: &str, directory: &str) -> bool {

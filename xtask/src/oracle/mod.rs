@@ -29,11 +29,18 @@ use std::process::ExitCode;
 pub(crate) use law::Plan;
 pub(crate) use worker::part;
 
+/// The exit code where no room can be made: `EX_UNAVAILABLE`.
+const UNAVAILABLE: u8 = 69;
+
 /// How many commands are predicted and run at a time.
 const CHUNK: usize = 2000;
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure> {
     let options = Options::parse(arguments)?;
+    if let Err(error) = worker::Room::open() {
+        eprintln!("xtask: commands cannot be observed here: {error}");
+        return Ok(ExitCode::from(UNAVAILABLE));
+    }
     let binary = match &options.binary {
         Some(binary) => binary.clone(),
         None => batch::build(root)?,

@@ -1,0 +1,48 @@
+//! Hostile commands end in a verdict, on a small stack. How long that takes is measured by `cargo bench --bench hostile`.
+
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod inputs;
+
+use shward::{Decision, Firewall, MAX_COMMAND, Policy, Request, Setting};
+
+fn decide(command: String) -> Option<Decision> {
+    // The smallest stack that a host may run it on.
+    let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(move || {
+        let firewall = Firewall::new(Policy::default());
+        let request = Request::command(command, "/workspace", "/home/dev");
+        firewall.examine(&request, &Setting::frozen()).ok().map(|checked| checked.decision)
+    });
+    thread.unwrap().join().unwrap()
+}
+
+#[test]
+fn every_family_ends_in_a_verdict() {
+    for (name, input) in inputs::FAMILIES {
+        for size in [10, 1000, 60_000] {
+            let command = input(size);
+            assert!(command.len() < 3 * size + 100, "{name} is much longer than {size}");
+            assert!(decide(command).is_some() || size == 10, "{name}, {size}");
+        }
+    }
+}
+
+/// A dangerous command at the end of what uses up the budgets is not lost from sight.
+#[test]
+fn what_comes_after_a_flood_is_not_allowed() {
+    for (name, input) in inputs::FAMILIES {
+        // What comes after it is its text.
+        if *name == "unterminated documents" {
+            continue;
+        }
+        let decision = decide(format!("{}\nrm -rf /etc", input(20_000)));
+        assert!(decision.is_none_or(|decision| decision > Decision::Allow), "{name}");
+    }
+}
+
+#[test]
+fn the_longest_command_is_judged_and_a_longer_one_is_not() {
+    let command = |length: usize| format!("ls {}", "a".repeat(length - 3));
+    assert_eq!(decide(command(MAX_COMMAND)), Some(Decision::Allow));
+    assert_eq!(decide(command(MAX_COMMAND + 1)), None);
+}
