@@ -1,6 +1,11 @@
 //! The seeds of the fuzz targets, and small changes of them, through the entry functions of those targets.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a panic is how a test fails"
+)]
 
 #[path = "../../../fuzz/entries/engine.rs"]
 mod entries;

@@ -3,7 +3,12 @@
 //! A spelling that means the same to the shell gets an equal or a stricter verdict; layout and comments change nothing;
 //! adding never relaxes; what is allowed together is allowed alone.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a panic is how a test fails"
+)]
 
 use shward::{Decision, Firewall, Policy, Request, Setting};
 

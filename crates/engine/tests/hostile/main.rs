@@ -22,7 +22,8 @@ fn every_family_ends_in_a_verdict() {
         for size in [10, 1000, 60_000] {
             let command = input(size);
             assert!(command.len() < 3 * size + 100, "{name} is much longer than {size}");
-            assert!(decide(command).is_some() || size == 10, "{name}, {size}");
+            let blank = command.trim().is_empty();
+            assert!(blank || decide(command).is_some(), "{name}, {size}");
         }
     }
 }

@@ -210,6 +210,8 @@ impl<'a> Parser<'a> {
                 b':' if value => break true,
                 // Elsewhere bash takes what stands between the colon and the next slash literally.
                 b':' => return self.fail(ErrorCode::AmbiguousTilde, ""),
+                // What a process substitution stands for belongs to the login name.
+                b'<' | b'>' if !self.posix && ahead.peek_second() == b'(' => break false,
                 _ if class(byte) & META != 0 => break true,
                 _ if class(byte) & (QUOTE | GLOB | BRACE | TILDE) != 0 || byte == b'}' || byte == b',' => {
                     break false;

@@ -125,6 +125,9 @@ impl<'a> Interpreter<'a, '_> {
                 }
                 Some(_) => self.assign_unknown(name, value.origins, span),
             }
+        } else {
+            // Arguments cannot be assigned to: the rest of the line is not run.
+            self.unpredictable("an assignment to what cannot be assigned", span);
         }
     }
 
