@@ -201,6 +201,30 @@ fn opaque(words: &[&str]) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// Each of these was run on bash 5.2, which does what the second command does; the first is what a reader may believe.
+const BELIEVED: &[(&str, &str)] = &[
+    // The redirection fails, so the group, with the change of directory in it, is not run.
+    ("{ cd /tmp/x; } < nope; rm -rf src", "rm -rf src"),
+    ("cd /tmp/x > /nope/y; rm -rf src", "rm -rf src"),
+    // What a trap writes at the end of a substitution or of a shell belongs to its output.
+    ("$(trap 'echo rm -rf /etc' EXIT)", "rm -rf /etc"),
+    ("bash -c \"trap 'echo rm -rf /etc' EXIT\" | sh", "rm -rf /etc"),
+    // A lone dash ends the options of a shell and is none.
+    ("bash -c - 'rm -rf /etc'", "rm -rf /etc"),
+    // `@Q` makes no quotes of what is not set, and no pattern matches it.
+    ("unset x; ${x@Q} rm -rf /etc", "rm -rf /etc"),
+    ("unset x; ${x//*/echo} rm -rf /etc", "rm -rf /etc"),
+];
+
+#[test]
+fn the_shell_is_believed() {
+    let firewall = Firewall::new(Policy::default());
+    for (command, same) in BELIEVED {
+        let (seen, expected) = (decide(&firewall, command, false), decide(&firewall, same, false));
+        assert!(seen >= expected, "{command}: {seen:?} instead of {expected:?}");
+    }
+}
+
 /// What containment does not make harmless is asked at least; what is denied when it is understood is not allowed when
 /// it is not, outside of containment.
 #[test]

@@ -4,8 +4,11 @@ use super::Interpreter;
 use super::branches::Ways;
 use super::flow::{Opt, Port};
 use super::io::SinkKind;
+use super::state::Space;
 use crate::value::{Origins, Stream};
-use shward_syntax::{Command, CommandKind, Item, Pipeline, Script, Stage};
+use shward_syntax::{
+    Command, CommandKind, Item, Pipeline, Redirect, RedirectOperator, RedirectTarget, Script, Stage,
+};
 
 impl<'a> Interpreter<'a, '_> {
     /// Runs a script.
@@ -95,6 +98,34 @@ impl<'a> Interpreter<'a, '_> {
         if !self.budget.enter() {
             return;
         }
+        if command.redirects.iter().any(may_fail) {
+            // Then it is not run: neither is the directory changed, nor a variable assigned, nor the shell left.
+            let (mark, clock, before) = (self.state.mark(), self.state.clock(), self.state.flow);
+            self.redirected(command);
+            let after = self.state.flow;
+            let kept = before.places == after.places
+                && (before.ended, before.may_have_ended) == (after.ended, after.may_have_ended)
+                && before.arguments == after.arguments
+                && before.options == after.options;
+            // A file that was not written is not there to be read either.
+            let only_files = self.state.changes(&mark) == 0 || {
+                self.budget.spend(self.state.size());
+                self.state.changed_since(clock).all(|(space, ..)| space == Space::File)
+            };
+            if !(kept && only_files) {
+                let ran = self.state.branch(&mark);
+                self.budget.spend(ran.size());
+                self.state.rewind(&mark);
+                self.state.flow.places.forget_status();
+                self.state.join(&mark, &ran);
+            }
+        } else {
+            self.redirected(command);
+        }
+        self.budget.leave();
+    }
+
+    fn redirected(&mut self, command: &'a Command<'a>) {
         match &command.kind {
             CommandKind::Simple(simple) => self.simple(simple, command),
             CommandKind::Function(function) => self.define(function),
@@ -105,7 +136,6 @@ impl<'a> Interpreter<'a, '_> {
                 self.restore(&before);
             }
         }
-        self.budget.leave();
     }
 
     fn compound(&mut self, kind: &'a CommandKind<'a>, command: &'a Command<'a>) {
@@ -143,5 +173,17 @@ impl<'a> Interpreter<'a, '_> {
                 self.assign_unknown(name, Origins::LITERAL, command.span);
             }
         }
+    }
+}
+
+/// Whether a redirection may fail, so that its command is not run: a file may be missing or forbidden, a descriptor closed.
+fn may_fail(redirect: &Redirect<'_>) -> bool {
+    let RedirectTarget::Word(word) = &redirect.target else { return false };
+    match redirect.operator {
+        RedirectOperator::HereString | RedirectOperator::HereDocument => false,
+        RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => {
+            !matches!(word.bare(), Some(b"0" | b"1" | b"2" | b"-"))
+        }
+        _ => word.bare() != Some(b"/dev/null"),
     }
 }

@@ -123,6 +123,10 @@ impl<'a> Interpreter<'a, '_> {
         if let Some(callback) = given.value(b'C') {
             match callback.known() {
                 // The index and the line, quoted, are added as arguments.
+                Some(text) if ends_open(text) => {
+                    // They would begin a command.
+                    self.unseen_code(Stream::unknown(callback.value.origins, callback.span), callback.span);
+                }
                 Some(text) => {
                     let called = self.arena.alloc_slice_copy(&[text, b" 0 x"].concat());
                     self.doubtful(|shell| shell.run_in_subshell(called, callback.span));
@@ -266,4 +270,10 @@ fn is_harmless(field: &Field<'_>) -> bool {
     field.value.origins == Origins::ENVIRONMENT
         || field.value.origins == Origins::ENVIRONMENT.union(Origins::LITERAL)
         || (!field.many && field.value.origins == Origins::LITERAL)
+}
+
+/// Whether what is added to a command line with a blank begins another command, or ends up somewhere else in it.
+fn ends_open(text: &[u8]) -> bool {
+    let end = text.iter().rposition(|byte| !matches!(byte, b' ' | b'\t')).and_then(|at| text.get(at));
+    matches!(end, None | Some(b';' | b'&' | b'|' | b'(' | b'{' | b'\n' | b'<' | b'>' | b'!' | b'\\'))
 }
