@@ -33,13 +33,14 @@ pub(crate) fn exit(decision: Decision) -> Exit {
 /// The options or the request are wrong, or the decision could not be recorded.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let setting = setting(args);
+    let workspace = ask::Directories::from(args)?.workspace;
     let firewall = if setting.frozen {
-        Firewall::new(setup::policy(args)?)
+        Firewall::new(setup::policy(args, &workspace)?)
     } else if args.has(&BATCH) {
         // Judgements alone: whoever asks for many at once is not about to run them.
-        setup::firewall(args)?
+        setup::firewall(args, &workspace)?
     } else {
-        setup::reviewed(args, Caller::Check)?
+        setup::reviewed(args, &workspace, Caller::Check)?
     };
     if args.has(&BATCH) {
         return batch::run(args, &firewall, &setting);

@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     BadInput,
     /// A file could not be read or written.
     Io,
-    /// The policy is wrong.
+    /// The policy cannot be used.
     BadPolicy,
     /// `run`: the time was over.
     TimedOut,
@@ -34,13 +34,16 @@ pub(crate) enum Exit {
 /// What each code means, for `--help`.
 pub(crate) const TABLE: &[(&str, &str)] = &[
     ("0", "allowed (check), done"),
-    ("1", "the log does not verify (audit verify)"),
+    (
+        "1",
+        "something was found (audit verify: the log does not verify; policy: a remark, a difference, a case that fails)",
+    ),
     ("2", "denied (check, hook)"),
     ("3", "asked (check)"),
     ("64", "wrong usage"),
     ("65", "bad input"),
     ("74", "a file could not be read or written"),
-    ("78", "the policy is wrong"),
+    ("78", "the policy cannot be used; nothing is decided without it"),
     ("124", "run: timed out"),
     ("125", "run: shward failed before running anything"),
     ("126", "run: denied, or asked and not answered"),

@@ -19,8 +19,8 @@ const MAX_LISTED: usize = 40;
 /// # Errors
 /// The options or the request are wrong.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
-    let firewall = Firewall::new(setup::policy(args)?);
     let request = ask::request(args)?;
+    let firewall = Firewall::new(setup::policy(args, &request.workspace)?);
     let mut setting = check::setting(args);
     setting.plan = true;
     let input = |e: shward::BadRequest| Fail::input(e.to_string());

@@ -53,7 +53,11 @@ macro_rules! flags {
 
 flags! {
     HELP = "help" None, "Show this help";
-    PROFILE = "profile" Some("NAME"), "The policy profile: workspace (default), read-only, open";
+    PROFILE = "profile" Some("NAME"), "The policy profile: workspace (default), read-only, strict, argv, tiers, open, command-tool, inspect, sandboxed-shell";
+    POLICY = "policy" Some("FILE"), "A policy file that counts above those of system, user and project";
+    FLOOR = "floor" None, "Show what no policy can allow";
+    WITHIN = "within" Some("PARENT"), "Check that the policy permits no more than the file PARENT";
+    REVOKE = "revoke" None, "Trust the project's file no longer";
     CWD = "cwd" Some("DIR"), "The directory the command starts in (default: the current one)";
     WORKSPACE = "workspace" Some("DIR"), "The directory that the command may change (default: --cwd)";
     HOME = "home" Some("DIR"), "The user's home directory (default: $HOME)";
@@ -86,7 +90,7 @@ flags! {
 }
 
 /// The options of every verb that judges a command.
-static JUDGES: &[&Flag] = &[&PROFILE, &CWD, &WORKSPACE, &HOME, &JSON, &ARGV, &FILE];
+static JUDGES: &[&Flag] = &[&PROFILE, &POLICY, &CWD, &WORKSPACE, &HOME, &JSON, &ARGV, &FILE];
 
 /// The options that say who answers what is asked, and how often may be asked.
 static REVIEWS: &[&Flag] =
@@ -154,7 +158,7 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Answer a coding agent's hook (claude)",
         about: "Reads the host's event from standard input and answers in the host's own format. Any failure is a denial.\n\
                 So is no decision within 20 s. The exit code is 0, or 2 for a denial. `shward install HOST` wires it up.",
-        flags: &[&[&LOG, &PROFILE], REVIEWS, &[&HELP]],
+        flags: &[&[&LOG, &PROFILE, &POLICY], REVIEWS, &[&HELP]],
         examples: &[(
             "echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"cwd\":\"/tmp\",\"tool_input\":{\"command\":\"ls\"}}' | shward hook claude",
             "what Claude Code would be told",
@@ -203,6 +207,37 @@ pub(crate) static VERBS: &[Verb] = &[
         about: "The same command is then denied for ten minutes without asking again. Only a person at a terminal can answer.",
         flags: &[&[&LOG, &JSON, &HELP]],
         examples: &[("shward deny 3fa9c0", "the beginning of an id is enough")],
+    },
+    Verb {
+        name: "policy",
+        usage: "show [--floor]\n       shward policy check [FILE] [--within PARENT]\n       shward policy trust [--revoke]\n       shward policy test FILE\n       shward policy diff OLD NEW\n       shward policy import KIND FILE",
+        summary: "Show, check, trust, test, compare and import policies",
+        about: "`show` tells what is in force and where each value comes from; with --profile, the text of a profile to copy.\n\
+                `check` reads a file and finds rules that can never match or that change nothing. `trust` lets a project's\n\
+                .shward.toml allow, too, until it changes; it asks at a terminal. `test` tries the [[case]]s of a file\n\
+                (command, decision, contained, rule). `diff` tells which decisions of the log would change. `import` turns\n\
+                cmdwall, codex, claude or a list of programs into a policy, and says what is not exact.",
+        flags: &[&[&PROFILE, &POLICY, &CWD, &WORKSPACE, &HOME, &LOG, &FLOOR, &WITHIN, &REVOKE, &JSON, &HELP]],
+        examples: &[
+            ("shward policy show --floor", "what no policy can allow"),
+            ("shward policy show --profile tiers", "the text of a profile, to copy"),
+        ],
+    },
+    Verb {
+        name: "init",
+        usage: "[FILE]",
+        summary: "Write a policy file in which every key is a comment",
+        about: "Without FILE it goes to standard output. A file that exists is not touched.",
+        flags: &[&[&HELP]],
+        examples: &[("shward init", "every key with what it means")],
+    },
+    Verb {
+        name: "schema",
+        usage: "policy",
+        summary: "Print the JSON schema of policy files",
+        about: "Editors check a TOML file against it, and complete its keys.",
+        flags: &[&[&HELP]],
+        examples: &[("shward schema policy", "JSON schema, draft 2020-12")],
     },
     Verb {
         name: "audit",

@@ -94,8 +94,8 @@ fn answer(args: &Args) -> Result<Answer, String> {
         }
         Question::Command(command) => command,
     };
-    let firewall = setup::reviewed(args, Caller::Hook).map_err(|f| f.message)?;
     let request = request(command)?;
+    let firewall = setup::reviewed(args, &request.workspace, Caller::Hook).map_err(|f| f.message)?;
     let mut setting = Setting::others();
     setting.host = Some(claude::HOST);
     let checked = firewall.check(&request, &setting).map_err(|e| e.to_string())?;

@@ -17,6 +17,7 @@ mod flags;
 mod help;
 mod hook;
 mod install;
+mod policy;
 mod reviewers;
 mod run;
 mod setup;
@@ -65,7 +66,9 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
             return terminal::line(&text).map(|()| Exit::Allow);
         }
         "--version" | "-V" => {
-            return terminal::line(concat!("shward ", env!("CARGO_PKG_VERSION"))).map(|()| Exit::Allow);
+            let floor = if shward::policy::UNRESTRICTED { " (unrestricted: without the floor)" } else { "" };
+            return terminal::line(&format!("shward {}{floor}", env!("CARGO_PKG_VERSION")))
+                .map(|()| Exit::Allow);
         }
         _ => {}
     }
@@ -80,6 +83,9 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
         "run" => run::run(&args),
         "install" => install::run(Change::Install, &args),
         "uninstall" => install::run(Change::Uninstall, &args),
+        "policy" => policy::run(&args),
+        "init" => policy::init(&args),
+        "schema" => policy::schema(&args),
         "audit" => audit::run(&args),
         "pending" => approvals::pending(&args),
         "approve" => approvals::approve(&args),

@@ -20,7 +20,7 @@ const MAX_TIMEOUT: u64 = 86_400;
 /// not be built; or the command ran and what became of it could not be told.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let request = ask::request(args).map_err(not_run)?;
-    let firewall = setup::reviewed(args, Caller::Run).map_err(not_run)?;
+    let firewall = setup::reviewed(args, &request.workspace, Caller::Run).map_err(not_run)?;
     let mut options = options(args)?;
     let json = args.has(&JSON);
     let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;

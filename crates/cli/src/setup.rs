@@ -1,36 +1,52 @@
 //! From the options to a [`Firewall`]: policy and log.
 
 use crate::args::Args;
-use crate::flags::{LOG, PROFILE};
+use crate::exit::Exit;
+use crate::flags::{FROZEN, LOG, POLICY, PROFILE};
 use crate::reviewers::{Caller, reviewers};
 use crate::terminal::Fail;
 use shward::audit::Log;
 use shward::reviewing::StateDir;
-use shward::{Firewall, Policy, Profile};
-use std::path::PathBuf;
+use shward::{Firewall, Policy, PolicyError, PolicyPlaces};
+use std::path::{Path, PathBuf};
 
-/// The policy that `--profile` names.
-pub(crate) fn policy(args: &Args) -> Result<Policy, Fail> {
-    let Some(name) = args.text(&PROFILE).map_err(Fail::usage)? else { return Ok(Policy::default()) };
-    match Profile::from_name(name) {
-        Some(profile) => Ok(Policy::new(profile)),
-        None => {
-            let known: Vec<&str> = Profile::ALL.iter().map(|p| p.name()).collect();
-            Err(Fail::usage(format!("unknown profile {name:?}; profiles: {}", known.join(" "))))
-        }
+/// Where the policy for a workspace comes from: the layers of this machine, what the options name, and with `--frozen`
+/// the options alone.
+pub(crate) fn places(args: &Args, workspace: &Path) -> Result<PolicyPlaces, Fail> {
+    let mut places =
+        if args.has(&FROZEN) { PolicyPlaces::none() } else { PolicyPlaces::of_machine(workspace) };
+    places.profile = args.text(&PROFILE).map_err(Fail::usage)?.map(str::to_owned);
+    if let Some(name) = &places.profile
+        && shward::policy::profiles::text(name).is_none()
+    {
+        let known: Vec<&str> = shward::policy::profiles::SHIPPED.iter().map(|(name, _)| *name).collect();
+        return Err(Fail::usage(format!("unknown profile {name:?}; profiles: {}", known.join(" "))));
     }
+    places.explicit = args.get(&POLICY).map(PathBuf::from);
+    Ok(places)
 }
 
-/// A firewall that records into the log of the options.
-pub(crate) fn firewall(args: &Args) -> Result<Firewall, Fail> {
+/// The policy for a workspace.
+pub(crate) fn policy(args: &Args, workspace: &Path) -> Result<Policy, Fail> {
+    places(args, workspace)?.load().map_err(bad_policy)
+}
+
+/// What a policy that cannot be used means for the one who asked.
+pub(crate) fn bad_policy(error: PolicyError) -> Fail {
+    Fail { exit: Exit::BadPolicy, message: error.to_string() }
+}
+
+/// A firewall for a workspace that records into the log of the options.
+pub(crate) fn firewall(args: &Args, workspace: &Path) -> Result<Firewall, Fail> {
+    let policy = policy(args, workspace)?;
     let path = log_path(args)?;
     let log = Log::open(&path).map_err(|e| Fail::io(format!("{e}")))?;
-    Ok(Firewall::new(policy(args)?).with_log(log))
+    Ok(Firewall::new(policy).with_log(log))
 }
 
 /// The same firewall, with whoever the options name to answer what is asked.
-pub(crate) fn reviewed(args: &Args, caller: Caller) -> Result<Firewall, Fail> {
-    let firewall = firewall(args)?;
+pub(crate) fn reviewed(args: &Args, workspace: &Path, caller: Caller) -> Result<Firewall, Fail> {
+    let firewall = firewall(args, workspace)?;
     let reviewers = reviewers(args, caller, firewall.policy())?;
     Ok(firewall.with_reviewers(reviewers))
 }

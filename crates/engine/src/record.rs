@@ -33,7 +33,11 @@ impl Judgement<'_> {
             },
             cwd: Some(Text::from(self.request.cwd.as_os_str().as_bytes())),
             host: self.host.map(str::to_owned),
-            profile: self.policy.name().to_owned(),
+            profile: if shward_policy::UNRESTRICTED {
+                format!("{} (unrestricted)", self.policy.name())
+            } else {
+                self.policy.name().to_owned()
+            },
             policy: Digest::of(&self.policy.canonical()),
             contained: self.contained,
             decision: match self.checked.decision {

@@ -12,7 +12,7 @@ use crate::message::fill;
 use crate::pattern;
 use crate::policy::{Part, Policy};
 use crate::rule::Rule;
-use crate::settings::{NameMatch, Skips, Unlisted};
+use crate::settings::{NameMatch, Origin, Skips, Unlisted};
 use crate::shape;
 use crate::verdict::{Finding, Verdict};
 use shward_analysis::{EffectKind, Plan, Rest, Scope, Source, Unknown, World};
@@ -86,6 +86,9 @@ fn judge_part(
         let subject = Subject::of_invocation(invocation, is_opaque, plan, context);
         judge.subject(&subject, Tier::One, invocation.span);
         judge.lists(&subject, is_opaque, invocation.span);
+        if is_opaque {
+            judge.words(&subject, invocation.span);
+        }
     }
     let mut highest = judge.highest;
     if let Some((source, world)) = asked {
@@ -123,6 +126,15 @@ fn conclude(part: &Part, highest: Tier, found: &mut Found) {
             found.say("tier", decision, highest, message);
         }
     }
+    if settings.deny_asked.as_ref().is_some_and(|set| set.value) {
+        for finding in &mut found.findings {
+            if finding.decision == Decision::Ask {
+                finding.decision = Decision::Deny;
+            }
+        }
+    }
+    // After that: what the rules would ask is refused before a person is asked about the rest.
+    let strictest = found.findings.iter().map(|f| f.decision).max().unwrap_or(Decision::Allow);
     if settings.approve_all.as_ref().is_some_and(|set| set.value) && strictest < Decision::Ask {
         found.say(
             "approval",
@@ -130,13 +142,6 @@ fn conclude(part: &Part, highest: Tier, found: &mut Found) {
             Tier::One,
             "This policy lets a person approve every command. Wait for the answer, and do not ask again.",
         );
-    }
-    if settings.deny_asked.as_ref().is_some_and(|set| set.value) {
-        for finding in &mut found.findings {
-            if finding.decision == Decision::Ask {
-                finding.decision = Decision::Deny;
-            }
-        }
     }
 }
 
@@ -415,16 +420,55 @@ impl Judge<'_> {
             subject,
             "",
         );
+        self.path_denied(message, origin.clone(), span);
+    }
+
+    fn path_denied(&mut self, message: String, origin: Origin, span: Span) {
+        let by_tiers = self.part.settings.by_tier.as_ref().is_some_and(|set| set.value);
         self.found.tell(Finding {
             rule: Cow::Borrowed("path-denied"),
             decision: Decision::Deny,
-            tier: if settings.by_tier.as_ref().is_some_and(|s| s.value) { Tier::Four } else { Tier::Three },
+            tier: if by_tiers { Tier::Four } else { Tier::Three },
             message,
             span,
             source: None,
             suggestion: None,
-            origin: Some(origin.clone()),
+            origin: Some(origin),
         });
+    }
+
+    /// What the lists of places say about the words of a program that is not understood: each that looks like a path, or
+    /// has one after `=`, may be one.
+    fn words(&mut self, subject: &Subject<'_>, span: Span) {
+        let settings = &self.part.settings;
+        if settings.paths_deny.is_empty() && settings.paths_allow.is_none() {
+            return;
+        }
+        let context = subject.context;
+        let cwd = subject.invocation.and_then(|i| i.cwd).unwrap_or(context.cwd);
+        let words = subject.invocation.and_then(|i| i.argv.get(1..)).unwrap_or_default();
+        for word in words.iter().filter_map(shward_analysis::Field::known) {
+            let word = word.rsplit(|b| *b == b'=').next().unwrap_or(word);
+            if !word.contains(&b'/') || word.windows(3).any(|w| w == b"://") {
+                continue;
+            }
+            let path = normalised(word, cwd);
+            let denied = settings.paths_deny.iter().find(|set| pattern::listed(&set.value, &path, context));
+            let outside = settings
+                .paths_allow
+                .as_ref()
+                .filter(|set| !set.value.iter().any(|entry| pattern::listed(entry, &path, context)));
+            if let Some(origin) = denied.map(|set| &set.origin).or(outside.map(|set| &set.origin)) {
+                let shown = String::from_utf8_lossy(&path).into_owned();
+                let message = format!(
+                    "A program that is not known names {shown}, which lies outside the allowed places. Work in those, or ask the \
+                     person who keeps the list."
+                );
+                let origin = origin.clone();
+                self.path_denied(message, origin, span);
+                return;
+            }
+        }
     }
 }
 

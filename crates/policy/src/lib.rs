@@ -5,11 +5,14 @@ mod compiled;
 mod condition;
 mod decide;
 mod decision;
+mod environment;
 mod examples;
 pub mod file;
 mod flow;
 mod found;
 mod grant;
+pub mod import;
+mod lint;
 mod mentions;
 mod message;
 mod pattern;
@@ -21,12 +24,15 @@ pub mod settings;
 mod shape;
 mod spec;
 mod verdict;
+mod within;
 
 pub use argv::{Risk, risk};
 pub use compiled::Compiled;
 pub use decide::{decide, decide_request};
 pub use decision::{Decision, Tier};
+pub use environment::carries_code;
 pub use file::{BadPolicy, Diagnostic, Source};
+pub use lint::{Remark, remarks};
 pub use policy::Policy;
 pub use profiles::Profile;
 pub use rule::Rule;
@@ -34,6 +40,7 @@ pub use rules::rules;
 pub use settings::{Layer, Origin, Settings};
 pub use spec::RuleSpec;
 pub use verdict::{Finding, Grant, Network, Verdict};
+pub use within::{Wider, exceeds};
 
 /// Whether this build lifts the floor. It says so wherever it says who it is.
 pub const UNRESTRICTED: bool = cfg!(feature = "unrestricted");

@@ -78,7 +78,14 @@ fn simple(text: &[u8], block_globs: bool) -> Result<(), String> {
     let arena = Bump::new();
     let parsed =
         parse(&arena, text, &Options::default()).map_err(|error| format!("Cannot be read: {error}."))?;
+    if text.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1 {
+        return Err("Ends in a backslash that quotes nothing. Take it away, or double it.".to_owned());
+    }
     let command = only(&parsed.script)?;
+    let rest = text.get(command.span.end as usize..).unwrap_or_default().trim_ascii();
+    if !rest.is_empty() && !rest.starts_with(b"#") {
+        return Err("Has an operator after the command. Give one program with its arguments.".to_owned());
+    }
     let CommandKind::Simple(simple) = &command.kind else {
         return Err("Is more than one simple command. Give one program with its arguments.".to_owned());
     };

@@ -3,6 +3,7 @@
 //! Everything is offsets into a few vectors, so that a thousand rules are loaded from a cache by copying them.
 
 mod cache;
+mod covers;
 mod matching;
 
 pub(crate) use matching::{Facts, is_of_system};

@@ -1,5 +1,6 @@
 //! A policy file: TOML text in, settings and rules or the list of what is wrong out.
 
+mod cases;
 mod check;
 mod diagnostic;
 mod guard;
@@ -8,6 +9,7 @@ mod read;
 mod rule;
 pub mod schema;
 
+pub use cases::{Case, cases};
 pub(crate) use diagnostic::line_span;
 pub use diagnostic::{BadPolicy, Diagnostic};
 pub use guard::MAX_FILE;

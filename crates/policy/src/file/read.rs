@@ -229,6 +229,8 @@ impl<'s> Reader<'s> {
             }
         }
         self.locks(&settings);
+        self.program_names(inner("programs", "allow"));
+        self.program_names(inner("programs", "deny"));
         if let (Some(set), Some(value)) = (&settings.programs_allow, inner("programs", "allow"))
             && set.value.is_empty()
         {
@@ -247,6 +249,23 @@ impl<'s> Reader<'s> {
             );
         }
         settings
+    }
+
+    /// Names that no program can be called by.
+    fn program_names(&mut self, value: Option<&Value<'_>>) {
+        for (name, span) in texts(value) {
+            let relative = name.contains('/') && !name.starts_with('/');
+            if name.is_empty() || relative || name.starts_with('-') || name.contains(['\\', '\0']) {
+                self.problems.push(
+                    Diagnostic::new(
+                        "program-name",
+                        span,
+                        "a program is listed by its name or by an absolute path",
+                    )
+                    .help(r#"as in: allow = ["git", "/usr/bin/make"]"#),
+                );
+            }
+        }
     }
 
     fn missing(&mut self, span: Span, key: &str) {

@@ -1,0 +1,374 @@
+//! `policy`, `init` and `schema`: reading, checking, trusting and comparing policies.
+
+use crate::args::Args;
+use crate::ask::Directories;
+use crate::exit::Exit;
+use crate::flags::{FLOOR, JSON, PROFILE, REVOKE, WITHIN};
+use crate::terminal::{self, Fail};
+use crate::{setup, shown};
+use serde_json::{Value, json};
+use shward::audit::{Entries, Event, Input};
+use shward::policy::{Layer, Origin, Policy, Source, exceeds, file, import, profiles, remarks};
+use shward::{Action, Decision, Firewall, PolicyPlaces, Request, Setting, Trust};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+/// Carries out `policy`.
+///
+/// # Errors
+/// The options are wrong, or a policy cannot be used.
+pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
+    let operands: Vec<String> = args.operands.iter().map(|o| o.to_string_lossy().into_owned()).collect();
+    let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+    match operands.as_slice() {
+        ["show"] => show(args),
+        ["check"] => check(args, None),
+        ["check", file] => check(args, Some(Path::new(file))),
+        ["trust"] => trust(args),
+        ["test", file] => test(args, Path::new(file)),
+        ["diff", old, new] => diff(args, Path::new(old), Path::new(new)),
+        ["import", kind, file] => import_file(kind, Path::new(file)),
+        _ => Err(Fail::usage(
+            "say what to do: shward policy show, check [FILE], trust, test FILE, diff OLD NEW, or import KIND FILE",
+        )),
+    }
+}
+
+/// Carries out `schema`.
+///
+/// # Errors
+/// There is no such schema.
+pub(crate) fn schema(args: &Args) -> Result<Exit, Fail> {
+    match args.operands.as_slice() {
+        [name] if name == "policy" => terminal::line(file::schema::json().trim_end()).map(|()| Exit::Allow),
+        _ => Err(Fail::usage("name the schema: policy")),
+    }
+}
+
+/// Carries out `init`: a commented template, to standard output or into a file that does not exist yet.
+///
+/// # Errors
+/// The file exists, or cannot be written.
+pub(crate) fn init(args: &Args) -> Result<Exit, Fail> {
+    let template = file::schema::template();
+    match args.operands.as_slice() {
+        [] => terminal::line(template.trim_end()).map(|()| Exit::Allow),
+        [path] => {
+            use std::io::Write as _;
+            let told = |e: io::Error| Fail::io(format!("{}: {e}", Path::new(path).display()));
+            let mut out = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(told)?;
+            out.write_all(template.as_bytes()).map_err(told)?;
+            terminal::line(&format!("{}: written; every key in it is a comment", Path::new(path).display()))?;
+            Ok(Exit::Allow)
+        }
+        _ => Err(Fail::usage("at most one FILE")),
+    }
+}
+
+fn workspace(args: &Args) -> Result<PathBuf, Fail> {
+    Ok(Directories::from(args)?.workspace)
+}
+
+fn place(origin: &Origin) -> String {
+    format!("{} {}:{}", origin.layer.name(), origin.file, origin.line)
+}
+
+fn show(args: &Args) -> Result<Exit, Fail> {
+    if let Some(name) = args.text(&PROFILE).map_err(Fail::usage)?
+        && !args.has(&JSON)
+        && !args.has(&FLOOR)
+    {
+        let text = profiles::text(name).ok_or_else(|| {
+            let known: Vec<&str> = profiles::SHIPPED.iter().map(|(name, _)| *name).collect();
+            Fail::usage(format!("unknown profile {name:?}; profiles: {}", known.join(" ")))
+        })?;
+        return terminal::line(text.trim_end()).map(|()| Exit::Allow);
+    }
+    let policy = setup::policy(args, &workspace(args)?)?;
+    let only_floor = args.has(&FLOOR);
+    let checks: Vec<_> = policy.decided().filter(|(rule, ..)| !only_floor || rule.floor).collect();
+    if args.has(&JSON) {
+        return terminal::line(&shown_as_json(&policy, only_floor).to_string()).map(|()| Exit::Allow);
+    }
+    let mut out = String::new();
+    if only_floor {
+        out.push_str(if shward::policy::UNRESTRICTED {
+            "This build is unrestricted: the floor is a list of checks like others.\n"
+        } else {
+            "The floor: denied in every profile, whatever a policy says.\n"
+        });
+    } else {
+        let _ = writeln!(out, "policy {} (profile {})", policy.name(), policy.profile().name());
+        for (part, key, value, origin) in policy.told() {
+            let note = if part > 0 { " (can only tighten)" } else { "" };
+            let _ = writeln!(out, "  {key} = {}  # {}{note}", shown::one_line(&value), place(&origin));
+        }
+        for rules in policy.file_rules() {
+            for (id, decision, tier, origin) in rules.told() {
+                let decision = decision.map_or("raises the tier", Decision::as_str);
+                let tier = tier.map_or(String::new(), |t| format!(" tier {}", t.get()));
+                let _ = writeln!(out, "  rule {id}: {decision}{tier}  # {}", place(&origin));
+            }
+        }
+        out.push_str("checks:\n");
+    }
+    for (rule, alone, contained, origin) in checks {
+        let origin = match origin {
+            Some(origin) => place(origin),
+            None if rule.floor => "floor".to_owned(),
+            None => "built-in".to_owned(),
+        };
+        let _ = writeln!(
+            out,
+            "  {:<26}{:<6}contained: {:<6}tier {}  # {origin}",
+            rule.id,
+            alone.as_str(),
+            contained.as_str(),
+            rule.tier.get()
+        );
+    }
+    terminal::line(out.trim_end()).map(|()| Exit::Allow)
+}
+
+fn shown_as_json(policy: &Policy, only_floor: bool) -> Value {
+    let from =
+        |origin: &Origin| json!({ "layer": origin.layer.name(), "file": &*origin.file, "line": origin.line });
+    let checks: Vec<Value> = policy
+        .decided()
+        .filter(|(rule, ..)| !only_floor || rule.floor)
+        .map(|(rule, alone, contained, origin)| {
+            json!({ "id": rule.id, "alone": alone.as_str(), "contained": contained.as_str(), "tier": rule.tier.get(),
+                    "floor": rule.floor, "origin": origin.map(from) })
+        })
+        .collect();
+    let settings: Vec<Value> = policy
+        .told()
+        .iter()
+        .map(|(part, key, value, origin)| json!({ "key": key, "value": value, "tightening": *part > 0, "origin": from(origin) }))
+        .collect();
+    let rules: Vec<Value> = policy
+        .file_rules()
+        .flat_map(|rules| rules.told())
+        .map(|(id, decision, tier, origin)| {
+            json!({ "id": id, "decision": decision.map(Decision::as_str), "tier": tier.map(shward::Tier::get), "origin": from(&origin) })
+        })
+        .collect();
+    json!({ "v": 1, "name": policy.name(), "profile": policy.profile().name(), "unrestricted": shward::policy::UNRESTRICTED,
+            "checks": checks, "settings": settings, "rules": rules })
+}
+
+/// A policy that is one file over the shipped profiles, or, without a file, the one that is in force.
+fn of_file(args: &Args, path: Option<&Path>) -> Result<Policy, Fail> {
+    match path {
+        None => setup::policy(args, &workspace(args)?),
+        Some(path) => {
+            let mut places = PolicyPlaces::none();
+            places.profile = args.text(&PROFILE).map_err(Fail::usage)?.map(str::to_owned);
+            places.explicit = Some(path.to_owned());
+            places.load().map_err(setup::bad_policy)
+        }
+    }
+}
+
+fn check(args: &Args, path: Option<&Path>) -> Result<Exit, Fail> {
+    let policy = of_file(args, path)?;
+    if let Some(parent) = args.get(&WITHIN) {
+        let wider = exceeds(&policy, &of_file(args, Some(Path::new(parent)))?);
+        if args.has(&JSON) {
+            let points: Vec<Value> =
+                wider.iter().map(|w| json!({ "what": w.what, "message": w.message })).collect();
+            terminal::line(&json!({ "v": 1, "within": wider.is_empty(), "wider": points }).to_string())?;
+        } else if wider.is_empty() {
+            terminal::line("permits no more than its parent")?;
+        } else {
+            let lines: Vec<String> = wider.iter().map(|w| format!("{}: {}", w.what, w.message)).collect();
+            terminal::line(&lines.join("\n"))?;
+        }
+        return Ok(if wider.is_empty() { Exit::Allow } else { Exit::Found });
+    }
+    let found = remarks(&policy);
+    if args.has(&JSON) {
+        let found: Vec<Value> = found
+            .iter()
+            .map(|r| json!({ "code": r.code, "rule": r.rule, "message": r.message, "file": &*r.origin.file, "line": r.origin.line }))
+            .collect();
+        terminal::line(&json!({ "v": 1, "ok": found.is_empty(), "remarks": found }).to_string())?;
+    } else {
+        let rules: usize = policy.file_rules().map(shward::policy::Compiled::len).sum();
+        let mut out = format!("policy {}: {rules} rules in files\n", policy.name());
+        for remark in &found {
+            let _ = writeln!(
+                out,
+                "{}:{}: the rule `{}`: {} [{}]",
+                remark.origin.file, remark.origin.line, remark.rule, remark.message, remark.code
+            );
+        }
+        terminal::line(out.trim_end())?;
+    }
+    Ok(if found.is_empty() { Exit::Allow } else { Exit::Found })
+}
+
+fn trust(args: &Args) -> Result<Exit, Fail> {
+    let places = setup::places(args, &workspace(args)?)?;
+    let found = places.project_file().map_err(setup::bad_policy)?;
+    let (path, source) = found
+        .ok_or_else(|| Fail::input("there is no .shward.toml here or above, up to the repository's root"))?;
+    let state =
+        places.state.clone().ok_or_else(|| Fail::usage("the state directory is not known; set HOME"))?;
+    let store = Trust::in_state(&state);
+    let told = |e: io::Error| Fail::io(format!("{}: {e}", state.display()));
+    if args.has(&REVOKE) {
+        let there = store.remove(&path).map_err(told)?;
+        let what = if there { "trusted no longer; it can only tighten now" } else { "was not trusted" };
+        return terminal::line(&format!("{}: {what}", path.display())).map(|()| Exit::Allow);
+    }
+    // What is wrong with the file is told before anybody is asked.
+    Policy::from_sources(None, std::slice::from_ref(&source))
+        .map_err(|e| Fail { exit: Exit::BadPolicy, message: e.to_string() })?;
+    // Trust is given by a person who sees the file, not by a command that an agent sends.
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(Fail::usage(
+            "a project's policy is trusted by a person at a terminal; standard input and standard error must be one",
+        ));
+    }
+    let text: String = source.text.lines().map(|line| format!("  {}\n", shown::one_line(line))).collect();
+    terminal::error(&format!(
+        "{}:\n{text}Trust this file as it stands? It may then allow what is asked otherwise. [type yes] ",
+        path.display()
+    ));
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).map_err(|e| Fail::io(e.to_string()))?;
+    if answer.trim() != "yes" {
+        return terminal::line("not trusted").map(|()| Exit::Found);
+    }
+    store.add(&path, &source.text).map_err(told)?;
+    terminal::line(&format!("{}: trusted until it changes", path.display())).map(|()| Exit::Allow)
+}
+
+/// The verdict of a policy on a command, on no machine in particular.
+fn decide(
+    policy: &Policy,
+    command: &str,
+    cwd: &Path,
+    home: &Path,
+    contained: bool,
+) -> Option<(Decision, Vec<String>)> {
+    let request = Request::command(command, cwd, home);
+    let mut setting = Setting::frozen();
+    setting.contained = contained;
+    let checked = Firewall::new(policy.clone()).examine(&request, &setting).ok()?;
+    let rules = checked.findings.iter().map(|f| f.rule.clone()).collect();
+    Some((checked.decision, rules))
+}
+
+/// Tries the cases of a file: `[[case]]` with `command`, `decision`, and perhaps `contained` and `rule`.
+fn test(args: &Args, path: &Path) -> Result<Exit, Fail> {
+    let policy = of_file(args, args.get(&crate::flags::POLICY).map(Path::new))?;
+    let text = fs::read_to_string(path).map_err(|e| Fail::io(format!("{}: {e}", path.display())))?;
+    let source = Source { layer: Layer::Explicit, name: path.display().to_string(), text };
+    let cases = file::cases(&source).map_err(|e| Fail { exit: Exit::BadPolicy, message: e.to_string() })?;
+    let directories = Directories::from(args)?;
+    let mut failed = Vec::new();
+    for case in &cases {
+        let got = decide(&policy, &case.command, &directories.cwd, &directories.home, case.contained);
+        let met = got.as_ref().is_some_and(|(decision, rules)| {
+            *decision == case.decision && case.rule.as_ref().is_none_or(|rule| rules.contains(rule))
+        });
+        if !met {
+            let got = got.map_or("no verdict".to_owned(), |(d, rules)| format!("{d} [{}]", rules.join(" ")));
+            failed.push(format!(
+                "{}:{}: wanted {}, got {got}: {}",
+                path.display(),
+                case.line,
+                case.decision,
+                shown::one_line(&case.command)
+            ));
+        }
+    }
+    failed.push(format!("{} of {} cases hold", cases.len() - failed.len(), cases.len()));
+    terminal::line(&failed.join("\n"))?;
+    Ok(if failed.len() == 1 { Exit::Allow } else { Exit::Found })
+}
+
+/// What another policy would have decided about the commands of the audit log.
+fn diff(args: &Args, old: &Path, new: &Path) -> Result<Exit, Fail> {
+    let (old, new) = (of_file(args, Some(old))?, of_file(args, Some(new))?);
+    let home = Directories::from(args)?.home;
+    let mut changed = Vec::new();
+    let mut seen = 0u64;
+    for entry in Entries::of_log(&setup::log_path(args)?).map_err(|e| Fail::io(e.to_string()))? {
+        let entry = entry.map_err(|e| Fail::io(e.to_string()))?;
+        let (Event::Check(decided) | Event::Hook(decided) | Event::Run(decided)) = &entry.record.event else {
+            continue;
+        };
+        let cwd = decided.cwd.as_ref().map_or_else(|| "/".to_owned(), |cwd| cwd.to_lossy().into_owned());
+        let action = match &decided.input {
+            Input::Command(text) => Action::Command(text.to_lossy().into_owned()),
+            Input::Argv(argv) => Action::Argv(argv.iter().map(|a| a.to_lossy().into_owned()).collect()),
+        };
+        let mut request = Request::command("", cwd, home.clone());
+        request.action = action;
+        let mut setting = Setting::frozen();
+        setting.contained = decided.contained;
+        let judge = |policy: &Policy| {
+            Firewall::new(policy.clone()).examine(&request, &setting).ok().map(|c| c.decision)
+        };
+        let (Some(before), Some(after)) = (judge(&old), judge(&new)) else { continue };
+        seen += 1;
+        if before != after {
+            changed.push((entry.seq, before, after, request.text().into_owned()));
+        }
+    }
+    if args.has(&JSON) {
+        let changes: Vec<Value> = changed
+            .iter()
+            .map(|(seq, before, after, text)| json!({ "seq": seq, "old": before.as_str(), "new": after.as_str(), "command": text }))
+            .collect();
+        terminal::line(&json!({ "v": 1, "judged": seen, "changed": changes }).to_string())?;
+    } else {
+        let mut out = String::new();
+        for (seq, before, after, text) in &changed {
+            let _ = writeln!(out, "{seq:>6}  {before} → {after}  {}", shown::one_line(text));
+        }
+        let _ = write!(out, "{} of {seen} decisions change", changed.len());
+        terminal::line(&out)?;
+    }
+    Ok(if changed.is_empty() { Exit::Allow } else { Exit::Found })
+}
+
+/// Writes another system's policy as one of ours, with what could not be carried over as comments at its head.
+fn import_file(kind: &str, path: &Path) -> Result<Exit, Fail> {
+    let text = fs::read_to_string(path).map_err(|e| Fail::io(format!("{}: {e}", path.display())))?;
+    let imported = match kind {
+        "cmdwall" => import::cmdwall_env(&text),
+        "programs" => import::allowed_programs(&text),
+        "codex" => import::codex_rules(&text),
+        "claude" => {
+            let settings: Value =
+                serde_json::from_str(&text).map_err(|e| Fail::input(format!("{}: {e}", path.display())))?;
+            let rules = |name: &str| -> Vec<String> {
+                let list = settings.pointer(&format!("/permissions/{name}")).and_then(Value::as_array);
+                list.into_iter().flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
+            };
+            let lists = [("allow", rules("allow")), ("ask", rules("ask")), ("deny", rules("deny"))];
+            let pairs: Vec<(&str, &str)> = lists
+                .iter()
+                .flat_map(|(decision, rules)| rules.iter().map(move |rule| (*decision, rule.as_str())))
+                .collect();
+            import::claude_permissions(&pairs)
+        }
+        other => {
+            return Err(Fail::usage(format!(
+                "unknown kind {other:?}; kinds: cmdwall, programs, codex, claude"
+            )));
+        }
+    };
+    let mut out = format!("# Imported from {}.\n", shown::one_line(&path.display().to_string()));
+    for note in &imported.notes {
+        let _ = writeln!(out, "# Not exact: {}", shown::one_line(note));
+    }
+    out.push_str(&imported.toml);
+    terminal::line(out.trim_end()).map(|()| Exit::Allow)
+}

@@ -1,0 +1,253 @@
+//! Where policies lie on this machine: which files make up the policy for a request, and which of them are believed.
+//!
+//! Files of the system belong to root, files of the user to the user; a file that others may write is refused, and nothing
+//! is decided without it. A project's file may only tighten until a person has trusted it as it stands.
+
+use crate::trust::Trust;
+use shward_policy::{BadPolicy, Layer, Policy, Source, file, import};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// Why there is no policy. Nothing may be decided without one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// A file is wrong.
+    #[error("{0}")]
+    Bad(#[from] BadPolicy),
+    /// A file is not believed.
+    #[error("the policy {path:?} is refused: {why}")]
+    Refused {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why, and what would mend it.
+        why: &'static str,
+    },
+    /// A file could not be read.
+    #[error("the policy {path:?} cannot be read: {error}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// Where the layers of a policy lie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PolicyPlaces {
+    /// The directory of the system's files.
+    pub system: PathBuf,
+    /// The user's file.
+    pub user: Option<PathBuf>,
+    /// The directory of shward's state, with what is trusted.
+    pub state: Option<PathBuf>,
+    /// The directory that is worked in: the project's file is looked for there, and upward to the repository's root.
+    pub workspace: Option<PathBuf>,
+    /// A file named by the operator.
+    pub explicit: Option<PathBuf>,
+    /// A profile named by the operator.
+    pub profile: Option<String>,
+    /// Settings of the environment, as names and values. They can only tighten.
+    pub environment: Vec<(String, String)>,
+}
+
+/// The name of a project's file.
+pub const PROJECT_FILE: &str = ".shward.toml";
+
+/// The variables that may tighten a policy.
+const VARIABLES: [&str; 1] = ["SHWARD_PROFILE"];
+
+impl PolicyPlaces {
+    /// No file at all: a profile, and what the operator names.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            system: PathBuf::new(),
+            user: None,
+            state: None,
+            workspace: None,
+            explicit: None,
+            profile: None,
+            environment: Vec::new(),
+        }
+    }
+
+    /// The usual places of this machine, from the environment of this process.
+    #[must_use]
+    pub fn of_machine(workspace: &Path) -> Self {
+        let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+        let home = variable("HOME");
+        let below = |name, otherwise: &str| {
+            let base = variable(name).or_else(|| home.as_ref().map(|home| home.join(otherwise)));
+            base.map(|base| base.join("shward"))
+        };
+        let environment = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            let meant = VARIABLES.contains(&name.as_str()) || name.starts_with("CMDWALL_");
+            // A value that cannot be read must not be lost: it becomes one that means nothing, which is an error.
+            meant.then(|| (name, value.into_string().unwrap_or_else(|v| v.to_string_lossy().into_owned())))
+        });
+        Self {
+            system: PathBuf::from("/etc/shward/policy.d"),
+            user: below("XDG_CONFIG_HOME", ".config").map(|d| d.join("policy.toml")),
+            state: below("XDG_STATE_HOME", ".local/state"),
+            workspace: Some(workspace.to_owned()),
+            explicit: None,
+            profile: None,
+            environment: environment.collect(),
+        }
+    }
+
+    /// Reads the policy that these places make.
+    ///
+    /// # Errors
+    /// A file is wrong, is not believed, or cannot be read.
+    pub fn load(&self) -> Result<Policy, PolicyError> {
+        let mut sources = self.system_files()?;
+        if let Some(user) = &self.user {
+            sources.extend(read(Layer::User, user, Some(Owner::UserOrRoot))?);
+        }
+        let mut tightening = Vec::new();
+        if let Some((path, source)) = self.project_file()? {
+            let trusted = match &self.state {
+                Some(state) => Trust::in_state(state).holds(&path, &source.text),
+                None => false,
+            };
+            if trusted { sources.push(source) } else { tightening.push(source) }
+        }
+        if let Some(explicit) = &self.explicit {
+            let found = read(Layer::Explicit, explicit, None)?;
+            let mut source = found.ok_or_else(|| PolicyError::Io {
+                path: explicit.clone(),
+                error: io::Error::from(io::ErrorKind::NotFound),
+            })?;
+            if explicit.extension().is_some_and(|e| e == "env") {
+                source.text = import::cmdwall_env(&source.text).toml;
+            }
+            sources.push(source);
+        }
+        tightening.extend(self.of_environment());
+        if sources.is_empty() && tightening.is_empty() && self.profile.is_none() {
+            return Ok(Policy::default());
+        }
+        Ok(Policy::from_layers(self.profile.as_deref(), &sources, &tightening)?)
+    }
+
+    fn system_files(&self) -> Result<Vec<Source>, PolicyError> {
+        let directory = &self.system;
+        let io = |error| PolicyError::Io { path: directory.clone(), error };
+        let entries = match fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(Vec::new());
+            }
+            Err(e) => return Err(io(e)),
+        };
+        believe(directory, &fs::metadata(directory).map_err(io)?, Owner::Root)?;
+        let mut files = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(io)?.path();
+            if path.extension().is_some_and(|e| e == "toml") {
+                files.push(path);
+            }
+        }
+        files.sort();
+        let mut sources = Vec::new();
+        for file in files {
+            sources.extend(read(Layer::System, &file, Some(Owner::Root))?);
+        }
+        Ok(sources)
+    }
+
+    /// The project's file, if there is one in the workspace or above it, not beyond the root of the repository.
+    ///
+    /// # Errors
+    /// It is there and cannot be read.
+    pub fn project_file(&self) -> Result<Option<(PathBuf, Source)>, PolicyError> {
+        let Some(workspace) = &self.workspace else { return Ok(None) };
+        // An unreadable workspace has no file that anybody could have meant.
+        let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.clone());
+        for directory in workspace.ancestors() {
+            let path = directory.join(PROJECT_FILE);
+            if let Some(source) = read(Layer::Project, &path, None)? {
+                return Ok(Some((path, source)));
+            }
+            if fs::symlink_metadata(directory.join(".git")).is_ok() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    fn of_environment(&self) -> Vec<Source> {
+        let mut sources = Vec::new();
+        if let Some((name, profile)) =
+            self.environment.iter().find(|(name, value)| name == "SHWARD_PROFILE" && !value.is_empty())
+        {
+            let text = format!("extends = {profile:?}\n");
+            sources.push(Source { layer: Layer::Environment, name: format!("${name}"), text });
+        }
+        let cmdwall: String = self
+            .environment
+            .iter()
+            .filter(|(name, _)| name.starts_with("CMDWALL_"))
+            .map(|(name, value)| format!("{name}={}\n", value.replace('\n', " ")))
+            .collect();
+        if !cmdwall.is_empty() {
+            let text = import::cmdwall_env(&cmdwall).toml;
+            sources.push(Source { layer: Layer::Environment, name: "$CMDWALL_*".to_owned(), text });
+        }
+        sources
+    }
+}
+
+/// Whose a file has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Root,
+    UserOrRoot,
+}
+
+fn believe(path: &Path, meta: &fs::Metadata, owner: Owner) -> Result<(), PolicyError> {
+    let refused = |why| Err(PolicyError::Refused { path: path.to_owned(), why });
+    let user = fs::metadata("/proc/self").ok().map(|m| m.uid());
+    match owner {
+        Owner::Root if meta.uid() != 0 => refused("it does not belong to root; `chown root` mends that"),
+        Owner::UserOrRoot if meta.uid() != 0 && Some(meta.uid()) != user => {
+            refused("it belongs to somebody else; take it over or move it away")
+        }
+        _ if meta.mode() & 0o022 != 0 => refused("others may write it; `chmod go-w` mends that"),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a file, if it is there.
+fn read(layer: Layer, path: &Path, owner: Option<Owner>) -> Result<Option<Source>, PolicyError> {
+    use std::io::Read as _;
+    let io = |error| PolicyError::Io { path: path.to_owned(), error };
+    // Looked at before it is opened, because opening a pipe waits, and again afterwards, because it may have been replaced.
+    match fs::metadata(path) {
+        Ok(meta) if !meta.is_file() => {
+            return Err(PolicyError::Refused { path: path.to_owned(), why: "it is no regular file" });
+        }
+        Ok(_) => {}
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            // A link that leads nowhere was meant to lead somewhere.
+            return if fs::symlink_metadata(path).is_ok() { Err(io(e)) } else { Ok(None) };
+        }
+        Err(e) => return Err(io(e)),
+    }
+    let file = fs::File::open(path).map_err(io)?;
+    if let Some(owner) = owner {
+        believe(path, &file.metadata().map_err(io)?, owner)?;
+    }
+    let mut text = Vec::new();
+    file.take(file::MAX_FILE as u64 + 1).read_to_end(&mut text).map_err(io)?;
+    let text = String::from_utf8(text)
+        .map_err(|e| BadPolicy::unreadable(&path.display().to_string(), format!("it is not UTF-8: {e}")))?;
+    Ok(Some(Source { layer, name: path.display().to_string(), text }))
+}

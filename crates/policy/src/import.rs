@@ -1,0 +1,267 @@
+//! Policies of other systems as policy files of ours, with a report of what could not be carried over exactly.
+
+use std::fmt::Write as _;
+
+/// An imported policy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// The policy file.
+    pub toml: String,
+    /// What could not be carried over, or means something slightly different here.
+    pub notes: Vec<String>,
+}
+
+impl Imported {
+    fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    fn rule(&mut self, id: &str, decision: &str, program: &str, lines: &str) {
+        let _ = write!(
+            self.toml,
+            "\n[[rule]]\nid = {}\ndecision = {}\nprogram = {}\n{lines}",
+            quoted(id),
+            quoted(decision),
+            quoted(program)
+        );
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn list(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", "))
+}
+
+/// `CMDWALL_*` settings, as in an environment or an `.env` file: `NAME=VALUE` lines. Lists are JSON arrays or
+/// comma-separated.
+#[must_use]
+pub fn cmdwall_env(text: &str) -> Imported {
+    let mut imported = Imported::default();
+    let (mut programs, mut limits) = (String::new(), String::new());
+    for line in text.lines() {
+        let line = line.trim();
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let Some((name, value)) = line.split_once('=') else {
+            imported.note(format!("not NAME=VALUE: {line}"));
+            continue;
+        };
+        let name = name.trim().to_ascii_uppercase();
+        let value = value.trim();
+        let unquoted =
+            value.strip_prefix(['"', '\'']).and_then(|v| v.strip_suffix(['"', '\''])).unwrap_or(value);
+        match name.as_str() {
+            "CMDWALL_BLOCKLIST" => {
+                let names = names(unquoted);
+                if !names.is_empty() {
+                    let _ = writeln!(programs, "deny = {}", list(&names));
+                }
+            }
+            "CMDWALL_ALLOWLIST" => {
+                let names = names(unquoted);
+                if !names.is_empty() {
+                    let _ = writeln!(programs, "allow = {}\nskips = \"questions\"", list(&names));
+                    imported.note(
+                        "allowlist: being listed answers questions; denials and what is not understood stay",
+                    );
+                }
+            }
+            // A value that is no number is carried over as it is, so that reading the file names it.
+            "CMDWALL_DEFAULT_TIMEOUT_SECONDS" => {
+                let _ = writeln!(limits, "timeout = {}", number(unquoted));
+            }
+            "CMDWALL_MAX_OUTPUT_BYTES" => {
+                let _ = writeln!(limits, "max-output = {}", number(unquoted));
+            }
+            known if known.starts_with("CMDWALL_") => {
+                imported.note(format!("{known}: has no counterpart in a policy file"));
+            }
+            // Other programs' variables stand in the same file.
+            _ => {}
+        }
+    }
+    if !programs.is_empty() {
+        let _ = write!(imported.toml, "[programs]\n{programs}");
+    }
+    if !limits.is_empty() {
+        let _ = write!(imported.toml, "[limits]\n{limits}");
+    }
+    imported
+}
+
+fn number(text: &str) -> String {
+    match text.trim_end_matches(".0").parse::<u64>() {
+        Ok(n) => n.to_string(),
+        Err(_) => quoted(text),
+    }
+}
+
+fn names(text: &str) -> Vec<String> {
+    let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+    let names = text.split(',').map(|name| name.trim().trim_matches(['"', '\'']).to_owned());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// Names of programs, one on a line or separated by commas, as a list of what may run; nothing else does.
+#[must_use]
+pub fn allowed_programs(text: &str) -> Imported {
+    let found: Vec<String> =
+        text.lines().filter(|l| !l.trim_start().starts_with('#')).flat_map(names).collect();
+    let mut imported = Imported::default();
+    if found.is_empty() {
+        imported.note("there is no name in it");
+        return imported;
+    }
+    imported.toml = format!("extends = \"inspect\"\n[programs]\nallow = {}\n", list(&found));
+    imported.note("what a listed program writes or starts is still denied; the lists of subcommands are not needed for that");
+    imported
+}
+
+/// One permission rule of Claude Code: `Bash(git push:*)` with what it decides.
+#[must_use]
+pub fn claude_permissions(rules: &[(&str, &str)]) -> Imported {
+    let mut imported = Imported::default();
+    for (number, (decision, rule)) in rules.iter().enumerate() {
+        let Some(inner) = rule.strip_prefix("Bash(").and_then(|r| r.strip_suffix(')')) else {
+            if *rule == "Bash" {
+                imported.note("Bash without a pattern: set `approval` or `[checks]` instead");
+            } else {
+                imported.note(format!("{rule}: not about commands"));
+            }
+            continue;
+        };
+        let (prefix, exact) = match inner.strip_suffix(":*").or_else(|| inner.strip_suffix(" *")) {
+            Some(prefix) => (prefix, false),
+            None => (inner, true),
+        };
+        prefix_rule(&mut imported, &format!("claude-{number}"), decision, prefix, rule);
+        if exact && *decision == "allow" {
+            imported.note(format!("{rule}: an exact command; here further arguments are allowed too, as far as they are understood"));
+        }
+    }
+    imported
+}
+
+fn prefix_rule(imported: &mut Imported, id: &str, decision: &str, prefix: &str, told: &str) {
+    let words: Vec<&str> = prefix.split_whitespace().collect();
+    let Some((program, rest)) = words.split_first() else {
+        imported.note(format!("{told}: names no program"));
+        return;
+    };
+    if program.contains(['*', '?', '$', '`', '"', '\'', ';', '|', '&']) {
+        imported.note(format!("{told}: the program is a pattern or shell text; write a rule by hand"));
+        return;
+    }
+    let options: Vec<String> = rest.iter().filter(|w| w.starts_with('-')).map(|w| (*w).to_owned()).collect();
+    let operands: Vec<&str> = rest.iter().filter(|w| !w.starts_with('-')).copied().collect();
+    if !options.is_empty() && !operands.is_empty() && decision == "allow" {
+        imported.note(format!("{told}: options before or between words are matched wherever they stand"));
+    }
+    let mut lines = String::new();
+    if !operands.is_empty() {
+        let _ = writeln!(lines, "subcommand = {}", quoted(&operands.join(" ")));
+    }
+    if !options.is_empty() {
+        let _ = writeln!(lines, "option = {}", list(&options));
+    }
+    imported.rule(id, decision, program, &lines);
+}
+
+/// Codex `.rules`: `prefix_rule(pattern = ["git", "push"], decision = "prompt")` calls. What is not such a call with
+/// literal words is reported.
+#[must_use]
+pub fn codex_rules(text: &str) -> Imported {
+    let mut imported = Imported::default();
+    for (number, call) in text.split("prefix_rule(").skip(1).enumerate() {
+        let body = call.split(')').next().unwrap_or_default();
+        let pattern =
+            body.split_once("pattern").and_then(|(_, rest)| rest.split_once('[')).map(|(_, rest)| rest);
+        let Some(inner) = pattern.and_then(|p| p.rsplit_once(']')).map(|(inner, _)| inner) else {
+            imported.note(format!("rule {}: no pattern of literal words", number + 1));
+            continue;
+        };
+        let decision = body
+            .split_once("decision")
+            .and_then(|(_, rest)| rest.split(['"', '\'']).nth(1))
+            .map_or("allow", |word| {
+                if word == "forbidden" {
+                    "deny"
+                } else if word == "prompt" {
+                    "ask"
+                } else {
+                    word
+                }
+            });
+        if !["allow", "ask", "deny"].contains(&decision) {
+            imported.note(format!("rule {}: the decision {decision:?} is not known", number + 1));
+            continue;
+        }
+        // Alternatives in one position become one rule each.
+        let mut prefixes = vec![String::new()];
+        for position in positions(inner) {
+            prefixes = prefixes
+                .iter()
+                .flat_map(|prefix| {
+                    position.iter().map(move |word| format!("{prefix} {word}").trim().to_owned())
+                })
+                .take(64)
+                .collect();
+        }
+        for (at, prefix) in prefixes.iter().enumerate() {
+            prefix_rule(&mut imported, &format!("codex-{number}-{at}"), decision, prefix, prefix);
+        }
+        if body.contains("match") {
+            imported.note(format!(
+                "rule {}: its examples are not carried over; add them as `match` and `not-match`",
+                number + 1
+            ));
+        }
+    }
+    if imported.toml.is_empty() && imported.notes.is_empty() {
+        imported.note("there is no prefix_rule in it");
+    }
+    imported
+}
+
+/// The words of each position: one, or alternatives in inner brackets.
+fn positions(inner: &str) -> Vec<Vec<String>> {
+    let mut out: Vec<Vec<String>> = Vec::new();
+    let mut alternatives: Option<Vec<String>> = None;
+    let mut rest = inner;
+    while let Some(at) = rest.find(['"', '\'', '[', ']']) {
+        let (_, after) = rest.split_at_checked(at).unwrap_or_default();
+        let mark = after.chars().next().unwrap_or(']');
+        let tail = after.get(1..).unwrap_or_default();
+        match mark {
+            '[' => alternatives = Some(Vec::new()),
+            ']' => out.extend(alternatives.take()),
+            quote => {
+                let (word, behind) = tail.split_once(quote).unwrap_or((tail, ""));
+                match &mut alternatives {
+                    Some(words) => words.push(word.to_owned()),
+                    None => out.push(vec![word.to_owned()]),
+                }
+                rest = behind;
+                continue;
+            }
+        }
+        rest = tail;
+    }
+    out
+}

@@ -1,0 +1,314 @@
+//! Attenuation: whether a policy permits no more than another.
+//!
+//! The answer is about the form of the two policies. A child that is accepted permits no more than its parent whatever the
+//! command; a child that is refused may be harmless, and is told in which point it is not certainly so.
+
+use crate::compiled::Compiled;
+use crate::decision::Decision;
+use crate::policy::{Part, Policy};
+use crate::settings::{Binary, NameMatch, Risky, Set, Shell, Skips, Unlisted};
+use std::collections::HashSet;
+
+/// A point in which a policy may permit more than its parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wider {
+    /// The key, check or rule.
+    pub what: String,
+    /// In what it is wider.
+    pub message: String,
+}
+
+/// The points in which `child` may permit more than `parent`; none means that it permits no more.
+#[must_use]
+pub fn exceeds(child: &Policy, parent: &Policy) -> Vec<Wider> {
+    // Every part of the parent has to be kept by some part of the child: parts can only tighten.
+    let mut out = Vec::new();
+    for parent in parent.parts() {
+        let mut best: Option<Vec<Wider>> = None;
+        for child in child.parts() {
+            let found = part_exceeds(child, parent);
+            if best.as_ref().is_none_or(|best| found.len() < best.len()) {
+                best = Some(found);
+            }
+        }
+        out.extend(best.unwrap_or_default());
+    }
+    out
+}
+
+struct Comparison {
+    out: Vec<Wider>,
+}
+
+impl Comparison {
+    fn wider(&mut self, what: impl Into<String>, message: impl Into<String>) {
+        self.out.push(Wider { what: what.into(), message: message.into() });
+    }
+
+    /// A value whose order says how wide it is.
+    fn at_most<T: PartialOrd>(&mut self, what: &str, child: T, parent: T, message: &str) {
+        if child > parent {
+            self.wider(what, message);
+        }
+    }
+
+    /// A list that has to lie within another.
+    fn subset(&mut self, what: &str, child: &[String], parent: &[String]) {
+        let known: HashSet<&str> = parent.iter().map(String::as_str).collect();
+        if let Some(more) = child.iter().find(|entry| !known.contains(entry.as_str())) {
+            self.wider(what, format!("`{more}` is not in the parent's list"));
+        }
+    }
+}
+
+fn value<T: Copy>(set: Option<&Set<T>>, otherwise: T) -> T {
+    set.map_or(otherwise, |set| set.value)
+}
+
+fn texts(set: &[Set<String>]) -> Vec<String> {
+    set.iter().map(|set| set.value.clone()).collect()
+}
+
+fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
+    let mut c = Comparison { out: Vec::new() };
+    checks(&mut c, child, parent);
+    let (a, b) = (&child.settings, &parent.settings);
+    let shell = |shell| match shell {
+        Shell::Full => 4,
+        Shell::Chain => 3,
+        Shell::Pipeline => 2,
+        Shell::Simple => 1,
+        Shell::None => 0,
+    };
+    c.at_most("shell", shell(child.shell()), shell(parent.shell()), "accepts more of the shell's language");
+    for (what, child, parent) in [
+        ("block-globs", value(a.block_globs.as_ref(), false), value(b.block_globs.as_ref(), false)),
+        (
+            "control-characters",
+            value(a.refuse_controls.as_ref(), false),
+            value(b.refuse_controls.as_ref(), false),
+        ),
+        ("asked", value(a.deny_asked.as_ref(), false), value(b.deny_asked.as_ref(), false)),
+        ("approval", value(a.approve_all.as_ref(), false), value(b.approve_all.as_ref(), false)),
+        (
+            "argv.rules-required",
+            value(a.rules_required.as_ref(), false),
+            value(b.rules_required.as_ref(), false),
+        ),
+        (
+            "limits.on-output-limit",
+            value(a.kill_on_output.as_ref(), false),
+            value(b.kill_on_output.as_ref(), false),
+        ),
+    ] {
+        c.at_most(what, !child, !parent, "is stricter in the parent");
+    }
+    if value(a.by_tier.as_ref(), false) != value(b.by_tier.as_ref(), false) {
+        c.wider("decide-by", "decides by another measure than the parent");
+    }
+    programs(&mut c, child, parent);
+    c.subset("paths.deny", &texts(&b.paths_deny), &texts(&a.paths_deny));
+    match (&a.paths_allow, &b.paths_allow) {
+        (_, None) => {}
+        (None, Some(_)) => c.wider("paths.allow", "the parent allows some places only, the child all"),
+        (Some(child), Some(parent)) => {
+            let within = |entry: &String| {
+                parent.value.iter().any(|p| {
+                    entry == p
+                        || entry
+                            .strip_prefix(p.as_str())
+                            .is_some_and(|r| r.starts_with('/') && !r.contains("..") && !p.contains('*'))
+                })
+            };
+            if let Some(entry) = child.value.iter().find(|entry| !within(entry)) {
+                c.wider("paths.allow", format!("`{entry}` does not lie in a place that the parent allows"));
+            }
+        }
+    }
+    for pattern in &b.patterns {
+        if !a.patterns.iter().any(|own| own.value == pattern.value) {
+            c.wider("tiers.pattern", format!("the parent's {:?} is missing", pattern.value.regex.as_str()));
+        }
+    }
+    if let Some(parent) = &b.default_tier {
+        c.at_most(
+            "tiers.default",
+            parent.value,
+            value(a.default_tier.as_ref(), parent.value),
+            "is lower than the parent's",
+        );
+    }
+    if let Some(parent) = &b.timeout {
+        c.at_most(
+            "limits.timeout",
+            value(a.timeout.as_ref(), u32::MAX),
+            parent.value,
+            "is longer than the parent's",
+        );
+    }
+    if let Some(parent) = &b.timeout_ceiling {
+        c.at_most(
+            "limits.timeout-ceiling",
+            value(a.timeout_ceiling.as_ref(), u32::MAX),
+            parent.value,
+            "is longer than the parent's",
+        );
+    }
+    if let Some(parent) = &b.max_output {
+        c.at_most(
+            "limits.max-output",
+            value(a.max_output.as_ref(), u64::MAX),
+            parent.value,
+            "is more than the parent's",
+        );
+    }
+    for rate in &b.rates {
+        if !a.rates.iter().any(|own| own.value == rate.value) {
+            c.wider("rate", "a limit of the parent is missing");
+        }
+    }
+    let same_environment = a.environment.as_ref().map(|s| s.value) == b.environment.as_ref().map(|s| s.value)
+        && a.environment_set.as_ref().map(|s| &s.value) == b.environment_set.as_ref().map(|s| &s.value);
+    if !same_environment {
+        c.wider("environment", "is not the parent's");
+    }
+    let listed = |set: Option<&Set<Vec<String>>>| set.map(|s| s.value.clone()).unwrap_or_default();
+    c.subset(
+        "environment.allow",
+        &listed(a.environment_allow.as_ref()),
+        &listed(b.environment_allow.as_ref()),
+    );
+    if b.directory.is_some()
+        && (a.directory.as_ref().map(|s| s.value) != b.directory.as_ref().map(|s| s.value)
+            || a.directory_paths.as_ref().map(|s| &s.value) != b.directory_paths.as_ref().map(|s| &s.value))
+    {
+        c.wider("directory", "is not the parent's");
+    }
+    binaries(&mut c, child, parent);
+    rules(&mut c, child, parent);
+    c.out
+}
+
+fn checks(c: &mut Comparison, child: &Part, parent: &Part) {
+    for (rule, alone, contained) in parent.checks() {
+        let own = child.checks().find(|(own, ..)| own.id == rule.id);
+        let (own_alone, own_contained) = own.map_or((Decision::Allow, Decision::Allow), |(_, a, b)| (a, b));
+        if own_alone < alone || own_contained < contained {
+            c.wider(format!("checks.{}", rule.id), format!("decides {own_alone}, contained {own_contained}; the parent {alone}, contained {contained}"));
+        }
+    }
+}
+
+fn programs(c: &mut Comparison, child: &Part, parent: &Part) {
+    let (a, b) = (&child.settings, &parent.settings);
+    let unlisted = |u| match u {
+        Unlisted::Rules => 2,
+        Unlisted::Ask => 1,
+        Unlisted::Deny => 0,
+    };
+    let unlisted_parent = value(b.unlisted.as_ref(), Unlisted::Rules);
+    c.at_most(
+        "programs.unlisted",
+        unlisted(value(a.unlisted.as_ref(), Unlisted::Rules)),
+        unlisted(unlisted_parent),
+        "is stricter in the parent",
+    );
+    let matching = |m| match m {
+        NameMatch::Exact => 0,
+        NameMatch::System => 1,
+        NameMatch::Any => 2,
+    };
+    c.at_most(
+        "programs.match",
+        matching(value(a.name_match.as_ref(), NameMatch::System)),
+        matching(value(b.name_match.as_ref(), NameMatch::System)),
+        "lets more files count as a listed program",
+    );
+    let skips = |s| match s {
+        Skips::Nothing => 0,
+        Skips::Questions => 1,
+        Skips::Risk => 2,
+    };
+    let own_skips = skips(value(a.skips.as_ref(), Skips::Nothing));
+    c.at_most(
+        "programs.skips",
+        own_skips,
+        skips(value(b.skips.as_ref(), Skips::Nothing)),
+        "spares more questions",
+    );
+    let listed = |set: Option<&Set<Vec<String>>>| set.map(|s| s.value.clone()).unwrap_or_default();
+    if unlisted_parent != Unlisted::Rules || own_skips > 0 {
+        c.subset("programs.allow", &listed(a.programs_allow.as_ref()), &listed(b.programs_allow.as_ref()));
+    }
+    c.subset("programs.deny", &texts(&b.programs_deny), &texts(&a.programs_deny));
+    let risky = |r| match r {
+        Risky::Deny => 0,
+        Risky::Warn => 1,
+        Risky::Allow => 2,
+    };
+    c.at_most(
+        "argv.risky",
+        risky(value(a.risky.as_ref(), Risky::Allow)),
+        risky(value(b.risky.as_ref(), Risky::Allow)),
+        "is stricter in the parent",
+    );
+}
+
+fn binaries(c: &mut Comparison, child: &Part, parent: &Part) {
+    for set in &child.settings.binaries {
+        let own = &set.value;
+        match parent.settings.binaries.iter().map(|set| &set.value).find(|p| p.path == own.path) {
+            Some(parent) if is_narrower(own, parent) => {}
+            Some(_) => {
+                c.wider(format!("binary {}", own.path), "accepts arguments that the parent's rules do not")
+            }
+            None if value(parent.settings.rules_required.as_ref(), false) => {
+                c.wider(format!("binary {}", own.path), "the parent has no rules for this program");
+            }
+            None => {}
+        }
+    }
+    for set in &parent.settings.binaries {
+        let kept = child.settings.binaries.iter().any(|own| own.value.path == set.value.path);
+        if !kept && !value(child.settings.rules_required.as_ref(), false) {
+            c.wider(format!("binary {}", set.value.path), "the parent's argument rules are missing");
+        }
+    }
+}
+
+fn is_narrower(own: &Binary, parent: &Binary) -> bool {
+    let subset = |a: &[String], b: &[String]| a.iter().all(|entry| b.contains(entry));
+    subset(&own.flags, &parent.flags)
+        && own.flags_with_value == parent.flags_with_value
+        && (parent.subcommands.is_empty() && own.subcommands.is_empty()
+            || !own.subcommands.is_empty() && subset(&own.subcommands, &parent.subcommands))
+        && own.max_flags <= parent.max_flags
+        && own.max_positionals <= parent.max_positionals
+        && (!own.clusters || parent.clusters)
+        && own.double_dash == parent.double_dash
+        && own.positionals == parent.positionals
+        && own.repeat_last == parent.repeat_last
+}
+
+fn rules(c: &mut Comparison, child: &Part, parent: &Part) {
+    let empty = Compiled::default();
+    let own = child.rules.as_deref().unwrap_or(&empty);
+    let theirs = parent.rules.as_deref().unwrap_or(&empty);
+    for row in own.rows().iter().filter(|row| row.decision == Some(Decision::Allow)) {
+        let covered =
+            theirs.rows().iter().any(|p| p.decision == Some(Decision::Allow) && theirs.covers(p, own, row));
+        if !covered {
+            let origin = own.origin(row);
+            c.wider(
+                own.text(row.id),
+                format!("allows what no rule of the parent allows ({}:{})", origin.file, origin.line),
+            );
+        }
+    }
+    for row in theirs.rows().iter().filter(|row| row.decision != Some(Decision::Allow)) {
+        let kept = own.rows().iter().any(|o| Compiled::is_as_strict(o, row) && own.covers(o, theirs, row));
+        if !kept {
+            c.wider(theirs.text(row.id), "a rule of the parent is missing, or less strict");
+        }
+    }
+}
