@@ -6,12 +6,7 @@
 //! Each command is measured several times and its fastest time counts, so that what else the machine does does not; the
 //! percentiles are over the commands. Compare the rows of one run with each other, not the figures of two machines.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a program for developers"
-)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a program for developers")]
 
 use allocation_counter::measure;
 use bumpalo::Bump;
@@ -73,12 +68,20 @@ fn main() {
     }
     let bytes: usize = requests.iter().map(length).sum();
     if as_json {
-        let rows: Vec<Value> = rows.iter().map(|(name, times, allocations)| row(name, times, allocations)).collect();
+        let rows: Vec<Value> =
+            rows.iter().map(|(name, times, allocations)| row(name, times, allocations)).collect();
         println!("{}", json!({ "v": 1, "commands": requests.len(), "bytes": bytes, "stages": rows }));
         return;
     }
-    println!("{} commands, {} bytes each on average; microseconds\n", requests.len(), bytes / requests.len().max(1));
-    println!("{:22} {:>8} {:>8} {:>8} {:>8} {:>10} {:>12}", "", "p50", "p90", "p99", "max", "per second", "allocations");
+    println!(
+        "{} commands, {} bytes each on average; microseconds\n",
+        requests.len(),
+        bytes / requests.len().max(1)
+    );
+    println!(
+        "{:22} {:>8} {:>8} {:>8} {:>8} {:>10} {:>12}",
+        "", "p50", "p90", "p99", "max", "per second", "allocations"
+    );
     for (name, times, allocations) in &rows {
         let at = |share: f64| micros(percentile(times, share));
         let sum: Duration = times.iter().sum();
@@ -205,7 +208,11 @@ fn requests(file: &Path) -> Vec<Request> {
             let line: Value = serde_json::from_str(line).unwrap();
             let text = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
             let cwd = Some(text("cwd")).filter(|cwd| cwd.starts_with('/'));
-            Request::command(text("command"), cwd.unwrap_or_else(|| "/home/dev/project".to_owned()), "/home/dev")
+            Request::command(
+                text("command"),
+                cwd.unwrap_or_else(|| "/home/dev/project".to_owned()),
+                "/home/dev",
+            )
         })
         .collect()
 }

@@ -1,5 +1,7 @@
 //! The environment that a contained command gets: a few variables by name, nothing else.
 
+use shward_policy::settings::EnvironmentPolicy;
+use shward_policy::{Policy, carries_code};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
@@ -45,6 +47,34 @@ pub(crate) fn contained(home: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
         }
     }
     environment.push((b"PATH".to_vec(), path));
+    environment
+}
+
+/// The environment that a policy gives a contained command. Variables that carry code never pass.
+#[must_use]
+pub(crate) fn of_policy(policy: &Policy, home: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let settings = policy.settings();
+    let own = |name: &str| Some((name.as_bytes().to_vec(), std::env::var_os(name)?.into_vec()));
+    let mut environment = match settings.environment.as_ref().map(|set| set.value) {
+        None | Some(EnvironmentPolicy::Basic) => contained(home),
+        Some(EnvironmentPolicy::Empty) => Vec::new(),
+        Some(EnvironmentPolicy::Locale) => {
+            ["LANG", "LC_ALL"].map(|name| (name.as_bytes().to_vec(), b"C.UTF-8".to_vec())).to_vec()
+        }
+        Some(EnvironmentPolicy::Listed) => {
+            let names =
+                settings.environment_allow.as_ref().map(|set| set.value.as_slice()).unwrap_or_default();
+            let basic = contained(home);
+            let known = |name: &str| basic.iter().find(|(n, _)| n == name.as_bytes()).cloned();
+            let passing = names.iter().filter(|name| !carries_code(name));
+            passing.filter_map(|name| known(name).or_else(|| own(name))).collect()
+        }
+    };
+    let fixed = settings.environment_set.as_ref().map(|set| set.value.as_slice()).unwrap_or_default();
+    for (name, value) in fixed.iter().filter(|(name, _)| !carries_code(name)) {
+        environment.retain(|(known, _)| known != name.as_bytes());
+        environment.push((name.as_bytes().to_vec(), value.as_bytes().to_vec()));
+    }
     environment
 }
 

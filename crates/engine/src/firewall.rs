@@ -106,7 +106,7 @@ impl Firewall {
         if setting.frozen {
             self.judge_in(arena, request, &Frozen, setting.contained)
         } else if setting.contained {
-            let machine = Machine::ours(&crate::environment::contained(&request.home));
+            let machine = Machine::ours(&crate::environment::of_policy(&self.policy, &request.home));
             self.judge_in(arena, request, &self.with_log_protected(machine), true)
         } else {
             self.judge_in(arena, request, &self.with_log_protected(Machine::of_others()), false)

@@ -31,6 +31,7 @@ mod request;
 mod review;
 mod run;
 mod special;
+mod tool_calls;
 mod trust;
 
 pub use error::Error;
@@ -48,4 +49,5 @@ pub use shward_policy as policy;
 pub use shward_policy::{Decision, Finding, Grant, Policy, Profile, Tier, Verdict};
 pub use shward_review as reviewing;
 pub use shward_sandbox::{Cancel, Stream as OutputStream};
+pub use tool_calls::{Tool, ToolCall};
 pub use trust::Trust;

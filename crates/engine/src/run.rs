@@ -88,8 +88,9 @@ impl Firewall {
     ) -> Result<Outcome, Error> {
         request.validate()?;
         request.validate_directories()?;
-        let request = &request.resolved()?;
-        let environment = environment::contained(&request.home);
+        let request = &self.rewritten(request.resolved()?);
+        let options = &self.limited(options);
+        let environment = environment::of_policy(self.policy(), &request.home);
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
         let permits = |grant: &Grant| permissions(request, grant, options);
@@ -140,6 +141,34 @@ impl Firewall {
         }
     }
 
+    /// The request with its argument list as the policy rewrites it, so that what is judged is what is run.
+    fn rewritten(&self, mut request: Request) -> Request {
+        if let crate::Action::Argv(argv) = &request.action {
+            let words: Vec<&[u8]> = argv.iter().map(String::as_bytes).collect();
+            let rewritten = self.policy().rewritten(&words, &Machine::of_others());
+            if rewritten.len() != words.len() {
+                let text = |word: &&[u8]| String::from_utf8_lossy(word).into_owned();
+                request.action = crate::Action::Argv(rewritten.iter().map(text).collect());
+            }
+        }
+        request
+    }
+
+    /// The options within the limits of every part of the policy.
+    fn limited(&self, options: &RunOptions) -> RunOptions {
+        let mut limited = options.clone();
+        for settings in self.policy().all_settings() {
+            for seconds in settings.timeout.iter().chain(&settings.timeout_ceiling) {
+                limited.timeout = limited.timeout.min(Duration::from_secs(u64::from(seconds.value)));
+            }
+            if let Some(bytes) = &settings.max_output {
+                limited.max_output =
+                    limited.max_output.min(usize::try_from(bytes.value).unwrap_or(usize::MAX));
+            }
+        }
+        limited
+    }
+
     /// The sandbox plan that [`run`](Self::run) would carry out for a verdict, or `None` when nothing would run.
     ///
     /// # Errors
@@ -147,8 +176,8 @@ impl Firewall {
     pub fn sandbox_plan(&self, request: &Request, containment: Containment) -> Result<Option<Plan>, Error> {
         request.validate()?;
         request.validate_directories()?;
-        let request = &request.resolved()?;
-        let environment = environment::contained(&request.home);
+        let request = &self.rewritten(request.resolved()?);
+        let environment = environment::of_policy(self.policy(), &request.home);
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
         let judged = self.judge_in(&arena, request, &world, true)?;

@@ -63,8 +63,8 @@ mod spawn;
 mod sys;
 
 pub use capture::Captured;
-pub use entry::start;
 pub use confinement::{Confinement, Limits, Network};
+pub use entry::start;
 pub use error::{SandboxError, Stage};
 pub use plan::{Gap, Plan};
 pub use probe::{Probe, probe};
