@@ -7,6 +7,7 @@ use super::acts::{Phase, acts, recursive};
 use super::change::{self, change, take_back};
 use super::evaluate;
 use super::execute::execute;
+use super::foreign::foreign;
 use super::names;
 use super::network;
 use super::reading::{read, read_stdin};
@@ -159,6 +160,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> S
     if scan.narrow {
         take_back(run, first_effect);
     }
+    foreign(run, uses, first_effect);
     let executed = execute(run, &mut flow, scan, uses);
     output(run, scan, &flow, executed)
 }

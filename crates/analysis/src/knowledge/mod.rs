@@ -10,6 +10,7 @@ mod change;
 mod endpoint;
 mod evaluate;
 mod execute;
+mod foreign;
 mod image;
 mod languages;
 mod names;

@@ -168,6 +168,9 @@ pub(crate) fn script<'a>(
     if file.known() == Some(b"-") {
         return standard_input(on, language, all);
     }
+    if super::foreign::fetched(on, language, file) {
+        return Stream::unknown(Origins::UNKNOWN, file.span);
+    }
     let content = on.session.file_text(&file.value);
     if content.text.is_some() && is_own(on.session, file, content.origins) {
         on.executes(file);
