@@ -118,12 +118,19 @@ fn say(outcome: &Outcome, relay: &Relay) {
     if ending.timed_out {
         terminal::error("shward: the time was over; the command and everything it started was killed");
     }
+    if ending.output_exceeded {
+        terminal::error(
+            "shward: more output than the policy lets pass; the command and everything it started was killed",
+        );
+    }
     let total = ending.stdout.total.saturating_add(ending.stderr.total);
     let shown = (relay.written.iter().sum::<usize>()) as u64;
     if shown < total && !ending.cancelled {
         terminal::error(&format!("shward: {} bytes of output are not shown (--max-output)", total - shown));
     }
-    if let Some(signal) = ending.signal.filter(|_| !ending.timed_out && !ending.cancelled) {
+    if let Some(signal) =
+        ending.signal.filter(|_| !ending.timed_out && !ending.cancelled && !ending.output_exceeded)
+    {
         terminal::error(&format!("shward: the command died of signal {signal}"));
     }
 }

@@ -51,6 +51,9 @@ pub struct Ending {
     pub timed_out: bool,
     /// It was cancelled and everything was killed.
     pub cancelled: bool,
+    /// It wrote more than the policy lets it, and everything was killed.
+    #[serde(skip_serializing_if = "is_false")]
+    pub output_exceeded: bool,
     /// Some of the output is left out.
     pub truncated: bool,
     /// Wall-clock time in milliseconds, building the sandbox included.
@@ -65,6 +68,11 @@ pub struct Ending {
     /// What it wrote to standard error, likewise.
     #[serde(serialize_with = "captured")]
     pub stderr: Captured,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn captured<S: Serializer>(captured: &Captured, serializer: S) -> Result<S::Ok, S::Error> {

@@ -73,10 +73,21 @@ pub(crate) fn ended(request: &Request, run: u64, ending: &Ending, streams: [Stre
         duration_ms: ending.duration_ms,
         stdout,
         stderr,
-        error: (!ending.moved_aside.is_empty())
-            .then(|| format!("created where it must not, and moved aside: {:?}", ending.moved_aside)),
+        error: told(ending),
     };
     record(request, Event::Outcome(ended))
+}
+
+/// What the fields of a record do not say about an end.
+fn told(ending: &Ending) -> Option<String> {
+    let mut parts = Vec::new();
+    if ending.output_exceeded {
+        parts.push("killed for writing more than the policy lets it".to_owned());
+    }
+    if !ending.moved_aside.is_empty() {
+        parts.push(format!("created where it must not, and moved aside: {:?}", ending.moved_aside));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The record that run number `run` could not be started.

@@ -56,6 +56,8 @@ pub struct RunOptions {
     pub timeout: Duration,
     /// How many bytes of each stream are kept. Default: 1,000,000.
     pub max_output: usize,
+    /// Kill the run when a stream brings more than that. Default: the rest is read and left out. A policy can only turn it on.
+    pub kill_on_output: bool,
     /// How far the run is contained.
     pub containment: Containment,
     /// Kills the run from another thread.
@@ -67,6 +69,7 @@ impl Default for RunOptions {
         Self {
             timeout: Duration::from_secs(300),
             max_output: 1_000_000,
+            kill_on_output: false,
             containment: Containment::default(),
             cancel: None,
         }
@@ -161,6 +164,7 @@ impl Firewall {
             for seconds in settings.timeout.iter().chain(&settings.timeout_ceiling) {
                 limited.timeout = limited.timeout.min(Duration::from_secs(u64::from(seconds.value)));
             }
+            limited.kill_on_output |= settings.kill_on_output.as_ref().is_some_and(|set| set.value);
             if let Some(bytes) = &settings.max_output {
                 limited.max_output =
                     limited.max_output.min(usize::try_from(bytes.value).unwrap_or(usize::MAX));
@@ -272,6 +276,7 @@ fn execute(
     let mut sandbox = Options::default();
     sandbox.timeout = Some(options.timeout);
     sandbox.max_output = options.max_output;
+    sandbox.kill_on_output = options.kill_on_output;
     sandbox.on_output = Some(&mut relay);
     sandbox.cancel.clone_from(&options.cancel);
     let result = shward_sandbox::run(plan, sandbox)?;
@@ -284,6 +289,7 @@ fn execute(
         signal,
         timed_out: result.timed_out,
         cancelled: result.cancelled,
+        output_exceeded: result.output_exceeded,
         truncated: result.stdout.truncated || result.stderr.truncated,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
         moved_aside: Vec::new(),

@@ -1,7 +1,7 @@
 //! Calls of a tool as language models make them: JSON arguments in, one JSON message out. Nothing here fails: whatever is
 //! wrong becomes the content of the message.
 
-use crate::{Action, Firewall, Outcome, Request, RunOptions};
+use crate::{Action, Ending, Firewall, Outcome, Request, RunOptions};
 use serde_json::{Value, json};
 use shward_policy::Decision;
 use shward_sandbox::Stream;
@@ -129,6 +129,15 @@ fn inside(directory: &str, cwd: &Path, workspace: &Path) -> Result<PathBuf, Stri
     if path.starts_with(&workspace) { Ok(path) } else { Err(outside()) }
 }
 
+/// Why it was killed, for a model.
+fn killed(ending: &Ending) -> Option<&'static str> {
+    match ending {
+        e if e.timed_out => Some("Command exceeded its timeout."),
+        e if e.output_exceeded => Some("Command exceeded its output limit."),
+        _ => None,
+    }
+}
+
 fn content(outcome: &Outcome) -> Value {
     let mut content = serde_json::to_value(outcome).unwrap_or_else(|e| json!({ "error": e.to_string() }));
     let ended = outcome.ending.as_ref();
@@ -140,13 +149,10 @@ fn content(outcome: &Outcome) -> Value {
         .map(|f| f.message.as_str())
         .collect();
     let denial = if outcome.executed { Value::Null } else { json!(reasons.join(" ")) };
-    let timed_out = ended.is_some_and(|e| e.timed_out);
+    let killed = ended.and_then(killed);
     if let Some(object) = content.as_object_mut() {
         object.insert("success".to_owned(), json!(success));
-        object.insert(
-            "denial_reason".to_owned(),
-            if timed_out { json!("Command exceeded its timeout.") } else { denial },
-        );
+        object.insert("denial_reason".to_owned(), killed.map_or(denial, |why| json!(why)));
         for stream in ["stdout", "stderr"] {
             object.entry(stream).or_insert_with(|| json!(""));
         }
@@ -170,6 +176,8 @@ impl Outcome {
         }
         if ending.timed_out {
             out.push_str("\n[Error: Command timed out]");
+        } else if ending.output_exceeded {
+            out.push_str("\n[Error: Command wrote too much and was killed]");
         } else if let Some(code) = ending.exit_code.filter(|code| *code != 0) {
             let _ = write!(out, "\n[Exit code: {code}]");
         } else if let Some(signal) = ending.signal {

@@ -64,6 +64,14 @@ fn a_policy_limits_runs_and_their_environment() {
         return;
     };
     assert_eq!((content["timed_out"].as_bool(), content["stdout"].as_str()), (Some(true), Some("a\n")));
+    let output = "[limits]\nmax-output = 1000\non-output-limit = \"kill\"";
+    let content = answer(policy(output), r#"{"command":"echo a; yes"}"#).unwrap();
+    assert_eq!(content["output_exceeded"].as_bool(), Some(true), "{content}");
+    assert_eq!((content["truncated"].as_bool(), content["signal"].as_i64()), (Some(true), Some(9)));
+    assert!(content["stdout"].as_str().unwrap().starts_with("a\ny\n"));
+    assert!(content["denial_reason"].as_str().unwrap().contains("output limit"));
+    let content = answer(policy("[limits]\nmax-output = 1000"), r#"{"command":"seq 1000"}"#).unwrap();
+    assert_eq!((content["output_exceeded"].as_bool(), content["exit_code"].as_i64()), (None, Some(0)));
     let environment = "[environment]\npolicy = \"listed\"\nallow = [\"LD_PRELOAD\"]\nset = { A = \"1\", BASH_ENV = \"/x\" }";
     let content = answer(policy(environment), r#"{"command":"env"}"#).unwrap();
     let names: Vec<&str> = content["stdout"]

@@ -63,6 +63,11 @@ impl Collector {
         self.tail.extend(kept);
     }
 
+    /// Whether more has come than is kept.
+    pub(crate) fn is_over(&self) -> bool {
+        self.total > (self.head_limit + self.tail_limit) as u64
+    }
+
     pub(crate) fn finish(self) -> Captured {
         let tail: Vec<u8> = self.tail.into();
         let truncated = self.total > (self.head.len() + tail.len()) as u64;

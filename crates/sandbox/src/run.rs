@@ -75,6 +75,8 @@ pub struct Options<'a> {
     pub timeout: Option<Duration>,
     /// How many bytes of each stream are kept; all are read.
     pub max_output: usize,
+    /// Kill everything once a stream has brought more than `max_output`. Else the rest is read and left out.
+    pub kill_on_output: bool,
     /// What the command reads.
     pub stdin: Stdin,
     /// Where standard output goes.
@@ -94,6 +96,7 @@ impl Default for Options<'_> {
         Self {
             timeout: None,
             max_output: 1 << 20,
+            kill_on_output: false,
             stdin: Stdin::Null,
             stdout: Output::Capture,
             stderr: Output::Capture,
@@ -108,6 +111,7 @@ impl fmt::Debug for Options<'_> {
         f.debug_struct("Options")
             .field("timeout", &self.timeout)
             .field("max_output", &self.max_output)
+            .field("kill_on_output", &self.kill_on_output)
             .field("stdout", &self.stdout)
             .field("stderr", &self.stderr)
             .field("on_output", &self.on_output.is_some())
@@ -126,6 +130,8 @@ pub struct RunResult {
     pub timed_out: bool,
     /// It was cancelled and the tree was killed.
     pub cancelled: bool,
+    /// A stream brought more than is kept, and the tree was killed because [`Options::kill_on_output`] says so.
+    pub output_exceeded: bool,
     /// What the command wrote to standard output, as far as it was captured.
     pub stdout: Captured,
     /// What the command wrote to standard error, as far as it was captured.
@@ -186,12 +192,29 @@ pub fn run(plan: &Plan, options: Options<'_>) -> Result<RunResult, SandboxError>
         on_output: options.on_output,
         cancel: options.cancel,
         deadline,
+        kill_on_output: options.kill_on_output,
         buffer: vec![0; 64 * 1024],
     };
-    let (timed_out, cancelled) = relay.until_gone()?;
-    let exit = exit_of(status, timed_out || cancelled)?;
+    let killed = relay.until_gone()?;
+    let exit = exit_of(status, killed.is_some())?;
     let [stdout, stderr] = relay.streams.map(|stream| stream.collector.finish());
-    Ok(RunResult { exit, timed_out, cancelled, stdout, stderr, duration: started.elapsed() })
+    Ok(RunResult {
+        exit,
+        timed_out: killed == Some(Killed::TimedOut),
+        cancelled: killed == Some(Killed::Cancelled),
+        output_exceeded: killed == Some(Killed::OutputExceeded),
+        stdout,
+        stderr,
+        duration: started.elapsed(),
+    })
+}
+
+/// Why the tree was killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Killed {
+    TimedOut,
+    Cancelled,
+    OutputExceeded,
 }
 
 /// What process 1 reported; silence means that it was killed.
@@ -266,16 +289,16 @@ struct Relay<'a> {
     on_output: Option<OnOutput<'a>>,
     cancel: Option<Cancel>,
     deadline: Option<Instant>,
+    kill_on_output: bool,
     buffer: Vec<u8>,
 }
 
 impl Relay<'_> {
-    /// Relays until process 1 is gone and the pipes are empty. Returns whether the deadline passed and whether it was
-    /// cancelled.
-    fn until_gone(&mut self) -> Result<(bool, bool), SandboxError> {
-        let (mut timed_out, mut cancelled) = (false, false);
+    /// Relays until process 1 is gone and the pipes are empty. Returns why it was killed, if it was.
+    fn until_gone(&mut self) -> Result<Option<Killed>, SandboxError> {
+        let mut why = None;
         loop {
-            let killed = timed_out || cancelled;
+            let killed = why.is_some();
             let [stdout, stderr] = &self.streams;
             let cancel =
                 self.cancel.as_ref().filter(|_| !killed).map_or(-1, |cancel| cancel.event.as_raw_fd());
@@ -292,11 +315,17 @@ impl Relay<'_> {
             if gone {
                 break;
             }
-            if !killed && cancel {
-                cancelled = true;
-                self.sandbox.kill();
-            } else if !killed && self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                timed_out = true;
+            if killed {
+                continue;
+            }
+            if cancel {
+                why = Some(Killed::Cancelled);
+            } else if self.kill_on_output && self.streams.iter().any(|s| s.collector.is_over()) {
+                why = Some(Killed::OutputExceeded);
+            } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                why = Some(Killed::TimedOut);
+            }
+            if why.is_some() {
                 self.sandbox.kill();
             }
         }
@@ -306,7 +335,7 @@ impl Relay<'_> {
         for stream in &mut self.streams {
             while stream.read(&mut self.buffer, &mut self.on_output)? {}
         }
-        Ok((timed_out, cancelled))
+        Ok(why)
     }
 }
 

@@ -35,6 +35,32 @@ fn a_flood_is_drained_in_constant_memory() {
 }
 
 #[test]
+fn a_flood_is_ended_where_that_is_asked() {
+    need_sandbox!();
+    let place = Place::new();
+    // limit, command, killed
+    let table: &[(usize, &str, bool)] = &[
+        (1000, "yes", true),
+        (1000, "yes >&2", true),
+        (1000, "trap '' TERM; (yes & yes & yes)", true),
+        (1000, "head -c 1000 /dev/zero; head -c 1000 /dev/zero >&2", false),
+        (0, "true", false),
+        (0, "echo; sleep 60", true),
+    ];
+    for (limit, command, killed) in table {
+        let mut options = Options::default();
+        options.max_output = *limit;
+        options.kill_on_output = true;
+        options.timeout = Some(std::time::Duration::from_secs(20));
+        let result = run(&place.shell(command).prepare().unwrap(), options).unwrap();
+        assert_eq!((result.output_exceeded, result.timed_out), (*killed, false), "{command}");
+        assert_eq!(result.exit, if *killed { Exit::Signaled(9) } else { Exit::Exited(0) }, "{command}");
+        assert_eq!(result.stdout.truncated || result.stderr.truncated, *killed, "{command}");
+        assert!(result.stdout.head.len() + result.stdout.tail.len() <= *limit, "{command}");
+    }
+}
+
+#[test]
 fn bytes_stay_bytes_and_streams_apart() {
     need_sandbox!();
     let place = Place::new();

@@ -1,0 +1,251 @@
+//! The verbs about policies, with the real binary: what they say, their exit codes, and that a wrong policy decides nothing.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use serde_json::Value;
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// Files that every place has, by name.
+const FILES: &[(&str, &str)] = &[
+    ("parent.toml", "extends = \"workspace\"\n[limits]\ntimeout = 60\n[programs]\ndeny = [\"nc\"]\n"),
+    (
+        "narrow.toml",
+        "extends = \"workspace\"\n[limits]\ntimeout = 30\n[programs]\ndeny = [\"nc\", \"make\"]\n",
+    ),
+    ("wide.toml", "extends = \"workspace\"\n[limits]\ntimeout = 90\n"),
+    ("unknown.toml", "[limits]\ntimeuot = 5\n"),
+    ("syntax.toml", "extends = \n"),
+    (
+        "shadowed.toml",
+        "[[rule]]\nid = \"all\"\ndecision = \"deny\"\nprogram = \"kubectl\"\nreason = \"No.\"\n\n\
+         [[rule]]\nid = \"part\"\ndecision = \"deny\"\nprogram = \"kubectl\"\nsubcommand = \"delete\"\nreason = \"No.\"\n",
+    ),
+    (
+        "holds.toml",
+        "[[case]]\ncommand = \"ls\"\ndecision = \"allow\"\n\n[[case]]\ncommand = \"cat ~/.ssh/id_rsa\"\ndecision = \"deny\"\n",
+    ),
+    (
+        "fails.toml",
+        "[[case]]\ncommand = \"ls\"\ndecision = \"deny\"\n\n[[case]]\ncommand = \"pwd\"\ndecision = \"allow\"\n",
+    ),
+    ("limits.env", "CMDWALL_DEFAULT_TIMEOUT_SECONDS=60\nCMDWALL_BLOCKLIST=[\"nc\"]\n"),
+    ("claude.json", "{\"permissions\":{\"deny\":[\"Bash(nc:*)\"],\"allow\":[\"Bash(ls:*)\"]}}"),
+    ("codex.rules", "prefix_rule(pattern = [\"nc\"], decision = \"forbidden\")\n"),
+    ("programs.txt", "ls\ncat\n"),
+];
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(place.project()).unwrap();
+        for (name, text) in FILES {
+            fs::write(place.project().join(name), text).unwrap();
+        }
+        place
+    }
+
+    fn home(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    fn project(&self) -> PathBuf {
+        self.home().join("project")
+    }
+
+    fn shward(&self, args: &[&str], environment: &[(&str, &str)], input: &[u8]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
+        command.args(args).current_dir(self.project()).env_clear();
+        command.env("HOME", self.home()).env("PATH", "/usr/bin:/bin").envs(environment.iter().copied());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // The child may end without reading.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        child.wait_with_output().unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> (i32, String) {
+        told(&self.shward(args, &[], b""))
+    }
+}
+
+/// The code, and both streams.
+fn told(output: &Output) -> (i32, String) {
+    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    (output.status.code().unwrap(), String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn verbs_say_what_they_find() {
+    let place = Place::new();
+    // arguments, exit code, what has to be said
+    type Row<'a> = (&'a [&'a str], i32, &'a [&'a str]);
+    let table: &[Row] = &[
+        (&["policy"], 64, &["say what to do"]),
+        (&["policy", "nonsense"], 64, &["say what to do"]),
+        (&["policy", "show"], 0, &["profile workspace", "checks:", "contained:"]),
+        (&["policy", "show", "--floor"], 0, &["# floor"]),
+        (&["policy", "show", "--profile", "strict"], 0, &["shell"]),
+        (&["policy", "show", "--profile", "nonsense"], 64, &["unknown profile", "workspace", "tiers"]),
+        (
+            &["policy", "show", "--policy", "parent.toml"],
+            0,
+            &["limits.timeout = 60", "parent.toml:3", "programs.deny"],
+        ),
+        (&["policy", "show", "--policy", "unknown.toml"], 78, &["timeuot", "unknown.toml:2", "timeout"]),
+        (&["policy", "check", "parent.toml"], 0, &["0 rules in files"]),
+        (&["policy", "check", "unknown.toml"], 78, &["timeuot", "unknown.toml:2", "timeout"]),
+        (&["policy", "check", "syntax.toml"], 78, &["syntax.toml:1"]),
+        (&["policy", "check", "absent.toml"], 78, &["absent.toml"]),
+        (&["policy", "check", "/dev/null"], 78, &["no regular file"]),
+        (&["policy", "check", "shadowed.toml"], 1, &["2 rules in files", "part"]),
+        (&["policy", "check", "narrow.toml", "--within", "parent.toml"], 0, &["permits no more"]),
+        (&["policy", "check", "wide.toml", "--within", "parent.toml"], 1, &["limits.timeout", "nc"]),
+        (&["policy", "test", "holds.toml"], 0, &["2 of 2 cases hold"]),
+        (
+            &["policy", "test", "fails.toml"],
+            1,
+            &["fails.toml:1: wanted deny, got allow", "1 of 2 cases hold"],
+        ),
+        (&["policy", "test", "parent.toml"], 78, &["parent.toml"]),
+        (&["policy", "test", "absent.toml"], 74, &["absent.toml"]),
+        (&["policy", "import", "cmdwall", "limits.env"], 0, &["timeout = 60", "nc"]),
+        (&["policy", "import", "claude", "claude.json"], 0, &["nc"]),
+        (&["policy", "import", "codex", "codex.rules"], 0, &["nc"]),
+        (&["policy", "import", "programs", "programs.txt"], 0, &["ls"]),
+        (&["policy", "import", "claude", "limits.env"], 65, &["limits.env"]),
+        (&["policy", "import", "nonsense", "limits.env"], 64, &["unknown kind"]),
+        (&["policy", "import", "codex", "absent"], 74, &["absent"]),
+        (&["policy", "trust"], 65, &["no .shward.toml"]),
+        (&["schema", "policy"], 0, &["$schema", "limits"]),
+        (&["schema"], 64, &["name the schema"]),
+        (&["schema", "nonsense"], 64, &["name the schema"]),
+        (&["init"], 0, &["[limits]", "timeout"]),
+        (&["init", "new.toml"], 0, &["new.toml: written"]),
+        (&["init", "parent.toml"], 74, &["parent.toml"]),
+        (&["init", "a", "b"], 64, &["at most one FILE"]),
+        (&["check", "--policy", "unknown.toml", "--", "ls"], 78, &["timeuot"]),
+        (&["check", "--policy", "parent.toml", "--", "nc -l 1"], 2, &["nc"]),
+        (&["run", "--policy", "unknown.toml", "--", "touch ran"], 78, &["timeuot"]),
+    ];
+    let mut wrong = Vec::new();
+    for (args, code, parts) in table {
+        let (got, text) = place.run(args);
+        if got != *code || !parts.iter().all(|part| text.contains(part)) {
+            wrong.push(format!("{args:?}: wanted {code} {parts:?}, got {got}:\n{text}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(!place.project().join("ran").exists());
+}
+
+#[test]
+fn what_is_written_can_be_read_again() {
+    let place = Place::new();
+    // The template says nothing, so that it is no change; what is imported is a policy.
+    assert_eq!(place.run(&["init", "new.toml"]).0, 0);
+    assert_eq!(place.run(&["policy", "check", "new.toml"]).0, 0);
+    for (kind, file) in [("cmdwall", "limits.env"), ("claude", "claude.json"), ("codex", "codex.rules")] {
+        let (code, text) = place.run(&["policy", "import", kind, file]);
+        assert_eq!(code, 0, "{text}");
+        fs::write(place.project().join("imported.toml"), text).unwrap();
+        let (code, text) = place.run(&["check", "--policy", "imported.toml", "--", "nc -l 1"]);
+        assert_eq!(code, 2, "{kind}: {text}");
+    }
+    let (_, schema) = place.run(&["schema", "policy"]);
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    assert!(schema["properties"]["rule"].is_object());
+}
+
+#[test]
+fn json_says_the_same() {
+    let place = Place::new();
+    let json = |args: &[&str]| -> Value {
+        let (_, text) = place.run(args);
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}: {text}"))
+    };
+    let shown = json(&["policy", "show", "--json", "--policy", "parent.toml"]);
+    assert_eq!((&shown["v"], &shown["profile"]), (&1.into(), &"workspace".into()));
+    let timeout =
+        shown["settings"].as_array().unwrap().iter().find(|s| s["key"] == "limits.timeout").unwrap();
+    assert_eq!((&timeout["origin"]["line"], &timeout["tightening"]), (&3.into(), &false.into()));
+    assert_eq!(json(&["policy", "check", "--json", "shadowed.toml"])["remarks"][0]["rule"], "part");
+    let wider = json(&["policy", "check", "--json", "wide.toml", "--within", "parent.toml"]);
+    assert_eq!(wider["within"], false);
+    assert!(json(&["policy", "check", "--json", "unknown.toml"])["error"].is_string());
+}
+
+#[test]
+fn a_difference_is_told_from_the_log() {
+    let place = Place::new();
+    for command in ["ls", "nc -l 1", "make"] {
+        place.run(&["check", "--", command]);
+    }
+    let (code, text) = place.run(&["policy", "diff", "parent.toml", "parent.toml"]);
+    assert_eq!((code, text.trim()), (0, "0 of 3 decisions change"));
+    let (code, text) = place.run(&["policy", "diff", "parent.toml", "narrow.toml"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("→ deny  make") && text.contains("1 of 3 decisions change"), "{text}");
+    let (_, text) = place.run(&["policy", "diff", "--json", "parent.toml", "narrow.toml"]);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&json["judged"], &json["changed"][0]["new"]), (&3.into(), &"deny".into()));
+}
+
+#[test]
+fn a_hook_with_a_wrong_policy_denies() {
+    let place = Place::new();
+    let event = format!(
+        r#"{{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","cwd":{:?},"tool_input":{{"command":"ls"}}}}"#,
+        place.project()
+    );
+    let decision = |place: &Place| {
+        let output = place.shward(&["hook", "claude"], &[], event.as_bytes());
+        let denied = output.status.code() == Some(2)
+            || String::from_utf8_lossy(&output.stdout).contains(r#""permissionDecision":"deny""#);
+        (denied, told(&output).1)
+    };
+    let (denied, text) = decision(&place);
+    assert!(!denied, "{text}");
+    for text in ["[limits]\ntimeuot = 5\n", "no toml", "[programs]\nallow = []\n"] {
+        fs::write(place.project().join(".shward.toml"), text).unwrap();
+        let (denied, told) = decision(&place);
+        assert!(denied, "{text}: {told}");
+    }
+    fs::write(place.project().join(".shward.toml"), "[programs]\ndeny = [\"nc\"]\n").unwrap();
+    assert!(!decision(&place).0, "a policy that is mended decides again");
+}
+
+#[test]
+fn neither_project_nor_environment_relaxes() {
+    let place = Place::new();
+    let code = |environment: &[(&str, &str)], command: &str| {
+        told(&place.shward(&["check", "--", command], environment, b""))
+    };
+    let ask = "curl https://example.com/x";
+    assert_eq!(code(&[], ask).0, 3);
+    fs::write(
+        place.project().join(".shward.toml"),
+        "[checks]\nnetwork = \"allow\"\n[programs]\ndeny = [\"make\"]\n",
+    )
+    .unwrap();
+    assert_eq!(code(&[], ask).0, 3, "a project's file allows nothing that nobody trusted");
+    assert_eq!(code(&[], "make").0, 2, "and denies at once");
+    let (trusted, text) = place.run(&["policy", "trust"]);
+    assert_eq!(trusted, 64, "trust is given at a terminal only: {text}");
+    for (environment, command, expected) in [
+        (("SHWARD_PROFILE", "open"), ask, 3),
+        (("SHWARD_PROFILE", "read-only"), "touch x", 2),
+        (("SHWARD_PROFILE", "nonsense"), "ls", 78),
+        (("CMDWALL_BLOCKLIST", "[\"ls\"]"), "ls", 2),
+        (("CMDWALL_ALLOWLIST", "[\"curl\"]"), ask, 3),
+    ] {
+        let (got, text) = code(&[environment], command);
+        assert_eq!(got, expected, "{environment:?} {command}: {text}");
+    }
+}
