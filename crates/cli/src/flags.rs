@@ -71,7 +71,7 @@ flags! {
     LOG = "log" Some("FILE"), "The audit log (default: $XDG_STATE_HOME/shward/audit.jsonl)";
     SESSION = "session" Some("ID"), "The agent's session, for the record";
     CALL_ID = "call-id" Some("ID"), "The tool call's identity, for the record";
-    TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: 300)";
+    TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: the policy's, else 300)";
     MAX_OUTPUT = "max-output" Some("BYTES"), "Keep at most this much of each output stream (default: 1000000)";
     CONTAIN = "contain" Some("LEVEL"), "read-only, workspace-write (default), or loopback, which adds a network interface of its own, private to the run; never more than the policy grants";
     REASONING = "reasoning" Some("TEXT"), "What the command is for, for whoever is asked; without it a gatekeeper denies";

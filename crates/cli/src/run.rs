@@ -64,7 +64,7 @@ fn not_run(fail: Fail) -> Fail {
 fn options(args: &Args) -> Result<RunOptions, Fail> {
     let mut options = RunOptions::default();
     if let Some(seconds) = args.number(&TIMEOUT, 1, MAX_TIMEOUT).map_err(Fail::usage)? {
-        options.timeout = Duration::from_secs(seconds);
+        options.timeout = Some(Duration::from_secs(seconds));
     }
     if let Some(bytes) = args.number(&MAX_OUTPUT, 0, 1 << 30).map_err(Fail::usage)? {
         options.max_output = usize::try_from(bytes).unwrap_or(usize::MAX);

@@ -28,9 +28,18 @@ pub enum Error {
         /// Why there is no record.
         error: shward_audit::Error,
     },
+    /// A longer time was asked for than the policy lets callers ask for.
+    #[error("a longer time was asked for than the policy's ceiling of {ceiling} s; ask for less")]
+    TimeoutAboveCeiling {
+        /// The ceiling, in seconds.
+        ceiling: u32,
+    },
     /// Something that has to be protected from the command cannot be.
     #[error("what has to be protected cannot be: {0}")]
     Unprotected(String),
+    /// There is no thread for it.
+    #[error("no thread could be started for the run: {0}")]
+    NoThread(std::io::Error),
     /// The sandbox could not be built.
     #[error(transparent)]
     Sandbox(#[from] shward_sandbox::SandboxError),

@@ -3,6 +3,7 @@
 use crate::record::Judgement;
 use crate::report::{Checked, PlanReport};
 use crate::review::{Circumstances, Reviewers, Settled};
+use crate::running::Running;
 use crate::{Action, BadRequest, Error, Machine, Request};
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Plan, Source, World, analyze};
@@ -17,6 +18,7 @@ pub struct Firewall {
     policy: Policy,
     log: Option<Log>,
     reviewers: Reviewers,
+    running: Running,
 }
 
 /// How a request is judged.
@@ -60,7 +62,7 @@ impl Firewall {
     /// A firewall that keeps no record.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self { policy, log: None, reviewers: Reviewers::new() }
+        Self { policy, log: None, reviewers: Reviewers::new(), running: Running::default() }
     }
 
     /// Records every decision in this log.
@@ -80,6 +82,11 @@ impl Firewall {
     /// Who answers.
     pub(crate) fn reviewers(&self) -> &Reviewers {
         &self.reviewers
+    }
+
+    /// What runs.
+    pub(crate) fn running(&self) -> &Running {
+        &self.running
     }
 
     /// The policy.

@@ -30,6 +30,7 @@ mod report;
 mod request;
 mod review;
 mod run;
+mod running;
 mod special;
 mod tool_calls;
 mod trust;
@@ -43,6 +44,7 @@ pub use report::{Checked, EffectReport, FindingReport, InvocationReport, PlanRep
 pub use request::{Action, BadRequest, MAX_COMMAND, Request};
 pub use review::{LimitReport, ReviewReport, Reviewers, policy_gatekeeper, rate_limits};
 pub use run::{Containment, RunOptions};
+pub use running::{OutputEvents, RunEvent};
 pub use shward_analysis::{Frozen, World};
 pub use shward_audit as audit;
 pub use shward_policy as policy;

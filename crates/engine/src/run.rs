@@ -12,6 +12,7 @@ use shward_audit::{Digest, Event, StreamHasher};
 use shward_policy::{Decision, Grant, Network};
 use shward_review::StateDir;
 use shward_sandbox::{Cancel, Exit, Gap, OnOutput, Options, Plan, Stream};
+use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -52,8 +53,9 @@ impl Containment {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunOptions {
-    /// Everything is killed after this time. Default: 300 seconds.
-    pub timeout: Duration,
+    /// Everything is killed after this time. `None`, the default, is what the policy gives the command, else 300 seconds. More than
+    /// the policy's ceiling is refused; without a ceiling, more than the policy gives is cut to that.
+    pub timeout: Option<Duration>,
     /// How many bytes of each stream are kept. Default: 1,000,000.
     pub max_output: usize,
     /// Kill the run when a stream brings more than that. Default: the rest is read and left out. A policy can only turn it on.
@@ -67,7 +69,7 @@ pub struct RunOptions {
 impl Default for RunOptions {
     fn default() -> Self {
         Self {
-            timeout: Duration::from_secs(300),
+            timeout: None,
             max_output: 1_000_000,
             kill_on_output: false,
             containment: Containment::default(),
@@ -92,15 +94,31 @@ impl Firewall {
         request.validate()?;
         request.validate_directories()?;
         let request = &self.rewritten(request.resolved()?);
-        let options = &self.limited(options);
+        let mut options = self.limited(options);
+        // On the list before anything is decided, so that it can be cancelled while somebody is asked, too.
+        let _entry = match &request.call_id {
+            Some(call_id) => {
+                let cancel = options.cancel.take().map_or_else(Cancel::new, Ok)?;
+                options.cancel = Some(cancel.clone());
+                Some(self.running().enter(call_id, cancel))
+            }
+            None => None,
+        };
+        let options = &options;
         let environment = environment::of_policy(self.policy(), &request.home);
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
-        let permits = |grant: &Grant| permissions(request, grant, options);
+        self.refuse_above_ceiling(options)?;
+        let timeout = Cell::new(DEFAULT_TIMEOUT);
+        let judge = || {
+            let judged = self.judge_in(&arena, request, &world, true)?;
+            timeout.set(self.timeout(&judged.plan, options));
+            Ok(judged)
+        };
+        let permits = |grant: &Grant| permissions(request, grant, options, timeout.get());
         let around =
             Circumstances { request, contained: true, environment: &environment, permits: Some(&permits) };
-        let Settled { judged, checked } =
-            self.settle(&around, || self.judge_in(&arena, request, &world, true))?;
+        let Settled { judged, checked } = self.settle(&around, judge)?;
         // There is no grant for what is denied, whatever anybody answers.
         let granted = judged.verdict.grant().filter(|_| checked.decision == Decision::Allow);
         let ready = match granted
@@ -119,7 +137,7 @@ impl Firewall {
         let Some(ready) = ready else {
             return Ok(Outcome::refused(checked, request.call_id.clone()));
         };
-        match execute(&ready.plan, options, on_output) {
+        match execute(&ready.plan, options, timeout.get(), on_output) {
             Ok((mut ending, streams)) => {
                 if ready.writable {
                     ending.moved_aside = ready.special.refuse_created(request);
@@ -157,13 +175,34 @@ impl Firewall {
         request
     }
 
+    /// Refuses a time that is longer than may be asked for.
+    fn refuse_above_ceiling(&self, options: &RunOptions) -> Result<(), Error> {
+        let ceilings = self.policy().all_settings().filter_map(|s| s.timeout_ceiling.as_ref());
+        let Some(ceiling) = ceilings.map(|set| set.value).min() else { return Ok(()) };
+        match options.timeout {
+            Some(asked) if asked > seconds(ceiling) => Err(Error::TimeoutAboveCeiling { ceiling }),
+            _ => Ok(()),
+        }
+    }
+
+    /// How long a command may run: the shortest that any part of the policy gives, or what was asked for as far as the part lets
+    /// callers ask.
+    fn timeout(&self, plan: &shward_analysis::Plan<'_>, options: &RunOptions) -> Duration {
+        let parts = self.policy().all_settings().map(|settings| {
+            let given = settings.timeout_for(plan).map(seconds);
+            match (options.timeout, &settings.timeout_ceiling) {
+                (None, _) => given.unwrap_or(DEFAULT_TIMEOUT),
+                (Some(asked), None) => given.map_or(asked, |given| asked.min(given)),
+                (Some(asked), Some(ceiling)) => asked.min(seconds(ceiling.value)),
+            }
+        });
+        parts.min().unwrap_or(DEFAULT_TIMEOUT)
+    }
+
     /// The options within the limits of every part of the policy.
     fn limited(&self, options: &RunOptions) -> RunOptions {
         let mut limited = options.clone();
         for settings in self.policy().all_settings() {
-            for seconds in settings.timeout.iter().chain(&settings.timeout_ceiling) {
-                limited.timeout = limited.timeout.min(Duration::from_secs(u64::from(seconds.value)));
-            }
             limited.kill_on_output |= settings.kill_on_output.as_ref().is_some_and(|set| set.value);
             if let Some(bytes) = &settings.max_output {
                 limited.max_output =
@@ -238,8 +277,15 @@ impl Firewall {
     }
 }
 
+/// The time of a run for which nothing is set.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+
+fn seconds(number: u32) -> Duration {
+    Duration::from_secs(u64::from(number))
+}
+
 /// What a grant permits, for the person who is asked.
-fn permissions(request: &Request, grant: &Grant, options: &RunOptions) -> Vec<String> {
+fn permissions(request: &Request, grant: &Grant, options: &RunOptions, timeout: Duration) -> Vec<String> {
     let network = match (grant.network, options.containment) {
         (Network::None, Containment::ReadOnly | Containment::WorkspaceWrite) => "no network",
         _ => "no network but a loopback interface of its own",
@@ -249,7 +295,7 @@ fn permissions(request: &Request, grant: &Grant, options: &RunOptions) -> Vec<St
     } else {
         "changes no files but in a /tmp of its own".to_owned()
     };
-    let end = format!("reads no secrets, and is killed after {} s", options.timeout.as_secs());
+    let end = format!("reads no secrets, and is killed after {} s", timeout.as_secs());
     vec![files, network.to_owned(), end]
 }
 
@@ -263,6 +309,7 @@ struct Ready {
 fn execute(
     plan: &Plan,
     options: &RunOptions,
+    timeout: Duration,
     on_output: OnOutput<'_>,
 ) -> Result<(Ending, [shward_audit::StreamDigest; 2]), shward_sandbox::SandboxError> {
     let (mut out, mut err) = (StreamHasher::new(), StreamHasher::new());
@@ -274,7 +321,7 @@ fn execute(
         on_output(stream, bytes);
     };
     let mut sandbox = Options::default();
-    sandbox.timeout = Some(options.timeout);
+    sandbox.timeout = Some(timeout);
     sandbox.max_output = options.max_output;
     sandbox.kill_on_output = options.kill_on_output;
     sandbox.on_output = Some(&mut relay);

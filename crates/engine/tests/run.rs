@@ -107,7 +107,7 @@ fn the_sandbox_holds_what_the_analysis_cannot_see() {
 fn limits_hold() {
     let Some(place) = place() else { return };
     let mut options = RunOptions::default();
-    options.timeout = Duration::from_millis(300);
+    options.timeout = Some(Duration::from_millis(300));
     let outcome = place.run_with("echo before; sleep 60", &options);
     let ending = outcome.ending.unwrap();
     assert!(ending.timed_out);

@@ -64,6 +64,12 @@ fn a_policy_limits_runs_and_their_environment() {
         return;
     };
     assert_eq!((content["timed_out"].as_bool(), content["stdout"].as_str()), (Some(true), Some("a\n")));
+    let classes =
+        "[limits]\ntimeout = 1\n[[timeout]]\nclass = \"long\"\ncommands = \"sleep 2\"\nseconds = 60";
+    let content = answer(policy(classes), r#"{"command":"sleep 2"}"#).unwrap();
+    assert_eq!((content["timed_out"].as_bool(), content["exit_code"].as_i64()), (Some(false), Some(0)));
+    let content = answer(policy(classes), r#"{"command":"sleep 3"}"#).unwrap();
+    assert_eq!(content["timed_out"].as_bool(), Some(true));
     let output = "[limits]\nmax-output = 1000\non-output-limit = \"kill\"";
     let content = answer(policy(output), r#"{"command":"echo a; yes"}"#).unwrap();
     assert_eq!(content["output_exceeded"].as_bool(), Some(true), "{content}");

@@ -23,6 +23,7 @@ mod rules;
 pub mod settings;
 mod shape;
 mod spec;
+mod timeout;
 mod verdict;
 mod within;
 

@@ -234,6 +234,17 @@ pub struct Rate {
     pub wait: Option<u32>,
 }
 
+/// The time that commands of a kind get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeoutClass {
+    /// Its name, for people.
+    pub class: String,
+    /// Which commands: a program, and perhaps the words that have to follow it.
+    pub commands: Vec<String>,
+    /// Seconds until a run is killed.
+    pub seconds: u32,
+}
+
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $field:ident: $kind:ty, $key:literal;)*) => {
         /// The settings of a layer, or of several merged. `None` is not set.
@@ -252,6 +263,8 @@ macro_rules! settings {
             pub binaries: Vec<Set<Binary>>,
             /// Rate limits.
             pub rates: Vec<Set<Rate>>,
+            /// Times of kinds of commands. Those of a layer replace those of the same name below.
+            pub timeouts: Vec<Set<TimeoutClass>>,
         }
 
         impl Settings {
@@ -264,6 +277,7 @@ macro_rules! settings {
                 patterns: Vec::new(),
                 binaries: Vec::new(),
                 rates: Vec::new(),
+                timeouts: Vec::new(),
             };
 
             /// Lays `above` over these settings: its values replace, its lists of denials, patterns and limits are added.
@@ -276,6 +290,8 @@ macro_rules! settings {
                 self.binaries.retain(|old| !above.binaries.iter().any(|new| new.value.path == old.value.path));
                 self.binaries.extend(above.binaries);
                 self.rates.extend(above.rates);
+                self.timeouts.retain(|old| !above.timeouts.iter().any(|new| new.value.class == old.value.class));
+                self.timeouts.extend(above.timeouts);
             }
 
             /// The keys that are set, with their values in short and where they come from.
@@ -299,6 +315,10 @@ macro_rules! settings {
                 }
                 for set in &self.rates {
                     out.push(("rate", format!("{:?}", set.value), set.origin.clone()));
+                }
+                for set in &self.timeouts {
+                    let TimeoutClass { class, commands, seconds } = &set.value;
+                    out.push(("timeout", format!("{class} {seconds} s {commands:?}"), set.origin.clone()));
                 }
                 out
             }

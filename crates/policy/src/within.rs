@@ -6,7 +6,8 @@
 use crate::compiled::Compiled;
 use crate::decision::Decision;
 use crate::policy::{Part, Policy};
-use crate::settings::{Binary, NameMatch, Risky, Set, Shell, Skips, Unlisted};
+use crate::settings::{Binary, NameMatch, Risky, Set, Settings, Shell, Skips, TimeoutClass, Unlisted};
+use crate::timeout::DEFAULT_TIMEOUT;
 use std::collections::HashSet;
 
 /// A point in which a policy may permit more than its parent.
@@ -138,22 +139,7 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
             "is lower than the parent's",
         );
     }
-    if let Some(parent) = &b.timeout {
-        c.at_most(
-            "limits.timeout",
-            value(a.timeout.as_ref(), u32::MAX),
-            parent.value,
-            "is longer than the parent's",
-        );
-    }
-    if let Some(parent) = &b.timeout_ceiling {
-        c.at_most(
-            "limits.timeout-ceiling",
-            value(a.timeout_ceiling.as_ref(), u32::MAX),
-            parent.value,
-            "is longer than the parent's",
-        );
-    }
+    times(&mut c, a, b);
     if let Some(parent) = &b.max_output {
         c.at_most(
             "limits.max-output",
@@ -310,5 +296,34 @@ fn rules(c: &mut Comparison, child: &Part, parent: &Part) {
         if !kept {
             c.wider(theirs.text(row.id), "a rule of the parent is missing, or less strict");
         }
+    }
+}
+
+/// How long commands may run.
+fn times(c: &mut Comparison, a: &Settings, b: &Settings) {
+    let longer = "is longer than the parent's";
+    let (own, general) =
+        (value(a.timeout.as_ref(), DEFAULT_TIMEOUT), value(b.timeout.as_ref(), DEFAULT_TIMEOUT));
+    c.at_most("limits.timeout", own, general, longer);
+    let in_class =
+        |settings: &Settings| -> Vec<u32> { settings.timeouts.iter().map(|s| s.value.seconds).collect() };
+    // Without a ceiling, nobody may ask for more than the policy gives.
+    let ceiling = b
+        .timeout_ceiling
+        .as_ref()
+        .map_or_else(|| in_class(b).into_iter().fold(general, u32::min), |set| set.value);
+    let asked = if b.timeout_ceiling.is_some() { u32::MAX } else { 0 };
+    c.at_most("limits.timeout-ceiling", value(a.timeout_ceiling.as_ref(), asked), ceiling, longer);
+    // A class of the child alone may only be shorter than what there is without it; one of the parent may only be missing where
+    // the child gives nothing longer. So the shortest class of every program is kept.
+    let is_in = |class: &Set<TimeoutClass>, settings: &Settings| {
+        settings.timeouts.iter().any(|s| s.value == class.value)
+    };
+    for class in a.timeouts.iter().filter(|class| !is_in(class, b)) {
+        c.at_most(&format!("timeout.{}", class.value.class), class.value.seconds, general, longer);
+    }
+    let longest = in_class(a).into_iter().fold(own, u32::max);
+    for class in b.timeouts.iter().filter(|class| !is_in(class, a) && class.value.seconds < longest) {
+        c.wider(format!("timeout.{}", class.value.class), "a shorter time of the parent is missing");
     }
 }

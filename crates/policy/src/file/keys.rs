@@ -156,7 +156,7 @@ const LIMITS: &[Key] = &[
         "timeout-ceiling",
         Kind::Number(1, 86_400),
         "3600",
-        "The longest timeout that a caller may ask for; more is refused.",
+        "The longest timeout that a caller may ask for; more is refused. Without it, a caller may only ask for less than the policy gives.",
     ),
     key("max-output", Kind::Number(0, 1 << 30), "1000000", "Bytes of each output stream that are kept."),
     key(
@@ -339,6 +339,18 @@ pub(crate) const RULE: &[Key] = &[
     key("not-match", Kind::Texts, r#"["kubectl get pods"]"#, "Commands that it must not meet."),
 ];
 
+/// The keys of `[[timeout]]`.
+const TIMEOUT: &[Key] = &[
+    key("class", Kind::Text, r#""build""#, "Its name. A later layer's class of this name replaces it."),
+    key(
+        "commands",
+        Kind::Texts,
+        r#"["make", "cargo build"]"#,
+        "Which commands: a program, and the words that have to follow it. The longest time of all programs of a command counts.",
+    ),
+    key("seconds", Kind::Number(1, 86_400), "1800", "Seconds after which a run is killed."),
+];
+
 /// The keys of `[[rate]]`.
 const RATE: &[Key] = &[
     key(
@@ -421,5 +433,11 @@ pub(crate) const POLICY: &[Key] = &[
     key("argv", Kind::Table(ARGV), "", "How argument lists are judged."),
     key("binary", Kind::Tables(BINARY), "", "What one program's argument list may be."),
     key("rate", Kind::Tables(RATE), "", "How many commands are accepted in which time."),
+    key(
+        "timeout",
+        Kind::Tables(TIMEOUT),
+        "",
+        "The time that commands of a kind get, instead of `limits.timeout`.",
+    ),
     key("rule", Kind::Tables(RULE), "", "Your own rules. The strictest that matches counts."),
 ];

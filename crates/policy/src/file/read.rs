@@ -5,7 +5,7 @@ use super::{Source, check};
 use crate::decision::{Decision, Tier};
 use crate::settings::{
     Binary, CheckSetting, DirectoryPolicy, EnvironmentPolicy, Layer, NameMatch, Origin, Positional, Rate,
-    RatePer, Risky, Set, Settings, Shell, Skips, TierPattern, Unlisted,
+    RatePer, Risky, Set, Settings, Shell, Skips, TierPattern, TimeoutClass, Unlisted,
 };
 use regex_lite::{Regex, RegexBuilder};
 use std::sync::Arc;
@@ -228,6 +228,11 @@ impl<'s> Reader<'s> {
                 settings.rates.push(self.set(span, rate));
             }
         }
+        for (item, span) in tables(get("timeout")) {
+            if let Some(class) = self.timeout_class(item, span) {
+                settings.timeouts.push(self.set(span, class));
+            }
+        }
         self.locks(&settings);
         self.program_names(inner("programs", "allow"));
         self.program_names(inner("programs", "deny"));
@@ -254,17 +259,21 @@ impl<'s> Reader<'s> {
     /// Names that no program can be called by.
     fn program_names(&mut self, value: Option<&Value<'_>>) {
         for (name, span) in texts(value) {
-            let relative = name.contains('/') && !name.starts_with('/');
-            if name.is_empty() || relative || name.starts_with('-') || name.contains(['\\', '\0']) {
-                self.problems.push(
-                    Diagnostic::new(
-                        "program-name",
-                        span,
-                        "a program is listed by its name or by an absolute path",
-                    )
-                    .help(r#"as in: allow = ["git", "/usr/bin/make"]"#),
-                );
-            }
+            self.program_name(name, span);
+        }
+    }
+
+    fn program_name(&mut self, name: &str, span: Span) {
+        let relative = name.contains('/') && !name.starts_with('/');
+        if name.is_empty() || relative || name.starts_with('-') || name.contains(['\\', '\0']) {
+            self.problems.push(
+                Diagnostic::new(
+                    "program-name",
+                    span,
+                    "a program is listed by its name or by an absolute path",
+                )
+                .help(r#"as in: allow = ["git", "/usr/bin/make"]"#),
+            );
         }
     }
 
@@ -362,6 +371,25 @@ impl<'s> Reader<'s> {
             }
         }
         Some(binary)
+    }
+
+    fn timeout_class(&mut self, item: &Table<'_>, span: Span) -> Option<TimeoutClass> {
+        let class = item.get("class").and_then(Value::as_str);
+        let seconds = item.get("seconds").and_then(Value::as_integer).and_then(|n| u32::try_from(n).ok());
+        let commands = owned(item.get("commands"));
+        let (Some(class), Some(seconds)) = (class, seconds) else {
+            self.missing(span, if class.is_none() { "class" } else { "seconds" });
+            return None;
+        };
+        if commands.iter().all(|command| command.trim().is_empty()) {
+            self.missing(span, "commands");
+            return None;
+        }
+        let first = |command: &str| command.split(' ').find(|w| !w.is_empty()).unwrap_or_default().to_owned();
+        for (command, span) in texts(item.get("commands")) {
+            self.program_name(&first(command), span);
+        }
+        Some(TimeoutClass { class: class.to_owned(), commands, seconds })
     }
 
     fn rate(&mut self, item: &Table<'_>, span: Span) -> Option<Rate> {
