@@ -6,7 +6,14 @@
 //! Each command is measured several times and its fastest time counts, so that what else the machine does does not; the
 //! percentiles are over the commands. Compare the rows of one run with each other, not the figures of two machines.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a program for developers")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a program for developers"
+)]
 
 use allocation_counter::measure;
 use bumpalo::Bump;
