@@ -1,7 +1,7 @@
 //! The `shward` command.
 //!
 //! `hook` is answered before anything else is looked at: it is a whole process per command of an agent. For the same
-//! reason the program starts without the set-up of Rust's runtime (see `shward_sandbox::entry!`).
+//! reason the program starts without the set-up of Rust's runtime (see `shward::entry!`).
 
 #![no_main]
 
@@ -31,7 +31,7 @@ use crate::terminal::Fail;
 use shward::reviewing as shown;
 use std::ffi::OsString;
 
-shward_sandbox::entry!(start);
+shward::entry!(start);
 
 fn start(arguments: Vec<OsString>) -> u8 {
     let mut words = arguments.into_iter().skip(1);

@@ -50,6 +50,6 @@ pub use shward_audit as audit;
 pub use shward_policy as policy;
 pub use shward_policy::{Decision, Finding, Grant, Policy, Profile, Tier, Verdict};
 pub use shward_review as reviewing;
-pub use shward_sandbox::{Cancel, Stream as OutputStream};
+pub use shward_sandbox::{Cancel, Stream as OutputStream, entry};
 pub use tool_calls::{Tool, ToolCall};
 pub use trust::Trust;
