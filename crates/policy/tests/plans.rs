@@ -179,6 +179,7 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (code("project", Origins::FILE), Allow, Allow, ""),
         (code("python", Origins::LITERAL), Ask, Allow, "unread-code"),
         (code("python", Origins::WRITTEN.union(Origins::LITERAL)), Allow, Allow, ""),
+        (code("native", Origins::WRITTEN.union(Origins::LITERAL)), Ask, Allow, "unread-code"),
         (code("python", Origins::WRITTEN.union(Origins::UNKNOWN)), Ask, Allow, "written-code"),
         (
             EffectKind::Code { language: "shell", text: Some(b"ls"), origin: Origins::DECODED, source: None },

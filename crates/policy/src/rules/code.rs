@@ -285,7 +285,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule::contain(
         "unread-code",
         Two,
-        &[on(Kinds::CODE).and(|s| s.detail() != "project" && !is_just_written(s))],
+        // A library has no workspace in which it would be the project's own code, and nobody reads one.
+        &[on(Kinds::CODE).and(|s| s.detail() == "native" || s.detail() != "project" && !is_just_written(s))],
         "Runs {what} code{from} that was not understood, or that nobody has seen. Write out what it does in simple \
          commands.",
     )

@@ -12,6 +12,7 @@ pub(crate) mod git_push;
 pub(crate) mod git_restore;
 pub(crate) mod jq;
 pub(crate) mod kill;
+pub(crate) mod ln;
 pub(crate) mod netcat;
 pub(crate) mod parallel;
 pub(crate) mod python;

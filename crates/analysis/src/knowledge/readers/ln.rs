@@ -1,0 +1,21 @@
+//! `ln`: a target alone is linked under its own name in the current directory (POSIX.1-2024 ln; coreutils 9, second form).
+
+use crate::knowledge::apply::{self, Use};
+use crate::knowledge::run::Run;
+use crate::knowledge::scan::At;
+use crate::knowledge::values;
+use crate::knowledge::words::Role;
+use crate::value::{Origins, Stream};
+
+/// Reads the arguments of `ln`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    let alone = match scan.operands.as_slice() {
+        [target] if !scan.has(&["-t", "--target-directory"]) => *target,
+        _ => return apply::apply(run, &scan),
+    };
+    let here = values::field(run.arena(), b".", Origins::LITERAL, alone.span);
+    let uses = [Use { role: Role::List, field: alone }, Use { role: Role::DestLink, field: here }];
+    let uses = run.arena().alloc_slice_copy(&uses);
+    apply::apply_as(run, &scan, uses)
+}
