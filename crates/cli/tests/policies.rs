@@ -222,6 +222,17 @@ fn a_hook_with_a_wrong_policy_denies() {
 }
 
 #[test]
+fn a_build_without_the_floor_says_so() {
+    let place = Place::new();
+    let unrestricted = cfg!(feature = "unrestricted");
+    assert_eq!(place.run(&["--version"]).1.contains("(unrestricted: without the floor)"), unrestricted);
+    assert_eq!(
+        place.run(&["policy", "show", "--floor"]).1.contains("This build is unrestricted"),
+        unrestricted
+    );
+}
+
+#[test]
 fn neither_project_nor_environment_relaxes() {
     let place = Place::new();
     let code = |environment: &[(&str, &str)], command: &str| {

