@@ -179,7 +179,13 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (code("project", Origins::FILE), Allow, Allow, ""),
         (code("python", Origins::LITERAL), Ask, Allow, "unread-code"),
         (code("python", Origins::WRITTEN.union(Origins::LITERAL)), Allow, Allow, ""),
-        (code("native", Origins::WRITTEN.union(Origins::LITERAL)), Ask, Allow, "unread-code"),
+        (code("native", Origins::WRITTEN.union(Origins::FILE)), Allow, Allow, ""),
+        (
+            EffectKind::Code { language: "native", text: Some(b"exec /tmp/x"), origin: Origins::WRITTEN, source: None },
+            Ask,
+            Allow,
+            "unread-code",
+        ),
         (code("python", Origins::WRITTEN.union(Origins::UNKNOWN)), Ask, Allow, "written-code"),
         (
             EffectKind::Code { language: "shell", text: Some(b"ls"), origin: Origins::DECODED, source: None },

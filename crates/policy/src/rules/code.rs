@@ -78,6 +78,12 @@ fn is_seen(subject: &Subject<'_>) -> bool {
     matches!(subject.effect.map(|effect| &effect.kind), Some(EffectKind::Code { text: Some(_), .. }))
 }
 
+/// A text that this same command has written and that a program then loads: not a library that was built, but a
+/// configuration which may name programs, and which nobody reads.
+fn is_text_loaded(subject: &Subject<'_>) -> bool {
+    subject.detail() == "native" && is_seen(subject)
+}
+
 /// A file that this same command has written from what is not known.
 fn is_written_unseen(subject: &Subject<'_>) -> bool {
     !is_just_written(subject)
@@ -285,8 +291,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::contain(
         "unread-code",
         Two,
-        // A library has no workspace in which it would be the project's own code, and nobody reads one.
-        &[on(Kinds::CODE).and(|s| s.detail() == "native" || s.detail() != "project" && !is_just_written(s))],
+        &[on(Kinds::CODE).and(|s| is_text_loaded(s) || s.detail() != "project" && !is_just_written(s))],
         "Runs {what} code{from} that was not understood, or that nobody has seen. Write out what it does in simple \
          commands.",
     )
