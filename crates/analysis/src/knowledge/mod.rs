@@ -1,6 +1,6 @@
 //! What shward knows of programs: from an argument list to effects.
 //!
-//! The descriptions are data (`knowledge/*.cmds`, see `docs/knowledge.md`), compiled into static tables. [`invoke`] finds
+//! The descriptions are data (`knowledge/*.cmds`, see `docs/knowledge.md`), compiled into an image. [`invoke`] finds
 //! the program, splits its arguments by its own grammar and turns their roles into effects. Grammars that are no
 //! `getopt` have typed readers; text that is known is evaluated, code that is known is read.
 
