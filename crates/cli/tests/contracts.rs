@@ -59,6 +59,22 @@ fn json_of(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
 }
 
+/// Else the log is opened under the number of standard output, and the answer is written into it.
+#[test]
+fn a_closed_descriptor_is_not_taken_for_the_log() {
+    let place = Place::new();
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        let mut command = Command::new("/bin/sh");
+        let script = format!("exec \"$0\" check -- 'cat ~/.ssh/id_rsa' {closed}");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_shward")]).current_dir(place.project());
+        let output = place.finish(command, b"");
+        assert!([2, 74].contains(&code(&output)), "{closed}: {output:?}");
+    }
+    let log = fs::read_to_string(place.home().join(".local/state/shward/audit.jsonl")).unwrap();
+    assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{log}");
+    assert_eq!(code(&place.shward(&["audit", "verify"], b"")), 0);
+}
+
 #[test]
 fn exit_codes_of_check() {
     let place = Place::new();

@@ -1,5 +1,6 @@
 //! Policies of other systems as policy files of ours, with a report of what could not be carried over exactly.
 
+use crate::file::schema::quoted;
 use std::fmt::Write as _;
 
 /// An imported policy.
@@ -25,21 +26,6 @@ impl Imported {
             quoted(program)
         );
     }
-}
-
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }
 
 fn list(texts: &[String]) -> String {

@@ -15,7 +15,8 @@ pub fn json() -> String {
     out
 }
 
-fn text(text: &str) -> String {
+/// A text between quotation marks, as JSON and TOML both read it.
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -31,7 +32,7 @@ fn text(text: &str) -> String {
 }
 
 fn texts(words: &[&str]) -> String {
-    words.iter().map(|word| text(word)).collect::<Vec<_>>().join(", ")
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", ")
 }
 
 fn object(keys: &[Key], depth: usize, out: &mut String) {
@@ -41,8 +42,8 @@ fn object(keys: &[Key], depth: usize, out: &mut String) {
         "{pad}\"type\": \"object\",\n{pad}\"additionalProperties\": false,\n{pad}\"properties\": {{"
     );
     for (at, key) in keys.iter().enumerate() {
-        let _ = writeln!(out, "{pad}  {}: {{", text(key.name));
-        let _ = writeln!(out, "{pad}    \"description\": {},", text(key.doc));
+        let _ = writeln!(out, "{pad}  {}: {{", quoted(key.name));
+        let _ = writeln!(out, "{pad}    \"description\": {},", quoted(key.doc));
         kind(key, depth + 4, out);
         let comma = if at + 1 < keys.len() { "," } else { "" };
         let _ = writeln!(out, "{pad}  }}{comma}");

@@ -15,6 +15,17 @@ const METADATA_SERVICES: [&[u8]; 6] = [
     b"metadata",
 ];
 
+/// What shows, by service, the things that would be changed or deleted.
+const SHOWN_FIRST: &[(&str, &str)] = &[
+    ("kubernetes", "kubectl get all"),
+    ("docker", "docker ps -a"),
+    ("aws", "aws s3 ls"),
+    ("terraform", "terraform plan"),
+    ("github", "gh pr list"),
+    ("gcp", "gcloud config list"),
+    ("azure", "az resource list"),
+];
+
 fn asks_metadata_service(subject: &Subject<'_>) -> bool {
     match subject.effect.map(|effect| &effect.kind) {
         Some(EffectKind::Connect { endpoint, .. }) => endpoint
@@ -250,30 +261,14 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::REMOTE).what(&["destroy"])],
         "Deletes something in {what} that may be in use, and may not come back. Show what would be deleted first.",
     )
-    .instead_for(&[
-        ("kubernetes", "kubectl get all"),
-        ("docker", "docker ps -a"),
-        ("aws", "aws s3 ls"),
-        ("terraform", "terraform plan"),
-        ("github", "gh pr list"),
-        ("gcp", "gcloud config list"),
-        ("azure", "az resource list"),
-    ]),
+    .instead_for(SHOWN_FIRST),
     Rule::ask(
         "remote-changed",
         Two,
         &[on(Kinds::REMOTE).what(&["change"])],
         "Changes something in {what}, outside this workspace. Show what would be changed first.",
     )
-    .instead_for(&[
-        ("kubernetes", "kubectl get all"),
-        ("docker", "docker ps -a"),
-        ("aws", "aws s3 ls"),
-        ("terraform", "terraform plan"),
-        ("github", "gh pr list"),
-        ("gcp", "gcloud config list"),
-        ("azure", "az resource list"),
-    ]),
+    .instead_for(SHOWN_FIRST),
     Rule::contain(
         "remote-read",
         Two,
