@@ -27,6 +27,8 @@ mod code {
 pub(crate) enum Answer {
     /// The call goes on.
     Allow,
+    /// The call waits for the exec gate.
+    Notify,
     /// The call fails with this errno and is not made.
     Fail(u16),
     /// The process is killed.
@@ -37,6 +39,7 @@ impl Answer {
     pub(crate) fn code(self) -> u32 {
         match self {
             Self::Allow => libc::SECCOMP_RET_ALLOW,
+            Self::Notify => libc::SECCOMP_RET_USER_NOTIF,
             Self::Fail(errno) => libc::SECCOMP_RET_ERRNO | u32::from(errno),
             Self::Kill => libc::SECCOMP_RET_KILL_PROCESS,
         }

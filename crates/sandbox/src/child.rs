@@ -42,6 +42,8 @@ pub(crate) struct Context<'a> {
     pub(crate) slots: &'a mut [RawFd],
     /// Standard input, output, error and the status pipe; all above 3.
     pub(crate) descriptors: [RawFd; 4],
+    /// The socket over which the exec gate gets the filter's listener; above 3, or negative.
+    pub(crate) gate: RawFd,
     /// The program of process 1.
     pub(crate) image: RawFd,
     pub(crate) progress: &'a Progress,
@@ -54,12 +56,12 @@ pub(crate) struct Context<'a> {
 pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
     // SAFETY: the supervisor passes its context and is suspended (CLONE_VFORK) while the child uses it.
     let context = unsafe { &mut *context.cast::<Context<'_>>() };
-    let Context { plan, slots, descriptors, image, progress } = context;
+    let Context { plan, slots, descriptors, gate, image, progress } = context;
     // Modes in the plan are meant as they are.
     let umask = sys::set_umask(0);
     let mut index = 0;
     for operation in &plan.operations {
-        if let Err(errno) = perform(operation, slots, descriptors) {
+        if let Err(errno) = perform(operation, slots, descriptors, *gate) {
             progress.fail(index, errno);
             sys::exit_now(1);
             return 1;
@@ -75,7 +77,12 @@ pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
     1
 }
 
-fn perform(operation: &Operation, slots: &mut [RawFd], descriptors: &[RawFd; 4]) -> Result<(), Errno> {
+fn perform(
+    operation: &Operation,
+    slots: &mut [RawFd],
+    descriptors: &[RawFd; 4],
+    gate: RawFd,
+) -> Result<(), Errno> {
     match operation {
         Operation::DieWithSupervisor => {
             sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).map(drop)
@@ -142,7 +149,12 @@ fn perform(operation: &Operation, slots: &mut [RawFd], descriptors: &[RawFd; 4])
             on_path(path, |parent| sys::add_path_rule(ruleset, parent, *rights))
         }
         Operation::EnforceRuleset { ruleset } => sys::restrict_self(kept(slots, *ruleset)?),
-        Operation::Filter { program, .. } => sys::install_filter(program),
+        Operation::Filter { gated: false, program, .. } => sys::install_filter(program),
+        // The listener closes here at execve, which waits for the gate's answer.
+        Operation::Filter { gated: true, program, .. } => {
+            let listener = sys::install_listening_filter(program)?;
+            sys::send_descriptor(gate, listener)
+        }
     }
 }
 

@@ -101,6 +101,8 @@ pub struct Confinement {
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
+    pub(crate) gated: bool,
+    pub(crate) only: Vec<PathBuf>,
 }
 
 impl Confinement {
@@ -119,6 +121,8 @@ impl Confinement {
             hidden: Vec::new(),
             network: Network::None,
             limits: Limits::default(),
+            gated: false,
+            only: Vec::new(),
         }
     }
 
@@ -177,6 +181,24 @@ impl Confinement {
     /// Resource limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// Every program that starts inside is judged, by the [`Judge`](crate::Judge) that is given to [`run`](crate::run). Linux
+    /// 5.19 or later.
+    pub fn gated(mut self) -> Self {
+        self.gated = true;
+        self
+    }
+
+    /// One of the programs that alone may be executed, at any depth; of a script, its interpreter. Anything else is refused by
+    /// Landlock, and what Landlock does not see (a program given to the dynamic loader, a memory file) is killed by the
+    /// [gate](Self::gated), which this turns on. Files in writable and private directories cannot be executed or mapped as
+    /// code at all, and a program for which somebody inside has set `LD_PRELOAD`, `LD_AUDIT` or `LD_LIBRARY_PATH` is killed. The command's own program has to be
+    /// among them.
+    pub fn allow_exec(mut self, program: impl Into<PathBuf>) -> Self {
+        self.only.push(program.into());
+        self.gated = true;
         self
     }
 

@@ -48,6 +48,8 @@ pub enum Stage {
     Execute,
     /// Relaying output, waiting, or killing.
     Supervise,
+    /// Judging the programs that start inside.
+    Gate,
 }
 
 impl Stage {
@@ -72,6 +74,7 @@ impl Stage {
             Self::Init => "init",
             Self::Execute => "execute",
             Self::Supervise => "supervise",
+            Self::Gate => "gate",
         }
     }
 }
@@ -167,6 +170,9 @@ fn advice(stage: Stage, errno: i32, subject: &str) -> &'static str {
         }
         (Stage::Landlock, libc::E2BIG) => {
             "too many nested Landlock domains (16): do not nest sandboxes this deep"
+        }
+        (Stage::Seccomp, libc::EBUSY) => {
+            "another filter already notifies its supervisor: the exec gate cannot be used inside another sandbox that has one"
         }
         (Stage::Seccomp, libc::EINVAL | libc::ENOSYS) => "the kernel was built without CONFIG_SECCOMP_FILTER",
         (Stage::Init, libc::EACCES) => {

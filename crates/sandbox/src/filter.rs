@@ -78,9 +78,9 @@ const TERMINAL_CONTROLS: &[u32] = &[
     0x541C, // TIOCLINUX: paste into a virtual console
 ];
 
-/// The filter for a network choice.
-pub(crate) fn program(network: Network) -> Vec<Instruction> {
-    bpf::program(ARCHITECTURE, &ranges(network))
+/// The filter for a network choice, with or without the exec gate.
+pub(crate) fn program(network: Network, gated: bool) -> Vec<Instruction> {
+    bpf::program(ARCHITECTURE, &ranges(network, gated))
 }
 
 /// What the filter refuses, in a few words.
@@ -93,8 +93,11 @@ pub(crate) fn summary(network: Network) -> String {
     format!("refuse {}; {sockets}", groups.join(", "))
 }
 
-fn ranges(network: Network) -> Vec<Range> {
+fn ranges(network: Network, gated: bool) -> Vec<Range> {
     let mut special = judged_by_argument(network);
+    if gated {
+        special.extend(gate());
+    }
     for number in DENIED.iter().flat_map(|(_, numbers)| *numbers) {
         special.push((*number, Decision::Always(REFUSED)));
     }
@@ -138,6 +141,20 @@ fn judged_by_argument(network: Network) -> Vec<(libc::c_long, Decision)> {
         (libc::SYS_socket, socket(network)),
         (libc::SYS_socketpair, Decision::one_of(0, u32::MAX, &[libc::AF_UNIX as u32], &allow, refuse)),
     ]
+}
+
+/// What the exec gate needs: every execve waits for it, and nobody inside makes a listener of his own. Kernels that permit
+/// several would ask the one that was made last.
+fn gate() -> [(libc::c_long, Decision); 3] {
+    const NEW_LISTENER: u32 = 1 << 3; // SECCOMP_FILTER_FLAG_NEW_LISTENER
+    let listener = Decision::If {
+        argument: 1,
+        test: Test::AnyBit(NEW_LISTENER),
+        then: Box::new(Decision::Always(Answer::Fail(libc::EBUSY as u16))),
+        otherwise: Box::new(Decision::Always(Answer::Allow)),
+    };
+    let notify = || Decision::Always(Answer::Notify);
+    [(libc::SYS_execve, notify()), (libc::SYS_execveat, notify()), (libc::SYS_seccomp, listener)]
 }
 
 /// socket(2): local sockets always; with a network also plain TCP and UDP, and the netlink protocol that lists interfaces.
@@ -214,7 +231,7 @@ mod tests {
             (471, [0, 0, 0], MISSING, MISSING),
         ];
         for (network, pick) in [(Network::None, 0), (Network::Loopback, 1), (Network::Host, 1)] {
-            let program = program(network);
+            let program = program(network, false);
             for (number, [a, b, c], without, with) in table {
                 let got = bpf::evaluate(&program, ARCHITECTURE, number as u32, [a, b, c, 0, 0, 0]);
                 let expected = if pick == 0 { without } else { with };
@@ -225,7 +242,7 @@ mod tests {
 
     #[test]
     fn every_denied_call_is_refused_and_only_those() {
-        let program = program(Network::None);
+        let program = program(Network::None, false);
         let denied: Vec<u32> = DENIED.iter().flat_map(|(_, n)| *n).map(|n| *n as u32).collect();
         let by_argument: Vec<u32> = judged_by_argument(Network::None)
             .iter()
@@ -241,16 +258,37 @@ mod tests {
     #[test]
     fn other_abis_are_killed() {
         const I386: u32 = 0x4000_0003;
-        let program = program(Network::Host);
+        let program = program(Network::Host, false);
         assert_eq!(bpf::evaluate(&program, I386, 20, [0; 6]), Answer::Kill.code());
         assert_eq!(bpf::evaluate(&program, ARCHITECTURE, X32_BIT | 41, [0; 6]), Answer::Kill.code());
         assert_eq!(bpf::evaluate(&program, ARCHITECTURE, u32::MAX, [0; 6]), Answer::Kill.code());
     }
 
     #[test]
-    fn the_program_stays_small() {
+    fn the_gate_changes_three_calls_only() {
+        let notify = Answer::Notify.code();
+        let busy = Answer::Fail(libc::EBUSY as u16).code();
         for network in [Network::None, Network::Host] {
-            let length = program(network).len();
+            let (with, without) = (program(network, true), program(network, false));
+            for number in 0..=NEWEST + 1 {
+                for argument in [0, 1, 8, 9, 8 | 1 << 32, 4] {
+                    let arguments = [argument, argument, 0, 0, 0, 0];
+                    let got = bpf::evaluate(&with, ARCHITECTURE, number, arguments);
+                    let expected = match libc::c_long::from(number) {
+                        libc::SYS_execve | libc::SYS_execveat => notify,
+                        libc::SYS_seccomp if argument & 8 != 0 => busy,
+                        _ => bpf::evaluate(&without, ARCHITECTURE, number, arguments),
+                    };
+                    assert_eq!(got, expected, "{number} {argument:#x}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_program_stays_small() {
+        for (network, gated) in [(Network::None, false), (Network::Host, false), (Network::Host, true)] {
+            let length = program(network, gated).len();
             assert!(length < 256, "{length}");
         }
     }

@@ -30,8 +30,14 @@ mod right {
 pub(crate) enum Access {
     /// Read, list, execute.
     Read,
+    /// Read and list, where only some programs may be executed.
+    ReadData,
+    /// One of those programs.
+    Execute,
     /// All of it, except making device nodes.
     Write,
+    /// The same, where only some programs may be executed.
+    WriteData,
     /// A device file: read, write, and its ioctls.
     Device,
     /// The directory of pseudo-terminals.
@@ -43,7 +49,10 @@ impl Access {
     pub(crate) fn rights(self, handled: u64) -> u64 {
         let rights = match self {
             Self::Read => right::EXECUTE | right::READ_FILE | right::READ_DIR,
+            Self::ReadData => right::READ_FILE | right::READ_DIR,
+            Self::Execute => right::EXECUTE | right::READ_FILE,
             Self::Write => !(right::MAKE_CHAR | right::MAKE_BLOCK | right::IOCTL_DEV),
+            Self::WriteData => !(right::MAKE_CHAR | right::MAKE_BLOCK | right::IOCTL_DEV | right::EXECUTE),
             Self::Device => right::READ_FILE | right::WRITE_FILE | right::TRUNCATE | right::IOCTL_DEV,
             Self::Terminals => right::READ_FILE | right::WRITE_FILE | right::READ_DIR | right::IOCTL_DEV,
         };
@@ -53,7 +62,10 @@ impl Access {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Read => "read and execute",
-            Self::Write => "write",
+            Self::ReadData => "read",
+            Self::Execute => "execute",
+            Self::Write => "write and execute",
+            Self::WriteData => "write",
             Self::Device => "use device",
             Self::Terminals => "use terminals",
         }
@@ -103,7 +115,15 @@ mod tests {
             let handled = attributes(version, Network::None).filesystem;
             assert_eq!(handled & last, last, "{version}");
             last = handled;
-            for access in [Access::Read, Access::Write, Access::Device, Access::Terminals] {
+            for access in [
+                Access::Read,
+                Access::ReadData,
+                Access::Execute,
+                Access::Write,
+                Access::WriteData,
+                Access::Device,
+                Access::Terminals,
+            ] {
                 assert_eq!(access.rights(handled) & !handled, 0, "the kernel refuses unhandled rights");
             }
         }
@@ -114,6 +134,14 @@ mod tests {
         let handled = attributes(7, Network::None).filesystem;
         assert_eq!(Access::Write.rights(handled) & (right::MAKE_CHAR | right::MAKE_BLOCK), 0);
         assert_eq!(Access::Read.rights(handled) & right::WRITE_FILE, 0);
+    }
+
+    #[test]
+    fn data_is_never_executed() {
+        let handled = attributes(7, Network::None).filesystem;
+        for (access, whole) in [(Access::ReadData, Access::Read), (Access::WriteData, Access::Write)] {
+            assert_eq!(access.rights(handled), whole.rights(handled) & !right::EXECUTE);
+        }
     }
 
     #[test]

@@ -26,6 +26,10 @@
 //! 4. Namespaces for pids, network, IPC, host name, cgroups; no capabilities; `no_new_privs`.
 //! 5. Resource limits, and a process 1 with which the whole tree dies.
 //!
+//! 6. On request an exec gate: every program that starts is judged on what it really is, before its first instruction
+//!    ([`Confinement::gated`], [`Judge`]), and a list of the only programs that may be executed
+//!    ([`Confinement::allow_exec`]).
+//!
 //! A layer that the kernel cannot give is an error, never a weaker sandbox. It works for root and for ordinary users.
 //!
 //! # How the child is made
@@ -50,6 +54,7 @@ mod descriptor;
 mod entry;
 mod error;
 mod filter;
+mod gate;
 mod init;
 mod landlock;
 mod layout;
@@ -66,6 +71,7 @@ pub use capture::Captured;
 pub use confinement::{Confinement, Limits, Network};
 pub use entry::start;
 pub use error::{SandboxError, Stage};
+pub use gate::{Exec, Identity, Judge, Ruling};
 pub use plan::{Gap, Plan};
 pub use probe::{Probe, probe};
 pub use run::{Cancel, Exit, OnOutput, Options, Output, RunResult, Stdin, Stream, run};

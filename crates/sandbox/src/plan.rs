@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::ptr;
 
 use crate::error::Stage;
+use crate::gate::Identity;
 use crate::landlock::Access;
 use crate::sys::{Instruction, RulesetAttributes};
 use crate::{Network, filter, init};
@@ -77,7 +78,7 @@ pub(crate) enum Operation {
     /// Enforce the ruleset.
     EnforceRuleset { ruleset: Slot },
     /// Install the seccomp filter.
-    Filter { network: Network, program: Vec<Instruction> },
+    Filter { network: Network, gated: bool, program: Vec<Instruction> },
 }
 
 impl Operation {
@@ -182,8 +183,9 @@ impl fmt::Display for Operation {
                 write!(f, "landlock: {} beneath {}", access.name(), shown(path))
             }
             Self::EnforceRuleset { .. } => write!(f, "landlock: enforce"),
-            Self::Filter { network, program } => {
-                write!(f, "seccomp: {} ({} instructions)", filter::summary(*network), program.len())
+            Self::Filter { network, gated, program } => {
+                let gate = if *gated { "; every execve waits for the gate" } else { "" };
+                write!(f, "seccomp: {}{gate} ({} instructions)", filter::summary(*network), program.len())
             }
         }
     }
@@ -228,7 +230,7 @@ impl fmt::Display for Gap {
 
 /// A null-terminated array of C strings, with what it points to.
 pub(crate) struct CStrings {
-    strings: Vec<CString>,
+    pub(crate) strings: Vec<CString>,
     pointers: Vec<*const c_char>,
 }
 
@@ -267,6 +269,10 @@ pub struct Plan {
     pub(crate) arguments: CStrings,
     pub(crate) environment: CStrings,
     pub(crate) gaps: Vec<Gap>,
+    /// Whether every program that starts is judged.
+    pub(crate) gated: bool,
+    /// The only programs that may be executed, if there is such a list.
+    pub(crate) only: Option<Vec<Identity>>,
 }
 
 impl Plan {
@@ -298,6 +304,9 @@ impl Plan {
                 _ => {}
             }
             out.push('\n');
+        }
+        for Identity { device, inode } in self.only.iter().flatten() {
+            out.push_str(&format!("only {device:x}:{inode}\n"));
         }
         for (kind, list) in [("argument", &self.arguments), ("environment", &self.environment)] {
             for text in &list.strings {

@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::confinement::{Confinement, Network};
 use crate::error::SandboxError;
 use crate::filter;
+use crate::gate::{Listed, listed};
 use crate::landlock::{self, Access};
 use crate::layout::{Layout, Mounted, cover, layout};
 use crate::paths::{absolute, c_string, directory};
@@ -26,8 +27,9 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let cwd = directory(&wanted.cwd)?;
     let mut gaps = Vec::new();
     let layout = layout(wanted, &mut gaps)?;
+    let only = only(wanted, &layout)?;
 
-    let mut builder = Builder::default();
+    let mut builder = Builder { data_only: only.is_some(), ..Builder::default() };
     builder.begin();
     builder.mounts(&layout, wanted.limits.private_bytes)?;
     builder.devices()?;
@@ -36,9 +38,9 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
         builder.push(Operation::RaiseLoopback);
     }
     builder.push(Operation::ChangeDirectory { path: cwd });
-    let ruleset = builder.landlock_rules(&layout, wanted.network)?;
+    let ruleset = builder.landlock_rules(&layout, wanted.network, only.as_deref())?;
     builder.limits(wanted);
-    builder.privileges(ruleset, wanted.network);
+    builder.privileges(ruleset, wanted.network, wanted.gated);
 
     let arguments = wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<_, _>>()?;
     let network_namespace = if wanted.network == Network::Host { 0 } else { libc::CLONE_NEWNET };
@@ -56,7 +58,27 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
         arguments: Plan::arguments(program, arguments),
         environment: environment(wanted)?,
         gaps,
+        gated: wanted.gated,
+        only: only.map(|only| only.iter().map(|listed| listed.identity).collect()),
     })
+}
+
+/// The only programs that may be executed. A program that the command could replace would stand for any other.
+fn only(wanted: &Confinement, layout: &Layout) -> Result<Option<Vec<Listed>>, SandboxError> {
+    if wanted.only.is_empty() {
+        return Ok(None);
+    }
+    let list: Vec<Listed> = wanted.only.iter().map(|path| listed(path)).collect::<Result<_, _>>()?;
+    for Listed { path, .. } in &list {
+        let above = layout.get(path).copied().or_else(|| cover(layout, path).map(|(_, mounted)| mounted));
+        if !matches!(above, None | Some(Mounted::ReadOnly)) {
+            return Err(SandboxError::request(
+                format!("the program `{}` lies where the command may write", path.display()),
+                "name programs outside of the writable and private directories",
+            ));
+        }
+    }
+    Ok(Some(list))
 }
 
 fn environment(wanted: &Confinement) -> Result<CStrings, SandboxError> {
@@ -81,6 +103,8 @@ fn environment(wanted: &Confinement) -> Result<CStrings, SandboxError> {
 struct Builder {
     operations: Vec<Operation>,
     slots: usize,
+    /// Nothing in writable and private directories may be executed.
+    data_only: bool,
 }
 
 impl Builder {
@@ -120,7 +144,7 @@ impl Builder {
         let mut trees = BTreeMap::new();
         for (path, mounted) in layout {
             let covered = matches!(cover(layout, path), Some((_, Mounted::Private { .. })));
-            if let Some(attributes) = tree_attributes(*mounted)
+            if let Some(attributes) = self.tree_attributes(*mounted)
                 && (covered || *mounted == Mounted::Writable)
             {
                 trees.insert(path.clone(), self.take(path_of(path)?, attributes));
@@ -163,7 +187,7 @@ impl Builder {
                 Mounted::Private { mode } => {
                     let name = to_c(format!("{number}"));
                     self.push(Operation::ScratchDirectory { scratch, name: name.clone(), mode: *mode });
-                    self.attach_scratch(scratch, name, HARMLESS, target);
+                    self.attach_scratch(scratch, name, HARMLESS | self.no_code(), target);
                 }
                 Mounted::Hidden => {
                     let name = if path.is_dir() { &mask_directory } else { &mask_file };
@@ -171,7 +195,7 @@ impl Builder {
                     self.attach_scratch(scratch, name.clone(), attributes, target);
                 }
                 Mounted::Writable | Mounted::Pinned | Mounted::ReadOnly => {
-                    let slot = match (trees.get(path), tree_attributes(*mounted)) {
+                    let slot = match (trees.get(path), self.tree_attributes(*mounted)) {
                         (Some(slot), _) => *slot,
                         (None, Some(attributes)) => self.take(target.clone(), attributes),
                         (None, None) => continue,
@@ -184,6 +208,19 @@ impl Builder {
             self.push(Operation::Attach { slot, path });
         }
         self.links(layout)
+    }
+
+    /// The attributes of a tree of the host that is attached again.
+    fn tree_attributes(&self, mounted: Mounted) -> Option<u64> {
+        match mounted {
+            Mounted::Writable | Mounted::Pinned => Some(HARMLESS | self.no_code()),
+            Mounted::ReadOnly => Some(HARMLESS | attribute::READ_ONLY),
+            Mounted::Private { .. } | Mounted::Hidden => None,
+        }
+    }
+
+    fn no_code(&self) -> u64 {
+        if self.data_only { attribute::NO_EXEC } else { 0 }
     }
 
     fn attach_scratch(&mut self, scratch: Slot, name: CString, attributes: u64, path: CString) {
@@ -256,7 +293,12 @@ impl Builder {
     }
 
     /// The ruleset, complete and not yet enforced.
-    fn landlock_rules(&mut self, layout: &Layout, network: Network) -> Result<Slot, SandboxError> {
+    fn landlock_rules(
+        &mut self,
+        layout: &Layout,
+        network: Network,
+        only: Option<&[Listed]>,
+    ) -> Result<Slot, SandboxError> {
         let version = landlock::version()?;
         let attributes = landlock::attributes(version, network);
         let ruleset = self.slot();
@@ -265,16 +307,26 @@ impl Builder {
             let rights = access.rights(attributes.filesystem);
             self.push(Operation::Rule { path, access, rights, ruleset });
         };
-        rule(c"/".to_owned(), Access::Read);
+        let (read, write) = match only {
+            None => (Access::Read, Access::Write),
+            Some(_) => (Access::ReadData, Access::WriteData),
+        };
+        rule(c"/".to_owned(), read);
+        for Listed { path, loader, .. } in only.into_iter().flatten() {
+            rule(c_string(path.as_os_str(), "path")?, Access::Execute);
+            if let Some(loader) = loader {
+                rule(c_string(loader.as_os_str(), "path")?, Access::Execute);
+            }
+        }
         for (path, mounted) in layout {
             let nested =
                 matches!(cover(layout, path), Some((_, Mounted::Private { .. } | Mounted::Writable)));
             let target = c_string(path.as_os_str(), "path")?;
             match mounted {
                 Mounted::Private { .. } if nested => {}
-                Mounted::Writable if path.is_dir() => rule(target, Access::Write),
+                Mounted::Writable if path.is_dir() => rule(target, write),
                 Mounted::Writable => rule(target, Access::Device), // a single file takes the rights of a file
-                Mounted::Private { .. } => rule(target, Access::Write),
+                Mounted::Private { .. } => rule(target, write),
                 Mounted::Pinned | Mounted::ReadOnly | Mounted::Hidden => {}
             }
         }
@@ -311,27 +363,18 @@ impl Builder {
 
     /// Privileges go last, and among them the filter: it refuses what the others are made of. Landlock asks for
     /// `no_new_privs` (landlock(7)).
-    fn privileges(&mut self, ruleset: Slot, network: Network) {
+    fn privileges(&mut self, ruleset: Slot, network: Network, gated: bool) {
         self.operations.extend([
             Operation::DropCapabilities,
             Operation::NoNewPrivileges,
             Operation::EnforceRuleset { ruleset },
-            Operation::Filter { network, program: filter::program(network) },
+            Operation::Filter { network, gated, program: filter::program(network, gated) },
         ]);
     }
 }
 
 /// Attributes that no program of the sandbox needs to be without.
 const HARMLESS: u64 = attribute::NO_SUID | attribute::NO_DEV;
-
-/// The attributes of a tree of the host that is attached again.
-fn tree_attributes(mounted: Mounted) -> Option<u64> {
-    match mounted {
-        Mounted::Writable | Mounted::Pinned => Some(HARMLESS),
-        Mounted::ReadOnly => Some(HARMLESS | attribute::READ_ONLY),
-        Mounted::Private { .. } | Mounted::Hidden => None,
-    }
-}
 
 fn present_devices() -> impl Iterator<Item = &'static CStr> {
     DEVICES.iter().copied().filter(|path| Path::new(OsStr::from_bytes(path.to_bytes())).exists())

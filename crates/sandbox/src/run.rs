@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use crate::capture::{Captured, Collector};
 use crate::descriptor;
 use crate::error::{SandboxError, Stage};
+use crate::gate::{Gate, Guard, Judge};
 use crate::init::Report;
 use crate::plan::Plan;
 use crate::spawn::{Sandbox, spawn};
@@ -88,6 +89,8 @@ pub struct Options<'a> {
     pub on_output: Option<OnOutput<'a>>,
     /// Kills everything when another thread asks for it.
     pub cancel: Option<Cancel>,
+    /// Judges every program that starts, for a plan that is [gated](crate::Confinement::gated).
+    pub judge: Option<&'a dyn Judge>,
 }
 
 impl Default for Options<'_> {
@@ -102,6 +105,7 @@ impl Default for Options<'_> {
             stderr: Output::Capture,
             on_output: None,
             cancel: None,
+            judge: None,
         }
     }
 }
@@ -116,6 +120,7 @@ impl fmt::Debug for Options<'_> {
             .field("stderr", &self.stderr)
             .field("on_output", &self.on_output.is_some())
             .field("cancel", &self.cancel)
+            .field("judge", &self.judge.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -172,6 +177,28 @@ impl Cancel {
 /// When the sandbox could not be built or the program could not be started: then nothing of the command has run. After
 /// that, only with [`Stage::Supervise`], when the kernel refuses to tell how it goes; then the tree has been killed.
 pub fn run(plan: &Plan, options: Options<'_>) -> Result<RunResult, SandboxError> {
+    if !plan.gated {
+        return match options.judge {
+            None => supervise(plan, options, None),
+            Some(_) => Err(SandboxError::request("there is a judge and no gate", "make the plan `gated`")),
+        };
+    }
+    let gate =
+        Gate { only: plan.only.as_deref(), environment: &plan.environment.strings, judge: options.judge };
+    std::thread::scope(|scope| {
+        let guard = Guard::start(scope, gate)?;
+        let result = supervise(plan, options, Some(&guard));
+        let judged = guard.finish();
+        result.and_then(|result| judged.map(|()| result))
+    })
+}
+
+/// Runs a plan, its programs judged by a gate if there is one.
+fn supervise(
+    plan: &Plan,
+    options: Options<'_>,
+    guard: Option<&Guard<'_>>,
+) -> Result<RunResult, SandboxError> {
     let started = Instant::now();
     let deadline = options.timeout.and_then(|timeout| started.checked_add(timeout));
     let stdin = input(options.stdin)?;
@@ -180,7 +207,8 @@ pub fn run(plan: &Plan, options: Options<'_>) -> Result<RunResult, SandboxError>
     let (status, status_end) = descriptor::pipe()?;
     let ends = [stdin, stdout_end, stderr_end, status_end];
     let [a, b, c, d] = &ends;
-    let sandbox = spawn(plan, [a.as_raw_fd(), b.as_raw_fd(), c.as_raw_fd(), d.as_raw_fd()])?;
+    let sandbox =
+        spawn(plan, [a.as_raw_fd(), b.as_raw_fd(), c.as_raw_fd(), d.as_raw_fd()], guard.map(Guard::socket))?;
     drop(ends); // or the pipes would never end
 
     let mut relay = Relay {
@@ -193,6 +221,7 @@ pub fn run(plan: &Plan, options: Options<'_>) -> Result<RunResult, SandboxError>
         cancel: options.cancel,
         deadline,
         kill_on_output: options.kill_on_output,
+        gate: guard.map_or(-1, Guard::failed),
         buffer: vec![0; 64 * 1024],
     };
     let killed = relay.until_gone()?;
@@ -215,6 +244,8 @@ enum Killed {
     TimedOut,
     Cancelled,
     OutputExceeded,
+    /// The gate cannot judge any more. The result is an error.
+    GateFailed,
 }
 
 /// What process 1 reported; silence means that it was killed.
@@ -290,6 +321,8 @@ struct Relay<'a> {
     cancel: Option<Cancel>,
     deadline: Option<Instant>,
     kill_on_output: bool,
+    /// Readable when the gate has failed; negative without one.
+    gate: RawFd,
     buffer: Vec<u8>,
 }
 
@@ -302,11 +335,12 @@ impl Relay<'_> {
             let [stdout, stderr] = &self.streams;
             let cancel =
                 self.cancel.as_ref().filter(|_| !killed).map_or(-1, |cancel| cancel.event.as_raw_fd());
-            let mut wait = [self.sandbox.as_raw_fd(), cancel, stdout.fd(), stderr.fd()]
+            let gate = if killed { -1 } else { self.gate };
+            let mut wait = [self.sandbox.as_raw_fd(), cancel, stdout.fd(), stderr.fd(), gate]
                 .map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
             let patience = self.deadline.filter(|_| !killed);
             poll(&mut wait, patience)?;
-            let [gone, cancel, stdout, stderr] = wait.map(|w| w.revents != 0);
+            let [gone, cancel, stdout, stderr, gate] = wait.map(|w| w.revents != 0);
             for (ready, stream) in [stdout, stderr].into_iter().zip(&mut self.streams) {
                 if ready {
                     stream.read(&mut self.buffer, &mut self.on_output)?;
@@ -318,7 +352,9 @@ impl Relay<'_> {
             if killed {
                 continue;
             }
-            if cancel {
+            if gate {
+                why = Some(Killed::GateFailed);
+            } else if cancel {
                 why = Some(Killed::Cancelled);
             } else if self.kill_on_output && self.streams.iter().any(|s| s.collector.is_over()) {
                 why = Some(Killed::OutputExceeded);

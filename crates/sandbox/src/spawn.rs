@@ -57,8 +57,12 @@ impl Drop for Sandbox {
     }
 }
 
-/// Starts the plan with these descriptors as standard input, output, error and status pipe.
-pub(crate) fn spawn(plan: &Plan, descriptors: [RawFd; 4]) -> Result<Sandbox, SandboxError> {
+/// Starts the plan with these descriptors as standard input, output, error and status pipe, and the socket to its exec gate.
+pub(crate) fn spawn(
+    plan: &Plan,
+    descriptors: [RawFd; 4],
+    gate: Option<RawFd>,
+) -> Result<Sandbox, SandboxError> {
     let image = init::image()?;
     let stack = Stack::new().map_err(|error| {
         SandboxError::kernel(
@@ -69,7 +73,14 @@ pub(crate) fn spawn(plan: &Plan, descriptors: [RawFd; 4]) -> Result<Sandbox, San
     })?;
     let progress = Progress::default();
     let mut slots = vec![-1; plan.slots];
-    let mut context = Context { plan, slots: &mut slots, descriptors, image, progress: &progress };
+    let mut context = Context {
+        plan,
+        slots: &mut slots,
+        descriptors,
+        gate: gate.unwrap_or(-1),
+        image,
+        progress: &progress,
+    };
     let flags = plan.clone_flags | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
     let mut pidfd: RawFd = -1;
 

@@ -5,6 +5,7 @@
 //! avoided where they keep state (`setrlimit` and friends are plain, `fork` is not); `syscall(2)` only touches errno.
 
 use std::ffi::CStr;
+use std::mem;
 use std::os::fd::RawFd;
 
 /// The errno of a failed call.
@@ -409,6 +410,10 @@ pub(crate) struct Instruction {
 
 /// Installs a filter on this thread. seccomp(2), `SECCOMP_SET_MODE_FILTER`.
 pub(crate) fn install_filter(program: &[Instruction]) -> Result<(), Errno> {
+    set_filter(program, 0).map(drop)
+}
+
+fn set_filter(program: &[Instruction], flags: usize) -> Result<usize, Errno> {
     #[repr(C)]
     struct Program {
         length: u16,
@@ -420,10 +425,43 @@ pub(crate) fn install_filter(program: &[Instruction]) -> Result<(), Errno> {
     unsafe {
         call(
             libc::SYS_seccomp,
-            [libc::SECCOMP_SET_MODE_FILTER as usize, 0, (&raw const program) as usize, 0, 0, 0],
+            [libc::SECCOMP_SET_MODE_FILTER as usize, flags, (&raw const program) as usize, 0, 0, 0],
         )
     }
-    .map(drop)
+}
+
+/// Installs a filter on this thread and returns the descriptor that its notifications come to. seccomp(2),
+/// `SECCOMP_FILTER_FLAG_NEW_LISTENER`; a caller that was received is only disturbed by its death (`WAIT_KILLABLE_RECV`, Linux
+/// 5.19).
+pub(crate) fn install_listening_filter(program: &[Instruction]) -> Result<RawFd, Errno> {
+    const NEW_LISTENER: usize = 1 << 3;
+    const WAIT_KILLABLE: usize = 1 << 5;
+    set_filter(program, NEW_LISTENER | WAIT_KILLABLE).map(descriptor)
+}
+
+/// Sends a descriptor over a local socket. unix(7), `SCM_RIGHTS`.
+pub(crate) fn send_descriptor(socket: RawFd, fd: RawFd) -> Result<(), Errno> {
+    #[repr(C)]
+    struct Control {
+        header: libc::cmsghdr,
+        fd: RawFd,
+    }
+    let mut byte = 0u8;
+    let mut part = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    // SAFETY: all zero is valid for both; the C libraries differ in padding, so they are not written out.
+    let (mut control, mut message): (Control, libc::msghdr) = unsafe { (mem::zeroed(), mem::zeroed()) };
+    let length = mem::offset_of!(Control, fd) + size_of::<RawFd>();
+    control.header.cmsg_len = length as _;
+    control.header.cmsg_level = libc::SOL_SOCKET;
+    control.header.cmsg_type = libc::SCM_RIGHTS;
+    control.fd = fd;
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = (&raw mut control).cast();
+    message.msg_controllen = length as _;
+    // SAFETY: the header points to buffers of the stated sizes, which outlive the call.
+    unsafe { call(libc::SYS_sendmsg, [register(socket), (&raw const message) as usize, 0, 0, 0, 0]) }
+        .map(drop)
 }
 
 /// Brings up `lo` in the present network namespace. netdevice(7).

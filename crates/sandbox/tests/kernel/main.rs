@@ -7,6 +7,7 @@
 
 mod errors;
 mod filesystem;
+mod gate;
 mod network;
 mod output;
 mod process;

@@ -12,26 +12,33 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::process::Command;
 
-use shward_sandbox::{Confinement, Exit, Options, probe, run};
+use shward_sandbox::{Confinement, Exit, Options, RunResult, probe, run};
 
 use crate::support::{go, stdout};
-use crate::syscalls;
+use crate::{gate, syscalls};
 
 const ARGUMENTS: [&str; 5] = ["--exact", "roles::play", "--ignored", "--nocapture", "--test-threads=1"];
 const MARK: &str = "=> ";
 
 /// Plays a role in the sandbox that `base` describes, and returns what it said.
 pub(crate) fn inside(base: &Confinement, role: &str, subject: impl AsRef<Path>) -> String {
+    said(go(&playing(base, role, subject)))
+}
+
+/// What a role said in a run.
+pub(crate) fn said(result: RunResult) -> String {
+    answer(&stdout(&result)).unwrap_or_else(|| format!("{:?} {}", result.exit, result.stderr.to_text()))
+}
+
+/// The sandbox in which a role is played.
+pub(crate) fn playing(base: &Confinement, role: &str, subject: impl AsRef<Path>) -> Confinement {
     let program = env::current_exe().unwrap().canonicalize().unwrap();
-    let confinement = base
-        .clone()
+    base.clone()
         .program(&program)
         .arguments([program.as_os_str()].into_iter().chain(ARGUMENTS.map(AsRef::as_ref)))
         .variable("SHWARD_ROLE", role)
         .variable("SHWARD_SUBJECT", subject.as_ref())
-        .read_only(&program);
-    let result = go(&confinement);
-    answer(&stdout(&result)).unwrap_or_else(|| format!("{:?} {}", result.exit, result.stderr.to_text()))
+        .read_only(&program)
 }
 
 /// The role as an ordinary process.
@@ -77,6 +84,9 @@ fn play() {
         "touch" => touch(path),
         "many" => many(path),
         "leaks" => leaks(),
+        "race-path" => gate::race_path(path),
+        "race-argument" => gate::race_argument(path),
+        "exec-as" => gate::exec_as(path.to_str().unwrap()),
         other => format!("unknown role {other}"),
     };
     println!("\n{MARK}{said}");
