@@ -94,6 +94,7 @@ fn perform(
         Operation::TakeTree { path, attributes, slot } => {
             on_path(path, |source| take(source, c"", *attributes, *slot, slots))
         }
+        Operation::MountOverlay { path, options, .. } => mount_overlay(path, options),
         Operation::SealRoot { attributes } => {
             on_path(c"/", |root| sys::set_mount_attributes(root, *attributes))
         }
@@ -179,6 +180,13 @@ fn take(at: RawFd, path: &CStr, attributes: u64, slot: Slot, slots: &mut [RawFd]
     let tree = sys::clone_tree(at, path)?;
     sys::set_mount_attributes(tree, attributes)?;
     keep(slots, slot, tree)
+}
+
+/// The lower layer and the mount point are the current directory: entered through a handle that passed no symbolic link, and
+/// in no need of the escapes of the option string. A later operation enters the command's own directory.
+fn mount_overlay(path: &CStr, options: &CStr) -> Result<(), Errno> {
+    on_path(path, sys::change_directory_to)?;
+    sys::mount(c"shward", c".", c"overlay", libc::MS_NOSUID | libc::MS_NODEV, options)
 }
 
 /// An unprivileged process may map its own ids only, and its group only after giving up setgroups(2).

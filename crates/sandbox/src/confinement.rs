@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::error::SandboxError;
+use crate::overlay::Layer;
 use crate::plan::Plan;
 use crate::prepare;
 
@@ -97,6 +98,7 @@ pub struct Confinement {
     pub(crate) cwd: PathBuf,
     pub(crate) writable: Vec<PathBuf>,
     pub(crate) read_only: Vec<PathBuf>,
+    pub(crate) overlays: Vec<(PathBuf, Layer)>,
     pub(crate) private: Vec<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
@@ -117,6 +119,7 @@ impl Confinement {
             cwd: cwd.into(),
             writable: Vec::new(),
             read_only: Vec::new(),
+            overlays: Vec::new(),
             private: PRIVATE.map(PathBuf::from).to_vec(),
             hidden: Vec::new(),
             network: Network::None,
@@ -147,6 +150,16 @@ impl Confinement {
     /// A directory or file that the command may change. It must exist, and is seen at the same path, wherever that is.
     pub fn writable(mut self, path: impl Into<PathBuf>) -> Self {
         self.writable.push(path.into());
+        self
+    }
+
+    /// A directory that the command may change and whose changes go to a layer of their own: the directory itself stays as it
+    /// is until they are committed ([`overlay`](crate::overlay)). What holds the layers is hidden from the command.
+    pub fn overlaid(mut self, path: impl Into<PathBuf>, layer: Layer) -> Self {
+        let path = path.into();
+        self.hidden.push(layer.store().to_owned());
+        self.writable.push(path.clone());
+        self.overlays.push((path, layer));
         self
     }
 

@@ -58,6 +58,7 @@ mod gate;
 mod init;
 mod landlock;
 mod layout;
+pub mod overlay;
 mod paths;
 mod plan;
 mod prepare;

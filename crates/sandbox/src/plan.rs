@@ -33,6 +33,9 @@ pub(crate) enum Operation {
     IsolateMounts,
     /// Take a detached copy of the tree at a path, as it is now, with attributes added to it.
     TakeTree { path: CString, attributes: u64, slot: Slot },
+    /// Mount an overlay on a writable root, so that changes go to a layer of their own. `store` is where that layer lies; which
+    /// directory of it is part of the options.
+    MountOverlay { path: CString, options: CString, store: CString },
     /// Add attributes to every mount.
     SealRoot { attributes: u64 },
     /// Mount one memory file system that holds all private directories and the masks, and keep a handle of it.
@@ -88,6 +91,7 @@ impl Operation {
             Self::MapIds { .. } => Stage::IdMap,
             Self::IsolateMounts
             | Self::TakeTree { .. }
+            | Self::MountOverlay { .. }
             | Self::SealRoot { .. }
             | Self::MountScratch { .. }
             | Self::ScratchDirectory { .. }
@@ -139,6 +143,9 @@ impl fmt::Display for Operation {
             Self::IsolateMounts => write!(f, "cut mounts off from the host"),
             Self::TakeTree { path, attributes, slot } => {
                 write!(f, "take {} with {} as #{slot}", shown(path), attribute_names(*attributes))
+            }
+            Self::MountOverlay { path, store, .. } => {
+                write!(f, "mount an overlay on {}, its upper layer in {}", shown(path), shown(store))
             }
             Self::SealRoot { attributes } => write!(f, "make everything {}", attribute_names(*attributes)),
             Self::MountScratch { path, options, slot } => {

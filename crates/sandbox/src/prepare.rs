@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::confinement::{Confinement, Network};
 use crate::error::SandboxError;
@@ -12,6 +12,7 @@ use crate::filter;
 use crate::gate::{Listed, listed};
 use crate::landlock::{self, Access};
 use crate::layout::{Layout, Mounted, cover, layout};
+use crate::overlay::Layer;
 use crate::paths::{absolute, c_string, directory};
 use crate::plan::{CStrings, Gap, Operation, Plan, Slot};
 use crate::sys::attribute;
@@ -31,7 +32,7 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
 
     let mut builder = Builder { data_only: only.is_some(), ..Builder::default() };
     builder.begin();
-    builder.mounts(&layout, wanted.limits.private_bytes)?;
+    builder.mounts(&layout, &overlays(wanted)?, wanted.limits.private_bytes)?;
     builder.devices()?;
     builder.proc(wanted, &mut gaps)?;
     if wanted.network == Network::Loopback {
@@ -98,6 +99,16 @@ fn environment(wanted: &Confinement) -> Result<CStrings, SandboxError> {
     Ok(CStrings::new(strings))
 }
 
+/// The layers with the canonical paths of the roots that they are for.
+fn overlays(wanted: &Confinement) -> Result<Vec<(PathBuf, Layer)>, SandboxError> {
+    let canonical = |(root, layer): &(PathBuf, Layer)| {
+        let found =
+            fs::canonicalize(root).map_err(|error| SandboxError::path("overlaid root", root, &error))?;
+        Ok((found, layer.clone()))
+    };
+    wanted.overlays.iter().map(canonical).collect()
+}
+
 /// Collects operations and hands out slots.
 #[derive(Default)]
 struct Builder {
@@ -136,11 +147,23 @@ impl Builder {
         ]);
     }
 
-    fn mounts(&mut self, layout: &Layout, private_bytes: u64) -> Result<(), SandboxError> {
+    fn mounts(
+        &mut self,
+        layout: &Layout,
+        overlays: &[(PathBuf, Layer)],
+        private_bytes: u64,
+    ) -> Result<(), SandboxError> {
         let path_of = |path: &Path| c_string(path.as_os_str(), "path");
 
         // What will be sealed or covered is taken while the host's view is still whole. The rest is taken when it is attached,
         // so that thousands of protected files do not need thousands of descriptors at once.
+        for (root, layer) in overlays {
+            self.push(Operation::MountOverlay {
+                path: path_of(root)?,
+                options: layer.mount_options()?,
+                store: path_of(layer.store())?,
+            });
+        }
         let mut trees = BTreeMap::new();
         for (path, mounted) in layout {
             let covered = matches!(cover(layout, path), Some((_, Mounted::Private { .. })));

@@ -237,6 +237,12 @@ pub(crate) fn change_directory(path: &CStr) -> Result<(), Errno> {
     unsafe { call(libc::SYS_chdir, [path.as_ptr() as usize, 0, 0, 0, 0, 0]) }.map(drop)
 }
 
+/// `fchdir(2)`, which an `O_PATH` handle is enough for.
+pub(crate) fn change_directory_to(directory: RawFd) -> Result<(), Errno> {
+    // SAFETY: fchdir takes a number.
+    unsafe { call(libc::SYS_fchdir, [register(directory), 0, 0, 0, 0, 0]) }.map(drop)
+}
+
 /// `umask(2)`, which cannot fail.
 pub(crate) fn set_umask(mask: u32) -> u32 {
     // SAFETY: umask takes a number.

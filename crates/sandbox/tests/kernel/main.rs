@@ -5,11 +5,13 @@
 #![allow(clippy::panic, clippy::print_stdout, clippy::print_stderr, clippy::exit, clippy::unwrap_used)]
 #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod crash;
 mod errors;
 mod filesystem;
 mod gate;
 mod network;
 mod output;
+mod overlay;
 mod process;
 mod roles;
 mod support;

@@ -1,0 +1,456 @@
+//! Reads the upper layer: exactly what a command created, changed and deleted, and what of it a policy refuses.
+//!
+//! overlayfs marks what is gone with a character device 0/0, and a directory that replaces one with the attribute
+//! `user.overlay.opaque`; everything else in the layer is new, or a copy that was made to be changed. The layer is read once, and
+//! of the directory below only what it names: the work is linear in what was changed.
+
+use super::error::OverlayError;
+use super::journal::{Entry, Unit};
+use super::step::Step;
+use super::store::{SAVED, UPPER};
+use super::tree::{Kind, Meta, Tree, attributes, is_opaque};
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// How many files a command may have changed. More are not looked at, and then nothing is committed.
+const MAX_ENTRIES: usize = 1_000_000;
+
+/// How deep a directory is looked into, and how long a path is. What lies deeper cannot be judged, so it is refused.
+const MAX_DEPTH: usize = 200;
+const MAX_PATH: usize = 3000;
+
+/// The permission bit by which an owner may write.
+const OWNER_WRITES: u32 = 0o200;
+
+/// What happened to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChangeKind {
+    /// There was nothing before.
+    Created,
+    /// Its content, or what it is, or its permissions changed.
+    Changed,
+    /// It is gone.
+    Deleted,
+}
+
+impl ChangeKind {
+    /// The name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Deleted => "deleted",
+        }
+    }
+}
+
+/// One file or directory that is not as it was. Directories are listed when they came, went, or changed their permissions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Relative to the workspace.
+    pub path: PathBuf,
+    /// What happened.
+    pub what: ChangeKind,
+    /// What it is, or was when it is gone.
+    pub kind: Kind,
+    /// Bytes of content, before when it is gone.
+    pub size: u64,
+    /// Bytes of content before, if there was a file.
+    pub size_before: Option<u64>,
+    /// The twelve permission bits, before when it is gone.
+    pub mode: u32,
+    /// Those before, if there was something.
+    pub mode_before: Option<u32>,
+    /// A whole directory is gone or was put in the place of another one: what was in it is gone too, unless listed otherwise.
+    pub whole: bool,
+}
+
+/// Something that is not committed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// What it was.
+    pub change: Change,
+    /// Why, as a clause that follows the path.
+    pub reason: Cow<'static, str>,
+}
+
+/// Before and after, for a policy that has to look at more than a name.
+#[derive(Debug)]
+pub struct Sight<'t> {
+    store: &'t Tree,
+    lower: &'t Tree,
+}
+
+impl Sight<'_> {
+    /// The content that a regular file now has in the layer; `None` when there is none or it is longer than `limit`.
+    #[must_use]
+    pub fn after(&self, path: &Path, limit: u64) -> Option<Vec<u8>> {
+        self.store.content(&Path::new(UPPER).join(path), limit).ok().flatten()
+    }
+
+    /// The content that a regular file had before, likewise.
+    #[must_use]
+    pub fn before(&self, path: &Path, limit: u64) -> Option<Vec<u8>> {
+        self.lower.content(path, limit).ok().flatten()
+    }
+
+    /// Where a symbolic link of the layer leads.
+    #[must_use]
+    pub fn target(&self, path: &Path) -> Option<PathBuf> {
+        self.store.target(&Path::new(UPPER).join(path)).ok()
+    }
+
+    /// Whether something was there before.
+    #[must_use]
+    pub fn existed(&self, path: &Path) -> bool {
+        self.lower.look(path).ok().flatten().is_some()
+    }
+
+    /// Whether something is there now, in the layer or, as far as the layer does not hide it, below.
+    #[must_use]
+    pub fn exists(&self, path: &Path) -> bool {
+        let inside = Path::new(UPPER).join(path);
+        match self.store.look(&inside).ok().flatten() {
+            Some(found) => !found.whiteout,
+            None => {
+                let hidden = path.ancestors().skip(1).any(|above| {
+                    let above = Path::new(UPPER).join(above);
+                    self.store.look(&above).ok().flatten().is_some_and(|found| found.kind != Kind::Directory)
+                        || is_opaque(&self.store.path().join(above))
+                });
+                !hidden && self.existed(path)
+            }
+        }
+    }
+}
+
+/// What may be committed. It is asked about every change; what it refuses stays as it was.
+pub trait CommitPolicy {
+    /// Why a change is not committed, as a clause that follows its path; `None` when it may be.
+    ///
+    /// For a directory that was put in the place of another one the answer holds for everything in it.
+    fn refuses(&self, change: &Change, sight: &Sight<'_>) -> Option<Cow<'static, str>>;
+}
+
+/// The policy that refuses nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Accept;
+
+impl CommitPolicy for Accept {
+    fn refuses(&self, _change: &Change, _sight: &Sight<'_>) -> Option<Cow<'static, str>> {
+        None
+    }
+}
+
+/// What a command did, ready to be committed.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// What would be committed, by path.
+    pub accepted: Vec<Change>,
+    /// What would not be.
+    pub refused: Vec<Refused>,
+    pub(crate) units: Vec<Unit>,
+    /// What of new directories has to be moved out of them first.
+    pub(crate) aside: Vec<PathBuf>,
+    /// Signs of deletion in new directories, where they mean nothing.
+    pub(crate) stale: Vec<PathBuf>,
+    /// Files of the layer with attributes of overlayfs.
+    pub(crate) marked: Vec<PathBuf>,
+    /// New directories that their owner may not write in.
+    pub(crate) closed: Vec<PathBuf>,
+    /// Bytes that will be kept so that the commit can be undone.
+    pub(crate) kept_bytes: u64,
+}
+
+impl Changes {
+    /// Whether nothing was changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.accepted.is_empty() && self.refused.is_empty()
+    }
+}
+
+/// Reads the layer of a run.
+pub(crate) fn read(
+    store: &Tree,
+    workspace: &Tree,
+    policy: &dyn CommitPolicy,
+) -> Result<Changes, OverlayError> {
+    let sight = Sight { store, lower: workspace };
+    let mut reader = Reader {
+        store,
+        workspace,
+        policy,
+        sight,
+        changes: Changes::default(),
+        left: MAX_ENTRIES,
+        closing: Vec::new(),
+    };
+    reader.merged()?;
+    reader.changes.units.append(&mut reader.closing);
+    reader.changes.accepted.sort_by(|a, b| a.path.cmp(&b.path));
+    reader.changes.refused.sort_by(|a, b| a.change.path.cmp(&b.change.path));
+    Ok(reader.changes)
+}
+
+struct Reader<'r> {
+    store: &'r Tree,
+    workspace: &'r Tree,
+    policy: &'r dyn CommitPolicy,
+    sight: Sight<'r>,
+    changes: Changes,
+    left: usize,
+    /// The last steps.
+    closing: Vec<Unit>,
+}
+
+/// How a new tree comes into the workspace.
+struct Arrival<'a> {
+    /// Its path.
+    top: &'a Path,
+    /// Everything is refused, for this reason.
+    refused: Option<Cow<'static, str>>,
+    entries: Vec<Entry>,
+}
+
+impl Reader<'_> {
+    fn upper(path: &Path) -> PathBuf {
+        Path::new(UPPER).join(path)
+    }
+
+    fn names(&mut self, tree: &Tree, path: &Path) -> Result<Vec<OsString>, OverlayError> {
+        let (names, more) =
+            tree.names(path, self.left).map_err(|e| OverlayError::io(&tree.path().join(path), e))?;
+        if more {
+            return Err(OverlayError::unsuited(
+                self.workspace.path(),
+                format!("the command changed more than {MAX_ENTRIES} files, which is more than is looked at"),
+            ));
+        }
+        self.left = self.left.saturating_sub(names.len());
+        Ok(names)
+    }
+
+    fn look(tree: &Tree, path: &Path) -> Result<Option<Meta>, OverlayError> {
+        tree.look(path).map_err(|error| OverlayError::io(&tree.path().join(path), error))
+    }
+
+    /// Directories that exist in both, from the root down.
+    fn merged(&mut self) -> Result<(), OverlayError> {
+        let mut waiting = vec![PathBuf::new()];
+        while let Some(directory) = waiting.pop() {
+            for name in self.names(self.store, &Self::upper(&directory))? {
+                let path = directory.join(name);
+                let inside = Self::upper(&path);
+                let Some(after) = Self::look(self.store, &inside)? else { continue };
+                let before = Self::look(self.workspace, &path)?;
+                if after.whiteout {
+                    if let Some(before) = before {
+                        self.deleted(path, before)?;
+                    }
+                    continue;
+                }
+                let was_directory = before.is_some_and(|b| b.kind == Kind::Directory);
+                let merged = after.kind == Kind::Directory
+                    && was_directory
+                    && !is_opaque(&self.store.path().join(&inside));
+                match before {
+                    Some(before) if merged => {
+                        if before.mode != after.mode {
+                            self.mode(path.clone(), before, after);
+                        }
+                        waiting.push(path);
+                    }
+                    before => self.arrived(&path, before, after)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn mode(&mut self, path: PathBuf, before: Meta, after: Meta) {
+        let change = change(&path, ChangeKind::Changed, Some(before), after);
+        if let Some(change) = self.judged(change, None) {
+            self.changes.accepted.push(change);
+            let step = Step::Mode { path, before: before.mode, after: after.mode };
+            let unit = Unit { step, entries: Vec::new() };
+            // A directory is opened before something comes into it, and closed after.
+            if after.mode & OWNER_WRITES == 0 { &mut self.closing } else { &mut self.changes.units }
+                .push(unit);
+        }
+    }
+
+    /// Gives an accepted change back, and lists a refused one.
+    fn judged(&mut self, change: Change, refused: Option<&Cow<'static, str>>) -> Option<Change> {
+        let refusal = match refused {
+            Some(reason) => Some(reason.clone()),
+            None => self.policy.refuses(&change, &self.sight),
+        };
+        match refusal {
+            Some(reason) => {
+                self.changes.refused.push(Refused { change, reason });
+                None
+            }
+            None => Some(change),
+        }
+    }
+
+    fn deleted(&mut self, path: PathBuf, before: Meta) -> Result<(), OverlayError> {
+        let gone = Change {
+            whole: before.kind == Kind::Directory,
+            ..change(&path, ChangeKind::Deleted, Some(before), before)
+        };
+        let Some(gone) = self.judged(gone, None) else { return Ok(()) };
+        self.changes.accepted.push(gone);
+        self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
+        if before.kind == Kind::Directory {
+            self.gone_with(&path)?;
+        }
+        if before.kind == Kind::Directory && before.mode & OWNER_WRITES == 0 {
+            // rename(2) has to change the `..` in it.
+            let step =
+                Step::Mode { path: path.clone(), before: before.mode, after: before.mode | OWNER_WRITES };
+            self.changes.units.push(Unit { step, entries: Vec::new() });
+        }
+        let inside = Path::new(SAVED).join(format!("{}", self.changes.units.len()));
+        self.changes.units.push(Unit { step: Step::Out { inside, path }, entries: Vec::new() });
+        Ok(())
+    }
+
+    /// Lists what was below a directory that is gone, unless the layer has it anew.
+    fn gone_with(&mut self, top: &Path) -> Result<(), OverlayError> {
+        let mut waiting = vec![(top.to_owned(), 0)];
+        while let Some((directory, depth)) = waiting.pop() {
+            // What cannot be read cannot be listed; it goes all the same.
+            let Ok((names, _)) = self.workspace.names(&directory, self.left) else { continue };
+            self.left = self.left.saturating_sub(names.len());
+            for name in names {
+                let path = directory.join(name);
+                let Some(before) = Self::look(self.workspace, &path)? else { continue };
+                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
+                let replaced =
+                    self.store.look(&Self::upper(&path)).ok().flatten().is_some_and(|after| !after.whiteout);
+                if !replaced {
+                    self.changes.accepted.push(change(&path, ChangeKind::Deleted, Some(before), before));
+                }
+                if before.kind == Kind::Directory && depth < MAX_DEPTH && fits(&path) {
+                    waiting.push((path, depth + 1));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Something that is not merged with what was there: a file, or a whole directory.
+    fn arrived(&mut self, path: &Path, before: Option<Meta>, after: Meta) -> Result<(), OverlayError> {
+        let directories = after.kind == Kind::Directory || before.is_some_and(|b| b.kind == Kind::Directory);
+        let what = if before.is_some() { ChangeKind::Changed } else { ChangeKind::Created };
+        let top = Change { whole: before.is_some() && directories, ..change(path, what, before, after) };
+        let refusal = self.policy.refuses(&top, &self.sight);
+        let mut arrival = Arrival { top: path, refused: refusal, entries: Vec::new() };
+        self.take(top, &mut arrival, after);
+        if after.kind == Kind::Directory {
+            self.tree(&mut arrival)?;
+        }
+        if arrival.refused.is_some() {
+            return Ok(());
+        }
+        let entries = arrival.entries;
+        if after.kind == Kind::Directory && after.mode & OWNER_WRITES == 0 {
+            // rename(2) has to change the `..` in it, so it is opened in the layer first.
+            self.changes.closed.push(path.to_owned());
+            let step = Step::Mode { path: path.to_owned(), before: 0o700, after: after.mode };
+            self.closing.push(Unit { step, entries: Vec::new() });
+        }
+        let (inside, path) = (Self::upper(path), path.to_owned());
+        let step = match before {
+            None => Step::In { inside, path },
+            Some(before) => {
+                self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
+                if before.kind == Kind::Directory {
+                    self.gone_with(&path)?;
+                }
+                Step::Exchange { inside, path, inode: after.inode }
+            }
+        };
+        self.changes.units.push(Unit { step, entries });
+        Ok(())
+    }
+
+    /// Lists one file of an arrival.
+    fn take(&mut self, change: Change, arrival: &mut Arrival<'_>, meta: Meta) {
+        let path = change.path.clone();
+        if let Some(reason) = &arrival.refused {
+            self.changes.refused.push(Refused { change, reason: reason.clone() });
+            return;
+        }
+        // The root of an overlay, and what was copied up, carry attributes; what is new mostly does not.
+        let absolute = self.store.path().join(Self::upper(&path));
+        if attributes(&absolute).map_or(true, |found| !found.is_empty()) {
+            self.changes.marked.push(path.clone());
+        }
+        self.changes.accepted.push(change);
+        let path = path.strip_prefix(arrival.top).unwrap_or(&path).to_owned();
+        arrival.entries.push(Entry { path, meta });
+    }
+
+    /// Everything below the top of an arrival.
+    fn tree(&mut self, arrival: &mut Arrival<'_>) -> Result<(), OverlayError> {
+        // With each directory, why it will not be in the workspace.
+        let mut waiting: Vec<(PathBuf, usize, Option<Cow<'static, str>>)> =
+            vec![(arrival.top.to_owned(), 0, arrival.refused.clone())];
+        while let Some((directory, depth, above)) = waiting.pop() {
+            for name in self.names(self.store, &Self::upper(&directory))? {
+                let path = directory.join(name);
+                let Some(after) = Self::look(self.store, &Self::upper(&path))? else { continue };
+                if after.whiteout {
+                    self.changes.stale.push(path);
+                    continue;
+                }
+                let before = Self::look(self.workspace, &path)?;
+                let what = if before.is_some() { ChangeKind::Changed } else { ChangeKind::Created };
+                let listed = change(&path, what, before, after);
+                let mut reason = above.clone();
+                if reason.is_none() {
+                    reason = self.policy.refuses(&listed, &self.sight);
+                    if depth >= MAX_DEPTH || !fits(&path) {
+                        reason = Some("is nested too deep to be looked at".into());
+                    }
+                    if reason.is_some() {
+                        self.changes.aside.push(path.clone());
+                    }
+                }
+                match &reason {
+                    Some(reason) => {
+                        self.changes.refused.push(Refused { change: listed, reason: reason.clone() });
+                    }
+                    None => self.take(listed, arrival, after),
+                }
+                if after.kind == Kind::Directory && depth < MAX_DEPTH && fits(&path) {
+                    waiting.push((path, depth + 1, reason));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fits(path: &Path) -> bool {
+    path.as_os_str().len() <= MAX_PATH
+}
+
+fn change(path: &Path, what: ChangeKind, before: Option<Meta>, after: Meta) -> Change {
+    Change {
+        path: path.to_owned(),
+        what,
+        kind: after.kind,
+        size: if after.kind == Kind::Directory { 0 } else { after.size },
+        size_before: before.filter(|b| b.kind != Kind::Directory).map(|b| b.size),
+        mode: after.mode,
+        mode_before: before.map(|b| b.mode),
+        whole: false,
+    }
+}

@@ -1,0 +1,148 @@
+//! Whether a workspace is suited for an overlay, and where its store can lie.
+//!
+//! What can be told without trying is told before anything is decided or recorded. What then still fails is an error of the run.
+
+use super::error::OverlayError;
+use crate::prepare;
+use rustix::fs::{AtFlags, CWD, StatxFlags};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+/// File systems whose directories overlayfs takes as an upper layer: with whiteouts, `d_type` and `user` attributes
+/// (overlayfs.rst, "Upper and lower"). Numbers from linux/magic.h.
+const FILE_SYSTEMS: [i64; 6] = [
+    0xef53,      // ext4
+    0x5846_5342, // xfs
+    0x9123_683e, // btrfs
+    0x0102_1994, // tmpfs
+    0xf2f5_2010, // f2fs
+    0xca45_1a4e, // bcachefs
+];
+
+/// Whether an overlay on this directory would work, as far as can be told without trying.
+pub(crate) fn suited(workspace: &Path) -> Result<(), OverlayError> {
+    let unsuited = |reason: String| Err(OverlayError::unsuited(workspace, reason));
+    if prepare::kernel_version().is_none_or(|version| version < (5, 11)) {
+        return unsuited("Linux 5.11 or later is needed for an overlay in a user namespace".into());
+    }
+    let known = fs::read("/proc/filesystems").unwrap_or_default();
+    if !known.split(|byte| *byte == b'\n').any(|line| line.ends_with(b"\toverlay")) {
+        return unsuited("the kernel does not know overlayfs; load it with `modprobe overlay`".into());
+    }
+    let meta = fs::metadata(workspace).map_err(|error| OverlayError::io(workspace, error))?;
+    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    if (meta.uid(), meta.gid()) != (user, group) {
+        return unsuited(format!(
+            "it belongs to user {} and group {}, and a user namespace of user {user} and group {group} cannot copy such files",
+            meta.uid(),
+            meta.gid()
+        ));
+    }
+    if rustix::fs::access(workspace, rustix::fs::Access::WRITE_OK).is_err() {
+        return unsuited("this user cannot write there".into());
+    }
+    let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    if let Some(inner) =
+        mount_points(&mounts).find(|point| point != workspace && point.starts_with(workspace))
+    {
+        return unsuited(format!("another file system is mounted on {}", inner.display()));
+    }
+    Ok(())
+}
+
+/// The mount points of a mountinfo file (proc_pid_mountinfo(5)).
+fn mount_points(mounts: &[u8]) -> impl Iterator<Item = PathBuf> {
+    mounts.split(|byte| *byte == b'\n').filter_map(|line| {
+        let field = line.split(|byte| *byte == b' ').nth(4)?;
+        let mut path = Vec::with_capacity(field.len());
+        let mut rest = field;
+        while let Some((byte, after)) = rest.split_first() {
+            rest = after;
+            // Blank, tab, newline and backslash are three octal digits.
+            match (byte, after.split_first_chunk::<3>()) {
+                (b'\\', Some((digits, after))) => {
+                    let number = digits.iter().try_fold(0u8, |number, digit| {
+                        number.checked_mul(8)?.checked_add(digit.checked_sub(b'0')?)
+                    });
+                    path.push(number?);
+                    rest = after;
+                }
+                _ => path.push(*byte),
+            }
+        }
+        Some(PathBuf::from(OsStr::from_bytes(&path)))
+    })
+}
+
+/// The directory for the store of a workspace, made if it is not there.
+pub(crate) fn root(state: &Path, workspace: &Path) -> Result<PathBuf, OverlayError> {
+    let wanted = mount_of(workspace).map_err(|error| OverlayError::io(workspace, error))?;
+    let beside = workspace
+        .parent()
+        .map(|parent| parent.join(format!(".shward-{}", rustix::process::geteuid().as_raw())));
+    let mut mine = None;
+    for candidate in std::iter::once(state.join("overlay")).chain(beside) {
+        // Nothing is made on another file system.
+        let there = candidate.ancestors().find(|above| above.exists());
+        if there.and_then(|there| mount_of(there).ok()) != Some(wanted) {
+            continue;
+        }
+        match private(&candidate) {
+            Ok(root) => {
+                mine = Some(root);
+                break;
+            }
+            Err(error @ OverlayError::Untrusted { .. }) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    let Some(mine) = mine else {
+        return Err(OverlayError::unsuited(
+            workspace,
+            "neither the state directory nor a directory beside it is on its file system and can be written",
+        ));
+    };
+    let kind = rustix::fs::statfs(&mine).map_err(|error| OverlayError::io(&mine, error))?.f_type;
+    #[allow(clippy::useless_conversion, reason = "the widths differ between machines")]
+    if !FILE_SYSTEMS.contains(&i64::from(kind)) {
+        return Err(OverlayError::unsuited(
+            workspace,
+            "its file system is not one that can be an upper layer (ext4, xfs, btrfs, tmpfs, f2fs, bcachefs)",
+        ));
+    }
+    Ok(mine)
+}
+
+/// Makes a directory of this user alone, or sees that it is one.
+fn private(path: &Path) -> Result<PathBuf, OverlayError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| OverlayError::io(path, error))?;
+    let meta = fs::symlink_metadata(path).map_err(|error| OverlayError::io(path, error))?;
+    let mine = meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o077 == 0;
+    if !mine {
+        return Err(OverlayError::Untrusted { path: path.to_owned() });
+    }
+    fs::canonicalize(path).map_err(|error| OverlayError::io(path, error))
+}
+
+/// The identity of the mount that a path lies on: rename(2) does not cross it, even within one file system.
+fn mount_of(path: &Path) -> io::Result<u64> {
+    let found = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID)?;
+    Ok(found.stx_mnt_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mount_points_are_read() {
+        let text = b"22 1 8:1 / / rw - ext4 /dev/vda rw\n23 22 0:5 /x /a\\040b\\134 rw shared:1 - tmpfs t rw\nshort\n";
+        let found: Vec<PathBuf> = mount_points(text).collect();
+        assert_eq!(found, [PathBuf::from("/"), PathBuf::from("/a b\\")]);
+    }
+}

@@ -1,0 +1,478 @@
+//! Where layers lie and committed runs are kept, on the file system of the workspace, so that a commit moves and never copies.
+//!
+//! ```text
+//! new-ID          being made
+//! live-ID         a run, a commit or an undo is under way, or was when its process died
+//! kept-ID-BYTES   committed; can be undone
+//! dead-ID         to be removed
+//! ```
+//!
+//! Whoever works with a run holds the lock of its directory (flock(2)), which the kernel lifts when the process dies. So a `live`
+//! directory whose lock is free has been left behind: if it has a journal it is finished, else it is removed.
+
+use super::commit::{carry_out, now};
+use super::error::OverlayError;
+use super::journal::Journal;
+use super::remove::remove;
+use super::step::Step;
+use super::tree::Tree;
+use super::{ChangeKind, Changes, CommitPolicy, changes, place, undo};
+use rustix::fs::FlockOperation;
+use std::ffi::{CString, OsStr};
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub(crate) const UPPER: &str = "upper";
+pub(crate) const WORK: &str = "work";
+/// What a commit took out of the workspace.
+pub(crate) const SAVED: &str = "saved";
+/// What the policy refused of new directories.
+pub(crate) const ASIDE: &str = "refused";
+pub(crate) const JOURNAL: &str = "journal";
+pub(crate) const UNDO: &str = "undo";
+
+/// How long a directory that is being made is left alone.
+const MAKING: Duration = Duration::from_secs(60);
+
+/// How often the lock of a kept run is tried, ten milliseconds apart.
+const PATIENCE: usize = 200;
+
+/// The directories that an overlay is mounted from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    store: PathBuf,
+    directory: PathBuf,
+}
+
+impl Layer {
+    /// Where the changes go.
+    #[must_use]
+    pub fn upper(&self) -> PathBuf {
+        self.directory.join(UPPER)
+    }
+
+    /// The directory that holds all layers, which no command may see.
+    #[must_use]
+    pub fn store(&self) -> &Path {
+        &self.store
+    }
+
+    /// The options for mount(2), with the current directory as the lower layer.
+    pub(crate) fn mount_options(&self) -> Result<CString, crate::SandboxError> {
+        let mut text = b"lowerdir=.,upperdir=".to_vec();
+        escape(&mut text, &self.upper());
+        text.extend_from_slice(b",workdir=");
+        escape(&mut text, &self.directory.join(WORK));
+        text.extend_from_slice(b",userxattr,volatile");
+        // mount(2): the data is one page at most.
+        const LIMIT: usize = 4000;
+        if text.len() > LIMIT {
+            return Err(crate::SandboxError::request(
+                format!("the path of the layer `{}` is too long to be mounted", self.directory.display()),
+                "move the state directory to a shorter path",
+            ));
+        }
+        crate::paths::c_string(OsStr::from_bytes(&text), "path of the layer")
+    }
+}
+
+/// What separates options and layers is preceded by a backslash (overlayfs.rst).
+fn escape(text: &mut Vec<u8>, path: &Path) {
+    for byte in path.as_os_str().as_bytes() {
+        if matches!(byte, b'\\' | b',' | b':') {
+            text.push(b'\\');
+        }
+        text.push(*byte);
+    }
+}
+
+/// How much of what was committed is kept so that it can be undone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Keep {
+    /// How many runs.
+    pub runs: usize,
+    /// How many bytes of old files together.
+    pub bytes: u64,
+    /// How long.
+    pub age: Duration,
+}
+
+impl Default for Keep {
+    /// 50 runs, 2 GiB, seven days.
+    fn default() -> Self {
+        Self { runs: 50, bytes: 2 << 30, age: Duration::from_secs(7 * 24 * 3600) }
+    }
+}
+
+impl Keep {
+    /// These limits.
+    #[must_use]
+    pub const fn new(runs: usize, bytes: u64, age: Duration) -> Self {
+        Self { runs, bytes, age }
+    }
+}
+
+/// A committed run that can be undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Kept {
+    /// Its name.
+    pub id: String,
+    /// What was run.
+    pub title: String,
+    /// When it was committed, in milliseconds since 1970.
+    pub time: u64,
+    /// How many files and directories it created, changed and deleted; a directory that was deleted or replaced counts as one.
+    pub counts: [usize; 3],
+    /// Bytes of what was there before.
+    pub bytes: u64,
+}
+
+/// The layers and kept runs on one file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    root: PathBuf,
+    workspace: PathBuf,
+}
+
+impl Store {
+    /// The store for a workspace: in `state` if that lies on the same mount, else beside the workspace, in a directory of this user
+    /// alone.
+    ///
+    /// # Errors
+    /// [`OverlayError::Unsuited`] when no overlay can be used for this workspace: the file system cannot, other file systems are
+    /// mounted below it, or it belongs to somebody else.
+    pub fn for_workspace(state: &Path, workspace: &Path) -> Result<Self, OverlayError> {
+        let workspace = fs::canonicalize(workspace).map_err(|error| OverlayError::io(workspace, error))?;
+        place::suited(&workspace)?;
+        let root = place::root(state, &workspace)?;
+        for (inner, outer) in [(&root, &workspace), (&workspace, &root)] {
+            if inner.starts_with(outer) {
+                return Err(OverlayError::unsuited(
+                    &workspace,
+                    "it holds the directory of this user's state; work in a directory below it",
+                ));
+            }
+        }
+        Ok(Self { root, workspace })
+    }
+
+    /// The directory that no command may see.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Makes an empty layer.
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn begin(&self) -> Result<Run, OverlayError> {
+        let id = new_id();
+        let making = self.root.join(format!("new-{id}"));
+        let directory = self.root.join(format!("live-{id}"));
+        let made = || {
+            DirBuilder::new().mode(0o700).create(&making)?;
+            let lock = File::open(&making)?;
+            rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+            DirBuilder::new().mode(0o700).create(making.join(WORK))?;
+            let upper = making.join(UPPER);
+            DirBuilder::new().mode(0o700).create(&upper)?;
+            // The root of the overlay looks like the upper layer's.
+            let mode = fs::metadata(&self.workspace)?.permissions().mode() & 0o7777;
+            if mode != 0o700 {
+                fs::set_permissions(&upper, fs::Permissions::from_mode(mode))?;
+            }
+            fs::rename(&making, &directory)?;
+            io::Result::Ok(lock)
+        };
+        match made() {
+            Ok(lock) => {
+                let layer = Layer { store: self.root.clone(), directory };
+                Ok(Run { layer, workspace: self.workspace.clone(), id, lock: Some(lock) })
+            }
+            Err(error) => {
+                let _ = remove(&making);
+                Err(OverlayError::io(&self.root, error))
+            }
+        }
+    }
+
+    /// Finishes what killed processes have begun and removes what they have left. Returns the runs that were finished.
+    ///
+    /// # Errors
+    /// The store cannot be read. A run that cannot be finished is left where it is.
+    pub fn recover(&self) -> Result<Vec<String>, OverlayError> {
+        let mut finished = Vec::new();
+        for (state, id, path) in self.entries()? {
+            let outcome = match state {
+                State::Live => self.recover_one(&id, &path),
+                State::New if is_old(&path) && lock(&path).is_some() => {
+                    remove(&path).map(|()| false).map_err(|error| OverlayError::io(&path, error))
+                }
+                State::Dead => remove(&path).map(|()| false).map_err(|e| OverlayError::io(&path, e)),
+                State::New | State::Kept(_) => Ok(false),
+            };
+            // Two may be at it at once, and what is damaged must not keep everything else from working.
+            if outcome.unwrap_or(false) {
+                finished.push(id);
+            }
+        }
+        Ok(finished)
+    }
+
+    fn recover_one(&self, id: &str, path: &Path) -> Result<bool, OverlayError> {
+        let Some(lock) = lock(path) else { return Ok(false) };
+        let Some(journal) = Journal::read(path, JOURNAL)? else {
+            remove(path).map_err(|error| OverlayError::io(path, error))?;
+            return Ok(false);
+        };
+        let layer = Layer { store: self.root.clone(), directory: path.to_owned() };
+        let run = Run { layer, workspace: journal.workspace.clone(), id: id.to_owned(), lock: Some(lock) };
+        let (store, workspace) = (run.tree()?, run.workspace()?);
+        if let Some(undone) = Journal::read(path, UNDO)? {
+            carry_out(&undone.units, &store, &workspace);
+            undo::settle(run, &journal, &store, &workspace)?;
+        } else {
+            carry_out(&journal.units, &store, &workspace);
+            run.keep(journal.bytes)?;
+        }
+        Ok(true)
+    }
+
+    /// The runs of this workspace that can be undone, the latest first.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn kept(&self) -> Result<Vec<Kept>, OverlayError> {
+        let mut kept = Vec::new();
+        for (state, id, path) in self.entries()? {
+            let State::Kept(bytes) = state else { continue };
+            let Ok(Some(journal)) = Journal::read(&path, JOURNAL) else { continue };
+            if journal.workspace != self.workspace {
+                continue;
+            }
+            let mut counts = [0; 3];
+            let [created, changed, deleted] = &mut counts;
+            for unit in &journal.units {
+                match unit.step {
+                    Step::In { .. } => *created += unit.entries.len(),
+                    Step::Exchange { .. } | Step::Mode { .. } => *changed += 1,
+                    Step::Out { .. } => *deleted += 1,
+                }
+            }
+            kept.push(Kept { id, title: journal.title, time: journal.time, counts, bytes });
+        }
+        kept.sort_by(|a, b| b.id.cmp(&a.id));
+        Ok(kept)
+    }
+
+    /// Takes hold of a kept run, by its name or the beginning of it.
+    pub(crate) fn take(&self, id: &str) -> Result<Run, OverlayError> {
+        let unknown = || OverlayError::Unknown(id.to_owned());
+        let mut found = self
+            .entries()?
+            .into_iter()
+            .filter(|(state, name, _)| matches!(state, State::Kept(_)) && name.starts_with(id));
+        let (Some((_, name, path)), None) = (found.next(), found.next()) else { return Err(unknown()) };
+        // A process that was just forked holds a copy of the lock until it calls execve.
+        let lock = (0..PATIENCE).find_map(|attempt| {
+            if attempt > 0 {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            lock(&path)
+        });
+        let lock = lock.ok_or_else(unknown)?;
+        let directory = self.root.join(format!("live-{name}"));
+        fs::rename(&path, &directory).map_err(|error| OverlayError::io(&path, error))?;
+        let layer = Layer { store: self.root.clone(), directory };
+        Ok(Run { layer, workspace: self.workspace.clone(), id: name, lock: Some(lock) })
+    }
+
+    /// Removes the oldest kept runs that are beyond the limits.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn expire(&self, keep: &Keep) -> Result<(), OverlayError> {
+        let mut kept: Vec<(String, u64, PathBuf)> = self
+            .entries()?
+            .into_iter()
+            .filter_map(|(state, id, path)| match state {
+                State::Kept(bytes) => Some((id, bytes, path)),
+                _ => None,
+            })
+            .collect();
+        kept.sort_by(|a, b| b.0.cmp(&a.0));
+        let oldest = now().saturating_sub(u64::try_from(keep.age.as_millis()).unwrap_or(u64::MAX));
+        let mut total: u64 = 0;
+        for (number, (id, bytes, path)) in kept.into_iter().enumerate() {
+            total = total.saturating_add(bytes);
+            if (number < keep.runs && total <= keep.bytes && time_of(&id) >= oldest) || lock(&path).is_none()
+            {
+                continue;
+            }
+            bury(&self.root, &id, &path);
+        }
+        Ok(())
+    }
+
+    fn entries(&self) -> Result<Vec<(State, String, PathBuf)>, OverlayError> {
+        let entries = fs::read_dir(&self.root).map_err(|error| OverlayError::io(&self.root, error))?;
+        let parsed = entries.flatten().filter_map(|entry| {
+            let name = entry.file_name();
+            let (state, rest) = name.to_str()?.split_once('-')?;
+            let (state, id) = match (state, rest.split_once('-')) {
+                ("new", None) => (State::New, rest),
+                ("live", None) => (State::Live, rest),
+                ("dead", None) => (State::Dead, rest),
+                ("kept", Some((id, bytes))) => (State::Kept(bytes.parse().ok()?), id),
+                _ => return None,
+            };
+            Some((state, id.to_owned(), entry.path()))
+        });
+        Ok(parsed.collect())
+    }
+}
+
+/// What the name of a directory in the store says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    Live,
+    Kept(u64),
+    Dead,
+}
+
+/// A layer of its own for one command. Dropping it without a commit removes everything that the command did.
+#[derive(Debug)]
+pub struct Run {
+    layer: Layer,
+    workspace: PathBuf,
+    id: String,
+    /// `None` once the directory has another name or is gone.
+    lock: Option<File>,
+}
+
+impl Run {
+    /// What to mount.
+    #[must_use]
+    pub fn layer(&self) -> &Layer {
+        &self.layer
+    }
+
+    /// What the command did, and what of it the policy refuses. The command, and everything it started, has to be gone.
+    ///
+    /// # Errors
+    /// The layer cannot be read, or holds more than is looked at.
+    pub fn changes(&self, policy: &dyn CommitPolicy) -> Result<Changes, OverlayError> {
+        changes::read(&self.tree()?, &self.workspace()?, policy)
+    }
+
+    /// The content of a file before and after, for showing the difference; `None` where there is none or it is longer than
+    /// `limit` bytes.
+    #[must_use]
+    pub fn contents(&self, change: &super::Change, limit: u64) -> [Option<Vec<u8>>; 2] {
+        let content = |tree: Result<Tree, OverlayError>, path: &Path| {
+            tree.ok().and_then(|tree| tree.content(path, limit).ok().flatten())
+        };
+        let before = content(self.workspace(), &change.path);
+        let after = match change.what {
+            ChangeKind::Deleted => None,
+            _ => content(self.tree(), &Path::new(UPPER).join(&change.path)),
+        };
+        [before, after]
+    }
+
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(crate) fn tree(&self) -> Result<Tree, OverlayError> {
+        let path = &self.layer.directory;
+        Tree::open(path).map_err(|error| OverlayError::io(path, error))
+    }
+
+    pub(crate) fn workspace(&self) -> Result<Tree, OverlayError> {
+        Tree::open(&self.workspace).map_err(|error| OverlayError::io(&self.workspace, error))
+    }
+
+    /// From now on it can be undone.
+    pub(crate) fn keep(mut self, bytes: u64) -> Result<String, OverlayError> {
+        let path = self.layer.store.join(format!("kept-{}-{bytes}", self.id));
+        fs::rename(&self.layer.directory, &path).map_err(|error| OverlayError::io(&path, error))?;
+        // overlayfs' own directory is of no use any more.
+        let _ = remove(&path.join(WORK));
+        self.lock = None;
+        Ok(self.id.clone())
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            bury(&self.layer.store, &self.id, &self.layer.directory);
+        }
+    }
+}
+
+/// Takes a directory out of use in one step, then removes it. What is left is removed by the next recovery.
+fn bury(root: &Path, id: &str, path: &Path) {
+    let dead = root.join(format!("dead-{id}"));
+    if fs::rename(path, &dead).is_ok() {
+        let _ = remove(&dead);
+    }
+}
+
+/// The lock of a run's directory, if nobody holds it.
+fn lock(path: &Path) -> Option<File> {
+    let file = File::open(path).ok()?;
+    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+    // Somebody else may have finished and renamed it before we had the lock.
+    let same = fs::metadata(path).ok()?.ino() == file.metadata().ok()?.ino();
+    same.then_some(file)
+}
+
+fn is_old(path: &Path) -> bool {
+    fs::metadata(path)
+        .and_then(|meta| meta.modified())
+        .is_ok_and(|time| time.elapsed().is_ok_and(|age| age > MAKING))
+}
+
+/// Sorts by time: milliseconds since 1970, and something that no other run of that millisecond has.
+fn new_id() -> String {
+    use std::hash::{BuildHasher as _, RandomState};
+    format!("r{:011x}{:04x}", now(), RandomState::new().hash_one(()) & 0xffff)
+}
+
+fn time_of(id: &str) -> u64 {
+    id.get(1..12).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_in_options_are_escaped() {
+        let layer = Layer { store: "/s".into(), directory: "/s/a,b:c\\d".into() };
+        let options = layer.mount_options().unwrap();
+        assert!(
+            options.to_str().unwrap().contains("upperdir=/s/a\\,b\\:c\\\\d/upper,workdir="),
+            "{options:?}"
+        );
+        let long = Layer { store: "/s".into(), directory: PathBuf::from("/s").join("x".repeat(2100)) };
+        assert!(long.mount_options().is_err());
+    }
+
+    #[test]
+    fn ids_sort_by_time() {
+        let id = new_id();
+        assert!(now() - time_of(&id) < 1000 * 3600, "{id}");
+        assert!(id.len() == 16 && id.as_str() > "r0");
+    }
+}

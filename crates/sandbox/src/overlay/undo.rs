@@ -1,0 +1,229 @@
+//! Takes a committed run back, as far as nobody has touched since what it brought.
+
+use super::commit::{carry_out, now};
+use super::error::OverlayError;
+use super::journal::{Entry, Journal, Unit};
+use super::step::Step;
+use super::store::{JOURNAL, Run, Store, UNDO};
+use super::tree::{Kind, Meta, Tree};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Something that an undo leaves as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Relative to the workspace.
+    pub path: PathBuf,
+    /// Why, as a clause that follows the path.
+    pub reason: Cow<'static, str>,
+}
+
+/// What became of an undo.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Undone {
+    /// The run.
+    pub id: String,
+    /// What was run.
+    pub title: String,
+    /// What is again as it was before: removed, restored, or with its old permissions. A directory stands for everything in it.
+    pub restored: Vec<PathBuf>,
+    /// What is not.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Store {
+    /// Takes a kept run back, by its name or the beginning of it. What was changed since stays, and is told. What was there before
+    /// stays kept as long as it is not back.
+    ///
+    /// # Errors
+    /// There is no such run, or the store cannot be read or written; then nothing was changed.
+    pub fn undo(&self, id: &str) -> Result<Undone, OverlayError> {
+        let run = self.take(id)?;
+        let directory = run.tree()?.path().to_owned();
+        let damaged = || OverlayError::Damaged { path: directory.join(JOURNAL) };
+        let journal = Journal::read(&directory, JOURNAL)?.ok_or_else(damaged)?;
+        let (store, workspace) = (run.tree()?, run.workspace()?);
+        let mut plan = Plan { store: &store, workspace: &workspace, units: Vec::new(), skipped: Vec::new() };
+        for unit in journal.units.iter().rev() {
+            plan.reverse(unit)?;
+        }
+        let Plan { units, mut skipped, .. } = plan;
+        let undo = Journal { units, time: now(), ..journal.clone() };
+        undo.write(&directory, UNDO)?;
+        let failed = carry_out(&undo.units, &store, &workspace);
+        let restored = undo.units.iter().map(|unit| unit.step.path().to_owned());
+        let restored = restored.filter(|path| failed.iter().all(|failed| failed.path != *path)).collect();
+        skipped.extend(failed.into_iter().map(|failed| Skipped {
+            path: failed.path,
+            reason: format!("could not be restored: {}", failed.error).into(),
+        }));
+        let id = run.id().to_owned();
+        settle(run, &journal, &store, &workspace)?;
+        Ok(Undone { id, title: undo.title, restored, skipped })
+    }
+}
+
+/// After an undo: what could not be put back is not thrown away either. If nothing is left, dropping the run removes it.
+pub(crate) fn settle(
+    run: Run,
+    journal: &Journal,
+    store: &Tree,
+    workspace: &Tree,
+) -> Result<(), OverlayError> {
+    let left = |unit: &Unit| {
+        !matches!(unit.step, Step::Mode { .. }) && unit.step.is_done(store, workspace).unwrap_or(true)
+    };
+    if journal.units.iter().any(left) {
+        let undo = store.path().join(UNDO);
+        std::fs::remove_file(&undo).map_err(|error| OverlayError::io(&undo, error))?;
+        run.keep(journal.bytes)?;
+    }
+    Ok(())
+}
+
+struct Plan<'p> {
+    store: &'p Tree,
+    workspace: &'p Tree,
+    units: Vec<Unit>,
+    skipped: Vec<Skipped>,
+}
+
+impl Plan<'_> {
+    fn skip(&mut self, path: &Path, reason: impl Into<Cow<'static, str>>) {
+        self.skipped.push(Skipped { path: path.to_owned(), reason: reason.into() });
+    }
+
+    fn push(&mut self, step: Step) {
+        self.units.push(Unit { step, entries: Vec::new() });
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<Meta>, OverlayError> {
+        let error = |error| OverlayError::io(&self.workspace.path().join(path), error);
+        self.workspace.look(path).map_err(error)
+    }
+
+    /// Adds what takes a unit back, if it was carried out and nobody has touched what it brought.
+    fn reverse(&mut self, unit: &Unit) -> Result<(), OverlayError> {
+        let done = unit.step.is_done(self.store, self.workspace);
+        let done = done.map_err(|error| OverlayError::io(self.store.path(), error))?;
+        match &unit.step {
+            Step::Mode { path, before, after } => {
+                if done {
+                    self.push(Step::Mode { path: path.clone(), before: *after, after: *before });
+                } else {
+                    self.skip(path, "has other permissions since, or is gone");
+                }
+            }
+            _ if !done => {}
+            Step::In { inside, path } => match self.state(unit)? {
+                State::Same => self.push(Step::Out { inside: inside.clone(), path: path.clone() }),
+                State::Gone => self.skip(path, "is gone already"),
+                State::Touched(same) => self.take_out(unit, inside, path, same),
+            },
+            Step::Exchange { inside, path, .. } => match self.state(unit)? {
+                State::Same => {
+                    let old = self.store.look(inside).ok().flatten();
+                    if let Some(old) = old {
+                        let (inside, path) = (inside.clone(), path.clone());
+                        self.push(Step::Exchange { inside, path, inode: old.inode });
+                    }
+                }
+                State::Gone => self.skip(path, "was deleted since; what it was before is kept in the store"),
+                State::Touched(_) => self.skip(path, "was changed since"),
+            },
+            Step::Out { inside, path } => {
+                if self.look(path)?.is_none() {
+                    self.push(Step::In { inside: inside.clone(), path: path.clone() });
+                } else {
+                    self.skip(path, "exists again");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Of a directory that holds something else by now, takes out the files that are as they were brought.
+    fn take_out(&mut self, unit: &Unit, inside: &Path, path: &Path, same: Vec<PathBuf>) {
+        for entry in &unit.entries {
+            let place = join(path, &entry.path);
+            if entry.meta.kind == Kind::Directory {
+                continue;
+            }
+            if same.contains(&entry.path) {
+                let back = join(inside, &entry.path);
+                let made =
+                    back.parent().is_none_or(|above| self.store.make_directories(above, 0o700).is_ok());
+                if made {
+                    self.push(Step::Out { inside: back, path: place });
+                }
+            } else {
+                self.skip(&place, "was changed or deleted since");
+            }
+        }
+        if unit.entries.len() > 1 {
+            self.skip(path, "holds files that are not the run's");
+        }
+    }
+
+    /// Compares what a unit brought with what is there now.
+    fn state(&self, unit: &Unit) -> Result<State, OverlayError> {
+        let path = unit.step.path();
+        let Some(top) = self.look(path)? else { return Ok(State::Gone) };
+        let expected: BTreeMap<&Path, &Meta> =
+            unit.entries.iter().map(|Entry { path, meta }| (path.as_path(), meta)).collect();
+        let mut same = Vec::new();
+        let mut touched = false;
+        let mut waiting = vec![(PathBuf::new(), top)];
+        while let Some((relative, found)) = waiting.pop() {
+            match expected.get(relative.as_path()) {
+                Some(meta) if is_same(meta, &found) => same.push(relative.clone()),
+                _ => {
+                    touched = true;
+                    continue;
+                }
+            }
+            if found.kind != Kind::Directory {
+                continue;
+            }
+            let directory = join(path, &relative);
+            // One more than was brought is enough to know.
+            let names = self.workspace.names(&directory, unit.entries.len() + 1);
+            let Ok((names, _)) = names else {
+                touched = true;
+                continue;
+            };
+            for name in names {
+                let below = relative.join(name);
+                match self.look(&join(path, &below))? {
+                    Some(found) => waiting.push((below, found)),
+                    None => touched = true,
+                }
+            }
+        }
+        let all = same.len() == expected.len() && !touched;
+        same.sort_unstable();
+        Ok(if all { State::Same } else { State::Touched(same) })
+    }
+}
+
+enum State {
+    Same,
+    Gone,
+    /// Something differs; these do not.
+    Touched(Vec<PathBuf>),
+}
+
+/// For a directory its times and size say nothing: its entries are compared.
+fn is_same(brought: &Meta, found: &Meta) -> bool {
+    brought.kind == found.kind
+        && brought.inode == found.inode
+        && brought.mode == found.mode
+        && (found.kind == Kind::Directory || (brought.size == found.size && brought.changed == found.changed))
+}
+
+/// `Path::join`, without a slash after an empty end.
+fn join(path: &Path, end: &Path) -> PathBuf {
+    if end.as_os_str().is_empty() { path.to_owned() } else { path.join(end) }
+}

@@ -1,0 +1,170 @@
+//! A commit and an undo are killed at every system call that they make, and finished by the next recovery: the workspace is then
+//! as before or as after, never in between.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use shward_sandbox::overlay::{Accept, Run, Store};
+
+use crate::overlay::{furnish, store, tree};
+use crate::support::Place;
+
+type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+/// Fills a layer as overlayfs would for a command that creates, changes, replaces and deletes.
+fn command(run: &Run) {
+    let upper = run.layer().upper();
+    for directory in ["a/b", "n/e/w", "d"] {
+        fs::create_dir_all(upper.join(directory)).unwrap();
+    }
+    for (file, content) in [
+        ("new", "n\n"),
+        ("a/one", "changed\n"),
+        ("a/b/fresh", "f\n"),
+        ("n/e/w/file", "w\n"),
+        ("d/other", "o\n"),
+    ] {
+        fs::write(upper.join(file), content).unwrap();
+    }
+    let c = |path: PathBuf| CString::new(path.as_os_str().as_bytes()).unwrap();
+    // SAFETY: C strings, a value with its length, and numbers; each result is checked.
+    unsafe {
+        let opaque = libc::setxattr(
+            c(upper.join("d")).as_ptr(),
+            c"user.overlay.opaque".as_ptr(),
+            b"y".as_ptr().cast(),
+            1,
+            0,
+        );
+        assert_eq!(opaque, 0);
+        for gone in ["top", "node_modules", "a/b/two"] {
+            assert_eq!(libc::mknod(c(upper.join(gone)).as_ptr(), libc::S_IFCHR | 0o600, 0), 0);
+        }
+    }
+}
+
+/// Runs what `prepare` returns in a process that is killed before its system call number `calls`. Returns whether it was.
+fn killed_at<W: FnOnce()>(calls: usize, prepare: impl FnOnce() -> W) -> bool {
+    // SAFETY: the child calls only what the work needs, and then _exit; it is stopped before it begins.
+    let child = unsafe { libc::fork() };
+    assert!(child >= 0);
+    if child == 0 {
+        // SAFETY: closes descriptors that only the parent's threads use.
+        unsafe {
+            // Locks that other tests hold.
+            libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0);
+        }
+        let work = || {
+            let work = prepare();
+            // SAFETY: no preconditions; the parent is waiting for the stop.
+            unsafe {
+                libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0);
+                libc::raise(libc::SIGSTOP);
+            }
+            work();
+        };
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+        // SAFETY: ends the process without running what belongs to the parent.
+        unsafe { libc::_exit(i32::from(ended.is_err())) };
+    }
+    let wait = || {
+        let mut status = 0;
+        // SAFETY: waits for the child that was just made.
+        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+        status
+    };
+    assert!(libc::WIFSTOPPED(wait()));
+    // Each call stops twice: where it begins and where it ends.
+    for _ in 0..calls * 2 + 1 {
+        // SAFETY: the child is stopped and traced.
+        unsafe { libc::ptrace(libc::PTRACE_SYSCALL, child, 0, 0) };
+        let status = wait();
+        if libc::WIFEXITED(status) {
+            assert_eq!(libc::WEXITSTATUS(status), 0, "the work itself failed");
+            return false;
+        }
+    }
+    // SAFETY: the child has not been waited for to its end.
+    unsafe { libc::kill(child, libc::SIGKILL) };
+    assert!(libc::WIFSIGNALED(wait()));
+    true
+}
+
+/// Kills `work` at every call, prepares anew each time, and lets the recovery be killed, too.
+fn whole_at_every_moment<'w, W: FnOnce() + 'w>(
+    what: &str,
+    prepare: impl Fn(&Store, &Path),
+    work: impl Fn(Store) -> W,
+    expected: &[Tree; 2],
+) {
+    let mut seen = [0, 0];
+    for calls in 0.. {
+        let place = Place::new();
+        let Some(store) = store(&place) else { return };
+        furnish(&place.workspace());
+        prepare(&store, &place.workspace());
+        let killed = killed_at(calls, || work(store.clone()));
+        // Every few, the recovery dies as well, somewhere.
+        if calls % 5 == 0 {
+            killed_at(calls / 2 % 60, || || drop(store.recover().unwrap()));
+        }
+        store.recover().unwrap();
+        let after = tree(&place.workspace());
+        let state = expected.iter().position(|state| *state == after);
+        let state = state.unwrap_or_else(|| panic!("{what}: in between after {calls} calls: {after:#?}"));
+        seen[state] += 1;
+        assert!(store.recover().unwrap().is_empty());
+        // What is kept can still be taken back, or is gone.
+        for kept in store.kept().unwrap() {
+            let undone = store.undo(&kept.id).unwrap();
+            assert!(undone.skipped.is_empty(), "{what}: {calls}: {undone:?}");
+        }
+        let left: Vec<_> = fs::read_dir(store.root()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        assert!(
+            left.iter().all(|name| name.to_string_lossy().starts_with("new-")),
+            "{what}: {calls}: {left:?}"
+        );
+        if !killed {
+            break;
+        }
+    }
+    assert!(seen.iter().all(|count| *count > 3), "{what}: {seen:?}");
+}
+
+fn commit(store: &Store) -> impl FnOnce() + use<> {
+    let run = store.begin().unwrap();
+    command(&run);
+    let changes = run.changes(&Accept).unwrap();
+    move || {
+        let committed = run.commit(changes, "test").unwrap();
+        assert!(committed.failed.is_empty(), "{committed:?}");
+    }
+}
+
+fn states() -> Option<[Tree; 2]> {
+    let place = Place::new();
+    let store = store(&place)?;
+    furnish(&place.workspace());
+    let before = tree(&place.workspace());
+    commit(&store)();
+    Some([before, tree(&place.workspace())])
+}
+
+#[test]
+fn a_killed_commit_is_all_or_nothing() {
+    let Some(states) = states() else { return };
+    whole_at_every_moment("commit", |_, _| {}, |store| commit(&store), &states);
+}
+
+#[test]
+fn a_killed_undo_is_all_or_nothing() {
+    let Some(states) = states() else { return };
+    let undo = |store: Store| {
+        let id = store.kept().unwrap().remove(0).id;
+        move || assert!(store.undo(&id).unwrap().skipped.is_empty())
+    };
+    whole_at_every_moment("undo", |store, _| commit(store)(), undo, &states);
+}
