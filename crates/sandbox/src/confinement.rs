@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::error::SandboxError;
 use crate::overlay::Layer;
+use crate::guarantee::{self, Guarantee};
 use crate::plan::Plan;
 use crate::prepare;
 
@@ -105,6 +106,8 @@ pub struct Confinement {
     pub(crate) limits: Limits,
     pub(crate) gated: bool,
     pub(crate) only: Vec<PathBuf>,
+    /// What the sandbox is built without.
+    pub(crate) left_out: Vec<Guarantee>,
 }
 
 impl Confinement {
@@ -126,6 +129,7 @@ impl Confinement {
             limits: Limits::default(),
             gated: false,
             only: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 
@@ -212,6 +216,25 @@ impl Confinement {
     pub fn allow_exec(mut self, program: impl Into<PathBuf>) -> Self {
         self.only.push(program.into());
         self.gated = true;
+        self
+    }
+
+    /// Builds the sandbox without these guarantees as far as this machine lacks them, and only so far: what it gives is used.
+    /// Each that is left out is a [`Gap::Accepted`](crate::Gap::Accepted) of the plan. Finding out takes some milliseconds;
+    /// without any accepted loss nothing is tried. What is not [dispensable](Guarantee::DISPENSABLE) cannot be accepted, and its
+    /// lack stays an error.
+    pub fn accept_missing(self, accepted: &[Guarantee]) -> Self {
+        let dispensable: Vec<Guarantee> =
+            accepted.iter().copied().filter(|g| Guarantee::DISPENSABLE.contains(g)).collect();
+        if dispensable.is_empty() {
+            return self;
+        }
+        guarantee::lacking(&dispensable).into_iter().fold(self, Self::leaving_out)
+    }
+
+    /// The same without a guarantee, whether the machine gives it or not.
+    pub(crate) fn leaving_out(mut self, guarantee: Guarantee) -> Self {
+        self.left_out.push(guarantee);
         self
     }
 

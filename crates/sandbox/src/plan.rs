@@ -11,6 +11,7 @@ use std::ptr;
 
 use crate::error::Stage;
 use crate::gate::Identity;
+use crate::guarantee::Guarantee;
 use crate::landlock::Access;
 use crate::sys::{Instruction, RulesetAttributes};
 use crate::{Network, filter, init};
@@ -210,6 +211,8 @@ pub enum Gap {
     /// A writable root belongs to another user. Root without capabilities is an ordinary user here: it may change what the
     /// permissions let it.
     OwnedByAnother(PathBuf),
+    /// The machine lacks this, and the caller has accepted that.
+    Accepted(Guarantee),
     /// The process limit does not bind real root on this kernel (before Linux 6.14 only a cgroup can).
     ProcessLimit,
 }
@@ -228,6 +231,7 @@ impl fmt::Display for Gap {
                 "{} belongs to another user and may not be writable for root without capabilities; run as its owner",
                 path.display()
             ),
+            Self::Accepted(guarantee) => write!(f, "{guarantee} (accepted): {}", guarantee.loss()),
             Self::ProcessLimit => {
                 write!(f, "the process limit does not bind root before Linux 6.14; run as an ordinary user")
             }
@@ -327,7 +331,12 @@ impl Plan {
 /// One numbered line per operation; the environment by name only.
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, " 0  new user, mount, pid, ipc, uts and cgroup namespaces; network: {}", self.network)?;
+        let new: Vec<&str> = Guarantee::ALL
+            .into_iter()
+            .filter(|guarantee| self.clone_flags & guarantee.clone_flag() != 0)
+            .map(Guarantee::name)
+            .collect();
+        writeln!(f, " 0  new namespaces: {}; network: {}", new.join(" "), self.network)?;
         for (number, operation) in (1..).zip(&self.operations) {
             writeln!(f, "{number:2}  {operation}")?;
         }

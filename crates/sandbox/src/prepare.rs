@@ -10,6 +10,7 @@ use crate::confinement::{Confinement, Network};
 use crate::error::SandboxError;
 use crate::filter;
 use crate::gate::{Listed, listed};
+use crate::guarantee::Guarantee;
 use crate::landlock::{self, Access};
 use crate::layout::{Layout, Mounted, cover, layout};
 use crate::overlay::Layer;
@@ -26,7 +27,14 @@ const SYSTEM_LINKS: &[&str] = &["/run/booted-system", "/run/current-system", "/r
 pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let program = absolute(&wanted.program, "program")?;
     let cwd = directory(&wanted.cwd)?;
-    let mut gaps = Vec::new();
+    let has = |guarantee| !wanted.left_out.contains(&guarantee);
+    if wanted.network == Network::Loopback && !has(Guarantee::NetworkNamespace) {
+        return Err(SandboxError::request(
+            "a loopback interface of its own needs the guarantee net-ns, which is missing here",
+            "run without loopback, or mend it: `shward doctor` says how",
+        ));
+    }
+    let mut gaps: Vec<Gap> = wanted.left_out.iter().copied().map(Gap::Accepted).collect();
     let layout = layout(wanted, &mut gaps)?;
     let only = only(wanted, &layout)?;
 
@@ -34,27 +42,35 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     builder.begin();
     builder.mounts(&layout, &overlays(wanted)?, wanted.limits.private_bytes)?;
     builder.devices()?;
-    builder.proc(wanted, &mut gaps)?;
+    if has(Guarantee::FreshProc) {
+        builder.proc(wanted, &mut gaps)?;
+    }
     if wanted.network == Network::Loopback {
         builder.push(Operation::RaiseLoopback);
     }
     builder.push(Operation::ChangeDirectory { path: cwd });
-    let ruleset = builder.landlock_rules(&layout, wanted.network, only.as_deref())?;
+    let ruleset = match has(Guarantee::Landlock) {
+        true => Some(builder.landlock_rules(&layout, wanted.network, only.as_deref())?),
+        false if only.is_none() => None,
+        false => {
+            return Err(SandboxError::request(
+                "a list of the only programs needs the guarantee landlock, which is missing here",
+                "run without such a list, or mend it: `shward doctor` says how",
+            ));
+        }
+    };
     builder.limits(wanted);
     builder.privileges(ruleset, wanted.network, wanted.gated);
 
     let arguments = wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<_, _>>()?;
-    let network_namespace = if wanted.network == Network::Host { 0 } else { libc::CLONE_NEWNET };
     Ok(Plan {
         operations: builder.operations,
         slots: builder.slots,
-        clone_flags: libc::CLONE_NEWUSER
-            | libc::CLONE_NEWNS
-            | libc::CLONE_NEWPID
-            | libc::CLONE_NEWIPC
-            | libc::CLONE_NEWUTS
-            | libc::CLONE_NEWCGROUP
-            | network_namespace,
+        clone_flags: Guarantee::ALL
+            .into_iter()
+            .filter(|guarantee| has(*guarantee))
+            .filter(|guarantee| *guarantee != Guarantee::NetworkNamespace || wanted.network != Network::Host)
+            .fold(0, |flags, guarantee| flags | guarantee.clone_flag()),
         network: wanted.network,
         arguments: Plan::arguments(program, arguments),
         environment: environment(wanted)?,
@@ -386,13 +402,10 @@ impl Builder {
 
     /// Privileges go last, and among them the filter: it refuses what the others are made of. Landlock asks for
     /// `no_new_privs` (landlock(7)).
-    fn privileges(&mut self, ruleset: Slot, network: Network, gated: bool) {
-        self.operations.extend([
-            Operation::DropCapabilities,
-            Operation::NoNewPrivileges,
-            Operation::EnforceRuleset { ruleset },
-            Operation::Filter { network, gated, program: filter::program(network, gated) },
-        ]);
+    fn privileges(&mut self, ruleset: Option<Slot>, network: Network, gated: bool) {
+        self.operations.extend([Operation::DropCapabilities, Operation::NoNewPrivileges]);
+        self.operations.extend(ruleset.map(|ruleset| Operation::EnforceRuleset { ruleset }));
+        self.push(Operation::Filter { network, gated, program: filter::program(network, gated) });
     }
 }
 

@@ -37,13 +37,14 @@ pub fn probe() -> Probe {
     Probe {
         kernel: prepare::kernel_release().to_string_lossy().into_owned(),
         landlock: landlock::version(),
-        sandbox: attempt(Network::None),
-        loopback: attempt(Network::Loopback),
+        sandbox: attempt(&Confinement::new("/", "/")),
+        loopback: attempt(&Confinement::new("/", "/").network(Network::Loopback)),
     }
 }
 
-fn attempt(network: Network) -> Result<(), SandboxError> {
-    let mut plan = Confinement::new("/", "/").network(network).prepare()?;
+/// Builds the sandbox with no program in it.
+pub(crate) fn attempt(confinement: &Confinement) -> Result<(), SandboxError> {
+    let mut plan = confinement.prepare()?;
     plan.arguments = CStrings::new(vec![init::name(), CString::default()]);
     let done = run::run(&plan, Options::default())?;
     if done.exit == run::Exit::Exited(0) {

@@ -9,6 +9,7 @@ mod crash;
 mod errors;
 mod filesystem;
 mod gate;
+mod guarantees;
 mod network;
 mod output;
 mod overlay;

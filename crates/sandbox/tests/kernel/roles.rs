@@ -14,6 +14,7 @@ use std::process::Command;
 
 use shward_sandbox::{Confinement, Exit, Options, RunResult, probe, run};
 
+use crate::guarantees;
 use crate::support::{go, stdout};
 use crate::{gate, syscalls};
 
@@ -53,6 +54,19 @@ pub(crate) fn command(role: &str, subject: &Path) -> Command {
     command
 }
 
+/// The role as a process that another program starts, which gets the command line as its last arguments.
+pub(crate) fn through(mut other: Command, role: &str, subject: &Path) -> Command {
+    other.arg(env::current_exe().unwrap()).args(ARGUMENTS);
+    other.env("SHWARD_ROLE", role).env("SHWARD_SUBJECT", subject);
+    other
+}
+
+/// What the role says in that process.
+pub(crate) fn answer_of(mut command: Command) -> String {
+    let done = command.output().unwrap();
+    answer(&String::from_utf8_lossy(&done.stdout)).unwrap_or_else(|| format!("{done:?}"))
+}
+
 fn answer(text: &str) -> Option<String> {
     text.lines().find_map(|line| Some(line.split_once(MARK)?.1.to_owned()))
 }
@@ -80,6 +94,9 @@ fn play() {
         "tcp-own" => outcome(tcp_to_myself()),
         "syscall" => syscalls::attack(path.to_str().unwrap()),
         "probe" => format!("{:?}", probe().sandbox.map_err(|error| (error.stage, error.errno))),
+        "guarantees" => guarantees::missing(),
+        "accepting" => guarantees::accepting(path.to_str().unwrap()),
+        "no-socket" => guarantees::no_socket(),
         "supervise" => supervise(path),
         "touch" => touch(path),
         "many" => many(path),
