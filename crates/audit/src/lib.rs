@@ -24,6 +24,7 @@
 //!         tier: 1,
 //!         rules: vec![],
 //!         grant: None,
+//!         missing: Vec::new(),
 //!         review: None,
 //!     }),
 //! })?;

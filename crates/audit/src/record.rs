@@ -70,6 +70,9 @@ pub struct Decided {
     /// Digest of the grant that the sandbox enforces; absent when nothing will be run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<Digest>,
+    /// Guarantees of the sandbox that the machine lacks and the policy accepts the loss of, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// Who answered what the policy asked; the decision above is the one after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Reviewed>,
@@ -234,6 +237,7 @@ mod tests {
             tier: 3,
             rules: vec!["delete-outside".into()],
             grant: None,
+            missing: Vec::new(),
             review: None,
         };
         let empty = StreamDigest { bytes: 0, sha256: Digest::ZERO };

@@ -86,6 +86,7 @@ flags! {
     COLOR = "color" Some("WHEN"), "auto (default), always or never";
     PROJECT = "project" None, "Use the project's settings file (.claude/settings.json) instead of the user's";
     DRY_RUN = "dry-run" None, "Show what would change and change nothing";
+    SELF_TEST = "self-test" None, "Try a handful of escapes inside the sandbox, in every containment";
     LAST = "last" Some("N"), "How many records `show` lists (default: 20)";
 }
 
@@ -221,6 +222,20 @@ pub(crate) static VERBS: &[Verb] = &[
         examples: &[
             ("shward policy show --floor", "what no policy can allow"),
             ("shward policy show --profile tiers", "the text of a profile, to copy"),
+        ],
+    },
+    Verb {
+        name: "doctor",
+        usage: "[OPTIONS]",
+        summary: "Show what this machine gives the sandbox, and what mends what is lacking",
+        about: "Builds sandboxes with the same calls as `run`, and tells which guarantees there are, what each containment\n\
+                therefore promises, and how each lack is mended. What is missing refuses a run, unless the policy of a\n\
+                person accepts its loss by name ([sandbox] accept-missing). Exit code 1 where something is refused, or an\n\
+                escape works.",
+        flags: &[&[&SELF_TEST, &PROFILE, &POLICY, &CWD, &WORKSPACE, &HOME, &JSON, &HELP]],
+        examples: &[
+            ("shward doctor", "what the sandbox rests on here"),
+            ("shward doctor --self-test --json", "the same with escapes tried, as one JSON object"),
         ],
     },
     Verb {

@@ -11,6 +11,7 @@ mod ask;
 mod audit;
 mod batch;
 mod check;
+mod doctor;
 mod exit;
 mod explain;
 mod flags;
@@ -84,6 +85,7 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
         "install" => install::run(Change::Install, &args),
         "uninstall" => install::run(Change::Uninstall, &args),
         "policy" => policy::run(&args),
+        "doctor" => doctor::run(&args),
         "init" => policy::init(&args),
         "schema" => policy::schema(&args),
         "audit" => audit::run(&args),

@@ -48,7 +48,11 @@ pub(crate) fn firewall(args: &Args, workspace: &Path) -> Result<Firewall, Fail> 
 pub(crate) fn reviewed(args: &Args, workspace: &Path, caller: Caller) -> Result<Firewall, Fail> {
     let firewall = firewall(args, workspace)?;
     let reviewers = reviewers(args, caller, firewall.policy())?;
-    Ok(firewall.with_reviewers(reviewers))
+    let firewall = firewall.with_reviewers(reviewers);
+    Ok(match state_dir() {
+        Some(state) => firewall.with_self_test(state),
+        None => firewall,
+    })
 }
 
 /// The log file: `--log`, else the XDG state directory.

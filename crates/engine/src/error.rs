@@ -1,6 +1,7 @@
 //! Why a request was not judged, or a command not run.
 
 use crate::{BadRequest, Outcome};
+use shward_sandbox::Guarantee;
 
 /// Why a request was not judged, or a command not run. Nothing runs after any of these.
 #[derive(Debug, thiserror::Error)]
@@ -37,10 +38,39 @@ pub enum Error {
     /// Something that has to be protected from the command cannot be.
     #[error("what has to be protected cannot be: {0}")]
     Unprotected(String),
+    /// The machine lacks something that the sandbox rests on, and the policy does not accept that.
+    #[error("{error}; this machine lacks {guarantee}, so nothing is run{}; `shward doctor` tells more", acceptable(*guarantee))]
+    MissingGuarantee {
+        /// What is missing.
+        guarantee: Guarantee,
+        /// How it failed, and what would mend it.
+        error: shward_sandbox::SandboxError,
+    },
+    /// An escape worked in the sandbox, so nothing is run in it.
+    #[error(
+        "the self-test of the sandbox found holes, so nothing is run: {0}; please report this with the output of `shward doctor --self-test`"
+    )]
+    SelfTest(String),
+    /// The self-test could not be made.
+    #[error("the self-test of the sandbox could not be made, so nothing is run: {0}")]
+    SelfTestPlace(std::io::Error),
     /// There is no thread for it.
     #[error("no thread could be started for the run: {0}")]
     NoThread(std::io::Error),
     /// The sandbox could not be built.
     #[error(transparent)]
     Sandbox(#[from] shward_sandbox::SandboxError),
+}
+
+/// How a person could do without it.
+fn acceptable(guarantee: Guarantee) -> String {
+    if Guarantee::DISPENSABLE.contains(&guarantee) {
+        let name = guarantee.name();
+        format!(
+            "; a person can mend that, or accept the loss in their policy with [sandbox] accept-missing = [\"{name}\"] ({})",
+            guarantee.loss()
+        )
+    } else {
+        "; a person has to mend that: without it nothing can be confined".to_owned()
+    }
 }

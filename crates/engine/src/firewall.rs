@@ -9,6 +9,7 @@ use bumpalo::Bump;
 use shward_analysis::{Frozen, Plan, Source, World, analyze};
 use shward_audit::{Event, Log};
 use shward_policy::{Context, Policy, Verdict, decide_request};
+use shward_review::StateDir;
 use shward_syntax::Dialect;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -19,6 +20,8 @@ pub struct Firewall {
     log: Option<Log>,
     reviewers: Reviewers,
     running: Running,
+    /// Where it is remembered which containments were tested.
+    pub(crate) self_test: Option<StateDir>,
 }
 
 /// How a request is judged.
@@ -62,7 +65,7 @@ impl Firewall {
     /// A firewall that keeps no record.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self { policy, log: None, reviewers: Reviewers::new(), running: Running::default() }
+        Self { policy, log: None, reviewers: Reviewers::new(), running: Running::default(), self_test: None }
     }
 
     /// Records every decision in this log.

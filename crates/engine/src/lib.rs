@@ -19,6 +19,7 @@
 //! ```
 
 mod confine;
+mod doctor;
 mod environment;
 mod error;
 mod firewall;
@@ -31,10 +32,12 @@ mod request;
 mod review;
 mod run;
 mod running;
+mod self_test;
 mod special;
 mod tool_calls;
 mod trust;
 
+pub use doctor::{ContainmentReport, Diagnosis, FeatureReport, GuaranteeReport};
 pub use error::Error;
 pub use firewall::{Firewall, Judged, Setting};
 pub use machine::Machine;
@@ -45,6 +48,7 @@ pub use request::{Action, BadRequest, MAX_COMMAND, Request};
 pub use review::{LimitReport, ReviewReport, Reviewers, policy_gatekeeper, rate_limits};
 pub use run::{Containment, RunOptions};
 pub use running::{OutputEvents, RunEvent};
+pub use self_test::Attack;
 pub use shward_analysis::{Frozen, World};
 pub use shward_audit as audit;
 pub use shward_policy as policy;

@@ -19,7 +19,7 @@ pub(crate) struct Judgement<'a> {
 
 impl Judgement<'_> {
     /// The record, as the kind of event that `event` makes of it.
-    pub(crate) fn record(&self, event: fn(Decided) -> Event) -> Record {
+    pub(crate) fn record(&self, event: impl FnOnce(Decided) -> Event) -> Record {
         let mut rules: Vec<String> = Vec::new();
         for finding in &self.checked.findings {
             if !rules.contains(&finding.rule) {
@@ -48,6 +48,7 @@ impl Judgement<'_> {
             tier: self.checked.tier,
             rules,
             grant: self.grant,
+            missing: Vec::new(),
             review: self.checked.review.as_ref().map(|review| Reviewed {
                 answer: review.answer.to_owned(),
                 by: review.by.to_owned(),

@@ -11,7 +11,7 @@ use bumpalo::Bump;
 use shward_audit::{Digest, Event, StreamHasher};
 use shward_policy::{Decision, Grant, Network};
 use shward_review::StateDir;
-use shward_sandbox::{Cancel, Exit, Gap, OnOutput, Options, Plan, Stream};
+use shward_sandbox::{Cancel, Exit, Gap, Guarantee, OnOutput, Options, Plan, Stream};
 use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -32,6 +32,15 @@ pub enum Containment {
 }
 
 impl Containment {
+    /// Every level.
+    pub const ALL: [Self; 3] = [Self::ReadOnly, Self::WorkspaceWrite, Self::Loopback];
+
+    /// Whether it cannot do without a guarantee, whatever is accepted.
+    pub(crate) fn needs(self, guarantee: Guarantee) -> bool {
+        !Guarantee::DISPENSABLE.contains(&guarantee)
+            || self == Self::Loopback && guarantee == Guarantee::NetworkNamespace
+    }
+
     /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -45,7 +54,7 @@ impl Containment {
     /// The level of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::ReadOnly, Self::WorkspaceWrite, Self::Loopback].into_iter().find(|c| c.name() == name)
+        Self::ALL.into_iter().find(|c| c.name() == name)
     }
 }
 
@@ -121,17 +130,14 @@ impl Firewall {
         let Settled { judged, checked } = self.settle(&around, judge)?;
         // There is no grant for what is denied, whatever anybody answers.
         let granted = judged.verdict.grant().filter(|_| checked.decision == Decision::Allow);
-        let ready = match granted
-            .map(|g| self.prepare(request, g, options.containment, &environment))
-            .transpose()
-        {
+        let ready =
+            match granted.map(|g| self.prepare(request, g, options.containment, &environment)).transpose() {
+                Ok(ready) => ready,
+                Err(error) => return Err(self.not_started(request, &checked, error)?),
+            };
+        let ready = match ready.map(|ready| self.tested(options.containment).map(|()| ready)).transpose() {
             Ok(ready) => ready,
-            Err(error) => {
-                if let (Some(run), Some(log)) = (self.record_decision(request, &checked, None)?, self.log()) {
-                    log.append(&record::not_started(request, run, error.to_string()))?;
-                }
-                return Err(error);
-            }
+            Err(error) => return Err(self.not_started(request, &checked, error)?),
         };
         let run = self.record_decision(request, &checked, ready.as_ref().map(|r| &r.plan))?;
         let Some(ready) = ready else {
@@ -157,9 +163,17 @@ impl Firewall {
                 if let (Some(log), Some(run)) = (self.log(), run) {
                     let _ = log.append(&record::not_started(request, run, error.to_string()));
                 }
-                Err(error.into())
+                Err(self.lack(error))
             }
         }
+    }
+
+    /// Records a decision that nothing comes of, and gives back why.
+    fn not_started(&self, request: &Request, checked: &Checked, error: Error) -> Result<Error, Error> {
+        if let (Some(run), Some(log)) = (self.record_decision(request, checked, None)?, self.log()) {
+            log.append(&record::not_started(request, run, error.to_string()))?;
+        }
+        Ok(error)
     }
 
     /// The request with its argument list as the policy rewrites it, so that what is judged is what is run.
@@ -240,7 +254,10 @@ impl Firewall {
         let mut special = Special::find(request);
         special.protected.extend(self.log_in(&request.workspace));
         special.protected.extend(self.stores_in(&request.workspace));
-        let plan = confine::confinement(request, grant, containment, environment, &special)?.prepare()?;
+        let plan = confine::confinement(request, grant, containment, environment, &special)?
+            .accept_missing(&self.accepted())
+            .prepare()
+            .map_err(|error| self.lack(error))?;
         match plan.gaps().iter().find(|gap| matches!(gap, Gap::ProtectedMissing(_) | Gap::ProtectedLink(_))) {
             Some(gap) => Err(Error::Unprotected(gap.to_string())),
             None => Ok(Ready { plan, special, writable: confine::is_writable(grant, containment) }),
@@ -273,7 +290,18 @@ impl Firewall {
         let grant = plan.map(|p| Digest::of(&p.canonical()));
         let judgement =
             Judgement { request, policy: self.policy(), checked, contained: true, host: None, grant };
-        Ok(Some(log.append(&judgement.record(Event::Run))?.seq))
+        let missing = plan.iter().flat_map(|plan| plan.gaps()).filter_map(|gap| match gap {
+            Gap::Accepted(guarantee) => Some(guarantee.name().to_owned()),
+            _ => None,
+        });
+        let missing: Vec<String> = missing.collect();
+        Ok(Some(
+            log.append(&judgement.record(|mut decided| {
+                decided.missing = missing;
+                Event::Run(decided)
+            }))?
+            .seq,
+        ))
     }
 }
 

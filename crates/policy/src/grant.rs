@@ -1,5 +1,6 @@
 //! From a plan to the least that the sandbox has to permit for it.
 
+use crate::reach::named_hosts;
 use crate::verdict::{Grant, Network};
 use shward_analysis::{EffectKind, Plan, Scope, Target};
 
@@ -12,6 +13,7 @@ pub(crate) fn grant(plan: &Plan<'_>) -> Grant {
         } else {
             Network::None
         },
+        hosts: named_hosts(plan),
     }
 }
 

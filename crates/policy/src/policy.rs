@@ -4,6 +4,7 @@ use crate::compiled::Compiled;
 use crate::decision::Decision;
 use crate::file::{BadPolicy, Diagnostic, Document, Source, line_span, parse};
 use crate::profiles::{self, Profile};
+use crate::reach::Reach;
 use crate::rule::Rule;
 use crate::rules::{READ_ONLY, WORKSPACE};
 use crate::settings::{Layer, Origin, Settings, Shell};
@@ -138,6 +139,22 @@ impl Policy {
     /// The settings of every part: limits are the tightest of all of them.
     pub fn all_settings(&self) -> impl Iterator<Item = &Settings> {
         self.parts().map(|part| &part.settings)
+    }
+
+    /// The hosts that contained commands may reach: what every part permits.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        Reach::of(self.all_settings())
+    }
+
+    /// The guarantees of the sandbox, by name, whose lack every part accepts.
+    #[must_use]
+    pub fn accepted_losses(&self) -> Vec<&str> {
+        fn of(settings: &Settings) -> &[String] {
+            settings.accept_missing.as_ref().map(|set| set.value.as_slice()).unwrap_or_default()
+        }
+        let everywhere = |name: &&String| self.all_settings().all(|settings| of(settings).contains(name));
+        of(self.settings()).iter().filter(everywhere).map(String::as_str).collect()
     }
 
     /// The rules of files, of every part.

@@ -255,6 +255,8 @@ macro_rules! settings {
             pub programs_deny: Vec<Set<String>>,
             /// Places that are denied.
             pub paths_deny: Vec<Set<String>>,
+            /// Hosts that are denied.
+            pub network_deny: Vec<Set<String>>,
             /// Decisions of built-in checks, the later the stronger.
             pub checks: Vec<Set<CheckSetting>>,
             /// Tiers by patterns.
@@ -273,6 +275,7 @@ macro_rules! settings {
                 $($field: None,)*
                 programs_deny: Vec::new(),
                 paths_deny: Vec::new(),
+                network_deny: Vec::new(),
                 checks: Vec::new(),
                 patterns: Vec::new(),
                 binaries: Vec::new(),
@@ -285,6 +288,7 @@ macro_rules! settings {
                 $(if above.$field.is_some() { self.$field = above.$field; })*
                 self.programs_deny.extend(above.programs_deny);
                 self.paths_deny.extend(above.paths_deny);
+                self.network_deny.extend(above.network_deny);
                 self.checks.extend(above.checks);
                 self.patterns.extend(above.patterns);
                 self.binaries.retain(|old| !above.binaries.iter().any(|new| new.value.path == old.value.path));
@@ -305,6 +309,9 @@ macro_rules! settings {
                 }
                 for set in &self.paths_deny {
                     out.push(("paths.deny", format!("{:?}", set.value), set.origin.clone()));
+                }
+                for set in &self.network_deny {
+                    out.push(("network.deny", format!("{:?}", set.value), set.origin.clone()));
                 }
                 for set in &self.patterns {
                     let pattern = format!("tier {} for {:?}", set.value.tier.get(), set.value.regex.as_str());
@@ -365,6 +372,16 @@ settings! {
     max_output: u64, "limits.max-output";
     /// Kill a run that writes more.
     kill_on_output: bool, "limits.on-output-limit";
+    /// Bytes of memory of a whole run.
+    memory: u64, "limits.memory";
+    /// Processes and threads of a run.
+    processes: u64, "limits.processes";
+    /// Processor time of a run, in percent of one processor.
+    processor: u32, "limits.processor";
+    /// Hosts that contained commands may reach.
+    network_allow: Vec<String>, "network.allow";
+    /// Guarantees of the sandbox that a run may be without where the machine lacks them.
+    accept_missing: Vec<String>, "sandbox.accept-missing";
     /// The program that is asked about what is asked.
     gatekeeper_program: String, "gatekeeper.program";
     /// Its arguments.

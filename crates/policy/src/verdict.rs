@@ -1,6 +1,7 @@
 //! What is decided about a plan, and what the sandbox may permit because of it.
 
 use crate::decision::{Decision, Tier};
+use crate::reach::Destination;
 use crate::settings::Origin;
 use shward_syntax::Span;
 use std::borrow::Cow;
@@ -91,12 +92,14 @@ impl Verdict {
 }
 
 /// The ceiling of what the sandbox permits: everything may be read but what is hidden, nothing written but what is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
     /// The workspace may be written. False for a command that is known to write nothing there.
     pub workspace: bool,
     /// The network that is seen.
     pub network: Network,
+    /// The hosts that the command is seen to connect to. Of these, those are reached that the policy's list of hosts permits.
+    pub hosts: Vec<Destination>,
 }
 
 /// The network that a grant permits.

@@ -148,6 +148,19 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
             "is more than the parent's",
         );
     }
+    for (what, own, parent) in [
+        ("limits.memory", a.memory.as_ref().map(|s| s.value), b.memory.as_ref().map(|s| s.value)),
+        ("limits.processes", a.processes.as_ref().map(|s| s.value), b.processes.as_ref().map(|s| s.value)),
+        (
+            "limits.processor",
+            a.processor.as_ref().map(|s| s.value.into()),
+            b.processor.as_ref().map(|s| s.value.into()),
+        ),
+    ] {
+        if let Some(parent) = parent {
+            c.at_most(what, own.unwrap_or(u64::MAX), parent, "is more than the parent's");
+        }
+    }
     for rate in &b.rates {
         if !a.rates.iter().any(|own| own.value == rate.value) {
             c.wider("rate", "a limit of the parent is missing");
@@ -159,6 +172,13 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         c.wider("environment", "is not the parent's");
     }
     let listed = |set: Option<&Set<Vec<String>>>| set.map(|s| s.value.clone()).unwrap_or_default();
+    c.subset("network.allow", &listed(a.network_allow.as_ref()), &listed(b.network_allow.as_ref()));
+    c.subset("network.deny", &texts(&b.network_deny), &texts(&a.network_deny));
+    c.subset(
+        "sandbox.accept-missing",
+        &listed(a.accept_missing.as_ref()),
+        &listed(b.accept_missing.as_ref()),
+    );
     c.subset(
         "environment.allow",
         &listed(a.environment_allow.as_ref()),

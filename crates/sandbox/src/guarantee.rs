@@ -5,10 +5,12 @@
 
 use std::fmt;
 use std::fs;
+use std::path::PathBuf;
 
 use crate::confinement::Confinement;
 use crate::error::{SandboxError, Stage};
 use crate::probe::attempt;
+use crate::{cgroup, landlock, prepare};
 
 /// Something that a sandbox rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -210,6 +212,46 @@ pub fn settings() -> Vec<(&'static str, String)> {
     ];
     let read = |path: &&'static str| Some((*path, fs::read_to_string(path).ok()?.trim().to_owned()));
     FILES.iter().filter_map(read).collect()
+}
+
+/// What else matters to a sandbox and is looked up rather than tried.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Features {
+    /// Release of the kernel, as `uname -r` gives it.
+    pub kernel: String,
+    /// Whether the effective user is root.
+    pub root: bool,
+    /// ABI version of Landlock.
+    pub landlock: Option<u32>,
+    /// Value of `kernel.yama.ptrace_scope`; absent without Yama.
+    pub yama: Option<u32>,
+    /// Whether another process traces this one.
+    pub traced: bool,
+    /// The controllers of a control group (v2) that this process may make, or why it cannot make one.
+    pub cgroup: Result<Vec<String>, String>,
+    /// Where bubblewrap lies, if it is installed.
+    pub bubblewrap: Option<PathBuf>,
+}
+
+/// Looks them up.
+pub fn features() -> Features {
+    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse().ok();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+    Features {
+        kernel: prepare::kernel_release().to_string_lossy().into_owned(),
+        // SAFETY: cannot fail, no preconditions.
+        root: unsafe { libc::geteuid() } == 0,
+        landlock: landlock::version().ok(),
+        yama: number("/proc/sys/kernel/yama/ptrace_scope"),
+        traced: tracer.is_some_and(|tracer| tracer.trim() != "0"),
+        cgroup: cgroup::controllers(),
+        bubblewrap: ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
+            .map(PathBuf::from)
+            .into_iter()
+            .find(|path| path.is_file()),
+    }
 }
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ compile_error!("process 1 of the sandbox and the seccomp table are written for x
 
 mod bpf;
 mod capture;
+mod cgroup;
 mod child;
 mod confinement;
 mod descriptor;
@@ -74,7 +75,7 @@ pub use confinement::{Confinement, Limits, Network};
 pub use entry::start;
 pub use error::{SandboxError, Stage};
 pub use gate::{Exec, Identity, Judge, Ruling};
-pub use guarantee::{Guarantee, Presence, guarantees, settings};
+pub use guarantee::{Features, Guarantee, Presence, features, guarantees, settings};
 pub use plan::{Gap, Plan};
 pub use probe::{Probe, probe};
 pub use run::{Cancel, Exit, OnOutput, Options, Output, RunResult, Stdin, Stream, run};

@@ -19,6 +19,7 @@ pub(crate) fn check(command: &str) -> Record {
         tier: 1,
         rules: vec![],
         grant: None,
+        missing: Vec::new(),
         review: None,
     };
     Record { session: None, call_id: None, event: Event::Check(decided) }

@@ -165,6 +165,47 @@ const LIMITS: &[Key] = &[
         r#""truncate""#,
         "What happens beyond: the rest is dropped, or the run is killed.",
     ),
+    key(
+        "memory",
+        Kind::Number(1 << 20, 1 << 50),
+        "4294967296",
+        "Bytes of memory that a run may use. Of the whole run where control groups are delegated to shward, else of each of its processes.",
+    ),
+    key("processes", Kind::Number(1, 1 << 22), "1024", "Processes and threads that a run may have at once."),
+    key(
+        "processor",
+        Kind::Number(1, 100_000),
+        "200",
+        "Processor time that a run gets, in percent of one processor. Only where control groups are delegated to shward.",
+    ),
+];
+
+/// What a sandbox can be built without, by name.
+pub(crate) const DISPENSABLE: &[&str] =
+    &["fresh-proc", "net-ns", "ipc-ns", "uts-ns", "cgroup-ns", "landlock"];
+
+/// The keys of `[sandbox]`.
+const SANDBOX: &[Key] = &[key(
+    "accept-missing",
+    Kind::Texts,
+    r#"["fresh-proc"]"#,
+    "Guarantees that a run may be without, where the machine lacks them: fresh-proc, net-ns, ipc-ns, uts-ns, cgroup-ns, landlock. Without this a run is refused there. `shward doctor` tells what is lacking, what would mend it and what is lost. Only layers that may loosen can say so.",
+)];
+
+/// The keys of `[network]`.
+const NETWORK: &[Key] = &[
+    key(
+        "allow",
+        Kind::Texts,
+        r#"["pypi.org:443", "*.pythonhosted.org:443"]"#,
+        "Hosts that contained commands may reach through shward's proxy: names, patterns, addresses and ranges, with a port or without. Private, loopback and link-local addresses are reached only if the address itself or its range is named. Replaces the list of an earlier layer.",
+    ),
+    key(
+        "deny",
+        Kind::Texts,
+        r#"["paste.example.com"]"#,
+        "Hosts that are never reached. Adds to the list of an earlier layer.",
+    ),
 ];
 
 /// The keys of `[gatekeeper]`.
@@ -427,6 +468,8 @@ pub(crate) const POLICY: &[Key] = &[
     key("paths", Kind::Table(PATHS), "", "Lists of places."),
     key("tiers", Kind::Table(TIERS), "", "Tiers by patterns."),
     key("limits", Kind::Table(LIMITS), "", "Limits of a run."),
+    key("network", Kind::Table(NETWORK), "", "Hosts that contained commands may reach."),
+    key("sandbox", Kind::Table(SANDBOX), "", "What the sandbox may be without."),
     key("gatekeeper", Kind::Table(GATEKEEPER), "", "Who gives a second opinion on what is asked."),
     key("environment", Kind::Table(ENVIRONMENT), "", "The variables of a run."),
     key("directory", Kind::Table(DIRECTORY), "", "Where a command may start."),

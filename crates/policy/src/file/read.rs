@@ -3,6 +3,7 @@
 use super::diagnostic::Diagnostic;
 use super::{Source, check};
 use crate::decision::{Decision, Tier};
+use crate::reach::Destination;
 use crate::settings::{
     Binary, CheckSetting, DirectoryPolicy, EnvironmentPolicy, Layer, NameMatch, Origin, Positional, Rate,
     RatePer, Risky, Set, Settings, Shell, Skips, TierPattern, TimeoutClass, Unlisted,
@@ -164,6 +165,11 @@ impl<'s> Reader<'s> {
             max_output: self.number(inner("limits", "max-output")),
             kill_on_output: self
                 .word(inner("limits", "on-output-limit"), &[("truncate", false), ("kill", true)]),
+            memory: self.number(inner("limits", "memory")),
+            processes: self.number(inner("limits", "processes")),
+            processor: self.number(inner("limits", "processor")),
+            network_allow: self.text_list(inner("network", "allow")),
+            accept_missing: self.text_list(inner("sandbox", "accept-missing")),
             gatekeeper_program: self.map(inner("gatekeeper", "program"), |v| v.as_str().map(str::to_owned)),
             gatekeeper_arguments: self.text_list(inner("gatekeeper", "arguments")),
             gatekeeper_address: self.map(inner("gatekeeper", "address"), |v| v.as_str().map(str::to_owned)),
@@ -201,6 +207,7 @@ impl<'s> Reader<'s> {
             rules_required: self.map(inner("argv", "rules-required"), |v| v.as_bool()),
             programs_deny: self.each(inner("programs", "deny")),
             paths_deny: self.each(inner("paths", "deny")),
+            network_deny: self.each(inner("network", "deny")),
             checks: self.checks(get("checks")),
             ..Settings::default()
         };
@@ -236,6 +243,18 @@ impl<'s> Reader<'s> {
         self.locks(&settings);
         self.program_names(inner("programs", "allow"));
         self.program_names(inner("programs", "deny"));
+        self.destinations(inner("network", "allow"));
+        self.destinations(inner("network", "deny"));
+        for (name, span) in texts(inner("sandbox", "accept-missing")) {
+            if !super::keys::DISPENSABLE.contains(&name) {
+                let message =
+                    format!("a sandbox cannot be built without {name:?}, or there is no such guarantee");
+                let known = super::keys::DISPENSABLE.join(", ");
+                self.problems.push(
+                    Diagnostic::new("unknown-guarantee", span, message).help(format!("known here: {known}")),
+                );
+            }
+        }
         if let (Some(set), Some(value)) = (&settings.programs_allow, inner("programs", "allow"))
             && set.value.is_empty()
         {
@@ -254,6 +273,15 @@ impl<'s> Reader<'s> {
             );
         }
         settings
+    }
+
+    fn destinations(&mut self, value: Option<&Value<'_>>) {
+        for (text, span) in texts(value) {
+            if let Err(message) = Destination::parse(text) {
+                let help = r#"as in: "pypi.org:443", "*.example.com", "10.0.0.0/8", "[2001:db8::1]:443""#;
+                self.problems.push(Diagnostic::new("destination", span, message).help(help));
+            }
+        }
     }
 
     /// Names that no program can be called by.

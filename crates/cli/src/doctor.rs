@@ -1,0 +1,74 @@
+//! `doctor`: what this machine gives, what the sandbox therefore promises, and what mends each lack.
+
+use crate::args::Args;
+use crate::ask::Directories;
+use crate::exit::Exit;
+use crate::flags::{JSON, SELF_TEST};
+use crate::setup;
+use crate::terminal::{self, Fail};
+use shward::{Diagnosis, Firewall};
+use std::fmt::Write as _;
+
+/// Carries out the verb.
+///
+/// # Errors
+/// The options are wrong, or the policy cannot be used.
+pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
+    if let Some(word) = args.operands.first() {
+        return Err(Fail::usage(format!("unexpected {word:?}; doctor takes options only")));
+    }
+    let workspace = Directories::from(args)?.workspace;
+    let diagnosis = Firewall::new(setup::policy(args, &workspace)?).diagnose(args.has(&SELF_TEST));
+    if args.has(&JSON) {
+        terminal::line(&serde_json::to_string(&diagnosis).map_err(|e| Fail::io(e.to_string()))?)?;
+    } else {
+        terminal::line(&text(&diagnosis))?;
+    }
+    Ok(if diagnosis.is_sound() { Exit::Allow } else { Exit::Found })
+}
+
+fn text(diagnosis: &Diagnosis) -> String {
+    let user = if diagnosis.root { "root" } else { "an ordinary user" };
+    let distribution = diagnosis.distribution.as_deref().unwrap_or("an unknown distribution");
+    let mut out = format!("Linux {}, {distribution}, as {user}\n\nguarantees\n", diagnosis.kernel);
+    for guarantee in &diagnosis.guarantees {
+        let _ = writeln!(out, "  {:<12}{}", guarantee.name, guarantee.state);
+        for (what, value) in [
+            ("because", guarantee.why.as_deref()),
+            ("mend", guarantee.fix.as_deref()),
+            ("lost", guarantee.loss),
+        ] {
+            if let Some(value) = value {
+                let _ = writeln!(out, "      {what}: {value}");
+            }
+        }
+    }
+    out.push_str("\nalso\n");
+    for feature in &diagnosis.features {
+        let _ = writeln!(out, "  {:<14}{}\n      {}", feature.name, feature.state, feature.meaning);
+    }
+    out.push_str("\nsettings\n");
+    for (name, value) in &diagnosis.settings {
+        let _ = writeln!(out, "  {name} = {value}");
+    }
+    out.push_str("\ncontainments\n");
+    for containment in &diagnosis.containments {
+        let without = match containment.without.as_slice() {
+            [] => String::new(),
+            names => format!(", without {}", names.join(" ")),
+        };
+        let _ = writeln!(out, "  {:<17}{}{without}", containment.name, containment.state);
+        for attack in containment.self_test.iter().flatten() {
+            let _ = writeln!(
+                out,
+                "      {:<9}{}",
+                if attack.stopped { "stopped" } else { "WORKED" },
+                attack.name
+            );
+        }
+        if let Some(error) = &containment.self_test_error {
+            let _ = writeln!(out, "      {error}");
+        }
+    }
+    out
+}

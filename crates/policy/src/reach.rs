@@ -1,0 +1,428 @@
+//! Which hosts a contained command may reach: the lists of `[network]`, and what an address has to be to be reached.
+//!
+//! A name says nothing about where it leads. So a connection is judged twice: by the name and port that were asked for, and by
+//! the address that the name turned out to have. Addresses that belong to this machine, to a private network or to a cloud's
+//! own services are reached only if the policy names the address itself.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::pattern;
+use crate::settings::Settings;
+use shward_analysis::{EffectKind, Plan};
+
+/// A host with a port, a pattern of hosts, an address, or a range of addresses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    host: Host,
+    /// `None` stands for every port.
+    port: Option<u16>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Host {
+    /// A name in small letters, without the dot at the end; `*` stands for any text.
+    Name(String),
+    /// Addresses of which the first so many bits are these.
+    Range(IpAddr, u8),
+}
+
+impl Destination {
+    /// Reads `host`, `host:port`, `*.example.com:443`, `*`, `192.0.2.7:5432`, `10.0.0.0/8`, `[2001:db8::1]:443`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what would be right.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        const FORM: &str =
+            "a destination is written host, host:port, address, range/bits or [IPv6 address]:port";
+        let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((address, "")) => (address, None),
+            Some((address, rest)) => (address, Some(rest.strip_prefix(':').ok_or(FORM)?)),
+            // An IPv6 address without brackets has no port.
+            None if text.matches(':').count() > 1 => (text, None),
+            None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
+        };
+        let port = match port {
+            None => None,
+            Some(port) => {
+                let number: u16 = port.parse().map_err(|_| "a port is a number from 1 to 65535")?;
+                Some(number).filter(|n| *n != 0).ok_or("a port is a number from 1 to 65535").map(Some)?
+            }
+        };
+        let (address, bits) = host.split_once('/').map_or((host, None), |(a, b)| (a, Some(b)));
+        let host = match (address.parse::<IpAddr>(), bits) {
+            (Ok(address), bits) => {
+                let address = plain(address);
+                let all = if address.is_ipv4() { 32 } else { 128 };
+                let bits = match bits {
+                    None => all,
+                    Some(bits) => {
+                        let bits: u8 = bits.parse().map_err(|_| FORM)?;
+                        Some(bits).filter(|b| *b <= all).ok_or("a range has at most 32 or 128 bits")?
+                    }
+                };
+                Host::Range(address, bits)
+            }
+            (Err(_), Some(_)) => return Err(FORM),
+            (Err(_), None) => {
+                let name = canonical(host);
+                let fits = |b: u8| b.is_ascii_alphanumeric() || b"-_.*".contains(&b);
+                if name.is_empty() || name.len() > 253 || !name.bytes().all(fits) {
+                    return Err(FORM);
+                }
+                Host::Name(name)
+            }
+        };
+        Ok(Self { host, port })
+    }
+
+    fn is_port(&self, port: u16) -> bool {
+        self.port.is_none_or(|own| own == port)
+    }
+
+    fn names(&self, host: &str, port: u16) -> bool {
+        let meant = match (&self.host, host.parse::<IpAddr>()) {
+            (Host::Range(base, bits), Ok(address)) => within(*base, *bits, plain(address)),
+            (Host::Range(..), Err(_)) => false,
+            // `*` stands for every host, an address among them; a pattern of names does not.
+            (Host::Name(name), Ok(_)) => name == "*",
+            (Host::Name(name), Err(_)) => pattern::matches(name.as_bytes(), canonical(host).as_bytes()),
+        };
+        meant && self.is_port(port)
+    }
+
+    fn holds(&self, address: IpAddr, port: u16) -> bool {
+        matches!(self.host, Host::Range(base, bits) if within(base, bits, address)) && self.is_port(port)
+    }
+
+    fn is_exactly(&self, address: IpAddr, port: u16) -> bool {
+        let bits = if address.is_ipv4() { 32 } else { 128 };
+        self.host == Host::Range(address, bits) && self.is_port(port)
+    }
+}
+
+/// Names are compared without regard to case and to the dot of the root.
+fn canonical(host: &str) -> String {
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+/// An IPv4 address that is written as IPv6 is the IPv4 address: mapped, NAT64 (RFC 6052), 6to4 (RFC 3056).
+fn plain(address: IpAddr) -> IpAddr {
+    let IpAddr::V6(v6) = address else { return address };
+    let [a, b, c, .., g, h] = v6.segments();
+    let embedded = |high: u16, low: u16| {
+        let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
+        IpAddr::V4(Ipv4Addr::new(a, b, c, d))
+    };
+    match v6.to_ipv4_mapped() {
+        Some(v4) => IpAddr::V4(v4),
+        None if (a, b) == (0x64, 0xff9b) => embedded(g, h),
+        None if a == 0x2002 => embedded(b, c),
+        None => address,
+    }
+}
+
+fn within(base: IpAddr, bits: u8, address: IpAddr) -> bool {
+    let (base, address, width) = match (base, address) {
+        (IpAddr::V4(a), IpAddr::V4(b)) => (u128::from(a.to_bits()), u128::from(b.to_bits()), 32u32),
+        (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits(), b.to_bits(), 128),
+        _ => return false,
+    };
+    let ignored = width.saturating_sub(u32::from(bits));
+    base.checked_shr(ignored) == address.checked_shr(ignored)
+}
+
+const METADATA_SERVICE: &str = "a cloud's metadata service";
+const LINK_LOCAL: &str = "a link-local address";
+
+/// What is special about an address that belongs to no public host (IANA's special-purpose registries).
+fn special(address: IpAddr) -> Option<&'static str> {
+    let v4 = |a: Ipv4Addr| {
+        let [first, second, third, _] = a.octets();
+        match (first, second, third) {
+            _ if METADATA.contains(&IpAddr::V4(a)) => Some(METADATA_SERVICE),
+            (0, ..) => Some("this machine"),
+            (127, ..) => Some("this machine's loopback"),
+            (10, ..) | (192, 168, _) => Some("a private network"),
+            (172, 16..=31, _) => Some("a private network"),
+            (169, 254, _) => Some(LINK_LOCAL),
+            (100, 64..=127, _) => Some("a provider's shared network"),
+            (192, 0, 0) | (192, 0, 2) | (198, 51, 100) | (203, 0, 113) => Some("a reserved address"),
+            (198, 18 | 19, _) => Some("a benchmark network"),
+            (224..=255, ..) => Some("no single host"),
+            _ => None,
+        }
+    };
+    let v6 = |a: Ipv6Addr| match a.segments() {
+        _ if METADATA.contains(&IpAddr::V6(a)) => Some(METADATA_SERVICE),
+        [0, 0, 0, 0, 0, 0, 0, 0..=1] => Some("this machine's loopback"),
+        // IPv4-compatible addresses are long out of use.
+        [0, 0, 0, 0, 0, 0, ..] => Some("a reserved address"),
+        [0x2001, 0xdb8, ..] | [0x100, 0, 0, 0, ..] => Some("a reserved address"),
+        [0xfc00..=0xfdff, ..] => Some("a private network"),
+        [0xfe80..=0xfebf, ..] => Some(LINK_LOCAL),
+        [0xfec0..=0xfeff, ..] => Some("a private network"),
+        [0xff00..=0xffff, ..] => Some("no single host"),
+        _ => None,
+    };
+    match address {
+        IpAddr::V4(address) => v4(address),
+        IpAddr::V6(address) => v6(address),
+    }
+}
+
+/// Where clouds hand out the credentials of the machine.
+const METADATA: [IpAddr; 4] = [
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+];
+
+/// What may be reached: every part of the policy has to permit it, and whatever narrows that.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reach {
+    parts: Vec<Lists>,
+    narrowed: Vec<Vec<Destination>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Lists {
+    allow: Vec<Destination>,
+    deny: Vec<Destination>,
+}
+
+impl Reach {
+    /// What these settings permit, each list by itself.
+    pub(crate) fn of<'s>(settings: impl Iterator<Item = &'s Settings>) -> Self {
+        // What does not parse was refused when the file was read.
+        let destinations = |texts: &mut dyn Iterator<Item = &String>| -> Vec<Destination> {
+            texts.filter_map(|text| Destination::parse(text).ok()).collect()
+        };
+        let lists = settings.map(|settings| Lists {
+            allow: destinations(&mut settings.network_allow.iter().flat_map(|set| &set.value)),
+            deny: destinations(&mut settings.network_deny.iter().map(|set| &set.value)),
+        });
+        Self { parts: lists.collect(), narrowed: Vec::new() }
+    }
+
+    /// Every list of what is permitted.
+    fn lists(&self) -> impl Iterator<Item = &[Destination]> {
+        self.parts.iter().map(|part| &part.allow).chain(&self.narrowed).map(Vec::as_slice)
+    }
+
+    /// Nothing can be reached.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty() || self.lists().any(<[_]>::is_empty)
+    }
+
+    /// The same, and only what is among these.
+    #[must_use]
+    pub fn narrowed(mut self, to: Vec<Destination>) -> Self {
+        self.narrowed.push(to);
+        self
+    }
+
+    /// Whether a destination that somebody asks for lies within what is permitted. A pattern has to be permitted as it is
+    /// written, or by a wider one.
+    #[must_use]
+    pub fn covers(&self, wanted: &Destination) -> bool {
+        let within_one = |entry: &Destination| {
+            let host = match (&entry.host, &wanted.host) {
+                (Host::Range(base, bits), Host::Range(address, narrower)) => {
+                    narrower >= bits && within(*base, *bits, *address)
+                }
+                (Host::Name(name), Host::Name(wanted)) => {
+                    pattern::matches(name.as_bytes(), wanted.as_bytes())
+                }
+                (Host::Name(name), Host::Range(..)) => name == "*",
+                (Host::Range(..), Host::Name(_)) => false,
+            };
+            host && (entry.port.is_none() || entry.port == wanted.port)
+        };
+        !self.parts.is_empty() && self.lists().all(|list| list.iter().any(within_one))
+    }
+
+    /// Whether a host may be asked for by this name or address.
+    ///
+    /// # Errors
+    /// Why not, for the one who asked.
+    pub fn name(&self, host: &str, port: u16) -> Result<(), String> {
+        let named = |list: &[Destination]| list.iter().any(|d| d.names(host, port));
+        let permitted = !self.parts.is_empty() && self.lists().all(named);
+        if permitted && !self.parts.iter().any(|part| named(&part.deny)) {
+            Ok(())
+        } else {
+            Err(format!("{host}:{port} is not among the hosts that this run may reach"))
+        }
+    }
+
+    /// Whether the address that a permitted name turned out to have may be connected to.
+    ///
+    /// # Errors
+    /// Why not, for the one who asked.
+    pub fn address(&self, host: &str, address: IpAddr, port: u16) -> Result<(), String> {
+        let address = plain(address);
+        let special = special(address);
+        let one_by_one = matches!(special, Some(METADATA_SERVICE | LINK_LOCAL));
+        for part in &self.parts {
+            if part.deny.iter().any(|d| d.holds(address, port)) {
+                return Err(format!("{host} is {address}, which the policy denies"));
+            }
+            let Some(what) = special else { continue };
+            let named = |d: &Destination| {
+                if one_by_one { d.is_exactly(address, port) } else { d.holds(address, port) }
+            };
+            if !part.allow.iter().any(named) {
+                return Err(format!(
+                    "{host} is {address}, {what}, which is reached only if the policy names the address"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The hosts that a plan is certain or likely to connect to, as far as they are written out, each once.
+pub(crate) fn named_hosts(plan: &Plan<'_>) -> Vec<Destination> {
+    let mut found = Vec::new();
+    for effect in plan.effects {
+        let EffectKind::Connect { endpoint, .. } = &effect.kind else { continue };
+        let Some(host) = endpoint.host.and_then(|host| std::str::from_utf8(host).ok()) else { continue };
+        if endpoint.loopback || host.contains('*') {
+            continue;
+        }
+        let port = endpoint.port.or(match endpoint.scheme {
+            b"https" => Some(443),
+            b"http" => Some(80),
+            b"ssh" => Some(22),
+            _ => None,
+        });
+        let text = match (host.contains(':'), port) {
+            (true, Some(port)) => format!("[{host}]:{port}"),
+            (false, Some(port)) => format!("{host}:{port}"),
+            (_, None) => host.to_owned(),
+        };
+        if let Ok(destination) = Destination::parse(&text)
+            && !found.contains(&destination)
+        {
+            found.push(destination);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(texts: &[&str]) -> Vec<Destination> {
+        texts.iter().map(|text| Destination::parse(text).unwrap()).collect()
+    }
+
+    fn reach(allow: &[&str], deny: &[&str]) -> Reach {
+        Reach { parts: vec![Lists { allow: list(allow), deny: list(deny) }], narrowed: Vec::new() }
+    }
+
+    #[test]
+    fn what_is_a_destination() {
+        for text in ["example.com", "*.example.com:443", "*", "10.0.0.0/8", "[2001:db8::1]:443", "::1", "a:1"]
+        {
+            assert!(Destination::parse(text).is_ok(), "{text}");
+        }
+        for text in
+            ["", "a b", "a:0", "a:x", "a:70000", "10.0.0.0/33", "a/8", "http://a", "[::1", "[::1]x", "a\n"]
+        {
+            assert!(Destination::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_permitted_by_lists() {
+        // allowed, denied, host, port, permitted
+        type Row<'a> = (&'a [&'a str], &'a [&'a str], &'a str, u16, bool);
+        let table: &[Row<'_>] = &[
+            (&["example.com"], &[], "example.com", 443, true),
+            (&["example.com"], &[], "EXAMPLE.com.", 443, true),
+            (&["example.com"], &[], "example.com.evil.org", 443, false),
+            (&["example.com"], &[], "notexample.com", 443, false),
+            (&["example.com:443"], &[], "example.com", 80, false),
+            (&["*.example.com"], &[], "a.b.example.com", 1, true),
+            (&["*.example.com"], &[], "example.com", 1, false),
+            (&["*"], &["*.example.com"], "a.example.com", 1, false),
+            (&["*"], &["example.com:80"], "example.com", 443, true),
+            (&["*"], &[], "192.0.43.8", 1, true),
+            (&["*.8"], &[], "192.0.43.8", 1, false),
+            (&["192.0.32.0/20"], &[], "192.0.43.8", 1, true),
+            (&["192.0.32.0/20"], &[], "::ffff:192.0.43.8", 1, true),
+            (&[], &[], "example.com", 443, false),
+        ];
+        for (allow, deny, host, port, permitted) in table {
+            assert_eq!(reach(allow, deny).name(host, *port).is_ok(), *permitted, "{allow:?} {host}:{port}");
+        }
+        assert!(Reach::default().name("example.com", 443).is_err());
+    }
+
+    #[test]
+    fn addresses_that_are_not_public_have_to_be_named() {
+        // allowed, address, permitted
+        let table: &[(&[&str], &str, bool)] = &[
+            (&["*"], "93.184.216.34", true),
+            (&["*"], "127.0.0.1", false),
+            (&["*"], "0.0.0.0", false),
+            (&["*"], "10.1.2.3", false),
+            (&["*"], "172.31.0.1", false),
+            (&["*"], "172.32.0.1", true),
+            (&["*"], "192.168.0.1", false),
+            (&["*"], "100.64.0.1", false),
+            (&["*"], "169.254.169.254", false),
+            (&["*"], "224.0.0.1", false),
+            (&["*"], "255.255.255.255", false),
+            (&["*"], "::1", false),
+            (&["*"], "::", false),
+            (&["*"], "::ffff:127.0.0.1", false),
+            (&["*"], "64:ff9b::a01:203", false),
+            (&["*"], "2002:7f00:1::", false),
+            (&["*"], "fd00::1", false),
+            (&["*"], "fe80::1", false),
+            (&["*"], "fd00:ec2::254", false),
+            (&["*"], "2606:4700::1111", true),
+            (&["h", "10.0.0.0/8"], "10.1.2.3", true),
+            (&["h", "10.0.0.0/8:80"], "10.1.2.3", false),
+            (&["h", "127.0.0.1"], "127.0.0.1", true),
+            (&["h", "127.0.0.1"], "127.0.0.2", false),
+            (&["h", "169.254.0.0/16"], "169.254.169.254", false),
+            (&["h", "169.254.169.254"], "169.254.169.254", true),
+        ];
+        for (allow, address, permitted) in table {
+            let allow: Vec<&str> = allow.iter().filter(|t| Destination::parse(t).is_ok()).copied().collect();
+            let got = reach(&allow, &[]).address("h", address.parse().unwrap(), 443);
+            assert_eq!(got.is_ok(), *permitted, "{allow:?} {address} {got:?}");
+        }
+        assert!(reach(&["*"], &["93.184.0.0/16"]).address("h", "93.184.216.34".parse().unwrap(), 1).is_err());
+    }
+
+    #[test]
+    fn narrowing_never_widens() {
+        let wide = reach(&["*.example.com:443", "10.0.0.5"], &[]);
+        let narrow = wide.clone().narrowed(list(&["a.example.com", "evil.org", "10.0.0.5:80"]));
+        assert!(narrow.name("a.example.com", 443).is_ok());
+        assert!(narrow.name("a.example.com", 80).is_err());
+        assert!(narrow.name("b.example.com", 443).is_err());
+        assert!(narrow.name("evil.org", 443).is_err());
+        assert!(narrow.name("10.0.0.5", 80).is_ok());
+        assert!(narrow.address("10.0.0.5", "10.0.0.5".parse().unwrap(), 80).is_ok());
+        assert!(wide.clone().narrowed(list(&["*"])).address("a", "10.0.0.6".parse().unwrap(), 80).is_err());
+        let named = reach(&["db.corp", "10.0.0.5"], &[]).narrowed(list(&["db.corp"]));
+        assert!(named.address("db.corp", "10.0.0.5".parse().unwrap(), 80).is_ok());
+        for (wanted, covered) in [
+            ("a.example.com:443", true),
+            ("*.a.example.com:443", true),
+            ("a.example.com", false),
+            ("*", false),
+        ] {
+            assert_eq!(wide.covers(&Destination::parse(wanted).unwrap()), covered, "{wanted}");
+        }
+        assert!(wide.narrowed(Vec::new()).is_empty());
+    }
+}
