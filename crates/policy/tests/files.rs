@@ -119,6 +119,9 @@ const BAD: &[(&str, &str, &str)] = &[
     ("[[binary]]\npath = 'git'", "not-absolute", "absolute"),
     ("[directory]\npolicy = 'below'", "missing-key", "needs `paths`"),
     ("[[rate]]\nper = 'all'", "missing-key", "`count` is missing"),
+    ("[network]\nallow = 'https://example.com'", "destination", "host:port"),
+    ("[network]\ndeny = 'a:0'", "destination", "from 1 to 65535"),
+    ("[sandbox]\naccept-missing = 'user-ns'", "unknown-guarantee", "cannot be built without"),
 ];
 
 #[test]
@@ -313,6 +316,27 @@ fn what_may_only_tighten_never_relaxes() {
     assert_eq!(decision(&tightened, "curl https://example.com"), Decision::Deny);
     assert_eq!(decision(&tightened, "ls"), Decision::Deny);
     assert_ne!(tightened.canonical(), default.canonical());
+}
+
+#[test]
+fn hosts_and_losses_are_what_every_part_permits() {
+    let user = source(
+        Layer::User,
+        "[network]\nallow = ['a.org', 'b.org']\n[sandbox]\naccept-missing = ['net-ns', 'landlock']",
+    );
+    let wider = source(
+        Layer::Project,
+        "[network]\nallow = ['b.org', 'c.org']\n[sandbox]\naccept-missing = ['net-ns', 'ipc-ns']",
+    );
+    let policy = Policy::from_layers(None, &[user], std::slice::from_ref(&wider)).expect("it fits");
+    let reach = policy.reach();
+    for (host, permitted) in [("a.org", false), ("b.org", true), ("c.org", false)] {
+        assert_eq!(reach.name(host, 443).is_ok(), permitted, "{host}");
+    }
+    assert_eq!(policy.accepted_losses(), ["net-ns"]);
+    let alone = Policy::from_layers(None, &[], &[wider]).expect("it fits");
+    assert!(alone.reach().is_empty() && alone.accepted_losses().is_empty());
+    assert!(Policy::default().reach().is_empty());
 }
 
 #[test]

@@ -1,0 +1,103 @@
+//! `doctor`, and runs on machines that lack something; with the real binary. The lacks are real: a user namespace in which
+//! the kernel makes no further network namespace.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
+
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Runs `shward` with these words, on this machine or on one without network namespaces.
+fn shward(home: &Path, crippled: bool, words: &[&str]) -> Output {
+    let mut command = if crippled {
+        let mut command = Command::new("unshare");
+        let script = "echo 0 > /proc/sys/user/max_net_namespaces || exit 99; exec \"$@\"";
+        command.args(["--user", "--map-root-user", "sh", "-c", script, "sh"]);
+        command.arg(env!("CARGO_BIN_EXE_shward"));
+        command
+    } else {
+        Command::new(env!("CARGO_BIN_EXE_shward"))
+    };
+    command.args(words).current_dir(home.join("project")).env_clear();
+    command.env("HOME", home).env("PATH", "/usr/bin:/bin").output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
+}
+
+/// `None` where no sandbox can be built: then there is nothing to test.
+fn home() -> Option<tempfile::TempDir> {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("project")).unwrap();
+    let found = shward(dir.path(), false, &["doctor", "--json"]);
+    if found.status.code() != Some(0) {
+        eprintln!("SKIPPED: this machine gives no sandbox: {found:?}");
+        return None;
+    }
+    Some(dir)
+}
+
+fn named<'v>(list: &'v Value, name: &str) -> &'v Value {
+    list.as_array().unwrap().iter().find(|entry| entry["name"] == name).unwrap()
+}
+
+#[test]
+fn the_self_test_stops_every_attack() {
+    let Some(home) = home() else { return };
+    let output = shward(home.path(), false, &["doctor", "--self-test", "--json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let found = json(&output);
+    for containment in found["containments"].as_array().unwrap() {
+        assert_eq!(containment["state"], "holds", "{containment}");
+        let attacks = containment["self_test"].as_array().unwrap();
+        assert!(attacks.len() > 5 && attacks.iter().all(|attack| attack["stopped"] == true), "{containment}");
+    }
+}
+
+#[test]
+fn what_is_missing_refuses_a_run_until_its_loss_is_accepted_by_name() {
+    let Some(home) = home() else { return };
+    let run = |words: &[&str]| shward(home.path(), true, words);
+    let found = json(&run(&["doctor", "--json"]));
+    let lost = named(&found["guarantees"], "net-ns");
+    assert_eq!(lost["state"], "missing");
+    assert!(lost["fix"].as_str().unwrap().contains("max_*_namespaces"), "{lost}");
+    assert_eq!(named(&found["containments"], "workspace-write")["state"], "refused");
+
+    let refused = run(&["run", "--", "echo ran"]);
+    assert_eq!(refused.status.code(), Some(125));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.stdout.is_empty() && message.contains("accept-missing = [\"net-ns\"]"), "{message}");
+
+    // The project cannot say so.
+    let text = "[sandbox]\naccept-missing = [\"net-ns\"]\n";
+    fs::write(home.path().join("project/.shward.toml"), text).unwrap();
+    assert_eq!(run(&["run", "--", "echo ran"]).status.code(), Some(125));
+    fs::remove_file(home.path().join("project/.shward.toml")).unwrap();
+
+    // A person can.
+    fs::create_dir_all(home.path().join(".config/shward")).unwrap();
+    fs::write(home.path().join(".config/shward/policy.toml"), text).unwrap();
+    let ran = run(&["run", "--", "echo ran"]);
+    assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(0), b"ran\n".as_slice()), "{ran:?}");
+    let found = json(&run(&["doctor", "--json"]));
+    assert_eq!(named(&found["guarantees"], "net-ns")["state"], "accepted");
+    assert_eq!(named(&found["containments"], "workspace-write")["state"], "weakened");
+    assert_eq!(named(&found["containments"], "loopback")["state"], "refused");
+    assert_eq!(run(&["run", "--contain", "loopback", "--", "echo ran"]).status.code(), Some(125));
+
+    // It is recorded, and nothing is lost where nothing is missing.
+    let log = fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
+    assert_eq!(log.matches("\"missing\":[\"net-ns\"]").count(), 1, "{log}");
+    assert_eq!(shward(home.path(), false, &["run", "--", "echo ran"]).status.code(), Some(0));
+    let log = fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
+    assert_eq!(log.matches("\"missing\"").count(), 1, "{log}");
+}
