@@ -119,7 +119,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ("[[binary]]\npath = 'git'", "not-absolute", "absolute"),
     ("[directory]\npolicy = 'below'", "missing-key", "needs `paths`"),
     ("[[rate]]\nper = 'all'", "missing-key", "`count` is missing"),
-    ("[network]\nallow = 'https://example.com'", "destination", "host:port"),
+    ("[network]\nallow = 'https://example.com'", "destination", "pypi.org:443"),
     ("[network]\ndeny = 'a:0'", "destination", "from 1 to 65535"),
     ("[sandbox]\naccept-missing = 'user-ns'", "unknown-guarantee", "cannot be built without"),
 ];

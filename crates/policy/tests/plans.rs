@@ -387,7 +387,7 @@ fn findings_are_sorted_told_once_and_bounded() {
 
 #[test]
 fn the_grant_is_no_wider_than_the_plan() {
-    let grant = |kind| *verdict_of(Profile::Workspace, &[effect(kind)], true).grant().unwrap();
+    let grant = |kind| verdict_of(Profile::Workspace, &[effect(kind)], true).grant().unwrap().clone();
     assert!(!grant(read(at(Workspace, "/home/u/proj/x"))).workspace);
     assert!(!grant(write(at(Temp, "/tmp/x"))).workspace);
     assert!(grant(write(at(Workspace, "/home/u/proj/x"))).workspace);
