@@ -4,7 +4,8 @@
 //! the address that the name turned out to have. Addresses that belong to this machine, to a private network or to a cloud's
 //! own services are reached only if the policy names the address itself.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+// Of `core`: addresses only, no sockets.
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::pattern;
 use crate::settings::Settings;

@@ -5,8 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::error::SandboxError;
-use crate::overlay::Layer;
 use crate::guarantee::{self, Guarantee};
+use crate::overlay::Layer;
 use crate::plan::Plan;
 use crate::prepare;
 

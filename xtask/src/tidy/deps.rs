@@ -15,6 +15,7 @@ const FLOW: &[(&str, &[&str])] = &[
     // Usable by others on their own.
     ("shward-sandbox", &[]),
     ("shward-audit", &[]),
+    ("shward-proxy", &[]),
     // Knows of a command only what it is told, so that a gatekeeper sees what a person sees.
     ("shward-review", &["shward-audit"]),
     (
@@ -25,6 +26,7 @@ const FLOW: &[(&str, &[&str])] = &[
             "shward-policy",
             "shward-sandbox",
             "shward-audit",
+            "shward-proxy",
             "shward-review",
         ],
     ),

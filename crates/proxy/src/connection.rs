@@ -1,0 +1,113 @@
+//! One connection: what is asked for, whether it may be, and the connection to it.
+
+use crate::log::{Entry, Protocol, Verdict};
+use crate::server::Shared;
+use crate::{http, socks};
+use std::io::{self, Read};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The first byte of SOCKS 5. No request line begins with it.
+const SOCKS: u8 = 5;
+
+/// Serves one client to its end.
+pub(crate) fn serve(mut client: TcpStream, shared: &Shared) -> io::Result<()> {
+    let _watched = shared.watch(&client)?;
+    client.set_nodelay(true)?;
+    client.set_write_timeout(Some(shared.limits.idle))?;
+    let mut head = Head { deadline: Instant::now() + shared.limits.request };
+    match head.byte(&mut client)? {
+        SOCKS => socks::serve(client, &mut head, shared),
+        first => http::serve(client, first, &mut head, shared),
+    }
+}
+
+/// Reads a request, all of it before one deadline, so that nobody holds a place by sending a byte now and then.
+pub(crate) struct Head {
+    deadline: Instant,
+}
+
+impl Head {
+    pub(crate) fn read(&mut self, client: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        client.set_read_timeout(Some(left))?;
+        match client.read(buffer)? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            count => Ok(count),
+        }
+    }
+
+    pub(crate) fn byte(&mut self, client: &mut TcpStream) -> io::Result<u8> {
+        let [byte] = self.bytes(client)?;
+        Ok(byte)
+    }
+
+    pub(crate) fn bytes<const N: usize>(&mut self, client: &mut TcpStream) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        let mut filled = 0;
+        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            filled += self.read(client, rest)?;
+        }
+        Ok(bytes)
+    }
+}
+
+/// Why there is no connection.
+pub(crate) enum Refusal {
+    /// It is not permitted.
+    Refused(String),
+    /// The name has no address.
+    NoAddress(String),
+    /// No address answered.
+    NoAnswer(String),
+}
+
+/// Connects to a host if the gate permits it, by name and by address.
+pub(crate) fn connect(
+    protocol: Protocol,
+    host: &str,
+    port: u16,
+    shared: &Shared,
+) -> Result<(TcpStream, Arc<Entry>), Refusal> {
+    let entry = shared.log.asked(protocol, host, port);
+    let result = attempt(host, port, shared, &entry);
+    match &result {
+        Ok(_) => {}
+        Err(Refusal::Refused(why)) => entry.verdict(Verdict::Refused(why.clone())),
+        Err(Refusal::NoAddress(why) | Refusal::NoAnswer(why)) => entry.verdict(Verdict::Failed(why.clone())),
+    }
+    result.map(|stream| (stream, entry))
+}
+
+fn attempt(host: &str, port: u16, shared: &Shared, entry: &Entry) -> Result<TcpStream, Refusal> {
+    shared.gate.name(host, port).map_err(Refusal::Refused)?;
+    let addresses: Vec<SocketAddr> = (host, port)
+        .to_socket_addrs()
+        .map_err(|error| Refusal::NoAddress(format!("{host} has no address: {error}")))?
+        .collect();
+    let mut refusal = Refusal::NoAddress(format!("{host} has no address"));
+    for address in addresses {
+        if shared.is_stopping() {
+            return Err(Refusal::NoAnswer("the run is over".to_owned()));
+        }
+        // A permitted address among others that are not must not become the way to those.
+        if let Err(why) = shared.gate.address(host, address.ip(), port) {
+            if !matches!(refusal, Refusal::NoAnswer(_)) {
+                refusal = Refusal::Refused(why);
+            }
+            continue;
+        }
+        match TcpStream::connect_timeout(&address, shared.limits.connect) {
+            Ok(stream) => {
+                entry.connected(address.ip());
+                return Ok(stream);
+            }
+            Err(error) => refusal = Refusal::NoAnswer(format!("{host} ({address}) does not answer: {error}")),
+        }
+    }
+    Err(refusal)
+}

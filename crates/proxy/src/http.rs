@@ -1,0 +1,234 @@
+//! HTTP/1.1 as a proxy speaks it (RFC 9112, RFC 9110): `CONNECT`, and requests with absolute addresses.
+
+use crate::connection::{Head, Refusal, connect};
+use crate::log::{Protocol, visible};
+use crate::relay::relay;
+use crate::server::Shared;
+use std::io::{self, Write as _};
+use std::net::TcpStream;
+
+/// Longest accepted head of a request, in bytes.
+const MAX_HEAD: usize = 16 * 1024;
+
+/// Fields that are about the connection to the proxy, or that are set anew.
+const DROPPED: [&str; 6] =
+    ["connection", "host", "keep-alive", "proxy-authorization", "proxy-connection", "upgrade"];
+
+pub(crate) fn serve(mut client: TcpStream, first: u8, head: &mut Head, shared: &Shared) -> io::Result<()> {
+    let mut bytes = vec![first];
+    let mut piece = [0; 2048];
+    let end = loop {
+        if let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
+            break end + 4;
+        }
+        if bytes.len() >= MAX_HEAD {
+            return say(
+                &mut client,
+                "431 Request Header Fields Too Large",
+                "The head of the request is too long.",
+            );
+        }
+        let count = head.read(&mut client, &mut piece)?;
+        bytes.extend(piece.iter().take(count));
+    };
+    let (text, rest) = bytes.split_at(end);
+    let Some(request) = std::str::from_utf8(text).ok().and_then(Request::parse) else {
+        let message =
+            "This is a proxy for HTTP and SOCKS 5: give it CONNECT host:port, or an http:// address.";
+        return say(&mut client, "400 Bad Request", message);
+    };
+    let protocol = if request.path.is_none() { Protocol::Connect } else { Protocol::Http };
+    let (host, entry) = match connect(protocol, request.host, request.port, shared) {
+        Ok(connected) => connected,
+        Err(refusal) => return refused(&mut client, &request, &refusal),
+    };
+    let from_client = match request.path {
+        None => {
+            client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
+            (&host).write_all(rest)?;
+            u64::MAX
+        }
+        Some(path) => {
+            (&host).write_all(request.forwarded(path).as_bytes())?;
+            // What follows the body would be another request, perhaps for another host.
+            let length = request.body.unwrap_or(u64::MAX);
+            let now = rest.get(..usize::try_from(length).unwrap_or(usize::MAX)).unwrap_or(rest);
+            (&host).write_all(now)?;
+            length.saturating_sub(now.len() as u64)
+        }
+    };
+    entry.sent.fetch_add(rest.len() as u64, std::sync::atomic::Ordering::Relaxed);
+    relay(&client, &host, from_client, &entry, shared)
+}
+
+/// The head of a request.
+struct Request<'h> {
+    method: &'h str,
+    host: &'h str,
+    port: u16,
+    /// Where the request is for an address; `None` for `CONNECT`.
+    path: Option<&'h str>,
+    fields: Vec<(&'h str, &'h str)>,
+    /// The length of its body; `None` where only the end of the connection or of its pieces tells.
+    body: Option<u64>,
+}
+
+impl<'h> Request<'h> {
+    fn parse(head: &'h str) -> Option<Self> {
+        let mut lines = head.split("\r\n");
+        let mut words = lines.next()?.split(' ');
+        let (method, target, version) = (words.next()?, words.next()?, words.next()?);
+        let token = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic() && b != b':');
+        if words.next().is_some() || !token(method) || !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
+            return None;
+        }
+        let mut fields = Vec::new();
+        for line in lines.take_while(|line| !line.is_empty()) {
+            let (name, value) = line.split_once(':')?;
+            // A name with a blank, or a folded line, is how requests are smuggled (RFC 9112 section 5).
+            if !token(name) || value.bytes().any(|b| b.is_ascii_control() && b != b'\t') {
+                return None;
+            }
+            fields.push((name, value.trim_matches([' ', '\t'])));
+        }
+        let (authority, path, default) = if method == "CONNECT" {
+            (target, None, None)
+        } else {
+            let rest = target.strip_prefix("http://")?;
+            let at = rest.find(['/', '?']).unwrap_or(rest.len());
+            let (authority, path) = rest.split_at_checked(at)?;
+            (authority, Some(path), Some(80))
+        };
+        let (host, port) = split(authority, default)?;
+        let body = body(&fields)?;
+        Some(Self { method, host, port, path, fields, body })
+    }
+
+    /// The request as the host gets it: for one answer, addressed to the host that was judged.
+    fn forwarded(&self, path: &str) -> String {
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.to_owned() };
+        let port = if self.port == 80 { String::new() } else { format!(":{}", self.port) };
+        let mut out = format!("{} {slash}{path} HTTP/1.1\r\nHost: {host}{port}\r\n", self.method);
+        for (name, value) in &self.fields {
+            if !DROPPED.iter().any(|dropped| name.eq_ignore_ascii_case(dropped)) {
+                out.push_str(&format!("{name}: {value}\r\n"));
+            }
+        }
+        out.push_str("Connection: close\r\n\r\n");
+        out
+    }
+}
+
+/// Host and port of an authority. User names are no part of either.
+fn split(authority: &str, default: Option<u16>) -> Option<(&str, u16)> {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => {
+            let (address, after) = rest.split_once(']')?;
+            (address, after.strip_prefix(':').or(if after.is_empty() { Some("") } else { None })?)
+        }
+        None => authority.rsplit_once(':').unwrap_or((authority, "")),
+    };
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let is_name = !host.is_empty() && host.chars().all(fits);
+    if !is_name && host.parse::<std::net::Ipv6Addr>().is_err() {
+        return None;
+    }
+    let port = if port.is_empty() { default? } else { port.parse().ok()? };
+    Some((host, port))
+}
+
+/// The length of the body: `Some(None)` when it is sent in pieces, `None` when the fields contradict each other.
+#[expect(clippy::option_option, reason = "whether it is sound, and whether it is known")]
+fn body(fields: &[(&str, &str)]) -> Option<Option<u64>> {
+    let of = |wanted: &str| -> Vec<&str> {
+        fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| *value).collect()
+    };
+    match (of("content-length").as_slice(), of("transfer-encoding").as_slice()) {
+        ([], []) => Some(Some(0)),
+        ([length], []) => length.parse().ok().map(Some),
+        ([], [_]) => Some(None),
+        _ => None,
+    }
+}
+
+fn refused(client: &mut TcpStream, request: &Request<'_>, refusal: &Refusal) -> io::Result<()> {
+    let place = visible(&format!("{}:{}", request.host, request.port));
+    match refusal {
+        Refusal::Refused(why) => {
+            let message = format!(
+                "shward: {}. Do not try again or another way: work without it, or tell the person what it is needed for. \
+                 They can permit it in their policy: [network] allow = [\"{place}\"]",
+                visible_text(why)
+            );
+            say(client, &format!("403 shward does not permit {place}"), &message)
+        }
+        Refusal::NoAddress(why) | Refusal::NoAnswer(why) => {
+            say(client, "502 Bad Gateway", &format!("shward: {}", visible_text(why)))
+        }
+    }
+}
+
+fn visible_text(text: &str) -> String {
+    text.split(' ').map(visible).collect::<Vec<_>>().join(" ")
+}
+
+fn say(client: &mut TcpStream, status: &str, message: &str) -> io::Result<()> {
+    let length = message.len() + 1;
+    write!(
+        client,
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{message}\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_request() {
+        // head, host, port, path, body; `None` is refused
+        type Row<'a> = (&'a str, Option<(&'a str, u16, Option<&'a str>, Option<u64>)>);
+        let table: &[Row<'_>] = &[
+            ("CONNECT a.org:443 HTTP/1.1\r\n\r\n", Some(("a.org", 443, None, Some(0)))),
+            ("CONNECT [::1]:443 HTTP/1.1\r\n\r\n", Some(("::1", 443, None, Some(0)))),
+            ("CONNECT a.org HTTP/1.1\r\n\r\n", None),
+            ("CONNECT user@a.org:443 HTTP/1.1\r\n\r\n", None),
+            ("GET http://a.org HTTP/1.1\r\n\r\n", Some(("a.org", 80, Some(""), Some(0)))),
+            ("GET http://a.org:81/x?y HTTP/1.0\r\n\r\n", Some(("a.org", 81, Some("/x?y"), Some(0)))),
+            ("GET http://a.org?y HTTP/1.1\r\n\r\n", Some(("a.org", 80, Some("?y"), Some(0)))),
+            (
+                "POST http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\n\r\n",
+                Some(("a.org", 80, Some("/"), Some(5))),
+            ),
+            (
+                "POST http://a.org/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+                Some(("a.org", 80, Some("/"), None)),
+            ),
+            ("POST http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", None),
+            ("POST http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", None),
+            ("GET / HTTP/1.1\r\nHost: a.org\r\n\r\n", None),
+            ("GET https://a.org/ HTTP/1.1\r\n\r\n", None),
+            ("GET http://u:p@a.org/ HTTP/1.1\r\n\r\n", None),
+            ("GET http://a.org/ HTTP/2\r\n\r\n", None),
+            ("GET http://a.org/ x HTTP/1.1\r\n\r\n", None),
+            ("GET http://a.org/ HTTP/1.1\r\nA : b\r\n\r\n", None),
+            ("GET http://a.org/ HTTP/1.1\r\nA: b\r\n folded\r\n\r\n", None),
+            ("GET http://a\u{e4}.org/ HTTP/1.1\r\n\r\n", None),
+            ("", None),
+        ];
+        for (head, expected) in table {
+            let got = Request::parse(head);
+            let got = got.as_ref().map(|r| (r.host, r.port, r.path, r.body));
+            assert_eq!(got, *expected, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_forwarded_is_addressed_to_the_host_that_was_judged() {
+        let head = "GET http://a.org:81?y HTTP/1.1\r\nHost: evil.org\r\nProxy-Connection: keep-alive\r\nX: 1\r\n\r\n";
+        let request = Request::parse(head).unwrap();
+        let expected = "GET /?y HTTP/1.1\r\nHost: a.org:81\r\nX: 1\r\nConnection: close\r\n\r\n";
+        assert_eq!(request.forwarded("?y"), expected);
+    }
+}
