@@ -192,7 +192,7 @@ impl Effect {
             Some("unknown") => path.starts_with(target),
             Some(_) => target.is_empty() || path == target || is_below(path, target),
             None => {
-                path == target
+                same(target, path)
                     || ((self.tree || self.detail.as_deref() == Some("below")) && is_below(path, target))
             }
         }

@@ -23,6 +23,9 @@ use std::{fs, thread};
 const TIME: Duration = Duration::from_millis(2000);
 /// How long what it left running may go on after the shell ended.
 const AFTERWARDS: Duration = Duration::from_millis(300);
+/// How often the watch looks, and after how many looks at which nothing had happened it asks what the processes wait for.
+const LOOK: Duration = Duration::from_millis(20);
+const QUIET: u32 = 8;
 /// How many processes it may start.
 const PROCESSES: usize = 400;
 /// How many different events are noted.
@@ -62,6 +65,30 @@ struct Watch {
     deadline: Option<Instant>,
     expired: bool,
     processes: HashSet<i32>,
+    /// Something has happened since the last look.
+    busy: bool,
+    /// At how many looks in a row nothing had happened.
+    quiet: u32,
+}
+
+impl Watch {
+    /// Whether nothing will happen any more: every process waits for another one, or for input that never comes.
+    fn is_stuck(&mut self) -> bool {
+        self.quiet = if std::mem::take(&mut self.busy) { 0 } else { self.quiet + 1 };
+        if self.quiet < QUIET || self.processes.is_empty() {
+            return false;
+        }
+        self.quiet = 0;
+        self.processes.iter().all(|process| waits(*process))
+    }
+}
+
+/// Whether a process is asleep (proc(5): the field behind the name, which is in brackets).
+fn waits(process: i32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat"))
+        .ok()
+        .and_then(|text| text.rsplit_once(") ").map(|(_, rest)| rest.starts_with(['S', 'Z'])))
+        .unwrap_or(true)
 }
 
 /// The tracer of a room.
@@ -98,7 +125,7 @@ impl Tracer {
         let shared = Arc::clone(&watch);
         thread::spawn(move || {
             loop {
-                thread::sleep(Duration::from_millis(20));
+                thread::sleep(LOOK);
                 look(&shared);
             }
         });
@@ -158,6 +185,7 @@ impl Tracer {
     }
 
     fn step(&mut self, status: WaitStatus) -> nix::Result<()> {
+        self.watched(|watch| watch.busy = true);
         match status {
             WaitStatus::Exited(process, _) | WaitStatus::Signaled(process, ..) => self.ended(process),
             WaitStatus::PtraceEvent(process, _, event) => match event {
@@ -409,7 +437,7 @@ impl Tracer {
 /// Kills what is over its time.
 fn look(watch: &Mutex<Watch>) {
     let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
-    if watch.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+    if watch.deadline.is_some_and(|deadline| Instant::now() >= deadline || watch.is_stuck()) {
         watch.expired = true;
         for process in &watch.processes {
             // It may have ended by itself.

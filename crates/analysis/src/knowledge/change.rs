@@ -137,7 +137,12 @@ pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>]) {
         if let Some(place) = place {
             let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
             let below = values::joined(run.arena(), &[place.field.value, slash, name]);
-            for link in [place.field.value, below] {
+            // A directory is not replaced by a link: that lies in it.
+            let directory = place.field.known().is_some_and(|text| {
+                text.is_empty() || text.ends_with(b"/") || matches!(values::base_name(text), b"." | b"..")
+            });
+            let first = usize::from(directory);
+            for link in [place.field.value, below].into_iter().skip(first) {
                 let link = run.target(&link, false);
                 run.session.linked(&link, &aim.field.value);
             }

@@ -2,7 +2,10 @@
 
 use super::Interpreter;
 use super::state::{Branch, Mark};
-use shward_syntax::{AndOr, Case, CaseEnd, Connector, If};
+use shward_syntax::{
+    AndOr, Assignment, AssignmentValue, Case, CaseEnd, CommandKind, Connector, If, PartKind, Pipeline,
+    WordPart,
+};
 
 /// The ways that have been gone from one mark.
 pub(super) struct Ways<'a> {
@@ -49,11 +52,14 @@ impl<'a> Interpreter<'a, '_> {
         // The ways on which the pipelines that follow are skipped as long as the operators stay the same.
         let mut succeeded = Ways::from(mark);
         let mut failed = Ways::from(mark);
+        // Whether everything so far has surely run, and succeeded.
+        let mut sure = succeeds(&list.first);
         for (connector, pipeline) in list.rest {
             if !self.budget.spend(1) {
                 return;
             }
             let on_success = *connector == Connector::And;
+            sure &= on_success;
             let places = self.state.flow.places;
             let mut skipping = self.state.branch(&mark);
             skipping.flow.places = places.when(!on_success);
@@ -64,7 +70,10 @@ impl<'a> Interpreter<'a, '_> {
             self.join_ways(joining);
             self.add_branch(skipped, skipping);
             if on_success {
+                self.conditional += u32::from(!sure);
                 self.pipeline(pipeline);
+                self.conditional -= u32::from(!sure);
+                sure = sure && succeeds(pipeline);
             } else {
                 self.doubtful(|shell| shell.pipeline(pipeline));
             }
@@ -126,5 +135,30 @@ impl<'a> Interpreter<'a, '_> {
         } else {
             self.join_ways(ways);
         }
+    }
+}
+
+/// Whether a pipeline cannot fail: it assigns what no substitution says, or does nothing.
+fn succeeds(pipeline: &Pipeline<'_>) -> bool {
+    let [stage] = pipeline.stages else { return false };
+    let CommandKind::Simple(simple) = &stage.command.kind else { return false };
+    let assigns = |assignment: &Assignment<'_>| match assignment.value {
+        AssignmentValue::Scalar(word) => assignment.subscript.is_none() && word.parts.iter().all(is_text),
+        AssignmentValue::Array(_) => false,
+    };
+    let idle = match simple.words {
+        [] => simple.assignments.iter().all(assigns),
+        [only] => matches!(only.bare(), Some(b":" | b"true")) && simple.assignments.is_empty(),
+        _ => false,
+    };
+    idle && !pipeline.negated && stage.command.redirects.is_empty()
+}
+
+/// Whether a part of a word stands for text, whatever the shell knows.
+fn is_text(part: &WordPart<'_>) -> bool {
+    match part.kind {
+        PartKind::Literal(_) | PartKind::Quoted(_) | PartKind::SingleQuoted(_) | PartKind::AnsiC(_) => true,
+        PartKind::DoubleQuoted(parts) => parts.iter().all(is_text),
+        _ => false,
     }
 }

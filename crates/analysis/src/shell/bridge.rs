@@ -13,6 +13,8 @@ use shward_syntax::{Dialect, Span};
 
 /// So many links are kept in mind, so that looking up a place stays cheap.
 const MOST_LINKS: usize = 32;
+/// So many places are looked up before the effects that belong to them are told, at most.
+const MOST_DETOURS: usize = 8;
 
 impl<'a> Session<'a> for Interpreter<'a, '_> {
     fn arena(&self) -> &'a Bump {
@@ -41,11 +43,18 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             let scope = if target.scope == Scope::Harmless { Scope::Harmless } else { Scope::Elsewhere };
             return Target { scope, ..target };
         }
-        let target = self.places.target(self.world, self.state.flow.places.only(), path);
+        let named = self.places.target(self.world, self.state.flow.places.only(), path);
         let behind = |target, link: &(&'a [u8], Option<&'a [u8]>)| {
             self.places.behind(self.world, target, link.0, link.1)
         };
-        self.links.iter().fold(target, behind)
+        let led = self.links.iter().fold(named, behind);
+        if led.path != named.path {
+            if self.detours.len() == MOST_DETOURS {
+                self.detours.remove(0);
+            }
+            self.detours.push((led, named));
+        }
+        led
     }
 
     fn linked(&mut self, link: &Target<'a>, aim: &Value<'a>) {

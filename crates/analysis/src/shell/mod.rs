@@ -33,7 +33,7 @@ mod state;
 mod traps;
 mod words;
 
-use crate::effect::{Certainty, Effect, EffectKind, Unknown};
+use crate::effect::{Certainty, Effect, EffectKind, Target, Unknown};
 use crate::place::Places;
 use crate::plan::{Invocation, Plan};
 use crate::value::{Field, Origins, Stream};
@@ -139,6 +139,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     environment: Vec<(&'a [u8], Field<'a>)>,
     /// Links that the command makes or may make: where they lie, and what they lead to, if that is known.
     links: Vec<(&'a [u8], Option<&'a [u8]>)>,
+    /// Places that were last taken for what such a link may lead to, each with the place that was named.
+    detours: Vec<(Target<'a>, Target<'a>)>,
     /// Builders of words that are not in use.
     spare: Vec<words::Builder<'a>>,
     /// The command that was asked about.
@@ -153,6 +155,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     reading: bool,
     /// How many conditions stand around what is being run.
     doubt: u32,
+    /// How many `&&` stand before what is being run: it is told as certain, but what it prints may be missing.
+    conditional: u32,
     /// The invocation being run, to which effects belong.
     current: Option<u32>,
     /// What is being run has paths and programs of another machine.
@@ -206,6 +210,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             traps: Vec::new(),
             environment: Vec::new(),
             links: Vec::new(),
+            detours: Vec::new(),
             spare: Vec::new(),
             source: text,
             text,
@@ -214,6 +219,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             line: 0,
             reading: false,
             doubt: 0,
+            conditional: 0,
             current: None,
             elsewhere: false,
             unsure: 0,
@@ -255,7 +261,16 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     fn emit_here(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
         let certainty = if self.is_certain() { certainty } else { Certainty::Possible };
         self.budget.spend(1);
-        let effect = Effect { kind, certainty, span, invocation: self.current };
+        self.tell(Effect { kind, certainty, span, invocation: self.current });
+        // The link may not have come about: then it happens where it was said.
+        let detours: Vec<_> = self.detours.iter().copied().filter(|(led, _)| leads(kind, led)).collect();
+        for (_, named) in detours {
+            let kind = instead(kind, named);
+            self.tell(Effect { kind, certainty: Certainty::Possible, span, invocation: self.current });
+        }
+    }
+
+    fn tell(&mut self, effect: Effect<'a>) {
         // A loop or a second working directory says the same again.
         if !self.effects.iter().rev().take(4).any(|e| *e == effect) {
             self.effects.push(effect);
@@ -318,7 +333,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     /// How doubtful it is that what is being run runs.
     fn doubt_now(&self) -> u32 {
-        self.doubt + u32::from(self.state.flow.may_have_ended || self.state.flow.ended)
+        self.doubt + self.conditional + u32::from(self.state.flow.may_have_ended || self.state.flow.ended)
     }
 
     /// What comes out of standard input. Reading it leaves less of it for others.
@@ -355,5 +370,30 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             let copied = self.io.write(id, stream, doubt, &mut self.effects);
             self.budget.produce(copied);
         }
+    }
+}
+
+/// Whether a change is one of this place.
+fn leads(kind: EffectKind<'_>, place: &Target<'_>) -> bool {
+    match kind {
+        EffectKind::Write { target, .. }
+        | EffectKind::Delete { target }
+        | EffectKind::Metadata { target, .. } => {
+            (target.path, target.rest, target.scope) == (place.path, place.rest, place.scope)
+        }
+        _ => false,
+    }
+}
+
+/// The same change of another place.
+fn instead<'a>(kind: EffectKind<'a>, place: Target<'a>) -> EffectKind<'a> {
+    let at = |target: Target<'a>| Target { tree: target.tree, ..place };
+    match kind {
+        EffectKind::Write { target, mode, content } => {
+            EffectKind::Write { target: at(target), mode, content }
+        }
+        EffectKind::Delete { target } => EffectKind::Delete { target: at(target) },
+        EffectKind::Metadata { target, what } => EffectKind::Metadata { target: at(target), what },
+        other => other,
     }
 }

@@ -54,6 +54,10 @@ impl<'a> Interpreter<'a, '_> {
         if !self.budget.spend(text.len() / 8 + 4) || !self.budget.enter() {
             return;
         }
+        if text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1 {
+            // bash then reads on behind the text, and knows no reserved word there.
+            self.unknown(Unknown::Construct("a backslash at the end of evaluated text"), span);
+        }
         let options = Options {
             dialect: self.dialect,
             extglob: self.state.flow.options.may(Opt::ExtGlob),

@@ -165,7 +165,7 @@ impl<'a> Interpreter<'a, '_> {
                     let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
                     let source = shell.io.open_source(stdin, None);
                     shell.set_standard(0, Port::Source(source));
-                    let sink = shell.io.open_sink(SinkKind::Elsewhere, shell.doubt, None);
+                    let sink = shell.io.open_sink(SinkKind::Elsewhere, shell.doubt_now(), None);
                     shell.set_standard(1, Port::Sink(sink));
                     shell.command(node.body);
                 });

@@ -110,6 +110,10 @@ impl<'a> Parser<'a> {
                 _ => {
                     let length =
                         self.quoted_run(closes, context == Context::InnerQuotes || self.in_document_operand);
+                    if length == 0 {
+                        // A backslash of which it is not known whether it quotes.
+                        return self.fail(ErrorCode::DocumentOperand, "");
+                    }
                     self.push_quoted(length);
                 }
             }

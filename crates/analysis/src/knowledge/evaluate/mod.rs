@@ -14,6 +14,9 @@ use shward_syntax::Dialect;
 /// The longest text that is made.
 const MAX_OUTPUT: usize = 1 << 20;
 
+/// Where process substitutions lie.
+const DESCRIPTORS: &[u8] = b"/dev/fd/";
+
 /// Programs whose output is made from the texts that they read.
 const FROM_INPUT: [&str; 19] = [
     "cat", "tee", "base64", "base32", "basenc", "xxd", "tr", "rev", "tac", "head", "tail", "cut", "sort",
@@ -70,6 +73,10 @@ pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u
             return None;
         }
         let text = parts.concat();
+        if text.windows(DESCRIPTORS.len()).any(|part| part == DESCRIPTORS) && !matches!(name, "cat" | "tee") {
+            // Only the shell knows the numbers of the descriptors behind process substitutions.
+            return None;
+        }
         match name {
             "cat" => (scan.own().is_empty() || only(scan, &["-u", "--"])).then_some(text),
             "tee" => Some(text),

@@ -28,7 +28,13 @@ impl<'a> Interpreter<'a, '_> {
         let mut wanted = Wanted::default();
         let frames = self.frames.get(self.outer_frames..).unwrap_or_default();
         if name == b"local" && !frames.iter().any(|frame| matches!(frame.kind, FrameKind::Function(_))) {
-            // Outside of functions it fails.
+            // Outside of functions it fails, after its words were expanded.
+            if !command.arrays.is_empty() {
+                self.not_understood(
+                    "an array assignment as an argument of local outside of a function",
+                    command.span,
+                );
+            }
             return;
         }
         match name {

@@ -18,7 +18,7 @@ use super::flow::Opt;
 use super::state::{Content, Space};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
-use shward_syntax::{PartKind, Span, Word, WordPart};
+use shward_syntax::{Dialect, PartKind, Span, Word, WordPart};
 
 impl<'a> Interpreter<'a, '_> {
     /// Expands words to an argument list.
@@ -224,6 +224,8 @@ impl<'a> Interpreter<'a, '_> {
                 Got::Unset => Value::text(self.arena, self.request.home, Origins::LITERAL),
                 Got::Any(origins, _) => Value::unknown(origins),
             },
+            // dash takes these two for names of users.
+            b"+" | b"-" if self.dialect == Dialect::Posix => Value::unknown(Origins::FILE),
             b"+" => self.working_directory(),
             b"-" => match self.lookup(b"OLDPWD", Span::default()) {
                 Got::One(value, _) => value,
