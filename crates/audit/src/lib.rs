@@ -69,7 +69,9 @@ pub use error::Error;
 pub use files::rotated_files;
 pub use log::{Log, Settings};
 pub use reader::{Entries, ReadError};
-pub use record::{Damage, Decided, Decision, Ended, Entry, Event, Input, PersonAnswer, Record, Reviewed};
+pub use record::{
+    Damage, Decided, Decision, Ended, Entry, Event, Gated, Input, PersonAnswer, Record, Reviewed, Stopped,
+};
 pub use tail::Receipt;
 pub use text::Text;
 pub use verify::{Break, Fault, Recovery, Report, Verification, VerifyError};

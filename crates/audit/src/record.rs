@@ -128,6 +128,36 @@ pub struct Ended {
     /// Why shward could not start or finish the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The programs that started inside, when they were watched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gated>,
+}
+
+/// The programs that started inside a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gated {
+    /// `observe` or `enforce`.
+    pub mode: String,
+    /// How many were started, the command's own included.
+    pub started: u64,
+    /// Each in the order of its start: its file, then the arguments after the zeroth, long ones cut.
+    pub commands: Vec<Vec<Text>>,
+    /// How many are not listed, because the list would be too long.
+    pub left_out: u64,
+    /// Those that were stopped before they ran; they are among the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<Stopped>,
+}
+
+/// A program that was stopped before it ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Its file.
+    pub program: Text,
+    /// Its file, then the arguments after the zeroth, long ones cut.
+    pub argv: Vec<Text>,
+    /// The rule that speaks against it.
+    pub rule: String,
 }
 
 /// Who answered what the policy asked.
@@ -253,6 +283,7 @@ mod tests {
             stdout: empty,
             stderr: empty,
             error: None,
+            gate: None,
         };
         let zero = Digest::ZERO;
         let table = [

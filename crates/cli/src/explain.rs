@@ -5,9 +5,9 @@ use crate::exit::Exit;
 use crate::flags::{COLOR, CONTAINED, FROZEN, JSON, SANDBOX};
 use crate::shown::{Shown, one_line};
 use crate::terminal::{self, Fail};
-use crate::{ask, check, setup};
+use crate::{ask, check, run, setup};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use shward::{Checked, Containment, Decision, EffectReport, Firewall, InvocationReport, PlanReport, Request};
+use shward::{Checked, Decision, EffectReport, Firewall, InvocationReport, PlanReport, Request, RunOptions};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         out.push_str(&effects(plan));
     }
     if args.has(&SANDBOX) && !args.has(&FROZEN) {
-        out.push_str(&sandbox(&firewall, &request)?);
+        out.push_str(&sandbox(&firewall, &request, &run::gated(args)?)?);
     }
     terminal::line(out.trim_end())?;
     Ok(check::exit(checked.decision))
@@ -189,8 +189,8 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn sandbox(firewall: &Firewall, request: &Request) -> Result<String, Fail> {
-    let plan = firewall.sandbox_plan(request, Containment::default()).map_err(check::fail)?;
+fn sandbox(firewall: &Firewall, request: &Request, options: &RunOptions) -> Result<String, Fail> {
+    let plan = firewall.sandbox_plan(request, options).map_err(check::fail)?;
     Ok(match plan {
         Some(plan) => format!("\nsandbox\n{plan}"),
         None => "\nsandbox\n  none: shward would not run this\n".to_owned(),

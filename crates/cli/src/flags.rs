@@ -74,6 +74,8 @@ flags! {
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: the policy's, else 300)";
     MAX_OUTPUT = "max-output" Some("BYTES"), "Keep at most this much of each output stream (default: 1000000)";
     CONTAIN = "contain" Some("LEVEL"), "read-only, workspace-write (default), or loopback, which adds a network interface of its own, private to the run; never more than the policy grants";
+    GATE = "gate" Some("MODE"), "off (default), observe (every program that starts inside goes into the record), or enforce (each is also judged by the policy before it runs); never less than the policy says";
+    ALLOW_EXEC = "allow-exec" Some("PATH"), "Nothing but this program may be executed inside; may be given several times, and has to name bash, or the program after --argv, too";
     REASONING = "reasoning" Some("TEXT"), "What the command is for, for whoever is asked; without it a gatekeeper denies";
     APPROVE = "approve" Some("WHO"), "Who may answer what is asked: auto (default: an answer given before by `shward approve`; with run also the terminal), tty (run only: the terminal alone), never";
     LIMIT = "limit" Some("KEY=N/SECS[,N/SECS]"), "Allow N commands in SECS seconds, besides what the policy says; KEY is session, program, tier, tier1 to tier4, or global; may be given several times";
@@ -127,7 +129,7 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Show what a command would do, and why it is decided so",
         about: "Shows the command with carets under what matters, the programs it starts, its effects, the rules that\n\
                 apply, and what would make it allowed. Nothing is run and nothing is recorded.",
-        flags: &[JUDGES, &[&CONTAINED, &FROZEN, &SANDBOX, &COLOR, &HELP]],
+        flags: &[JUDGES, &[&CONTAINED, &FROZEN, &SANDBOX, &GATE, &ALLOW_EXEC, &COLOR, &HELP]],
         examples: &[
             ("shward explain -- 'find . -name \"*.tmp\" -delete'", "what would be deleted, and why it asks"),
             ("shward explain --sandbox -- 'make test'", "also the sandbox that `run` would build"),
@@ -143,7 +145,7 @@ pub(crate) static VERBS: &[Verb] = &[
                 is run only if somebody allows it: at the terminal, or before with `shward approve`.",
         flags: &[
             JUDGES,
-            &[&LOG, &TIMEOUT, &MAX_OUTPUT, &CONTAIN, &SESSION, &CALL_ID, &REASONING],
+            &[&LOG, &TIMEOUT, &MAX_OUTPUT, &CONTAIN, &GATE, &ALLOW_EXEC, &SESSION, &CALL_ID, &REASONING],
             REVIEWS,
             &[&HELP],
         ],
@@ -151,6 +153,7 @@ pub(crate) static VERBS: &[Verb] = &[
             ("shward run -- 'echo hi > out.txt; ls'", "runs confined; out.txt is in the workspace"),
             ("shward run -- 'cat ~/.ssh/id_rsa'", "denied: nothing runs, exit code 126"),
             ("shward run --timeout 60 --json -- 'make test'", "the outcome as one JSON object"),
+            ("shward run --gate enforce -- 'make test'", "every program that make starts is judged, too"),
         ],
     },
     Verb {

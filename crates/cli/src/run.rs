@@ -2,11 +2,12 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{CONTAIN, JSON, MAX_OUTPUT, TIMEOUT};
+use crate::flags::{ALLOW_EXEC, CONTAIN, GATE, JSON, MAX_OUTPUT, TIMEOUT};
 use crate::reviewers::Caller;
+use crate::shown::one_line;
 use crate::terminal::{self, Fail};
 use crate::{ask, check, setup};
-use shward::{Cancel, Containment, Decision, Error, Outcome, OutputStream, RunOptions};
+use shward::{Cancel, Containment, Decision, Error, ExecGate, Outcome, OutputStream, RunOptions};
 use std::io::{self, Write as _};
 use std::time::Duration;
 
@@ -62,7 +63,7 @@ fn not_run(fail: Fail) -> Fail {
 }
 
 fn options(args: &Args) -> Result<RunOptions, Fail> {
-    let mut options = RunOptions::default();
+    let mut options = gated(args)?;
     if let Some(seconds) = args.number(&TIMEOUT, 1, MAX_TIMEOUT).map_err(Fail::usage)? {
         options.timeout = Some(Duration::from_secs(seconds));
     }
@@ -75,6 +76,26 @@ fn options(args: &Args) -> Result<RunOptions, Fail> {
                 "--contain: unknown level {name:?}; levels: read-only workspace-write loopback"
             ))
         })?;
+    }
+    Ok(options)
+}
+
+/// The options that say what becomes of the programs inside, the rest as by default.
+///
+/// # Errors
+/// They are wrong.
+pub(crate) fn gated(args: &Args) -> Result<RunOptions, Fail> {
+    let mut options = RunOptions::default();
+    if let Some(name) = args.text(&GATE).map_err(Fail::usage)? {
+        options.gate = ExecGate::from_name(name).ok_or_else(|| {
+            Fail::usage(format!("--gate: unknown mode {name:?}; modes: off observe enforce"))
+        })?;
+    }
+    for path in args.texts(&ALLOW_EXEC).map_err(Fail::usage)? {
+        if !path.starts_with('/') {
+            return Err(Fail::usage(format!("--allow-exec: {path:?} is not an absolute path")));
+        }
+        options.allow_exec.push(path.into());
     }
     Ok(options)
 }
@@ -127,6 +148,11 @@ fn say(outcome: &Outcome, relay: &Relay) {
     let shown = (relay.written.iter().sum::<usize>()) as u64;
     if shown < total && !ending.cancelled {
         terminal::error(&format!("shward: {} bytes of output are not shown (--max-output)", total - shown));
+    }
+    for stopped in ending.gate.iter().flat_map(|gate| &gate.stopped) {
+        let words = stopped.argv.iter().map(|word| one_line(word)).collect::<Vec<_>>().join(" ");
+        let (rule, message) = (&stopped.rule, one_line(&stopped.message));
+        terminal::error(&format!("shward: stopped before it ran: {words}: {message} [{rule}]"));
     }
     if let Some(signal) =
         ending.signal.filter(|_| !ending.timed_out && !ending.cancelled && !ending.output_exceeded)

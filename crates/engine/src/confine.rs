@@ -38,20 +38,12 @@ pub(crate) fn confinement(
     environment: &[(Vec<u8>, Vec<u8>)],
     special: &Special,
 ) -> Result<Confinement, Error> {
-    let shell = Shell::find()?;
-    let mut confinement = match &request.action {
+    let program = program(request, environment)?;
+    let mut confinement = Confinement::new(program, &request.cwd);
+    confinement = match &request.action {
         // `--` because a command that begins with a dash would be read as options.
-        Action::Command(text) => Confinement::new(&shell.0, &request.cwd).arguments([
-            "bash",
-            "--norc",
-            "--noprofile",
-            "-c",
-            "--",
-            text,
-        ]),
-        Action::Argv(argv) => {
-            Confinement::new(program(argv, request, environment)?, &request.cwd).arguments(argv)
-        }
+        Action::Command(text) => confinement.arguments(["bash", "--norc", "--noprofile", "-c", "--", text]),
+        Action::Argv(argv) => confinement.arguments(argv),
     };
     for (name, value) in environment {
         confinement =
@@ -84,8 +76,16 @@ pub(crate) fn is_writable(grant: &Grant, containment: Containment) -> bool {
     grant.workspace && containment != Containment::ReadOnly
 }
 
-/// The file that an argument list's first word names: a path, or a name looked up in `PATH`.
-fn program(argv: &[String], request: &Request, environment: &[(Vec<u8>, Vec<u8>)]) -> Result<PathBuf, Error> {
+/// The program of a request: the shell, or the file that an argument list's first word names, a path or a name looked up in
+/// `PATH`.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn program(request: &Request, environment: &[(Vec<u8>, Vec<u8>)]) -> Result<PathBuf, Error> {
+    let argv = match &request.action {
+        Action::Command(_) => return Shell::find().map(|shell| shell.0),
+        Action::Argv(argv) => argv,
+    };
     let name = argv.first().map(String::as_str).unwrap_or_default();
     if name.contains('/') {
         let file = request.cwd.join(name);

@@ -12,6 +12,7 @@ use shward_policy::{Context, Policy, Verdict, decide_request};
 use shward_review::StateDir;
 use shward_syntax::Dialect;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 /// A policy and the log that its decisions go into.
 #[derive(Debug)]
@@ -148,9 +149,22 @@ impl Firewall {
                 Source::Argv(arena.alloc_slice_fill_iter(self.policy.rewritten(&words, world)))
             }
         };
+        Ok(self.judge_source(arena, source, request, &request.cwd, world, contained))
+    }
+
+    /// Judges a source in a given directory, the rest as the request has it.
+    pub(crate) fn judge_source<'a>(
+        &self,
+        arena: &'a Bump,
+        source: Source<'a>,
+        request: &'a Request,
+        cwd: &'a Path,
+        world: &dyn World,
+        contained: bool,
+    ) -> Judged<'a> {
         let asked = shward_analysis::Request {
             source,
-            cwd: request.cwd.as_os_str().as_bytes(),
+            cwd: cwd.as_os_str().as_bytes(),
             workspace: request.workspace.as_os_str().as_bytes(),
             home: request.home.as_os_str().as_bytes(),
             dialect: Dialect::Bash,
@@ -158,7 +172,7 @@ impl Firewall {
         let plan = analyze(arena, &asked, world);
         let context = Context { contained, cwd: asked.cwd, workspace: asked.workspace, home: asked.home };
         let verdict = decide_request(&self.policy, &plan, &context, &source, world);
-        Ok(Judged { plan, verdict })
+        Judged { plan, verdict }
     }
 
     /// Decides about a request that somebody else will carry out, and records the decision unless the setting is frozen.

@@ -1,5 +1,6 @@
 //! What became of a request that shward was to run.
 
+use crate::gate::GateReport;
 use crate::report::{Checked, FindingReport, decision};
 use crate::review::{LimitReport, ReviewReport};
 use serde::{Serialize, Serializer};
@@ -62,6 +63,9 @@ pub struct Ending {
     /// `.refused-by-shward`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moved_aside: Vec<PathBuf>,
+    /// The programs that started inside, when the run was gated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateReport>,
     /// What it wrote to standard output. In JSON as text, bytes that are not UTF-8 replaced.
     #[serde(serialize_with = "captured")]
     pub stdout: Captured,

@@ -75,6 +75,7 @@ pub(crate) fn ended(request: &Request, run: u64, ending: &Ending, streams: [Stre
         stdout,
         stderr,
         error: told(ending),
+        gate: ending.gate.as_ref().map(crate::GateReport::record),
     };
     record(request, Event::Outcome(ended))
 }
@@ -106,6 +107,7 @@ pub(crate) fn not_started(request: &Request, run: u64, error: String) -> Record 
         stdout: nothing,
         stderr: nothing,
         error: Some(error),
+        gate: None,
     };
     record(request, Event::Outcome(ended))
 }

@@ -1,6 +1,7 @@
 //! Deciding and then running, confined to what was decided.
 
 use crate::confine;
+use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::outcome::{Ending, Outcome};
 use crate::record::{self, Judgement};
 use crate::report::Checked;
@@ -9,9 +10,10 @@ use crate::special::Special;
 use crate::{Error, Firewall, Machine, Request, environment};
 use bumpalo::Bump;
 use shward_audit::{Digest, Event, StreamHasher};
+use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network};
 use shward_review::StateDir;
-use shward_sandbox::{Cancel, Exit, Gap, Guarantee, OnOutput, Options, Plan, Stream};
+use shward_sandbox::{Cancel, Confinement, Exit, Gap, Guarantee, Judge, OnOutput, Options, Plan, Stream};
 use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -73,6 +75,11 @@ pub struct RunOptions {
     pub containment: Containment,
     /// Kills the run from another thread.
     pub cancel: Option<Cancel>,
+    /// What becomes of the programs that start inside. The policy can only make it stricter.
+    pub gate: ExecGate,
+    /// The only programs that may be executed inside, by path, the command's own included; of scripts, their interpreters. Empty
+    /// for all.
+    pub allow_exec: Vec<PathBuf>,
 }
 
 impl Default for RunOptions {
@@ -83,6 +90,8 @@ impl Default for RunOptions {
             kill_on_output: false,
             containment: Containment::default(),
             cancel: None,
+            gate: ExecGate::Off,
+            allow_exec: Vec::new(),
         }
     }
 }
@@ -131,7 +140,7 @@ impl Firewall {
         // There is no grant for what is denied, whatever anybody answers.
         let granted = judged.verdict.grant().filter(|_| checked.decision == Decision::Allow);
         let ready =
-            match granted.map(|g| self.prepare(request, g, options.containment, &environment)).transpose() {
+            match granted.map(|g| self.prepare(request, g, options, &environment)).transpose() {
                 Ok(ready) => ready,
                 Err(error) => return Err(self.not_started(request, &checked, error)?),
             };
@@ -143,7 +152,15 @@ impl Firewall {
         let Some(ready) = ready else {
             return Ok(Outcome::refused(checked, request.call_id.clone()));
         };
-        match execute(&ready.plan, options, timeout.get(), on_output) {
+        let programs = (options.gate != ExecGate::Off).then(|| {
+            let own = confine::program(request, &environment).ok().and_then(|p| Pinned::of_command(&p));
+            let search = environment.iter().find(|(n, _)| n == b"PATH").map(|(_, v)| v.as_slice());
+            let predicted = Predicted::all(&judged.plan, search.unwrap_or_default());
+            let run =
+                Gated { firewall: self, request, options, timeout: timeout.get(), environment: &environment };
+            Programs::new(run, &world, own, predicted)
+        });
+        match execute(&ready.plan, options, timeout.get(), programs, on_output) {
             Ok((mut ending, streams)) => {
                 if ready.writable {
                     ending.moved_aside = ready.special.refuse_created(request);
@@ -216,7 +233,12 @@ impl Firewall {
     /// The options within the limits of every part of the policy.
     fn limited(&self, options: &RunOptions) -> RunOptions {
         let mut limited = options.clone();
+        if !limited.allow_exec.is_empty() {
+            limited.gate = limited.gate.max(ExecGate::Observe); // or nobody would learn what was killed
+        }
         for settings in self.policy().all_settings() {
+            limited.gate =
+                limited.gate.max(settings.exec_gate.as_ref().map_or(ExecGate::Off, |set| set.value));
             limited.kill_on_output |= settings.kill_on_output.as_ref().is_some_and(|set| set.value);
             if let Some(bytes) = &settings.max_output {
                 limited.max_output =
@@ -230,16 +252,17 @@ impl Firewall {
     ///
     /// # Errors
     /// The request cannot be judged, or the sandbox cannot be prepared.
-    pub fn sandbox_plan(&self, request: &Request, containment: Containment) -> Result<Option<Plan>, Error> {
+    pub fn sandbox_plan(&self, request: &Request, options: &RunOptions) -> Result<Option<Plan>, Error> {
         request.validate()?;
         request.validate_directories()?;
+        let options = &self.limited(options);
         let request = &self.rewritten(request.resolved()?);
         let environment = environment::of_policy(self.policy(), &request.home);
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
         let judged = self.judge_in(&arena, request, &world, true)?;
         let Some(grant) = judged.verdict.grant() else { return Ok(None) };
-        Ok(Some(self.prepare(request, grant, containment, &environment)?.plan))
+        Ok(Some(self.prepare(request, grant, options, &environment)?.plan))
     }
 
     /// The sandbox for a granted request. A protection that the kernel cannot give is refused; what only makes the
@@ -248,13 +271,19 @@ impl Firewall {
         &self,
         request: &Request,
         grant: &Grant,
-        containment: Containment,
+        options: &RunOptions,
         environment: &[(Vec<u8>, Vec<u8>)],
     ) -> Result<Ready, Error> {
+        let containment = options.containment;
         let mut special = Special::find(request);
         special.protected.extend(self.log_in(&request.workspace));
         special.protected.extend(self.stores_in(&request.workspace));
-        let plan = confine::confinement(request, grant, containment, environment, &special)?
+        let mut confinement = confine::confinement(request, grant, containment, environment, &special)?;
+        if options.gate != ExecGate::Off {
+            confinement = confinement.gated();
+        }
+        let plan = (options.allow_exec.iter())
+            .fold(confinement, Confinement::allow_exec)
             .accept_missing(&self.accepted())
             .prepare()
             .map_err(|error| self.lack(error))?;
@@ -313,7 +342,12 @@ fn seconds(number: u32) -> Duration {
 }
 
 /// What a grant permits, for the person who is asked.
-fn permissions(request: &Request, grant: &Grant, options: &RunOptions, timeout: Duration) -> Vec<String> {
+pub(crate) fn permissions(
+    request: &Request,
+    grant: &Grant,
+    options: &RunOptions,
+    timeout: Duration,
+) -> Vec<String> {
     let network = match (grant.network, options.containment) {
         (Network::None, Containment::ReadOnly | Containment::WorkspaceWrite) => "no network",
         _ => "no network but a loopback interface of its own",
@@ -338,6 +372,7 @@ fn execute(
     plan: &Plan,
     options: &RunOptions,
     timeout: Duration,
+    programs: Option<Programs<'_>>,
     on_output: OnOutput<'_>,
 ) -> Result<(Ending, [shward_audit::StreamDigest; 2]), shward_sandbox::SandboxError> {
     let (mut out, mut err) = (StreamHasher::new(), StreamHasher::new());
@@ -354,6 +389,7 @@ fn execute(
     sandbox.kill_on_output = options.kill_on_output;
     sandbox.on_output = Some(&mut relay);
     sandbox.cancel.clone_from(&options.cancel);
+    sandbox.judge = programs.as_ref().map(|programs| programs as &dyn Judge);
     let result = shward_sandbox::run(plan, sandbox)?;
     let (exit_code, signal) = match result.exit {
         Exit::Exited(code) => (Some(code), None),
@@ -368,6 +404,7 @@ fn execute(
         truncated: result.stdout.truncated || result.stderr.truncated,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
         moved_aside: Vec::new(),
+        gate: programs.map(Programs::report),
         stdout: result.stdout,
         stderr: result.stderr,
     };

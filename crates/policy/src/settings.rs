@@ -140,6 +140,39 @@ pub enum DirectoryPolicy {
     Listed,
 }
 
+/// What becomes of the programs that start inside a run. The later the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ExecGate {
+    /// Nobody looks at them; the sandbox alone holds them.
+    #[default]
+    Off,
+    /// They are recorded.
+    Observe,
+    /// They are recorded, and each is judged by the policy on what it really is, before it runs.
+    Enforce,
+}
+
+impl ExecGate {
+    /// Every mode.
+    pub const ALL: [Self; 3] = [Self::Off, Self::Observe, Self::Enforce];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Observe => "observe",
+            Self::Enforce => "enforce",
+        }
+    }
+
+    /// The mode of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
 /// The decision of a built-in check, as a file sets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckSetting {
@@ -382,6 +415,8 @@ settings! {
     network_allow: Vec<String>, "network.allow";
     /// Guarantees of the sandbox that a run may be without where the machine lacks them.
     accept_missing: Vec<String>, "sandbox.accept-missing";
+    /// What becomes of the programs that start inside a run.
+    exec_gate: ExecGate, "limits.exec-gate";
     /// The program that is asked about what is asked.
     gatekeeper_program: String, "gatekeeper.program";
     /// Its arguments.

@@ -6,7 +6,9 @@
 use crate::compiled::Compiled;
 use crate::decision::Decision;
 use crate::policy::{Part, Policy};
-use crate::settings::{Binary, NameMatch, Risky, Set, Settings, Shell, Skips, TimeoutClass, Unlisted};
+use crate::settings::{
+    Binary, ExecGate, NameMatch, Risky, Set, Settings, Shell, Skips, TimeoutClass, Unlisted,
+};
 use crate::timeout::DEFAULT_TIMEOUT;
 use std::collections::HashSet;
 
@@ -104,6 +106,13 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
     ] {
         c.at_most(what, !child, !parent, "is stricter in the parent");
     }
+    let gate = |set: Option<&Set<ExecGate>>| std::cmp::Reverse(value(set, ExecGate::Off));
+    c.at_most(
+        "limits.exec-gate",
+        gate(a.exec_gate.as_ref()),
+        gate(b.exec_gate.as_ref()),
+        "is stricter in the parent",
+    );
     if value(a.by_tier.as_ref(), false) != value(b.by_tier.as_ref(), false) {
         c.wider("decide-by", "decides by another measure than the parent");
     }

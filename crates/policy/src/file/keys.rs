@@ -166,6 +166,12 @@ const LIMITS: &[Key] = &[
         "What happens beyond: the rest is dropped, or the run is killed.",
     ),
     key(
+        "exec-gate",
+        Kind::Word(&["off", "observe", "enforce"]),
+        r#""observe""#,
+        "What becomes of the programs that start inside a run: nothing, they are recorded, or each is judged by this policy before it runs. A caller may ask for more, not for less.",
+    ),
+    key(
         "memory",
         Kind::Number(1 << 20, 1 << 50),
         "4294967296",

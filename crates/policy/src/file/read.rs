@@ -5,8 +5,8 @@ use super::{Source, check};
 use crate::decision::{Decision, Tier};
 use crate::reach::Destination;
 use crate::settings::{
-    Binary, CheckSetting, DirectoryPolicy, EnvironmentPolicy, Layer, NameMatch, Origin, Positional, Rate,
-    RatePer, Risky, Set, Settings, Shell, Skips, TierPattern, TimeoutClass, Unlisted,
+    Binary, CheckSetting, DirectoryPolicy, EnvironmentPolicy, ExecGate, Layer, NameMatch, Origin, Positional,
+    Rate, RatePer, Risky, Set, Settings, Shell, Skips, TierPattern, TimeoutClass, Unlisted,
 };
 use regex_lite::{Regex, RegexBuilder};
 use std::sync::Arc;
@@ -170,6 +170,8 @@ impl<'s> Reader<'s> {
             processor: self.number(inner("limits", "processor")),
             network_allow: self.text_list(inner("network", "allow")),
             accept_missing: self.text_list(inner("sandbox", "accept-missing")),
+            exec_gate: self
+                .word(inner("limits", "exec-gate"), &ExecGate::ALL.map(|mode| (mode.name(), mode))),
             gatekeeper_program: self.map(inner("gatekeeper", "program"), |v| v.as_str().map(str::to_owned)),
             gatekeeper_arguments: self.text_list(inner("gatekeeper", "arguments")),
             gatekeeper_address: self.map(inner("gatekeeper", "address"), |v| v.as_str().map(str::to_owned)),

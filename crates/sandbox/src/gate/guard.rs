@@ -36,6 +36,9 @@ impl Gate<'_> {
         if let Some(only) = self.only
             && (exec.nameless || !only.contains(&exec.identity) || self.loads_more(exec))
         {
+            if let Some(judge) = self.judge {
+                judge.unlisted(exec);
+            }
             return Ruling::Deny;
         }
         self.judge.map_or(Ruling::Allow, |judge| judge.judge(exec))

@@ -64,6 +64,12 @@ pub trait Judge: Sync {
     /// microseconds.
     fn judge(&self, exec: &Exec) -> Ruling;
 
+    /// Told of a program that is killed because it is not on the list of those that may be executed
+    /// ([`allow_exec`](crate::Confinement::allow_exec)); it is not judged.
+    fn unlisted(&self, exec: &Exec) {
+        let _ = exec;
+    }
+
     /// Called on a second thread, one question at a time, for what [`judge`](Self::judge) wants asked: whether it may run.
     /// The run ends only after a call that is under way has returned, even when the sandbox was killed meanwhile.
     fn answer(&self, exec: &Exec) -> bool {

@@ -1,0 +1,283 @@
+//! The programs that start inside a run, judged by the policy that the run was judged by.
+//!
+//! The verdict on a command covers the programs that it was predicted to start, with the arguments that were predicted. Whatever
+//! else starts (make's recipes, a package's scripts, what a test runs) is judged on its own, as a contained argument list, when
+//! the kernel has loaded it and before it runs. What is asked about waits for the same people and models as the command did.
+//!
+//! The judge goes by the file that is executed. The zeroth argument is only believed where it leads to that file: programs of
+//! many names (busybox) go by it, and anybody may say anything there.
+
+mod predicted;
+mod report;
+
+pub(crate) use predicted::{Pinned, Predicted};
+pub use report::{GateReport, ProgramReport, StoppedReport};
+
+use crate::review::Circumstances;
+use crate::run::permissions;
+use crate::{Action, BadRequest, Checked, Firewall, Machine, Request, RunOptions};
+use bumpalo::Bump;
+use report::Seen;
+use shward_analysis::Source;
+use shward_policy::settings::ExecGate;
+use shward_policy::{Decision, Grant, carries_code};
+use shward_sandbox::{Exec, Identity, Judge, Ruling};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Bytes of arguments that are judged; more is denied. As much as a command may have.
+const MAX_ARGUMENTS: usize = crate::MAX_COMMAND;
+
+/// The run whose programs are judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gated<'f> {
+    pub(crate) firewall: &'f Firewall,
+    pub(crate) request: &'f Request,
+    pub(crate) options: &'f RunOptions,
+    pub(crate) timeout: Duration,
+    /// The environment that the command was given.
+    pub(crate) environment: &'f [(Vec<u8>, Vec<u8>)],
+}
+
+/// The judge of a run's programs.
+pub(crate) struct Programs<'f> {
+    run: Gated<'f>,
+    world: &'f Machine,
+    /// The command's own program; `None` for a script, whose interpreter is what is executed.
+    own: Option<Pinned>,
+    /// What the verdict covers.
+    predicted: Vec<Predicted>,
+    seen: Mutex<Seen>,
+}
+
+/// A decision on a program, with the reason if it is not to run.
+struct Found {
+    decision: Decision,
+    rule: String,
+    message: String,
+}
+
+impl Found {
+    fn allow() -> Self {
+        Self { decision: Decision::Allow, rule: String::new(), message: String::new() }
+    }
+
+    fn deny(rule: &str, message: &str) -> Self {
+        Self { decision: Decision::Deny, rule: rule.to_owned(), message: message.to_owned() }
+    }
+
+    fn new(checked: &Checked) -> Self {
+        let first = checked.findings.first();
+        Self {
+            decision: checked.decision,
+            rule: first.map(|f| f.rule.clone()).unwrap_or_default(),
+            message: first.map(|f| f.message.clone()).unwrap_or_default(),
+        }
+    }
+
+    fn stricter(self, other: Self) -> Self {
+        if other.decision > self.decision { other } else { self }
+    }
+}
+
+impl<'f> Programs<'f> {
+    /// A judge for a run.
+    pub(crate) fn new(
+        run: Gated<'f>,
+        world: &'f Machine,
+        own: Option<Pinned>,
+        predicted: Vec<Predicted>,
+    ) -> Self {
+        Self { run, world, own, predicted, seen: Mutex::new(Seen::new(run.options.gate)) }
+    }
+
+    /// What was seen, after the run.
+    pub(crate) fn report(self) -> GateReport {
+        self.seen.into_inner().unwrap_or_else(PoisonError::into_inner).report()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, exec: &Exec, first: bool) -> Found {
+        if first {
+            return match &self.own {
+                Some(own) if !own.is(exec, &self.run.request.workspace) => Found::deny(
+                    "gate-replaced",
+                    "The program was replaced after it was checked. Run the command again.",
+                ),
+                _ => Found::allow(),
+            };
+        }
+        if exec.nameless {
+            return Found::deny(
+                "gate-nameless",
+                "A program without a file (in memory, or deleted) cannot be judged. Run programs from files.",
+            );
+        }
+        if exec.arguments.iter().map(|a| a.len() + 1).sum::<usize>() > MAX_ARGUMENTS {
+            return Found::deny(
+                "gate-too-long",
+                "The arguments are too long to be judged. Pass them in a file.",
+            );
+        }
+        let changed = self.changed(exec);
+        if self.predicted.iter().any(|p| p.covers(exec, &changed, &self.run.request.workspace)) {
+            return Found::allow();
+        }
+        let Some(arguments) = arguments(exec) else {
+            return Found::deny(
+                "gate-loader",
+                "The dynamic loader was started as a program, in a way that hides what it runs. Start the program itself.",
+            );
+        };
+        let mut found = self.judged(exec, &words(&changed, &arguments));
+        if exec.is_loader() || self.is_honest(exec) {
+            return found;
+        }
+        // Some programs go by the name that they are called by.
+        if let Some(called) =
+            exec.arguments.first().map(|name| base(name)).filter(|called| !called.is_empty())
+        {
+            let renamed: Vec<&OsStr> =
+                [called].into_iter().chain(arguments.iter().skip(1).map(|a| &**a)).collect();
+            found = found.stricter(self.judged(exec, &words(&changed, &renamed)));
+        }
+        found
+    }
+
+    /// The verdict on an argument list.
+    fn judged(&self, exec: &Exec, words: &[&[u8]]) -> Found {
+        let arena = Bump::new();
+        let source = Source::Argv(words);
+        let judged =
+            self.run.firewall.judge_source(&arena, source, self.run.request, &exec.cwd, self.world, true);
+        match judged.verdict.decision() {
+            Decision::Allow => Found::allow(),
+            Decision::Ask | Decision::Deny => Found::new(&Checked::new(&judged.verdict)),
+        }
+    }
+
+    /// Variables that can carry code and are not as the command got them, each as `NAME=value`.
+    fn changed<'e>(&self, exec: &'e Exec) -> Vec<&'e [u8]> {
+        let given =
+            |name: &[u8], value: &[u8]| self.run.environment.iter().any(|(n, v)| n == name && v == value);
+        let entries = exec.environment.iter().map(|entry| entry.as_bytes());
+        entries
+            .filter(|entry| {
+                split(entry).is_some_and(|(name, value)| {
+                    !given(name, value) && carries_code(&String::from_utf8_lossy(name))
+                })
+            })
+            .collect()
+    }
+
+    /// Whether the zeroth argument leads to the file that is executed.
+    fn is_honest(&self, exec: &Exec) -> bool {
+        let Some(name) = exec.arguments.first() else { return false };
+        let is = |path: &Path| Identity::of(path).is_ok_and(|found| found == exec.identity);
+        if name.as_bytes().contains(&b'/') {
+            return is(&exec.cwd.join(name));
+        }
+        let search = exec.variable("PATH").unwrap_or_default();
+        search.split(|&b| b == b':').any(|directory| is(&Path::new(OsStr::from_bytes(directory)).join(name)))
+    }
+
+    /// What came of asking about a program.
+    fn settled(&self, request: &Request) -> Result<Checked, BadRequest> {
+        let permits = |grant: &Grant| permissions(request, grant, self.run.options, self.run.timeout);
+        let around = Circumstances {
+            request,
+            contained: true,
+            environment: self.run.environment,
+            permits: Some(&permits),
+        };
+        let arena = Bump::new();
+        let Action::Argv(argv) = &request.action else { return Err(BadRequest::Empty) };
+        let words: Vec<&[u8]> = argv.iter().map(String::as_bytes).collect();
+        let judge = || {
+            let source = Source::Argv(&words);
+            Ok(self.run.firewall.judge_source(&arena, source, request, &request.cwd, self.world, true))
+        };
+        self.run.firewall.settle(&around, judge).map(|settled| settled.checked)
+    }
+
+    /// The request for a program, as a person is asked about it; `None` when it cannot be told in words.
+    fn request_for(&self, exec: &Exec) -> Option<Request> {
+        let changed = self.changed(exec);
+        let arguments = arguments(exec)?;
+        let words = words(&changed, &arguments);
+        let words: Option<Vec<String>> =
+            words.into_iter().map(|word| String::from_utf8(word.to_vec()).ok()).collect();
+        Some(Request { action: Action::Argv(words?), cwd: exec.cwd.clone(), ..self.run.request.clone() })
+    }
+}
+
+/// The argument list with the program by its file; of the dynamic loader, that of the program that it runs.
+fn arguments(exec: &Exec) -> Option<Vec<&OsStr>> {
+    let given = exec.arguments.iter().map(OsString::as_os_str);
+    if exec.is_loader() {
+        let run: Vec<&OsStr> = given.skip(1).collect();
+        // Options of the loader can name libraries to load first.
+        return run.first().is_some_and(|program| !program.as_bytes().starts_with(b"-")).then_some(run);
+    }
+    Some([exec.program.as_os_str()].into_iter().chain(given.skip(1)).collect())
+}
+
+/// An argument list for the analysis, with variables in front as env(1) takes them.
+fn words<'w>(changed: &[&'w [u8]], arguments: &[&'w OsStr]) -> Vec<&'w [u8]> {
+    let env: &[&[u8]] = if changed.is_empty() { &[] } else { &[b"env"] };
+    [env, changed].concat().into_iter().chain(arguments.iter().map(|word| word.as_bytes())).collect()
+}
+
+/// Name and value of an entry of an environment.
+fn split(entry: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (name, value) = entry.split_at(entry.iter().position(|&byte| byte == b'=')?);
+    Some((name, value.get(1..)?))
+}
+
+fn base(name: &OsStr) -> &OsStr {
+    Path::new(name).file_name().unwrap_or_default()
+}
+
+impl Judge for Programs<'_> {
+    fn judge(&self, exec: &Exec) -> Ruling {
+        let first = self.seen().add(exec);
+        if self.run.options.gate != ExecGate::Enforce {
+            return Ruling::Allow;
+        }
+        let found = self.find(exec, first);
+        match found.decision {
+            Decision::Allow => Ruling::Allow,
+            Decision::Ask => Ruling::Ask,
+            Decision::Deny => {
+                self.seen().stop(exec, found.rule, found.message);
+                Ruling::Deny
+            }
+        }
+    }
+
+    fn unlisted(&self, exec: &Exec) {
+        let mut seen = self.seen();
+        seen.add(exec);
+        let message = "This program is not among those that may be executed (--allow-exec). Use one of them.";
+        seen.stop(exec, "gate-unlisted".to_owned(), message.to_owned());
+    }
+
+    fn answer(&self, exec: &Exec) -> bool {
+        let found = match self.request_for(exec) {
+            None => Found::deny("gate-unreadable", "Nobody can be asked about arguments that are not text."),
+            Some(request) => match self.settled(&request) {
+                Ok(checked) if checked.decision == Decision::Allow => return true,
+                Ok(checked) => Found::new(&checked),
+                Err(error) => Found::deny("gate-unreadable", &error.to_string()),
+            },
+        };
+        self.seen().stop(exec, found.rule, found.message);
+        false
+    }
+}

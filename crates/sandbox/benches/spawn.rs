@@ -1,0 +1,161 @@
+//! `cargo bench -p shward-sandbox --bench spawn`: what a sandbox adds to starting a program, and the exec gate to every
+//! program inside, as ratios against the same work beside it: one process, one after the other in turn, with 200 MB of its own
+//! memory in use. As root everything is done as user 65534.
+//!
+//! The first quartile is told besides the median: on a machine that does other things too, it is the steadier of the two.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::exit,
+    reason = "a bench reports to whoever started it"
+)]
+
+use shward_sandbox::{Confinement, Exec, Exit, Judge, Options, Ruling, run};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const NOBODY: u32 = 65534;
+const MEMORY: usize = 200 << 20;
+
+struct AllowAll;
+
+impl Judge for AllowAll {
+    fn judge(&self, _: &Exec) -> Ruling {
+        Ruling::Allow
+    }
+}
+
+fn main() {
+    // SAFETY: no preconditions.
+    if unsafe { libc::geteuid() } == 0 {
+        std::process::exit(as_nobody());
+    }
+    let mut memory = vec![1u8; MEMORY];
+    memory.iter_mut().step_by(4096).for_each(|byte| *byte = byte.wrapping_add(1));
+    let place = tempfile::Builder::new().permissions(PermissionsExt::from_mode(0o755)).tempdir().unwrap();
+    let workspace = place.path().canonicalize().unwrap();
+    spawns(&workspace);
+    gates(&workspace);
+    std::hint::black_box(memory);
+}
+
+/// The bench again, from a copy that everybody can read.
+fn as_nobody() -> i32 {
+    let place = tempfile::Builder::new().permissions(PermissionsExt::from_mode(0o755)).tempdir().unwrap();
+    let program = place.path().join("bench");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let done = Command::new(&program).uid(NOBODY).gid(NOBODY).current_dir("/").env("TMPDIR", "/tmp").status();
+    done.unwrap().code().unwrap_or(1)
+}
+
+/// Does each in turn, `rounds` times, and tells quartile and median in microseconds.
+fn measure(rounds: usize, work: &mut [(&str, &mut dyn FnMut())]) -> Vec<(f64, f64)> {
+    let mut times = vec![Vec::with_capacity(rounds); work.len()];
+    for round in 0..=rounds {
+        for ((_, action), times) in work.iter_mut().zip(&mut times) {
+            let start = Instant::now();
+            action();
+            // The first round warms everything up.
+            if round > 0 {
+                times.push(start.elapsed());
+            }
+        }
+    }
+    let micros = |time: &Duration| time.as_secs_f64() * 1e6;
+    times
+        .iter_mut()
+        .map(|times| {
+            times.sort();
+            let at = |part: usize| times.get(times.len() * part / 4).map_or(0.0, micros);
+            (at(1), at(2))
+        })
+        .collect()
+}
+
+fn plain() {
+    let quiet = || Stdio::null();
+    let done = Command::new("/bin/true").env_clear().stdin(quiet()).stdout(quiet()).stderr(quiet()).status();
+    assert!(done.unwrap().success());
+}
+
+fn workspace_write(workspace: &Path) -> Confinement {
+    Confinement::new("/bin/true", workspace)
+        .variable("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .variable("HOME", "/tmp")
+        .variable("LC_ALL", "C.UTF-8")
+        .writable(workspace)
+}
+
+fn confined(plan: &shward_sandbox::Plan, judge: Option<&dyn Judge>) {
+    let mut options = Options::default();
+    options.judge = judge;
+    assert_eq!(run(plan, options).unwrap().exit, Exit::Exited(0));
+}
+
+fn spawns(workspace: &Path) {
+    let ours = workspace_write(workspace);
+    let (open, gated) = (ours.prepare().unwrap(), ours.clone().gated().prepare().unwrap());
+    let mut bwrap = Command::new("bwrap");
+    bwrap
+        .args("--ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --bind".split(' '))
+        .args([workspace, workspace]);
+    bwrap.args("--unshare-all --new-session --die-with-parent --clearenv /bin/true".split(' '));
+    bwrap.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let has_bwrap = bwrap.status().is_ok_and(|status| status.success());
+    let mut prepared = || confined(&ours.prepare().unwrap(), None);
+    let mut ready = || confined(&open, None);
+    let mut judged = || confined(&gated, Some(&AllowAll));
+    let mut with_bwrap = || {
+        if has_bwrap {
+            assert!(bwrap.status().unwrap().success());
+        }
+    };
+    let mut work: [(&str, &mut dyn FnMut()); 5] = [
+        ("plain spawn", &mut plain),
+        ("workspace-write", &mut prepared),
+        ("workspace-write, plan kept", &mut ready),
+        ("workspace-write, gated", &mut judged),
+        ("bubblewrap", &mut with_bwrap),
+    ];
+    println!("{:28} {:>12} {:>12} {:>8}", "/bin/true", "quartile", "median", "× plain");
+    let times = measure(400, &mut work);
+    let base = times.first().map_or(1.0, |(quartile, _)| *quartile);
+    for ((name, _), (quartile, median)) in work.iter().zip(&times) {
+        println!("{name:28} {quartile:9.0} µs {median:9.0} µs {:8.2}", quartile / base);
+    }
+}
+
+/// What the gate adds to programs that are started inside.
+fn gates(workspace: &Path) {
+    const STARTS: usize = 200;
+    let source = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint f(int n){return n<2?n:f(n-1)+f(n-2);}\n\
+                  int main(int c,char**v){printf(\"%d\\n\",f(c));return 0;}\n";
+    fs::write(workspace.join("a.c"), source).unwrap();
+    let shell = |script: &str| {
+        Confinement::new("/bin/bash", workspace)
+            .arguments(["bash", "-c", script])
+            .variable("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .writable(workspace)
+    };
+    let loops = shell(&format!("for i in {{1..{STARTS}}}; do /bin/true; done"));
+    let compile = shell("for i in 1 2 3 4 5 6; do cc -O2 -o a a.c || exit; done");
+    println!("\n{:28} {:>12} {:>12} {:>12}", "inside", "free", "gated", "added");
+    for (name, confinement, rounds) in [("200 × /bin/true", loops, 20), ("6 × cc -O2", compile, 12)] {
+        let (free, gated) = (confinement.prepare().unwrap(), confinement.clone().gated().prepare().unwrap());
+        let mut without = || confined(&free, None);
+        let mut with = || confined(&gated, Some(&AllowAll));
+        let times = measure(rounds, &mut [("", &mut without), ("", &mut with)]);
+        let [(free, _), (gated, _)] = times.as_slice() else { continue };
+        let (each, share) = ((gated - free) / STARTS as f64, 100.0 * (gated / free - 1.0));
+        println!(
+            "{name:28} {:9.2} ms {:9.2} ms {share:+9.1} %  ({each:.0} µs each of 200)",
+            free / 1e3,
+            gated / 1e3
+        );
+    }
+}
