@@ -139,11 +139,10 @@ impl Firewall {
         let Settled { judged, checked } = self.settle(&around, judge)?;
         // There is no grant for what is denied, whatever anybody answers.
         let granted = judged.verdict.grant().filter(|_| checked.decision == Decision::Allow);
-        let ready =
-            match granted.map(|g| self.prepare(request, g, options, &environment)).transpose() {
-                Ok(ready) => ready,
-                Err(error) => return Err(self.not_started(request, &checked, error)?),
-            };
+        let ready = match granted.map(|g| self.prepare(request, g, options, &environment)).transpose() {
+            Ok(ready) => ready,
+            Err(error) => return Err(self.not_started(request, &checked, error)?),
+        };
         let ready = match ready.map(|ready| self.tested(options.containment).map(|()| ready)).transpose() {
             Ok(ready) => ready,
             Err(error) => return Err(self.not_started(request, &checked, error)?),
