@@ -84,7 +84,7 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
         uses.extend(share.iter().map(|field| Use { role: item.role, field: *field }));
         if let Some(place) = item.default
             && share.is_empty()
-            && recursive(scan)
+            && (recursive(scan) || item.role == Role::WriteBelow)
             && !elsewhere
         {
             let field = values::field(run.arena(), place.as_bytes(), Origins::LITERAL, run.call.span);

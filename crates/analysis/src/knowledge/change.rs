@@ -20,7 +20,8 @@ pub(super) fn change<'a>(
 ) {
     let Use { role, field } = each;
     match role {
-        Role::Write if field.known() == Some(b"-") => {}
+        // Standard output; only tee takes it for a file's name (POSIX tee).
+        Role::Write if field.known() == Some(b"-") && run.name != "tee" => {}
         Role::Dest => destination(run, flow, scan, uses, field, WriteMode::Replace),
         Role::DestLink => destination(run, flow, scan, uses, field, WriteMode::Create),
         Role::Metadata("mode") => {

@@ -10,8 +10,8 @@ use super::languages::NOT_OF_THE_PROJECT;
 use super::run::Run;
 use super::values;
 use super::words::Role;
-use crate::effect::{EffectKind, Scope};
-use crate::value::{Field, Origins, Stream};
+use crate::effect::{EffectKind, Scope, Unknown};
+use crate::value::{Field, Origins, Stream, Value};
 
 /// Records what runs besides the workspace's own code, if `code:project` is among the effects from `first` on.
 pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize) {
@@ -22,6 +22,9 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize)
     if run.session.cwd().is_some() {
         let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
         outside(run, &here);
+    } else if run.target(&Value::text(run.arena(), b".", Origins::LITERAL), false).scope == Scope::Unknown {
+        // Whose files they are is not known then.
+        run.not_understood(Unknown::Construct("code of a directory that is not known"), run.call.span);
     }
     for each in uses {
         match each.role {

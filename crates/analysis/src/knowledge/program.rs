@@ -6,7 +6,7 @@ use super::tables::{self, Program};
 use super::values;
 use crate::effect::{Covers, EffectKind, Rest, Scope, Target};
 use crate::session::{Call, Reentry, Session};
-use crate::value::{Field, Origins, Stream};
+use crate::value::{Field, Origins, Stream, Value};
 use shward_syntax::Dialect;
 
 /// What a command word leads to.
@@ -77,7 +77,10 @@ pub(super) fn find<'a>(
 ) -> Found<'a> {
     if !text.contains(&b'/') {
         return match described(text) {
-            Some((name, program)) => Found::Described(name, program),
+            Some((name, program)) => {
+                shadowed(session, word, text);
+                Found::Described(name, program)
+            }
             None => {
                 let target = Target {
                     path: text,
@@ -130,6 +133,24 @@ pub(super) fn find<'a>(
         // A file of this name may be that program: its effects count as well.
         Some((name, program)) => Found::Described(name, program),
         None => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
+    }
+}
+
+/// Programs that a shell has in itself, so that no file of their name is run.
+const BUILTIN: [&[u8]; 8] = [b"echo", b"printf", b"test", b"[", b"true", b"false", b"pwd", b"kill"];
+
+/// Records the execution of the file that a name leads to, where the search path leads into places that the agent may
+/// write: a program of the project's own, or one that anybody may have put there. A search path that the command sets
+/// itself is judged where it is set.
+fn shadowed<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, text: &'a [u8]) {
+    if BUILTIN.contains(&text) || session.variable(b"PATH").is_some() {
+        return;
+    }
+    let Some(Some(file)) = session.world().program(text) else { return };
+    let file = session.arena().alloc_slice_copy(&file);
+    let target = session.target(&Value::text(session.arena(), file, Origins::LITERAL));
+    if matches!(target.scope, Scope::Workspace | Scope::Product | Scope::Repository | Scope::Temp) {
+        session.emit(EffectKind::Execute { target, origin: Origins::FILE }, word.span, certainty(word));
     }
 }
 

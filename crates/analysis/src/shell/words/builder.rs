@@ -62,6 +62,8 @@ pub(in crate::shell) struct Builder<'a> {
     /// The current field exists even if it is empty.
     started: bool,
     many: bool,
+    /// The current field may turn out not to be there, so that what follows joins the one before.
+    hanging: bool,
     after_space: bool,
     origins: Origins,
     fields: Vec<Field<'a>>,
@@ -83,6 +85,7 @@ impl<'a> Builder<'a> {
             kinds: Vec::new(),
             started: false,
             many: false,
+            hanging: false,
             after_space: false,
             origins: Origins::NONE,
             fields: Vec::new(),
@@ -114,6 +117,7 @@ impl<'a> Builder<'a> {
         self.kinds.clear();
         self.started = false;
         self.many = false;
+        self.hanging = false;
         self.origins = Origins::NONE;
     }
 
@@ -123,6 +127,10 @@ impl<'a> Builder<'a> {
     }
 
     fn add(&mut self, text: &[u8], kind: Kind) {
+        if self.hanging && !text.is_empty() {
+            self.hanging = false;
+            self.loosen();
+        }
         self.bytes.extend_from_slice(text);
         self.kinds.resize(self.bytes.len(), kind);
         if !text.is_empty() {
@@ -288,12 +296,32 @@ impl<'a> Builder<'a> {
                 return;
             }
         }
+        // What stands before joins the first element that is there.
+        let mut joins = self.started;
         for (index, element) in elements.iter().enumerate() {
             if index > 0 && (quoted || self.started) {
                 self.end_field();
             }
-            self.value(&element.value, quoted);
-            self.many |= element.many;
+            if joins && index > 0 {
+                self.unknown(quoted, element.value.origins);
+                self.many = true;
+            } else {
+                self.value(&element.value, quoted);
+                self.many |= element.many;
+            }
+            joins &= element.many;
+        }
+        self.hanging = elements.len() > 1 && elements.last().is_some_and(|last| last.many);
+    }
+
+    /// What follows may join any of the fields before that are surely there, the last one first.
+    fn loosen(&mut self) {
+        for field in self.fields.iter_mut().rev() {
+            let there = !field.many;
+            *field = Field { value: Value::unknown(field.value.origins), many: true, ..*field };
+            if there {
+                break;
+            }
         }
     }
 

@@ -1,0 +1,62 @@
+//! Programs that the machine's search path finds where the agent may write.
+
+mod short;
+
+use bumpalo::Bump;
+use short::{CWD, HOME, short};
+use shward_analysis::{
+    Effect, EffectKind, Endpoint, FileKind, Request, Rest, Scope, Source, Target, World, WriteMode, analyze,
+};
+use std::borrow::Cow;
+
+/// A machine on which every program lies in this directory.
+struct Programs(&'static str);
+
+impl World for Programs {
+    fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+        None
+    }
+
+    fn canonical(&self, _: &[u8]) -> Option<Cow<'_, [u8]>> {
+        None
+    }
+
+    fn kind(&self, _: &[u8]) -> FileKind {
+        FileKind::Unknown
+    }
+
+    fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+        Some(Some(Cow::Owned([self.0.as_bytes(), b"/", name].concat())))
+    }
+
+    fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
+        None
+    }
+}
+
+fn effects(directory: &'static str, command: &str) -> Vec<String> {
+    let arena = Bump::new();
+    let request = Request {
+        source: Source::Command(command.as_bytes()),
+        cwd: CWD.as_bytes(),
+        workspace: CWD.as_bytes(),
+        home: HOME.as_bytes(),
+        dialect: shward_syntax::Dialect::Bash,
+    };
+    short(analyze(&arena, &request, &Programs(directory)).effects)
+}
+
+#[test]
+fn what_a_name_leads_to_is_executed() {
+    for (directory, command, expected) in [
+        ("/usr/bin", "ls", &["list:."][..]),
+        ("/tmp/bin", "ls", &["exec:/tmp/bin/ls", "list:."]),
+        ("/tmp/bin", "echo a", &[]),
+        // The script's own search path is judged where it is set.
+        ("/tmp/bin", "export PATH=/usr/bin; ls", &["list:."]),
+    ] {
+        assert_eq!(effects(directory, command), expected, "{directory}: {command}");
+    }
+    let own = effects(".venv/bin", "wc -l a");
+    assert!(own.iter().any(|effect| effect.starts_with("exec:")) && own.len() == 2, "{own:?}");
+}
