@@ -16,6 +16,8 @@ pub(crate) struct Call<'a> {
     pub(crate) argv: &'a [Field<'a>],
     /// What it gets on standard input.
     pub(crate) stdin: Stream<'a>,
+    /// That is what another command of the pipeline writes.
+    pub(crate) piped: bool,
     /// The simple command that starts it.
     pub(crate) span: Span,
 }

@@ -31,8 +31,13 @@ impl Origins {
     pub const UNKNOWN: Self = Self(1 << 8);
     /// Names of files, each of which is or lies below a place that the plan already lists or reads (`find`, `grep -l`).
     pub const NAMES: Self = Self(1 << 9);
+    /// Variables of the environment among which credentials are: one whose name says so, or all of them. Text of this
+    /// origin has [`ENVIRONMENT`](Self::ENVIRONMENT) as well.
+    pub const CREDENTIAL: Self = Self(1 << 10);
+    /// The whole environment.
+    pub const ALL_VARIABLES: Self = Self::ENVIRONMENT.union(Self::CREDENTIAL);
 
-    const LABELS: [(Self, &'static str); 10] = [
+    const LABELS: [(Self, &'static str); 11] = [
         (Self::LITERAL, "literal"),
         (Self::FILE, "file"),
         (Self::SECRET, "secret"),
@@ -43,7 +48,14 @@ impl Origins {
         (Self::WRITTEN, "written"),
         (Self::UNKNOWN, "unknown"),
         (Self::NAMES, "names"),
+        (Self::CREDENTIAL, "credential"),
     ];
+
+    /// The origin of what a variable of the environment holds.
+    #[must_use]
+    pub fn of_variable(name: &[u8]) -> Self {
+        if names_credential(name) { Self::ALL_VARIABLES } else { Self::ENVIRONMENT }
+    }
 
     /// Every origin of both.
     #[must_use]
@@ -215,4 +227,22 @@ impl<'a> Stream<'a> {
     pub const fn known(text: &'a [u8], origins: Origins, source: Span) -> Self {
         Self { text: Some(text), origins, source: Some(source) }
     }
+}
+
+/// Whether a variable of such a name holds a credential.
+pub(crate) fn names_credential(name: &[u8]) -> bool {
+    const PARTS: [&[u8]; 10] = [
+        b"KEY",
+        b"TOKEN",
+        b"SECRET",
+        b"PASS",
+        b"CREDENTIAL",
+        b"AUTH",
+        b"COOKIE",
+        b"SESSION",
+        b"PRIVATE",
+        b"DSN",
+    ];
+    PARTS.iter().any(|part| name.windows(part.len()).any(|w| w.eq_ignore_ascii_case(part)))
+        && !matches!(name, b"XDG_SESSION_TYPE" | b"DESKTOP_SESSION" | b"XDG_SESSION_ID")
 }

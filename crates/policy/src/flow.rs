@@ -22,8 +22,9 @@ pub(crate) struct Flow {
 }
 
 /// Origins, the one that weighs most first.
-const BY_WEIGHT: [Origins; 7] = [
+const BY_WEIGHT: [Origins; 8] = [
     Origins::SECRET,
+    Origins::CREDENTIAL,
     Origins::ENVIRONMENT,
     Origins::NETWORK,
     Origins::DECODED,
@@ -121,7 +122,7 @@ fn brings(effect: &Effect<'_>, origin: Origins) -> bool {
     match &effect.kind {
         EffectKind::Read { target } => match target.scope {
             Scope::Secret => origin == Origins::SECRET,
-            Scope::Environment => origin == Origins::ENVIRONMENT || origin == Origins::SECRET,
+            Scope::Environment => Origins::ALL_VARIABLES.union(Origins::SECRET).contains(origin),
             Scope::Harmless => false,
             _ => origin == Origins::FILE,
         },

@@ -194,6 +194,12 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
             "decoded-text",
         ),
         (
+            EffectKind::Code { language: "shell", text: Some(b"ls"), origin: Origins::LITERAL, source: None },
+            Ask,
+            Allow,
+            "piped-text",
+        ),
+        (
             EffectKind::Code { language: "lua", text: Some(b"w('/etc/cron.d/x')"), origin: Origins::LITERAL, source: None },
             Deny,
             Deny,
@@ -210,7 +216,8 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (connect("example.com", Origins::FILE), Ask, Ask, "data-sent"),
         (connect("example.com", Origins::WRITTEN), Ask, Allow, "network"),
         (connect("example.com", Origins::SECRET), Deny, Deny, "secret-sent"),
-        (connect("example.com", Origins::ENVIRONMENT), Deny, Deny, "environment-sent"),
+        (connect("example.com", Origins::ALL_VARIABLES), Deny, Deny, "environment-sent"),
+        (connect("example.com", Origins::ENVIRONMENT), Ask, Ask, "data-sent"),
         (connect("localhost", Origins::FILE), Allow, Allow, ""),
         (connect("localhost", Origins::SECRET), Deny, Deny, "secret-sent"),
         (connect("169.254.169.254", Origins::NONE), Deny, Deny, "metadata-service"),

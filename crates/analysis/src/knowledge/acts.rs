@@ -86,6 +86,10 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
             run.does(EffectKind::Connect { endpoint, sends, source }, span);
         }
         Act::Listen => run.does(EffectKind::Listen { endpoint: crate::effect::Endpoint::UNKNOWN }, span),
+        Act::ListenLocally => {
+            let endpoint = super::endpoint::host(Some(b"localhost"), None, b"");
+            run.does(EffectKind::Listen { endpoint }, span);
+        }
         Act::Send => {
             // What is sent and comes from no argument is something of the project.
             let read = flow.origins.without(Origins::LITERAL);
@@ -99,7 +103,7 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
         Act::Vcs(action) => run.does(EffectKind::Vcs { action }, span),
         Act::Remote(action, service) => run.does(EffectKind::Remote { action, service }, span),
         Act::Environment => {
-            flow.origins = flow.origins | Origins::ENVIRONMENT;
+            flow.origins = flow.origins | Origins::ALL_VARIABLES;
             run.does(EffectKind::Read { target: anywhere(Scope::Environment) }, span);
         }
         Act::Secret => {

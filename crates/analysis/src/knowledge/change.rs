@@ -26,10 +26,16 @@ pub(super) fn change<'a>(
         Role::DestLink => destination(run, flow, scan, uses, field, WriteMode::Create),
         Role::Metadata("mode") => {
             let target = run.target(&field.value, flow.tree);
-            let what = new_mode(run.name, uses);
+            let what = uses.iter().find(|u| u.role == Role::Mode).map_or("mode", |u| given_by(&u.field));
             run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
         }
         Role::Setting => setting(run, scan, field),
+        Role::Mode => {
+            let changes = uses.iter().any(|u| matches!(u.role, Role::Metadata(_)));
+            if !changes && given_by(field) == "setuid" {
+                run.does(EffectKind::Privilege { what: "setuid" }, field.span);
+            }
+        }
         Role::Process => {
             let what = match field.known() {
                 Some(b"-1") => "all",
@@ -155,9 +161,8 @@ pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>]) {
 }
 
 /// Which kind of change a mode is, if it is one that gives rights away.
-pub(super) fn new_mode(program: &str, uses: &[Use<'_>]) -> &'static str {
-    let Some(mode) = uses.iter().find(|u| u.role == Role::Text && program == "chmod") else { return "mode" };
-    let Some(text) = mode.field.known() else { return "setuid" };
+fn given_by(mode: &Field<'_>) -> &'static str {
+    let Some(text) = mode.known() else { return "setuid" };
     if text.iter().all(u8::is_ascii_digit) {
         let digit = |from_end: usize| {
             text.len().checked_sub(from_end).and_then(|at| text.get(at)).map_or(0, |b| b - b'0')

@@ -1,7 +1,7 @@
 //! Where a host name, address or URL leads.
 
 use crate::effect::Endpoint;
-use crate::value::Value;
+use crate::value::{Origins, Value};
 
 /// The endpoint that a value names: `scheme://[user@]host[:port]/…`, `[user@]host[:port]`, `[user@]host:path`.
 pub(crate) fn of<'a>(value: &Value<'a>) -> Endpoint<'a> {
@@ -12,8 +12,13 @@ pub(crate) fn of<'a>(value: &Value<'a>) -> Endpoint<'a> {
         None => (&b""[..], text),
     };
     let end = rest.iter().position(|b| matches!(b, b'/' | b'?' | b'#'));
-    if end.is_none() && known.is_none() {
-        // The host goes on in what is not known, unless its port has begun.
+    // After the colon a variable of the environment is the port; what came from elsewhere may be `x@host` as well.
+    let port_begun = || {
+        let given = Origins::LITERAL.union(Origins::ALL_VARIABLES).contains(value.origins);
+        !scheme.is_empty() && given && rest.ends_with(b":") && !rest.iter().any(|b| matches!(b, b'@' | b'['))
+    };
+    if end.is_none() && known.is_none() && !port_begun() {
+        // The host goes on in what is not known.
         return Endpoint { scheme, ..Endpoint::UNKNOWN };
     }
     let authority = end.and_then(|at| rest.get(..at)).unwrap_or(rest);
@@ -48,7 +53,13 @@ pub(crate) fn is_loopback(host: &[u8]) -> bool {
     let dotted = |rest: &[u8]| !rest.is_empty() && rest.iter().all(|b| b.is_ascii_digit() || *b == b'.');
     host.eq_ignore_ascii_case(b"localhost")
         || host.strip_prefix(b"127.").is_some_and(dotted)
-        || matches!(host, b"::1" | b"0.0.0.0" | b"::" | b"0")
+        || host == b"::1"
+        || is_unspecified(host)
+}
+
+/// The address that stands for every address of this machine.
+pub(crate) fn is_unspecified(host: &[u8]) -> bool {
+    matches!(host, b"0.0.0.0" | b"::" | b"0")
 }
 
 /// A decimal number that fits.

@@ -20,6 +20,10 @@ pub(super) fn collect<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, each: &Use
             flow.sent = flow.sent | field.value.origins;
             false
         }
+        Role::Identify => {
+            flow.sent = flow.sent | field.value.origins.without(Origins::CREDENTIAL);
+            false
+        }
         Role::Download | Role::Connect if field.value.known_prefix().starts_with(b"file://") => {
             let value = values::after(run.arena(), &field.value, b"file://".len());
             flow.origins = flow.origins | run.reads(&Field { value, ..*field }, flow.tree);
@@ -71,7 +75,9 @@ pub(super) fn connect<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, each: &Use<'a>
             );
         }
         Role::Listen => {
-            let endpoint = endpoint::of(&field.value);
+            let mut endpoint = endpoint::of(&field.value);
+            // The unspecified address connects to this machine, but is reached from everywhere.
+            endpoint.loopback &= !endpoint.host.is_some_and(endpoint::is_unspecified);
             run.emit(EffectKind::Listen { endpoint }, field.span, certainty(field));
         }
         _ => {}
@@ -83,7 +89,7 @@ pub(super) fn connect<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, each: &Use<'a>
 pub(super) fn carried(field: &Field<'_>) -> Origins {
     let origins = field.value.origins.without(Origins::LITERAL);
     if field.value.known_prefix().is_empty() {
-        origins.without(Origins::ENVIRONMENT | Origins::FILE)
+        origins.without(Origins::ALL_VARIABLES | Origins::FILE)
     } else {
         origins
     }

@@ -139,6 +139,12 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         let here = scanner.args;
         let Some((arg, rest)) = here.split_first() else { break };
         scanner.args = rest;
+        if level.response_files && arg.value.known_prefix().starts_with(b"@") {
+            let value = values::after(arena, &arg.value, 1);
+            scanner.run.reads(&Field { value, ..*arg }, false);
+            scanner.run.not_understood(Unknown::Construct("arguments that stand in a file"), arg.span);
+            continue;
+        }
         if !options_over {
             if style != Style::Bare && arg.known() == Some(b"--") {
                 options_over = true;

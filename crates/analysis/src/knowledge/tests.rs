@@ -41,7 +41,7 @@ impl<'a> Recorder<'a> {
     }
 
     fn run(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>) -> Stream<'a> {
-        invoke(self, &Call { argv, stdin, span: Span::new(0, 1) })
+        invoke(self, &Call { argv, stdin, piped: false, span: Span::new(0, 1) })
     }
 }
 

@@ -146,7 +146,8 @@ impl<'a> Interpreter<'a, '_> {
             let effects = self.effects.len();
             self.begin_invocation(argv, span, builtin);
             let stdin = self.stdin();
-            let stream = knowledge::invoke(self, &Call { argv, stdin, span });
+            let piped = self.is_piped();
+            let stream = knowledge::invoke(self, &Call { argv, stdin, piped, span });
             if several && output.is_some() {
                 self.drop_repetitions(effects);
             }

@@ -101,7 +101,7 @@ impl<'a> Interpreter<'a, '_> {
             ),
             Obeyed => {
                 known.is_some_and(|text| !text.contains(&b'/'))
-                    || Origins::LITERAL.union(Origins::ENVIRONMENT).contains(value.origins)
+                    || Origins::LITERAL.union(Origins::ALL_VARIABLES).contains(value.origins)
                         && value.known_prefix().is_empty()
                     || matches!(
                         self.place_of(value),
@@ -170,7 +170,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
         }
-        let from_environment = Origins::LITERAL.union(Origins::ENVIRONMENT).contains(value.origins);
+        let from_environment = Origins::LITERAL.union(Origins::ALL_VARIABLES).contains(value.origins);
         let mut project = false;
         let count = entries.len();
         for (index, entry) in entries.iter().enumerate() {

@@ -49,6 +49,8 @@ pub(super) struct Source<'a> {
     pub(super) stream: Stream<'a>,
     /// The path it was opened from, for `source /dev/fd/N`.
     pub(super) name: Option<&'a [u8]>,
+    /// What another command of the pipeline writes.
+    pub(super) piped: bool,
 }
 
 /// All sinks and sources ever opened.
@@ -74,8 +76,19 @@ impl<'a> Io<'a> {
 
     /// Opens a source.
     pub(super) fn open_source(&mut self, stream: Stream<'a>, name: Option<&'a [u8]>) -> u32 {
-        self.sources.push(Source { stream, name });
+        self.sources.push(Source { stream, name, piped: false });
         u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Opens the source at the end of a pipe.
+    pub(super) fn open_pipe(&mut self, stream: Stream<'a>) -> u32 {
+        self.sources.push(Source { stream, name: None, piped: true });
+        u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Whether a source is the end of a pipe.
+    pub(super) fn is_pipe(&self, id: u32) -> bool {
+        self.sources.get(id as usize).is_some_and(|source| source.piped)
     }
 
     /// What a sink is.

@@ -307,7 +307,9 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     /// Runs something with this standard input and returns what it writes to standard output.
     fn captured(&mut self, stdin: Stream<'a>, inner: impl FnOnce(&mut Self)) -> Stream<'a> {
         let [before, ..] = self.state.flow.standard;
-        let source = self.io.open_source(stdin, None);
+        // A program that starts another one hands its own standard input on.
+        let handed_on = self.is_piped() && self.stdin() == stdin;
+        let source = if handed_on { self.io.open_pipe(stdin) } else { self.io.open_source(stdin, None) };
         self.set_standard(0, Port::Source(source));
         let output = self.capturing(inner);
         self.set_standard(0, before);
@@ -339,6 +341,11 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     /// What comes out of standard input. Reading it leaves less of it for others.
     fn stdin(&mut self) -> Stream<'a> {
         self.reads(0)
+    }
+
+    /// Whether standard input is the end of a pipe.
+    fn is_piped(&self) -> bool {
+        matches!(self.state.flow.port(0), Port::Source(id) if self.io.is_pipe(id))
     }
 
     /// What comes out of a descriptor.

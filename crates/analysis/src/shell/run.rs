@@ -87,7 +87,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             if !last {
                 let output = self.io.collected(self.arena, sink);
-                input = Port::Source(self.io.open_source(output, None));
+                input = Port::Source(self.io.open_pipe(output));
             }
         }
         self.state.flow.places.forget_status();

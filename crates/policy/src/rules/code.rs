@@ -175,6 +175,13 @@ pub(super) const RULES: &[Rule] = &[
          command does not see what it does. Write the commands out.",
     )
     .flow(Origins::DECODED),
+    Rule::contain(
+        "piped-text",
+        Two,
+        &[on(Kinds::CODE).what(&["shell"]).and(|s| is_seen(s) && !s.origins().contains(Origins::DECODED))],
+        "Hands text to a shell through a pipe, which executes it. It was judged, but whoever looks for commands sees text \
+         that is printed. Write the commands themselves.",
+    ),
     Rule::deny(
         "miner",
         Four,

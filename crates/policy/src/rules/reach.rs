@@ -42,6 +42,7 @@ fn by_the_shell(subject: &Subject<'_>) -> bool {
 
 /// What is more than the command's own words, be they in a file that it has written.
 const CARRIED: Origins = Origins::FILE
+    .union(Origins::ENVIRONMENT)
     .union(Origins::NETWORK)
     .union(Origins::DECODED)
     .union(Origins::TERMINAL)
@@ -88,10 +89,10 @@ pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "environment-sent",
         Four,
-        &[on(Kinds::CONNECT).from(Origins::ENVIRONMENT).and(|s| s.detail() != "loopback")],
-        "Sends environment variables or facts about this machine{from} to {host}; tokens are among them. Send fixed text.",
+        &[on(Kinds::CONNECT).from(Origins::CREDENTIAL).and(|s| s.detail() != "loopback")],
+        "Sends environment variables{from} to {host}, tokens or passwords among them. Send fixed text.",
     )
-    .flow(Origins::ENVIRONMENT)
+    .flow(Origins::CREDENTIAL)
     .floor(),
     Rule::deny(
         "metadata-service",
@@ -115,7 +116,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::contain(
         "listen",
         Two,
-        &[on(Kinds::LISTEN)],
+        &[on(Kinds::LISTEN).and(|s| s.detail() != "loopback")],
         "Opens a port to which others can connect. Test without a server, or let a person decide.",
     ),
     // Processes.

@@ -77,7 +77,7 @@ pub(super) fn awk<'a>(
             }
             awk::Action::Environment => {
                 run.does(EffectKind::Read { target: anywhere(Scope::Environment) }, span);
-                origins = origins | Origins::ENVIRONMENT;
+                origins = origins | Origins::ALL_VARIABLES;
             }
         }
     }

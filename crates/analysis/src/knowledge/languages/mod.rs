@@ -243,5 +243,13 @@ pub(crate) fn standard_input<'a>(
     if stdin.text.is_some_and(<[u8]>::is_empty) {
         return Stream::EMPTY;
     }
+    if language == "shell"
+        && on.call.piped
+        && stdin.text.is_some()
+        && !stdin.origins.contains(Origins::DECODED)
+    {
+        // It is judged as well, but whoever looks for programs finds the one that prints.
+        hidden(on.session, language, stdin, stdin.source.unwrap_or(span));
+    }
     run(on, language, stdin, arguments, stdin.source.unwrap_or(span))
 }

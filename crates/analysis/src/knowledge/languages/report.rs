@@ -5,7 +5,7 @@ use super::super::run::anywhere;
 use super::super::values;
 use crate::effect::{Certainty, EffectKind, Endpoint, Rest, Scope, Target, WriteMode};
 use crate::session::{Reentry, Session};
-use crate::value::{Field, Origins, Piece, Stream, Value};
+use crate::value::{Field, Origins, Piece, Stream, Value, names_credential};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
@@ -41,7 +41,7 @@ pub(super) struct Report<'s, 'a> {
     pub(super) redirected: bool,
     /// The working directory, once the program has changed it.
     directory: Option<Value<'a>>,
-    connections: Vec<(Endpoint<'a>, bool)>,
+    connections: Vec<(Endpoint<'a>, Sends)>,
     codes: Vec<(&'static str, Origins)>,
     /// What is certainly printed, if all of it is known.
     pub(super) printed: Option<Vec<u8>>,
@@ -255,14 +255,14 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// The whole environment is read.
     pub(super) fn environment(&mut self) {
-        self.read = self.read | Origins::ENVIRONMENT;
+        self.read = self.read | Origins::ALL_VARIABLES;
         self.emit(EffectKind::Read { target: anywhere(Scope::Environment) }, true);
     }
 
     /// A variable of the environment is read. One that may be a secret counts as all of it. `None`: not known which.
     pub(super) fn reads_variable(&mut self, name: Option<&[u8]>) {
         self.read = self.read | Origins::ENVIRONMENT;
-        if name.is_none_or(may_be_secret) {
+        if name.is_none_or(names_credential) {
             self.environment();
         }
     }
@@ -294,7 +294,7 @@ impl<'s, 'a> Report<'s, 'a> {
     }
 
     /// A connection is made, perhaps with data of the program's.
-    pub(super) fn connects(&mut self, endpoint: Endpoint<'a>, sends: bool) {
+    pub(super) fn connects(&mut self, endpoint: Endpoint<'a>, sends: Sends) {
         if !endpoint.loopback {
             self.read = self.read | Origins::NETWORK;
         }
@@ -302,16 +302,16 @@ impl<'s, 'a> Report<'s, 'a> {
             return;
         }
         if let Some((_, known)) = self.connections.iter_mut().find(|(known, _)| *known == endpoint) {
-            *known |= sends;
+            *known = sends.max(*known);
         } else if self.connections.len() < MAX_CONNECTIONS {
             self.connections.push((endpoint, sends));
         } else if let Some(last) = self.connections.last_mut() {
-            *last = (Endpoint::UNKNOWN, true);
+            *last = (Endpoint::UNKNOWN, Sends::All);
         }
     }
 
     /// A connection to the place that a URL or `host:port` names.
-    pub(super) fn connects_to(&mut self, url: Option<&Value<'a>>, sends: bool) {
+    pub(super) fn connects_to(&mut self, url: Option<&Value<'a>>, sends: Sends) {
         let endpoint = url.map_or(Endpoint::UNKNOWN, endpoint::of);
         if endpoint.scheme == b"file" {
             let path = url.map(|url| values::after(self.arena, url, b"file://".len()));
@@ -320,8 +320,12 @@ impl<'s, 'a> Report<'s, 'a> {
         if endpoint.scheme == b"data" {
             return;
         }
-        let carried = url.is_some_and(|url| url.has_unknown());
-        self.connects(endpoint, sends || carried);
+        let carried = match url.filter(|url| url.has_unknown()) {
+            Some(url) if url.origins.intersects(Origins::CREDENTIAL | Origins::UNKNOWN) => Sends::All,
+            Some(_) => Sends::Identified,
+            None => Sends::Nothing,
+        };
+        self.connects(endpoint, sends.max(carried));
     }
 
     /// A connection to a host and port.
@@ -331,7 +335,7 @@ impl<'s, 'a> Report<'s, 'a> {
             Some(b"") => Endpoint { host: None, port, scheme: scheme.as_bytes(), loopback: false },
             host => endpoint::host(host, port, scheme.as_bytes()),
         };
-        self.connects(endpoint, true);
+        self.connects(endpoint, Sends::All);
     }
 
     /// The standard input of a program that this one starts.
@@ -433,7 +437,7 @@ impl<'s, 'a> Report<'s, 'a> {
     pub(super) fn listens(&mut self, host: Option<&'a [u8]>, port: Option<u32>) {
         let port = port.and_then(|p| u16::try_from(p).ok());
         let host = host.filter(|h| !h.is_empty());
-        let loopback = host.is_some_and(|h| endpoint::is_loopback(h) && h != b"0.0.0.0" && h != b"::");
+        let loopback = host.is_some_and(|h| endpoint::is_loopback(h) && !endpoint::is_unspecified(h));
         self.read = self.read | Origins::NETWORK;
         self.does(EffectKind::Listen { endpoint: Endpoint { host, port, scheme: b"tcp", loopback } });
     }
@@ -446,7 +450,7 @@ impl<'s, 'a> Report<'s, 'a> {
         let text = value.known_prefix();
         if is_url(text) {
             if foreign {
-                self.connects_to(Some(value), true);
+                self.connects_to(Some(value), Sends::All);
             }
             return;
         }
@@ -500,7 +504,11 @@ impl<'s, 'a> Report<'s, 'a> {
         }
         let sent = read.without(Origins::LITERAL | Origins::NETWORK);
         for (endpoint, sends) in std::mem::take(&mut self.connections) {
-            let sends = if sends { sent } else { Origins::NONE };
+            let sends = match sends {
+                Sends::Nothing => Origins::NONE,
+                Sends::Identified => sent.without(Origins::CREDENTIAL),
+                Sends::All => sent,
+            };
             self.emit(EffectKind::Connect { endpoint, sends, source: Some(source) }, true);
         }
         let understood = self.codes.is_empty();
@@ -519,22 +527,15 @@ impl<'s, 'a> Report<'s, 'a> {
     }
 }
 
-/// Whether variables of such a name hold secrets.
-fn may_be_secret(name: &[u8]) -> bool {
-    let parts = [
-        &b"KEY"[..],
-        b"TOKEN",
-        b"SECRET",
-        b"PASS",
-        b"CREDENTIAL",
-        b"AUTH",
-        b"COOKIE",
-        b"SESSION",
-        b"PRIVATE",
-        b"DSN",
-    ];
-    parts.iter().any(|part| name.windows(part.len()).any(|w| w.eq_ignore_ascii_case(part)))
-        && !matches!(name, b"XDG_SESSION_TYPE" | b"DESKTOP_SESSION" | b"XDG_SESSION_ID")
+/// What of that which a program has read goes over a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sends {
+    /// Nothing.
+    Nothing,
+    /// Anything; but a credential, if there is one, only where a credential belongs.
+    Identified,
+    /// Anything.
+    All,
 }
 
 /// Whether a string begins as a URL that leads elsewhere.

@@ -23,7 +23,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         uses.push(match each.role {
             Role::Send if literal.contains(&each.field) => *each,
             Role::Send if forms.contains(&each.field) => form(run, each),
-            Role::Send if each.field.value.known_prefix().starts_with(b"@") => {
+            Role::Send | Role::Identify if each.field.value.known_prefix().starts_with(b"@") => {
                 Use { role: Role::Upload, ..*each }
             }
             // `name@file` of --data-urlencode.

@@ -44,7 +44,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return Stream::unknown(Origins::LITERAL, span);
     }
     run.does(EffectKind::Read { target: anywhere(Scope::Environment) }, span);
-    Stream::unknown(Origins::ENVIRONMENT, span)
+    Stream::unknown(Origins::ALL_VARIABLES, span)
 }
 
 /// The words of `env -S`; `None` if it uses escapes or variables.

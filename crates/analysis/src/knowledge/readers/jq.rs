@@ -26,7 +26,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let Some(program) = program else {
         // Whatever it is, it can print the environment.
         run.emit(environment(), span, Certainty::Possible);
-        output.origins = output.origins | Origins::ENVIRONMENT;
+        output.origins = output.origins | Origins::ALL_VARIABLES;
         return output;
     };
     if uses(program, &[b"import", b"include", b"modulemeta"]) {
@@ -34,7 +34,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     if uses(program, &[b"env", b"ENV"]) {
         run.does(environment(), span);
-        output.origins = output.origins | Origins::ENVIRONMENT;
+        output.origins = output.origins | Origins::ALL_VARIABLES;
     }
     output
 }

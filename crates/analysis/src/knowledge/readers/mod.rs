@@ -15,6 +15,7 @@ pub(crate) mod kill;
 pub(crate) mod ln;
 pub(crate) mod netcat;
 pub(crate) mod parallel;
+pub(crate) mod printenv;
 pub(crate) mod python;
 pub(crate) mod remote_copy;
 pub(crate) mod sed;

@@ -106,7 +106,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         if wanted.prints {
-            self.prints(Origins::ENVIRONMENT, command.span);
+            self.prints(Origins::ALL_VARIABLES, command.span);
         }
         for assignment in command.arrays {
             self.declare_array(assignment, wanted);

@@ -235,7 +235,8 @@ impl<'a> Interpreter<'a, '_> {
         argv.extend_from_slice(rest);
         let argv: &'a [Field<'a>] = self.arena.alloc_slice_copy(&argv);
         self.begin_invocation(command.argv, command.span, true);
-        let output = knowledge::invoke(self, &Call { argv, stdin: Stream::EMPTY, span: command.span });
+        let output =
+            knowledge::invoke(self, &Call { argv, stdin: Stream::EMPTY, piped: false, span: command.span });
         let value = match output.text {
             Some(text) => Value::text(self.arena, text, output.origins),
             None => Value::unknown(output.origins),
@@ -267,8 +268,9 @@ impl<'a> Interpreter<'a, '_> {
 
 /// What is not known of it comes from nobody who would lay a trap.
 fn is_harmless(field: &Field<'_>) -> bool {
-    field.value.origins == Origins::ENVIRONMENT
-        || field.value.origins == Origins::ENVIRONMENT.union(Origins::LITERAL)
+    let origins = field.value.origins;
+    (origins.contains(Origins::ENVIRONMENT)
+        && Origins::ALL_VARIABLES.union(Origins::LITERAL).contains(origins))
         || (!field.many && field.value.origins == Origins::LITERAL)
 }
 

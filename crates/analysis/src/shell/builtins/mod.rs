@@ -161,7 +161,7 @@ impl<'a> Interpreter<'a, '_> {
             covers: Covers::default(),
         };
         self.emit_here(EffectKind::Read { target }, span, Certainty::Certain);
-        self.prints(Origins::ENVIRONMENT, span);
+        self.prints(Origins::ALL_VARIABLES, span);
     }
 
     /// An argument of which not enough is known stands where it could change the meaning of the builtin.

@@ -125,15 +125,15 @@ impl<'a> Interpreter<'a, '_> {
             _ => {}
         }
         if self.elsewhere {
-            return Got::Any(Origins::ENVIRONMENT, true);
+            return Got::Any(Origins::of_variable(name), true);
         }
         match self.world.variable(name) {
             Some(Some(text)) => {
                 let text = &*self.arena.alloc_slice_copy(&text);
-                Got::One(Value::text(self.arena, text, Origins::ENVIRONMENT), is_decimal(text))
+                Got::One(Value::text(self.arena, text, Origins::of_variable(name)), is_decimal(text))
             }
             Some(None) => Got::Unset,
-            None => Got::Any(Origins::ENVIRONMENT, true),
+            None => Got::Any(Origins::of_variable(name), true),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Modules, the environment and the standard streams: what a program does through them.
 
+use super::super::report::Sends;
 use super::Reader;
 use super::lexer::Token;
 use super::words::{self, Act};
@@ -242,7 +243,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     mentions(self, &[b"body", b"method", b"headers"]) || self.is_obscure(&arguments, 1);
                 let url = first.known_prefix();
                 let whole = super::super::report::is_url(url).then_some(&first);
-                self.report.connects_to(whole, sends);
+                self.report.connects_to(whole, if sends { Sends::All } else { Sends::Nothing });
             }
         }
         Some(open)

@@ -1,24 +1,23 @@
 //! Connections, by what a call names.
 
+use super::super::report::{Sends, is_url};
 use super::Reader;
 use super::acts::Act;
 use super::calls::Reach;
 use super::expressions::Arguments;
 use super::value::{Object, Val};
 use crate::effect::WriteMode;
+use crate::value::Origins;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// Connections.
     pub(super) fn connect(&mut self, act: Act, arguments: &Arguments<'a>) -> Val<'a> {
-        let given = |names: &[&str]| arguments.named(names).is_some();
-        let sends = given(&[
-            "data", "json", "files", "params", "headers", "auth", "content", "cookies", "body", "fields",
-        ]);
+        let sends = sent(arguments, usize::MAX);
         match act {
             Act::Url(at) => {
                 let at = usize::from(at);
                 let url = arguments.get(at, &["url", "fullurl"]).unwrap_or(Val::Data);
-                let sends = sends || arguments.positional.len() > at + 1;
+                let sends = sent(arguments, at + 1);
                 self.connect_url(&url, sends);
                 self.hand_over(arguments, Reach::Sensitive);
                 Val::Data
@@ -69,29 +68,63 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    pub(super) fn connect_url(&mut self, url: &Val<'a>, sends: bool) {
+    pub(super) fn connect_url(&mut self, url: &Val<'a>, sends: Sends) {
         match url {
             // A request that was made before.
             Val::Many(items) => {
                 let urls: Vec<Val<'a>> = items.vals.iter().flat_map(|v| v.alternatives().to_vec()).collect();
                 let mut found = false;
                 for each in urls {
-                    if let Some(value) =
-                        each.value().filter(|v| super::super::report::is_url(v.known_prefix()))
-                    {
+                    if let Some(value) = each.value().filter(|v| is_url(v.known_prefix())) {
                         found = true;
-                        self.report.connects_to(Some(&value), true);
+                        self.report.connects_to(Some(&value), Sends::All);
                     }
                 }
                 if !found {
-                    self.report.connects_to(None, true);
+                    self.report.connects_to(None, Sends::All);
                 }
             }
             other => {
                 for value in self.each_path(Some(*other)) {
-                    self.report.connects_to(value.as_ref(), sends || value.is_none());
+                    let sends = if value.is_none() { Sends::All } else { sends };
+                    self.report.connects_to(value.as_ref(), sends);
                 }
             }
         }
+    }
+}
+
+/// Arguments that say who asks.
+const IDENTITY: [&str; 3] = ["headers", "auth", "cookies"];
+
+/// Arguments of which the content is sent.
+const CONTENT: [&str; 7] = ["data", "json", "files", "params", "content", "body", "fields"];
+
+/// What a request sends, when its positional arguments from this one on are content.
+pub(super) fn sent(arguments: &Arguments<'_>, content_from: usize) -> Sends {
+    let positional = arguments.positional.get(content_from..).unwrap_or_default();
+    let named = arguments.named.iter().filter(|(name, _)| CONTENT.iter().any(|n| n.as_bytes() == *name));
+    let mut content = positional.iter().chain(named.map(|(_, val)| val)).peekable();
+    if content.peek().is_some() {
+        return if content.all(is_without_credentials) { Sends::Identified } else { Sends::All };
+    }
+    if arguments.named(&IDENTITY).is_some() { Sends::Identified } else { Sends::Nothing }
+}
+
+/// What a call of a client's method sends: whatever it is given, if its meaning is not known.
+pub(super) fn sent_by_client(arguments: &Arguments<'_>) -> Sends {
+    let known = |name: &[u8]| IDENTITY.iter().chain(&CONTENT).any(|n| n.as_bytes() == name);
+    let other = arguments.named.iter().any(|(name, val)| !known(name) && !is_without_credentials(val));
+    if other { Sends::All } else { sent(arguments, 1) }
+}
+
+/// Whether it is certain that there is no credential in it.
+fn is_without_credentials(val: &Val<'_>) -> bool {
+    match val {
+        Val::Number(_) | Val::Count | Val::Never => true,
+        Val::Text(value) => !value.origins.intersects(Origins::CREDENTIAL | Origins::UNKNOWN),
+        Val::Many(items) => items.vals.iter().all(is_without_credentials),
+        Val::OneOf(vals) => vals.iter().all(is_without_credentials),
+        _ => false,
     }
 }

@@ -61,7 +61,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 if !quiet {
                     let value = url.and_then(|v| v.value());
                     let whole = value.filter(|v| super::super::report::is_url(v.known_prefix()));
-                    self.report.connects_to(whole.as_ref(), arguments.all().count() > 1);
+                    self.report.connects_to(whole.as_ref(), super::network::sent_by_client(arguments));
                 }
                 self.hand_over(arguments, Reach::Sensitive);
                 Val::Object(Object::Client)

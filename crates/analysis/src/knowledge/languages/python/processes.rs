@@ -88,7 +88,7 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn variable(&mut self, name: Option<&Val<'a>>) -> Val<'a> {
         let name = name.and_then(|v| v.known());
         self.report.reads_variable(name);
-        Val::Text(Value::unknown(Origins::ENVIRONMENT))
+        Val::Text(Value::unknown(name.map_or(Origins::ALL_VARIABLES, Origins::of_variable)))
     }
 
     /// A path below the directory for temporary files.
