@@ -86,7 +86,7 @@ impl<'a> Map<'a> {
         if rooted.scope < Scope::Persistence && self.temp.is_some_and(|temp| names.below(temp).is_some()) {
             return Scope::Temp;
         }
-        rooted.scope
+        if rooted.scope == Scope::Elsewhere { in_another_root(names) } else { rooted.scope }
     }
 
     /// What of a path lies below the workspace, if the project owns it.
@@ -218,11 +218,33 @@ struct Rooted {
     by_row: bool,
 }
 
+/// Most directories above the root of another system.
+const DEEPEST_ROOT: usize = 4;
+
 fn by_root(mut names: Names<'_>) -> Rooted {
     let as_a_whole = |scope| Rooted { scope, by_row: false };
     let Some(first) = names.next() else { return as_a_whole(Scope::System) };
     let fallback = if matches!(first, Part::Text(_)) { None } else { Some(as_a_whole(Scope::Elsewhere)) };
     tops(first).map(|top| in_top(top, names)).chain(fallback).max().unwrap_or(as_a_whole(Scope::Elsewhere))
+}
+
+/// The scope of what lies outside the usual places: as where another root is mounted (`/host/etc/shadow`), if its names
+/// are those of a secret or of what programs obey there.
+fn in_another_root(mut names: Names<'_>) -> Scope {
+    for _ in 0..DEEPEST_ROOT {
+        if names.next().is_none() {
+            break;
+        }
+        let mut configuration = names;
+        if configuration.next() != Some(Part::Text(b"etc")) {
+            continue;
+        }
+        let rooted = by_root(names);
+        if rooted.by_row && matches!(rooted.scope, Scope::Secret | Scope::Persistence) {
+            return rooted.scope;
+        }
+    }
+    Scope::Elsewhere
 }
 
 fn in_top(top: &'static Top, rest: Names<'_>) -> Rooted {
