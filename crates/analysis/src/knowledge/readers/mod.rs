@@ -3,6 +3,7 @@
 pub(crate) mod awk;
 pub(crate) mod curl;
 pub(crate) mod env;
+pub(crate) mod fd;
 pub(crate) mod find;
 pub(crate) mod flock;
 pub(crate) mod git_checkout;
