@@ -57,6 +57,7 @@ flags! {
     POLICY = "policy" Some("FILE"), "A policy file that counts above those of system, user and project";
     FLOOR = "floor" None, "Show what no policy can allow";
     WITHIN = "within" Some("PARENT"), "Check that the policy permits no more than the file PARENT";
+    CORPUS = "corpus" Some("FILE"), "Judge the commands of a file, one JSON object with \"command\" or \"argv\" a line, not those of the log";
     REVOKE = "revoke" None, "Trust the project's file no longer";
     CWD = "cwd" Some("DIR"), "The directory the command starts in (default: the current one)";
     WORKSPACE = "workspace" Some("DIR"), "The directory that the command may change (default: --cwd)";
@@ -214,14 +215,17 @@ pub(crate) static VERBS: &[Verb] = &[
     },
     Verb {
         name: "policy",
-        usage: "show [--floor]\n       shward policy check [FILE] [--within PARENT]\n       shward policy trust [--revoke]\n       shward policy test FILE\n       shward policy diff OLD NEW\n       shward policy import KIND FILE",
+        usage: "show [--floor]\n       shward policy check [FILE] [--within PARENT]\n       shward policy trust [--revoke]\n       shward policy test FILE\n       shward policy diff OLD NEW [--corpus FILE]\n       shward policy import KIND FILE",
         summary: "Show, check, trust, test, compare and import policies",
         about: "`show` tells what is in force and where each value comes from; with --profile, the text of a profile to copy.\n\
                 `check` reads a file and finds rules that can never match or that change nothing. `trust` lets a project's\n\
                 .shward.toml allow, too, until it changes; it asks at a terminal. `test` tries the [[case]]s of a file\n\
-                (command, decision, contained, rule). `diff` tells which decisions of the log would change. `import` turns\n\
-                cmdwall, codex, claude or a list of programs into a policy, and says what is not exact.",
-        flags: &[&[&PROFILE, &POLICY, &CWD, &WORKSPACE, &HOME, &LOG, &FLOOR, &WITHIN, &REVOKE, &JSON, &HELP]],
+                (command, decision, contained, rule). `diff` tells which decisions would change, about the log's commands\n\
+                or a corpus's. `import` turns cmdwall, codex, claude or a list of programs into a policy, and says what\n\
+                is not exact.",
+        flags: &[&[
+            &PROFILE, &POLICY, &CWD, &WORKSPACE, &HOME, &LOG, &CORPUS, &FLOOR, &WITHIN, &REVOKE, &JSON, &HELP,
+        ]],
         examples: &[
             ("shward policy show --floor", "what no policy can allow"),
             ("shward policy show --profile tiers", "the text of a profile, to copy"),

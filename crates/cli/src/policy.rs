@@ -1,5 +1,7 @@
 //! `policy`, `init` and `schema`: reading, checking, trusting and comparing policies.
 
+mod diff;
+
 use crate::args::Args;
 use crate::ask::Directories;
 use crate::exit::Exit;
@@ -7,9 +9,8 @@ use crate::flags::{FLOOR, JSON, PROFILE, REVOKE, WITHIN};
 use crate::terminal::{self, Fail};
 use crate::{setup, shown};
 use serde_json::{Value, json};
-use shward::audit::{Entries, Event, Input};
 use shward::policy::{Layer, Origin, Policy, Source, exceeds, file, import, profiles, remarks};
-use shward::{Action, Decision, Firewall, PolicyPlaces, Request, Setting, Trust};
+use shward::{Decision, Firewall, PolicyPlaces, Request, Setting, Trust};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         ["check", file] => check(args, Some(Path::new(file))),
         ["trust"] => trust(args),
         ["test", file] => test(args, Path::new(file)),
-        ["diff", old, new] => diff(args, Path::new(old), Path::new(new)),
+        ["diff", old, new] => diff::run(args, Path::new(old), Path::new(new)),
         ["import", kind, file] => import_file(kind, Path::new(file)),
         _ => Err(Fail::usage(
             "say what to do: shward policy show, check [FILE], trust, test FILE, diff OLD NEW, or import KIND FILE",
@@ -290,52 +291,6 @@ fn test(args: &Args, path: &Path) -> Result<Exit, Fail> {
     failed.push(format!("{} of {} cases hold", cases.len() - failed.len(), cases.len()));
     terminal::line(&failed.join("\n"))?;
     Ok(if failed.len() == 1 { Exit::Allow } else { Exit::Found })
-}
-
-/// What another policy would have decided about the commands of the audit log.
-fn diff(args: &Args, old: &Path, new: &Path) -> Result<Exit, Fail> {
-    let (old, new) = (of_file(args, Some(old))?, of_file(args, Some(new))?);
-    let home = Directories::from(args)?.home;
-    let mut changed = Vec::new();
-    let mut seen = 0u64;
-    for entry in Entries::of_log(&setup::log_path(args)?).map_err(|e| Fail::io(e.to_string()))? {
-        let entry = entry.map_err(|e| Fail::io(e.to_string()))?;
-        let (Event::Check(decided) | Event::Hook(decided) | Event::Run(decided)) = &entry.record.event else {
-            continue;
-        };
-        let cwd = decided.cwd.as_ref().map_or_else(|| "/".to_owned(), |cwd| cwd.to_lossy().into_owned());
-        let action = match &decided.input {
-            Input::Command(text) => Action::Command(text.to_lossy().into_owned()),
-            Input::Argv(argv) => Action::Argv(argv.iter().map(|a| a.to_lossy().into_owned()).collect()),
-        };
-        let mut request = Request::command("", cwd, home.clone());
-        request.action = action;
-        let mut setting = Setting::frozen();
-        setting.contained = decided.contained;
-        let judge = |policy: &Policy| {
-            Firewall::new(policy.clone()).examine(&request, &setting).ok().map(|c| c.decision)
-        };
-        let (Some(before), Some(after)) = (judge(&old), judge(&new)) else { continue };
-        seen += 1;
-        if before != after {
-            changed.push((entry.seq, before, after, request.text().into_owned()));
-        }
-    }
-    if args.has(&JSON) {
-        let changes: Vec<Value> = changed
-            .iter()
-            .map(|(seq, before, after, text)| json!({ "seq": seq, "old": before.as_str(), "new": after.as_str(), "command": text }))
-            .collect();
-        terminal::line(&json!({ "v": 1, "judged": seen, "changed": changes }).to_string())?;
-    } else {
-        let mut out = String::new();
-        for (seq, before, after, text) in &changed {
-            let _ = writeln!(out, "{seq:>6}  {before} → {after}  {}", shown::one_line(text));
-        }
-        let _ = write!(out, "{} of {seen} decisions change", changed.len());
-        terminal::line(&out)?;
-    }
-    Ok(if changed.is_empty() { Exit::Allow } else { Exit::Found })
 }
 
 /// Writes another system's policy as one of ours, with what could not be carried over as comments at its head.

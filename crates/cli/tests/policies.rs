@@ -195,6 +195,17 @@ fn a_difference_is_told_from_the_log() {
     let (_, text) = place.run(&["policy", "diff", "--json", "parent.toml", "narrow.toml"]);
     let json: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&json["judged"], &json["changed"][0]["new"]), (&3.into(), &"deny".into()));
+    fs::write(
+        place.project().join("corpus.jsonl"),
+        "{\"command\": \"make\", \"label\": \"benign\"}\n\n{\"argv\": [\"ls\"]}\n",
+    )
+    .unwrap();
+    let diff = ["policy", "diff", "parent.toml", "narrow.toml", "--corpus", "corpus.jsonl"];
+    let (code, text) = place.run(&diff);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("     1  ") && text.contains("1 of 2 decisions change"), "{text}");
+    fs::write(place.project().join("corpus.jsonl"), "{\"cmd\": \"make\"}\n").unwrap();
+    assert_eq!(place.run(&diff).0, 65);
 }
 
 #[test]
