@@ -1,6 +1,7 @@
 //! Typed readers for argument lists that the tables cannot describe alone.
 
 pub(crate) mod awk;
+pub(crate) mod compress;
 pub(crate) mod curl;
 pub(crate) mod env;
 pub(crate) mod fd;

@@ -1,0 +1,68 @@
+//! Every limit of parser and analysis, from both sides: what just fits is judged like the plain command, and what is one
+//! too many is never allowed.
+
+use shward::{Decision, Firewall, Policy, Request, Setting};
+
+/// A limit: what it bounds, a command that takes up so much of it, and how much fits. Each
+/// does something harmless.
+type Row = (&'static str, fn(usize) -> String, usize);
+
+fn nested(open: &str, inner: &str, close: &str, n: usize) -> String {
+    format!("{}{inner}{}", open.repeat(n), close.repeat(n))
+}
+
+fn numbered(n: usize, part: impl Fn(usize) -> String) -> String {
+    (0..n).map(part).collect::<Vec<_>>().join("; ")
+}
+
+fn called(n: usize) -> String {
+    let define = |i: usize| match i {
+        0 => "f0() { ls; }".to_owned(),
+        _ => format!("f{i}() {{ f{}; }}", i - 1),
+    };
+    format!("{}; f{}", numbered(n, define), n - 1)
+}
+
+const LIMITS: &[Row] = &[
+    ("here-documents of a line", |n| format!("cat{}\n{}", " <<E".repeat(n), "E\n".repeat(n)), 16),
+    ("subshells", |n| nested("( ", "ls", " )", n), 49),
+    ("groups", |n| nested("{ ", "ls;", " }", n), 49),
+    ("substitutions", |n| format!("echo {}", nested("$(echo ", "a", ")", n)), 49),
+    ("if", |n| nested("if true; then ", "ls", "; fi", n), 49),
+    ("while", |n| nested("while false; do ", "ls", "; done", n), 49),
+    ("for", |n| nested("for i in a; do ", "ls", "; done", n), 49),
+    ("case", |n| nested("case a in a) ", "ls", ";; esac", n), 49),
+    ("negations in a test", |n| format!("[[ {} ]]", nested("! ", "a", "", n)), 96),
+    ("parameters", |n| format!("echo {}", nested("${a:-", "x", "}", n)), 99),
+    ("arithmetic", |n| format!("echo $(({}))", nested("(", "1", ")", n)), 48),
+    ("braces in braces", |n| format!("echo {}", nested("{a,", "b", "}", n)), 98),
+    ("words of a brace expansion", |n| format!("echo {{1..{n}}}"), 4096),
+    ("text evaluated by text", |n| nested("eval ", "ls", "", n), 49),
+    ("programs started by programs", |n| nested("env ", "ls", "", n), 148),
+    ("functions called by functions", called, 37),
+    ("text that doubles", |n| format!("x=a; {}echo $x", "x=$x$x; ".repeat(n)), 16),
+    ("links that are kept in mind", |n| numbered(n, |i| format!("ln -s /etc/passwd l{i}")), 31),
+];
+
+#[test]
+fn what_is_over_a_limit_is_never_allowed() {
+    let firewall = Firewall::new(Policy::default());
+    let decide = |command: &str| {
+        let request = Request::command(command, "/workspace", "/home/dev");
+        firewall.examine(&request, &Setting::frozen()).map(|checked| checked.decision)
+    };
+    let mut wrong = Vec::new();
+    for (name, command, most) in LIMITS {
+        for n in [1, *most] {
+            if !matches!(decide(&command(n)), Ok(Decision::Allow)) {
+                wrong.push(format!("{name}: {n} is not allowed"));
+            }
+        }
+        for n in [most + 1, most * 2, most * 100] {
+            if matches!(decide(&command(n)), Ok(Decision::Allow)) {
+                wrong.push(format!("{name}: {n} is allowed"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
