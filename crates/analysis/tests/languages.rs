@@ -85,6 +85,21 @@ fn python_says_what_it_does() {
                 "import glob\nfor f in glob.glob('src/*.py'):\n    print(open(f).read())",
                 "list:src/* read:src/*",
             ),
+            (
+                "import os; os.symlink('/etc/passwd', 'x'); open('x', 'w')",
+                "create:x read:/etc/passwd write:/etc/passwd write:x",
+            ),
+            (
+                "from pathlib import Path; Path('x').symlink_to('/etc'); open('x/a', 'w')",
+                "create:x write:/etc/a write:x/a",
+            ),
+            ("import logging; logging.basicConfig(level=1); logging.info('x')", ""),
+            ("import logging; logging.basicConfig(filename='/etc/x')", "append:/etc/x"),
+            ("import fileinput\nfor l in fileinput.input('a', inplace=True): print(l)", "modify:a"),
+            ("import fileinput\nfor l in fileinput.input('a'): print(l)", "read:a"),
+            ("from app import app\napp.test_client().post('/items', json={})", "code:project"),
+            ("from app import app\napp.test_client().get('/')", "code:project"),
+            ("from app import store\nstore.delete('/etc/x')", "code:project read:/etc/x modify:/etc/x"),
             ("import numpy as np; print(np.zeros(3))", "code:project"),
             ("import pandas as pd; print(pd.read_csv('a.csv').head())", "code:project read:a.csv"),
             (

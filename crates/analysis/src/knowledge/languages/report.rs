@@ -145,7 +145,7 @@ impl<'s, 'a> Report<'s, 'a> {
         }
     }
 
-    fn target(&mut self, path: &Value<'a>, tree: bool) -> Target<'a> {
+    pub(super) fn target(&mut self, path: &Value<'a>, tree: bool) -> Target<'a> {
         let mut target = self.session.target(&self.resolved(path));
         target.tree |= tree;
         target
@@ -215,6 +215,17 @@ impl<'s, 'a> Report<'s, 'a> {
             };
             self.session.wrote(target, Stream { text, origins: content, source: Some(self.span) });
         }
+    }
+
+    /// A link is made. What goes through it afterwards goes where it leads.
+    pub(super) fn links(&mut self, link: Option<&Value<'a>>, aim: Option<&Value<'a>>) {
+        if self.muted {
+            return;
+        }
+        let Some(link) = link else { return };
+        let aim = aim.copied().unwrap_or(Value::unknown(Origins::UNKNOWN));
+        let link = self.target(link, false);
+        self.session.linked(&link, &aim);
     }
 
     /// Something is removed.

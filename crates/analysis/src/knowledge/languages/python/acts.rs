@@ -50,6 +50,10 @@ pub(super) enum Act {
     Walk,
     /// Writes a file.
     Write(u8, WriteMode),
+    /// Adds to the file that an argument of this name names, if there is one.
+    AppendNamed(&'static str),
+    /// Reads the first, and changes it if it is told to.
+    ReadInPlace,
     /// Removes a file, or a tree.
     Delete(u8, bool),
     /// Renames the first to the second.

@@ -334,6 +334,19 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 Val::Data
             }
+            Act::AppendNamed(name) => match arguments.named(&[name]) {
+                file @ Some(_) => self.write_each(file, WriteMode::Append),
+                None => Val::Data,
+            },
+            Act::ReadInPlace => {
+                let files = at(0, &["files"]);
+                let changes = arguments.named(&["inplace"]).is_some() || arguments.positional.len() > 1;
+                match files {
+                    Some(_) if changes => self.write_each(files, WriteMode::Modify),
+                    _ => self.perform(Act::Read(0), arguments),
+                };
+                Val::Data
+            }
             Act::Delete(n, tree) => {
                 for path in self.each_path(at(n, &["path"])) {
                     self.report.deletes(path.as_ref(), tree);
@@ -355,7 +368,12 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Act::Link => {
                 self.mention(&at(0, &["src"]).unwrap_or(Val::Data), Reach::Sensitive);
-                self.write_each(at(1, &["dst"]), WriteMode::Create)
+                let aims = self.each_path(at(0, &["src"]));
+                for link in self.each_path(at(1, &["dst"])) {
+                    self.report.writes(link.as_ref(), WriteMode::Create);
+                    aims.iter().for_each(|aim| self.report.links(link.as_ref(), aim.as_ref()));
+                }
+                Val::Data
             }
             Act::Metadata(what) => {
                 let what = match (what, at(1, &["mode"])) {

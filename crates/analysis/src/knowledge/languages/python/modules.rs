@@ -187,7 +187,7 @@ pub(super) static STANDARD: &[Module] = &[
     module("faulthandler", Act::Inert, &[]),
     module("fcntl", Act::Inert, &[]),
     module("filecmp", Act::Inert, &[("cmp", Read(0)), ("cmpfiles", UNKNOWN), ("dircmp", UNKNOWN)]),
-    module("fileinput", Act::Inert, &[("FileInput", UNKNOWN), ("input", Read(0))]),
+    module("fileinput", Act::Inert, &[("FileInput", Act::ReadInPlace), ("input", Act::ReadInPlace)]),
     pure("fnmatch"),
     pure("fractions"),
     module("ftplib", Act::Network, &[("FTP", Act::Host("ftp")), ("FTP_TLS", Act::Host("ftps"))]),
@@ -278,7 +278,11 @@ pub(super) static STANDARD: &[Module] = &[
     pure("keyword"),
     module("linecache", Act::Inert, &[("getline", Read(0)), ("getlines", Read(0)), ("updatecache", Read(0))]),
     pure("locale"),
-    module("logging", Act::Inert, &[("FileHandler", Write(0, W::Append)), ("basicConfig", Act::Opaque)]),
+    module(
+        "logging",
+        Act::Inert,
+        &[("FileHandler", Write(0, W::Append)), ("basicConfig", Act::AppendNamed("filename"))],
+    ),
     module("logging.config", UNKNOWN, &[]),
     module("logging.handlers", Act::Network, &[("RotatingFileHandler", Write(0, W::Append))]),
     module(
