@@ -1,5 +1,6 @@
 //! From a grant to a confinement: what of this machine's file system is writable, hidden and protected.
 
+use crate::direct::Direct;
 use crate::run::Containment;
 use crate::special::Special;
 use crate::{Action, Error, Request};
@@ -38,12 +39,20 @@ pub(crate) fn confinement(
     environment: &[(Vec<u8>, Vec<u8>)],
     special: &Special,
 ) -> Result<Confinement, Error> {
+    let direct = direct(request, environment);
     let program = program(request, environment)?;
     let mut confinement = Confinement::new(program, &request.cwd);
-    confinement = match &request.action {
+    confinement = match (&request.action, &direct) {
+        (Action::Command(_), Some(direct)) => direct
+            .variables(&request.cwd)
+            .into_iter()
+            .filter(|(name, _)| !environment.iter().any(|(n, _)| n == name.as_bytes()))
+            .fold(confinement.arguments(&direct.arguments), |c, (name, value)| c.variable(name, value)),
         // `--` because a command that begins with a dash would be read as options.
-        Action::Command(text) => confinement.arguments(["bash", "--norc", "--noprofile", "-c", "--", text]),
-        Action::Argv(argv) => confinement.arguments(argv),
+        (Action::Command(text), None) => {
+            confinement.arguments(["bash", "--norc", "--noprofile", "-c", "--", text])
+        }
+        (Action::Argv(argv), _) => confinement.arguments(argv),
     };
     for (name, value) in environment {
         confinement =
@@ -76,14 +85,28 @@ pub(crate) fn is_writable(grant: &Grant, containment: Containment) -> bool {
     grant.workspace && containment != Containment::ReadOnly
 }
 
-/// The program of a request: the shell, or the file that an argument list's first word names, a path or a name looked up in
+/// The program of a command that needs no shell.
+fn direct(request: &Request, environment: &[(Vec<u8>, Vec<u8>)]) -> Option<Direct> {
+    let Action::Command(text) = &request.action else { return None };
+    Direct::new(text, &request.cwd, &request.workspace, search(environment))
+}
+
+/// Where programs are looked up.
+fn search(environment: &[(Vec<u8>, Vec<u8>)]) -> &[u8] {
+    environment.iter().find(|(n, _)| n == b"PATH").map(|(_, v)| v.as_slice()).unwrap_or_default()
+}
+
+/// The program of a request: that of a command that needs no shell, the shell, or the file that an argument list's first word names, a path or a name looked up in
 /// `PATH`.
 ///
 /// # Errors
 /// There is none.
 pub(crate) fn program(request: &Request, environment: &[(Vec<u8>, Vec<u8>)]) -> Result<PathBuf, Error> {
     let argv = match &request.action {
-        Action::Command(_) => return Shell::find().map(|shell| shell.0),
+        Action::Command(_) => {
+            let direct = direct(request, environment).map(|direct| direct.program);
+            return direct.map_or_else(|| Shell::find().map(|shell| shell.0), Ok);
+        }
         Action::Argv(argv) => argv,
     };
     let name = argv.first().map(String::as_str).unwrap_or_default();
@@ -91,15 +114,13 @@ pub(crate) fn program(request: &Request, environment: &[(Vec<u8>, Vec<u8>)]) -> 
         let file = request.cwd.join(name);
         return if is_executable(&file) { Ok(file) } else { Err(Error::NoProgram(name.to_owned())) };
     }
-    let search =
-        environment.iter().find(|(n, _)| n == b"PATH").map(|(_, v)| v.as_slice()).unwrap_or_default();
-    search
+    search(environment)
         .split(|&b| b == b':')
         .map(|d| Path::new(std::ffi::OsStr::from_bytes(d)).join(name))
         .find(|p| is_executable(p))
         .ok_or_else(|| Error::NoProgram(name.to_owned()))
 }
 
-fn is_executable(path: &Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }

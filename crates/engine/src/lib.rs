@@ -19,6 +19,7 @@
 //! ```
 
 mod confine;
+mod direct;
 mod doctor;
 mod environment;
 mod error;

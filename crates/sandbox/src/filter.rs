@@ -78,9 +78,20 @@ const TERMINAL_CONTROLS: &[u32] = &[
     0x541C, // TIOCLINUX: paste into a virtual console
 ];
 
+/// How far a filter watches what is executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Execution {
+    /// Not at all.
+    Free,
+    /// Every execve waits for the exec gate.
+    Gated,
+    /// The same, and memory files cannot be executed.
+    Listed,
+}
+
 /// The filter for a network choice, with or without the exec gate.
-pub(crate) fn program(network: Network, gated: bool) -> Vec<Instruction> {
-    bpf::program(ARCHITECTURE, &ranges(network, gated))
+pub(crate) fn program(network: Network, execution: Execution) -> Vec<Instruction> {
+    bpf::program(ARCHITECTURE, &ranges(network, execution))
 }
 
 /// What the filter refuses, in a few words.
@@ -93,10 +104,13 @@ pub(crate) fn summary(network: Network) -> String {
     format!("refuse {}; {sockets}", groups.join(", "))
 }
 
-fn ranges(network: Network, gated: bool) -> Vec<Range> {
+fn ranges(network: Network, execution: Execution) -> Vec<Range> {
     let mut special = judged_by_argument(network);
-    if gated {
+    if execution >= Execution::Gated {
         special.extend(gate());
+    }
+    if execution == Execution::Listed {
+        special.push((libc::SYS_memfd_create, data_only()));
     }
     for number in DENIED.iter().flat_map(|(_, numbers)| *numbers) {
         special.push((*number, Decision::Always(REFUSED)));
@@ -155,6 +169,17 @@ fn gate() -> [(libc::c_long, Decision); 3] {
     };
     let notify = || Decision::Always(Answer::Notify);
     [(libc::SYS_execve, notify()), (libc::SYS_execveat, notify()), (libc::SYS_seccomp, listener)]
+}
+
+/// memfd_create(2), only with `MFD_NOEXEC_SEAL`: the file can then never be made executable. The gate would kill what is executed
+/// from memory; this tells a program at once.
+fn data_only() -> Decision {
+    Decision::If {
+        argument: 1,
+        test: Test::AnyBit(libc::MFD_NOEXEC_SEAL),
+        then: Box::new(Decision::Always(Answer::Allow)),
+        otherwise: Box::new(Decision::Always(Answer::Fail(libc::EACCES as u16))),
+    }
 }
 
 /// socket(2): local sockets always; with a network also plain TCP and UDP, and the netlink protocol that lists interfaces.
@@ -231,7 +256,7 @@ mod tests {
             (471, [0, 0, 0], MISSING, MISSING),
         ];
         for (network, pick) in [(Network::None, 0), (Network::Loopback, 1), (Network::Host, 1)] {
-            let program = program(network, false);
+            let program = program(network, Execution::Free);
             for (number, [a, b, c], without, with) in table {
                 let got = bpf::evaluate(&program, ARCHITECTURE, number as u32, [a, b, c, 0, 0, 0]);
                 let expected = if pick == 0 { without } else { with };
@@ -242,7 +267,7 @@ mod tests {
 
     #[test]
     fn every_denied_call_is_refused_and_only_those() {
-        let program = program(Network::None, false);
+        let program = program(Network::None, Execution::Free);
         let denied: Vec<u32> = DENIED.iter().flat_map(|(_, n)| *n).map(|n| *n as u32).collect();
         let by_argument: Vec<u32> = judged_by_argument(Network::None)
             .iter()
@@ -258,7 +283,7 @@ mod tests {
     #[test]
     fn other_abis_are_killed() {
         const I386: u32 = 0x4000_0003;
-        let program = program(Network::Host, false);
+        let program = program(Network::Host, Execution::Free);
         assert_eq!(bpf::evaluate(&program, I386, 20, [0; 6]), Answer::Kill.code());
         assert_eq!(bpf::evaluate(&program, ARCHITECTURE, X32_BIT | 41, [0; 6]), Answer::Kill.code());
         assert_eq!(bpf::evaluate(&program, ARCHITECTURE, u32::MAX, [0; 6]), Answer::Kill.code());
@@ -269,7 +294,7 @@ mod tests {
         let notify = Answer::Notify.code();
         let busy = Answer::Fail(libc::EBUSY as u16).code();
         for network in [Network::None, Network::Host] {
-            let (with, without) = (program(network, true), program(network, false));
+            let (with, without) = (program(network, Execution::Gated), program(network, Execution::Free));
             for number in 0..=NEWEST + 1 {
                 for argument in [0, 1, 8, 9, 8 | 1 << 32, 4] {
                     let arguments = [argument, argument, 0, 0, 0, 0];
@@ -286,9 +311,22 @@ mod tests {
     }
 
     #[test]
+    fn a_list_permits_memory_for_data_only() {
+        let program = program(Network::None, Execution::Listed);
+        for (flags, expected) in
+            [(0, false), (1, false), (0x10, false), (8, true), (9, true), (8 | 1 << 32, true)]
+        {
+            let number = libc::SYS_memfd_create as u32;
+            let got = bpf::evaluate(&program, ARCHITECTURE, number, [0, flags, 0, 0, 0, 0]);
+            let refused = Answer::Fail(libc::EACCES as u16);
+            assert_eq!(got, if expected { Answer::Allow } else { refused }.code(), "{flags:#x}");
+        }
+    }
+
+    #[test]
     fn the_program_stays_small() {
-        for (network, gated) in [(Network::None, false), (Network::Host, false), (Network::Host, true)] {
-            let length = program(network, gated).len();
+        for (network, execution) in [(Network::None, Execution::Free), (Network::Host, Execution::Listed)] {
+            let length = program(network, execution).len();
             assert!(length < 256, "{length}");
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::confinement::{Confinement, Network};
 use crate::error::SandboxError;
-use crate::filter;
+use crate::filter::{self, Execution};
 use crate::gate::{Listed, listed};
 use crate::guarantee::Guarantee;
 use crate::landlock::{self, Access};
@@ -405,7 +405,12 @@ impl Builder {
     fn privileges(&mut self, ruleset: Option<Slot>, network: Network, gated: bool) {
         self.operations.extend([Operation::DropCapabilities, Operation::NoNewPrivileges]);
         self.operations.extend(ruleset.map(|ruleset| Operation::EnforceRuleset { ruleset }));
-        self.push(Operation::Filter { network, gated, program: filter::program(network, gated) });
+        let execution = match (gated, self.data_only) {
+            (false, _) => Execution::Free,
+            (true, false) => Execution::Gated,
+            (true, true) => Execution::Listed,
+        };
+        self.push(Operation::Filter { network, gated, program: filter::program(network, execution) });
     }
 }
 
