@@ -1,8 +1,8 @@
 //! Paths as the caller gave them, checked and resolved.
 
 use std::ffi::{CString, OsStr};
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,15 @@ use crate::error::SandboxError;
 pub(crate) fn c_string(text: &OsStr, what: &str) -> Result<CString, SandboxError> {
     CString::new(text.as_bytes())
         .map_err(|_| SandboxError::request(format!("the {what} contains a NUL byte"), "remove it"))
+}
+
+/// The whole of a file whose size the kernel does not tell (proc(5)). std's own function begins with 32 bytes there and doubles
+/// them, and some of these files are made anew for every read.
+pub(crate) fn contents(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    const AT_ONCE: usize = 16 * 1024;
+    let mut bytes = Vec::with_capacity(AT_ONCE);
+    File::open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Nothing is resolved against a directory that may change.

@@ -10,6 +10,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use crate::paths::contents;
+
 /// Sockets of services that may listen in another network namespace, where `/proc/net/unix` does not show them (a socket
 /// bind-mounted into a container, for one), and that lie outside of `/run` and `/tmp`.
 const WELL_KNOWN: &[&str] = &[
@@ -34,7 +36,7 @@ const WELL_KNOWN_IN_HOME: &[&str] = &[
 /// later under a path that is visible inside is not covered.
 pub(crate) fn visible(home: Option<&Path>) -> BTreeSet<PathBuf> {
     // Without /proc there is no list to read; the plan then fails at its own use of /proc.
-    let listed = fs::read("/proc/self/net/unix").unwrap_or_default();
+    let listed = contents("/proc/self/net/unix").unwrap_or_default();
     let listed = paths(&listed).map(Path::to_owned);
     let known = WELL_KNOWN.iter().map(PathBuf::from);
     let in_home = WELL_KNOWN_IN_HOME.iter().filter_map(|name| home.map(|home| home.join(name)));

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::list::Identity;
+use crate::paths::contents;
 
 /// A program stopped between execve(2) and its first instruction, as the kernel tells of it (proc(5)).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +46,8 @@ impl Exec {
             program,
             nameless,
             identity: Identity { device: data.dev(), inode: data.ino() },
-            arguments: strings(fs::read(of("cmdline"))?),
-            environment: strings(fs::read(of("environ"))?),
+            arguments: strings(contents(of("cmdline"))?),
+            environment: strings(contents(of("environ"))?),
             cwd: fs::read_link(of("cwd"))?,
         })
     }
