@@ -1,7 +1,7 @@
 //! Lists, `if` and `case`: every way is gone, and the ways are joined.
 
 use super::Interpreter;
-use super::state::{Branch, Mark};
+use super::state::{Branch, Flags, Mark, Space};
 use shward_syntax::{
     AndOr, Assignment, AssignmentValue, Case, CaseEnd, CommandKind, Connector, If, PartKind, Pipeline,
     WordPart,
@@ -53,7 +53,7 @@ impl<'a> Interpreter<'a, '_> {
         let mut succeeded = Ways::from(mark);
         let mut failed = Ways::from(mark);
         // Whether everything so far has surely run, and succeeded.
-        let mut sure = succeeds(&list.first);
+        let mut sure = self.succeeds(&list.first);
         for (connector, pipeline) in list.rest {
             if !self.budget.spend(1) {
                 return;
@@ -73,13 +73,32 @@ impl<'a> Interpreter<'a, '_> {
                 self.conditional += u32::from(!sure);
                 self.pipeline(pipeline);
                 self.conditional -= u32::from(!sure);
-                sure = sure && succeeds(pipeline);
+                sure = sure && self.succeeds(pipeline);
             } else {
                 self.doubtful(|shell| shell.pipeline(pipeline));
             }
         }
         self.join_ways(succeeded);
         self.join_ways(failed);
+    }
+
+    /// Whether a pipeline cannot fail: it gives plain text to variables that take any.
+    fn succeeds(&self, pipeline: &Pipeline<'a>) -> bool {
+        const READ_ONLY: [&[u8]; 6] = [b"UID", b"EUID", b"PPID", b"BASHOPTS", b"SHELLOPTS", b"BASH_VERSINFO"];
+        let [stage] = pipeline.stages else { return false };
+        let CommandKind::Simple(simple) = &stage.command.kind else { return false };
+        let assigns = |assignment: &Assignment<'a>| {
+            let flags = self.state.get(Space::Variable, assignment.name).flags;
+            let AssignmentValue::Scalar(word) = assignment.value else { return false };
+            !READ_ONLY.contains(&assignment.name)
+                && ![Flags::READ_ONLY, Flags::INTEGER, Flags::REFERENCE].iter().any(|flag| flags.has(*flag))
+                && assignment.subscript.is_none()
+                && word.parts.iter().all(is_text)
+        };
+        simple.words.is_empty()
+            && simple.assignments.iter().all(assigns)
+            && !pipeline.negated
+            && stage.command.redirects.is_empty()
     }
 
     /// `if`
@@ -136,22 +155,6 @@ impl<'a> Interpreter<'a, '_> {
             self.join_ways(ways);
         }
     }
-}
-
-/// Whether a pipeline cannot fail: it assigns what no substitution says, or does nothing.
-fn succeeds(pipeline: &Pipeline<'_>) -> bool {
-    let [stage] = pipeline.stages else { return false };
-    let CommandKind::Simple(simple) = &stage.command.kind else { return false };
-    let assigns = |assignment: &Assignment<'_>| match assignment.value {
-        AssignmentValue::Scalar(word) => assignment.subscript.is_none() && word.parts.iter().all(is_text),
-        AssignmentValue::Array(_) => false,
-    };
-    let idle = match simple.words {
-        [] => simple.assignments.iter().all(assigns),
-        [only] => matches!(only.bare(), Some(b":" | b"true")) && simple.assignments.is_empty(),
-        _ => false,
-    };
-    idle && !pipeline.negated && stage.command.redirects.is_empty()
 }
 
 /// Whether a part of a word stands for text, whatever the shell knows.
