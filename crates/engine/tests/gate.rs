@@ -131,10 +131,14 @@ fn what_the_policy_would_not_let_run_is_stopped_inside_too() {
         (&["/usr/bin/id"], Some("program-denied")),
         (&["bash", "-c", "exec -a echo id"], Some("program-denied")),
         (&["./echo"], Some("program-denied")),
+        (&["bash", "-c", "exec -a git /usr/bin/echo push"], Some("push")),
         (&["bash", "-c", "exec 5< /usr/bin/id; /proc/self/fd/5"], Some("program-denied")),
         (&["bash", "-c", "LD_PRELOAD=$PWD/x.so ls"], Some("loader-variable")),
     ];
-    for (words, rule) in table {
+    let loader: &[&str] = &["/lib64/ld-linux-x86-64.so.2", "/usr/bin/id"];
+    let loaders = fs::metadata("/lib64/ld-linux-x86-64.so.2").map_or(0, |_| 1);
+    let loaded = [(loader, Some("program-denied"))];
+    for (words, rule) in table.iter().chain(loaded.iter().take(loaders)) {
         // Without enforcement they start, so that it is the gate that stops them.
         let free = place.run(&firewall, through(words), ExecGate::Observe);
         assert!(stopped(&free).is_empty());

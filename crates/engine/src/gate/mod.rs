@@ -4,8 +4,8 @@
 //! else starts (make's recipes, a package's scripts, what a test runs) is judged on its own, as a contained argument list, when
 //! the kernel has loaded it and before it runs. What is asked about waits for the same people and models as the command did.
 //!
-//! The judge goes by the file that is executed. The zeroth argument is only believed where it leads to that file: programs of
-//! many names (busybox) go by it, and anybody may say anything there.
+//! The judge goes by the file that is executed. Where the zeroth argument names another program, that is judged as well, and the
+//! stricter holds: programs of many names (busybox) go by it, and anybody may say anything there.
 
 mod predicted;
 mod report;
@@ -21,7 +21,7 @@ use report::Seen;
 use shward_analysis::Source;
 use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, carries_code};
-use shward_sandbox::{Exec, Identity, Judge, Ruling};
+use shward_sandbox::{Exec, Judge, Ruling};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -129,25 +129,14 @@ impl<'f> Programs<'f> {
         if self.predicted.iter().any(|p| p.covers(exec, &changed, &self.run.request.workspace)) {
             return Found::allow();
         }
-        let Some(arguments) = arguments(exec) else {
+        let Some(readings) = readings(exec) else {
             return Found::deny(
                 "gate-loader",
                 "The dynamic loader was started as a program, in a way that hides what it runs. Start the program itself.",
             );
         };
-        let mut found = self.judged(exec, &words(&changed, &arguments));
-        if exec.is_loader() || self.is_honest(exec) {
-            return found;
-        }
-        // Some programs go by the name that they are called by.
-        if let Some(called) =
-            exec.arguments.first().map(|name| base(name)).filter(|called| !called.is_empty())
-        {
-            let renamed: Vec<&OsStr> =
-                [called].into_iter().chain(arguments.iter().skip(1).map(|a| &**a)).collect();
-            found = found.stricter(self.judged(exec, &words(&changed, &renamed)));
-        }
-        found
+        let verdicts = readings.iter().map(|arguments| self.judged(exec, &words(&changed, arguments)));
+        verdicts.fold(Found::allow(), Found::stricter)
     }
 
     /// The verdict on an argument list.
@@ -176,17 +165,6 @@ impl<'f> Programs<'f> {
             .collect()
     }
 
-    /// Whether the zeroth argument leads to the file that is executed.
-    fn is_honest(&self, exec: &Exec) -> bool {
-        let Some(name) = exec.arguments.first() else { return false };
-        let is = |path: &Path| Identity::of(path).is_ok_and(|found| found == exec.identity);
-        if name.as_bytes().contains(&b'/') {
-            return is(&exec.cwd.join(name));
-        }
-        let search = exec.variable("PATH").unwrap_or_default();
-        search.split(|&b| b == b':').any(|directory| is(&Path::new(OsStr::from_bytes(directory)).join(name)))
-    }
-
     /// What came of asking about a program.
     fn settled(&self, request: &Request) -> Result<Checked, BadRequest> {
         let permits = |grant: &Grant| permissions(request, grant, self.run.options, self.run.timeout);
@@ -206,26 +184,41 @@ impl<'f> Programs<'f> {
         self.run.firewall.settle(&around, judge).map(|settled| settled.checked)
     }
 
-    /// The request for a program, as a person is asked about it; `None` when it cannot be told in words.
-    fn request_for(&self, exec: &Exec) -> Option<Request> {
+    /// The requests that a person is asked about; `None` when one cannot be told in words.
+    fn requests(&self, exec: &Exec) -> Option<Vec<Request>> {
         let changed = self.changed(exec);
-        let arguments = arguments(exec)?;
-        let words = words(&changed, &arguments);
-        let words: Option<Vec<String>> =
-            words.into_iter().map(|word| String::from_utf8(word.to_vec()).ok()).collect();
-        Some(Request { action: Action::Argv(words?), cwd: exec.cwd.clone(), ..self.run.request.clone() })
+        let request = |arguments: Vec<&OsStr>| {
+            let words = words(&changed, &arguments);
+            if self.judged(exec, &words).decision == Decision::Allow {
+                return Some(None);
+            }
+            let words: Option<Vec<String>> =
+                words.into_iter().map(|word| String::from_utf8(word.to_vec()).ok()).collect();
+            let asked =
+                Request { action: Action::Argv(words?), cwd: exec.cwd.clone(), ..self.run.request.clone() };
+            Some(Some(asked))
+        };
+        let requests: Option<Vec<Option<Request>>> = readings(exec)?.into_iter().map(request).collect();
+        Some(requests?.into_iter().flatten().collect())
     }
 }
 
-/// The argument list with the program by its file; of the dynamic loader, that of the program that it runs.
-fn arguments(exec: &Exec) -> Option<Vec<&OsStr>> {
-    let given = exec.arguments.iter().map(OsString::as_os_str);
+/// The argument lists that a program is judged by: with its file; of the dynamic loader, that of the program that it runs, too (any
+/// file can have such a name); and with the name that it was called by if that is another one, since some programs go by it.
+fn readings(exec: &Exec) -> Option<Vec<Vec<&OsStr>>> {
+    let given = || exec.arguments.iter().skip(1).map(OsString::as_os_str);
+    let mut all: Vec<Vec<&OsStr>> = vec![[exec.program.as_os_str()].into_iter().chain(given()).collect()];
     if exec.is_loader() {
-        let run: Vec<&OsStr> = given.skip(1).collect();
+        let run: Vec<&OsStr> = given().collect();
         // Options of the loader can name libraries to load first.
-        return run.first().is_some_and(|program| !program.as_bytes().starts_with(b"-")).then_some(run);
+        run.first().filter(|program| !program.as_bytes().starts_with(b"-"))?;
+        all.push(run);
     }
-    Some([exec.program.as_os_str()].into_iter().chain(given.skip(1)).collect())
+    let called = exec.arguments.first().map(|name| base(name)).unwrap_or_default();
+    if !called.is_empty() && called != base(exec.program.as_os_str()) {
+        all.push([called].into_iter().chain(given()).collect());
+    }
+    Some(all)
 }
 
 /// An argument list for the analysis, with variables in front as env(1) takes them.
@@ -269,15 +262,20 @@ impl Judge for Programs<'_> {
     }
 
     fn answer(&self, exec: &Exec) -> bool {
-        let found = match self.request_for(exec) {
-            None => Found::deny("gate-unreadable", "Nobody can be asked about arguments that are not text."),
-            Some(request) => match self.settled(&request) {
-                Ok(checked) if checked.decision == Decision::Allow => return true,
+        let Some(requests) = self.requests(exec) else {
+            let message = "Nobody can be asked about arguments that are not text.";
+            self.seen().stop(exec, "gate-unreadable".to_owned(), message.to_owned());
+            return false;
+        };
+        for request in requests {
+            let found = match self.settled(&request) {
+                Ok(checked) if checked.decision == Decision::Allow => continue,
                 Ok(checked) => Found::new(&checked),
                 Err(error) => Found::deny("gate-unreadable", &error.to_string()),
-            },
-        };
-        self.seen().stop(exec, found.rule, found.message);
-        false
+            };
+            self.seen().stop(exec, found.rule, found.message);
+            return false;
+        }
+        true
     }
 }
