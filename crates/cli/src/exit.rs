@@ -36,7 +36,7 @@ pub(crate) const TABLE: &[(&str, &str)] = &[
     ("0", "allowed (check), done"),
     (
         "1",
-        "something was found (audit verify: the log does not verify; policy: a remark, a difference, a case that fails)",
+        "something was found (audit verify: the log does not verify; policy: a remark, a difference, a case that fails; undo: something was left as it is)",
     ),
     ("2", "denied (check, hook)"),
     ("3", "asked (check)"),

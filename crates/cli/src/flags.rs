@@ -74,9 +74,14 @@ flags! {
     CALL_ID = "call-id" Some("ID"), "The tool call's identity, for the record";
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: the policy's, else 300)";
     MAX_OUTPUT = "max-output" Some("BYTES"), "Keep at most this much of each output stream (default: 1000000)";
-    CONTAIN = "contain" Some("LEVEL"), "read-only, workspace-write (default), or loopback, which adds a network interface of its own, private to the run; never more than the policy grants";
+    CONTAIN = "contain" Some("LEVEL"), "read-only, workspace-write (default), loopback, which adds a network interface of its own, private to the run, or speculate, which shows what the command would change and drops it; never more than the policy grants";
     GATE = "gate" Some("MODE"), "off (default), observe (every program that starts inside goes into the record), or enforce (each is also judged by the policy before it runs); never less than the policy says";
     ALLOW_EXEC = "allow-exec" Some("PATH"), "Nothing but this program may be executed inside; may be given several times, and has to name bash, or the program after --argv, too";
+    PREVIEW = "preview" None, "Show what the command changed (a list, then the difference) and ask at the terminal before it is committed";
+    COMMIT = "commit" None, "With --preview: commit without asking";
+    DROP = "drop" None, "With --preview: drop without asking";
+    LIVE = "live" None, "Let the command write straight to the workspace, for servers and watchers; then nothing can be undone";
+    LIST = "list" None, "List what can be taken back, the latest first";
     REASONING = "reasoning" Some("TEXT"), "What the command is for, for whoever is asked; without it a gatekeeper denies";
     APPROVE = "approve" Some("WHO"), "Who may answer what is asked: auto (default: an answer given before by `shward approve`; with run also the terminal), tty (run only: the terminal alone), never";
     LIMIT = "limit" Some("KEY=N/SECS[,N/SECS]"), "Allow N commands in SECS seconds, besides what the policy says; KEY is session, program, tier, tier1 to tier4, or global; may be given several times";
@@ -143,10 +148,26 @@ pub(crate) static VERBS: &[Verb] = &[
         about: "Decides as `check --contained` does, records the decision, and runs an allowed command confined: the file\n\
                 system read-only but for the workspace and a private /tmp, no network, secrets hidden, a cleared\n\
                 environment, resource limits; the whole process tree ends with it. What is asked\n\
-                is run only if somebody allows it: at the terminal, or before with `shward approve`.",
+                is run only if somebody allows it: at the terminal, or before with `shward approve`.\n\
+                The command works on an overlay: its changes are committed when it is over, but for protected names (hooks\n\
+                and settings of git, editors and agents), and `shward undo` takes them back.",
         flags: &[
             JUDGES,
-            &[&LOG, &TIMEOUT, &MAX_OUTPUT, &CONTAIN, &GATE, &ALLOW_EXEC, &SESSION, &CALL_ID, &REASONING],
+            &[
+                &LOG,
+                &TIMEOUT,
+                &MAX_OUTPUT,
+                &CONTAIN,
+                &GATE,
+                &ALLOW_EXEC,
+                &PREVIEW,
+                &COMMIT,
+                &DROP,
+                &LIVE,
+                &SESSION,
+                &CALL_ID,
+                &REASONING,
+            ],
             REVIEWS,
             &[&HELP],
         ],
@@ -155,6 +176,20 @@ pub(crate) static VERBS: &[Verb] = &[
             ("shward run -- 'cat ~/.ssh/id_rsa'", "denied: nothing runs, exit code 126"),
             ("shward run --timeout 60 --json -- 'make test'", "the outcome as one JSON object"),
             ("shward run --gate enforce -- 'make test'", "every program that make starts is judged, too"),
+            ("shward run --preview -- 'sed -i s/a/b/ *.txt'", "show the difference before it is committed"),
+        ],
+    },
+    Verb {
+        name: "undo",
+        usage: "[N | ID] [--list]",
+        summary: "Take back what the last runs changed in the workspace",
+        about: "Takes back the last run, the last N, or the one with this id. What somebody changed since is left as it is,\n\
+                and named; so is everything outside the workspace. What was there before is kept for seven days, 50 runs\n\
+                and 2 GiB. The exit code is 1 if something was left.",
+        flags: &[&[&LIST, &CWD, &WORKSPACE, &HOME, &JSON, &HELP]],
+        examples: &[
+            ("shward undo --list", "what can be taken back"),
+            ("shward undo", "take the last run back"),
         ],
     },
     Verb {

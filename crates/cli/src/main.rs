@@ -11,6 +11,7 @@ mod ask;
 mod audit;
 mod batch;
 mod check;
+mod diff;
 mod doctor;
 mod exit;
 mod explain;
@@ -19,10 +20,12 @@ mod help;
 mod hook;
 mod install;
 mod policy;
+mod preview;
 mod reviewers;
 mod run;
 mod setup;
 mod terminal;
+mod undo;
 
 use crate::args::Args;
 use crate::exit::Exit;
@@ -82,6 +85,7 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
         "check" => check::run(&args),
         "explain" => explain::run(&args),
         "run" => run::run(&args),
+        "undo" => undo::run(&args),
         "install" => install::run(Change::Install, &args),
         "uninstall" => install::run(Change::Uninstall, &args),
         "policy" => policy::run(&args),

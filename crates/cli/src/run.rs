@@ -2,11 +2,11 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{ALLOW_EXEC, CONTAIN, GATE, JSON, MAX_OUTPUT, TIMEOUT};
+use crate::flags::{ALLOW_EXEC, CONTAIN, GATE, JSON, LIVE, MAX_OUTPUT, PREVIEW, TIMEOUT};
 use crate::reviewers::Caller;
 use crate::shown::one_line;
 use crate::terminal::{self, Fail};
-use crate::{ask, check, setup};
+use crate::{ask, check, preview, setup};
 use shward::{Cancel, Containment, Decision, Error, ExecGate, Outcome, OutputStream, RunOptions};
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -24,6 +24,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let firewall = setup::reviewed(args, &request.workspace, Caller::Run).map_err(not_run)?;
     let mut options = options(args)?;
     let json = args.has(&JSON);
+    options.then = preview::then(args, json)?;
+    options.live = args.has(&LIVE);
     let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;
     options.cancel = Some(cancel.clone());
     let mut relay = Relay {
@@ -50,6 +52,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         terminal::line(&serde_json::to_string(&outcome).map_err(|e| Fail::io(e.to_string()))?)?;
     } else {
         say(&outcome, &relay);
+        if let Some(ending) = &outcome.ending {
+            preview::say(ending, args.has(&PREVIEW), args.has(&LIVE));
+        }
     }
     Ok(if unrecorded.is_some() { Exit::Io } else { exit(&outcome) })
 }
@@ -73,7 +78,7 @@ fn options(args: &Args) -> Result<RunOptions, Fail> {
     if let Some(name) = args.text(&CONTAIN).map_err(Fail::usage)? {
         options.containment = Containment::from_name(name).ok_or_else(|| {
             Fail::usage(format!(
-                "--contain: unknown level {name:?}; levels: read-only workspace-write loopback"
+                "--contain: unknown level {name:?}; levels: read-only workspace-write loopback speculate"
             ))
         })?;
     }

@@ -7,7 +7,7 @@ use crate::reviewers::{Caller, reviewers};
 use crate::terminal::Fail;
 use shward::audit::Log;
 use shward::reviewing::StateDir;
-use shward::{Firewall, Policy, PolicyError, PolicyPlaces};
+use shward::{Firewall, Policy, PolicyError, PolicyPlaces, Undoing};
 use std::path::{Path, PathBuf};
 
 /// Where the policy for a workspace comes from: the layers of this machine, what the options name, and with `--frozen`
@@ -49,10 +49,20 @@ pub(crate) fn reviewed(args: &Args, workspace: &Path, caller: Caller) -> Result<
     let firewall = firewall(args, workspace)?;
     let reviewers = reviewers(args, caller, firewall.policy())?;
     let firewall = firewall.with_reviewers(reviewers);
-    Ok(match state_dir() {
+    let state = state_dir();
+    let firewall = match state {
         Some(state) => firewall.with_self_test(state),
         None => firewall,
+    };
+    Ok(match undoing() {
+        Some(undoing) => firewall.with_undoing(undoing),
+        None => firewall,
     })
+}
+
+/// Where layers lie and what is kept to undo them; `None` when the state directory is not known.
+pub(crate) fn undoing() -> Option<Undoing> {
+    state().map(Undoing::new)
 }
 
 /// The log file: `--log`, else the XDG state directory.

@@ -381,7 +381,7 @@ fn an_end_that_cannot_be_recorded_is_told() {
         let log = place.home().join("audit.jsonl");
         let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
         command.args(["run", "--log", log.to_str().unwrap()]).args(json.then_some("--json"));
-        command.args(["--", "echo done; touch started; until [ -e go ]; do sleep 0.05; done"]);
+        command.args(["--live", "--", "echo done; touch started; until [ -e go ]; do sleep 0.05; done"]);
         command
             .current_dir(place.project())
             .env_clear()

@@ -6,6 +6,7 @@ use crate::special::Special;
 use crate::{Action, Error, Request};
 use shward_policy::{Grant, Network};
 use shward_sandbox::Confinement;
+use shward_sandbox::overlay::Layer;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -38,6 +39,7 @@ pub(crate) fn confinement(
     containment: Containment,
     environment: &[(Vec<u8>, Vec<u8>)],
     special: &Special,
+    layer: Option<Layer>,
 ) -> Result<Confinement, Error> {
     let direct = direct(request, environment);
     let program = program(request, environment)?;
@@ -59,11 +61,11 @@ pub(crate) fn confinement(
             confinement.variable(OsString::from_vec(name.clone()), OsString::from_vec(value.clone()));
     }
     let writable = is_writable(grant, containment);
-    confinement = if writable {
-        confinement.writable(&request.workspace)
-    } else {
+    confinement = match layer {
+        Some(layer) => confinement.overlaid(&request.workspace, layer),
+        None if writable => confinement.writable(&request.workspace),
         // Visible even where a private directory would cover it.
-        confinement.read_only(&request.workspace)
+        None => confinement.read_only(&request.workspace),
     };
     confinement = confinement.network(match (grant.network, containment) {
         (Network::Loopback, _) | (_, Containment::Loopback) => shward_sandbox::Network::Loopback,

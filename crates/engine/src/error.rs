@@ -54,6 +54,9 @@ pub enum Error {
     /// The self-test could not be made.
     #[error("the self-test of the sandbox could not be made, so nothing is run: {0}")]
     SelfTestPlace(std::io::Error),
+    /// What the command does was to be shown before it is committed, and that takes an overlay.
+    #[error("nothing was run, because its changes cannot be held back: {0}")]
+    NoOverlay(String),
     /// There is no thread for it.
     #[error("no thread could be started for the run: {0}")]
     NoThread(std::io::Error),

@@ -1,5 +1,6 @@
 //! The composition: request → plan → verdict, recorded.
 
+use crate::changes::Undoing;
 use crate::record::Judgement;
 use crate::report::{Checked, PlanReport};
 use crate::review::{Circumstances, Reviewers, Settled};
@@ -23,6 +24,7 @@ pub struct Firewall {
     running: Running,
     /// Where it is remembered which containments were tested.
     pub(crate) self_test: Option<StateDir>,
+    undoing: Option<Undoing>,
 }
 
 /// How a request is judged.
@@ -66,7 +68,14 @@ impl Firewall {
     /// A firewall that keeps no record.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        Self { policy, log: None, reviewers: Reviewers::new(), running: Running::default(), self_test: None }
+        Self {
+            policy,
+            log: None,
+            reviewers: Reviewers::new(),
+            running: Running::default(),
+            self_test: None,
+            undoing: None,
+        }
     }
 
     /// Records every decision in this log.
@@ -81,6 +90,18 @@ impl Firewall {
     pub fn with_reviewers(mut self, reviewers: Reviewers) -> Self {
         self.reviewers = reviewers;
         self
+    }
+
+    /// Runs commands on an overlay, whose changes are committed when they are over and can be taken back.
+    #[must_use]
+    pub fn with_undoing(mut self, undoing: Undoing) -> Self {
+        self.undoing = Some(undoing);
+        self
+    }
+
+    /// Where layers lie.
+    pub(crate) fn undoing(&self) -> Option<&Undoing> {
+        self.undoing.as_ref()
     }
 
     /// Who answers.

@@ -18,6 +18,7 @@
 //! # Ok::<(), shward::Error>(())
 //! ```
 
+mod changes;
 mod confine;
 mod direct;
 mod doctor;
@@ -39,6 +40,7 @@ mod special;
 mod tool_calls;
 mod trust;
 
+pub use changes::{ChangeReport, ChangesReport, Decide, Proposal, RefusedReport, Then, UndoReport, Undoing};
 pub use doctor::{ContainmentReport, Diagnosis, FeatureReport, GuaranteeReport};
 pub use error::Error;
 pub use firewall::{Firewall, Judged, Setting};
@@ -58,6 +60,7 @@ pub use shward_policy as policy;
 pub use shward_policy::settings::ExecGate;
 pub use shward_policy::{Decision, Finding, Grant, Policy, Profile, Tier, Verdict};
 pub use shward_review as reviewing;
+pub use shward_sandbox::overlay::{Keep, Kept, OverlayError};
 pub use shward_sandbox::{Cancel, Stream as OutputStream, entry};
 pub use tool_calls::{Tool, ToolCall};
 pub use trust::Trust;

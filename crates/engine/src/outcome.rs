@@ -1,5 +1,6 @@
 //! What became of a request that shward was to run.
 
+use crate::changes::ChangesReport;
 use crate::gate::GateReport;
 use crate::report::{Checked, FindingReport, decision};
 use crate::review::{LimitReport, ReviewReport};
@@ -66,6 +67,12 @@ pub struct Ending {
     /// The programs that started inside, when the run was gated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<GateReport>,
+    /// What it did to the workspace, when it ran on an overlay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<ChangesReport>,
+    /// Why it wrote straight to the workspace instead. Then nothing can be undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub live: Option<String>,
     /// What it wrote to standard output. In JSON as text, bytes that are not UTF-8 replaced.
     #[serde(serialize_with = "captured")]
     pub stdout: Captured,

@@ -89,6 +89,12 @@ fn told(ending: &Ending) -> Option<String> {
     if !ending.moved_aside.is_empty() {
         parts.push(format!("created where it must not, and moved aside: {:?}", ending.moved_aside));
     }
+    if let Some(changes) = &ending.changes {
+        parts.extend(changes.summary());
+    }
+    if let Some(reason) = &ending.live {
+        parts.push(format!("wrote straight to the workspace: {reason}"));
+    }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 

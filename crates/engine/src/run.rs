@@ -1,5 +1,6 @@
 //! Deciding and then running, confined to what was decided.
 
+use crate::changes::{Guard, Then};
 use crate::confine;
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::outcome::{Ending, Outcome};
@@ -31,11 +32,13 @@ pub enum Containment {
     WorkspaceWrite,
     /// As `WorkspaceWrite`, with a loopback interface of its own, which reaches nothing outside the run.
     Loopback,
+    /// As `WorkspaceWrite`, on an overlay that is never committed: the report tells what the command would have done.
+    Speculate,
 }
 
 impl Containment {
     /// Every level.
-    pub const ALL: [Self; 3] = [Self::ReadOnly, Self::WorkspaceWrite, Self::Loopback];
+    pub const ALL: [Self; 4] = [Self::ReadOnly, Self::WorkspaceWrite, Self::Loopback, Self::Speculate];
 
     /// Whether it cannot do without a guarantee, whatever is accepted.
     pub(crate) fn needs(self, guarantee: Guarantee) -> bool {
@@ -50,6 +53,7 @@ impl Containment {
             Self::ReadOnly => "read-only",
             Self::WorkspaceWrite => "workspace-write",
             Self::Loopback => "loopback",
+            Self::Speculate => "speculate",
         }
     }
 
@@ -80,6 +84,11 @@ pub struct RunOptions {
     /// The only programs that may be executed inside, by path, the command's own included; of scripts, their interpreters. Empty
     /// for all.
     pub allow_exec: Vec<PathBuf>,
+    /// Write straight to the workspace, for what has to be seen there while it runs. What is protected can then be kept from
+    /// being changed only where it exists; what is created there is moved aside afterwards. Nothing can be undone.
+    pub live: bool,
+    /// What becomes of the changes. Without an overlay they are there already, so anything but `Commit` needs one.
+    pub then: Then,
 }
 
 impl Default for RunOptions {
@@ -92,6 +101,8 @@ impl Default for RunOptions {
             cancel: None,
             gate: ExecGate::Off,
             allow_exec: Vec::new(),
+            live: false,
+            then: Then::Commit,
         }
     }
 }
@@ -161,8 +172,16 @@ impl Firewall {
         });
         match execute(&ready.plan, options, timeout.get(), programs, on_output) {
             Ok((mut ending, streams)) => {
-                if ready.writable {
-                    ending.moved_aside = ready.special.refuse_created(request);
+                match (ready.layer, ready.live) {
+                    (Some(layer), _) => {
+                        let guard = Guard::new(request, ready.places);
+                        ending.changes = Some(self.settle_changes(layer, &guard, request, options));
+                    }
+                    (None, Some(reason)) => {
+                        ending.moved_aside = ready.special.refuse_created(request);
+                        ending.live = Some(reason);
+                    }
+                    (None, None) => {}
                 }
                 let record = run.map(|run| record::ended(request, run, &ending, streams));
                 let outcome = Outcome::ended(checked, ending, request.call_id.clone());
@@ -275,9 +294,33 @@ impl Firewall {
     ) -> Result<Ready, Error> {
         let containment = options.containment;
         let mut special = Special::find(request);
-        special.protected.extend(self.log_in(&request.workspace));
-        special.protected.extend(self.stores_in(&request.workspace));
-        let mut confinement = confine::confinement(request, grant, containment, environment, &special)?;
+        let mut places: Vec<PathBuf> = self.log_in(&request.workspace).into_iter().collect();
+        places.extend(self.stores_in(&request.workspace));
+        let (layer, live) = match confine::is_writable(grant, containment) {
+            true => match self.layer(request, options)? {
+                Ok(layer) => (Some(layer), None),
+                Err(reason) => (None, Some(reason)),
+            },
+            false => (None, None),
+        };
+        if layer.is_some() {
+            // They are judged when it is committed.
+            places.extend(special.link_targets());
+            special.protected.clear();
+        } else {
+            special.protected.extend(places.iter().cloned());
+        }
+        let mut confinement = confine::confinement(
+            request,
+            grant,
+            containment,
+            environment,
+            &special,
+            layer.as_ref().map(|run| run.layer().clone()),
+        )?;
+        if let Some(undoing) = self.undoing() {
+            confinement = confinement.hidden(undoing.directory());
+        }
         if options.gate != ExecGate::Off {
             confinement = confinement.gated();
         }
@@ -288,7 +331,7 @@ impl Firewall {
             .map_err(|error| self.lack(error))?;
         match plan.gaps().iter().find(|gap| matches!(gap, Gap::ProtectedMissing(_) | Gap::ProtectedLink(_))) {
             Some(gap) => Err(Error::Unprotected(gap.to_string())),
-            None => Ok(Ready { plan, special, writable: confine::is_writable(grant, containment) }),
+            None => Ok(Ready { plan, special, layer, live, places }),
         }
     }
 
@@ -348,10 +391,14 @@ pub(crate) fn permissions(
     timeout: Duration,
 ) -> Vec<String> {
     let network = match (grant.network, options.containment) {
-        (Network::None, Containment::ReadOnly | Containment::WorkspaceWrite) => "no network",
+        (Network::None, Containment::ReadOnly | Containment::WorkspaceWrite | Containment::Speculate) => {
+            "no network"
+        }
         _ => "no network but a loopback interface of its own",
     };
-    let files = if confine::is_writable(grant, options.containment) {
+    let files = if options.containment == Containment::Speculate {
+        "changes nothing: what it does is shown and dropped".to_owned()
+    } else if confine::is_writable(grant, options.containment) {
         format!("changes files in {}, and in a /tmp of its own", request.workspace.display())
     } else {
         "changes no files but in a /tmp of its own".to_owned()
@@ -364,7 +411,12 @@ pub(crate) fn permissions(
 struct Ready {
     plan: Plan,
     special: Special,
-    writable: bool,
+    /// Where its changes go.
+    layer: Option<shward_sandbox::overlay::Run>,
+    /// Why they go straight to the workspace.
+    live: Option<String>,
+    /// What of the workspace is not the command's, by its place.
+    places: Vec<PathBuf>,
 }
 
 fn execute(
@@ -404,6 +456,8 @@ fn execute(
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
         moved_aside: Vec::new(),
         gate: programs.map(Programs::report),
+        changes: None,
+        live: None,
         stdout: result.stdout,
         stderr: result.stderr,
     };

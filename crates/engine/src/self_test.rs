@@ -75,7 +75,7 @@ pub(crate) fn self_test(containment: Containment, accepted: &[Guarantee]) -> Res
     ] {
         variables.push((name.as_bytes().to_vec(), value.into_bytes()));
     }
-    let confinement = confine::confinement(&request, &grant, containment, &variables, &special)?
+    let confinement = confine::confinement(&request, &grant, containment, &variables, &special, None)?
         .read_only(place.outside())
         .accept_missing(accepted);
     let mut options = Options::default();

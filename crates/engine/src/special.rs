@@ -23,7 +23,7 @@ const SKIPPED: [&str; 6] =
     ["node_modules", "target", "__pycache__", "site-packages", "dist-packages", "objects"];
 
 /// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole.
-const GUARDED: [&str; 8] =
+pub(crate) const GUARDED: [&str; 8] =
     [".claude", ".codex", ".copilot", ".cursor", ".gemini", ".husky", ".idea", ".vscode"];
 
 /// The ending of a file that a command created where it must not.
@@ -102,7 +102,13 @@ impl Special {
         }
     }
 
-    /// After a run: moves aside what it created in places that instruct agents, editors or git. What existed before could
+    /// Where protected symbolic links of the workspace lead: what lies there is what the protected name means.
+    pub(crate) fn link_targets(&self) -> impl Iterator<Item = PathBuf> {
+        let links = self.protected.iter().filter(|path| path.is_symlink());
+        links.filter_map(|path| path.canonicalize().ok())
+    }
+
+    /// After a run without an overlay: moves aside what it created in places that instruct agents, editors or git. What existed before could
     /// not be changed; what did not exist could not be mounted over. A repository that the run made itself keeps its own
     /// settings and sample hooks.
     pub(crate) fn refuse_created(&self, request: &Request) -> Vec<PathBuf> {

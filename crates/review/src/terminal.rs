@@ -122,6 +122,27 @@ impl Terminal {
         self
     }
 
+    /// Shows a text and asks a question that is answered with yes or no.
+    ///
+    /// # Errors
+    /// Nobody answered; that is not a yes.
+    pub fn confirm(&self, shown: &str, question: &str) -> Result<Reply, Unanswered> {
+        let mut tty = Self::open()?;
+        let end = Instant::now() + self.deadline;
+        say(&mut tty, Shown::new(shown).text())?;
+        // What was typed before the question could be read is no answer to it.
+        tcflush(&tty, QueueSelector::IFlush).map_err(|e| Unanswered::Broken(e.to_string()))?;
+        for _ in 0..MAX_ATTEMPTS {
+            say(&mut tty, &format!("{question} [y]es, [n]o: "))?;
+            match line(&mut tty, end, self.deadline)?.as_str() {
+                "y" | "Y" | "yes" => return Ok(Reply::Yes),
+                "n" | "N" | "no" => return Ok(Reply::No),
+                _ => say(&mut tty, "Please answer y or n.\n")?,
+            }
+        }
+        Ok(Reply::No)
+    }
+
     /// The terminal, if a person can be asked at it.
     ///
     /// # Errors

@@ -1,0 +1,154 @@
+//! What a run did to the workspace, as a person reads it: the list, the difference, and what was refused.
+
+use crate::args::Args;
+use crate::diff::unified;
+use crate::flags::{COMMIT, DROP, PREVIEW};
+use crate::terminal::{self, Fail};
+use shward::reviewing::{Reply, Shown, Terminal, one_line};
+use shward::{ChangeReport, ChangesReport, Ending, Proposal, Then};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// How many files are listed.
+const MAX_FILES: usize = 200;
+
+/// How many lines of difference are shown, in all and of one file, and how long a file may be to be compared, in bytes.
+const MAX_LINES: usize = 400;
+const MAX_LINES_OF_ONE: usize = 80;
+const MAX_CONTENT: u64 = 256 * 1024;
+
+/// How many refused files are named.
+const MAX_REFUSED: usize = 20;
+
+/// What the options say about the changes of a run.
+pub(crate) fn then(args: &Args, json: bool) -> Result<Then, Fail> {
+    let (preview, commit, drop) = (args.has(&PREVIEW), args.has(&COMMIT), args.has(&DROP));
+    match (preview, commit, drop) {
+        (false, false, false) => Ok(Then::Commit),
+        (false, ..) => Err(Fail::usage("--commit and --drop say what becomes of a --preview; give that too")),
+        (true, true, true) => Err(Fail::usage("give --commit or --drop, not both")),
+        (true, ..) => Ok(Then::Ask(Arc::new(move |proposal| {
+            if !json {
+                terminal::error(&text(proposal));
+            }
+            if commit || drop {
+                return commit;
+            }
+            // The list first: with --json the person at the terminal has not seen it.
+            let shown = if json { text(proposal) } else { String::new() };
+            match Terminal::default().confirm(&shown, "Commit these changes?") {
+                Ok(reply) => reply == Reply::Yes,
+                Err(why) => {
+                    terminal::error(&format!(
+                        "shward: nobody could be asked ({why}); give --commit or --drop with --preview"
+                    ));
+                    false
+                }
+            }
+        }))),
+    }
+}
+
+/// The list and the difference.
+fn text(proposal: &Proposal<'_>) -> String {
+    let report = proposal.report;
+    let mut out = list(report);
+    let mut left = MAX_LINES;
+    for file in report.files.iter().filter(|file| file.kind == "file") {
+        if left == 0 {
+            out.push_str("\n… further differences are not shown\n");
+            break;
+        }
+        let [before, after] = proposal.contents(file, MAX_CONTENT).map(|content| {
+            content.and_then(|bytes| String::from_utf8(bytes).ok()).filter(|text| !text.contains('\0'))
+        });
+        let (before, after) = match (file.what, before, after) {
+            ("created", _, Some(after)) => (String::new(), after),
+            ("deleted", Some(before), _) => (before, String::new()),
+            ("changed", Some(before), Some(after)) => (before, after),
+            _ => continue,
+        };
+        let difference = unified(&before, &after, MAX_LINES_OF_ONE.min(left));
+        if !difference.is_empty() {
+            left = left.saturating_sub(difference.lines().count());
+            let _ = write!(out, "\n{} {}\n{}", file.what, name(file), Shown::new(&difference).text());
+        }
+    }
+    out
+}
+
+/// What was created, changed, deleted and refused.
+pub(crate) fn list(report: &ChangesReport) -> String {
+    let mut out = String::from("shward: what the command did\n");
+    for file in report.files.iter().take(MAX_FILES) {
+        let size = match file.size_before {
+            Some(before) if before != file.size => format!("{before} → {} bytes", file.size),
+            _ if file.kind == "directory" => "directory".to_owned(),
+            _ => format!("{} bytes", file.size),
+        };
+        let mode = file.mode_before.as_ref().map_or(String::new(), |m| format!(", mode {m} → {}", file.mode));
+        let _ = writeln!(out, "  {}  {}  ({size}{mode})", file.what, name(file));
+    }
+    let all = report.created + report.changed + report.deleted;
+    if all > MAX_FILES {
+        let _ = writeln!(out, "  … {} more", all - MAX_FILES);
+    }
+    let bytes: u64 = report.files.iter().filter(|f| f.what != "deleted").map(|f| f.size).sum();
+    let _ = writeln!(
+        out,
+        "  {} created, {} changed, {} deleted; {bytes} bytes",
+        report.created, report.changed, report.deleted
+    );
+    out.push_str(&refused(report));
+    out
+}
+
+/// What the policy keeps out.
+fn refused(report: &ChangesReport) -> String {
+    let mut out = String::new();
+    for refused in report.refused.iter().take(MAX_REFUSED) {
+        let _ =
+            writeln!(out, "shward: not committed: {} {}", name(&refused.change), one_line(&refused.reason));
+    }
+    if report.refused.len() > MAX_REFUSED {
+        let _ = writeln!(out, "shward: and {} more are not committed", report.refused.len() - MAX_REFUSED);
+    }
+    for failed in &report.failed {
+        let _ = writeln!(out, "shward: could not be committed: {}", one_line(failed));
+    }
+    out
+}
+
+/// What somebody has to know after a run.
+pub(crate) fn say(ending: &Ending, previewed: bool, live: bool) {
+    if let Some(reason) = ending.live.as_ref().filter(|_| !live) {
+        terminal::error(&format!(
+            "shward: changes went straight to the workspace and cannot be undone: {}",
+            one_line(reason)
+        ));
+    }
+    for path in &ending.moved_aside {
+        terminal::error(&format!(
+            "shward: moved aside, because it is protected: {}",
+            one_line(&path.display().to_string())
+        ));
+    }
+    let Some(changes) = &ending.changes else { return };
+    if !changes.committed {
+        let text = if previewed { String::new() } else { list(changes) };
+        let end =
+            if changes.is_empty() && previewed { "nothing was changed" } else { "nothing was committed" };
+        terminal::error(&format!("{text}shward: {end}"));
+    } else if !(previewed && changes.failed.is_empty()) {
+        let text = refused(changes);
+        if !text.is_empty() {
+            terminal::error(&text);
+        }
+    } else if let Some(id) = &changes.undo {
+        terminal::error(&format!("shward: committed; `shward undo {id}` takes it back"));
+    }
+}
+
+fn name(file: &ChangeReport) -> String {
+    one_line(&file.path.display().to_string()).to_string()
+}

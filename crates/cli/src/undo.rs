@@ -1,0 +1,121 @@
+//! `undo`: takes back what runs have changed in the workspace.
+
+use crate::args::Args;
+use crate::ask::Directories;
+use crate::exit::Exit;
+use crate::flags::{JSON, LIST};
+use crate::setup;
+use crate::terminal::{self, Fail};
+use shward::reviewing::one_line;
+use shward::{Kept, OverlayError, UndoReport};
+use std::fmt::Write as _;
+use std::time::{Duration, SystemTime};
+
+/// How many runs can be taken back at once.
+const MAX: usize = 1000;
+
+/// Carries out the verb.
+///
+/// # Errors
+/// There is no such run, or the store cannot be used.
+pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
+    let workspace = Directories::from(args)?.workspace;
+    let json = args.has(&JSON);
+    let undoing =
+        setup::undoing().ok_or_else(|| Fail::usage("the state directory is not known; set HOME"))?;
+    let fail = |error: OverlayError| match error {
+        OverlayError::Unknown(_) => Fail::usage(error.to_string()),
+        _ => Fail::io(error.to_string()),
+    };
+    let kept = undoing.list(&workspace).map_err(fail)?;
+    let operand = match args.operands.as_slice() {
+        [] => "1",
+        [one] => one.to_str().ok_or_else(|| Fail::usage("give a number of runs, or an id"))?,
+        [_, more, ..] => {
+            return Err(Fail::usage(format!("unexpected {more:?}; give a number of runs, or one id")));
+        }
+    };
+    if args.has(&LIST) {
+        list(&kept, json)?;
+        return Ok(Exit::Allow);
+    }
+    let ids: Vec<String> = match operand.parse::<usize>() {
+        Ok(count @ 1..=MAX) => kept.into_iter().take(count).map(|kept| kept.id).collect(),
+        Ok(_) => return Err(Fail::usage(format!("give a number from 1 to {MAX}, or an id"))),
+        Err(_) => vec![operand.to_owned()],
+    };
+    // The latest first: an older run is only as it was when what came after it is gone.
+    let mut undone = Vec::new();
+    for id in &ids {
+        undone.push(undoing.undo(&workspace, id).map_err(fail)?);
+    }
+    let skipped = undone.iter().any(|report| !report.skipped.is_empty());
+    if json {
+        terminal::line(&serde_json::json!({ "v": 1, "undone": undone }).to_string())?;
+    } else {
+        terminal::line(&text(&undone))?;
+    }
+    Ok(if skipped { Exit::Found } else { Exit::Allow })
+}
+
+fn list(kept: &[Kept], json: bool) -> Result<(), Fail> {
+    if json {
+        let runs: Vec<_> = kept
+            .iter()
+            .map(|kept| {
+                let [created, changed, deleted] = kept.counts;
+                serde_json::json!({
+                    "id": kept.id, "command": kept.title, "time_ms": kept.time, "created": created,
+                    "changed": changed, "deleted": deleted, "bytes": kept.bytes,
+                })
+            })
+            .collect();
+        return terminal::line(&serde_json::json!({ "v": 1, "runs": runs }).to_string());
+    }
+    let mut out = String::new();
+    for kept in kept {
+        let [created, changed, deleted] = kept.counts;
+        let _ = writeln!(
+            out,
+            "{}  {:>9}  +{created} ~{changed} -{deleted}  {}",
+            kept.id,
+            ago(kept.time),
+            one_line(&kept.title)
+        );
+    }
+    if out.is_empty() {
+        out.push_str("nothing that can be taken back is kept for this workspace\n");
+    }
+    terminal::line(&out)
+}
+
+fn text(undone: &[UndoReport]) -> String {
+    let mut out = String::new();
+    for report in undone {
+        let _ = writeln!(out, "taken back: {}", one_line(&report.command));
+        for path in &report.restored {
+            let _ = writeln!(out, "  {}", one_line(path));
+        }
+        for skipped in &report.skipped {
+            let _ = writeln!(out, "  left: {} {}", one_line(&skipped.path), skipped.reason);
+        }
+    }
+    if undone.is_empty() {
+        out.push_str("nothing that can be taken back is kept for this workspace\n");
+    } else {
+        out.push_str("not taken back: what the command did outside the workspace or sent over a network\n");
+    }
+    out
+}
+
+/// How long ago, roughly.
+fn ago(milliseconds: u64) -> String {
+    let then = SystemTime::UNIX_EPOCH + Duration::from_millis(milliseconds);
+    let seconds = then.elapsed().unwrap_or_default().as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s ago"),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86_400 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} d ago", seconds / 86_400),
+    }
+}

@@ -1,0 +1,191 @@
+//! Which changes of a repository's settings start no program.
+//!
+//! `git remote add`, `git switch --track` and `git init` write the same file in which `core.fsmonitor` or `alias` name a program
+//! that the next git command of the user starts. So the file is read, strictly: settings that are known to be harmless may come and
+//! go, everything else must stand as it stood.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Settings that only git's own work depends on (git-config(1)). `*` is any subsection.
+const HARMLESS: &[&str] = &[
+    "branch.*.description",
+    "branch.*.merge",
+    "branch.*.rebase",
+    "branch.*.remote",
+    "core.abbrev",
+    "core.autocrlf",
+    "core.bare",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.logallrefupdates",
+    "core.precomposeunicode",
+    "core.repositoryformatversion",
+    "core.symlinks",
+    "extensions.objectformat",
+    "gc.auto",
+    "init.defaultbranch",
+    "lfs.repositoryformatversion",
+    "pull.rebase",
+    "push.default",
+    "remote.*.fetch",
+    "remote.*.prune",
+    "remote.*.tagopt",
+    "remote.*.url",
+    "submodule.*.active",
+    "submodule.*.url",
+    "submodule.active",
+    "user.email",
+    "user.name",
+];
+
+/// Settings that may be made, but not changed: they decide where the user's next push goes.
+const ONCE: &[&str] = &["branch.*.remote", "remote.*.url", "submodule.*.url"];
+
+/// Values of settings, by section, subsection and name.
+type Settings = BTreeMap<(String, String, String), BTreeSet<String>>;
+
+/// Whether a change of the file starts no program and sends nothing elsewhere. `before` is `None` in a repository that is new.
+pub(crate) fn is_harmless(before: Option<&[u8]>, after: &[u8]) -> bool {
+    let Some(after) = parse(after) else { return false };
+    let old = before.map_or_else(|| Some(Settings::new()), parse).unwrap_or_default();
+    let allowed = after.iter().all(|(key, values)| {
+        let unchanged = old.get(key) == Some(values);
+        unchanged
+            || is_listed(HARMLESS, key)
+                && !(is_listed(ONCE, key) && old.contains_key(key))
+                && !(key.0 == "branch" && key.2 == "remote" && !known_remotes(&old, before, values))
+                && values.iter().all(|value| !starts_program(value))
+    });
+    // A setting that is gone may have been what kept a program from being started.
+    allowed && old.keys().all(|key| after.contains_key(key) || is_listed(HARMLESS, key))
+}
+
+/// A branch may follow a remote that was there before, or one of a repository that is new.
+fn known_remotes(old: &Settings, before: Option<&[u8]>, values: &BTreeSet<String>) -> bool {
+    let known = |name: &String| {
+        name == "." || old.contains_key(&("remote".to_owned(), name.clone(), "url".to_owned()))
+    };
+    before.is_none() || values.iter().all(known)
+}
+
+/// `ext::` and its kind name a program (gitremote-helpers(7)); a dash would be read as an option by ssh.
+fn starts_program(value: &str) -> bool {
+    value.contains("::") || value.starts_with('-')
+}
+
+fn is_listed(table: &[&str], (section, subsection, name): &(String, String, String)) -> bool {
+    table.iter().any(|row| {
+        let mut parts = row.split('.');
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(s), Some("*"), Some(n)) => s == section && n == name && !subsection.is_empty(),
+            (Some(s), Some(n), None) => s == section && n == name && subsection.is_empty(),
+            _ => false,
+        }
+    })
+}
+
+/// Reads the plain form that git itself writes; anything else (escapes, continued lines, an old-style subsection) is not
+/// understood.
+fn parse(text: &[u8]) -> Option<Settings> {
+    let text = std::str::from_utf8(text).ok()?;
+    let mut settings = Settings::new();
+    let (mut section, mut subsection) = (None, String::new());
+    for line in text.lines() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        if line.contains(['\\', '\0', '\r']) {
+            return None;
+        }
+        if let Some(header) = line.strip_prefix('[') {
+            let header = header.strip_suffix(']')?;
+            let (name, sub) = match header.split_once(' ') {
+                Some((name, sub)) => (name, sub.trim().strip_prefix('"')?.strip_suffix('"')?),
+                None => (header, ""),
+            };
+            if name.is_empty()
+                || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+                || sub.contains('"')
+            {
+                return None;
+            }
+            section = Some(name.to_ascii_lowercase());
+            sub.clone_into(&mut subsection);
+            continue;
+        }
+        // A name alone means true.
+        let (name, value) = line.split_once('=').map_or((line, "true"), |(n, v)| (n.trim(), v.trim()));
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
+            return None;
+        }
+        let value = value.strip_prefix('"').and_then(|v| v.strip_suffix('"')).unwrap_or(value);
+        if value.contains(['"', '#', ';']) {
+            return None;
+        }
+        let key = (section.clone()?, subsection.clone(), name.to_ascii_lowercase());
+        settings.entry(key).or_default().insert(value.to_owned());
+    }
+    Some(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEW: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n";
+    const CLONED: &str = "[remote \"origin\"]\n\turl = https://example.com/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
+
+    #[test]
+    fn harmless_settings_come_and_go() {
+        let cloned = format!("{NEW}{CLONED}");
+        for (before, after) in [
+            (None, NEW.to_owned()),
+            (None, cloned.clone()),
+            (
+                Some(NEW),
+                format!("{NEW}[remote \"o\"]\n\turl = a\n\tfetch = +refs/heads/*:refs/remotes/o/*\n"),
+            ),
+            (Some(cloned.as_str()), NEW.to_owned()),
+            (
+                Some(cloned.as_str()),
+                format!("{cloned}[branch \"x/y\"]\n\tremote = origin\n\tmerge = refs/heads/x\n"),
+            ),
+            (Some(NEW), format!("{NEW}[user]\n\tname = \"A B\"\n\temail = a@example.com\n")),
+            (Some("[core]\n\tfsmonitor = mine\n"), format!("{NEW}[core]\n\tfsmonitor = mine\n")),
+        ] {
+            assert!(is_harmless(before.map(str::as_bytes), after.as_bytes()), "{before:?} {after}");
+        }
+    }
+
+    #[test]
+    fn everything_else_stays_as_it_stood() {
+        let cloned = format!("{NEW}{CLONED}");
+        for (before, after) in [
+            (NEW, format!("{NEW}[core]\n\tfsmonitor = evil\n")),
+            (NEW, format!("{NEW}[core]\n\thooksPath = /tmp/x\n")),
+            (NEW, format!("{NEW}[CORE]\n\tsshCommand = evil\n")),
+            (NEW, format!("{NEW}[alias]\n\tst = !evil\n")),
+            (NEW, format!("{NEW}[include]\n\tpath = x\n")),
+            (NEW, format!("{NEW}[remote \"o\"]\n\turl = ext::sh -c evil\n")),
+            (NEW, format!("{NEW}[remote \"o\"]\n\turl = a\n\tuploadpack = evil\n")),
+            (NEW, format!("{NEW}[core]\n\teditor = \\\n evil\n")),
+            (NEW, format!("{NEW}[core \"x\"]\n\tbare = true\n")),
+            (NEW, format!("{NEW}[filter.x]\n\tclean = evil\n")),
+            (NEW, format!("{NEW}[branch \"main\"]\n\tremote = elsewhere\n")),
+            (NEW, cloned.clone()), // a new remote, and a branch that follows it at once
+            (NEW, "pwn\n".to_owned()),
+            (NEW, format!("{NEW}pwn\nevil = [\n")),
+            (cloned.as_str(), cloned.replace("example.com", "evil.example")),
+            (
+                "[core]\n\tfsmonitor = false\n[credential]\n\thelper =\n",
+                "[core]\n\tfsmonitor = false\n".to_owned(),
+            ),
+        ] {
+            assert!(!is_harmless(Some(before.as_bytes()), after.as_bytes()), "{before:?} {after}");
+        }
+        assert!(!is_harmless(None, b"[core]\n\tfsmonitor = x\n"));
+        assert!(!is_harmless(None, b"[core]\n\tbare = \xff\n"));
+    }
+}

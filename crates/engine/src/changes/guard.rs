@@ -1,0 +1,222 @@
+//! What a command may not bring into the workspace: files that make somebody else run something, later and unconfined.
+//!
+//! Names are judged where the change would land, whether they existed or not, at any depth; so neither a renamed parent nor a link
+//! in the place of a directory gets around it. Which names matter is data: the tables of the analysis ([`scope_of`]) and
+//! [`GUARDED`]. A commit with git is none of it: objects, references, the index and the logs of a repository are ordinary files.
+
+use super::git_config;
+use crate::Request;
+use crate::special::GUARDED;
+use shward_analysis::{Scope, scope_of};
+use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// Files that a shell, git or a terminal reads when somebody next starts it there, besides those of the analysis' tables. Sorted.
+const READ_BY_OTHERS: &[&str] = &[
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".gitconfig",
+    ".gitmodules",
+    ".inputrc",
+    ".kshrc",
+    ".profile",
+    ".tmux.conf",
+    ".vimrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
+/// Where packages for Python lie: what its start executes there is part of installing them.
+const SITES: [&str; 2] = ["dist-packages", "site-packages"];
+
+/// The longest settings of a repository that are read, in bytes.
+const MAX_CONFIG: u64 = 256 * 1024;
+
+/// The bits that give whoever runs a file the rights of its owner or group (inode(7)).
+const SET_ID: u32 = 0o6000;
+
+/// Refuses what is protected in one workspace.
+#[derive(Debug)]
+pub(crate) struct Guard<'r> {
+    request: &'r Request,
+    /// What is protected by its place: our own files, and where protected links lead. Relative to the workspace.
+    places: Vec<PathBuf>,
+}
+
+impl<'r> Guard<'r> {
+    /// `places` are absolute; what does not lie in the workspace is out of reach anyway.
+    pub(crate) fn new(request: &'r Request, places: impl IntoIterator<Item = PathBuf>) -> Self {
+        let relative = |path: PathBuf| path.strip_prefix(&request.workspace).map(Path::to_owned).ok();
+        Self { request, places: places.into_iter().filter_map(relative).collect() }
+    }
+
+    /// Refuses what a name means wherever it lies.
+    fn by_name(&self, change: &Change) -> Option<Cow<'static, str>> {
+        let guarded = change.path.iter().find(|part| GUARDED.iter().any(|name| part == name));
+        if let Some(name) = guarded {
+            return Some(format!("is read by programs that trust what lies in {}", name.display()).into());
+        }
+        let last = change.path.file_name().unwrap_or_default();
+        if READ_BY_OTHERS.iter().any(|name| last == *name) {
+            return Some("is read by programs that do what it says".into());
+        }
+        None
+    }
+
+    /// Refuses by the tables of the analysis.
+    fn by_scope(&self, change: &Change) -> Option<Cow<'static, str>> {
+        // A directory alone does nothing; what comes into it is asked about itself.
+        if change.kind == Kind::Directory && change.what == ChangeKind::Created {
+            return None;
+        }
+        if change.path.iter().any(|part| SITES.iter().any(|name| part == *name)) {
+            return None;
+        }
+        let absolute = self.request.workspace.join(&change.path);
+        let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
+        let scope = scope_of(&bytes(&absolute), &bytes(&self.request.workspace), &bytes(&self.request.home));
+        match scope {
+            Scope::Own => Some("sets what an agent or its guard may do".into()),
+            Scope::Persistence => Some("makes other programs run something later".into()),
+            // A key that the command has made is its own business; settings with a fixed name are read by others.
+            Scope::Secret if change.what == ChangeKind::Created && !is_hidden(&change.path) => None,
+            Scope::Secret => Some("holds secrets that other programs read".into()),
+            _ => None,
+        }
+    }
+}
+
+impl CommitPolicy for Guard<'_> {
+    fn refuses(&self, change: &Change, sight: &Sight<'_>) -> Option<Cow<'static, str>> {
+        let path = &change.path;
+        // What goes with a directory goes, too.
+        let whole = change.whole || (change.what == ChangeKind::Deleted && change.kind == Kind::Directory);
+        if self.places.iter().any(|place| path.starts_with(place) || (whole && place.starts_with(path))) {
+            return Some("is shward's own, or what a protected link leads to".into());
+        }
+        let gains = change.mode & !change.mode_before.unwrap_or(0) & SET_ID;
+        if change.kind == Kind::File && change.what != ChangeKind::Deleted && gains != 0 {
+            return Some("would run with the rights of its owner or group".into());
+        }
+        if let Some(within) = within_repository(change, sight) {
+            return match within {
+                InRepository::Itself if whole || change.kind != Kind::Directory => {
+                    Some("is a repository: put in its place, or gone, it would be another one".into())
+                }
+                InRepository::Itself | InRepository::Ordinary => None,
+                InRepository::Settings { new } => {
+                    let before = sight.before(path, MAX_CONFIG);
+                    let after = sight.after(path, MAX_CONFIG);
+                    let harmless = change.kind == Kind::File
+                        && change.what != ChangeKind::Deleted
+                        && (new || before.is_some())
+                        && after.is_some_and(|after| git_config::is_harmless(before.as_deref(), &after));
+                    (!harmless).then(|| "sets what git runs, or where it sends things".into())
+                }
+                InRepository::Hooks => Some("is run by git".into()),
+                InRepository::Elsewhere => Some("leads git to settings that lie elsewhere".into()),
+            };
+        }
+        self.by_name(change).or_else(|| self.by_scope(change))
+    }
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."))
+}
+
+/// What a path is to a repository.
+#[derive(Debug, PartialEq, Eq)]
+enum InRepository {
+    /// The repository's directory, or what stands in its place.
+    Itself,
+    /// `config` and its kin; whether the repository was made by this command.
+    Settings { new: bool },
+    /// A file that git runs.
+    Hooks,
+    /// A file by which git finds settings in another place.
+    Elsewhere,
+    /// Everything that a commit writes.
+    Ordinary,
+}
+
+/// Where a path lies in a repository, if it does: below a `.git`, or in a directory that git would take for one
+/// (gitrepository-layout(5)), such as a bare repository or one under another name.
+fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<InRepository> {
+    let parts: Vec<&OsStr> = change.path.iter().collect();
+    let git = parts.iter().rposition(|part| part.as_bytes().eq_ignore_ascii_case(b".git"));
+    if let Some(at) = git {
+        let repository: PathBuf = parts.get(..=at)?.iter().collect();
+        let below = parts.get(at + 1..)?;
+        let new = !sight.existed(&repository);
+        return Some(if below.is_empty() { InRepository::Itself } else { classify(below, change, new) });
+    }
+    // Only these names say anything, so only for them the neighbours are looked at.
+    let at = parts.iter().position(|part| {
+        [&b"config"[..], b"config.worktree", b"hooks", b"commondir"].contains(&part.as_bytes())
+    })?;
+    let directory: PathBuf = parts.get(..at)?.iter().collect();
+    let looks_like_one = ["HEAD", "objects", "refs"].iter().all(|name| sight.exists(&directory.join(name)));
+    if !looks_like_one {
+        return None;
+    }
+    Some(classify(parts.get(at..)?, change, !sight.existed(&directory.join("HEAD"))))
+}
+
+/// What a path below a repository's directory is. Those of submodules and worktrees lie deeper and look the same.
+fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
+    let is = |part: Option<&&OsStr>, name: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(name));
+    let inner = match below.first() {
+        // The name of a submodule may have several parts.
+        Some(first) if first.eq_ignore_ascii_case("modules") || first.eq_ignore_ascii_case("worktrees") => {
+            below
+                .iter()
+                .position(|part| {
+                    ["hooks", "config", "config.worktree", "commondir"]
+                        .iter()
+                        .any(|n| part.eq_ignore_ascii_case(n))
+                })
+                .and_then(|at| below.get(at..))
+                .unwrap_or_default()
+        }
+        _ => below,
+    };
+    let (first, last) = (inner.first(), inner.last());
+    if is(first, "hooks") {
+        // Hooks are run by their name, which samples do not have (githooks(5)).
+        let sample = new && last.is_some_and(|name| name.as_bytes().ends_with(b".sample"));
+        let directory = change.kind == Kind::Directory && change.what == ChangeKind::Created;
+        return if sample || directory { InRepository::Ordinary } else { InRepository::Hooks };
+    }
+    if is(first, "config") || is(first, "config.worktree") {
+        return InRepository::Settings { new };
+    }
+    // `git worktree add` writes it, with the way back to the repository that it belongs to.
+    if is(first, "commondir") {
+        let of_worktree =
+            is(below.first(), "worktrees") && below.len() == 3 && change.what == ChangeKind::Created;
+        return if of_worktree { InRepository::Ordinary } else { InRepository::Elsewhere };
+    }
+    if is(first, "info") && is(inner.get(1), "attributes") {
+        return InRepository::Elsewhere;
+    }
+    InRepository::Ordinary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(READ_BY_OTHERS.is_sorted());
+    }
+}

@@ -1,0 +1,167 @@
+//! What a run did to the workspace, for people and programs.
+
+use serde::Serialize;
+use shward_sandbox::overlay::{Change, ChangeKind, Committed, Kind, Refused, Run};
+use std::path::PathBuf;
+
+/// How many files are listed by name. All are counted.
+const MAX_LISTED: usize = 10_000;
+
+/// A file that was created, changed or deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ChangeReport {
+    /// Relative to the workspace. In JSON as text, bytes that are not UTF-8 replaced.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// `created`, `changed` or `deleted`.
+    pub what: &'static str,
+    /// `file`, `directory`, `link` or `special`.
+    pub kind: &'static str,
+    /// Bytes now, or before it was deleted.
+    pub size: u64,
+    /// Bytes before it was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_before: Option<u64>,
+    /// Its permissions, as four octal digits.
+    pub mode: String,
+    /// Its permissions before, if they are others now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode_before: Option<String>,
+}
+
+/// A change that is not in the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RefusedReport {
+    /// What it was.
+    #[serde(flatten)]
+    pub change: ChangeReport,
+    /// Why, as a clause that follows the path.
+    pub reason: String,
+}
+
+/// What a run did to the workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Default)]
+#[non_exhaustive]
+pub struct ChangesReport {
+    /// Whether what follows is in the workspace now. If not, it was only shown.
+    pub committed: bool,
+    /// The name under which `shward undo` takes it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// How many files and directories were created.
+    pub created: usize,
+    /// How many were changed.
+    pub changed: usize,
+    /// How many were deleted.
+    pub deleted: usize,
+    /// The first 10,000 of them, by path.
+    pub files: Vec<ChangeReport>,
+    /// What was not committed because it is protected, likewise.
+    pub refused: Vec<RefusedReport>,
+    /// What could not be committed: each path with what the system said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+}
+
+impl ChangesReport {
+    pub(crate) fn new(accepted: &[Change], refused: &[Refused]) -> Self {
+        let count = |what| accepted.iter().filter(|change| change.what == what).count();
+        Self {
+            created: count(ChangeKind::Created),
+            changed: count(ChangeKind::Changed),
+            deleted: count(ChangeKind::Deleted),
+            files: accepted.iter().take(MAX_LISTED).map(file).collect(),
+            refused: refused
+                .iter()
+                .take(MAX_LISTED)
+                .map(|refused| RefusedReport {
+                    change: file(&refused.change),
+                    reason: refused.reason.clone().into_owned(),
+                })
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn committed(committed: &Committed) -> Self {
+        let failed = committed.failed.iter();
+        Self {
+            committed: true,
+            undo: committed.id.clone(),
+            failed: failed.map(|failed| format!("{}: {}", failed.path.display(), failed.error)).collect(),
+            ..Self::new(&committed.accepted, &committed.refused)
+        }
+    }
+
+    /// What a record says of it.
+    pub(crate) fn summary(&self) -> Vec<String> {
+        const NAMED: usize = 20;
+        let mut parts = Vec::new();
+        if self.created + self.changed + self.deleted > 0 {
+            let done = match &self.undo {
+                Some(id) => format!("in the workspace, as {id}"),
+                None => "and not committed".to_owned(),
+            };
+            parts.push(format!(
+                "created {}, changed {}, deleted {} {done}",
+                self.created, self.changed, self.deleted
+            ));
+        }
+        if !self.refused.is_empty() {
+            let named: Vec<_> = self.refused.iter().take(NAMED).map(|refused| &refused.change.path).collect();
+            let rest = self.refused.len().saturating_sub(named.len());
+            parts.push(format!("refused {named:?} and {rest} more"));
+        }
+        parts.extend(self.failed.iter().take(NAMED).map(|failed| format!("not committed: {failed}")));
+        parts
+    }
+
+    /// Whether nothing was done.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.refused.is_empty() && self.failed.is_empty()
+    }
+}
+
+/// What a run would do to the workspace, for whoever decides whether it does.
+#[derive(Debug)]
+pub struct Proposal<'r> {
+    /// The list.
+    pub report: &'r ChangesReport,
+    pub(crate) run: &'r Run,
+    pub(crate) accepted: &'r [Change],
+}
+
+impl Proposal<'_> {
+    /// The contents of a listed file before and after; `None` where there is none, or it is longer than `limit` bytes.
+    #[must_use]
+    pub fn contents(&self, file: &ChangeReport, limit: u64) -> [Option<Vec<u8>>; 2] {
+        let found = self.accepted.iter().find(|change| change.path == file.path);
+        found.map_or([None, None], |change| self.run.contents(change, limit))
+    }
+}
+
+fn file(change: &Change) -> ChangeReport {
+    let octal = |mode: u32| format!("{mode:04o}");
+    ChangeReport {
+        path: change.path.clone(),
+        what: change.what.name(),
+        kind: match change.kind {
+            Kind::File => "file",
+            Kind::Directory => "directory",
+            Kind::Link => "link",
+            _ => "special",
+        },
+        size: change.size,
+        size_before: change.size_before.filter(|_| change.what == ChangeKind::Changed),
+        mode: octal(change.mode),
+        mode_before: change.mode_before.filter(|before| *before != change.mode).map(octal),
+    }
+}
+
+#[expect(clippy::ptr_arg, reason = "serde passes the field")]
+fn lossy<S: serde::Serializer>(path: &PathBuf, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
+}

@@ -1,0 +1,102 @@
+//! Where the changes of a run go, and what becomes of them when it is over.
+
+use super::{ChangesReport, Guard, Proposal, title};
+use crate::{Containment, Error, ExecGate, Firewall, Request, RunOptions};
+use shward_sandbox::overlay::{OverlayError, Run};
+use std::fmt;
+use std::sync::Arc;
+
+/// What becomes of what a run changed in the workspace.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum Then {
+    /// It is committed, as far as it is not protected.
+    #[default]
+    Commit,
+    /// It is shown and dropped.
+    Drop,
+    /// This decides. It is not asked when nothing was changed.
+    Ask(Decide),
+}
+
+/// Looks at what would be committed and says whether it is.
+pub type Decide = Arc<dyn Fn(&Proposal<'_>) -> bool + Send + Sync>;
+
+impl fmt::Debug for Then {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Commit => "Commit",
+            Self::Drop => "Drop",
+            Self::Ask(_) => "Ask",
+        })
+    }
+}
+
+/// A layer, or why there is none.
+pub(crate) type Layered = Result<Run, String>;
+
+impl Firewall {
+    /// Commits what a run did, or drops it. Whatever goes wrong is in the report.
+    pub(crate) fn settle_changes(
+        &self,
+        run: Run,
+        guard: &Guard<'_>,
+        request: &Request,
+        options: &RunOptions,
+    ) -> ChangesReport {
+        let failed = |error: OverlayError| {
+            let mut report = ChangesReport::default();
+            report.failed.push(error.to_string());
+            report
+        };
+        let changes = match run.changes(guard) {
+            Ok(changes) => changes,
+            Err(error) => return failed(error),
+        };
+        let report = ChangesReport::new(&changes.accepted, &changes.refused);
+        let commit = match &options.then {
+            _ if options.containment == Containment::Speculate => false,
+            Then::Commit => true,
+            Then::Drop => false,
+            Then::Ask(decide) => {
+                !report.is_empty()
+                    && decide(&Proposal { report: &report, run: &run, accepted: &changes.accepted })
+            }
+        };
+        if !commit {
+            return report;
+        }
+        match run.commit(changes, &title(request)) {
+            Ok(committed) => {
+                if let (Some(undoing), true) = (self.undoing(), committed.id.is_some()) {
+                    // What is kept too long is removed by the next run, if not now.
+                    let _ = undoing.expire(&request.workspace);
+                }
+                ChangesReport::committed(&committed)
+            }
+            Err(error) => failed(error),
+        }
+    }
+
+    /// The layer for a run that may write, or why it writes straight to the workspace.
+    pub(crate) fn layer(&self, request: &Request, options: &RunOptions) -> Result<Layered, Error> {
+        let needed = options.containment == Containment::Speculate || !matches!(options.then, Then::Commit);
+        let layer = match self.undoing() {
+            _ if options.live => Err("it was asked for".to_owned()),
+            // It would judge what lies below the layer, and the command would run what lies in it.
+            _ if options.gate == ExecGate::Enforce => {
+                Err("the exec gate reads scripts where the workspace is".to_owned())
+            }
+            None => Err("no directory for layers was given".to_owned()),
+            Some(undoing) => undoing
+                .store(&request.workspace)
+                .and_then(|store| store.begin())
+                .map_err(|error| error.to_string()),
+        };
+        match layer {
+            Ok(layer) => Ok(Ok(layer)),
+            Err(reason) if needed => Err(Error::NoOverlay(reason)),
+            Err(reason) => Ok(Err(reason)),
+        }
+    }
+}

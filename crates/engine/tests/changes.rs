@@ -1,0 +1,259 @@
+//! What runs do to the workspace on an overlay: committed, but for what is protected; taken back; kept out of reach.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
+
+use shward::{Action, Containment, Error, Firewall, Outcome, Policy, Request, RunOptions, Then, Undoing};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+struct Place {
+    _dir: tempfile::TempDir,
+    home: PathBuf,
+    workspace: PathBuf,
+}
+
+/// A home with a repository in it; `None` where no overlay is to be had.
+fn place() -> Option<Place> {
+    if !shward_sandbox::probe().works() {
+        eprintln!("SKIPPED: this kernel gives no sandbox");
+        return None;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let home = dir.path().canonicalize().unwrap().join("home");
+    let workspace = home.join("project");
+    fs::create_dir_all(&workspace).unwrap();
+    let place = Place { _dir: dir, home, workspace };
+    if let Err(error) = place.undoing().store(&place.workspace) {
+        eprintln!("SKIPPED: {error}");
+        return None;
+    }
+    for arguments in
+        [&["init", "-q"][..], &["config", "user.name", "n"], &["config", "user.email", "e@example.com"]]
+    {
+        assert!(place.git(arguments).status.success());
+    }
+    fs::write(place.workspace.join("data.txt"), "data\n").unwrap();
+    Some(place)
+}
+
+impl Place {
+    fn undoing(&self) -> Undoing {
+        Undoing::new(self.home.join(".local/state/shward"))
+    }
+
+    fn git(&self, arguments: &[&str]) -> std::process::Output {
+        let mut git = Command::new("git");
+        git.args(arguments).current_dir(&self.workspace).env_clear().env("PATH", "/usr/bin:/bin");
+        git.env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", &self.home).output().unwrap()
+    }
+
+    /// Runs a script under the profile that denies only the floor, so that what holds is the overlay.
+    fn run_with(&self, script: &str, options: &RunOptions) -> Result<Outcome, Error> {
+        fs::write(self.workspace.join("tool.sh"), script).unwrap();
+        let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(self.undoing());
+        let argv = ["bash", "tool.sh"].map(str::to_owned).to_vec();
+        let request =
+            Request { action: Action::Argv(argv), ..Request::command("", &self.workspace, &self.home) };
+        firewall.run(&request, options, &mut |_, _| {})
+    }
+
+    fn run(&self, script: &str) -> Outcome {
+        let outcome = self.run_with(script, &RunOptions::default()).unwrap();
+        assert!(outcome.executed, "{script}: {outcome:?}");
+        outcome
+    }
+
+    fn read(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.workspace.join(path)).ok()
+    }
+}
+
+fn refused(outcome: &Outcome) -> Vec<String> {
+    let changes = outcome.ending.as_ref().unwrap().changes.as_ref().unwrap();
+    assert!(changes.failed.is_empty(), "{changes:?}");
+    changes.refused.iter().map(|refused| refused.change.path.display().to_string()).collect()
+}
+
+#[test]
+fn what_is_protected_is_refused_and_the_rest_committed() {
+    for (script, expected) in [
+        ("echo x > .git/hooks/pre-commit", &[".git/hooks/pre-commit"][..]),
+        ("chmod +x .git/hooks/update.sample", &[".git/hooks/update.sample"]),
+        ("rm .git/config", &[".git/config"]),
+        ("git config core.fsmonitor evil", &[".git/config"]),
+        ("git config --unset user.name; git config core.hooksPath x", &[".git/config"]),
+        ("echo x > .git/commondir", &[".git/commondir"]),
+        (
+            "mkdir -p .git/modules/a/b/hooks; echo x > .git/modules/a/b/hooks/post-checkout",
+            &[".git/modules/a/b/hooks/post-checkout"],
+        ),
+        ("mkdir .vscode; echo x > .vscode/tasks.json", &[".vscode", ".vscode/tasks.json"]),
+        ("mkdir -p a/b/.idea; echo x > a/b/.idea/f", &["a/b/.idea", "a/b/.idea/f"]),
+        ("mkdir -p evil; echo x > evil/settings.json; ln -s evil .claude", &[".claude"]),
+        ("mkdir t; echo x > t/settings.json; mv t .cursor", &[".cursor", ".cursor/settings.json"]),
+        ("echo x > \"$(ls data.txt | sed s/data.txt/.mcp.json/)\"; echo x > d.mcp.json", &[".mcp.json"]),
+        (
+            "echo x > .envrc; echo x > .env; echo x > .env.local; echo x > .env.example",
+            &[".env", ".env.local", ".envrc"],
+        ),
+        (
+            "echo x > .gitmodules; echo x > .bashrc; mkdir sub; echo x > sub/.zshrc",
+            &[".bashrc", ".gitmodules", "sub/.zshrc"],
+        ),
+        ("mkdir .husky; echo x > .husky/pre-commit", &[".husky", ".husky/pre-commit"]),
+        ("echo x > \"$(ls data.txt | sed s/data.txt/.shward.toml/)\"", &[".shward.toml"]),
+        ("mkdir sub; echo 'gitdir: /tmp/x' > sub/.git", &["sub/.git"]),
+        ("mkdir -p s/.git/hooks; echo x > s/.git/hooks/pre-commit", &["s/.git/hooks/pre-commit"]),
+        // Under another name and moved, a repository is one.
+        ("cp -r .git r; echo x > r/hooks/pre-commit; mv r r2", &["r2/hooks/pre-commit"]),
+        ("git init -q --bare b; git -C b config core.fsmonitor evil", &["b/config"]),
+        ("cp /bin/true t; chmod u+s t", &["t"]),
+    ] {
+        let Some(place) = place() else { return };
+        let before = place.read(".git/config");
+        let outcome = place.run(&format!("{script}; echo x > fine"));
+        assert_eq!(refused(&outcome), expected, "{script}");
+        for path in expected.iter().filter(|path| !path.starts_with(".git/")) {
+            assert!(!place.workspace.join(path).exists(), "{script}: {path}");
+        }
+        assert!(!place.workspace.join(".git/hooks/pre-commit").exists(), "{script}");
+        assert_eq!(place.read(".git/config"), before, "{script}");
+        assert_eq!(place.read("fine").as_deref(), Some("x\n"), "{script}");
+    }
+}
+
+#[test]
+fn a_repository_cannot_be_replaced_or_removed() {
+    for script in [
+        "mv .git .git-old; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
+        "rm -rf .git",
+        "rm -rf .git; echo 'gitdir: x' > .git",
+    ] {
+        let Some(place) = place() else { return };
+        let config = place.read(".git/config");
+        assert!(config.is_some());
+        let outcome = place.run(script);
+        assert!(refused(&outcome).contains(&".git".to_owned()), "{script}: {outcome:?}");
+        assert_eq!(place.read(".git/config"), config, "{script}");
+        assert!(place.git(&["status"]).status.success(), "{script}");
+    }
+}
+
+/// Where the user's protected directory is a link, what it leads to is protected.
+#[test]
+fn what_a_protected_link_leads_to_is_protected() {
+    let Some(place) = place() else { return };
+    fs::create_dir(place.workspace.join("settings")).unwrap();
+    fs::write(place.workspace.join("settings/settings.json"), "mine\n").unwrap();
+    std::os::unix::fs::symlink("settings", place.workspace.join(".claude")).unwrap();
+    let outcome = place.run("echo evil > settings/settings.json; echo x > fine");
+    assert_eq!(refused(&outcome), ["settings/settings.json"]);
+    let outcome = place.run("mv settings s; mkdir settings; echo evil > settings/settings.json");
+    assert!(refused(&outcome).contains(&"settings".to_owned()), "{outcome:?}");
+    assert_eq!(place.read("settings/settings.json").as_deref(), Some("mine\n"));
+}
+
+#[test]
+fn working_with_git_needs_nothing_that_is_protected() {
+    let Some(place) = place() else { return };
+    let outcome = place.run(
+        "set -e; git add -A; git commit -qm one; git switch -qc topic; echo x > f; git add f; git commit -qm two\n\
+         git remote add origin https://example.com/x.git; git branch -q --list; git tag v1; git stash list\n\
+         git switch -q -; git merge -q topic; git rm -q f; git commit -qm three; git gc -q; git init -q fresh\n\
+         git -C fresh config user.name n; git clone -q . copy; git worktree add -q tree topic 2>&1",
+    );
+    let ending = outcome.ending.as_ref().unwrap();
+    assert_eq!(ending.exit_code, Some(0), "{ending:?}");
+    // A worktree is a directory whose `.git` is a file.
+    assert_eq!(refused(&outcome), ["tree/.git"]);
+    let log = place.git(&["log", "--format=%s"]);
+    assert_eq!(String::from_utf8_lossy(&log.stdout), "three\ntwo\none\n");
+    assert!(place.git(&["fsck", "--strict"]).status.success());
+    assert!(place.git(&["-C", "copy", "status"]).status.success());
+    assert!(place.git(&["-C", "fresh", "status"]).status.success());
+    assert!(place.read(".git/config").unwrap().contains("example.com"));
+}
+
+#[test]
+fn a_run_is_taken_back() {
+    let Some(place) = place() else { return };
+    let outcome = place.run("echo more >> data.txt; mkdir d; echo x > d/f");
+    let id = outcome.ending.unwrap().changes.unwrap().undo.unwrap();
+    let kept = place.undoing().list(&place.workspace).unwrap();
+    assert_eq!((kept.len(), kept.first().unwrap().id.as_str()), (1, id.as_str()));
+    let undone = place.undoing().undo(&place.workspace, &id).unwrap();
+    assert!(undone.skipped.is_empty(), "{undone:?}");
+    assert_eq!(place.read("data.txt").as_deref(), Some("data\n"));
+    assert!(!place.workspace.join("d").exists());
+    assert!(place.undoing().undo(&place.workspace, &id).is_err());
+}
+
+#[test]
+fn what_is_not_to_be_committed_is_only_shown() {
+    let Some(place) = place() else { return };
+    let mut speculate = RunOptions::default();
+    speculate.containment = Containment::Speculate;
+    let mut dropped = RunOptions::default();
+    dropped.then = Then::Drop;
+    let mut asked = RunOptions::default();
+    asked.then = Then::Ask(Arc::new(|proposal| {
+        let file = proposal.report.files.iter().find(|file| file.path == Path::new("data.txt")).unwrap();
+        assert_eq!((file.what, file.size, file.size_before), ("changed", 2, Some(5)));
+        assert_eq!(proposal.contents(file, 100), [Some(b"data\n".to_vec()), Some(b"x\n".to_vec())]);
+        false
+    }));
+    for options in [speculate, dropped, asked] {
+        let outcome = place.run_with("echo x > data.txt; echo y > new", &options).unwrap();
+        let changes = outcome.ending.unwrap().changes.unwrap();
+        assert!(!changes.committed && changes.undo.is_none());
+        assert_eq!((changes.created, changes.changed, changes.deleted), (1, 1, 0), "{changes:?}");
+        assert_eq!(place.read("data.txt").as_deref(), Some("data\n"));
+        assert!(!place.workspace.join("new").exists());
+    }
+    let mut yes = RunOptions::default();
+    yes.then = Then::Ask(Arc::new(|_| true));
+    assert!(place.run_with("echo x > data.txt", &yes).unwrap().ending.unwrap().changes.unwrap().committed);
+    assert_eq!(place.read("data.txt").as_deref(), Some("x\n"));
+}
+
+/// Without an overlay the changes are there already: what must not be, is refused before anything runs.
+#[test]
+fn without_an_overlay_it_is_said_or_refused() {
+    let Some(place) = place() else { return };
+    let mut live = RunOptions::default();
+    live.live = true;
+    let ending = place.run_with("echo x > data.txt; mkdir .vscode", &live).unwrap().ending.unwrap();
+    assert!(ending.live.is_some() && ending.changes.is_none());
+    assert_eq!(ending.moved_aside, [place.workspace.join(".vscode")]);
+    assert_eq!(place.read("data.txt").as_deref(), Some("x\n"));
+    let mut gated = RunOptions::default();
+    gated.gate = shward::ExecGate::Enforce;
+    let ending = place.run_with("true", &gated).unwrap().ending.unwrap();
+    assert!(ending.live.is_some() && ending.changes.is_none());
+    live.then = Then::Drop;
+    assert!(matches!(place.run_with("echo y > data.txt", &live), Err(Error::NoOverlay(_))));
+    live.then = Then::Commit;
+    live.containment = Containment::Speculate;
+    assert!(matches!(place.run_with("echo y > data.txt", &live), Err(Error::NoOverlay(_))));
+    assert_eq!(place.read("data.txt").as_deref(), Some("x\n"));
+}
+
+#[test]
+fn the_store_is_of_this_user_alone() {
+    let Some(place) = place() else { return };
+    place.run("echo x > f");
+    let store = place.undoing().store(&place.workspace).unwrap();
+    let mode = fs::metadata(store.root()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    fs::set_permissions(store.root(), fs::Permissions::from_mode(0o755)).unwrap();
+    assert!(place.undoing().store(&place.workspace).is_err());
+}
