@@ -6,7 +6,7 @@ use super::calls::Reach;
 use super::expressions::Arguments;
 use super::symbols::Sym;
 use super::value::{Val, join};
-use crate::effect::{Scope, WriteMode};
+use crate::effect::WriteMode;
 use crate::value::{Origins, Value};
 use bumpalo::collections::Vec as BumpVec;
 
@@ -239,18 +239,6 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.call(&callee, arguments)
             }
         }
-    }
-
-    /// `client.get('/items')`: a route of the project's own server, no place of this machine.
-    fn asks_for_route(&mut self, name: &[u8], arguments: &Arguments<'a>) -> bool {
-        const VERBS: [&[u8]; 8] =
-            [b"get", b"post", b"put", b"patch", b"delete", b"head", b"options", b"request"];
-        let Some(Val::Text(route)) = arguments.positional.iter().take(2).find(|val| is_rooted(val)) else {
-            return false;
-        };
-        let route = *route;
-        VERBS.contains(&name)
-            && (route.known() == Some(b"/") || self.report.target(&route, false).scope == Scope::Elsewhere)
     }
 
     /// A path method that is named without being called: it may be called later, with anything.
@@ -602,8 +590,4 @@ fn writes_its_path(name: &[u8]) -> bool {
         || name == b"dump"
         || name == b"imwrite"
         || name == b"imsave"
-}
-
-fn is_rooted(val: &Val<'_>) -> bool {
-    matches!(val, Val::Text(text) if text.known_prefix().starts_with(b"/"))
 }

@@ -6,7 +6,7 @@ use super::acts::Act;
 use super::calls::Reach;
 use super::expressions::Arguments;
 use super::value::{Object, Val};
-use crate::effect::WriteMode;
+use crate::effect::{Scope, WriteMode};
 use crate::value::Origins;
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -68,6 +68,18 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
+    /// `client.get('/items')`: a route of the project's own server, no place of this machine.
+    pub(super) fn asks_for_route(&mut self, name: &[u8], arguments: &Arguments<'a>) -> bool {
+        const VERBS: [&[u8]; 8] =
+            [b"get", b"post", b"put", b"patch", b"delete", b"head", b"options", b"request"];
+        let Some(Val::Text(route)) = arguments.positional.iter().take(2).find(|val| is_rooted(val)) else {
+            return false;
+        };
+        let route = *route;
+        VERBS.contains(&name)
+            && (route.known() == Some(b"/") || self.report.target(&route, false).scope == Scope::Elsewhere)
+    }
+
     pub(super) fn connect_url(&mut self, url: &Val<'a>, sends: Sends) {
         match url {
             // A request that was made before.
@@ -127,4 +139,8 @@ fn is_without_credentials(val: &Val<'_>) -> bool {
         Val::OneOf(vals) => vals.iter().all(is_without_credentials),
         _ => false,
     }
+}
+
+fn is_rooted(val: &Val<'_>) -> bool {
+    matches!(val, Val::Text(text) if text.known_prefix().starts_with(b"/"))
 }
