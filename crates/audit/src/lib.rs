@@ -70,7 +70,8 @@ pub use files::rotated_files;
 pub use log::{Log, Settings};
 pub use reader::{Entries, ReadError};
 pub use record::{
-    Damage, Decided, Decision, Ended, Entry, Event, Gated, Input, PersonAnswer, Record, Reviewed, Stopped,
+    Connection, Damage, Decided, Decision, Ended, Entry, Event, Gated, Input, PersonAnswer, Record, Reviewed,
+    Stopped,
 };
 pub use tail::Receipt;
 pub use text::Text;

@@ -125,6 +125,9 @@ pub struct Ended {
     pub stdout: StreamDigest,
     /// Standard error; the contents are not logged.
     pub stderr: StreamDigest,
+    /// The connections to hosts that it asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<Connection>,
     /// Why shward could not start or finish the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -158,6 +161,24 @@ pub struct Stopped {
     pub argv: Vec<Text>,
     /// The rule that speaks against it.
     pub rule: String,
+}
+
+/// A connection that a run asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connection {
+    /// Host and port, as the run asked for them.
+    pub destination: String,
+    /// `connect`, `http` or `socks5`.
+    pub protocol: String,
+    /// `permitted`, `refused` or `failed`.
+    pub result: String,
+    /// The address that was connected to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Bytes from the run to the host.
+    pub sent: u64,
+    /// Bytes from the host to the run.
+    pub received: u64,
 }
 
 /// Who answered what the policy asked.
@@ -282,6 +303,7 @@ mod tests {
             duration_ms: 1500,
             stdout: empty,
             stderr: empty,
+            connections: Vec::new(),
             error: None,
             gate: None,
         };

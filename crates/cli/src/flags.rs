@@ -70,11 +70,12 @@ flags! {
     PLAN = "plan" None, "Add the plan (programs and effects) to the answer";
     BATCH = "batch" None, "Read one JSON request per line from standard input, answer one per line";
     LOG = "log" Some("FILE"), "The audit log (default: $XDG_STATE_HOME/shward/audit.jsonl)";
-    SESSION = "session" Some("ID"), "The agent's session, for the record";
+    SESSION = "session" Some("ID"), "The agent's session, for the record and the limits; with run, the directory and the exported variables with which one call ends are those with which the next begins";
     CALL_ID = "call-id" Some("ID"), "The tool call's identity, for the record";
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: the policy's, else 300)";
     MAX_OUTPUT = "max-output" Some("BYTES"), "Keep at most this much of each output stream (default: 1000000)";
-    CONTAIN = "contain" Some("LEVEL"), "read-only, workspace-write (default), loopback, which adds a network interface of its own, private to the run, or speculate, which shows what the command would change and drops it; never more than the policy grants";
+    CONTAIN = "contain" Some("LEVEL"), "granted (default: what the policy grants the command), read-only, workspace-write (no network), loopback (a network interface of its own, private to the run), network (and every host that the policy permits), or speculate, which shows what the command would change and drops it; never more than the policy grants";
+    ALLOW_HOST = "allow-host" Some("HOST[:PORT]"), "Of the hosts that the policy permits, reach only this one; may be given several times";
     GATE = "gate" Some("MODE"), "off (default), observe (every program that starts inside goes into the record), or enforce (each is also judged by the policy before it runs); never less than the policy says";
     ALLOW_EXEC = "allow-exec" Some("PATH"), "Nothing but this program may be executed inside; may be given several times, and has to name bash, or the program after --argv, too";
     PREVIEW = "preview" None, "Show what the command changed (a list, then the difference) and ask at the terminal before it is committed";
@@ -158,6 +159,7 @@ pub(crate) static VERBS: &[Verb] = &[
                 &TIMEOUT,
                 &MAX_OUTPUT,
                 &CONTAIN,
+                &ALLOW_HOST,
                 &GATE,
                 &ALLOW_EXEC,
                 &PREVIEW,
@@ -278,6 +280,22 @@ pub(crate) static VERBS: &[Verb] = &[
         examples: &[
             ("shward doctor", "what the sandbox rests on here"),
             ("shward doctor --self-test --json", "the same with escapes tried, as one JSON object"),
+        ],
+    },
+    Verb {
+        name: "session",
+        usage: "list\n       shward session show NAME\n       shward session clear NAME",
+        summary: "Show or forget where the sessions of `run` go on",
+        about: "With `run --session NAME` the directory and the exported variables with which one call ends are those with\n\
+                which the next begins; no shell stays. The directory counts within the workspace. PATH, HOME and variables\n\
+                that carry code are not kept. A session is forgotten a week after its last use.",
+        flags: &[&[&JSON, &HELP]],
+        examples: &[
+            (
+                "shward run --session s1 -- 'mkdir -p sub && cd sub && export LEVEL=2'",
+                "the session ends in sub",
+            ),
+            ("shward session list", "every session, where it goes on, and its variables"),
         ],
     },
     Verb {

@@ -23,6 +23,7 @@ mod policy;
 mod preview;
 mod reviewers;
 mod run;
+mod session;
 mod setup;
 mod terminal;
 mod undo;
@@ -90,6 +91,7 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
         "uninstall" => install::run(Change::Uninstall, &args),
         "policy" => policy::run(&args),
         "doctor" => doctor::run(&args),
+        "session" => session::run(&args),
         "init" => policy::init(&args),
         "schema" => policy::schema(&args),
         "audit" => audit::run(&args),

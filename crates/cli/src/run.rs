@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{ALLOW_EXEC, CONTAIN, GATE, JSON, LIVE, MAX_OUTPUT, PREVIEW, TIMEOUT};
+use crate::flags::{ALLOW_EXEC, ALLOW_HOST, CONTAIN, GATE, JSON, LIVE, MAX_OUTPUT, PREVIEW, TIMEOUT};
 use crate::reviewers::Caller;
 use crate::shown::one_line;
 use crate::terminal::{self, Fail};
@@ -42,6 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         Ok(outcome) => (outcome, None),
         Err(Error::Unrecorded { outcome, error }) => (*outcome, Some(error)),
         Err(Error::BadRequest(e)) => return Err(Fail::input(e.to_string())),
+        Err(e @ Error::BadHost(..)) => return Err(Fail::usage(e.to_string())),
         Err(e) => return Err(not_run(Fail::io(e.to_string()))),
     };
     // Before the outcome, whose writing may fail too.
@@ -77,11 +78,15 @@ fn options(args: &Args) -> Result<RunOptions, Fail> {
     }
     if let Some(name) = args.text(&CONTAIN).map_err(Fail::usage)? {
         options.containment = Containment::from_name(name).ok_or_else(|| {
-            Fail::usage(format!(
-                "--contain: unknown level {name:?}; levels: read-only workspace-write loopback speculate"
-            ))
+            let levels: Vec<&str> = Containment::ALL.iter().map(|level| level.name()).collect();
+            Fail::usage(format!("--contain: unknown level {name:?}; levels: {}", levels.join(" ")))
         })?;
     }
+    let hosts = args.texts(&ALLOW_HOST).map_err(Fail::usage)?;
+    if !hosts.is_empty() && args.get(&CONTAIN).is_none() {
+        options.containment = Containment::Network;
+    }
+    options.allow_hosts = hosts.into_iter().map(str::to_owned).collect();
     Ok(options)
 }
 
@@ -148,6 +153,16 @@ fn say(outcome: &Outcome, relay: &Relay) {
         terminal::error(
             "shward: more output than the policy lets pass; the command and everything it started was killed",
         );
+    }
+    let refused = ending.connections.iter().filter(|connection| connection.result == "refused");
+    let mut refused: Vec<&str> = refused.map(|connection| connection.destination.as_str()).collect();
+    refused.sort_unstable();
+    refused.dedup();
+    if !refused.is_empty() {
+        terminal::error(&format!(
+            "shward: connections that the policy does not permit: {}",
+            refused.join(" ")
+        ));
     }
     let total = ending.stdout.total.saturating_add(ending.stderr.total);
     let shown = (relay.written.iter().sum::<usize>()) as u64;

@@ -7,7 +7,7 @@ use crate::reviewers::{Caller, reviewers};
 use crate::terminal::Fail;
 use shward::audit::Log;
 use shward::reviewing::StateDir;
-use shward::{Firewall, Policy, PolicyError, PolicyPlaces, Undoing};
+use shward::{Firewall, Policy, PolicyError, PolicyPlaces, Sessions, Undoing};
 use std::path::{Path, PathBuf};
 
 /// Where the policy for a workspace comes from: the layers of this machine, what the options name, and with `--frozen`
@@ -51,7 +51,7 @@ pub(crate) fn reviewed(args: &Args, workspace: &Path, caller: Caller) -> Result<
     let firewall = firewall.with_reviewers(reviewers);
     let state = state_dir();
     let firewall = match state {
-        Some(state) => firewall.with_self_test(state),
+        Some(state) => firewall.with_self_test(state.clone()).with_sessions(Sessions::new(state)),
         None => firewall,
     };
     Ok(match undoing() {

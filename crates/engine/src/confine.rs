@@ -2,8 +2,9 @@
 
 use crate::direct::Direct;
 use crate::run::Containment;
+use crate::session::Telling;
 use crate::special::Special;
-use crate::{Action, Error, Request};
+use crate::{Action, Error, Request, network};
 use shward_policy::{Grant, Network};
 use shward_sandbox::Confinement;
 use shward_sandbox::overlay::Layer;
@@ -29,6 +30,17 @@ impl Shell {
     }
 }
 
+/// What a run gets beyond its grant.
+#[derive(Debug, Default)]
+pub(crate) struct Beyond<'a> {
+    /// Where its changes go instead of the workspace.
+    pub(crate) layer: Option<Layer>,
+    /// It reaches hosts through a proxy.
+    pub(crate) proxied: bool,
+    /// The file into which the shell of a session tells how it ends.
+    pub(crate) telling: Option<&'a Telling>,
+}
+
 /// What the sandbox permits for a granted request.
 ///
 /// # Errors
@@ -39,9 +51,12 @@ pub(crate) fn confinement(
     containment: Containment,
     environment: &[(Vec<u8>, Vec<u8>)],
     special: &Special,
-    layer: Option<Layer>,
+    beyond: Beyond<'_>,
 ) -> Result<Confinement, Error> {
+    let Beyond { layer, proxied, telling } = beyond;
     let direct = direct(request, environment);
+    // Where no shell runs, nothing of a session can change.
+    let telling = telling.filter(|_| direct.is_none());
     let program = program(request, environment)?;
     let mut confinement = Confinement::new(program, &request.cwd);
     confinement = match (&request.action, &direct) {
@@ -52,13 +67,19 @@ pub(crate) fn confinement(
             .fold(confinement.arguments(&direct.arguments), |c, (name, value)| c.variable(name, value)),
         // `--` because a command that begins with a dash would be read as options.
         (Action::Command(text), None) => {
-            confinement.arguments(["bash", "--norc", "--noprofile", "-c", "--", text])
+            let text = telling.map_or_else(|| text.clone(), |telling| telling.script(text));
+            confinement.arguments(["bash", "--norc", "--noprofile", "-c", "--", &text])
         }
         (Action::Argv(argv), _) => confinement.arguments(argv),
     };
-    for (name, value) in environment {
+    let proxy = if proxied { network::variables() } else { Vec::new() };
+    let own = environment.iter().filter(|(name, _)| !proxy.iter().any(|(set, _)| set == name));
+    for (name, value) in own.chain(&proxy) {
         confinement =
             confinement.variable(OsString::from_vec(name.clone()), OsString::from_vec(value.clone()));
+    }
+    if let Some(telling) = telling {
+        confinement = confinement.writable(telling.path());
     }
     let writable = is_writable(grant, containment);
     confinement = match layer {
@@ -68,7 +89,10 @@ pub(crate) fn confinement(
         None => confinement.read_only(&request.workspace),
     };
     confinement = confinement.network(match (grant.network, containment) {
-        (Network::Loopback, _) | (_, Containment::Loopback) => shward_sandbox::Network::Loopback,
+        _ if proxied => shward_sandbox::Network::Proxied,
+        (Network::Loopback, _) | (_, Containment::Loopback | Containment::Network) => {
+            shward_sandbox::Network::Loopback
+        }
         (Network::None, _) => shward_sandbox::Network::None,
     });
     for path in &special.hidden {

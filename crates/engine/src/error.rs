@@ -57,6 +57,17 @@ pub enum Error {
     /// What the command does was to be shown before it is committed, and that takes an overlay.
     #[error("nothing was run, because its changes cannot be held back: {0}")]
     NoOverlay(String),
+    /// What was asked for is no host.
+    #[error("{0:?} is no host that could be reached: {1}")]
+    BadHost(String, &'static str),
+    /// A host was asked for that the policy does not let commands reach.
+    #[error("the policy does not let commands reach {0}; a person can permit it: [network] allow = [{0:?}]")]
+    HostNotPermitted(String),
+    /// There is no place for what the shell of a session tells.
+    #[error(
+        "the session cannot be continued, so nothing is run: {0}; make room in the directory for temporary files"
+    )]
+    Session(std::io::Error),
     /// There is no thread for it.
     #[error("no thread could be started for the run: {0}")]
     NoThread(std::io::Error),

@@ -5,7 +5,7 @@ use crate::record::Judgement;
 use crate::report::{Checked, PlanReport};
 use crate::review::{Circumstances, Reviewers, Settled};
 use crate::running::Running;
-use crate::{Action, BadRequest, Error, Machine, Request};
+use crate::{Action, BadRequest, Error, Machine, Request, Sessions};
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Plan, Source, World, analyze};
 use shward_audit::{Event, Log};
@@ -25,6 +25,8 @@ pub struct Firewall {
     /// Where it is remembered which containments were tested.
     pub(crate) self_test: Option<StateDir>,
     undoing: Option<Undoing>,
+    /// Where sessions go on.
+    pub(crate) sessions: Option<Sessions>,
 }
 
 /// How a request is judged.
@@ -75,6 +77,7 @@ impl Firewall {
             running: Running::default(),
             self_test: None,
             undoing: None,
+            sessions: None,
         }
     }
 
@@ -201,10 +204,21 @@ impl Firewall {
     /// # Errors
     /// The request cannot be judged, or the decision cannot be recorded: then it must not be carried out.
     pub fn check(&self, request: &Request, setting: &Setting) -> Result<Checked, Error> {
+        let mut environment = Vec::new();
+        let resumed = (setting.contained && !setting.frozen).then(|| {
+            environment = crate::environment::of_policy(&self.policy, &request.home);
+            self.resumed(request.clone(), &mut environment)
+        });
         let arena = Bump::new();
         // Whoever only wants to know what shward would do uses up no answer and makes no attempt.
         let (judged, checked) = if setting.frozen || setting.contained {
-            let judged = self.judge(&arena, request, setting)?;
+            let judged = match &resumed {
+                Some(request) => {
+                    let machine = self.with_log_protected(Machine::ours(&environment));
+                    self.judge_in(&arena, request, &machine, true)?
+                }
+                None => self.judge(&arena, request, setting)?,
+            };
             let checked = Checked::new(&judged.verdict);
             (judged, checked)
         } else {

@@ -1,5 +1,6 @@
 //! What became of a request that shward was to run.
 
+use crate::ConnectionReport;
 use crate::changes::ChangesReport;
 use crate::gate::GateReport;
 use crate::report::{Checked, FindingReport, decision};
@@ -73,6 +74,15 @@ pub struct Ending {
     /// Why it wrote straight to the workspace instead. Then nothing can be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live: Option<String>,
+    /// The connections that it asked for, at most 256.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub connections: Vec<ConnectionReport>,
+    /// How many it asked for beyond those.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_connections: u64,
+    /// Why the session could not be remembered; it stays as it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_lost: Option<String>,
     /// What it wrote to standard output. In JSON as text, bytes that are not UTF-8 replaced.
     #[serde(serialize_with = "captured")]
     pub stdout: Captured,
@@ -84,6 +94,11 @@ pub struct Ending {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_false(value: &bool) -> bool {
     !value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 fn captured<S: Serializer>(captured: &Captured, serializer: S) -> Result<S::Ok, S::Error> {

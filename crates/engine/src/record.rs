@@ -1,7 +1,7 @@
 //! Verdicts and endings as audit records.
 
 use crate::outcome::Ending;
-use crate::{Action, Checked, Request};
+use crate::{Action, Checked, ConnectionReport, Request};
 use shward_audit::{Decided, Digest, Ended, Event, Input, Record, Reviewed, StreamDigest, Text};
 use shward_policy::{Decision, Policy};
 use std::os::unix::ffi::OsStrExt as _;
@@ -74,15 +74,33 @@ pub(crate) fn ended(request: &Request, run: u64, ending: &Ending, streams: [Stre
         duration_ms: ending.duration_ms,
         stdout,
         stderr,
+        connections: ending.connections.iter().map(connection).collect(),
         error: told(ending),
         gate: ending.gate.as_ref().map(crate::GateReport::record),
     };
     record(request, Event::Outcome(ended))
 }
 
+fn connection(report: &ConnectionReport) -> shward_audit::Connection {
+    shward_audit::Connection {
+        destination: report.destination.clone(),
+        protocol: report.protocol.to_owned(),
+        result: report.result.to_owned(),
+        address: report.address.map(|address| address.to_string()),
+        sent: report.sent,
+        received: report.received,
+    }
+}
+
 /// What the fields of a record do not say about an end.
 fn told(ending: &Ending) -> Option<String> {
     let mut parts = Vec::new();
+    if ending.more_connections > 0 {
+        parts.push(format!("asked for {} connections more", ending.more_connections));
+    }
+    if let Some(why) = &ending.session_lost {
+        parts.push(format!("the session could not be remembered: {why}"));
+    }
     if ending.output_exceeded {
         parts.push("killed for writing more than the policy lets it".to_owned());
     }
@@ -112,6 +130,7 @@ pub(crate) fn not_started(request: &Request, run: u64, error: String) -> Record 
         duration_ms: 0,
         stdout: nothing,
         stderr: nothing,
+        connections: Vec::new(),
         error: Some(error),
         gate: None,
     };

@@ -1,18 +1,19 @@
 //! Deciding and then running, confined to what was decided.
 
 use crate::changes::{Guard, Then};
-use crate::confine;
+use crate::confine::{self, Beyond};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::outcome::{Ending, Outcome};
 use crate::record::{self, Judgement};
 use crate::report::Checked;
 use crate::review::{Circumstances, Settled};
+use crate::session::Telling;
 use crate::special::Special;
-use crate::{Error, Firewall, Machine, Request, environment};
+use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, network};
 use bumpalo::Bump;
 use shward_audit::{Digest, Event, StreamHasher};
 use shward_policy::settings::ExecGate;
-use shward_policy::{Decision, Grant, Network};
+use shward_policy::{Decision, Grant, Network, Reach};
 use shward_review::StateDir;
 use shward_sandbox::{Cancel, Confinement, Exit, Gap, Guarantee, Judge, OnOutput, Options, Plan, Stream};
 use std::cell::Cell;
@@ -28,22 +29,27 @@ pub enum Containment {
     /// Nothing but the private temporary directories can be written.
     ReadOnly,
     /// The workspace can be written as far as the verdict grants it; there is no network beyond the run's own.
-    #[default]
     WorkspaceWrite,
     /// As `WorkspaceWrite`, with a loopback interface of its own, which reaches nothing outside the run.
     Loopback,
     /// As `WorkspaceWrite`, on an overlay that is never committed: the report tells what the command would have done.
     Speculate,
+    /// As `Loopback`, and every host that the policy permits is reached through a proxy.
+    Network,
+    /// What the verdict grants and no more: of the hosts that the policy permits, those that the command is seen to connect to.
+    #[default]
+    Granted,
 }
 
 impl Containment {
     /// Every level.
-    pub const ALL: [Self; 4] = [Self::ReadOnly, Self::WorkspaceWrite, Self::Loopback, Self::Speculate];
+    pub const ALL: [Self; 6] =
+        [Self::ReadOnly, Self::WorkspaceWrite, Self::Loopback, Self::Network, Self::Granted, Self::Speculate];
 
     /// Whether it cannot do without a guarantee, whatever is accepted.
     pub(crate) fn needs(self, guarantee: Guarantee) -> bool {
         !Guarantee::DISPENSABLE.contains(&guarantee)
-            || self == Self::Loopback && guarantee == Guarantee::NetworkNamespace
+            || matches!(self, Self::Loopback | Self::Network) && guarantee == Guarantee::NetworkNamespace
     }
 
     /// The name on the command line.
@@ -54,6 +60,8 @@ impl Containment {
             Self::WorkspaceWrite => "workspace-write",
             Self::Loopback => "loopback",
             Self::Speculate => "speculate",
+            Self::Network => "network",
+            Self::Granted => "granted",
         }
     }
 
@@ -77,6 +85,9 @@ pub struct RunOptions {
     pub kill_on_output: bool,
     /// How far the run is contained.
     pub containment: Containment,
+    /// Of the hosts that the policy permits, only these are reached: `host`, `host:port`, a pattern, an address or a range. Empty
+    /// for no such limit. What the policy does not permit is refused.
+    pub allow_hosts: Vec<String>,
     /// Kills the run from another thread.
     pub cancel: Option<Cancel>,
     /// What becomes of the programs that start inside. The policy can only make it stricter.
@@ -98,6 +109,7 @@ impl Default for RunOptions {
             max_output: 1_000_000,
             kill_on_output: false,
             containment: Containment::default(),
+            allow_hosts: Vec::new(),
             cancel: None,
             gate: ExecGate::Off,
             allow_exec: Vec::new(),
@@ -122,7 +134,9 @@ impl Firewall {
     ) -> Result<Outcome, Error> {
         request.validate()?;
         request.validate_directories()?;
-        let request = &self.rewritten(request.resolved()?);
+        let request = self.rewritten(request.resolved()?);
+        let mut environment = environment::of_policy(self.policy(), &request.home);
+        let request = &self.resumed(request, &mut environment);
         let mut options = self.limited(options);
         // On the list before anything is decided, so that it can be cancelled while somebody is asked, too.
         let _entry = match &request.call_id {
@@ -134,7 +148,6 @@ impl Firewall {
             None => None,
         };
         let options = &options;
-        let environment = environment::of_policy(self.policy(), &request.home);
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
         self.refuse_above_ceiling(options)?;
@@ -144,22 +157,22 @@ impl Firewall {
             timeout.set(self.timeout(&judged.plan, options));
             Ok(judged)
         };
-        let permits = |grant: &Grant| permissions(request, grant, options, timeout.get());
+        let permits = |grant: &Grant| self.permissions(request, grant, options, timeout.get());
         let around =
             Circumstances { request, contained: true, environment: &environment, permits: Some(&permits) };
         let Settled { judged, checked } = self.settle(&around, judge)?;
         // There is no grant for what is denied, whatever anybody answers.
         let granted = judged.verdict.grant().filter(|_| checked.decision == Decision::Allow);
-        let ready = match granted.map(|g| self.prepare(request, g, options, &environment)).transpose() {
-            Ok(ready) => ready,
-            Err(error) => return Err(self.not_started(request, &checked, error)?),
-        };
-        let ready = match ready.map(|ready| self.tested(options.containment).map(|()| ready)).transpose() {
+        let prepared = granted.map(|grant| {
+            let ready = self.prepare(request, grant, options, &environment)?;
+            self.tested(options.containment).map(|()| ready)
+        });
+        let ready = match prepared.transpose() {
             Ok(ready) => ready,
             Err(error) => return Err(self.not_started(request, &checked, error)?),
         };
         let run = self.record_decision(request, &checked, ready.as_ref().map(|r| &r.plan))?;
-        let Some(ready) = ready else {
+        let Some(mut ready) = ready else {
             return Ok(Outcome::refused(checked, request.call_id.clone()));
         };
         let programs = (options.gate != ExecGate::Off).then(|| {
@@ -170,7 +183,7 @@ impl Firewall {
                 Gated { firewall: self, request, options, timeout: timeout.get(), environment: &environment };
             Programs::new(run, &world, own, predicted)
         });
-        match execute(&ready.plan, options, timeout.get(), programs, on_output) {
+        match execute(&ready, options, timeout.get(), programs, on_output) {
             Ok((mut ending, streams)) => {
                 match (ready.layer, ready.live) {
                     (Some(layer), _) => {
@@ -182,6 +195,11 @@ impl Firewall {
                         ending.live = Some(reason);
                     }
                     (None, None) => {}
+                }
+                if let Some(telling) = &mut ready.telling
+                    && let Err(error) = self.remember(request, &environment, telling)
+                {
+                    ending.session_lost = Some(error.to_string());
                 }
                 let record = run.map(|run| record::ended(request, run, &ending, streams));
                 let outcome = Outcome::ended(checked, ending, request.call_id.clone());
@@ -274,8 +292,9 @@ impl Firewall {
         request.validate()?;
         request.validate_directories()?;
         let options = &self.limited(options);
-        let request = &self.rewritten(request.resolved()?);
-        let environment = environment::of_policy(self.policy(), &request.home);
+        let request = self.rewritten(request.resolved()?);
+        let mut environment = environment::of_policy(self.policy(), &request.home);
+        let request = &self.resumed(request, &mut environment);
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
         let judged = self.judge_in(&arena, request, &world, true)?;
@@ -293,6 +312,8 @@ impl Firewall {
         environment: &[(Vec<u8>, Vec<u8>)],
     ) -> Result<Ready, Error> {
         let containment = options.containment;
+        let telling = self.telling(request)?;
+        let reach = self.reach(grant, options)?;
         let mut special = Special::find(request);
         let mut places: Vec<PathBuf> = self.log_in(&request.workspace).into_iter().collect();
         places.extend(self.stores_in(&request.workspace));
@@ -316,7 +337,11 @@ impl Firewall {
             containment,
             environment,
             &special,
-            layer.as_ref().map(|run| run.layer().clone()),
+            Beyond {
+                layer: layer.as_ref().map(|run| run.layer().clone()),
+                proxied: reach.is_some(),
+                telling: telling.as_ref(),
+            },
         )?;
         if let Some(undoing) = self.undoing() {
             confinement = confinement.hidden(undoing.directory());
@@ -331,8 +356,36 @@ impl Firewall {
             .map_err(|error| self.lack(error))?;
         match plan.gaps().iter().find(|gap| matches!(gap, Gap::ProtectedMissing(_) | Gap::ProtectedLink(_))) {
             Some(gap) => Err(Error::Unprotected(gap.to_string())),
-            None => Ok(Ready { plan, special, layer, live, places }),
+            None => Ok(Ready { plan, special, layer, live, places, reach, telling }),
         }
+    }
+
+    /// What a grant permits, for the person who is asked.
+    pub(crate) fn permissions(
+        &self,
+        request: &Request,
+        grant: &Grant,
+        options: &RunOptions,
+        timeout: Duration,
+    ) -> Vec<String> {
+        let network = match (self.reach(grant, options), grant.network, options.containment) {
+            (Ok(Some(reach)), ..) => format!("reaches {reach}, and no other host"),
+            (
+                _,
+                Network::None,
+                Containment::ReadOnly | Containment::WorkspaceWrite | Containment::Granted,
+            ) => "no network".to_owned(),
+            _ => "no network but a loopback interface of its own".to_owned(),
+        };
+        let files = if options.containment == Containment::Speculate {
+            "changes nothing: what it does is shown and dropped".to_owned()
+        } else if confine::is_writable(grant, options.containment) {
+            format!("changes files in {}, and in a /tmp of its own", request.workspace.display())
+        } else {
+            "changes no files but in a /tmp of its own".to_owned()
+        };
+        let end = format!("reads no secrets, and is killed after {} s", timeout.as_secs());
+        vec![files, network, end]
     }
 
     /// The log file, if it lies in the workspace. It has to be there to be protected.
@@ -383,30 +436,6 @@ fn seconds(number: u32) -> Duration {
     Duration::from_secs(u64::from(number))
 }
 
-/// What a grant permits, for the person who is asked.
-pub(crate) fn permissions(
-    request: &Request,
-    grant: &Grant,
-    options: &RunOptions,
-    timeout: Duration,
-) -> Vec<String> {
-    let network = match (grant.network, options.containment) {
-        (Network::None, Containment::ReadOnly | Containment::WorkspaceWrite | Containment::Speculate) => {
-            "no network"
-        }
-        _ => "no network but a loopback interface of its own",
-    };
-    let files = if options.containment == Containment::Speculate {
-        "changes nothing: what it does is shown and dropped".to_owned()
-    } else if confine::is_writable(grant, options.containment) {
-        format!("changes files in {}, and in a /tmp of its own", request.workspace.display())
-    } else {
-        "changes no files but in a /tmp of its own".to_owned()
-    };
-    let end = format!("reads no secrets, and is killed after {} s", timeout.as_secs());
-    vec![files, network.to_owned(), end]
-}
-
 /// Everything that a run needs.
 struct Ready {
     plan: Plan,
@@ -417,15 +446,20 @@ struct Ready {
     live: Option<String>,
     /// What of the workspace is not the command's, by its place.
     places: Vec<PathBuf>,
+    /// What is reached through the proxy.
+    reach: Option<Reach>,
+    /// What the shell of a session tells.
+    telling: Option<Telling>,
 }
 
 fn execute(
-    plan: &Plan,
+    ready: &Ready,
     options: &RunOptions,
     timeout: Duration,
     programs: Option<Programs<'_>>,
     on_output: OnOutput<'_>,
 ) -> Result<(Ending, [shward_audit::StreamDigest; 2]), shward_sandbox::SandboxError> {
+    let mut proxy = None;
     let (mut out, mut err) = (StreamHasher::new(), StreamHasher::new());
     let mut relay = |stream: Stream, bytes: &[u8]| {
         match stream {
@@ -441,7 +475,15 @@ fn execute(
     sandbox.on_output = Some(&mut relay);
     sandbox.cancel.clone_from(&options.cancel);
     sandbox.judge = programs.as_ref().map(|programs| programs as &dyn Judge);
-    let result = shward_sandbox::run(plan, sandbox)?;
+    if let Some(reach) = ready.reach.clone() {
+        sandbox.on_listener = Some(Box::new(|listener| {
+            proxy = Some(network::serve(listener, reach)?);
+            Ok(())
+        }));
+    }
+    let result = shward_sandbox::run(&ready.plan, sandbox)?;
+    let (connections, more_connections) =
+        proxy.map_or_else(Default::default, |proxy| ConnectionReport::of(proxy.stop()));
     let (exit_code, signal) = match result.exit {
         Exit::Exited(code) => (Some(code), None),
         Exit::Signaled(signal) => (None, Some(signal)),
@@ -458,6 +500,9 @@ fn execute(
         gate: programs.map(Programs::report),
         changes: None,
         live: None,
+        connections,
+        more_connections,
+        session_lost: None,
         stdout: result.stdout,
         stderr: result.stderr,
     };

@@ -3,7 +3,7 @@
 //! That a sandbox was built says that no call failed. Whether it confines is another question, and the answer depends on the
 //! machine: so attacks are made that work outside, and the host is looked at afterwards.
 
-use crate::confine;
+use crate::confine::{self, Beyond};
 use crate::run::Containment;
 use crate::special::Special;
 use crate::{Error, Firewall, Request, environment};
@@ -75,9 +75,10 @@ pub(crate) fn self_test(containment: Containment, accepted: &[Guarantee]) -> Res
     ] {
         variables.push((name.as_bytes().to_vec(), value.into_bytes()));
     }
-    let confinement = confine::confinement(&request, &grant, containment, &variables, &special, None)?
-        .read_only(place.outside())
-        .accept_missing(accepted);
+    let confinement =
+        confine::confinement(&request, &grant, containment, &variables, &special, Beyond::default())?
+            .read_only(place.outside())
+            .accept_missing(accepted);
     let mut options = Options::default();
     options.timeout = Some(Duration::from_secs(10));
     let done = run(&confinement.prepare()?, options)?;

@@ -5,6 +5,7 @@
 //! own services are reached only if the policy names the address itself.
 
 // Of `core`: addresses only, no sockets.
+use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::pattern;
@@ -178,6 +179,34 @@ const METADATA: [IpAddr; 4] = [
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
 ];
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.host, self.port) {
+            (Host::Name(name), _) => f.write_str(name)?,
+            (Host::Range(address, 32), _) if address.is_ipv4() => write!(f, "{address}")?,
+            (Host::Range(address, 128), None) => write!(f, "{address}")?,
+            (Host::Range(address, 128), Some(_)) => write!(f, "[{address}]")?,
+            (Host::Range(address, bits), _) => write!(f, "{address}/{bits}")?,
+        }
+        self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
+/// The shortest of the lists of what is permitted, for people: nothing beyond it is reached.
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        let list = self.lists().min_by_key(|list| list.len()).unwrap_or_default();
+        for (at, destination) in list.iter().take(SHOWN).enumerate() {
+            write!(f, "{}{destination}", if at == 0 { "" } else { ", " })?;
+        }
+        match list.len().checked_sub(SHOWN) {
+            Some(more @ 1..) => write!(f, " and {more} more"),
+            _ => Ok(()),
+        }
+    }
+}
 
 /// What may be reached: every part of the policy has to permit it, and whatever narrows that.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

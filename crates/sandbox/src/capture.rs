@@ -63,6 +63,11 @@ impl Collector {
         self.tail.extend(kept);
     }
 
+    /// How many bytes have come.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
     /// Whether more has come than is kept.
     pub(crate) fn is_over(&self) -> bool {
         self.total > (self.head_limit + self.tail_limit) as u64

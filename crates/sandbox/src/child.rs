@@ -44,9 +44,17 @@ pub(crate) struct Context<'a> {
     pub(crate) descriptors: [RawFd; 4],
     /// The socket over which the exec gate gets the filter's listener; above 3, or negative.
     pub(crate) gate: RawFd,
+    /// The socket over which the proxy outside gets its listening socket; negative without one.
+    pub(crate) proxy: RawFd,
     /// The program of process 1.
     pub(crate) image: RawFd,
     pub(crate) progress: &'a Progress,
+}
+
+/// The sockets over which descriptors go out.
+struct Sockets {
+    gate: RawFd,
+    proxy: RawFd,
 }
 
 /// Entry point for clone(2).
@@ -56,12 +64,13 @@ pub(crate) struct Context<'a> {
 pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
     // SAFETY: the supervisor passes its context and is suspended (CLONE_VFORK) while the child uses it.
     let context = unsafe { &mut *context.cast::<Context<'_>>() };
-    let Context { plan, slots, descriptors, gate, image, progress } = context;
+    let Context { plan, slots, descriptors, gate, proxy, image, progress } = context;
+    let sockets = Sockets { gate: *gate, proxy: *proxy };
     // Modes in the plan are meant as they are.
     let umask = sys::set_umask(0);
     let mut index = 0;
     for operation in &plan.operations {
-        if let Err(errno) = perform(operation, slots, descriptors, *gate) {
+        if let Err(errno) = perform(operation, slots, descriptors, &sockets) {
             progress.fail(index, errno);
             sys::exit_now(1);
             return 1;
@@ -81,7 +90,7 @@ fn perform(
     operation: &Operation,
     slots: &mut [RawFd],
     descriptors: &[RawFd; 4],
-    gate: RawFd,
+    sockets: &Sockets,
 ) -> Result<(), Errno> {
     match operation {
         Operation::DieWithSupervisor => {
@@ -132,6 +141,12 @@ fn perform(
             on_path(c"/proc", |proc| sys::set_mount_attributes(proc, attribute::READ_ONLY))
         }
         Operation::RaiseLoopback => sys::raise_loopback(),
+        Operation::OfferProxy { port } => {
+            let listener = sys::listen_on_loopback(*port)?;
+            let sent = sys::send_descriptor(sockets.proxy, listener);
+            sys::close(listener);
+            sent
+        }
         Operation::Limit { resource, value, .. } => sys::set_limit(*resource, *value),
         Operation::ChangeDirectory { path } => sys::change_directory(path),
         Operation::PlaceDescriptors => {
@@ -154,7 +169,7 @@ fn perform(
         // The listener closes here at execve, which waits for the gate's answer.
         Operation::Filter { gated: true, program, .. } => {
             let listener = sys::install_listening_filter(program)?;
-            sys::send_descriptor(gate, listener)
+            sys::send_descriptor(sockets.gate, listener)
         }
     }
 }

@@ -51,6 +51,12 @@ pub(crate) fn pipe() -> Result<(File, OwnedFd), SandboxError> {
     Ok((read.into(), above_standard(write)?))
 }
 
+/// Asks for a pipe that holds a megabyte instead of 64 KiB (pipe(7)). Whether it does changes the speed only.
+pub(crate) fn enlarge(pipe: &File) {
+    // SAFETY: F_SETPIPE_SZ takes a number.
+    unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
+}
+
 /// The child puts its descriptors to 0..=3 one after the other, so nothing that it needs may lie there before.
 pub(crate) fn above_standard(fd: OwnedFd) -> Result<OwnedFd, SandboxError> {
     if fd.as_raw_fd() > init::STATUS_FD {

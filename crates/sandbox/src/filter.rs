@@ -99,7 +99,7 @@ pub(crate) fn summary(network: Network) -> String {
     let groups: Vec<&str> = DENIED.iter().map(|(name, _)| *name).collect();
     let sockets = match network {
         Network::None => "local sockets only",
-        Network::Loopback | Network::Host => "local, TCP and UDP sockets only",
+        Network::Loopback | Network::Proxied | Network::Host => "local, TCP and UDP sockets only",
     };
     format!("refuse {}; {sockets}", groups.join(", "))
 }

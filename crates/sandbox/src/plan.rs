@@ -65,6 +65,8 @@ pub(crate) enum Operation {
     SealProc,
     /// Bring up `lo`.
     RaiseLoopback,
+    /// Listen on 127.0.0.1, and hand the socket out to be served there.
+    OfferProxy { port: u16 },
     /// Soft and hard limit of a resource.
     Limit { resource: i64, name: &'static str, value: u64 },
     /// Enter the working directory.
@@ -104,7 +106,7 @@ impl Operation {
             | Self::Attach { .. }
             | Self::MountTerminals => Stage::Mount,
             Self::MountProc | Self::SealProc => Stage::Proc,
-            Self::RaiseLoopback => Stage::Loopback,
+            Self::RaiseLoopback | Self::OfferProxy { .. } => Stage::Loopback,
             Self::LimitPids { .. } | Self::Limit { .. } => Stage::Limits,
             Self::ChangeDirectory { .. } => Stage::Cwd,
             Self::PlaceDescriptors => Stage::Descriptors,
@@ -177,6 +179,7 @@ impl fmt::Display for Operation {
             Self::LimitPids { text } => write!(f, "limit pids to {}", shown(text)),
             Self::SealProc => write!(f, "make /proc read-only"),
             Self::RaiseLoopback => write!(f, "bring up the loopback interface"),
+            Self::OfferProxy { port } => write!(f, "listen on 127.0.0.1:{port} for the proxy outside"),
             Self::Limit { name, value, .. } => write!(f, "limit {name} to {value}"),
             Self::ChangeDirectory { path } => write!(f, "enter {}", shown(path)),
             Self::PlaceDescriptors => write!(f, "keep descriptors 0 to 2, close the others"),

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::confinement::{Confinement, Network};
+use crate::confinement::{Confinement, Network, PROXY_PORT};
 use crate::error::SandboxError;
 use crate::filter::{self, Execution};
 use crate::gate::{Listed, listed};
@@ -28,7 +28,7 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let program = absolute(&wanted.program, "program")?;
     let cwd = directory(&wanted.cwd)?;
     let has = |guarantee| !wanted.left_out.contains(&guarantee);
-    if wanted.network == Network::Loopback && !has(Guarantee::NetworkNamespace) {
+    if matches!(wanted.network, Network::Loopback | Network::Proxied) && !has(Guarantee::NetworkNamespace) {
         return Err(SandboxError::request(
             "a loopback interface of its own needs the guarantee net-ns, which is missing here",
             "run without loopback, or mend it: `shward doctor` says how",
@@ -45,8 +45,11 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     if has(Guarantee::FreshProc) {
         builder.proc(wanted, &mut gaps)?;
     }
-    if wanted.network == Network::Loopback {
+    if matches!(wanted.network, Network::Loopback | Network::Proxied) {
         builder.push(Operation::RaiseLoopback);
+    }
+    if wanted.network == Network::Proxied {
+        builder.push(Operation::OfferProxy { port: PROXY_PORT });
     }
     builder.push(Operation::ChangeDirectory { path: cwd });
     let ruleset = match has(Guarantee::Landlock) {

@@ -3,15 +3,18 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::net::TcpListener;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::Network;
 use crate::capture::{Captured, Collector};
 use crate::descriptor;
 use crate::error::{SandboxError, Stage};
 use crate::gate::{Gate, Guard, Judge};
 use crate::init::Report;
+use crate::passing;
 use crate::plan::Plan;
 use crate::spawn::{Sandbox, spawn};
 
@@ -69,6 +72,9 @@ pub enum Output {
 /// A callback for output as it comes.
 pub type OnOutput<'a> = &'a mut dyn FnMut(Stream, &[u8]);
 
+/// A callback that takes over the proxy's listening socket.
+pub type OnListener<'a> = Box<dyn FnOnce(TcpListener) -> io::Result<()> + 'a>;
+
 /// How to run a plan.
 #[non_exhaustive]
 pub struct Options<'a> {
@@ -87,6 +93,9 @@ pub struct Options<'a> {
     /// Called with every piece of captured output, in the order in which it was read. While it runs, nothing is read, so a
     /// slow one slows the command.
     pub on_output: Option<OnOutput<'a>>,
+    /// Serves the socket on which a run with [`Network::Proxied`](crate::Network::Proxied) listens. It is called once, before
+    /// the command can have connected; an error kills the run.
+    pub on_listener: Option<OnListener<'a>>,
     /// Kills everything when another thread asks for it.
     pub cancel: Option<Cancel>,
     /// Judges every program that starts, for a plan that is [gated](crate::Confinement::gated).
@@ -104,6 +113,7 @@ impl Default for Options<'_> {
             stdout: Output::Capture,
             stderr: Output::Capture,
             on_output: None,
+            on_listener: None,
             cancel: None,
             judge: None,
         }
@@ -207,9 +217,17 @@ fn supervise(
     let (status, status_end) = descriptor::pipe()?;
     let ends = [stdin, stdout_end, stderr_end, status_end];
     let [a, b, c, d] = &ends;
-    let sandbox =
-        spawn(plan, [a.as_raw_fd(), b.as_raw_fd(), c.as_raw_fd(), d.as_raw_fd()], guard.map(Guard::socket))?;
+    let proxy = Offer::of(plan, options.on_listener)?;
+    let sandbox = spawn(
+        plan,
+        [a.as_raw_fd(), b.as_raw_fd(), c.as_raw_fd(), d.as_raw_fd()],
+        guard.map(Guard::socket),
+        proxy.as_ref().map(|proxy| proxy.theirs.as_raw_fd()),
+    )?;
     drop(ends); // or the pipes would never end
+    if let Some(proxy) = proxy {
+        proxy.hand_over()?; // on failure the sandbox is dropped, and with it everything in it
+    }
 
     let mut relay = Relay {
         sandbox,
@@ -236,6 +254,41 @@ fn supervise(
         stderr,
         duration: started.elapsed(),
     })
+}
+
+/// The sockets by which the listening socket of a proxied network comes out.
+struct Offer<'a> {
+    ours: OwnedFd,
+    theirs: OwnedFd,
+    serve: OnListener<'a>,
+}
+
+impl<'a> Offer<'a> {
+    fn of(plan: &Plan, serve: Option<OnListener<'a>>) -> Result<Option<Self>, SandboxError> {
+        match (plan.network, serve) {
+            (Network::Proxied, Some(serve)) => {
+                let (ours, theirs) = passing::sockets().map_err(|error| Self::failed(&error))?;
+                Ok(Some(Self { ours, theirs: descriptor::above_standard(theirs)?, serve }))
+            }
+            (Network::Proxied, None) => Err(SandboxError::request(
+                "the network is that of a proxy, and nobody serves it",
+                "give `Options::on_listener`",
+            )),
+            _ => Ok(None),
+        }
+    }
+
+    fn failed(error: &io::Error) -> SandboxError {
+        let errno = error.raw_os_error().unwrap_or(libc::EIO);
+        SandboxError::kernel(Stage::Supervise, errno, "taking over the proxy's socket")
+    }
+
+    fn hand_over(self) -> Result<(), SandboxError> {
+        let Self { ours, theirs, serve } = self;
+        drop(theirs); // or the wait would never end
+        let received = passing::receive(&ours).and_then(|fd| fd.ok_or(io::ErrorKind::UnexpectedEof.into()));
+        received.and_then(|fd| serve(TcpListener::from(fd))).map_err(|error| Self::failed(&error))
+    }
 }
 
 /// Why the tree was killed.
@@ -272,16 +325,41 @@ struct Reading {
     stream: Stream,
     /// `None` once it has ended, or when it is not captured.
     pipe: Option<File>,
+    /// The pipe was asked to hold more.
+    grown: bool,
     collector: Collector,
 }
 
 impl Reading {
     fn new(stream: Stream, pipe: Option<File>, limit: usize) -> Self {
-        Self { stream, pipe, collector: Collector::new(limit) }
+        Self { stream, pipe, grown: false, collector: Collector::new(limit) }
     }
 
     fn fd(&self) -> RawFd {
         self.pipe.as_ref().map_or(-1, AsRawFd::as_raw_fd) // poll(2) ignores negative ones
+    }
+
+    /// Reads while the buffer gets full, and not for ever: another stream may wait. A command that writes so much gets a pipe
+    /// that holds more, so that it and we change places less often.
+    fn read_much(
+        &mut self,
+        buffer: &mut [u8],
+        on_output: &mut Option<OnOutput<'_>>,
+    ) -> Result<(), SandboxError> {
+        const AT_ONCE: usize = 16;
+        for _ in 0..AT_ONCE {
+            let before = self.collector.total();
+            self.read(buffer, on_output)?;
+            let full = self.collector.total() - before == buffer.len() as u64;
+            if !full {
+                break;
+            }
+            if let Some(pipe) = self.pipe.as_ref().filter(|_| !self.grown) {
+                descriptor::enlarge(pipe);
+                self.grown = true;
+            }
+        }
+        Ok(())
     }
 
     /// Reads once. Returns whether there may be more.
@@ -343,7 +421,7 @@ impl Relay<'_> {
             let [gone, cancel, stdout, stderr, gate] = wait.map(|w| w.revents != 0);
             for (ready, stream) in [stdout, stderr].into_iter().zip(&mut self.streams) {
                 if ready {
-                    stream.read(&mut self.buffer, &mut self.on_output)?;
+                    stream.read_much(&mut self.buffer, &mut self.on_output)?;
                 }
             }
             if gone {

@@ -57,11 +57,13 @@ impl Drop for Sandbox {
     }
 }
 
-/// Starts the plan with these descriptors as standard input, output, error and status pipe, and the socket to its exec gate.
+/// Starts the plan with these descriptors as standard input, output, error and status pipe, and the sockets to its exec gate and to
+/// its proxy.
 pub(crate) fn spawn(
     plan: &Plan,
     descriptors: [RawFd; 4],
     gate: Option<RawFd>,
+    proxy: Option<RawFd>,
 ) -> Result<Sandbox, SandboxError> {
     let image = init::image()?;
     let stack = Stack::new().map_err(|error| {
@@ -78,6 +80,7 @@ pub(crate) fn spawn(
         slots: &mut slots,
         descriptors,
         gate: gate.unwrap_or(-1),
+        proxy: proxy.unwrap_or(-1),
         image,
         progress: &progress,
     };

@@ -491,6 +491,34 @@ pub(crate) fn raise_loopback() -> Result<(), Errno> {
     set.map(drop)
 }
 
+/// A socket that listens on a port of 127.0.0.1. socket(2), bind(2), listen(2).
+pub(crate) fn listen_on_loopback(port: u16) -> Result<RawFd, Errno> {
+    const BACKLOG: usize = 128;
+    #[repr(C)]
+    struct Address {
+        family: u16,
+        port: [u8; 2],
+        address: [u8; 4],
+        rest: [u8; 8],
+    }
+    let address = Address {
+        family: libc::AF_INET as u16,
+        port: port.to_be_bytes(),
+        address: [127, 0, 0, 1],
+        rest: [0; 8],
+    };
+    let kind = (libc::SOCK_STREAM | libc::SOCK_CLOEXEC) as usize;
+    // SAFETY: socket takes numbers.
+    let socket = unsafe { call(libc::SYS_socket, [libc::AF_INET as usize, kind, 0, 0, 0, 0]) }?;
+    // SAFETY: the address is a full struct sockaddr_in (16 bytes) and outlives the call.
+    unsafe {
+        call(libc::SYS_bind, [socket, (&raw const address) as usize, size_of::<Address>(), 0, 0, 0])?;
+    }
+    // SAFETY: listen takes numbers.
+    unsafe { call(libc::SYS_listen, [socket, BACKLOG, 0, 0, 0, 0]) }?;
+    Ok(descriptor(socket))
+}
+
 /// `execveat(2)` of an open file. Returns only on failure.
 ///
 /// # Safety

@@ -14,7 +14,6 @@ pub(crate) use predicted::{Pinned, Predicted};
 pub use report::{GateReport, ProgramReport, StoppedReport};
 
 use crate::review::Circumstances;
-use crate::run::permissions;
 use crate::{Action, BadRequest, Checked, Firewall, Machine, Request, RunOptions};
 use bumpalo::Bump;
 use report::Seen;
@@ -167,7 +166,8 @@ impl<'f> Programs<'f> {
 
     /// What came of asking about a program.
     fn settled(&self, request: &Request) -> Result<Checked, BadRequest> {
-        let permits = |grant: &Grant| permissions(request, grant, self.run.options, self.run.timeout);
+        let permits =
+            |grant: &Grant| self.run.firewall.permissions(request, grant, self.run.options, self.run.timeout);
         let around = Circumstances {
             request,
             contained: true,

@@ -13,6 +13,7 @@ use super::trace::{self, Event};
 use super::{Exec, Identity, Judge, Ruling};
 use crate::descriptor;
 use crate::error::{SandboxError, Stage};
+use crate::passing;
 
 /// How often a stopped program is looked after while somebody is asked about it: it may be killed meanwhile. Milliseconds.
 const LOOK_AFTER: i32 = 20;
@@ -75,7 +76,7 @@ impl<'scope> Guard<'scope> {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
             SandboxError::kernel(Stage::Resources, errno, "starting the exec gate")
         };
-        let (ours, theirs) = listener::sockets().map_err(failed)?;
+        let (ours, theirs) = passing::sockets().map_err(failed)?;
         let bell = listener::event().map_err(failed)?;
         let alarm = bell.try_clone().map_err(failed)?;
         let thread = std::thread::Builder::new()

@@ -1,0 +1,114 @@
+//! The hosts that a run may reach, and the proxy through which it reaches them.
+
+use crate::run::{Containment, RunOptions};
+use crate::{Error, Firewall};
+use serde::Serialize;
+use shward_policy::{Destination, Grant, Reach};
+use shward_proxy::{Gate, Limits, Proxy, Seen, Verdict};
+use shward_sandbox::PROXY_PORT;
+use std::io;
+use std::net::{IpAddr, TcpListener};
+use std::sync::Arc;
+
+/// A connection that a run asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ConnectionReport {
+    /// Host and port, as the run asked for them.
+    pub destination: String,
+    /// `connect`, `http` or `socks5`.
+    pub protocol: &'static str,
+    /// `permitted`, `refused` or `failed`.
+    pub result: &'static str,
+    /// The address that was connected to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<IpAddr>,
+    /// Why it was refused, or how it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Bytes from the run to the host.
+    pub sent: u64,
+    /// Bytes from the host to the run.
+    pub received: u64,
+}
+
+impl ConnectionReport {
+    /// What a proxy has seen; of connections beyond those it remembers, their number.
+    pub(crate) fn of(seen: Seen) -> (Vec<Self>, u64) {
+        let reports = seen.connections.into_iter().map(|connection| {
+            let (result, why) = match connection.verdict {
+                Verdict::Refused(why) => ("refused", Some(why)),
+                Verdict::Failed(why) => ("failed", Some(why)),
+                _ => ("permitted", None),
+            };
+            Self {
+                destination: format!("{}:{}", connection.host, connection.port),
+                protocol: connection.protocol.name(),
+                result,
+                address: connection.address,
+                why,
+                sent: connection.sent,
+                received: connection.received,
+            }
+        });
+        (reports.collect(), seen.more)
+    }
+}
+
+impl Firewall {
+    /// What a run may reach: of the hosts that the policy permits, those that the plan names, or with the containment
+    /// `network` all; of these again, those that the caller names. `None` when there are none.
+    pub(crate) fn reach(&self, grant: &Grant, options: &RunOptions) -> Result<Option<Reach>, Error> {
+        let policy = self.policy().reach();
+        let mut reach = match options.containment {
+            Containment::Network => policy.clone(),
+            Containment::Granted => policy.clone().narrowed(grant.hosts.clone()),
+            Containment::ReadOnly
+            | Containment::WorkspaceWrite
+            | Containment::Loopback
+            | Containment::Speculate => return Ok(None),
+        };
+        if !options.allow_hosts.is_empty() {
+            let mut wanted = Vec::new();
+            for text in &options.allow_hosts {
+                let destination =
+                    Destination::parse(text).map_err(|why| Error::BadHost(text.clone(), why))?;
+                if !policy.covers(&destination) {
+                    return Err(Error::HostNotPermitted(text.clone()));
+                }
+                wanted.push(destination);
+            }
+            reach = reach.narrowed(wanted);
+        }
+        Ok(Some(reach).filter(|reach| !reach.is_empty()))
+    }
+}
+
+/// The variables by which programs find the proxy. Programs differ in the case that they look for.
+pub(crate) fn variables() -> Vec<(Vec<u8>, Vec<u8>)> {
+    let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+    // What the run serves itself is reached directly.
+    let own = "localhost,127.0.0.1,::1";
+    let table =
+        [("http_proxy", proxy.as_str()), ("https_proxy", &proxy), ("all_proxy", &proxy), ("no_proxy", own)];
+    let pair = |name: String, value: &str| (name.into_bytes(), value.as_bytes().to_vec());
+    let both = |(name, value): (&str, &str)| [pair(name.to_owned(), value), pair(name.to_uppercase(), value)];
+    table.into_iter().flat_map(both).collect()
+}
+
+/// Serves the listening socket of a run.
+pub(crate) fn serve(listener: TcpListener, reach: Reach) -> io::Result<Proxy> {
+    Proxy::start(listener, Arc::new(Permitted(reach)), Limits::default())
+}
+
+struct Permitted(Reach);
+
+impl Gate for Permitted {
+    fn name(&self, host: &str, port: u16) -> Result<(), String> {
+        self.0.name(host, port)
+    }
+
+    fn address(&self, host: &str, address: IpAddr, port: u16) -> Result<(), String> {
+        self.0.address(host, address, port)
+    }
+}

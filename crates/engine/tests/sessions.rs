@@ -1,0 +1,169 @@
+//! Sessions: directory and variables go on from call to call, as far as they may.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
+
+use shward::policy::{Layer, Source};
+use shward::reviewing::StateDir;
+use shward::{Decision, Firewall, Outcome, Policy, Request, RunOptions, Sessions, Setting};
+use std::fs;
+use std::path::PathBuf;
+
+struct Place {
+    dir: tempfile::TempDir,
+    policy: &'static str,
+}
+
+/// `None` where the kernel gives no sandbox.
+fn place() -> Option<Place> {
+    if !shward_sandbox::probe().works() {
+        eprintln!("SKIPPED: this kernel gives no sandbox");
+        return None;
+    }
+    let place = Place { dir: tempfile::tempdir().unwrap(), policy: "" };
+    fs::create_dir_all(place.workspace().join("sub")).unwrap();
+    Some(place)
+}
+
+impl Place {
+    fn workspace(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join("project")
+    }
+
+    fn sessions(&self) -> Sessions {
+        Sessions::new(StateDir::new(self.dir.path().join("state")))
+    }
+
+    fn firewall(&self) -> Firewall {
+        let source =
+            Source { layer: Layer::User, name: "user.toml".to_owned(), text: self.policy.to_owned() };
+        Firewall::new(Policy::from_sources(None, &[source]).unwrap()).with_sessions(self.sessions())
+    }
+
+    fn request(&self, session: &str, command: &str) -> Request {
+        let mut request = Request::command(command, self.workspace(), self.dir.path());
+        request.session = Some(session.to_owned());
+        request
+    }
+
+    fn outcome(&self, session: &str, command: &str) -> Outcome {
+        self.firewall().run(&self.request(session, command), &RunOptions::default(), &mut |_, _| {}).unwrap()
+    }
+
+    /// Runs a command in a session and returns what it printed.
+    fn run(&self, session: &str, command: &str) -> String {
+        let outcome = self.outcome(session, command);
+        let ending = outcome.ending.as_ref().unwrap_or_else(|| panic!("{outcome:?}"));
+        ending.stdout.to_text().replace(&self.workspace().display().to_string(), "WS")
+    }
+}
+
+#[test]
+fn directory_and_variables_go_on() {
+    let Some(place) = place() else { return };
+    assert_eq!(place.run("a", "cd sub; export LEVEL='two words' EMPTY=; NOT_EXPORTED=1; pwd"), "WS/sub\n");
+    assert_eq!(
+        place.run("a", "pwd; echo \"$LEVEL|${EMPTY-unset}|${NOT_EXPORTED-unset}\""),
+        "WS/sub\ntwo words||unset\n"
+    );
+    // Not in another session, nor without one.
+    assert_eq!(place.run("b", "pwd; echo \"${LEVEL-unset}\""), "WS\nunset\n");
+    // They are changed and unset again, also by a command that fails and one that calls exit.
+    let outcome = place.outcome("a", "export LEVEL=3; unset EMPTY; cd ..; exit 7");
+    assert_eq!(outcome.ending.unwrap().exit_code, Some(7));
+    assert_eq!(place.run("a", "pwd; echo \"$LEVEL|${EMPTY-unset}\""), "WS\n3|unset\n");
+    assert_eq!(place.run("a", "unset LEVEL; false"), "");
+    assert!(place.sessions().find("a").unwrap().variables.is_empty());
+    assert!(place.sessions().clear("a"));
+}
+
+/// What a command says of itself is data: nothing of it leads out of the workspace or into a program.
+#[test]
+fn what_is_told_is_not_believed() {
+    let Some(place) = place() else { return };
+    assert_eq!(place.run("a", "cd /usr; pwd"), "/usr\n");
+    assert_eq!(place.run("a", "pwd"), "WS\n");
+    let session = place.sessions().find("a").unwrap();
+    assert_eq!((session.cwd, session.variables), (place.workspace(), Vec::new()));
+    // Forged in the file itself, by its name as the shell sees it.
+    let forge = "trap - EXIT; f=$(ls -d /tmp/shward-session-*)/told; \
+         printf '/etc\\0LD_PRELOAD=/x\\0PATH=/x\\0BASH_ENV=/x\\0GOOD=1\\0' > \"$f\"; exec true";
+    let outcome = place.outcome("b", forge);
+    if outcome.executed {
+        let session = place.sessions().find("b").unwrap();
+        assert_eq!(
+            (session.cwd, session.variables),
+            (place.workspace(), vec![("GOOD".to_owned(), "1".to_owned())])
+        );
+    }
+    // A directory that is gone, and one that was replaced by a link.
+    assert_eq!(place.run("c", "cd sub; pwd"), "WS/sub\n");
+    fs::remove_dir(place.workspace().join("sub")).unwrap();
+    std::os::unix::fs::symlink("/usr", place.workspace().join("sub")).unwrap();
+    assert_eq!(place.run("c", "pwd"), "WS\n");
+}
+
+/// The next command is judged where it will run and with what it will get.
+#[test]
+fn the_next_command_is_judged_as_the_session_goes_on() {
+    let Some(place) = place() else { return };
+    fs::write(place.workspace().join("sub/.env"), "SECRET\n").unwrap();
+    assert_eq!(place.run("a", "cd sub; export FILE=.env; pwd"), "WS/sub\n");
+    for command in ["cat \"$FILE\"", "cat < .env"] {
+        let outcome = place.outcome("a", command);
+        assert_eq!((outcome.decision, outcome.executed), (Decision::Deny, false), "{command}");
+    }
+    let setting = {
+        let mut setting = Setting::others();
+        setting.contained = true;
+        setting
+    };
+    let checked = place.firewall().check(&place.request("a", "cat \"$FILE\""), &setting).unwrap();
+    assert_eq!(checked.decision, Decision::Deny);
+    // A request that names a directory starts there.
+    let mut request = place.request("a", "pwd");
+    request.cwd = place.workspace().join("sub");
+    assert_eq!(place.run("a", "cd ..; pwd"), "WS\n");
+    let outcome = place.firewall().run(&request, &RunOptions::default(), &mut |_, _| {}).unwrap();
+    assert!(outcome.ending.unwrap().stdout.to_text().ends_with("/sub\n"));
+}
+
+#[test]
+fn the_policy_of_the_environment_holds() {
+    let Some(mut place) = place() else { return };
+    assert_eq!(place.run("a", "export ONE=1 TWO=2"), "");
+    let print = "echo \"${ONE-unset} ${TWO-unset}\"";
+    for (policy, expected) in [
+        ("[environment]\npolicy = 'empty'", "unset unset\n"),
+        ("[environment]\npolicy = 'listed'\nallow = ['TWO']", "unset 2\n"),
+        ("[environment]\nset = { ONE = 'fixed' }", "fixed 2\n"),
+    ] {
+        place.policy = policy;
+        assert_eq!(place.run("a", print), expected, "{policy}");
+        place.policy = "";
+        assert_eq!(place.run("a", "export ONE=1 TWO=2"), "");
+    }
+}
+
+/// Nothing is left over, and what is killed leaves the session as it was.
+#[test]
+fn a_run_that_is_killed_leaves_the_session_as_it_was() {
+    let Some(place) = place() else { return };
+    assert_eq!(place.run("a", "export LEVEL=1"), "");
+    let mut options = RunOptions::default();
+    options.timeout = Some(std::time::Duration::from_millis(500));
+    let request = place.request("a", "export LEVEL=2; sleep 60");
+    let outcome = place.firewall().run(&request, &options, &mut |_, _| {}).unwrap();
+    assert!(outcome.ending.unwrap().timed_out);
+    assert_eq!(place.run("a", "echo $LEVEL"), "1\n");
+    let ours = format!("shward-session-{}-", std::process::id());
+    let left = fs::read_dir("/tmp").unwrap().flatten();
+    let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours)).count();
+    // Other tests of this program may be running one each.
+    assert!(left < 8, "{left}");
+}
