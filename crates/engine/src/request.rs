@@ -103,7 +103,7 @@ impl Request {
             Action::Argv(argv) => argv,
         };
         let empty = match &self.action {
-            Action::Command(text) => text.trim().is_empty(),
+            Action::Command(text) => text.trim_start().is_empty(),
             Action::Argv(argv) => argv.first().is_none_or(String::is_empty),
         };
         if empty {
@@ -115,7 +115,10 @@ impl Request {
         }
         let mut before = 0;
         for word in words {
-            if let Some(at) = word.bytes().position(|b| b == 0) {
+            // `contains` looks at many bytes at a time.
+            if word.as_bytes().contains(&0)
+                && let Some(at) = word.bytes().position(|b| b == 0)
+            {
                 return Err(BadRequest::Nul(before + at));
             }
             before += word.len() + 1;
@@ -125,7 +128,10 @@ impl Request {
                 return Err(BadRequest::NotAbsolute { what, path: path.to_owned() });
             }
             // After a link, `..` leads elsewhere than the text says.
-            if path.components().any(|c| c == std::path::Component::ParentDir) {
+            let bytes = path.as_os_str().as_encoded_bytes();
+            if bytes.windows(2).any(|pair| pair == b"..")
+                && path.components().any(|c| c == std::path::Component::ParentDir)
+            {
                 return Err(BadRequest::Upward { what, path: path.to_owned() });
             }
         }

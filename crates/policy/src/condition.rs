@@ -128,8 +128,12 @@ impl Scopes {
         Self(self.0 | other.0)
     }
 
-    fn contains(self, scope: Scope) -> bool {
-        self.0 & Self::of(scope).0 != 0
+    const fn contains(self, scope: Scope) -> bool {
+        self.contains_index(scope as usize)
+    }
+
+    const fn contains_index(self, scope: usize) -> bool {
+        self.0 & (1 << scope) != 0
     }
 }
 
@@ -204,6 +208,17 @@ impl Condition {
     pub(crate) const fn and(mut self, also: fn(&Subject<'_>) -> bool) -> Self {
         self.also = Some(also);
         self
+    }
+
+    /// Whether this may hold for some subject of these kinds whose place has the scope of this number, or, without one,
+    /// that touches no place.
+    pub(crate) const fn may_hold(&self, kinds: u32, scope: Option<usize>) -> bool {
+        self.kinds.bits() & kinds != 0
+            && match (self.scopes, scope) {
+                (None, _) => true,
+                (Some(_), None) => false,
+                (Some(scopes), Some(scope)) => scopes.contains_index(scope),
+            }
     }
 
     /// Whether the subject is what the rule is about.

@@ -178,7 +178,7 @@ impl Judge<'_> {
         let mut tier = least;
         let mut decision = Decision::Allow;
         let mut strictest: Option<Strictest> = None;
-        for (rule, alone, inside) in part.checks().filter(|(rule, ..)| rule.is_about(subject)) {
+        for (rule, alone, inside) in part.checks_about(subject) {
             tier = tier.max(rule.tier);
             let decided = match (by_tiers && !rule.is_floor(), contained) {
                 (true, _) => by_tier(rule.tier),

@@ -1,11 +1,13 @@
 //! A policy: what its layers come to when they are laid over each other.
 
 use crate::compiled::Compiled;
+use crate::condition::Subject;
 use crate::decision::Decision;
 use crate::file::{BadPolicy, Diagnostic, Document, Source, line_span, parse};
 use crate::profiles::{self, Profile};
 use crate::reach::Reach;
 use crate::rule::Rule;
+use crate::rules::index::about_subject;
 use crate::rules::{READ_ONLY, WORKSPACE};
 use crate::settings::{Layer, Origin, Settings, Shell};
 use std::borrow::Cow;
@@ -306,6 +308,17 @@ impl Part {
         WORKSPACE.into_iter().flatten().chain(added).zip(decisions).map(|(rule, decided)| match decided {
             Some((alone, contained)) => (rule, alone, contained),
             None => (rule, rule.alone, rule.contained),
+        })
+    }
+
+    /// The checks of this part that are about a subject, with what they decide alone and contained, in their order.
+    pub(crate) fn checks_about(
+        &self,
+        subject: &Subject<'_>,
+    ) -> impl Iterator<Item = (&'static Rule, Decision, Decision)> {
+        about_subject(subject, self.inspection).map(|(at, rule)| {
+            let (alone, contained) = self.decisions.get(at).copied().unwrap_or((rule.alone, rule.contained));
+            (rule, alone, contained)
         })
     }
 

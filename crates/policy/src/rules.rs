@@ -1,10 +1,11 @@
 //! The rules, one table each for files, for code, and for what reaches beyond this command's own files.
 //!
-//! All rules are tried on each effect; the strictest answer counts, whatever their order. Of equally strict rules the
+//! All rules that may be about an effect ([`index`]) are tried on it; the strictest answer counts, whatever their order. Of equally strict rules the
 //! first tells its message, so that the more telling one stands first.
 
 mod code;
 mod files;
+pub(crate) mod index;
 mod reach;
 
 use crate::condition::{Kinds, on};

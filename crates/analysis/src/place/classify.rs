@@ -3,8 +3,9 @@
 use super::path::{Names, Reach};
 use super::pattern::{Part, Relation};
 use super::tables::{
-    FAMILIES, HOME, INSIDE, KEY_FAMILIES, NAMES, ORDINARY, PRODUCT_FAMILIES, PRODUCT_FILES, PRODUCTS,
-    REPOSITORIES, ROOT, Row, Top, WORKSPACE_TOPS,
+    Affix, FAMILIES, HOME, IN_FAMILIES, IN_INSIDE, IN_KEY_FAMILIES, IN_NAMES, IN_PRODUCT_FAMILIES,
+    IN_PRODUCTS, IN_REPOSITORIES, IN_ROOT, INSIDE, KEY_FAMILIES, NAMES, ORDINARY, PRODUCT_FAMILIES,
+    PRODUCT_FILES, PRODUCTS, REPOSITORIES, ROOT, Row, Top, WORKSPACE_TOPS,
 };
 use crate::effect::{Covers, Scope};
 
@@ -112,17 +113,21 @@ impl<'a> Map<'a> {
             return Scope::Home;
         }
         while let Some(part) = tail.next() {
-            if REPOSITORIES.iter().any(|name| part.specific() && part.may_be(name.as_bytes())) {
+            let text = if let Part::Text(name) = part { Some(name) } else { None };
+            if text.is_none_or(|name| IN_REPOSITORIES.may_be(name))
+                && REPOSITORIES.iter().any(|name| part.specific() && part.may_be(name.as_bytes()))
+            {
                 return Scope::Repository;
             }
-            let product = match part {
-                Part::Text(name) => {
-                    std::str::from_utf8(name).is_ok_and(|name| PRODUCTS.binary_search(&name).is_ok())
-                }
-                Part::Pattern(_) => false,
+            let product = text.is_some_and(|name| {
+                IN_PRODUCTS.may_be(name)
+                    && PRODUCTS.binary_search_by(|product| product.as_bytes().cmp(name)).is_ok()
+            });
+            let family = || {
+                PRODUCT_FAMILIES.iter().any(|family| part.relation(family.as_bytes()) == Relation::Must)
             };
             if product
-                || PRODUCT_FAMILIES.iter().any(|family| part.relation(family.as_bytes()) == Relation::Must)
+                || (text.is_none_or(|name| IN_PRODUCT_FAMILIES.may_match(name)) && family())
                 || (tail.peek().is_none() && part.ends_in(PRODUCT_FILES))
             {
                 return Scope::Product;
@@ -275,6 +280,7 @@ fn home_tail<'p>(top: &Top, mut rest: Names<'p>) -> Option<Names<'p>> {
 /// The directories of the root that a first component may mean.
 fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + use<'p> {
     let exact = match first {
+        Part::Text(name) if !IN_ROOT.may_be(name) => None,
         Part::Text(name) => {
             ROOT.binary_search_by(|top| top.name.as_bytes().cmp(name)).ok().and_then(|at| ROOT.get(at))
         }
@@ -311,6 +317,9 @@ fn inside<'p>(part: Part<'p>) -> impl Iterator<Item = &'static [Row]> + use<'p> 
 }
 
 fn row_of(name: &[u8]) -> Option<&'static [Row]> {
+    if !IN_INSIDE.may_be(name) {
+        return None;
+    }
     let at = INSIDE.binary_search_by(|(key, _)| key.as_bytes().cmp(name)).ok()?;
     INSIDE.get(at).map(|(_, rows)| *rows)
 }
@@ -334,6 +343,7 @@ fn special(names: Names<'_>, keys: bool) -> Scope {
 /// What a file is for its name alone.
 fn by_name(part: Part<'_>, keys: bool) -> Scope {
     let exact = match part {
+        Part::Text(name) if !IN_NAMES.may_be(name) => ORDINARY,
         Part::Text(name) => NAMES
             .binary_search_by(|(key, _)| key.as_bytes().cmp(name))
             .ok()
@@ -347,8 +357,11 @@ fn by_name(part: Part<'_>, keys: bool) -> Scope {
             .unwrap_or(ORDINARY),
         Part::Pattern(_) => ORDINARY,
     };
-    let family = |rows: &[Row]| {
+    let family = |rows: &[Row], filter: &Affix| {
         let mut worst = ORDINARY;
+        if matches!(part, Part::Text(name) if !filter.may_match(name)) {
+            return worst;
+        }
         for (name, scope) in rows {
             match part.relation(name.as_bytes()) {
                 Relation::Must => return worst.max(*scope),
@@ -359,7 +372,8 @@ fn by_name(part: Part<'_>, keys: bool) -> Scope {
         }
         worst
     };
-    exact.max(family(FAMILIES)).max(if keys { family(KEY_FAMILIES) } else { ORDINARY })
+    let key = if keys { family(KEY_FAMILIES, &IN_KEY_FAMILIES) } else { ORDINARY };
+    exact.max(family(FAMILIES, &IN_FAMILIES)).max(key)
 }
 
 /// A path as the tables name it: `/proc/PID/root` is the root, `/private/etc` (macOS) is `/etc`, `/var/run` is `/run`.

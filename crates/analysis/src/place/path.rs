@@ -45,6 +45,13 @@ impl<'p> Iterator for Names<'p> {
 impl<'p> Names<'p> {
     /// What follows `root`, if this lies at or below it for certain.
     pub(super) fn below(mut self, root: &[u8]) -> Option<Self> {
+        if let Names::Path(path) = self
+            && root.starts_with(b"/")
+            && let Some(rest) = path.strip_prefix(root)
+            && (rest.is_empty() || rest.starts_with(b"/"))
+        {
+            return Some(Names::Path(rest));
+        }
         for name in Names::Path(root) {
             if self.next()? != name {
                 return None;

@@ -4,6 +4,7 @@
 //! within a name, `**` at the end for a directory and everything below it. The first row that fits decides, so that
 //! exceptions stand before what they except. [`ORDINARY`] says "not special": the region decides.
 
+mod filter;
 mod home;
 mod index;
 mod root;
@@ -12,6 +13,8 @@ pub(super) use home::HOME;
 pub(super) use root::{ROOT, Top, WORKSPACE_TOPS};
 
 use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
+pub(super) use filter::Affix;
+use filter::{Exact, filter};
 
 /// A row: which place, and what it is.
 pub(super) type Row = (&'static str, Scope);
@@ -289,6 +292,16 @@ pub(super) const PRODUCT_FILES: &[&str] = &[
 
 /// Version control data.
 pub(super) const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn"];
+
+/// What may be in each of these tables.
+pub(super) static IN_ROOT: Exact = filter!(Exact, ROOT, |top| top.name);
+pub(super) static IN_INSIDE: Exact = filter!(Exact, INSIDE, |row| row.0);
+pub(super) static IN_NAMES: Exact = filter!(Exact, NAMES, |row| row.0);
+pub(super) static IN_PRODUCTS: Exact = filter!(Exact, PRODUCTS, |name| name);
+pub(super) static IN_REPOSITORIES: Exact = filter!(Exact, REPOSITORIES, |name| name);
+pub(super) static IN_FAMILIES: Affix = filter!(Affix, FAMILIES, |row| row.0);
+pub(super) static IN_KEY_FAMILIES: Affix = filter!(Affix, KEY_FAMILIES, |row| row.0);
+pub(super) static IN_PRODUCT_FAMILIES: Affix = filter!(Affix, PRODUCT_FAMILIES, |name| name);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,8 @@
 //! What names are bound to, and what is lost from sight.
 
+use super::acts::Act;
 use super::symbols::Sym;
-use super::value::{Val, covers, join, many};
+use super::value::{Union, Val, covers, join, many};
 use super::{Binding, Pass, Reader, builtins, modules};
 
 /// After so many passes what is learnt is no longer told apart.
@@ -25,18 +26,24 @@ impl<'a> Reader<'_, '_, 'a> {
         self.bindings.get(sym.0 as usize).copied().unwrap_or_default()
     }
 
-    /// What a pass that learns adds to what is known. Late passes add no more texts, so that there is an end.
-    fn learns(&mut self, old: Option<Val<'a>>, val: Val<'a>) -> Val<'a> {
+    /// What is known with what a pass that learns adds to it. Late passes add no more texts, so that there is an end.
+    /// `seen`: this pass has looked up what was known before.
+    fn learns(&mut self, old: Option<Val<'a>>, val: Val<'a>, seen: bool) -> Val<'a> {
+        let arena = self.report.arena;
+        let with = |more| old.map_or(more, |old| join(arena, old, more));
         if self.pass != Pass::Learning || old.is_some_and(|old| covers(&old, &val)) {
-            return val;
+            return with(val);
         }
         self.learnt = true;
-        if self.passes < WIDENING || val.acts() { val } else { Val::Data }
+        let all = with(if self.passes < WIDENING || val.acts() { val } else { Val::Data });
+        // The next pass will see what this one sees, unless it looks something up that is known better by now, or learns
+        // the same again.
+        self.unsettled |= seen || !covers(&all, &val);
+        all
     }
 
     /// A name gets a value.
     pub(super) fn bind(&mut self, sym: Sym, val: Val<'a>) {
-        let arena = self.report.arena;
         let name = self.name(sym);
         // What a class holds is reached through its objects, and by Python itself if its name is special.
         let in_class = self.in_class && matches!(val, Val::Act(_) | Val::Local(_));
@@ -44,9 +51,9 @@ impl<'a> Reader<'_, '_, 'a> {
             self.escape(&val);
         }
         let plain = self.is_plain();
-        let old = self.get(sym).ever;
-        let more = self.learns(old, val);
-        let ever = old.map_or(more, |old| join(arena, old, more));
+        let binding = self.get(sym);
+        let old = binding.ever;
+        let ever = self.learns(old, val, binding.seen);
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             // What was read before did not know of this.
             self.escape(&val);
@@ -62,15 +69,14 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// An attribute of some object gets a value.
     pub(super) fn bind_attribute(&mut self, sym: Sym, val: Val<'a>) {
-        let arena = self.report.arena;
-        let old = self.get(sym).attribute;
-        let val = self.learns(old, val);
-        let joined = old.map_or(val, |old| join(arena, old, val));
-        self.update(sym, |binding| binding.attribute = Some(joined));
+        let binding = self.get(sym);
+        let all = self.learns(binding.attribute, val, binding.attribute_seen);
+        self.update(sym, |binding| binding.attribute = Some(all));
     }
 
     /// What an attribute of this name may have been set to.
-    pub(super) fn attribute_of_name(&self, sym: Sym) -> Option<Val<'a>> {
+    pub(super) fn attribute_of_name(&mut self, sym: Sym) -> Option<Val<'a>> {
+        self.update(sym, |binding| binding.attribute_seen = true);
         self.get(sym).attribute
     }
 
@@ -80,10 +86,11 @@ impl<'a> Reader<'_, '_, 'a> {
         if let Some(now) = binding.now.filter(|_| self.is_plain()) {
             return now;
         }
+        self.update(sym, |binding| binding.seen = true);
         let name = self.name(sym);
         if let Some(ever) = binding.ever {
             // It may not have been bound yet, and then still mean the builtin.
-            return match builtins::builtin(name) {
+            return match self.builtin(sym) {
                 Some(act) => join(self.report.arena, ever, self.act_value(act)),
                 None => ever,
             };
@@ -93,7 +100,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 return self.act_value(act);
             }
         }
-        if let Some(act) = builtins::builtin(name) {
+        if let Some(act) = self.builtin(sym) {
             return self.act_value(act);
         }
         match self.pass {
@@ -103,11 +110,20 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
+    /// What Python itself means by a name. Looked up once.
+    fn builtin(&mut self, sym: Sym) -> Option<Act> {
+        if let Some(known) = self.get(sym).builtin {
+            return known;
+        }
+        let found = builtins::builtin(self.name(sym));
+        self.update(sym, |binding| binding.builtin = Some(found));
+        found
+    }
+
     /// What an expression holds when one iterates over it or takes a part of it.
     pub(super) fn elements(&self, val: &Val<'a>) -> Val<'a> {
-        let arena = self.report.arena;
-        let mut result: Option<Val<'a>> = None;
-        let mut add = |val: Val<'a>| result = Some(result.map_or(val, |old| join(arena, old, val)));
+        let mut result = Union::new(self.report.arena);
+        let mut add = |val: Val<'a>| result.add(val);
         for each in val.alternatives() {
             match each {
                 Val::Many(items) => {
@@ -136,7 +152,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => add(Val::Data),
             }
         }
-        result.unwrap_or(Val::Data)
+        result.get().unwrap_or(Val::Data)
     }
 
     /// Something is put into a container.
@@ -176,6 +192,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         self.learnt |= grew && learning;
+        self.unsettled |= grew && learning;
         if !kept {
             self.escape(&val);
         }
@@ -191,7 +208,7 @@ impl<'a> Reader<'_, '_, 'a> {
         match val {
             Val::Text(value) | Val::Path(value) => self.report.mention(value, false),
             Val::Module(module) => {
-                if module.rest != super::acts::Act::Project {
+                if module.rest != Act::Project {
                     self.lose();
                 }
             }
@@ -229,6 +246,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let number = *self.numbers.entry(self.base + at).or_insert(next);
         if number == next {
             self.definitions.push(parameters);
+            self.unsettled |= parameters.iter().any(|sym| self.get(*sym).seen);
             self.parameters.extend(parameters.iter().map(|sym| sym.0));
         }
         number
@@ -244,16 +262,15 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A call binds a parameter.
     pub(super) fn bind_parameter(&mut self, sym: Sym, val: Val<'a>) {
-        let arena = self.report.arena;
-        let old = self.get(sym).ever;
+        let binding = self.get(sym);
+        let old = binding.ever;
         if matches!(val, Val::Never) {
             return;
         }
-        let val = self.learns(old, val);
+        let ever = self.learns(old, val, binding.seen);
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             self.escape(&val);
         }
-        let ever = old.map_or(val, |old| join(arena, old, val));
         self.update(sym, |binding| binding.ever = Some(ever));
     }
 }

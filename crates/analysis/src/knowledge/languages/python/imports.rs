@@ -74,6 +74,8 @@ impl<'a> Reader<'_, '_, 'a> {
         self.expect(Token::Keyword(K::Import))?;
         let module = if relative { self.own_module(path) } else { self.module(path) };
         if self.take(Token::Operator(b'*')) {
+            // What was read before did not know of these names.
+            self.unsettled = true;
             match module {
                 Val::Module(module) => {
                     self.stars.push(module);

@@ -5,7 +5,7 @@ use super::acts::Act;
 use super::calls::Reach;
 use super::expressions::Arguments;
 use super::symbols::Sym;
-use super::value::{Val, join};
+use super::value::{Val, any_of, join};
 use crate::effect::WriteMode;
 use crate::value::{Origins, Value};
 use bumpalo::collections::Vec as BumpVec;
@@ -423,7 +423,7 @@ impl<'a> Reader<'_, '_, 'a> {
             {
                 let all = |from: usize| {
                     let vals = items.vals.iter().copied().skip(from).step_by(2);
-                    vals.reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
+                    any_of(arena, vals).unwrap_or(Val::Data)
                 };
                 (all(0), all(1))
             }

@@ -61,6 +61,12 @@ struct Binding<'a> {
     ever: Option<Val<'a>>,
     /// Everything that an attribute of this name is ever set to.
     attribute: Option<Val<'a>>,
+    /// This pass has looked up what it is ever bound to, or that it is not bound.
+    seen: bool,
+    /// This pass has looked up what an attribute of this name is ever set to.
+    attribute_seen: bool,
+    /// What Python itself means by it, once that was looked up.
+    builtin: Option<Option<acts::Act>>,
 }
 
 /// Which pass over the tokens this is.
@@ -80,6 +86,8 @@ struct Reader<'r, 's, 'a> {
     bindings: Vec<Binding<'a>>,
     /// This pass has learnt of something that a name may be bound to.
     learnt: bool,
+    /// A pass that knows what this one has learnt may learn more.
+    unsettled: bool,
     /// Passes that have learnt.
     passes: u32,
     /// The parameters of each function, `*` and `**` ones left out.
@@ -135,6 +143,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         pass: Pass::Learning,
         bindings: Vec::new(),
         learnt: false,
+        unsettled: false,
         passes: 0,
         definitions: Vec::new(),
         parameters: BTreeSet::new(),
@@ -159,16 +168,17 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
     // What a call gives to a parameter may be given on to another: until nothing new is learnt.
     let mut understood = true;
     loop {
-        reader.learnt = false;
+        (reader.learnt, reader.unsettled) = (false, reader.foreign_star || !reader.stars.is_empty());
         understood &= reader.statements().is_some();
         reader.passes += 1;
-        if !reader.learnt || reader.passes >= MAX_LEARNING {
+        if !(reader.learnt && reader.unsettled) {
+            break;
+        }
+        if reader.passes >= MAX_LEARNING {
+            reader.doubt();
             break;
         }
         reader.start_over();
-    }
-    if reader.learnt {
-        reader.doubt();
     }
     reader.pass = Pass::Recording;
     reader.report.muted = false;
@@ -204,6 +214,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.decorated = false;
         for binding in &mut self.bindings {
             binding.now = None;
+            (binding.seen, binding.attribute_seen) = (false, false);
         }
     }
 

@@ -208,33 +208,78 @@ impl<'a> Val<'a> {
 
 /// Either of two.
 pub(super) fn join<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
-    if a.same(&b) || matches!(b, Val::Never) {
-        return a;
+    let mut union = Union::new(arena);
+    union.add(a);
+    union.add(b);
+    union.get().unwrap_or(a)
+}
+
+/// Any of these, if there are any.
+pub(super) fn any_of<'a>(arena: &'a Bump, vals: impl Iterator<Item = Val<'a>>) -> Option<Val<'a>> {
+    let mut union = Union::new(arena);
+    vals.for_each(|val| union.add(val));
+    union.get()
+}
+
+/// Alternatives that are collected one after the other, in time that grows with their number only.
+pub(super) struct Union<'a> {
+    /// The only one so far.
+    one: Option<Val<'a>>,
+    /// Two or more that differ; else empty.
+    all: BumpVec<'a, Val<'a>>,
+}
+
+impl<'a> Union<'a> {
+    pub(super) fn new(arena: &'a Bump) -> Self {
+        Self { one: None, all: BumpVec::new_in(arena) }
     }
-    if matches!(a, Val::Never) {
-        return b;
-    }
-    let mut all: BumpVec<'a, Val<'a>> = BumpVec::new_in(arena);
-    for each in a.alternatives().iter().chain(b.alternatives()) {
-        if all.iter().any(|known| known.same(each)) {
-            continue;
+
+    /// Adds everything that `val` may be.
+    pub(super) fn add(&mut self, val: Val<'a>) {
+        let Some(one) = self.one else {
+            self.one = Some(val);
+            return;
+        };
+        if matches!(val, Val::Never) {
+            return;
         }
-        if all.len() < MAX_ALTERNATIVES {
-            all.push(*each);
-        } else {
-            let rest = match each {
-                each if each.acts() => Val::Lost,
-                Val::Number(_) | Val::Count => Val::Count,
-                _ => Val::Data,
-            };
-            if !all.iter().any(|known| known.same(&rest)) {
-                all.push(rest);
+        if self.all.is_empty() {
+            if one.same(&val) {
+                return;
             }
+            if matches!(one, Val::Never) {
+                self.one = Some(val);
+                return;
+            }
+            one.alternatives().iter().for_each(|each| self.put(each));
+        }
+        val.alternatives().iter().for_each(|each| self.put(each));
+        if self.all.len() == 1 {
+            self.one = self.all.pop();
         }
     }
-    match all.as_slice() {
-        [one] => *one,
-        _ => Val::OneOf(all.into_bump_slice()),
+
+    fn put(&mut self, each: &Val<'a>) {
+        if self.all.len() < MAX_ALTERNATIVES {
+            if !self.all.iter().any(|known| known.same(each)) {
+                self.all.push(*each);
+            }
+            return;
+        }
+        let rest = match each {
+            each if each.acts() => Val::Lost,
+            Val::Number(_) | Val::Count => Val::Count,
+            _ => Val::Data,
+        };
+        // Where there is no room for more, what stands for the rest says it all.
+        if !self.all.iter().any(|known| known.same(&rest)) && !self.all.iter().any(|known| known.same(each)) {
+            self.all.push(rest);
+        }
+    }
+
+    /// What was collected, if anything was.
+    pub(super) fn get(self) -> Option<Val<'a>> {
+        if self.all.is_empty() { self.one } else { Some(Val::OneOf(self.all.into_bump_slice())) }
     }
 }
 

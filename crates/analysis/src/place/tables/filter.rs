@@ -1,0 +1,131 @@
+//! What a table of names cannot hold, told without a look at it. Most names that commands mention are in no table, and
+//! each is asked after in many.
+//!
+//! A filter may answer "perhaps" for any name, and never "no" for one that matches.
+
+/// A name as tables write it is never longer than this many bytes, or counts as that long.
+const LONGEST: usize = 31;
+
+/// For names that are written out: by first byte, which lengths there are.
+#[derive(Debug)]
+pub(in crate::place) struct Exact([u32; 128]);
+
+impl Exact {
+    /// For no name.
+    pub(super) const NONE: Self = Self([0; 128]);
+
+    /// For this name too.
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "evaluated by the compiler only: an index out of bounds does not compile"
+    )]
+    pub(super) const fn with(mut self, name: &str) -> Self {
+        let name = name.as_bytes();
+        self.0[name[0] as usize] |= 1 << length(name);
+        self
+    }
+
+    /// Whether this may be one of the names.
+    pub(in crate::place) fn may_be(&self, name: &[u8]) -> bool {
+        let lengths = name.first().and_then(|first| self.0.get(usize::from(*first)));
+        lengths.is_some_and(|lengths| lengths & (1 << length(name)) != 0)
+    }
+}
+
+const fn length(name: &[u8]) -> usize {
+    if name.len() < LONGEST { name.len() } else { LONGEST }
+}
+
+/// For names with one `*`: the last two bytes after it, or else the first two before it.
+#[derive(Debug)]
+pub(in crate::place) struct Affix {
+    first: u64,
+    last: u64,
+}
+
+impl Affix {
+    /// For no name.
+    pub(super) const NONE: Self = Self { first: 0, last: 0 };
+
+    /// For this name too.
+    pub(super) const fn with(mut self, name: &str) -> Self {
+        let name = name.as_bytes();
+        let star = star(name);
+        match (name.first_chunk(), name.last_chunk()) {
+            (_, Some(end)) if star + 2 < name.len() => self.last |= bit(*end),
+            (Some(start), _) if star >= 2 => self.first |= bit(*start),
+            _ => self = Self { first: u64::MAX, last: u64::MAX },
+        }
+        self
+    }
+
+    /// Whether this may match one of the names.
+    pub(in crate::place) fn may_match(&self, name: &[u8]) -> bool {
+        match (name.first_chunk(), name.last_chunk()) {
+            (Some(start), Some(end)) => self.first & bit(*start) != 0 || self.last & bit(*end) != 0,
+            _ => true,
+        }
+    }
+}
+
+/// Where the `*` is; the end if there is none.
+const fn star(name: &[u8]) -> usize {
+    let mut at = 0;
+    let mut rest = name;
+    while let Some((byte, others)) = rest.split_first() {
+        if *byte == b'*' {
+            break;
+        }
+        at += 1;
+        rest = others;
+    }
+    at
+}
+
+const fn bit([a, b]: [u8; 2]) -> u64 {
+    1 << ((a.wrapping_mul(7) ^ b) & 63)
+}
+
+/// The filter of a table: of each of its rows, the name that `$name` takes from it.
+macro_rules! filter {
+    ($kind:ident, $rows:expr, |$row:ident| $name:expr) => {{
+        let mut filter = $crate::place::tables::filter::$kind::NONE;
+        let mut rest: &[_] = $rows;
+        while let Some(($row, others)) = rest.split_first() {
+            filter = filter.with($name);
+            rest = others;
+        }
+        filter
+    }};
+}
+pub(super) use filter;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXACT: Exact = filter!(Exact, &["build", "target", "a name that is longer than thirty-one bytes"], |n| n);
+    const AFFIX: Affix = filter!(Affix, &["*.pem", "id_rsa*", ".env*.example"], |n| n);
+
+    #[test]
+    fn what_a_table_holds_passes_and_most_else_does_not() {
+        for name in ["build", "bleed", "a name that is longer than thirty-one bytes", "a name that is longer than these are"] {
+            assert!(EXACT.may_be(name.as_bytes()), "{name}");
+        }
+        for name in ["", "b", "builds", "src", "\u{e9}"] {
+            assert!(!EXACT.may_be(name.as_bytes()), "{name}");
+        }
+        for name in ["x.pem", ".pem", "id_rsa", "id_rsa.pub", ".env.example", "", "x"] {
+            assert!(AFFIX.may_match(name.as_bytes()), "{name}");
+        }
+        for name in ["main.rs", "setup.py", "README.md"] {
+            assert!(!AFFIX.may_match(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_a_star_alone_lets_everything_pass() {
+        const ALL: Affix = filter!(Affix, &["*"], |n| n);
+        assert!(ALL.may_match(b"anything"));
+    }
+}
