@@ -28,7 +28,15 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        // Once per record, so without the machinery that formats any number in any way.
+        let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + value - 10 };
+        let mut text = [0; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            if let [high, low] = pair {
+                (*high, *low) = (digit(byte >> 4), digit(byte & 15));
+            }
+        }
+        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -12,19 +12,16 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 
 /// Longest accepted event: the longest command with every byte escaped, and room for the rest.
 const MAX_EVENT: u64 = 8 << 20;
 
-/// How long a decision may take. Hosts let the command run when a hook is late; this is well before the timeout that
-/// `install` writes.
-const DEADLINE: Duration = Duration::from_secs(20);
+/// How long a decision may take, in seconds. Hosts let the command run when a hook is late; this is well before the timeout
+/// that `install` writes.
+const DEADLINE: u32 = 20;
 
-/// Set by whoever is first to answer, the decision or the deadline; the other then stays silent.
-static ANSWERED: AtomicBool = AtomicBool::new(false);
+/// What a late decision is told as.
+const LATE: &str = "shward: no decision within 20 s, so the command is denied; try again\n";
 
 /// Answers the event on standard input.
 pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Exit {
@@ -37,7 +34,7 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Exit {
         )]
         std::process::exit(2);
     }));
-    if let Err(e) = thread::Builder::new().spawn(deny_late) {
+    if let Err(e) = shward::deadline(DEADLINE, LATE, Exit::Deny.code()) {
         return deny(&format!("the deadline cannot be watched: {e}"));
     }
     let Some(verb) = flags::verb("hook") else { return deny("the hook verb is missing") };
@@ -62,18 +59,6 @@ pub(crate) fn run(words: impl IntoIterator<Item = OsString>) -> Exit {
             &format!("shward failed, so the command is denied: {message}"),
         )),
     }
-}
-
-/// Waits for the deadline, and denies if no answer has been begun by then.
-fn deny_late() {
-    thread::sleep(DEADLINE);
-    if ANSWERED.swap(true, Ordering::SeqCst) {
-        return;
-    }
-    let seconds = DEADLINE.as_secs();
-    terminal::error(&format!("shward: no decision within {seconds} s, so the command is denied; try again"));
-    #[expect(clippy::exit, reason = "the thread that decides may be stuck, and cannot be made to return")]
-    std::process::exit(2);
 }
 
 fn answer(args: &Args) -> Result<Answer, String> {
@@ -149,12 +134,8 @@ fn reason(checked: &Checked) -> String {
 }
 
 fn say(answer: &Answer) -> Exit {
-    if ANSWERED.swap(true, Ordering::SeqCst) {
-        // The deadline was first, and ends the process; half an answer beside its denial would help nobody.
-        loop {
-            thread::park();
-        }
-    }
+    // From here on the answer counts: half of it beside a denial would help nobody.
+    shward::withdraw_deadline();
     let written =
         io::stdout().lock().write_all(answer.stdout.as_bytes()).and_then(|()| io::stdout().lock().flush());
     if !answer.stderr.is_empty() {

@@ -229,17 +229,15 @@ fn believe(path: &Path, meta: &fs::Metadata, owner: Owner) -> Result<(), PolicyE
 fn read(layer: Layer, path: &Path, owner: Option<Owner>) -> Result<Option<Source>, PolicyError> {
     use std::io::Read as _;
     let io = |error| PolicyError::Io { path: path.to_owned(), error };
+    // The usual case is that nothing is there, and costs one system call. A link that leads nowhere is something: it was
+    // meant to lead somewhere.
+    if let Err(e) = fs::symlink_metadata(path) {
+        let absent = matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        return if absent { Ok(None) } else { Err(io(e)) };
+    }
     // Looked at before it is opened, because opening a pipe waits, and again afterwards, because it may have been replaced.
-    match fs::metadata(path) {
-        Ok(meta) if !meta.is_file() => {
-            return Err(PolicyError::Refused { path: path.to_owned(), why: "it is no regular file" });
-        }
-        Ok(_) => {}
-        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            // A link that leads nowhere was meant to lead somewhere.
-            return if fs::symlink_metadata(path).is_ok() { Err(io(e)) } else { Ok(None) };
-        }
-        Err(e) => return Err(io(e)),
+    if !fs::metadata(path).map_err(io)?.is_file() {
+        return Err(PolicyError::Refused { path: path.to_owned(), why: "it is no regular file" });
     }
     let file = fs::File::open(path).map_err(io)?;
     if let Some(owner) = owner {

@@ -51,6 +51,7 @@ mod capture;
 mod cgroup;
 mod child;
 mod confinement;
+mod deadline;
 mod descriptor;
 mod entry;
 mod error;
@@ -73,6 +74,7 @@ mod sys;
 
 pub use capture::Captured;
 pub use confinement::{Confinement, Limits, Network, PROXY_PORT};
+pub use deadline::{deadline, withdraw_deadline};
 pub use entry::start;
 pub use error::{SandboxError, Stage};
 pub use gate::{Exec, Identity, Judge, Ruling};
