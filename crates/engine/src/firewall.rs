@@ -12,6 +12,7 @@ use shward_audit::{Event, Log};
 use shward_policy::{Context, Policy, Verdict, decide_request};
 use shward_review::StateDir;
 use shward_syntax::Dialect;
+use std::cell::RefCell;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -209,15 +210,16 @@ impl Firewall {
             environment = crate::environment::of_policy(&self.policy, &request.home);
             self.resumed(request.clone(), &mut environment)
         });
-        let arena = Bump::new();
+        let arena = Arena::take();
+        let arena = arena.bump();
         // Whoever only wants to know what shward would do uses up no answer and makes no attempt.
         let (judged, checked) = if setting.frozen || setting.contained {
             let judged = match &resumed {
                 Some(request) => {
                     let machine = self.with_log_protected(Machine::ours(&environment));
-                    self.judge_in(&arena, request, &machine, true)?
+                    self.judge_in(arena, request, &machine, true)?
                 }
-                None => self.judge(&arena, request, setting)?,
+                None => self.judge(arena, request, setting)?,
             };
             let checked = Checked::new(&judged.verdict);
             (judged, checked)
@@ -228,8 +230,7 @@ impl Firewall {
                 .collect();
             let around =
                 Circumstances { request, contained: false, environment: &environment, permits: None };
-            let Settled { judged, checked } =
-                self.settle(&around, || self.judge(&arena, request, setting))?;
+            let Settled { judged, checked } = self.settle(&around, || self.judge(arena, request, setting))?;
             (judged, checked)
         };
         if let (Some(log), false) = (&self.log, setting.frozen) {
@@ -254,6 +255,37 @@ impl Firewall {
         let arena = Bump::new();
         let judged = self.judge(&arena, request, setting)?;
         Ok(with_plan(Checked::new(&judged.verdict), &judged, setting))
+    }
+}
+
+/// Most bytes that a thread keeps from one check to the next.
+const KEPT: usize = 1 << 20;
+
+thread_local! {
+    static SPARE: RefCell<Bump> = RefCell::new(Bump::new());
+}
+
+/// The arena of one check. Its memory serves the next check on the same thread, unless it has become large.
+struct Arena(Bump);
+
+impl Arena {
+    fn take() -> Self {
+        Self(SPARE.try_with(RefCell::take).unwrap_or_default())
+    }
+
+    const fn bump(&self) -> &Bump {
+        &self.0
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        self.0.reset();
+        if self.0.allocated_bytes() <= KEPT {
+            let arena = std::mem::take(&mut self.0);
+            // A thread that ends has no use for it.
+            let _ = SPARE.try_with(|spare| spare.replace(arena));
+        }
     }
 }
 

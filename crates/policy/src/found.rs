@@ -85,6 +85,9 @@ impl Found {
 
     /// The verdict. What flows is one finding, which names both ends: those of the ends themselves say nothing more.
     pub(crate) fn verdict(self, grant: Grant) -> Verdict {
+        if self.findings.is_empty() {
+            return Verdict::new(self.findings, self.tier, grant);
+        }
         let all: Vec<(&Finding, &About)> = self.findings.iter().zip(&self.about).collect();
         let stays: Vec<bool> = all
             .iter()

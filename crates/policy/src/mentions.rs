@@ -24,13 +24,14 @@ const SHELLS: [&[u8]; 8] =
 
 /// Whether a shell is named.
 pub(crate) fn shell(subject: &Subject<'_>) -> bool {
-    texts(subject).any(|text| SHELLS.iter().any(|shell| has(text, shell)))
+    texts(subject).any(|text| has_any(text, &SHELLS))
 }
 
 /// Whether a shell is named as something to be started without commands: at the end of a word or a string, or before
 /// options and redirections.
 pub(crate) fn bare_shell(subject: &Subject<'_>) -> bool {
-    texts(subject).any(|text| SHELLS.iter().any(|shell| places_of(text, shell).any(is_bare)))
+    texts(subject)
+        .any(|text| has_any(text, &SHELLS) && SHELLS.iter().any(|shell| places_of(text, shell).any(is_bare)))
 }
 
 fn is_bare((before, after): (&[u8], &[u8])) -> bool {
@@ -68,7 +69,7 @@ pub(crate) fn handed_over(subject: &Subject<'_>) -> bool {
         b"`sh",
         b"`bash",
     ];
-    texts(subject).any(|text| SIGNS.iter().any(|sign| has(text, sign)))
+    texts(subject).any(|text| has_any(text, &SIGNS))
 }
 
 /// Whether a network connection is named.
@@ -84,7 +85,7 @@ pub(crate) fn network(subject: &Subject<'_>) -> bool {
         b"/inet/",
         b"listen(",
     ];
-    texts(subject).any(|text| WORDS.iter().any(|word| has(text, word)))
+    texts(subject).any(|text| has_any(text, &WORDS))
 }
 
 /// Whether other programs are started.
@@ -102,7 +103,7 @@ pub(crate) fn spawning(subject: &Subject<'_>) -> bool {
         b"<&",
         b"run(",
     ];
-    texts(subject).any(|text| WORDS.iter().any(|word| has(text, word)))
+    texts(subject).any(|text| has_any(text, &WORDS))
 }
 
 /// The words after the program's name, or the text of code.
@@ -126,13 +127,44 @@ fn is_too_long(text: &[u8]) -> bool {
     text.len() > LONGEST
 }
 
-fn has(text: &[u8], word: &[u8]) -> bool {
-    places_of(text, word).next().is_some()
+/// Whether any of these words stands in a text. One pass: at most bytes none of them can begin.
+fn has_any(text: &[u8], words: &[&[u8]]) -> bool {
+    if is_too_long(text) {
+        return false;
+    }
+    let begins = words.iter().filter_map(|word| word.first()).fold(0, |all, byte| all | bit(*byte));
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        if begins & bit(*byte) != 0 && words.iter().any(|word| rest.starts_with(word)) {
+            return true;
+        }
+        rest = after;
+    }
+    false
 }
 
-/// What stands before and after each place at which a word occurs.
+/// The bit of an ASCII character; all other bytes share that of DEL.
+const fn bit(byte: u8) -> u128 {
+    if byte < 127 { 1 << byte } else { 1 << 127 }
+}
+
+/// The ASCII characters that paths are made of.
+const OF_PATHS: u128 = {
+    let mut all = 0;
+    let mut byte = 0u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric()
+            || matches!(byte, b'/' | b'.' | b'_' | b'~' | b'-' | b'+' | b'@' | b'%')
+        {
+            all |= bit(byte);
+        }
+        byte += 1;
+    }
+    all
+};
+
+/// What stands before and after each place at which a word occurs, in a text that is not too long.
 fn places_of<'t>(text: &'t [u8], word: &'t [u8]) -> impl Iterator<Item = (&'t [u8], &'t [u8])> {
-    let text = if is_too_long(text) { b"" } else { text };
     let places = text.windows(word.len()).enumerate().filter(move |(_, window)| *window == word);
     places.filter_map(move |(at, _)| Some((text.get(..at)?, text.get(at + word.len()..)?)))
 }
@@ -140,7 +172,7 @@ fn places_of<'t>(text: &'t [u8], word: &'t [u8]) -> impl Iterator<Item = (&'t [u
 /// What looks like a path: a run of characters that paths are made of, with a slash in it or a dot before it.
 fn paths(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let text = if is_too_long(text) { b"" } else { text };
-    text.split(|b| !(b.is_ascii_alphanumeric() || b"/._~-+@%".contains(b) || !b.is_ascii()))
+    text.split(|b| b.is_ascii() && OF_PATHS & bit(*b) == 0)
         .map(|token| token.strip_prefix(b"@").unwrap_or(token))
         .filter(|token| {
             (token.contains(&b'/') || token.starts_with(b".") || token.starts_with(b"id_"))
@@ -158,4 +190,35 @@ fn scope_of_path(path: &[u8], subject: &Subject<'_>) -> Option<Scope> {
     };
     let full = [base, if base.is_empty() { b"" } else { b"/" }, rest].concat();
     Some(scope_of(&full, context.workspace, context.home)).filter(|scope| *scope > Scope::Unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_wherever_they_stand() {
+        let words: [&[u8]; 3] = [b"bash -i", b"sh -i", "\u{e9}t\u{e9}".as_bytes()];
+        for (text, expect) in [
+            ("bash -i", true),
+            ("exec zsh -i", true),
+            ("un \u{e9}t\u{e9}", true),
+            ("\u{e9}t", false),
+            ("bash  -i", false),
+            ("sh", false),
+            ("", false),
+            ("bash bash -", false),
+        ] {
+            assert_eq!(has_any(text.as_bytes(), &words), expect, "{text}");
+        }
+        assert!(!has_any(&b"sh -i ".repeat(LONGEST), &words), "what is too long is not looked through");
+    }
+
+    #[test]
+    fn paths_are_runs_of_their_characters() {
+        let found =
+            |text: &'static str| paths(text.as_bytes()).map(String::from_utf8_lossy).collect::<Vec<_>>();
+        assert_eq!(found("open('/etc/passwd', \"x\") .env @/a/b c"), ["/etc/passwd", ".env", "/a/b"]);
+        assert_eq!(found("cat \u{e9}/\u{e9}|id_rsa"), ["\u{e9}/\u{e9}", "id_rsa"]);
+    }
 }

@@ -123,9 +123,8 @@ impl<'a> Map<'a> {
                 IN_PRODUCTS.may_be(name)
                     && PRODUCTS.binary_search_by(|product| product.as_bytes().cmp(name)).is_ok()
             });
-            let family = || {
-                PRODUCT_FAMILIES.iter().any(|family| part.relation(family.as_bytes()) == Relation::Must)
-            };
+            let family =
+                || PRODUCT_FAMILIES.iter().any(|family| part.relation(family.as_bytes()) == Relation::Must);
             if product
                 || (text.is_none_or(|name| IN_PRODUCT_FAMILIES.may_match(name)) && family())
                 || (tail.peek().is_none() && part.ends_in(PRODUCT_FILES))

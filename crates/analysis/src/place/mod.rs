@@ -21,13 +21,18 @@ use classify::{Map, Root};
 use path::{Names, Start};
 use pattern::Part;
 use std::borrow::Cow;
+use std::cell::Cell;
 
 /// The places of one machine and one request.
 #[derive(Debug)]
 pub(crate) struct Places<'a> {
     arena: &'a Bump,
     map: Map<'a>,
+    known: [Cell<Option<Target<'a>>>; KNOWN],
 }
+
+/// Places that are remembered: a command names the same few again and again, and its parts stand in one directory.
+const KNOWN: usize = 16;
 
 impl<'a> Places<'a> {
     /// Looks up what differs from machine to machine: where links lead from the workspace and home, and where the
@@ -66,7 +71,7 @@ impl<'a> Places<'a> {
             matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
                 && !map.covers(Names::Path(temp)).workspace
         });
-        Self { arena, map }
+        Self { arena, map, known: Default::default() }
     }
 
     /// The place that `value` means in the working directory `cwd`. It is not a tree; [`Covers`] say what it would hold
@@ -114,15 +119,28 @@ impl<'a> Places<'a> {
 
     fn exact(&self, world: &dyn World, cwd: &'a [u8], text: &'a [u8]) -> Target<'a> {
         let path = path::normalise(self.arena, cwd, text);
+        // What is named with `..` may lead elsewhere, once links are followed.
+        let plain = path.len() == text.len() || !text.windows(2).any(|w| w == b"..");
+        if !plain {
+            return self.followed(world, path, path::join(self.arena, cwd, text));
+        }
+        let known = self.known.get(slot_of(path));
+        if let Some(target) = known.and_then(Cell::get).filter(|target| target.path == path) {
+            return target;
+        }
+        let target = self.followed(world, path, path);
+        if let Some(known) = known.filter(|_| target.path == path) {
+            known.set(Some(target));
+        }
+        target
+    }
+
+    /// The place of a normalised path that is named like this.
+    fn followed(&self, world: &dyn World, path: &'a [u8], named: &[u8]) -> Target<'a> {
         let target = self.judged(path, Rest::Exact, Names::Path(path));
         if !follows_links(&target) {
             return target;
         }
-        let named = if path.len() == text.len() || !text.windows(2).any(|w| w == b"..") {
-            path
-        } else {
-            path::join(self.arena, cwd, text)
-        };
         match real(world, named) {
             Some(real) if *real != *path => {
                 let other = self.judged(self.arena.alloc_slice_copy(&real), Rest::Exact, Names::Path(&real));
@@ -187,6 +205,13 @@ impl<'a> Places<'a> {
     fn judged(&self, path: &'a [u8], rest: Rest, names: Names<'_>) -> Target<'a> {
         Target { path, rest, scope: self.map.scope(names), tree: false, covers: self.map.covers(names) }
     }
+}
+
+/// Where a path is remembered.
+fn slot_of(path: &[u8]) -> usize {
+    let end = path.last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
+    let mixed = (end ^ path.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 60) as usize % KNOWN
 }
 
 /// Two answers about one path: the more dangerous scope with its path, and what either covers.

@@ -39,6 +39,9 @@ impl Part<'_> {
             Part::Text(text) => return if star_match(text, name) { Relation::Must } else { Relation::No },
             Part::Pattern(pieces) => *pieces,
         };
+        if differs_at_an_end(pieces, name) {
+            return Relation::No;
+        }
         if known_len(pieces) > NAME_MAX || hidden_from(pieces, name) {
             return Relation::No;
         }
@@ -142,6 +145,15 @@ fn trailing<'p>(pieces: &[Piece<'p>]) -> &'p [u8] {
 /// A leading dot must be matched by a dot (POSIX Shell & Utilities, 2.14.3); an extended pattern may contain one.
 fn hidden_from(pieces: &[Piece<'_>], name: &[u8]) -> bool {
     name.starts_with(b".") && matches!(pieces.first(), Some(Piece::Glob(glob)) if !glob.contains(&b'('))
+}
+
+/// Whether the first or the last byte alone says that no name of this pattern is one of the table's.
+fn differs_at_an_end(pieces: &[Piece<'_>], name: &[u8]) -> bool {
+    let differs = |ours: Option<&u8>, theirs: Option<&u8>| match (ours, theirs) {
+        (Some(ours), Some(theirs)) => *theirs != b'*' && ours != theirs,
+        _ => false,
+    };
+    differs(leading(pieces).first(), name.first()) || differs(trailing(pieces).last(), name.last())
 }
 
 fn compatible(a: &[u8], b: &[u8]) -> bool {

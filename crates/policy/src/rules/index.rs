@@ -112,7 +112,10 @@ mod tests {
         let found = ABOUT.iter().flatten().fold(0, |all, set| all | set);
         assert_eq!(found.count_ones() as usize, COUNT);
         let tried = |kind: Kinds, scope: Scope| {
-            ABOUT.get(kind.index()).and_then(|c| c.get(scope as usize + 1)).map(|set| (set & ALWAYS).count_ones())
+            ABOUT
+                .get(kind.index())
+                .and_then(|c| c.get(scope as usize + 1))
+                .map(|set| (set & ALWAYS).count_ones())
         };
         assert_eq!(tried(Kinds::LIST, Scope::Workspace), Some(0));
         assert!(tried(Kinds::READ, Scope::Workspace) < Some(4));

@@ -5,7 +5,7 @@ use super::acts::{Act, Fold};
 use super::calls::{is_carried, shell_name};
 use super::modules;
 use super::symbols::Sym;
-use super::value::{Object, Val, join};
+use super::value::{Object, Union, Val, join};
 
 impl<'a> Reader<'_, '_, 'a> {
     /// `val.name`
@@ -15,12 +15,11 @@ impl<'a> Reader<'_, '_, 'a> {
             self.lose();
             return Val::Data;
         }
-        let mut result: Option<Val<'a>> = None;
-        for each in val.alternatives().to_vec() {
-            let one = self.attribute_of(&each, sym, name);
-            result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+        let mut result = Union::new(self.report.arena);
+        for each in val.alternatives() {
+            result.add(self.attribute_of(each, sym, name));
         }
-        result.unwrap_or(Val::Data)
+        result.get().unwrap_or(Val::Data)
     }
 
     /// Whether an attribute of this name tells no more than it should.

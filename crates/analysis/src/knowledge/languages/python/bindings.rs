@@ -31,8 +31,10 @@ impl<'a> Reader<'_, '_, 'a> {
     fn learns(&mut self, old: Option<Val<'a>>, val: Val<'a>, seen: bool) -> Val<'a> {
         let arena = self.report.arena;
         let with = |more| old.map_or(more, |old| join(arena, old, more));
-        if self.pass != Pass::Learning || old.is_some_and(|old| covers(&old, &val)) {
-            return with(val);
+        match old {
+            Some(old) if covers(&old, &val) => return old,
+            _ if self.pass != Pass::Learning => return with(val),
+            _ => {}
         }
         self.learnt = true;
         let all = with(if self.passes < WIDENING || val.acts() { val } else { Val::Data });

@@ -3,7 +3,7 @@
 use super::Reader;
 use super::acts::{Act, Fold};
 use super::expressions::Arguments;
-use super::value::{Object, Val, join};
+use super::value::{Object, Union, Val};
 use crate::effect::{EffectKind, WriteMode};
 use crate::value::{Origins, Value};
 
@@ -75,12 +75,11 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A call.
     pub(super) fn call(&mut self, val: &Val<'a>, arguments: &Arguments<'a>) -> Val<'a> {
-        let mut result: Option<Val<'a>> = None;
-        for each in val.alternatives().to_vec() {
-            let one = self.call_one(&each, arguments);
-            result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+        let mut result = Union::new(self.report.arena);
+        for each in val.alternatives() {
+            result.add(self.call_one(each, arguments));
         }
-        result.unwrap_or(Val::Data)
+        result.get().unwrap_or(Val::Data)
     }
 
     fn call_one(&mut self, val: &Val<'a>, arguments: &Arguments<'a>) -> Val<'a> {

@@ -57,7 +57,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// No arguments that are known.
     pub(super) fn no_arguments(&self, open: bool) -> Arguments<'a> {
         let arena = self.report.arena;
-        Arguments { positional: BumpVec::new_in(arena), named: BumpVec::new_in(arena), open }
+        Arguments { positional: BumpVec::with_capacity_in(4, arena), named: BumpVec::new_in(arena), open }
     }
 
     /// One expression, or a tuple without parentheses.
@@ -244,6 +244,12 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Adjacent string literals.
     fn text(&mut self) -> Option<Val<'a>> {
+        if let (Token::Text(text), next) = (self.peek(), self.peek_at(1))
+            && !matches!(next, Token::Text(_) | Token::Open { kind: b'f', .. })
+        {
+            self.at += 1;
+            return Some(Val::Text(self.report.literal(text)));
+        }
         let mut parts = Parts::new(self.report.arena);
         loop {
             match self.peek() {
@@ -268,6 +274,12 @@ impl<'a> Reader<'_, '_, 'a> {
             return Val::Never;
         }
         let arena = self.report.arena;
+        if parts.choices.is_empty() {
+            return match parts.values.as_slice() {
+                [one] => Val::Text(*one),
+                values => Val::Text(self.report.joined(values)),
+            };
+        }
         let mut all: Vec<BumpVec<'a, Value<'a>>> = vec![parts.values.clone()];
         for (at, choices) in &parts.choices {
             if all.len() * choices.len() > MAX_TEXTS {

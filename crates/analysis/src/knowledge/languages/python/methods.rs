@@ -5,7 +5,7 @@ use super::acts::Act;
 use super::calls::Reach;
 use super::expressions::Arguments;
 use super::symbols::Sym;
-use super::value::{Val, any_of, join};
+use super::value::{Union, Val, any_of, join};
 use crate::effect::WriteMode;
 use crate::value::{Origins, Value};
 use bumpalo::collections::Vec as BumpVec;
@@ -185,12 +185,11 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `val.name(arguments)`
     pub(super) fn method(&mut self, val: &Val<'a>, sym: Sym, arguments: &Arguments<'a>) -> Val<'a> {
         let name = self.name(sym);
-        let mut result: Option<Val<'a>> = None;
-        for each in val.alternatives().to_vec() {
-            let one = self.method_of(&each, sym, name, arguments);
-            result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
+        let mut result = Union::new(self.report.arena);
+        for each in val.alternatives() {
+            result.add(self.method_of(each, sym, name, arguments));
         }
-        result.unwrap_or(Val::Data)
+        result.get().unwrap_or(Val::Data)
     }
 
     fn method_of(&mut self, val: &Val<'a>, sym: Sym, name: &'a [u8], arguments: &Arguments<'a>) -> Val<'a> {

@@ -6,9 +6,10 @@
 
 use super::acts::Act;
 use super::modules::Module;
-use crate::value::Value;
+use crate::value::{Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use std::mem::discriminant;
 
 /// Most alternatives that are told apart.
 const MAX_ALTERNATIVES: usize = 16;
@@ -169,7 +170,13 @@ impl<'a> Val<'a> {
     }
 
     fn same(&self, other: &Self) -> bool {
-        self.same_within(other, &mut { MAX_COMPARED })
+        // Most of what is compared are literals, and most of them differ in length.
+        if let (Self::Text(a), Self::Text(b)) = (self, other)
+            && let ([Piece::Text(x)], [Piece::Text(y)]) = (a.pieces, b.pieces)
+        {
+            return x == y && a.origins == b.origins;
+        }
+        discriminant(self) == discriminant(other) && self.same_within(other, &mut { MAX_COMPARED })
     }
 
     /// Equality, for as long as the fuel lasts; after that nothing is equal.
@@ -251,6 +258,7 @@ impl<'a> Union<'a> {
                 self.one = Some(val);
                 return;
             }
+            self.all.reserve(4);
             one.alternatives().iter().for_each(|each| self.put(each));
         }
         val.alternatives().iter().for_each(|each| self.put(each));
@@ -285,5 +293,10 @@ impl<'a> Union<'a> {
 
 /// Whether everything that `new` may be is among what `old` may be.
 pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
+    if let (Val::OneOf(x), Val::OneOf(y)) = (old, new)
+        && std::ptr::eq(*x, *y)
+    {
+        return true;
+    }
     new.alternatives().iter().all(|n| matches!(n, Val::Never) || old.alternatives().iter().any(|o| o.same(n)))
 }
