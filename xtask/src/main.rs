@@ -4,7 +4,9 @@
 
 mod acceptance;
 mod batch;
+mod bench;
 mod corpus;
+mod instructions;
 mod oracle;
 mod progress;
 mod score;
@@ -29,6 +31,14 @@ usage: cargo xtask TASK
   acceptance DIR [OPTION]…  compare what is parsed with `bash -n`
       --binary FILE         this shward (default: a release build)
       --json FILE           write each difference, one JSON object per line
+  bench [OPTION]…           whole processes beside others, and how the cost of a verdict grows
+      --binary FILE         this shward (default: a release build)
+      --rounds N            runs of each process (default: 200)
+      --json FILE           write the figures
+      --svg DIR             write the curves as charts
+  instructions [OPTION]…    count the instructions of verdicts, which must keep within the budget
+      --binary FILE         this shward (default: target/debug/shward, as the tests build it)
+      --write               make what is counted the budget
   oracle -- COMMAND         run a command in a closed room; what it did beside what was predicted
   oracle [OPTION]…          the same for many, which must do nothing that was not predicted
       --corpus FILE         the commands of a file, but those labelled dangerous; may be repeated
@@ -66,6 +76,8 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     match arguments.split_first() {
         Some((task, [])) if task == "tidy" => tidy::run(&root),
         Some((task, rest)) if task == "score" => score::run(&root, rest),
+        Some((task, rest)) if task == "bench" => bench::run(&root, rest),
+        Some((task, rest)) if task == "instructions" => instructions::run(&root, rest),
         Some((task, rest)) if task == "acceptance" => acceptance::run(&root, rest),
         Some((task, rest)) if task == "oracle" => oracle::run(&root, rest),
         Some((task, _)) if task == "help" || task == "--help" => {
