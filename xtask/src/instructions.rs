@@ -17,8 +17,8 @@ const BUDGET: &str = "docs/performance/instructions.json";
 const SAMPLE: &str = "corpus";
 const EVERY: usize = 4;
 
-/// More than this above the budget is a regression; as much below it, and the budget is to be lowered.
-const TOLERANCE: f64 = 0.03;
+/// In percent: more than this above the budget is a regression; as much below it, and the budget is to be lowered.
+const TOLERANCE: u64 = 3;
 
 /// What was counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,13 +89,14 @@ fn compare(budget: &Count, counted: &Count) -> (String, bool) {
             true,
         );
     }
-    match change {
-        _ if change > TOLERANCE => (format!("{told}\nmore than the budget allows. {write}"), false),
-        _ if change < -TOLERANCE => {
-            (format!("{told}\nless: lower the budget, or it lets this be lost again. {write}"), true)
-        }
-        _ => (told, true),
+    let percent = |share: u64| budget.instructions.saturating_mul(share) / 100;
+    if counted.instructions > percent(100 + TOLERANCE) {
+        return (format!("{told}\nmore than the budget allows. {write}"), false);
     }
+    if counted.instructions < percent(100 - TOLERANCE) {
+        return (format!("{told}\nless: lower the budget, or it lets this be lost again. {write}"), true);
+    }
+    (told, true)
 }
 
 fn count(root: &Path, binary: &Path) -> Result<Count, Failure> {

@@ -1,7 +1,10 @@
 //! How the cost of a verdict grows with the length of the command, its nesting, and the number of rules in a policy.
+//!
+//! Counted is the time on a processor, not that on the wall: a curve has points that are measured at different moments.
 
 use super::{median, micros};
 use crate::Failure;
+use nix::sys::resource::{UsageWho, getrusage};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs;
@@ -9,13 +12,16 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Each point is measured so many times; the median counts.
 const TIMES: usize = 5;
 
 /// The longest command that is judged.
 const LONGEST: usize = 1 << 20;
+
+/// The deepest nesting that is followed; what is deeper is asked about, and costs less.
+const DEEPEST: usize = 32;
 
 /// What a curve shows.
 #[derive(Debug, Serialize)]
@@ -68,7 +74,7 @@ fn of_length(bytes: usize) -> String {
 fn nesting(binary: &Path) -> Result<Curve, Failure> {
     let mut points = Vec::new();
     let mut depth = 1;
-    while depth <= 64 {
+    while depth <= DEEPEST {
         let each = verdict(binary, &[], &of_depth(depth), 4000 / depth)?;
         points.push((depth as f64, each / depth as f64));
         depth *= 2;
@@ -125,9 +131,9 @@ fn verdict(binary: &Path, options: &[&str], command: &str, count: usize) -> Resu
     median(&mut times).ok_or_else(|| "nothing was measured".into())
 }
 
-/// How long a batch of requests takes.
+/// How much of a processor a batch of requests takes.
 fn batch(binary: &Path, options: &[&str], input: &str) -> Result<Duration, Failure> {
-    let start = Instant::now();
+    let before = of_children()?;
     let mut child = Command::new(binary)
         .args(["check", "--batch", "--frozen"])
         .args(options)
@@ -141,11 +147,19 @@ fn batch(binary: &Path, options: &[&str], input: &str) -> Result<Duration, Failu
         let status = child.wait()?;
         let _ = writer.join();
         if status.success() {
-            Ok(start.elapsed())
+            Ok(of_children()?.saturating_sub(before))
         } else {
             Err(format!("a batch ended with {status}").into())
         }
     })
+}
+
+/// The time on a processor of all children that have ended (getrusage(2)).
+fn of_children() -> Result<Duration, Failure> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let total = usage.user_time() + usage.system_time();
+    let micros = total.tv_sec().saturating_mul(1_000_000).saturating_add(total.tv_usec());
+    Ok(Duration::from_micros(micros.try_into().unwrap_or(0)))
 }
 
 #[cfg(test)]

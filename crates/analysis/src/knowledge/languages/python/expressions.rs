@@ -244,12 +244,6 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Adjacent string literals.
     fn text(&mut self) -> Option<Val<'a>> {
-        if let (Token::Text(text), next) = (self.peek(), self.peek_at(1))
-            && !matches!(next, Token::Text(_) | Token::Open { kind: b'f', .. })
-        {
-            self.at += 1;
-            return Some(Val::Text(self.report.literal(text)));
-        }
         let mut parts = Parts::new(self.report.arena);
         loop {
             match self.peek() {
@@ -274,11 +268,12 @@ impl<'a> Reader<'_, '_, 'a> {
             return Val::Never;
         }
         let arena = self.report.arena;
+        let text = |values: &BumpVec<'a, Value<'a>>| match values.as_slice() {
+            [one] => Val::Text(*one),
+            values => Val::Text(self.report.joined(values)),
+        };
         if parts.choices.is_empty() {
-            return match parts.values.as_slice() {
-                [one] => Val::Text(*one),
-                values => Val::Text(self.report.joined(values)),
-            };
+            return text(&parts.values);
         }
         let mut all: Vec<BumpVec<'a, Value<'a>>> = vec![parts.values.clone()];
         for (at, choices) in &parts.choices {
@@ -294,11 +289,7 @@ impl<'a> Reader<'_, '_, 'a> {
             };
             all = all.iter().flat_map(|one| choices.iter().map(move |choice| with(one, choice))).collect();
         }
-        let texts = all.iter().map(|values| match values.as_slice() {
-            [one] => Val::Text(*one),
-            _ => Val::Text(self.report.joined(values)),
-        });
-        texts.reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
+        all.iter().map(text).reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
     }
 
     /// The parts of an f-string.
