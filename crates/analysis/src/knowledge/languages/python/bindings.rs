@@ -2,7 +2,7 @@
 
 use super::acts::Act;
 use super::symbols::Sym;
-use super::value::{Union, Val, covers, join, many};
+use super::value::{Union, Val, any_of, covers, join, many};
 use super::{Binding, Pass, Reader, builtins, modules};
 
 /// After so many passes what is learnt is no longer told apart.
@@ -155,6 +155,28 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         result.get().unwrap_or(Val::Data)
+    }
+
+    /// What may be the keys of a dictionary, and what the values; both are all of it once more was put in.
+    pub(super) fn keys_and_values(&self, val: &Val<'a>) -> (Val<'a>, Val<'a>) {
+        let arena = self.report.arena;
+        match val {
+            Val::Many(items)
+                if items.pairs
+                    && !items.vals.is_empty()
+                    && !self.added.iter().any(|(id, _)| *id == items.id) =>
+            {
+                let all = |from: usize| {
+                    let vals = items.vals.iter().copied().skip(from).step_by(2);
+                    any_of(arena, vals).unwrap_or(Val::Data)
+                };
+                (all(0), all(1))
+            }
+            _ => {
+                let one = self.elements(val);
+                (one, one)
+            }
+        }
     }
 
     /// Something is put into a container.

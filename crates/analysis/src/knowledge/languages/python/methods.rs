@@ -5,7 +5,7 @@ use super::acts::Act;
 use super::calls::Reach;
 use super::expressions::Arguments;
 use super::symbols::Sym;
-use super::value::{Union, Val, any_of, join};
+use super::value::{Union, Val, join};
 use crate::effect::WriteMode;
 use crate::value::{Origins, Value};
 use bumpalo::collections::Vec as BumpVec;
@@ -409,28 +409,6 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         parts.push(self.report.literal(rest));
         self.report.joined(&parts)
-    }
-
-    /// What may be the keys of a dictionary, and what the values; both are all of it once more was put in.
-    pub(super) fn keys_and_values(&self, val: &Val<'a>) -> (Val<'a>, Val<'a>) {
-        let arena = self.report.arena;
-        match val {
-            Val::Many(items)
-                if items.pairs
-                    && !items.vals.is_empty()
-                    && !self.added.iter().any(|(id, _)| *id == items.id) =>
-            {
-                let all = |from: usize| {
-                    let vals = items.vals.iter().copied().skip(from).step_by(2);
-                    any_of(arena, vals).unwrap_or(Val::Data)
-                };
-                (all(0), all(1))
-            }
-            _ => {
-                let one = self.elements(val);
-                (one, one)
-            }
-        }
     }
 
     fn container_method(&mut self, val: &Val<'a>, name: &[u8], arguments: &Arguments<'a>) -> Val<'a> {
