@@ -234,18 +234,14 @@ fn features(found: &shward_sandbox::Features) -> Vec<FeatureReport> {
         Ok(controllers) if controllers.is_empty() => feature(
             "cgroup",
             "delegated, without controllers".to_owned(),
-            "limits are those of processes (setrlimit); as root enable memory, pids and cpu in cgroup.subtree_control",
+            "not used: limits are those of each process (setrlimit)",
         ),
         Ok(controllers) => feature(
             "cgroup",
             format!("delegated: {}", controllers.join(" ")),
-            "memory, processes and processor time are limited for a run as a whole",
+            "not used: limits are those of each process (setrlimit)",
         ),
-        Err(why) => feature(
-            "cgroup",
-            why.clone(),
-            "limits are those of each process (setrlimit); under systemd start shward with `systemd-run --user --scope -p Delegate=yes`",
-        ),
+        Err(why) => feature("cgroup", why.clone(), "not used: limits are those of each process (setrlimit)"),
     };
     let bubblewrap = match &found.bubblewrap {
         None => feature(

@@ -15,7 +15,9 @@ use shward_audit::{Digest, Event, StreamHasher};
 use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
 use shward_review::StateDir;
-use shward_sandbox::{Cancel, Confinement, Exit, Gap, Guarantee, Judge, OnOutput, Options, Plan, Stream};
+use shward_sandbox::{
+    Cancel, Confinement, Exit, Gap, Guarantee, Judge, Limits, OnOutput, Options, Plan, Stream,
+};
 use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -284,6 +286,21 @@ impl Firewall {
         limited
     }
 
+    /// The least of what every part of the policy lets a run use.
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        for settings in self.policy().all_settings() {
+            let least = |known: Option<u64>, given: u64| Some(known.map_or(given, |known| known.min(given)));
+            if let Some(bytes) = &settings.memory {
+                limits.data = least(limits.data, bytes.value);
+            }
+            if let Some(count) = &settings.processes {
+                limits.processes = least(limits.processes, count.value);
+            }
+        }
+        limits
+    }
+
     /// The sandbox plan that [`run`](Self::run) would carry out for a verdict, or `None` when nothing would run.
     ///
     /// # Errors
@@ -350,7 +367,7 @@ impl Firewall {
             confinement = confinement.gated();
         }
         let plan = (options.allow_exec.iter())
-            .fold(confinement, Confinement::allow_exec)
+            .fold(confinement.limits(self.limits()), Confinement::allow_exec)
             .accept_missing(&self.accepted())
             .prepare()
             .map_err(|error| self.lack(error))?;

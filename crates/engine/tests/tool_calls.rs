@@ -78,6 +78,8 @@ fn a_policy_limits_runs_and_their_environment() {
     assert!(content["denial_reason"].as_str().unwrap().contains("output limit"));
     let content = answer(policy("[limits]\nmax-output = 1000"), r#"{"command":"seq 1000"}"#).unwrap();
     assert_eq!((content["output_exceeded"].as_bool(), content["exit_code"].as_i64()), (None, Some(0)));
+    let content = answer(policy("[limits]\nmemory = 16777216"), r#"{"command":"ulimit -d"}"#).unwrap();
+    assert_eq!(content["stdout"].as_str(), Some("16384\n"));
     let environment = "[environment]\npolicy = \"listed\"\nallow = [\"LD_PRELOAD\"]\nset = { A = \"1\", BASH_ENV = \"/x\" }";
     let content = answer(policy(environment), r#"{"command":"env"}"#).unwrap();
     let names: Vec<&str> = content["stdout"]

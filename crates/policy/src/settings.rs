@@ -405,12 +405,10 @@ settings! {
     max_output: u64, "limits.max-output";
     /// Kill a run that writes more.
     kill_on_output: bool, "limits.on-output-limit";
-    /// Bytes of memory of a whole run.
+    /// Bytes of private memory of each process of a run.
     memory: u64, "limits.memory";
     /// Processes and threads of a run.
     processes: u64, "limits.processes";
-    /// Processor time of a run, in percent of one processor.
-    processor: u32, "limits.processor";
     /// Hosts that contained commands may reach.
     network_allow: Vec<String>, "network.allow";
     /// Guarantees of the sandbox that a run may be without where the machine lacks them.

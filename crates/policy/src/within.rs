@@ -160,11 +160,6 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
     for (what, own, parent) in [
         ("limits.memory", a.memory.as_ref().map(|s| s.value), b.memory.as_ref().map(|s| s.value)),
         ("limits.processes", a.processes.as_ref().map(|s| s.value), b.processes.as_ref().map(|s| s.value)),
-        (
-            "limits.processor",
-            a.processor.as_ref().map(|s| s.value.into()),
-            b.processor.as_ref().map(|s| s.value.into()),
-        ),
     ] {
         if let Some(parent) = parent {
             c.at_most(what, own.unwrap_or(u64::MAX), parent, "is more than the parent's");

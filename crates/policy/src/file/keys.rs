@@ -175,15 +175,9 @@ const LIMITS: &[Key] = &[
         "memory",
         Kind::Number(1 << 20, 1 << 50),
         "4294967296",
-        "Bytes of memory that a run may use. Of the whole run where control groups are delegated to shward, else of each of its processes.",
+        "Bytes of private memory that each process of a run may have (setrlimit(2), `RLIMIT_DATA`).",
     ),
     key("processes", Kind::Number(1, 1 << 22), "1024", "Processes and threads that a run may have at once."),
-    key(
-        "processor",
-        Kind::Number(1, 100_000),
-        "200",
-        "Processor time that a run gets, in percent of one processor. Only where control groups are delegated to shward.",
-    ),
 ];
 
 /// What a sandbox can be built without, by name.

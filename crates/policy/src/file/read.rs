@@ -167,7 +167,6 @@ impl<'s> Reader<'s> {
                 .word(inner("limits", "on-output-limit"), &[("truncate", false), ("kill", true)]),
             memory: self.number(inner("limits", "memory")),
             processes: self.number(inner("limits", "processes")),
-            processor: self.number(inner("limits", "processor")),
             network_allow: self.text_list(inner("network", "allow")),
             accept_missing: self.text_list(inner("sandbox", "accept-missing")),
             exec_gate: self
