@@ -6,6 +6,10 @@
 // What a build script prints is read by cargo.
 #![allow(clippy::print_stdout)]
 
+// The library shows these words to others; here nobody else sees them.
+#[allow(unreachable_pub)]
+#[path = "src/vocabulary.rs"]
+mod effects;
 #[path = "build/emit.rs"]
 mod emit;
 // Examples are read for the tests only.
@@ -23,7 +27,14 @@ use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
-    for watched in ["build.rs", "build", "knowledge", "src/knowledge/words.rs", "src/knowledge/readers"] {
+    for watched in [
+        "build.rs",
+        "build",
+        "knowledge",
+        "src/knowledge/words.rs",
+        "src/knowledge/readers",
+        "src/vocabulary.rs",
+    ] {
         println!("cargo::rerun-if-changed={watched}");
     }
     let mut files = Vec::new();

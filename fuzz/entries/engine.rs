@@ -5,28 +5,10 @@ use shward::audit::Verification;
 use shward::{Decision, Firewall, Policy, Request, Setting};
 use shward_analysis::{Frozen, Source as Command, analyze};
 use shward_policy::{Layer, Source};
-use shward_syntax::{Dialect, Options, parse};
+use shward_syntax::Dialect;
 use std::fs;
 
 const DIALECTS: [Dialect; 2] = [Dialect::Bash, Dialect::Posix];
-
-/// Reads shell text: every span lies in it.
-pub(crate) fn parser(data: &[u8]) {
-    for dialect in DIALECTS {
-        let arena = Bump::new();
-        let options = Options { dialect, ..Options::default() };
-        match parse(&arena, data, &options) {
-            Ok(parsed) => {
-                for item in parsed.script.items {
-                    assert!(item.list.first.span.end as usize <= data.len());
-                }
-            }
-            Err(error) => {
-                assert!(error.span.start <= error.span.end && error.span.end as usize <= data.len())
-            }
-        }
-    }
-}
 
 /// Works out what shell text does: every effect belongs to a part of the text.
 pub(crate) fn analysis(data: &[u8]) {

@@ -1,7 +1,6 @@
 #![no_main]
 
-#[path = "../entries/engine.rs"]
-#[allow(dead_code)]
+#[path = "../entries/syntax.rs"]
 mod entries;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| entries::parser(data));

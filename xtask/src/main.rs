@@ -8,6 +8,7 @@ mod bench;
 mod corpus;
 mod instructions;
 mod oracle;
+mod order;
 mod progress;
 mod score;
 mod tidy;
@@ -39,6 +40,7 @@ usage: cargo xtask TASK
   instructions [OPTION]…    count the instructions of verdicts, which must keep within the budget
       --binary FILE         this shward (default: target/debug/shward, as the tests build it)
       --write               make what is counted the budget
+  order --binary FILE       have the linker put first what runs at every start, as this shward with symbols does
   oracle -- COMMAND         run a command in a closed room; what it did beside what was predicted
   oracle [OPTION]…          the same for many, which must do nothing that was not predicted
       --corpus FILE         the commands of a file, but those labelled dangerous; may be repeated
@@ -78,6 +80,7 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
         Some((task, rest)) if task == "score" => score::run(&root, rest),
         Some((task, rest)) if task == "bench" => bench::run(&root, rest),
         Some((task, rest)) if task == "instructions" => instructions::run(&root, rest),
+        Some((task, rest)) if task == "order" => order::run(&root, rest),
         Some((task, rest)) if task == "acceptance" => acceptance::run(&root, rest),
         Some((task, rest)) if task == "oracle" => oracle::run(&root, rest),
         Some((task, _)) if task == "help" || task == "--help" => {

@@ -1,5 +1,8 @@
 //! From the words of the knowledge files to their meaning, and from a wrong word to what would have been right.
 
+use super::effects::{
+    LANGUAGES, METADATA, ORIGINS, PACKAGES, PERSISTENCE, PRIVILEGES, REMOTE, SIGNALS, SYSTEMS, VCS,
+};
 use super::words::{Act, Role, Style};
 
 const STYLES: &[(&str, Style)] = &[
@@ -52,103 +55,6 @@ const ROLES: &[(&str, Role)] = &[
     ("variable", Role::Variable),
     ("subscript", Role::Subscript),
     ("unknown", Role::Unknown),
-];
-
-const METADATA: &[&str] = &["mode", "owner", "times", "attributes", "setuid", "world-writable"];
-
-const LANGUAGES: &[&str] = &[
-    "shell",
-    "python",
-    "javascript",
-    "perl",
-    "perl-module",
-    "ruby",
-    "php",
-    "lua",
-    "awk",
-    "sed",
-    "sql",
-    "native",
-    "project",
-    "terminal",
-    "jq",
-    "r",
-    "java",
-    "groovy",
-    "kotlin",
-    "scala",
-    "go",
-    "rust",
-    "tcl",
-    "expect",
-    "lisp",
-    "scheme",
-    "haskell",
-    "julia",
-    "octave",
-    "powershell",
-    "vim",
-    "emacs",
-    "gdb",
-    "make",
-    "m4",
-    "postscript",
-    "tex",
-    "gnuplot",
-    "swift",
-    "fsharp",
-    "dart",
-    "elixir",
-    "ed",
-    "erlang",
-    "clojure",
-    "ocaml",
-    "typescript",
-    "bc",
-    "starlark",
-    "nix",
-    "cypher",
-    "mongo",
-    "redis",
-    "ed",
-];
-
-const SIGNALS: &[&str] = &["own", "process", "name", "all"];
-const PRIVILEGES: &[&str] = &["sudo", "user", "setuid", "capability", "container", "account", "namespace"];
-const PERSISTENCE: &[&str] = &["cron", "at", "service", "login", "hook", "kernel", "autostart"];
-const SYSTEMS: &[&str] = &[
-    "service", "power", "kernel", "clock", "mount", "network", "firewall", "disk", "account", "audit",
-    "limits", "display",
-];
-const PACKAGES: &[&str] = &["install", "remove", "update", "publish", "configure"];
-const VCS: &[&str] = &[
-    "stage",
-    "commit",
-    "branch",
-    "tag",
-    "merge",
-    "rewrite",
-    "discard",
-    "fetch",
-    "push",
-    "force-push",
-    "config",
-    "delete",
-    "stash",
-    "init",
-];
-const REMOTE: &[&str] = &["read", "change", "destroy"];
-const ORIGINS: &[&str] = &[
-    "literal",
-    "file",
-    "secret",
-    "environment",
-    "network",
-    "decoded",
-    "terminal",
-    "written",
-    "unknown",
-    "names",
 ];
 
 /// What kind of word was looked for, and what would have been right.

@@ -10,9 +10,11 @@ mod plan;
 mod session;
 mod shell;
 mod value;
+pub mod vocabulary;
 mod world;
 
 pub use effect::{Certainty, Covers, Effect, EffectKind, Endpoint, Rest, Scope, Target, Unknown, WriteMode};
+pub use knowledge::printed;
 pub use place::scope_of;
 pub use plan::{Invocation, Plan};
 pub use shell::analyze;

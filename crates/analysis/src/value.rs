@@ -1,5 +1,6 @@
 //! What a word may expand to, and where text comes from.
 
+use crate::vocabulary::ORIGINS;
 use bumpalo::Bump;
 use shward_syntax::Span;
 use std::fmt;
@@ -36,20 +37,6 @@ impl Origins {
     pub const CREDENTIAL: Self = Self(1 << 10);
     /// The whole environment.
     pub const ALL_VARIABLES: Self = Self::ENVIRONMENT.union(Self::CREDENTIAL);
-
-    const LABELS: [(Self, &'static str); 11] = [
-        (Self::LITERAL, "literal"),
-        (Self::FILE, "file"),
-        (Self::SECRET, "secret"),
-        (Self::ENVIRONMENT, "environment"),
-        (Self::NETWORK, "network"),
-        (Self::DECODED, "decoded"),
-        (Self::TERMINAL, "terminal"),
-        (Self::WRITTEN, "written"),
-        (Self::UNKNOWN, "unknown"),
-        (Self::NAMES, "names"),
-        (Self::CREDENTIAL, "credential"),
-    ];
 
     /// The origin of what a variable of the environment holds.
     #[must_use]
@@ -89,13 +76,14 @@ impl Origins {
 
     /// The names of the origins, in a fixed order.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
-        Self::LABELS.into_iter().filter(move |(o, _)| self.contains(*o)).map(|(_, n)| n)
+        let bits = ORIGINS.iter().enumerate();
+        bits.filter(move |(bit, _)| self.contains(Self(1 << bit))).map(|(_, name)| *name)
     }
 
     /// The origin of this name, as the knowledge files spell it.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::LABELS.into_iter().find(|(_, n)| *n == name).map(|(o, _)| o)
+        ORIGINS.iter().position(|known| *known == name).map(|bit| Self(1 << bit))
     }
 }
 

@@ -1,6 +1,9 @@
 //! The knowledge files are well-formed: every problem is listed with its file and line.
 
 // Modules of the build script; the test does not use all of what they read.
+#[allow(dead_code, unreachable_pub)]
+#[path = "../src/vocabulary.rs"]
+mod effects;
 #[allow(dead_code)]
 #[path = "../build/format.rs"]
 mod format;

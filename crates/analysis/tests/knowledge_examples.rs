@@ -1,6 +1,9 @@
 //! Every `example` of the knowledge files has the effects that it states.
 
 // Modules of the build script; the test does not use all of what they read.
+#[allow(dead_code, unreachable_pub)]
+#[path = "../src/vocabulary.rs"]
+mod effects;
 #[allow(dead_code)]
 #[path = "../build/format.rs"]
 mod format;

@@ -124,3 +124,38 @@ fn python_says_what_it_does() {
         ],
     );
 }
+
+/// What a program is found to do the first time it is gone over counts only if going over it again would tell no more.
+#[test]
+fn python_is_read_again_where_the_first_time_told_too_little() {
+    assert_all(
+        python,
+        &[
+            // Nobody is seen to call the function.
+            ("import os\ndef f(p):\n    os.remove(p)\nprint(1)", "delete:*"),
+            ("import subprocess\ndef f(c):\n    subprocess.run(c, shell=True)", "code:shell"),
+            // The call stands after what it makes happen.
+            ("import os\ndef f(p):\n    os.remove(p)\nf('a')", "delete:a"),
+            ("import os\ndef g(q):\n    f(q)\ndef f(p):\n    os.remove(p)\ng('a')", "delete:a"),
+            ("import os\nfor x in 'ab':\n    f(x)\n    f = os.system", "code:shell"),
+            // What a star import brings is asked for before it.
+            ("def f():\n    system('rm a')\nfrom os import *\nf()", "delete:a"),
+            // More is done than is kept in mind at once.
+            (&format!("import os\n{}", "os.listdir('a')\n".repeat(1500)), "list:a"),
+        ],
+    );
+    let script = |command: &str| effects(&["bash", "-c", command]);
+    assert_all(
+        script,
+        &[
+            (
+                "echo 'import os; os.remove(\"a\")' > m.py; python3 -c 'import m'",
+                "write:m.py delete:a code:project code:python",
+            ),
+            (
+                "echo 'import os; os.remove(\"a\")' > m.py; python3 -c 'import runpy; runpy.run_path(\"m.py\")'",
+                "write:m.py delete:a code:python",
+            ),
+        ],
+    );
+}

@@ -35,7 +35,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let setting = setting(args);
     let workspace = ask::Directories::from(args)?.workspace;
     let firewall = if setting.frozen {
-        Firewall::new(setup::policy(args, &workspace)?)
+        let firewall = Firewall::new(setup::policy(args, &workspace)?);
+        if args.has(&BATCH) { firewall.with_memo() } else { firewall }
     } else if args.has(&BATCH) {
         // Judgements alone: whoever asks for many at once is not about to run them.
         setup::firewall(args, &workspace)?

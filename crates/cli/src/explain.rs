@@ -20,7 +20,10 @@ const MAX_LISTED: usize = 40;
 /// The options or the request are wrong.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let request = ask::request(args)?;
-    let firewall = Firewall::new(setup::policy(args, &request.workspace)?);
+    let mut firewall = Firewall::new(setup::policy(args, &request.workspace)?);
+    if let Some(state) = setup::state_dir() {
+        firewall = firewall.with_sessions(shward::Sessions::new(state));
+    }
     let mut setting = check::setting(args);
     setting.plan = true;
     let input = |e: shward::BadRequest| Fail::input(e.to_string());

@@ -70,7 +70,7 @@ flags! {
     PLAN = "plan" None, "Add the plan (programs and effects) to the answer";
     BATCH = "batch" None, "Read one JSON request per line from standard input, answer one per line";
     LOG = "log" Some("FILE"), "The audit log (default: $XDG_STATE_HOME/shward/audit.jsonl)";
-    SESSION = "session" Some("ID"), "The agent's session, for the record and the limits; with run, the directory and the exported variables with which one call ends are those with which the next begins";
+    SESSION = "session" Some("ID"), "The agent's session, for the record and the limits; the directory and the exported variables with which one call ends are those with which the next begins, and is judged";
     CALL_ID = "call-id" Some("ID"), "The tool call's identity, for the record";
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: the policy's, else 300)";
     MAX_OUTPUT = "max-output" Some("BYTES"), "Keep at most this much of each output stream (default: 1000000)";
@@ -136,7 +136,7 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Show what a command would do, and why it is decided so",
         about: "Shows the command with carets under what matters, the programs it starts, its effects, the rules that\n\
                 apply, and what would make it allowed. Nothing is run and nothing is recorded.",
-        flags: &[JUDGES, &[&CONTAINED, &FROZEN, &SANDBOX, &GATE, &ALLOW_EXEC, &COLOR, &HELP]],
+        flags: &[JUDGES, &[&CONTAINED, &FROZEN, &SANDBOX, &GATE, &ALLOW_EXEC, &SESSION, &COLOR, &HELP]],
         examples: &[
             ("shward explain -- 'find . -name \"*.tmp\" -delete'", "what would be deleted, and why it asks"),
             ("shward explain --sandbox -- 'make test'", "also the sandbox that `run` would build"),

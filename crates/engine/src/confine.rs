@@ -54,17 +54,16 @@ pub(crate) fn confinement(
     beyond: Beyond<'_>,
 ) -> Result<Confinement, Error> {
     let Beyond { layer, proxied, telling } = beyond;
-    let direct = direct(request, environment);
-    // Where no shell runs, nothing of a session can change.
+    let direct = direct(request, environment, telling.is_some());
     let telling = telling.filter(|_| direct.is_none());
-    let program = program(request, environment)?;
+    let program = match (&request.action, &direct) {
+        (Action::Command(_), Some(_)) => PathBuf::from("/"), // there is none
+        (Action::Command(_), None) => Shell::find()?.0,
+        (Action::Argv(argv), _) => named(argv, request, environment)?,
+    };
     let mut confinement = Confinement::new(program, &request.cwd);
-    confinement = match (&request.action, &direct) {
-        (Action::Command(_), Some(direct)) => direct
-            .variables(&request.cwd)
-            .into_iter()
-            .filter(|(name, _)| !environment.iter().any(|(n, _)| n == name.as_bytes()))
-            .fold(confinement.arguments(&direct.arguments), |c, (name, value)| c.variable(name, value)),
+    confinement = match (&request.action, direct) {
+        (Action::Command(_), Some(direct)) => confinement.script(direct.script),
         // `--` because a command that begins with a dash would be read as options.
         (Action::Command(text), None) => {
             let text = telling.map_or_else(|| text.clone(), |telling| telling.script(text));
@@ -111,10 +110,11 @@ pub(crate) fn is_writable(grant: &Grant, containment: Containment) -> bool {
     grant.workspace && containment != Containment::ReadOnly
 }
 
-/// The program of a command that needs no shell.
-fn direct(request: &Request, environment: &[(Vec<u8>, Vec<u8>)]) -> Option<Direct> {
+/// What a command runs that needs no shell. Of a session, a shell tells what has changed.
+fn direct(request: &Request, environment: &[(Vec<u8>, Vec<u8>)], told: bool) -> Option<Direct> {
     let Action::Command(text) = &request.action else { return None };
-    Direct::new(text, &request.cwd, &request.workspace, search(environment))
+    let direct = Direct::new(text, &request.cwd, &request.workspace, environment, search(environment))?;
+    (!told || !direct.moves).then_some(direct)
 }
 
 /// Where programs are looked up.
@@ -122,19 +122,40 @@ fn search(environment: &[(Vec<u8>, Vec<u8>)]) -> &[u8] {
     environment.iter().find(|(n, _)| n == b"PATH").map(|(_, v)| v.as_slice()).unwrap_or_default()
 }
 
-/// The program of a request: that of a command that needs no shell, the shell, or the file that an argument list's first word names, a path or a name looked up in
-/// `PATH`.
+/// What is the first to be executed.
+#[derive(Debug)]
+pub(crate) enum First {
+    /// This program, which the verdict is about.
+    Program(PathBuf),
+    /// One of several, each of which is judged.
+    OneOfSeveral,
+}
+
+/// What a request begins with: its only program, the shell, or one of the programs that run without one.
+///
+/// # Errors
+/// There is no such program.
+pub(crate) fn first(
+    request: &Request,
+    environment: &[(Vec<u8>, Vec<u8>)],
+    told: bool,
+) -> Result<First, Error> {
+    match &request.action {
+        Action::Argv(argv) => named(argv, request, environment).map(First::Program),
+        Action::Command(_) => match direct(request, environment, told) {
+            None => Ok(First::Program(Shell::find()?.0)),
+            Some(direct) => Ok(direct
+                .program()
+                .map_or(First::OneOfSeveral, |program| First::Program(request.cwd.join(program)))),
+        },
+    }
+}
+
+/// The file that an argument list's first word names, a path or a name looked up in `PATH`.
 ///
 /// # Errors
 /// There is none.
-pub(crate) fn program(request: &Request, environment: &[(Vec<u8>, Vec<u8>)]) -> Result<PathBuf, Error> {
-    let argv = match &request.action {
-        Action::Command(_) => {
-            let direct = direct(request, environment).map(|direct| direct.program);
-            return direct.map_or_else(|| Shell::find().map(|shell| shell.0), Ok);
-        }
-        Action::Argv(argv) => argv,
-    };
+fn named(argv: &[String], request: &Request, environment: &[(Vec<u8>, Vec<u8>)]) -> Result<PathBuf, Error> {
     let name = argv.first().map(String::as_str).unwrap_or_default();
     if name.contains('/') {
         let file = request.cwd.join(name);

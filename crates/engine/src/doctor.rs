@@ -209,26 +209,40 @@ fn features(found: &shward_sandbox::Features) -> Vec<FeatureReport> {
             },
         ),
     };
-    let ptrace = match (found.traced, found.yama) {
-        (true, _) => feature(
-            "ptrace",
-            "taken".to_owned(),
-            "something traces shward itself, so it cannot trace what it runs",
+    let gate = match (&found.gate, found.traced, found.yama) {
+        (Ok(()), ..) => feature(
+            "gate",
+            "works".to_owned(),
+            "a program that started in a sandbox was stopped and judged before its first instruction",
         ),
-        (false, Some(3)) => feature(
-            "ptrace",
-            "off".to_owned(),
+        (Err(error), true, _) => feature(
+            "gate",
+            cause(error),
+            "something traces shward itself, so it cannot trace what it runs; programs that start in a run cannot be judged",
+        ),
+        (Err(error), false, Some(3)) => feature(
+            "gate",
+            cause(error),
             "kernel.yama.ptrace_scope is 3 until the next boot; programs that start in a run cannot be judged",
         ),
-        (false, Some(2)) if !found.root => feature(
-            "ptrace",
-            "for administrators".to_owned(),
+        (Err(error), false, Some(2)) if !found.root => feature(
+            "gate",
+            cause(error),
             "set `sysctl kernel.yama.ptrace_scope=1`, or programs that start in a run cannot be judged",
         ),
-        (false, Some(scope)) => {
-            feature("ptrace", format!("given (yama {scope})"), "programs that start in a run can be judged")
-        }
-        (false, None) => feature("ptrace", "given".to_owned(), "programs that start in a run can be judged"),
+        (Err(error), ..) => feature("gate", cause(error), "programs that start in a run cannot be judged"),
+    };
+    let overlay = match &found.overlay {
+        Ok(()) => feature(
+            "overlay",
+            "works".to_owned(),
+            "was mounted in a sandbox, where temporary files lie: changes can be previewed, refused by name and undone",
+        ),
+        Err(why) => feature(
+            "overlay",
+            why.clone(),
+            "without one a run writes straight to the workspace, and previews are refused",
+        ),
     };
     let cgroup = match &found.cgroup {
         Ok(controllers) if controllers.is_empty() => feature(
@@ -255,7 +269,7 @@ fn features(found: &shward_sandbox::Features) -> Vec<FeatureReport> {
             "not used: shward makes its own namespaces, and refuses where it may not",
         ),
     };
-    vec![landlock, ptrace, cgroup, bubblewrap]
+    vec![landlock, overlay, gate, cgroup, bubblewrap]
 }
 
 /// os-release(5): what the distribution calls itself.

@@ -1,6 +1,7 @@
 //! The composition: request → plan → verdict, recorded.
 
 use crate::changes::Undoing;
+use crate::memo::Memo;
 use crate::record::Judgement;
 use crate::report::{Checked, PlanReport};
 use crate::review::{Circumstances, Reviewers, Settled};
@@ -12,6 +13,7 @@ use shward_audit::{Event, Log};
 use shward_policy::{Context, Policy, Verdict, decide_request};
 use shward_review::StateDir;
 use shward_syntax::Dialect;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -23,11 +25,12 @@ pub struct Firewall {
     log: Option<Log>,
     reviewers: Reviewers,
     running: Running,
-    /// Where it is remembered which containments were tested.
+    /// Where it is remembered which containments were tested, and what was found in directories.
     pub(crate) self_test: Option<StateDir>,
     undoing: Option<Undoing>,
     /// Where sessions go on.
     pub(crate) sessions: Option<Sessions>,
+    memo: Option<Memo>,
 }
 
 /// How a request is judged.
@@ -79,7 +82,16 @@ impl Firewall {
             self_test: None,
             undoing: None,
             sessions: None,
+            memo: None,
         }
+    }
+
+    /// Keeps verdicts on requests that may come again, in at most some megabytes. What it recalls are the verdicts of
+    /// [`Firewall::check`] with [`Setting::frozen`] and without the plan; everything else depends on more than the request.
+    #[must_use]
+    pub fn with_memo(mut self) -> Self {
+        self.memo = Some(Memo::default());
+        self
     }
 
     /// Records every decision in this log.
@@ -139,14 +151,42 @@ impl Firewall {
         request: &'a Request,
         setting: &Setting,
     ) -> Result<Judged<'a>, BadRequest> {
+        let environment = match setting.contained && !setting.frozen {
+            true => crate::environment::of_policy(&self.policy, &request.home),
+            false => Vec::new(),
+        };
+        self.judge_with(arena, request, &environment, setting)
+    }
+
+    /// The same with the environment that a contained command gets.
+    fn judge_with<'a>(
+        &self,
+        arena: &'a Bump,
+        request: &'a Request,
+        environment: &[(Vec<u8>, Vec<u8>)],
+        setting: &Setting,
+    ) -> Result<Judged<'a>, BadRequest> {
         if setting.frozen {
             self.judge_in(arena, request, &Frozen, setting.contained)
         } else if setting.contained {
-            let machine = Machine::ours(&crate::environment::of_policy(&self.policy, &request.home));
-            self.judge_in(arena, request, &self.with_log_protected(machine), true)
+            self.judge_in(arena, request, &self.with_log_protected(Machine::ours(environment)), true)
         } else {
             self.judge_in(arena, request, &self.with_log_protected(Machine::of_others()), false)
         }
+    }
+
+    /// The request as its session goes on, and the environment of a contained command. A host says itself where its agent is.
+    fn resumed_for<'r>(&self, request: &'r Request, setting: &Setting) -> (Cow<'r, Request>, Variables) {
+        let mut environment = match setting.contained && !setting.frozen {
+            true => crate::environment::of_policy(&self.policy, &request.home),
+            false => Vec::new(),
+        };
+        let goes_on = self.sessions.is_some() && request.session.is_some();
+        if !goes_on || setting.frozen || setting.host.is_some() {
+            return (Cow::Borrowed(request), environment);
+        }
+        let Ok(resolved) = request.resolved() else { return (Cow::Borrowed(request), environment) };
+        (Cow::Owned(self.resumed(resolved, &mut environment)), environment)
     }
 
     /// The machine, with the log and the stores as places of ours.
@@ -205,22 +245,21 @@ impl Firewall {
     /// # Errors
     /// The request cannot be judged, or the decision cannot be recorded: then it must not be carried out.
     pub fn check(&self, request: &Request, setting: &Setting) -> Result<Checked, Error> {
-        let mut environment = Vec::new();
-        let resumed = (setting.contained && !setting.frozen).then(|| {
-            environment = crate::environment::of_policy(&self.policy, &request.home);
-            self.resumed(request.clone(), &mut environment)
-        });
+        match &self.memo {
+            Some(memo) if setting.frozen && !setting.plan => {
+                memo.recall(request, setting.contained, || self.check_anew(request, setting))
+            }
+            _ => self.check_anew(request, setting),
+        }
+    }
+
+    fn check_anew(&self, request: &Request, setting: &Setting) -> Result<Checked, Error> {
+        let (request, environment) = &self.resumed_for(request, setting);
         let arena = Arena::take();
         let arena = arena.bump();
         // Whoever only wants to know what shward would do uses up no answer and makes no attempt.
         let (judged, checked) = if setting.frozen || setting.contained {
-            let judged = match &resumed {
-                Some(request) => {
-                    let machine = self.with_log_protected(Machine::ours(&environment));
-                    self.judge_in(arena, request, &machine, true)?
-                }
-                None => self.judge(arena, request, setting)?,
-            };
+            let judged = self.judge_with(arena, request, environment, setting)?;
             let checked = Checked::new(&judged.verdict);
             (judged, checked)
         } else {
@@ -252,11 +291,15 @@ impl Firewall {
     /// # Errors
     /// The request cannot be judged.
     pub fn examine(&self, request: &Request, setting: &Setting) -> Result<Checked, BadRequest> {
+        let (request, environment) = &self.resumed_for(request, setting);
         let arena = Bump::new();
-        let judged = self.judge(&arena, request, setting)?;
+        let judged = self.judge_with(&arena, request, environment, setting)?;
         Ok(with_plan(Checked::new(&judged.verdict), &judged, setting))
     }
 }
+
+/// Names and values of environment variables.
+type Variables = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Most bytes that a thread keeps from one check to the next.
 const KEPT: usize = 1 << 20;

@@ -27,6 +27,7 @@ mod error;
 mod firewall;
 mod gate;
 mod machine;
+mod memo;
 mod network;
 mod outcome;
 mod policies;

@@ -3,8 +3,11 @@
 //! Files of the system belong to root, files of the user to the user; a file that others may write is refused, and nothing
 //! is decided without it. A project's file may only tighten until a person has trusted it as it stands.
 
+mod kept;
+
 use crate::trust::Trust;
-use shward_policy::{BadPolicy, Layer, Policy, Source, file, import};
+use kept::Kept;
+use shward_policy::{BadPolicy, Document, Layer, Policy, Source, file, import};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -41,6 +44,8 @@ pub enum PolicyError {
 pub struct PolicyPlaces {
     /// The directory of the system's files.
     pub system: PathBuf,
+    /// Where it is kept what was found of the system's files; empty for nowhere. Only root's processes write there.
+    pub system_kept: PathBuf,
     /// The user's file.
     pub user: Option<PathBuf>,
     /// The directory of shward's state, with what is trusted.
@@ -67,6 +72,7 @@ impl PolicyPlaces {
     pub fn none() -> Self {
         Self {
             system: PathBuf::new(),
+            system_kept: PathBuf::new(),
             user: None,
             state: None,
             workspace: None,
@@ -93,6 +99,7 @@ impl PolicyPlaces {
         });
         Self {
             system: PathBuf::from("/etc/shward/policy.d"),
+            system_kept: PathBuf::from("/var/lib/shward/compiled"),
             user: below("XDG_CONFIG_HOME", ".config").map(|d| d.join("policy.toml")),
             state: below("XDG_STATE_HOME", ".local/state"),
             workspace: Some(workspace.to_owned()),
@@ -107,37 +114,46 @@ impl PolicyPlaces {
     /// # Errors
     /// A file is wrong, is not believed, or cannot be read.
     pub fn load(&self) -> Result<Policy, PolicyError> {
-        let mut sources = self.system_files()?;
+        let mut found = self.system_files()?;
         if let Some(user) = &self.user {
-            sources.extend(read(Layer::User, user, Some(Owner::UserOrRoot))?);
+            found.extend(read(Layer::User, user, Some(Owner::UserOrRoot))?);
         }
         let mut tightening = Vec::new();
-        if let Some((path, source)) = self.project_file()? {
+        if let Some((path, file)) = self.find_project_file()? {
             let trusted = match &self.state {
-                Some(state) => Trust::in_state(state).holds(&path, &source.text),
+                Some(state) => Trust::in_state(state).holds(&path, &file.source.text),
                 None => false,
             };
-            if trusted { sources.push(source) } else { tightening.push(source) }
+            if trusted { found.push(file) } else { tightening.push(file) }
         }
         if let Some(explicit) = &self.explicit {
-            let found = read(Layer::Explicit, explicit, None)?;
-            let mut source = found.ok_or_else(|| PolicyError::Io {
+            let file = read(Layer::Explicit, explicit, None)?;
+            let mut file = file.ok_or_else(|| PolicyError::Io {
                 path: explicit.clone(),
                 error: io::Error::from(io::ErrorKind::NotFound),
             })?;
             if explicit.extension().is_some_and(|e| e == "env") {
-                source.text = import::cmdwall_env(&source.text).toml;
+                file.source.text = import::cmdwall_env(&file.source.text).toml;
             }
-            sources.push(source);
+            found.push(file);
         }
-        tightening.extend(self.of_environment());
-        if sources.is_empty() && tightening.is_empty() && self.profile.is_none() {
+        let environment = self.of_environment();
+        let nothing = found.is_empty() && tightening.is_empty() && environment.is_empty();
+        if nothing && self.profile.is_none() {
             return Ok(Policy::default());
         }
-        Ok(Policy::from_layers(self.profile.as_deref(), &sources, &tightening)?)
+        let kept = Kept { system: &self.system_kept, state: self.state.as_deref(), user: this_user() };
+        let documents = |files: Vec<Found>| -> Result<Vec<Document>, BadPolicy> {
+            files.into_iter().map(|file| kept.document(file.source, file.owner)).collect()
+        };
+        let (documents, mut tightening) = (documents(found)?, documents(tightening)?);
+        for source in environment {
+            tightening.push(Document::parse(source)?);
+        }
+        Ok(Policy::from_documents(self.profile.as_deref(), &documents, &tightening)?)
     }
 
-    fn system_files(&self) -> Result<Vec<Source>, PolicyError> {
+    fn system_files(&self) -> Result<Vec<Found>, PolicyError> {
         let directory = &self.system;
         let io = |error| PolicyError::Io { path: directory.clone(), error };
         let entries = match fs::read_dir(directory) {
@@ -168,13 +184,17 @@ impl PolicyPlaces {
     /// # Errors
     /// It is there and cannot be read.
     pub fn project_file(&self) -> Result<Option<(PathBuf, Source)>, PolicyError> {
+        Ok(self.find_project_file()?.map(|(path, file)| (path, file.source)))
+    }
+
+    fn find_project_file(&self) -> Result<Option<(PathBuf, Found)>, PolicyError> {
         let Some(workspace) = &self.workspace else { return Ok(None) };
         // An unreadable workspace has no file that anybody could have meant.
         let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.clone());
         for directory in workspace.ancestors() {
             let path = directory.join(PROJECT_FILE);
-            if let Some(source) = read(Layer::Project, &path, None)? {
-                return Ok(Some((path, source)));
+            if let Some(file) = read(Layer::Project, &path, None)? {
+                return Ok(Some((path, file)));
             }
             if fs::symlink_metadata(directory.join(".git")).is_ok() {
                 break;
@@ -214,10 +234,9 @@ enum Owner {
 
 fn believe(path: &Path, meta: &fs::Metadata, owner: Owner) -> Result<(), PolicyError> {
     let refused = |why| Err(PolicyError::Refused { path: path.to_owned(), why });
-    let user = fs::metadata("/proc/self").ok().map(|m| m.uid());
     match owner {
         Owner::Root if meta.uid() != 0 => refused("it does not belong to root; `chown root` mends that"),
-        Owner::UserOrRoot if meta.uid() != 0 && Some(meta.uid()) != user => {
+        Owner::UserOrRoot if meta.uid() != 0 && Some(meta.uid()) != this_user() => {
             refused("it belongs to somebody else; take it over or move it away")
         }
         _ if meta.mode() & 0o022 != 0 => refused("others may write it; `chmod go-w` mends that"),
@@ -225,8 +244,19 @@ fn believe(path: &Path, meta: &fs::Metadata, owner: Owner) -> Result<(), PolicyE
     }
 }
 
+/// The user that this process acts for.
+fn this_user() -> Option<u32> {
+    fs::metadata("/proc/self").ok().map(|m| m.uid())
+}
+
+/// A file that was read, and whose it is.
+struct Found {
+    source: Source,
+    owner: u32,
+}
+
 /// Reads a file, if it is there.
-fn read(layer: Layer, path: &Path, owner: Option<Owner>) -> Result<Option<Source>, PolicyError> {
+fn read(layer: Layer, path: &Path, owner: Option<Owner>) -> Result<Option<Found>, PolicyError> {
     use std::io::Read as _;
     let io = |error| PolicyError::Io { path: path.to_owned(), error };
     // The usual case is that nothing is there, and costs one system call. A link that leads nowhere is something: it was
@@ -240,12 +270,15 @@ fn read(layer: Layer, path: &Path, owner: Option<Owner>) -> Result<Option<Source
         return Err(PolicyError::Refused { path: path.to_owned(), why: "it is no regular file" });
     }
     let file = fs::File::open(path).map_err(io)?;
+    let meta = file.metadata().map_err(io)?;
     if let Some(owner) = owner {
-        believe(path, &file.metadata().map_err(io)?, owner)?;
+        believe(path, &meta, owner)?;
     }
-    let mut text = Vec::new();
+    let expected = usize::try_from(meta.len()).unwrap_or(0).min(file::MAX_FILE);
+    let mut text = Vec::with_capacity(expected + 1);
     file.take(file::MAX_FILE as u64 + 1).read_to_end(&mut text).map_err(io)?;
     let text = String::from_utf8(text)
         .map_err(|e| BadPolicy::unreadable(&path.display().to_string(), format!("it is not UTF-8: {e}")))?;
-    Ok(Some(Source { layer, name: path.display().to_string(), text }))
+    let source = Source { layer, name: path.display().to_string(), text };
+    Ok(Some(Found { source, owner: meta.uid() }))
 }

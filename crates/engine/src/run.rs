@@ -1,7 +1,7 @@
 //! Deciding and then running, confined to what was decided.
 
 use crate::changes::{Guard, Then};
-use crate::confine::{self, Beyond};
+use crate::confine::{self, Beyond, First};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::outcome::{Ending, Outcome};
 use crate::record::{self, Judgement};
@@ -16,7 +16,7 @@ use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
 use shward_review::StateDir;
 use shward_sandbox::{
-    Cancel, Confinement, Exit, Gap, Guarantee, Judge, Limits, OnOutput, Options, Plan, Stream,
+    Ahead, Cancel, Confinement, Exit, Gap, Guarantee, Judge, Limits, OnOutput, Options, Plan, Stream,
 };
 use std::cell::Cell;
 use std::fs::OpenOptions;
@@ -136,6 +136,8 @@ impl Firewall {
     ) -> Result<Outcome, Error> {
         request.validate()?;
         request.validate_directories()?;
+        // Most of what is asked of `run` is allowed, and what is not costs the helper's time and not ours.
+        let ahead = Ahead::start();
         let request = self.rewritten(request.resolved()?);
         let mut environment = environment::of_policy(self.policy(), &request.home);
         let request = &self.resumed(request, &mut environment);
@@ -178,14 +180,18 @@ impl Firewall {
             return Ok(Outcome::refused(checked, request.call_id.clone()));
         };
         let programs = (options.gate != ExecGate::Off).then(|| {
-            let own = confine::program(request, &environment).ok().and_then(|p| Pinned::of_command(&p));
+            let own = match confine::first(request, &environment, ready.telling.is_some()) {
+                Ok(First::Program(program)) => Some(Pinned::of_command(&program)),
+                Ok(First::OneOfSeveral) => None,
+                Err(_) => Some(None),
+            };
             let search = environment.iter().find(|(n, _)| n == b"PATH").map(|(_, v)| v.as_slice());
             let predicted = Predicted::all(&judged.plan, search.unwrap_or_default());
             let run =
                 Gated { firewall: self, request, options, timeout: timeout.get(), environment: &environment };
             Programs::new(run, &world, own, predicted)
         });
-        match execute(&ready, options, timeout.get(), programs, on_output) {
+        match execute(&ready, ahead, options, timeout.get(), programs, on_output) {
             Ok((mut ending, streams)) => {
                 match (ready.layer, ready.live) {
                     (Some(layer), _) => {
@@ -331,7 +337,7 @@ impl Firewall {
         let containment = options.containment;
         let telling = self.telling(request)?;
         let reach = self.reach(grant, options)?;
-        let mut special = Special::find(request);
+        let mut special = Special::find(request, self.self_test.as_ref());
         let mut places: Vec<PathBuf> = self.log_in(&request.workspace).into_iter().collect();
         places.extend(self.stores_in(&request.workspace));
         let (layer, live) = match confine::is_writable(grant, containment) {
@@ -418,7 +424,8 @@ impl Firewall {
             let _ = directory.create();
             directory.path().canonicalize().ok()
         };
-        self.reviewers().directories().filter_map(canonical).filter(|p| p.starts_with(workspace)).collect()
+        let directories = self.reviewers().directories().chain(&self.self_test);
+        directories.filter_map(canonical).filter(|p| p.starts_with(workspace)).collect()
     }
 
     fn record_decision(
@@ -471,6 +478,7 @@ struct Ready {
 
 fn execute(
     ready: &Ready,
+    ahead: Option<Ahead>,
     options: &RunOptions,
     timeout: Duration,
     programs: Option<Programs<'_>>,
@@ -486,6 +494,7 @@ fn execute(
         on_output(stream, bytes);
     };
     let mut sandbox = Options::default();
+    sandbox.ahead = ahead;
     sandbox.timeout = Some(timeout);
     sandbox.max_output = options.max_output;
     sandbox.kill_on_output = options.kill_on_output;

@@ -63,7 +63,7 @@ pub(crate) fn self_test(containment: Containment, accepted: &[Guarantee]) -> Res
 
     let mut request = Request::command(SCRIPT, place.workspace(), place.workspace());
     request = request.resolved()?;
-    let special = Special::find(&request);
+    let special = Special::find(&request, None);
     let grant = Grant { workspace: true, network: Network::None, hosts: Vec::new() };
     let mut variables = environment::contained(&request.home);
     for (name, value) in [
@@ -135,7 +135,7 @@ impl Firewall {
         let about = format!(
             "{} {} {} {accepted:?}",
             env!("CARGO_PKG_VERSION"),
-            shward_sandbox::features().kernel,
+            shward_sandbox::kernel_release(),
             containment.name()
         );
         let mark = state.path().join("self-tests").join(Digest::of(about.as_bytes()).to_string());

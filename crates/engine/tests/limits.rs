@@ -44,6 +44,48 @@ const LIMITS: &[Row] = &[
     ("links that are kept in mind", |n| numbered(n, |i| format!("ln -s /etc/passwd l{i}")), 31),
 ];
 
+/// What people do to many files at once; that takes time, and no purse.
+const MANY: &[fn(usize) -> String] = &[
+    |i| format!("rm src/f{i}"),
+    |i| format!("echo a > f{i}"),
+    |i| format!("echo a >> f{i}; cat f{i}"),
+    |i| format!("cat > f{i} <<E\na\nE\n"),
+    |i| format!("echo a | tee f{i}"),
+    |i| format!("mkdir -p d{i} && touch d{i}/a && cp d{i}/a d{i}/b && mv d{i}/b d{i}/c"),
+    |i| format!("if [ -f f{i} ]; then echo b > f{i}; fi"),
+    |i| format!("( cd d{i}; touch a )"),
+    |i| format!("v{i}=1; echo $v{i} > f{i}"),
+    |i| format!("sh -c 'echo a > f{i}'"),
+    |i| format!("f{i}() {{ ls; }}; f{i}"),
+];
+
+#[test]
+fn many_files_are_no_limit() {
+    let firewall = Firewall::new(Policy::default());
+    let decide = |command: String| {
+        let request = Request::command(command, "/workspace", "/home/dev");
+        firewall.examine(&request, &Setting::frozen()).map(|checked| checked.decision)
+    };
+    for n in [10, 6000] {
+        for one in MANY {
+            let command = (0..n).map(one).collect::<Vec<_>>().join("\n");
+            assert!(matches!(decide(command), Ok(Decision::Allow)), "{n} times {}", one(1));
+        }
+        for program in ["rm", "git add", "touch", "wc -l", "chmod +x"] {
+            let names: String = (0..n).map(|i| format!(" src/f{i}.txt")).collect();
+            assert!(
+                matches!(decide(format!("{program}{names}")), Ok(Decision::Allow)),
+                "{program}, {n} files"
+            );
+        }
+        let names: String = (0..n).map(|i| format!(" {i}")).collect();
+        assert!(
+            matches!(decide(format!("for i in{names}; do echo a > f$i; done")), Ok(Decision::Allow)),
+            "a loop over {n}"
+        );
+    }
+}
+
 #[test]
 fn what_is_over_a_limit_is_never_allowed() {
     let firewall = Firewall::new(Policy::default());

@@ -32,11 +32,6 @@ fn inputs(target: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn parser() {
-    inputs("parser").iter().for_each(|input| entries::parser(input));
-}
-
-#[test]
 fn analysis() {
     inputs("analysis").iter().for_each(|input| entries::analysis(input));
 }

@@ -445,6 +445,51 @@ fn the_limits_of_a_policy_hold() {
     assert!((1..=6000).contains(&refused.rate_limit.unwrap().wait_ms));
 }
 
+/// Places, denied programs, listed programs, tier, gatekeeper: in that order, and each with its reason.
+#[test]
+fn tiers_are_answered_by_a_gatekeeper_or_denied() {
+    let place = place();
+    let source = shward_policy::Source {
+        name: "policy.toml".into(),
+        layer: shward_policy::Layer::User,
+        text: "extends = \"tiers\"\n[programs]\ndeny = \"nc\"\nallow = \"wget\"\n".into(),
+    };
+    let policy = Policy::from_sources(None, &[source]).unwrap();
+    let ask = "curl https://example.com/x";
+    let nobody = Firewall::new(policy.clone());
+    let denied = check(&nobody, &place.request(ask));
+    assert_eq!((denied.decision, denied.tier), (Decision::Deny, 2), "{denied:?}");
+    let told = &denied.findings[0].message;
+    assert!(
+        told.starts_with("Configuration Error: No gatekeeper configured for high-risk command"),
+        "{told}"
+    );
+    // Where there is one, it needs a reason, and is not asked about the rest.
+    let gatekeeper = Always::says(Answer::Allow);
+    let firewall = Firewall::new(policy).with_reviewers(Reviewers::new().gatekeeper(gatekeeper.clone()));
+    let silent = Request { reasoning: None, ..place.request(ask) };
+    let checked = check(&firewall, &silent);
+    assert_eq!(checked.decision, Decision::Deny);
+    assert_eq!(
+        checked.findings[0].message,
+        "Command 'curl' is classified as level 2 but no reasoning was provided."
+    );
+    for (command, decision, tier, asked) in [
+        ("ls", Decision::Allow, 1, 0),
+        ("wget https://example.com/x", Decision::Allow, 1, 0),
+        ("nc -l 1", Decision::Deny, 4, 0),
+        ("rm -rf ~", Decision::Deny, 4, 0),
+        (ask, Decision::Allow, 2, 1),
+    ] {
+        let checked = check(&firewall, &place.request(command));
+        assert_eq!(
+            (checked.decision, checked.tier, gatekeeper.asked()),
+            (decision, tier, asked),
+            "{command}"
+        );
+    }
+}
+
 #[test]
 fn the_gatekeeper_of_a_policy_answers() {
     let place = place();

@@ -125,6 +125,23 @@ fn the_next_command_is_judged_as_the_session_goes_on() {
     };
     let checked = place.firewall().check(&place.request("a", "cat \"$FILE\""), &setting).unwrap();
     assert_eq!(checked.decision, Decision::Deny);
+    // Also when somebody else is to run it, and for explanation; but not where the world is empty or a host says where it is.
+    let directory = |change: fn(&mut Setting)| {
+        let mut setting = Setting::others();
+        setting.plan = true;
+        change(&mut setting);
+        let request = place.request("a", "ls");
+        let checked = place.firewall().check(&request, &setting).unwrap();
+        let examined = place.firewall().examine(&request, &setting).unwrap();
+        let [checked, examined] =
+            [checked, examined].map(|c| c.plan.unwrap().invocations.remove(0).cwd.unwrap());
+        assert_eq!(checked, examined);
+        checked.replace(&place.workspace().display().to_string(), "WS")
+    };
+    assert_eq!(directory(|_| {}), "WS/sub");
+    assert_eq!(directory(|setting| setting.contained = true), "WS/sub");
+    assert_eq!(directory(|setting| setting.frozen = true), "WS");
+    assert_eq!(directory(|setting| setting.host = Some("claude")), "WS");
     // A request that names a directory starts there.
     let mut request = place.request("a", "pwd");
     request.cwd = place.workspace().join("sub");

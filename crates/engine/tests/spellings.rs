@@ -214,6 +214,12 @@ const BELIEVED: &[(&str, &str)] = &[
     // `@Q` makes no quotes of what is not set, and no pattern matches it.
     ("unset x; ${x@Q} rm -rf /etc", "rm -rf /etc"),
     ("unset x; ${x//*/echo} rm -rf /etc", "rm -rf /etc"),
+    // The third line of what is evaluated is not the third line of the script, in which an alias is not yet in force.
+    ("shopt -s expand_aliases\neval $':\\n:\\nalias ls=\"rm -rf /etc\"'\nls", "rm -rf /etc"),
+    // A continued line is joined before anything else is looked at.
+    ("unset u; rm -rf ${u:-~\\\n}", "rm -rf ~"),
+    // A line goes on to where the compound command ends.
+    ("shopt -s expand_aliases\n{ alias dd=ls\n}; dd if=/dev/zero of=/dev/sda", "dd if=/dev/zero of=/dev/sda"),
 ];
 
 #[test]

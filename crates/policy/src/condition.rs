@@ -255,6 +255,8 @@ pub(crate) struct Subject<'s> {
     /// The effect's place among those of the plan.
     pub(crate) index: usize,
     pub(crate) invocation: Option<&'s Invocation<'s>>,
+    /// The invocation's place among those of the plan.
+    pub(crate) place: Option<usize>,
     /// Of an invocation: some of what it does was not understood.
     pub(crate) opaque: bool,
     pub(crate) plan: &'s Plan<'s>,
@@ -268,12 +270,14 @@ impl<'s> Subject<'s> {
         plan: &'s Plan<'s>,
         context: &'s Context<'s>,
     ) -> Self {
-        let invocation = effect.invocation.and_then(|at| plan.invocations.get(usize::try_from(at).ok()?));
+        let place = effect.invocation.and_then(|at| usize::try_from(at).ok());
+        let invocation = place.and_then(|at| plan.invocations.get(at));
         Self {
             kinds: Kinds::of(&effect.kind),
             effect: Some(effect),
             index,
             invocation,
+            place,
             opaque: false,
             plan,
             context,
@@ -282,12 +286,14 @@ impl<'s> Subject<'s> {
 
     pub(crate) fn of_invocation(
         invocation: &'s Invocation<'s>,
+        place: u32,
         opaque: bool,
         plan: &'s Plan<'s>,
         context: &'s Context<'s>,
     ) -> Self {
-        let invocation = Some(invocation);
-        Self { kinds: Kinds::INVOCATION, effect: None, index: 0, invocation, opaque, plan, context }
+        let place = usize::try_from(place).ok();
+        let (kinds, invocation) = (Kinds::INVOCATION, Some(invocation));
+        Self { kinds, effect: None, index: 0, invocation, place, opaque, plan, context }
     }
 
     /// The place that the effect touches.

@@ -2,7 +2,7 @@
 
 use crate::Context;
 use crate::argv;
-use crate::compiled::{Facts, Row, is_of_system};
+use crate::compiled::{Compiled, Facts, Row, is_of_system};
 use crate::condition::{Kinds, Subject};
 use crate::decision::{Decision, Tier};
 use crate::flow;
@@ -12,6 +12,7 @@ use crate::message::fill;
 use crate::pattern;
 use crate::policy::{Part, Policy};
 use crate::rule::Rule;
+use crate::ruled::Ruled;
 use crate::settings::{NameMatch, Origin, Skips, Unlisted};
 use crate::shape;
 use crate::verdict::{Finding, Verdict};
@@ -76,14 +77,15 @@ fn judge_part(
         Some((Source::Argv(words), world)) => argv::resolve(part, words, world),
         _ => None,
     };
-    let mut judge = Judge { part, found, highest: Tier::One, resolved };
+    let ruled = Ruled::new(&part.rules, plan);
+    let mut judge = Judge { part, found, highest: Tier::One, resolved, ruled };
     for (index, effect) in plan.effects.iter().enumerate() {
         let subject = Subject::of_effect(effect, index, plan, context);
         judge.subject(&subject, tier_of(&effect.kind), effect.span);
     }
     for (at, invocation) in (0u32..).zip(plan.invocations) {
         let is_opaque = opaque.binary_search(&at).is_ok();
-        let subject = Subject::of_invocation(invocation, is_opaque, plan, context);
+        let subject = Subject::of_invocation(invocation, at, is_opaque, plan, context);
         judge.subject(&subject, Tier::One, invocation.span);
         judge.lists(&subject, is_opaque, invocation.span);
         if is_opaque {
@@ -161,12 +163,14 @@ struct Judge<'p> {
     highest: Tier,
     /// The program of an argument list, and whether the file that it resolves to is listed.
     resolved: Option<argv::Resolved<'p>>,
+    /// The rules of files that may be about this plan.
+    ruled: Ruled<'p>,
 }
 
 /// The strictest of what speaks about one subject.
-enum Strictest {
+enum Strictest<'p> {
     Check(&'static Rule),
-    Rule(Row),
+    Rule(&'p Compiled, Row),
 }
 
 impl Judge<'_> {
@@ -177,7 +181,7 @@ impl Judge<'_> {
         let by_tiers = part.settings.by_tier.as_ref().is_some_and(|set| set.value);
         let mut tier = least;
         let mut decision = Decision::Allow;
-        let mut strictest: Option<Strictest> = None;
+        let mut strictest: Option<Strictest<'_>> = None;
         for (rule, alone, inside) in part.checks_about(subject) {
             tier = tier.max(rule.tier);
             let decided = match (by_tiers && !rule.is_floor(), contained) {
@@ -194,11 +198,11 @@ impl Judge<'_> {
             tier = tier.max(part.settings.default_tier.as_ref().map_or(Tier::Two, |set| set.value));
         }
         let mut skipped = false;
-        if let Some(rules) = &part.rules {
+        if !self.ruled.is_idle() {
             let facts = Facts::new(subject, tier);
             let mut allowed = false;
             let mut asked_by_rule = false;
-            for row in rules.about(&facts) {
+            for (rules, row) in self.ruled.about(&facts, subject) {
                 tier = tier.max(row.tier.unwrap_or(Tier::One));
                 match row.decision {
                     Some(Decision::Allow) => allowed = true,
@@ -208,7 +212,7 @@ impl Judge<'_> {
                             || (decided == decision && matches!(strictest, Some(Strictest::Check(_))))
                         {
                             decision = decided;
-                            strictest = Some(Strictest::Rule(*row));
+                            strictest = Some(Strictest::Rule(rules, row));
                         }
                     }
                     None => {}
@@ -217,7 +221,7 @@ impl Judge<'_> {
             skipped = allowed && !asked_by_rule && decision <= Decision::Ask;
         }
         if !skipped && decision <= Decision::Ask && self.spares(subject) {
-            skipped = !matches!(strictest, Some(Strictest::Rule(_)));
+            skipped = !matches!(strictest, Some(Strictest::Rule(..)));
             if skipped && self.part.settings.skips.as_ref().is_some_and(|set| set.value == Skips::Risk) {
                 tier = Tier::One;
             }
@@ -236,8 +240,7 @@ impl Judge<'_> {
         }
         match strictest {
             Some(Strictest::Check(rule)) => self.check(rule, decision, subject, span),
-            Some(Strictest::Rule(row)) => {
-                let Some(rules) = &part.rules else { return };
+            Some(Strictest::Rule(rules, row)) => {
                 self.found.tell(Finding {
                     rule: Cow::Owned(rules.text(row.id).to_owned()),
                     decision,
@@ -382,9 +385,11 @@ impl Judge<'_> {
 
     /// Whether an allowance in a file names this program.
     fn is_allowed_by_rule(&self, subject: &Subject<'_>) -> bool {
-        let Some(rules) = &self.part.rules else { return false };
+        if self.ruled.is_idle() {
+            return false;
+        }
         let facts = Facts::new(subject, Tier::One);
-        rules.about(&facts).any(|row| row.decision == Some(Decision::Allow))
+        self.ruled.about(&facts, subject).any(|(_, row)| row.decision == Some(Decision::Allow))
     }
 
     /// What the lists of places say about an effect.

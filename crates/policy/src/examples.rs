@@ -5,7 +5,8 @@ use crate::compiled::{Compiled, Facts};
 use crate::condition::Subject;
 use crate::decide::{opaque_invocations, tier_of};
 use crate::decision::Tier;
-use crate::file::{Diagnostic, Document};
+use crate::file::Diagnostic;
+use crate::spec::RuleSpec;
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Request, Source, analyze};
 use shward_syntax::Dialect;
@@ -18,32 +19,28 @@ const HOME: &[u8] = b"/home/user";
 const LONGEST: usize = 64 * 1024;
 
 /// Every example that its rule does not answer as it says.
-pub(crate) fn check(document: &Document) -> Result<(), Vec<Diagnostic>> {
-    if document.rules.iter().all(|rule| rule.examples.is_empty() && rule.counterexamples.is_empty()) {
-        return Ok(());
-    }
-    let compiled = Compiled::new(&document.rules);
+pub(crate) fn check(rules: &[RuleSpec<'_>], compiled: &Compiled) -> Vec<Diagnostic> {
     let mut problems = Vec::new();
-    for (at, rule) in document.rules.iter().enumerate() {
+    for (at, rule) in (0u32..).zip(rules) {
         let wanted =
             rule.examples.iter().map(|e| (e, true)).chain(rule.counterexamples.iter().map(|e| (e, false)));
         for (example, wanted) in wanted {
             let met =
-                example.len() <= LONGEST && meets(&compiled, at, rule.contained.unwrap_or(false), example);
+                example.len() <= LONGEST && meets(compiled, at, rule.contained.unwrap_or(false), example);
             if met != wanted {
                 let message = if wanted {
                     format!("the rule `{}` does not meet its example: {example}", rule.id)
                 } else {
                     format!("the rule `{}` meets what it must not: {example}", rule.id)
                 };
-                problems.push(Diagnostic::new("example", 0..0, message).at_line(rule.origin.line));
+                problems.push(Diagnostic::new("example", 0..0, message).at_line(rule.line));
             }
         }
     }
-    if problems.is_empty() { Ok(()) } else { Err(problems) }
+    problems
 }
 
-fn meets(compiled: &Compiled, at: usize, contained: bool, command: &str) -> bool {
+fn meets(compiled: &Compiled, at: u32, contained: bool, command: &str) -> bool {
     let arena = Bump::new();
     let request = Request {
         source: Source::Command(command.as_bytes()),
@@ -61,7 +58,7 @@ fn meets(compiled: &Compiled, at: usize, contained: bool, command: &str) -> bool
     });
     effects
         || (0u32..).zip(plan.invocations).any(|(n, invocation)| {
-            let subject = Subject::of_invocation(invocation, opaque.contains(&n), &plan, &context);
+            let subject = Subject::of_invocation(invocation, n, opaque.contains(&n), &plan, &context);
             compiled.is_about_at(at, &Facts::new(&subject, Tier::One))
         })
 }

@@ -1,5 +1,9 @@
 //! Policies of other systems as policy files of ours, with a report of what could not be carried over exactly.
 
+mod codex;
+
+pub use codex::codex_rules;
+
 use crate::file::schema::quoted;
 use std::fmt::Write as _;
 
@@ -136,7 +140,12 @@ pub fn claude_permissions(rules: &[(&str, &str)]) -> Imported {
             Some(prefix) => (prefix, false),
             None => (inner, true),
         };
-        prefix_rule(&mut imported, &format!("claude-{number}"), decision, prefix, rule);
+        let words: Vec<&str> = prefix.split_whitespace().collect();
+        let before = imported.toml.len();
+        prefix_rule(&mut imported, &format!("claude-{number}"), decision, &words, rule, "");
+        if imported.toml.len() == before {
+            continue;
+        }
         if exact && *decision == "allow" {
             imported.note(format!("{rule}: an exact command; here further arguments are allowed too, as far as they are understood"));
         }
@@ -144,19 +153,36 @@ pub fn claude_permissions(rules: &[(&str, &str)]) -> Imported {
     imported
 }
 
-fn prefix_rule(imported: &mut Imported, id: &str, decision: &str, prefix: &str, told: &str) {
-    let words: Vec<&str> = prefix.split_whitespace().collect();
+/// A rule for a program and the words that follow it. `more` are further lines of it.
+fn prefix_rule(imported: &mut Imported, id: &str, decision: &str, words: &[&str], told: &str, more: &str) {
     let Some((program, rest)) = words.split_first() else {
         imported.note(format!("{told}: names no program"));
         return;
     };
-    if program.contains(['*', '?', '$', '`', '"', '\'', ';', '|', '&']) {
-        imported.note(format!("{told}: the program is a pattern or shell text; write a rule by hand"));
+    if words.iter().any(|word| word.is_empty() || word.contains(SHELL)) {
+        imported.note(format!(
+            "{told}: left out, because a pattern or shell text is in it; write a rule by hand"
+        ));
         return;
     }
     let options: Vec<String> = rest.iter().filter(|w| w.starts_with('-')).map(|w| (*w).to_owned()).collect();
     let operands: Vec<&str> = rest.iter().filter(|w| !w.starts_with('-')).copied().collect();
-    if !options.is_empty() && !operands.is_empty() && decision == "allow" {
+    if operands.iter().any(|word| word.contains(' ')) {
+        imported
+            .note(format!("{told}: left out, because a word with a blank is in it; write a rule by hand"));
+        return;
+    }
+    if options.len() > 1 {
+        // Of several options any meets a rule: for an allowance that would be more than was allowed.
+        if decision == "allow" {
+            imported.note(format!(
+                "{told}: left out, because a rule cannot demand several options at once; it is asked about"
+            ));
+            return;
+        }
+        imported.note(format!("{told}: any one of its options is enough here"));
+    }
+    if !options.is_empty() && !operands.is_empty() {
         imported.note(format!("{told}: options before or between words are matched wherever they stand"));
     }
     let mut lines = String::new();
@@ -166,88 +192,10 @@ fn prefix_rule(imported: &mut Imported, id: &str, decision: &str, prefix: &str, 
     if !options.is_empty() {
         let _ = writeln!(lines, "option = {}", list(&options));
     }
+    lines.push_str(more);
     imported.rule(id, decision, program, &lines);
 }
 
-/// Codex `.rules`: `prefix_rule(pattern = ["git", "push"], decision = "prompt")` calls. What is not such a call with
-/// literal words is reported.
-#[must_use]
-pub fn codex_rules(text: &str) -> Imported {
-    let mut imported = Imported::default();
-    for (number, call) in text.split("prefix_rule(").skip(1).enumerate() {
-        let body = call.split(')').next().unwrap_or_default();
-        let pattern =
-            body.split_once("pattern").and_then(|(_, rest)| rest.split_once('[')).map(|(_, rest)| rest);
-        let Some(inner) = pattern.and_then(|p| p.rsplit_once(']')).map(|(inner, _)| inner) else {
-            imported.note(format!("rule {}: no pattern of literal words", number + 1));
-            continue;
-        };
-        let decision = body
-            .split_once("decision")
-            .and_then(|(_, rest)| rest.split(['"', '\'']).nth(1))
-            .map_or("allow", |word| {
-                if word == "forbidden" {
-                    "deny"
-                } else if word == "prompt" {
-                    "ask"
-                } else {
-                    word
-                }
-            });
-        if !["allow", "ask", "deny"].contains(&decision) {
-            imported.note(format!("rule {}: the decision {decision:?} is not known", number + 1));
-            continue;
-        }
-        // Alternatives in one position become one rule each.
-        let mut prefixes = vec![String::new()];
-        for position in positions(inner) {
-            prefixes = prefixes
-                .iter()
-                .flat_map(|prefix| {
-                    position.iter().map(move |word| format!("{prefix} {word}").trim().to_owned())
-                })
-                .take(64)
-                .collect();
-        }
-        for (at, prefix) in prefixes.iter().enumerate() {
-            prefix_rule(&mut imported, &format!("codex-{number}-{at}"), decision, prefix, prefix);
-        }
-        if body.contains("match") {
-            imported.note(format!(
-                "rule {}: its examples are not carried over; add them as `match` and `not-match`",
-                number + 1
-            ));
-        }
-    }
-    if imported.toml.is_empty() && imported.notes.is_empty() {
-        imported.note("there is no prefix_rule in it");
-    }
-    imported
-}
-
-/// The words of each position: one, or alternatives in inner brackets.
-fn positions(inner: &str) -> Vec<Vec<String>> {
-    let mut out: Vec<Vec<String>> = Vec::new();
-    let mut alternatives: Option<Vec<String>> = None;
-    let mut rest = inner;
-    while let Some(at) = rest.find(['"', '\'', '[', ']']) {
-        let (_, after) = rest.split_at_checked(at).unwrap_or_default();
-        let mark = after.chars().next().unwrap_or(']');
-        let tail = after.get(1..).unwrap_or_default();
-        match mark {
-            '[' => alternatives = Some(Vec::new()),
-            ']' => out.extend(alternatives.take()),
-            quote => {
-                let (word, behind) = tail.split_once(quote).unwrap_or((tail, ""));
-                match &mut alternatives {
-                    Some(words) => words.push(word.to_owned()),
-                    None => out.push(vec![word.to_owned()]),
-                }
-                rest = behind;
-                continue;
-            }
-        }
-        rest = tail;
-    }
-    out
-}
+/// What means something to a shell, so that a word with it is not the word that a program gets.
+const SHELL: [char; 18] =
+    ['*', '?', '[', '$', '`', '"', '\'', '\\', ';', '|', '&', '<', '>', '(', ')', '{', '~', '#'];

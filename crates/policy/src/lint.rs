@@ -1,6 +1,6 @@
 //! What is suspicious in a policy that is not wrong: rules that can never match, and rules that change nothing.
 
-use crate::compiled::Compiled;
+use crate::compiled::{Compiled, Row};
 use crate::policy::Policy;
 use crate::settings::Origin;
 
@@ -24,27 +24,33 @@ const COMPARED: usize = 2000;
 #[must_use]
 pub fn remarks(policy: &Policy) -> Vec<Remark> {
     let mut out = Vec::new();
-    for rules in policy.file_rules() {
-        for row in rules.rows() {
+    for part in policy.parts() {
+        let rows: Vec<(&Compiled, Row)> =
+            part.rules.iter().flat_map(|rules| rules.rows().map(move |row| (&**rules, row))).collect();
+        for (rules, row) in &rows {
             if let Some(message) = rules.dead_entries(row) {
                 let rule = rules.text(row.id).to_owned();
                 out.push(Remark { code: "never-matches", rule, message, origin: rules.origin(row) });
             }
         }
-        let rows = rules.rows().get(..COMPARED.min(rules.len())).unwrap_or_default();
+        let rows = rows.get(..COMPARED.min(rows.len())).unwrap_or_default();
+        let covers = |a: &(&Compiled, Row), b: &(&Compiled, Row)| {
+            Compiled::is_as_strict(&a.1, &b.1) && a.0.covers(&a.1, b.0, &b.1)
+        };
         for (at, row) in rows.iter().enumerate() {
-            let by = rows.iter().enumerate().find(|(other, by)| {
-                let first = *other < at || !rules.covers(row, rules, by) || !Compiled::is_as_strict(row, by);
-                *other != at && first && Compiled::is_as_strict(by, row) && rules.covers(by, rules, row)
-            });
-            if let Some((_, by)) = by {
-                let (rule, by_id) = (rules.text(row.id).to_owned(), rules.text(by.id));
-                let origin = rules.origin(by);
+            // Of two that say the same, the later one changes nothing.
+            let by = rows
+                .iter()
+                .enumerate()
+                .find(|(other, by)| *other != at && covers(by, row) && (*other < at || !covers(row, by)));
+            if let Some((_, (by_rules, by))) = by {
+                let (rule, by_id) = (row.0.text(row.1.id).to_owned(), by_rules.text(by.id));
+                let origin = by_rules.origin(by);
                 let message = format!(
                     "`{by_id}` ({}:{}) is about the same and more, and as strict",
                     origin.file, origin.line
                 );
-                out.push(Remark { code: "shadowed", rule, message, origin: rules.origin(row) });
+                out.push(Remark { code: "shadowed", rule, message, origin: row.0.origin(&row.1) });
             }
         }
     }

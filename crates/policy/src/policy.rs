@@ -3,7 +3,8 @@
 use crate::compiled::Compiled;
 use crate::condition::Subject;
 use crate::decision::Decision;
-use crate::file::{BadPolicy, Diagnostic, Document, Source, line_span, parse};
+use crate::document::Document;
+use crate::file::{BadPolicy, Diagnostic, Source, line_span};
 use crate::profiles::{self, Profile};
 use crate::reach::Reach;
 use crate::rule::Rule;
@@ -34,7 +35,10 @@ pub(crate) struct Part {
     pub(crate) settings: Settings,
     /// Of each check of the catalogue, what is decided alone and contained; empty when no file says otherwise.
     pub(crate) decisions: Vec<(Decision, Decision)>,
-    pub(crate) rules: Option<Arc<Compiled>>,
+    /// Of each file that has any, its rules.
+    pub(crate) rules: Vec<Arc<Compiled>>,
+    /// Of each file, a digest of its text.
+    digests: Vec<[u8; 32]>,
 }
 
 impl Default for Policy {
@@ -86,18 +90,29 @@ impl Policy {
         sources: &[Source],
         tightening: &[Source],
     ) -> Result<Self, BadPolicy> {
-        let mut documents = Vec::new();
-        for source in sources {
-            documents.push((source, read(source)?));
-        }
-        documents.sort_by_key(|(source, _)| source.layer);
+        let read = |sources: &[Source]| sources.iter().cloned().map(Document::parse).collect();
+        let documents: Result<Vec<Document>, BadPolicy> = read(sources);
+        let tightening: Result<Vec<Document>, BadPolicy> = read(tightening);
+        Self::from_documents(profile, &documents?, &tightening?)
+    }
+
+    /// As [`from_layers`](Self::from_layers), from files that were read.
+    ///
+    /// # Errors
+    /// The documents do not fit together: a profile that is not known, a key that is locked.
+    pub fn from_documents(
+        profile: Option<&str>,
+        documents: &[Document],
+        tightening: &[Document],
+    ) -> Result<Self, BadPolicy> {
+        let mut documents: Vec<&Document> = documents.iter().collect();
+        documents.sort_by_key(|document| document.source().layer);
         let main = Part::merge(profile, &documents)?;
         let mut parts = Vec::new();
-        for source in tightening {
+        for document in tightening {
             // The same policy with this laid over it, judged beside the one without: it can only add denials.
-            let mut with: Vec<(&Source, Document)> = documents.clone();
-            with.push((source, read(source)?));
-            let extends = with.last().is_some_and(|(_, document)| document.settings.extends.is_some());
+            let with: Vec<&Document> = documents.iter().copied().chain([document]).collect();
+            let extends = document.settings.extends.is_some();
             parts.push(Part::merge(if extends { None } else { profile }, &with)?);
         }
         Ok(Self { main, tightening: parts })
@@ -161,7 +176,7 @@ impl Policy {
 
     /// The rules of files, of every part.
     pub fn file_rules(&self) -> impl Iterator<Item = &Compiled> {
-        self.parts().filter_map(|part| part.rules.as_deref())
+        self.parts().flat_map(|part| &part.rules).map(|rules| &**rules)
     }
 
     /// The checks that hold. Those of the floor hold in every profile.
@@ -211,20 +226,12 @@ impl Policy {
                 let _ = writeln!(text, "{alone} {contained}");
             }
             out.extend_from_slice(text.as_bytes());
-            if let Some(rules) = &part.rules {
-                out.extend_from_slice(&rules.encode());
+            for digest in &part.digests {
+                out.extend_from_slice(digest);
             }
         }
         out
     }
-}
-
-/// Reads one file, and tries its rules on their examples.
-fn read(source: &Source) -> Result<Document, BadPolicy> {
-    let document = parse(source)?;
-    crate::examples::check(&document)
-        .map_err(|problems| BadPolicy::new(&source.name, &source.text, problems))?;
-    Ok(document)
 }
 
 impl Part {
@@ -236,14 +243,14 @@ impl Part {
             inspection: matches!(profile, Profile::ReadOnly),
             settings: Settings::EMPTY,
             decisions: Vec::new(),
-            rules: None,
+            rules: Vec::new(),
+            digests: Vec::new(),
         }
     }
 
     /// Lays documents over each other and over the profile that they build on.
-    fn merge(profile: Option<&str>, documents: &[(&Source, Document)]) -> Result<Self, BadPolicy> {
-        let extended =
-            documents.iter().rev().find_map(|(source, d)| Some((*source, d.settings.extends.as_ref()?)));
+    fn merge(profile: Option<&str>, documents: &[&Document]) -> Result<Self, BadPolicy> {
+        let extended = documents.iter().rev().find_map(|d| Some((d.source(), d.settings.extends.as_ref()?)));
         let chosen = profile.or(extended.as_ref().map(|(_, set)| set.value.as_str()));
         let (base, profile_of, below) = profiles::chain(chosen.unwrap_or(Profile::default().name()))
             .map_err(|known| {
@@ -262,26 +269,28 @@ impl Part {
         part.profile = profile_of;
         part.name =
             Cow::Borrowed(profiles::static_name(chosen.unwrap_or(base.name())).unwrap_or(base.name()));
-        let mut rules = Vec::new();
         let mut locked: Vec<(String, Origin)> = Vec::new();
         for document in &below {
-            part.settings.overlay(document.settings.clone());
-            rules.extend(document.rules.iter().cloned());
+            part.lay(document);
         }
-        for (source, document) in documents {
-            refuse_locked(source, document, &locked)?;
+        for document in documents {
+            refuse_locked(document, &locked)?;
             if let Some(lock) = &document.settings.lock {
                 locked.extend(lock.value.iter().map(|key| (key.clone(), lock.origin.clone())));
             }
             if let Some(name) = &document.settings.name {
                 part.name = Cow::Owned(name.value.clone());
             }
-            part.settings.overlay(document.settings.clone());
-            rules.extend(document.rules.iter().cloned());
+            part.lay(document);
         }
         part.decide_checks();
-        part.rules = (!rules.is_empty()).then(|| Arc::new(Compiled::new(&rules)));
         Ok(part)
+    }
+
+    fn lay(&mut self, document: &Document) {
+        self.settings.overlay(document.settings.clone());
+        self.rules.extend(document.rules().cloned());
+        self.digests.push(*document.digest());
     }
 
     /// Works out what each check decides, if any file says something about it.
@@ -329,13 +338,14 @@ impl Part {
 }
 
 /// A layer that sets a key which an earlier one has locked is an error, not ignored: whoever wrote it thinks it holds.
-fn refuse_locked(source: &Source, document: &Document, locked: &[(String, Origin)]) -> Result<(), BadPolicy> {
+fn refuse_locked(document: &Document, locked: &[(String, Origin)]) -> Result<(), BadPolicy> {
+    let source = document.source();
     if source.layer <= Layer::System || locked.is_empty() {
         return Ok(());
     }
     let mut set: Vec<(&str, Origin)> = document.settings.told().into_iter().map(|(k, _, o)| (k, o)).collect();
     set.extend(document.settings.checks.iter().map(|c| ("checks", c.origin.clone())));
-    set.extend(document.rules.iter().map(|rule| ("rule", rule.origin.clone())));
+    set.extend(document.rules().flat_map(|rules| rules.told()).map(|(.., origin)| ("rule", origin)));
     let problems: Vec<Diagnostic> = set
         .iter()
         .filter_map(|(key, origin)| {

@@ -1,6 +1,7 @@
 //! The profiles that ship with the program: policy files that anyone can read and copy.
 
-use crate::file::{Document, Source, parse};
+use crate::document::Document;
+use crate::file::Source;
 use crate::settings::Layer;
 
 /// A profile that the program knows by itself.
@@ -90,7 +91,7 @@ pub(crate) fn chain(name: &str) -> Result<(Profile, Profile, Vec<Document>), Vec
             return Ok((profile, first.unwrap_or(profile), documents));
         }
         let source = Source { layer: Layer::BuiltIn, name: format!("profile {name}"), text: text.to_owned() };
-        let document = parse(&source).map_err(|_| known())?;
+        let document = Document::parse(source).map_err(|_| known())?;
         let base = document.settings.extends.as_ref().map(|set| set.value.clone());
         documents.push(document);
         name = base.unwrap_or_else(|| Profile::Workspace.name().to_owned());

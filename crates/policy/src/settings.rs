@@ -427,6 +427,8 @@ settings! {
     gatekeeper_key: String, "gatekeeper.key-variable";
     /// Seconds after which no answer is a denial.
     gatekeeper_timeout: u32, "gatekeeper.timeout";
+    /// Without a gatekeeper, what is asked is denied.
+    gatekeeper_required: bool, "gatekeeper.required";
     /// What environment a run gets.
     environment: EnvironmentPolicy, "environment.policy";
     /// The variables that pass when they are listed.

@@ -3,7 +3,7 @@
 //! The answer is about the form of the two policies. A child that is accepted permits no more than its parent whatever the
 //! command; a child that is refused may be harmless, and is told in which point it is not certainly so.
 
-use crate::compiled::Compiled;
+use crate::compiled::{Compiled, Row};
 use crate::decision::Decision;
 use crate::policy::{Part, Policy};
 use crate::settings::{
@@ -11,6 +11,7 @@ use crate::settings::{
 };
 use crate::timeout::DEFAULT_TIMEOUT;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// A point in which a policy may permit more than its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +94,11 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         ),
         ("asked", value(a.deny_asked.as_ref(), false), value(b.deny_asked.as_ref(), false)),
         ("approval", value(a.approve_all.as_ref(), false), value(b.approve_all.as_ref(), false)),
+        (
+            "gatekeeper.required",
+            value(a.gatekeeper_required.as_ref(), false),
+            value(b.gatekeeper_required.as_ref(), false),
+        ),
         (
             "argv.rules-required",
             value(a.rules_required.as_ref(), false),
@@ -301,12 +307,14 @@ fn is_narrower(own: &Binary, parent: &Binary) -> bool {
 }
 
 fn rules(c: &mut Comparison, child: &Part, parent: &Part) {
-    let empty = Compiled::default();
-    let own = child.rules.as_deref().unwrap_or(&empty);
-    let theirs = parent.rules.as_deref().unwrap_or(&empty);
-    for row in own.rows().iter().filter(|row| row.decision == Some(Decision::Allow)) {
-        let covered =
-            theirs.rows().iter().any(|p| p.decision == Some(Decision::Allow) && theirs.covers(p, own, row));
+    let all = |part: &Part| -> Vec<(Arc<Compiled>, Row)> {
+        part.rules.iter().flat_map(|rules| rules.rows().map(|row| (rules.clone(), row))).collect()
+    };
+    let (all_own, all_theirs) = (all(child), all(parent));
+    for (own, row) in all_own.iter().filter(|(_, row)| row.decision == Some(Decision::Allow)) {
+        let covered = all_theirs
+            .iter()
+            .any(|(theirs, p)| p.decision == Some(Decision::Allow) && theirs.covers(p, own, row));
         if !covered {
             let origin = own.origin(row);
             c.wider(
@@ -315,8 +323,9 @@ fn rules(c: &mut Comparison, child: &Part, parent: &Part) {
             );
         }
     }
-    for row in theirs.rows().iter().filter(|row| row.decision != Some(Decision::Allow)) {
-        let kept = own.rows().iter().any(|o| Compiled::is_as_strict(o, row) && own.covers(o, theirs, row));
+    for (theirs, row) in all_theirs.iter().filter(|(_, row)| row.decision != Some(Decision::Allow)) {
+        let kept =
+            all_own.iter().any(|(own, o)| Compiled::is_as_strict(o, row) && own.covers(o, theirs, row));
         if !kept {
             c.wider(theirs.text(row.id), "a rule of the parent is missing, or less strict");
         }

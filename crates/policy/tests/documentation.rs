@@ -1,4 +1,4 @@
-//! `docs/rules.md` describes every rule, as the table has it.
+//! `docs/rules.md` describes every rule, as the table has it; `docs/parity.md` names tests that are there.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -75,4 +75,29 @@ fn examples_meet_their_rules_and_counterexamples_do_not() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Each row of the features of other systems names at least one test, by its file and name, and each of those is there.
+#[test]
+fn every_feature_names_its_tests() {
+    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let page = std::fs::read_to_string(format!("{crates}/../docs/parity.md")).expect("the page is there");
+    let mut numbers = Vec::new();
+    for row in page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [number, .., shown] = cells[..] else { panic!("{row}") };
+        numbers.push(number.parse::<u32>().expect(row));
+        for part in shown.split(';') {
+            let (file, names) = part.trim().strip_prefix('`').and_then(|p| p.split_once('`')).expect(row);
+            let text = std::fs::read_to_string(format!("{crates}/{file}")).unwrap_or_default();
+            // What stands in parentheses is a part of the test.
+            let names = names.split('(').next().unwrap_or_default();
+            for name in names.split(',').map(str::trim) {
+                let (attribute, function) = ("#[test]\n".to_owned(), format!("fn {name}()"));
+                let tested = text.split(&attribute).skip(1).any(|t| t.trim_start().starts_with(&function));
+                assert!(tested, "row {number}: there is no test {name} in {file}");
+            }
+        }
+    }
+    assert_eq!(numbers, (1..=41).collect::<Vec<_>>());
 }

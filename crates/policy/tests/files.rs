@@ -4,8 +4,10 @@
 
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Request, Source as Input, analyze};
+use shward_policy::file::schema;
 use shward_policy::{
-    Context, Decision, Layer, Policy, Profile, Source, UNRESTRICTED, Verdict, decide_request, profiles, rules,
+    Context, Decision, Document, Layer, Policy, Profile, Source, UNRESTRICTED, Verdict, decide_request,
+    profiles, rules,
 };
 use shward_syntax::Dialect;
 
@@ -89,6 +91,9 @@ const BAD: &[(&str, &str, &str)] = &[
     ("[[rule]]\nid = 'a'\ndecision = 'deny'", "missing-key", "of nothing what it is about"),
     ("[[rule]]\nid = 'a'\ndecision = 'allow'\noperand = '*'", "too-wide", "an allowance says"),
     ("[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = []", "empty-list", "`program` is empty"),
+    ("[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = 'x'\nscope = []", "empty-list", "`scope` is empty"),
+    ("[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = 'x'\neffect = []", "empty-list", "`effect` is empty"),
+    ("[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = 'x'\norigin = []", "empty-list", "`origin` is empty"),
     ("[[rule]]\nid = 'a'\ndecision = 'deny'\neffect = 'vcs:psh'", "unknown-word", "force-push"),
     (
         "[[rule]]\nid = 'a'\ndecision = 'deny'\neffect = 'connect'\npath = '/x'",
@@ -170,6 +175,14 @@ fn rules_decide() {
         ("program = 'kubectl'\ndecision = 'deny'", "kubectl --help", Deny),
         ("program = 'kubectl'\ndecision = 'deny'", "sudo kubectl get pods", Deny),
         ("program = 'kubectl'\ndecision = 'deny'", "ls", Allow),
+        // A program that is not known may be this one; the shell itself is none.
+        ("program = 'kubectl'\ndecision = 'deny'", "\"$X\" get pods", Deny),
+        ("program = 'kub*'\ndecision = 'deny'", "\"$X\" get pods", Deny),
+        ("program = 'kubectl'\ndecision = 'deny'", "> out", Allow),
+        ("program = 'kubectl'\ndecision = 'allow'", "\"$X\" get pods", Ask),
+        ("program = ['a', 'kubectl', 'b']\ndecision = 'deny'", "/opt/bin/kubectl get", Deny),
+        ("effect = 'code:jq'\ndecision = 'deny'", "ls", Allow),
+        ("origin = 'credential'\neffect = 'connect'\ndecision = 'deny'", "ls", Allow),
         ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git push", Deny),
         ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git -C sub push", Deny),
         ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git \"$X\"", Deny),
@@ -339,24 +352,112 @@ fn hosts_and_losses_are_what_every_part_permits() {
     assert!(Policy::default().reach().is_empty());
 }
 
+/// A file of 200 rules, with settings before, between and after them.
+fn long_file() -> String {
+    let rules = |from: usize| -> String {
+        (from..from + 100)
+            .map(|n| {
+                format!(
+                    "[[rule]]\nid = 'r{n}'\ndecision = 'ask'\nprogram = ['p{n}', 'q*']\noperand = '/srv/{n}/*'\nreason = 'No. {n}'\n\n"
+                )
+            })
+            .collect()
+    };
+    format!(
+        "asked = 'deny'\n{}[programs]\ndeny = 'nc' # not this\n{}[limits]\ntimeout = 7\n",
+        rules(0),
+        rules(100)
+    )
+}
+
 #[test]
-fn a_cache_gives_the_same_rules_and_a_damaged_one_gives_none() {
-    let text: String = (0..200)
+fn what_is_kept_of_a_file_is_the_same_policy() {
+    let user = source(Layer::User, &long_file());
+    let read = Document::parse(user.clone()).expect("it is a policy");
+    let kept = Document::kept(user, read.keep().expect("it has rules")).expect("it is of this file");
+    let [read, kept] = [read, kept].map(|d| Policy::from_documents(None, &[d], &[]).expect("it fits"));
+    assert_eq!(read, kept);
+    assert_eq!(read.canonical(), kept.canonical());
+    for command in ["nc -l 1", "p7 x", "cat /srv/107/a", "quux /srv/3/x", "ls"] {
+        assert_eq!(judge(&read, command, false), judge(&kept, command, false), "{command}");
+    }
+    let origin = |policy: &Policy| {
+        let verdict = judge(policy, "p107 /srv/107/a", false);
+        verdict.findings().iter().find(|f| f.rule == "r107").and_then(|f| f.origin.clone()).map(|o| o.line)
+    };
+    assert_eq!((origin(&read), origin(&kept)), (Some(753), Some(753)));
+    assert!(Document::parse(source(Layer::User, "asked = 'deny'")).expect("it fits").keep().is_none());
+}
+
+#[test]
+fn what_is_kept_counts_for_that_very_file_only() {
+    let text = long_file();
+    let bytes =
+        Document::parse(source(Layer::User, &text)).expect("it is a policy").keep().expect("it has rules");
+    let changed = text.replacen("'ask'", "'deny'", 1);
+    let renamed = Source { name: "other.toml".to_owned(), ..source(Layer::User, &text) };
+    for other in [
+        source(Layer::User, &changed),
+        source(Layer::User, text.trim_start_matches('a')),
+        source(Layer::User, &format!("{text} ")),
+        source(Layer::System, &text),
+        renamed,
+    ] {
+        assert_eq!(Document::kept(other.clone(), bytes.clone()).expect_err("it is another"), other);
+    }
+    let user = || source(Layer::User, &text);
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        assert!(Document::kept(user(), damaged).is_err(), "byte {at}");
+    }
+    for at in (0..bytes.len()).step_by(7) {
+        assert!(Document::kept(user(), bytes[..at].to_vec()).is_err(), "{at} bytes");
+    }
+}
+
+/// Rules are found by hashes of names, by kinds, and when the program is not known: each way finds what trying all finds.
+#[test]
+fn no_rule_is_lost_among_many() {
+    let text: String = (0..3000)
         .map(|n| {
             format!(
-                "[[rule]]\nid = 'r{n}'\ndecision = 'ask'\nprogram = ['p{n}', 'q*']\npath = '/srv/{n}/**'\n"
+                "[[rule]]\nid = 'r{n}'\ndecision = 'deny'\nprogram = ['tool{n}', '/opt/x/other{n}', 'both']\n"
             )
         })
         .collect();
     let policy = policy(&text);
-    let compiled = policy.file_rules().next().expect("there are rules");
-    let bytes = compiled.encode();
-    assert_eq!(shward_policy::Compiled::decode(&bytes).as_ref(), Some(compiled));
-    for at in (0..bytes.len()).step_by(97) {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= 0x5a;
-        // Whatever comes out, it does not panic; most damage is noticed.
-        let _ = shward_policy::Compiled::decode(&damaged);
-        assert!(shward_policy::Compiled::decode(&bytes[..at]).is_none());
+    for n in (0..3000).step_by(11) {
+        for command in [format!("tool{n} x"), format!("/a/b/tool{n}"), format!("/opt/x/other{n}")] {
+            let verdict = judge(&policy, &command, false);
+            let rule = format!("r{n}");
+            assert!(verdict.findings().iter().any(|f| f.rule == rule), "{command}");
+        }
     }
+    assert_eq!(decision(&policy, "both"), Decision::Deny);
+    assert_eq!(decision(&policy, "tool3000"), Decision::Ask);
+    assert_eq!(decision(&policy, "ls"), Decision::Allow);
+}
+
+/// Every line of the template that is a key or a header, without its comment sign.
+#[test]
+fn every_example_of_the_template_is_one() {
+    let lines = schema::template();
+    let lines = lines.lines().filter_map(|line| line.strip_prefix("# "));
+    let is_key = |line: &&str| {
+        line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| !key.contains([' ', '`']))
+    };
+    let text: String = lines.filter(is_key).flat_map(|line| [line, "\n"]).collect();
+    for header in ["[checks]", "[[tiers.pattern]]", "[[binary.positional]]", "[[rule]]", "[gatekeeper]"] {
+        assert!(text.contains(header), "{header}\n{text}");
+    }
+    // Some examples exclude each other; none is of the wrong form.
+    let told = match Policy::from_sources(None, &[source(Layer::System, &text)]) {
+        Ok(_) => Vec::new(),
+        Err(error) => error.diagnostics.iter().map(|d| (d.code, d.message.clone())).collect(),
+    };
+    assert!(
+        told.iter().all(|(code, _)| ["positional", "example", "never-matches"].contains(code)),
+        "{told:?}\n{text}"
+    );
 }

@@ -2,16 +2,21 @@
 //! program inside, as ratios against the same work beside it: one process, one after the other in turn, with 200 MB of its own
 //! memory in use. As root everything is done as user 65534.
 //!
+//! With `-- starts` or `-- files` only that part is measured: starts, or what 10,000 small files cost on an overlay.
+//!
 //! The first quartile is told besides the median: on a machine that does other things too, it is the steadier of the two.
 
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::exit,
+    clippy::indexing_slicing,
     reason = "a bench reports to whoever started it"
 )]
 
-use shward_sandbox::{Confinement, Exec, Exit, Judge, Options, Ruling, run};
+use shward_sandbox::overlay::{Change, CommitPolicy, Sight, Store};
+use shward_sandbox::{Ahead, Confinement, Exec, Exit, Judge, Options, Ruling, run};
+use std::borrow::Cow;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -30,7 +35,22 @@ impl Judge for AllowAll {
     }
 }
 
+/// Nothing is protected here: what is measured is reading and moving, not the names.
+struct CommitAll;
+
+impl CommitPolicy for CommitAll {
+    fn refuses(&self, _: &Change, _: &Sight<'_>) -> Option<Cow<'static, str>> {
+        None
+    }
+}
+
 fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    if let [word, directory] = words.as_slice()
+        && word == "create"
+    {
+        return create(Path::new(directory));
+    }
     // SAFETY: no preconditions.
     if unsafe { libc::geteuid() } == 0 {
         std::process::exit(as_nobody());
@@ -39,8 +59,16 @@ fn main() {
     memory.iter_mut().step_by(4096).for_each(|byte| *byte = byte.wrapping_add(1));
     let place = tempfile::Builder::new().permissions(PermissionsExt::from_mode(0o755)).tempdir().unwrap();
     let workspace = place.path().canonicalize().unwrap();
-    spawns(&workspace);
-    gates(&workspace);
+    let wanted = |part: &str| words.is_empty() || words.iter().any(|word| word == part);
+    if wanted("starts") {
+        spawns(&workspace);
+    }
+    if wanted("files") {
+        files(&workspace);
+    }
+    if wanted("gate") {
+        gates(&workspace);
+    }
     std::hint::black_box(memory);
 }
 
@@ -49,7 +77,13 @@ fn as_nobody() -> i32 {
     let place = tempfile::Builder::new().permissions(PermissionsExt::from_mode(0o755)).tempdir().unwrap();
     let program = place.path().join("bench");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    let done = Command::new(&program).uid(NOBODY).gid(NOBODY).current_dir("/").env("TMPDIR", "/tmp").status();
+    let done = Command::new(&program)
+        .args(std::env::args().skip(1))
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .current_dir("/")
+        .env("TMPDIR", "/tmp")
+        .status();
     done.unwrap().code().unwrap_or(1)
 }
 
@@ -97,8 +131,82 @@ fn confined(plan: &shward_sandbox::Plan, judge: Option<&dyn Judge>) {
     assert_eq!(run(plan, options).unwrap().exit, Exit::Exited(0));
 }
 
+/// A start on an overlay, from its empty layer to the commit of nothing.
+fn overlaid(store: &Store, confinement: &Confinement, workspace: &Path) {
+    let layer = store.begin().unwrap();
+    let mut options = Options::default();
+    options.ahead = Ahead::start();
+    let plan = confinement.clone().overlaid(workspace, layer.layer().clone()).prepare().unwrap();
+    assert_eq!(run(&plan, options).unwrap().exit, Exit::Exited(0));
+    let changes = layer.changes(&CommitAll).unwrap();
+    layer.commit(changes, "bench").unwrap();
+}
+
+fn store(workspace: &Path) -> (tempfile::TempDir, Store) {
+    // Beside the workspace, so on its file system.
+    let state = tempfile::tempdir().unwrap();
+    let store = Store::for_workspace(state.path(), workspace).unwrap();
+    (state, store)
+}
+
+const FILES: usize = 10_000;
+
+/// What is measured: small files, in 20 directories.
+fn create(directory: &Path) {
+    for number in 0..FILES {
+        let parent = directory.join(format!("d{}", number % 20));
+        if number < 20 {
+            fs::create_dir(&parent).unwrap();
+        }
+        fs::write(parent.join(format!("f{number}")), [b'x'; 200]).unwrap();
+    }
+}
+
+fn files(workspace: &Path) {
+    let program = std::env::current_exe().unwrap();
+    let (_state, store) = store(workspace);
+    let (target, clear) = (workspace.join("files"), |target: &Path| {
+        if target.exists() {
+            fs::remove_dir_all(target).unwrap();
+        }
+        fs::create_dir(target).unwrap();
+    });
+    let mut times: [Vec<Duration>; 3] = Default::default();
+    for _ in 0..7 {
+        clear(&target);
+        let start = Instant::now();
+        assert!(Command::new(&program).arg("create").arg(&target).status().unwrap().success());
+        times[0].push(start.elapsed());
+
+        let live = Confinement::new(&program, workspace)
+            .arguments([program.as_os_str(), "create".as_ref(), target.as_os_str()])
+            .read_only(&program)
+            .writable(workspace);
+        clear(&target);
+        let start = Instant::now();
+        confined(&live.prepare().unwrap(), None);
+        times[1].push(start.elapsed());
+
+        clear(&target);
+        let start = Instant::now();
+        overlaid(&store, &live, workspace);
+        times[2].push(start.elapsed());
+        assert_eq!(fs::read_dir(target.join("d19")).unwrap().count(), FILES / 20);
+    }
+    println!("\n{:28} {:>12} {:>8}", format!("{FILES} small files"), "median", "× plain");
+    let medians = times.map(|mut times| {
+        times.sort();
+        times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64)
+    });
+    for (name, median) in ["plain", "workspace-write", "overlay, committed"].iter().zip(medians) {
+        println!("{name:28} {:9.1} ms {:8.2}", median * 1e3, median / medians[0]);
+    }
+    fs::remove_dir_all(&target).unwrap();
+}
+
 fn spawns(workspace: &Path) {
     let ours = workspace_write(workspace);
+    let (_state, store) = store(workspace);
     let (open, gated) = (ours.prepare().unwrap(), ours.clone().gated().prepare().unwrap());
     let mut bwrap = Command::new("bwrap");
     bwrap
@@ -108,6 +216,11 @@ fn spawns(workspace: &Path) {
     bwrap.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let has_bwrap = bwrap.status().is_ok_and(|status| status.success());
     let mut prepared = || confined(&ours.prepare().unwrap(), None);
+    let mut ahead = || {
+        let mut options = Options::default();
+        options.ahead = Ahead::start();
+        assert_eq!(run(&ours.prepare().unwrap(), options).unwrap().exit, Exit::Exited(0));
+    };
     let mut ready = || confined(&open, None);
     let mut judged = || confined(&gated, Some(&AllowAll));
     let mut with_bwrap = || {
@@ -115,10 +228,13 @@ fn spawns(workspace: &Path) {
             assert!(bwrap.status().unwrap().success());
         }
     };
-    let mut work: [(&str, &mut dyn FnMut()); 5] = [
+    let mut layered = || overlaid(&store, &ours, workspace);
+    let mut work: [(&str, &mut dyn FnMut()); 7] = [
         ("plain spawn", &mut plain),
         ("workspace-write", &mut prepared),
+        ("workspace-write, ahead", &mut ahead),
         ("workspace-write, plan kept", &mut ready),
+        ("overlay, ahead", &mut layered),
         ("workspace-write, gated", &mut judged),
         ("bubblewrap", &mut with_bwrap),
     ];

@@ -193,7 +193,9 @@ fn on_path(path: &CStr, action: impl FnOnce(RawFd) -> Result<(), Errno>) -> Resu
 
 fn take(at: RawFd, path: &CStr, attributes: u64, slot: Slot, slots: &mut [RawFd]) -> Result<(), Errno> {
     let tree = sys::clone_tree(at, path)?;
-    sys::set_mount_attributes(tree, attributes)?;
+    if attributes != 0 {
+        sys::set_mount_attributes(tree, attributes)?;
+    }
     keep(slots, slot, tree)
 }
 

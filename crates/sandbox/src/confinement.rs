@@ -9,6 +9,7 @@ use crate::guarantee::{self, Guarantee};
 use crate::overlay::Layer;
 use crate::plan::Plan;
 use crate::prepare;
+use crate::script::Script;
 
 /// The port of 127.0.0.1 on which the proxy of [`Network::Proxied`] listens inside.
 pub const PROXY_PORT: u16 = 3128;
@@ -103,6 +104,7 @@ pub struct Confinement {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) script: Option<Script>,
     pub(crate) cwd: PathBuf,
     pub(crate) writable: Vec<PathBuf>,
     pub(crate) read_only: Vec<PathBuf>,
@@ -126,6 +128,7 @@ impl Confinement {
             arguments: vec![program.clone().into_os_string()],
             program,
             environment: Vec::new(),
+            script: None,
             cwd: cwd.into(),
             writable: Vec::new(),
             read_only: Vec::new(),
@@ -143,6 +146,13 @@ impl Confinement {
     /// Another program than the one given to [`new`](Self::new); the argument vector stays.
     pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = program.into();
+        self
+    }
+
+    /// Several commands that run without a shell, instead of the program. The variables `PWD`, `OLDPWD`, `SHLVL` and `_` are theirs to
+    /// set.
+    pub fn script(mut self, script: Script) -> Self {
+        self.script = Some(script);
         self
     }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::confinement::Confinement;
 use crate::error::{SandboxError, Stage};
 use crate::probe::attempt;
-use crate::{cgroup, landlock, prepare};
+use crate::{cgroup, landlock, prepare, probe};
 
 /// Something that a sandbox rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -214,7 +214,12 @@ pub fn settings() -> Vec<(&'static str, String)> {
     FILES.iter().filter_map(read).collect()
 }
 
-/// What else matters to a sandbox and is looked up rather than tried.
+/// The release of the running kernel, as `uname -r` gives it.
+pub fn kernel_release() -> String {
+    prepare::kernel_release().to_string_lossy().into_owned()
+}
+
+/// What else matters to a sandbox.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Features {
@@ -232,15 +237,19 @@ pub struct Features {
     pub cgroup: Result<Vec<String>, String>,
     /// Where bubblewrap lies, if it is installed.
     pub bubblewrap: Option<PathBuf>,
+    /// Whether a program that starts inside was judged, or what stood in the way.
+    pub gate: Result<(), SandboxError>,
+    /// Whether an overlay was mounted on the file system of temporary files, or what stood in the way.
+    pub overlay: Result<(), String>,
 }
 
-/// Looks them up.
+/// Looks them up, and tries those that can be tried. Takes some milliseconds.
 pub fn features() -> Features {
     let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse().ok();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
     Features {
-        kernel: prepare::kernel_release().to_string_lossy().into_owned(),
+        kernel: kernel_release(),
         // SAFETY: cannot fail, no preconditions.
         root: unsafe { libc::geteuid() } == 0,
         landlock: landlock::version().ok(),
@@ -251,6 +260,8 @@ pub fn features() -> Features {
             .map(PathBuf::from)
             .into_iter()
             .find(|path| path.is_file()),
+        gate: probe::gate(),
+        overlay: probe::overlay(),
     }
 }
 

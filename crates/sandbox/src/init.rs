@@ -7,7 +7,8 @@
 //! assembly here, and started from memory: nothing needs to be installed, and its page tables cost next to nothing.
 //!
 //! It is started with the argument vector `name, PROGRAM, ARGV0, ARGV1 …` and the command's environment, with the
-//! status pipe as descriptor 3, and writes 8 bytes to it: a [`Kind`](Report) and a value. Exit codes of process 1
+//! status pipe as descriptor 3; with an empty PROGRAM its child carries out the table of a [`Script`](crate::Script) that the image
+//! brings along instead. It writes 8 bytes to the pipe: a [`Kind`](Report) and a value. Exit codes of process 1
 //! itself could not tell "exit 137" from "killed by signal 9".
 
 use std::ffi::CString;
@@ -17,6 +18,7 @@ use std::sync::OnceLock;
 
 use crate::descriptor;
 use crate::error::{SandboxError, Stage};
+use crate::script::TABLE;
 
 /// The descriptor on which process 1 reports.
 pub(crate) const STATUS_FD: i32 = 3;
@@ -49,7 +51,8 @@ impl Report {
 //  2. If the status pipe has no reader any more, the supervisor died before the death signal was armed: end.
 //  3. The command must not inherit the status pipe: close-on-exec.
 //  4. vfork; the child starts a session and calls execve. Its stack is ours, so it only uses registers, and its errno
-//     reaches us through the shared stack. Without a program (a probe) report success.
+//     reaches us through the shared stack. Without a program (a probe) report success. With an empty one it is fork, and
+//     the child goes through the table at BASE (`script::machine`), never to come back: the table ends with exit_group.
 //  5. Reap until the command itself ends, report, exit. The kernel then kills all that is left in the namespace.
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
@@ -91,6 +94,11 @@ core::arch::global_asm!(
     // vfork()
     "mov dword ptr [rsp + 8], 0",
     "mov eax, 58",
+    "mov rdi, [r13 + 8]",
+    "cmp byte ptr [rdi], 0",
+    "jne 8f",
+    "mov eax, 57", // fork()
+    "8:",
     "syscall",
     "test eax, eax",
     "jz 2f",
@@ -116,8 +124,10 @@ core::arch::global_asm!(
     "2:",
     "mov eax, 112",
     "syscall",
-    "mov eax, 59",
     "mov rdi, [r13 + 8]",
+    "cmp byte ptr [rdi], 0",
+    "je 20f",
+    "mov eax, 59",
     "lea rsi, [r13 + 16]",
     "mov rdx, r14",
     "syscall",
@@ -147,6 +157,66 @@ core::arch::global_asm!(
     "mov eax, 231",
     "xor edi, edi",
     "syscall",
+    // The table: rbx is the instruction, eight words of 8 bytes
+    "20:",
+    "mov ebx, 0x10001000",
+    "21:",
+    "mov rax, [rbx]",
+    "mov rdi, [rbx + 8]",
+    "mov rsi, [rbx + 16]",
+    "mov rdx, [rbx + 24]",
+    "test rax, rax",
+    "js 23f",
+    "mov r10, [rbx + 32]",
+    "mov r8, [rbx + 40]",
+    "mov r9, [rbx + 48]",
+    "syscall",
+    "mov rcx, [rbx + 56]",
+    "mov [rcx], rax",
+    "22:",
+    "add rbx, 64",
+    "jmp 21b",
+    "23:",
+    "cmp eax, -4",
+    "je 27f",
+    "jl 28f",
+    // jumps: cell, value, target
+    "mov edi, [rdi]",
+    "cmp eax, -2",
+    "je 24f",
+    "jl 25f",
+    "cmp edi, esi",
+    "jne 22b",
+    "jmp 26f",
+    "24:",
+    "cmp edi, esi",
+    "je 22b",
+    "jmp 26f",
+    "25:",
+    "cmp edi, esi",
+    "jge 22b",
+    "26:",
+    "mov rbx, rdx",
+    "jmp 21b",
+    // copy: to, from, shift, mask, addend
+    "27:",
+    "mov eax, [rsi]",
+    "mov ecx, edx",
+    "shr eax, cl",
+    "and eax, [rbx + 32]",
+    "add eax, [rbx + 40]",
+    "mov [rdi], rax",
+    "jmp 22b",
+    // add, subtract: to, from
+    "28:",
+    "mov ecx, [rsi]",
+    "cmp eax, -5",
+    "je 29f",
+    "sub [rdi], rcx",
+    "jmp 22b",
+    "29:",
+    "add [rdi], rcx",
+    "jmp 22b",
     "shward_sandbox_init_end:",
     ".popsection",
 );
@@ -195,7 +265,12 @@ core::arch::global_asm!(
     // clone(CLONE_VM | CLONE_VFORK | SIGCHLD, same stack)
     "str wzr, [sp, #8]",
     "mov x8, #220",
+    "ldr x9, [x20, #8]",
+    "ldrb w9, [x9]",
     "mov x0, #0x4111",
+    "mov x10, #0x11", // without them: fork
+    "cmp w9, #0",
+    "csel x0, x10, x0, eq",
     "mov x1, #0",
     "mov x2, #0",
     "mov x3, #0",
@@ -223,8 +298,10 @@ core::arch::global_asm!(
     "2:",
     "mov x8, #157",
     "svc #0",
-    "mov x8, #221",
     "ldr x0, [x20, #8]",
+    "ldrb w9, [x0]",
+    "cbz w9, 20f",
+    "mov x8, #221",
     "add x1, x20, #16",
     "mov x2, x21",
     "svc #0",
@@ -255,6 +332,67 @@ core::arch::global_asm!(
     "mov x8, #94",
     "mov x0, #0",
     "svc #0",
+    // The table: x19 is the instruction, eight words of 8 bytes
+    "20:",
+    "mov x19, #0x1000",
+    "movk x19, #0x1000, lsl #16",
+    "21:",
+    "ldp x8, x0, [x19]",
+    "ldp x1, x2, [x19, #16]",
+    "tbnz x8, #63, 23f",
+    "ldp x3, x4, [x19, #32]",
+    "ldr x5, [x19, #48]",
+    "svc #0",
+    "ldr x9, [x19, #56]",
+    "str x0, [x9]",
+    "22:",
+    "add x19, x19, #64",
+    "b 21b",
+    "23:",
+    "cmn w8, #4",
+    "b.eq 27f",
+    "b.lt 28f",
+    // jumps: cell, value, target
+    "ldr w0, [x0]",
+    "cmn w8, #2",
+    "b.eq 24f",
+    "b.lt 25f",
+    "cmp w0, w1",
+    "b.ne 22b",
+    "b 26f",
+    "24:",
+    "cmp w0, w1",
+    "b.eq 22b",
+    "b 26f",
+    "25:",
+    "cmp w0, w1",
+    "b.ge 22b",
+    "26:",
+    "mov x19, x2",
+    "b 21b",
+    // copy: to, from, shift, mask, addend
+    "27:",
+    "ldr w1, [x1]",
+    "lsr w1, w1, w2",
+    "ldr w3, [x19, #32]",
+    "and w1, w1, w3",
+    "ldr w3, [x19, #40]",
+    "add w1, w1, w3",
+    "str x1, [x0]",
+    "b 22b",
+    // add, subtract: to, from
+    "28:",
+    "ldr w1, [x1]",
+    "ldr x2, [x0]",
+    "cmn w8, #5",
+    "b.eq 29f",
+    "sub x2, x2, x1",
+    "str x2, [x0]",
+    "b 22b",
+    "29:",
+    "add x2, x2, x1",
+    "str x2, [x0]",
+    "b 22b",
     "shward_sandbox_init_end:",
     ".popsection",
 );
@@ -274,11 +412,11 @@ fn code() -> &'static [u8] {
     }
 }
 
-/// An ELF file (elf(5)) with one readable and executable segment: header, program headers, code.
-fn elf() -> Vec<u8> {
+/// An ELF file (elf(5)) with one readable and executable segment, headers and code; and with a writable one for the table of a
+/// script, if there is one.
+fn elf(table: &[u8]) -> Vec<u8> {
     const BASE: u64 = 0x40_0000;
     const ALIGNMENT: u64 = 0x1_0000; // the largest page size of any machine in question
-    const HEADERS: u64 = 64 + 2 * 56;
     const STACK_SEGMENT: u32 = 0x6474_e551; // its absence would make the stack executable
     #[cfg(target_arch = "x86_64")]
     const MACHINE: u16 = 62;
@@ -286,7 +424,11 @@ fn elf() -> Vec<u8> {
     const MACHINE: u16 = 183;
 
     let code = code();
-    let size = HEADERS + code.len() as u64;
+    let segments: u16 = if table.is_empty() { 2 } else { 3 };
+    let headers = 64 + 56 * u64::from(segments);
+    let size = headers + code.len() as u64;
+    // An address and its place in the file are the same within a page of any size.
+    let place = TABLE % 0x1000_0000;
     let mut file = Vec::with_capacity(size as usize);
     let half = |file: &mut Vec<u8>, value: u16| file.extend(value.to_ne_bytes());
     let word = |file: &mut Vec<u8>, value: u32| file.extend(value.to_ne_bytes());
@@ -296,11 +438,11 @@ fn elf() -> Vec<u8> {
     half(&mut file, 2); // ET_EXEC
     half(&mut file, MACHINE);
     word(&mut file, 1);
-    long(&mut file, BASE + HEADERS); // entry
+    long(&mut file, BASE + headers); // entry
     long(&mut file, 64); // program headers follow
     long(&mut file, 0); // no sections
     word(&mut file, 0);
-    for value in [64, 56, 2, 0, 0, 0] {
+    for value in [64, 56, segments, 0, 0, 0] {
         half(&mut file, value); // sizes and counts
     }
     // PT_LOAD, R+X: offset, virtual and physical address, size in file and memory, alignment
@@ -315,7 +457,19 @@ fn elf() -> Vec<u8> {
     for value in [0, 0, 0, 0, 0, 16] {
         long(&mut file, value);
     }
+    if table.is_empty() {
+        file.extend(code);
+        return file;
+    }
+    // PT_LOAD, R+W
+    word(&mut file, 1);
+    word(&mut file, 6);
+    for value in [place, TABLE, TABLE, table.len() as u64, table.len() as u64, ALIGNMENT] {
+        long(&mut file, value);
+    }
     file.extend(code);
+    file.resize(place as usize, 0);
+    file.extend(table);
     file
 }
 
@@ -325,11 +479,16 @@ pub(crate) fn image() -> Result<i32, SandboxError> {
     if let Some(image) = IMAGE.get() {
         return Ok(image.as_raw_fd());
     }
-    let made = make_image()?;
+    let made = make_image(&[])?;
     Ok(IMAGE.get_or_init(|| made).as_raw_fd())
 }
 
-fn make_image() -> Result<OwnedFd, SandboxError> {
+/// The program with the table of a script.
+pub(crate) fn image_with(table: &[u8]) -> Result<OwnedFd, SandboxError> {
+    make_image(table)
+}
+
+fn make_image(table: &[u8]) -> Result<OwnedFd, SandboxError> {
     let failed = |error: io::Error| {
         SandboxError::kernel(
             Stage::Init,
@@ -338,7 +497,7 @@ fn make_image() -> Result<OwnedFd, SandboxError> {
         )
     };
     let mut file = descriptor::memory_file(c"shward-init", libc::MFD_EXEC).map_err(failed)?;
-    file.write_all(&elf()).and_then(|()| descriptor::seal(&file)).map_err(failed)?;
+    file.write_all(&elf(table)).and_then(|()| descriptor::seal(&file)).map_err(failed)?;
     descriptor::above_standard(file.into())
 }
 
@@ -353,9 +512,11 @@ mod tests {
 
     #[test]
     fn the_program_is_small_and_well_formed() {
-        let file = elf();
-        assert!(file.len() < 700, "{}", file.len());
+        let file = elf(&[]);
+        assert!(file.len() < 900, "{}", file.len());
         assert_eq!(file.len(), 176 + code().len());
+        let with = elf(b"table");
+        assert_eq!(with.get(TABLE as usize % 0x1000_0000..), Some(&b"table"[..]));
         assert!(file.starts_with(b"\x7fELF"));
     }
 

@@ -109,12 +109,19 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
         }
         layout.insert(found, Mounted::Hidden);
     }
-    for path in
-        sockets.into_iter().chain(KERNEL_INTERNALS.iter().map(PathBuf::from).filter(|path| path.is_dir()))
-    {
+    let internals = KERNEL_INTERNALS.iter().map(PathBuf::from).filter(|path| is_open(path));
+    for path in sockets.into_iter().chain(internals) {
         layout.insert(path, Mounted::Hidden);
     }
     Ok(without_the_invisible(layout))
+}
+
+/// Whether a directory can be listed or passed through. What this user cannot, the command, which has no rights beyond
+/// this user's, cannot either.
+fn is_open(directory: &Path) -> bool {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    let may = |access| accessat(CWD, directory, access, AtFlags::EACCESS).is_ok();
+    may(Access::READ_OK) || may(Access::EXEC_OK)
 }
 
 /// Adds a read-only path where the layout would otherwise let it be changed, or not show it.

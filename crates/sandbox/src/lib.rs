@@ -38,6 +38,8 @@
 //! `CLONE_VM | CLONE_VFORK` directly into its namespaces: it borrows the caller's memory, carries out the plan with raw
 //! system calls and no allocation, and is gone from that memory when it calls execve. The calling thread waits until then.
 //!
+//! Its namespaces can be made by another process meanwhile ([`Ahead`]), since that takes the kernel longest.
+//!
 //! The sandbox dies with the *thread* that started it (prctl(2), `PR_SET_PDEATHSIG`).
 
 #[cfg(not(target_os = "linux"))]
@@ -46,6 +48,7 @@ compile_error!("this crate confines commands with Linux namespaces, Landlock and
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("process 1 of the sandbox and the seccomp table are written for x86-64 and aarch64");
 
+mod ahead;
 mod bpf;
 mod capture;
 mod cgroup;
@@ -68,17 +71,20 @@ mod plan;
 mod prepare;
 mod probe;
 mod run;
+pub mod script;
 mod sockets;
 mod spawn;
 mod sys;
 
+pub use ahead::Ahead;
 pub use capture::Captured;
 pub use confinement::{Confinement, Limits, Network, PROXY_PORT};
 pub use deadline::{deadline, withdraw_deadline};
 pub use entry::start;
 pub use error::{SandboxError, Stage};
 pub use gate::{Exec, Identity, Judge, Ruling};
-pub use guarantee::{Features, Guarantee, Presence, features, guarantees, settings};
+pub use guarantee::{Features, Guarantee, Presence, features, guarantees, kernel_release, settings};
 pub use plan::{Gap, Plan};
 pub use probe::{Probe, probe};
 pub use run::{Cancel, Exit, OnListener, OnOutput, Options, Output, RunResult, Stdin, Stream, run};
+pub use script::Script;

@@ -13,6 +13,7 @@ use crate::error::Stage;
 use crate::gate::Identity;
 use crate::guarantee::Guarantee;
 use crate::landlock::Access;
+use crate::script::Script;
 use crate::sys::{Instruction, RulesetAttributes};
 use crate::{Network, filter, init};
 
@@ -122,6 +123,14 @@ fn shown(text: &CStr) -> impl fmt::Display {
     text.to_bytes().escape_ascii()
 }
 
+/// ` with ro,nosuid`, or nothing.
+fn with_attributes(bits: u64) -> String {
+    match bits {
+        0 => String::new(),
+        _ => format!(" with {}", attribute_names(bits)),
+    }
+}
+
 fn attribute_names(bits: u64) -> String {
     use crate::sys::attribute;
     let names = [
@@ -145,7 +154,7 @@ impl fmt::Display for Operation {
             }
             Self::IsolateMounts => write!(f, "cut mounts off from the host"),
             Self::TakeTree { path, attributes, slot } => {
-                write!(f, "take {} with {} as #{slot}", shown(path), attribute_names(*attributes))
+                write!(f, "take {}{} as #{slot}", shown(path), with_attributes(*attributes))
             }
             Self::MountOverlay { path, store, .. } => {
                 write!(f, "mount an overlay on {}, its upper layer in {}", shown(path), shown(store))
@@ -161,12 +170,7 @@ impl fmt::Display for Operation {
                 write!(f, "make file {} of mode {mode:04o} in #{scratch}", shown(name))
             }
             Self::TakeScratch { scratch, name, attributes, slot } => {
-                write!(
-                    f,
-                    "take {} of #{scratch} with {} as #{slot}",
-                    shown(name),
-                    attribute_names(*attributes)
-                )
+                write!(f, "take {} of #{scratch}{} as #{slot}", shown(name), with_attributes(*attributes))
             }
             Self::MakeDirectory { path, mode } => {
                 write!(f, "make directory {} of mode {mode:04o}", shown(path))
@@ -282,6 +286,9 @@ pub struct Plan {
     /// `name, program, argv…` as process 1 takes them.
     pub(crate) arguments: CStrings,
     pub(crate) environment: CStrings,
+    /// What runs without a shell, for people, and as process 1's child carries it out.
+    pub(crate) script: Option<Script>,
+    pub(crate) table: Option<Vec<u8>>,
     pub(crate) gaps: Vec<Gap>,
     /// Whether every program that starts is judged.
     pub(crate) gated: bool,
@@ -322,6 +329,9 @@ impl Plan {
         for Identity { device, inode } in self.only.iter().flatten() {
             out.push_str(&format!("only {device:x}:{inode}\n"));
         }
+        if let Some(table) = &self.table {
+            out.push_str(&format!("script {}\n", table.escape_ascii()));
+        }
         for (kind, list) in [("argument", &self.arguments), ("environment", &self.environment)] {
             for text in &list.strings {
                 out.push_str(&format!("{kind} {}\n", shown(text)));
@@ -352,8 +362,12 @@ impl fmt::Display for Plan {
             .collect();
         writeln!(f, "    environment: {}", names.join(" "))?;
         write!(f, "    run:")?;
-        for argument in self.arguments.strings.iter().skip(1) {
-            write!(f, " {}", shown(argument))?;
+        match &self.script {
+            Some(script) => write!(f, " {script}")?,
+            None => {
+                (self.arguments.strings.iter().skip(1))
+                    .try_for_each(|argument| write!(f, " {}", shown(argument)))?;
+            }
         }
         writeln!(f)?;
         for gap in &self.gaps {

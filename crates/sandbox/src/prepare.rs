@@ -16,6 +16,7 @@ use crate::layout::{Layout, Mounted, cover, layout};
 use crate::overlay::Layer;
 use crate::paths::{absolute, c_string, directory};
 use crate::plan::{CStrings, Gap, Operation, Plan, Slot};
+use crate::script::compile;
 use crate::sys::attribute;
 
 /// Devices that work inside; all others are visible and cannot be opened.
@@ -51,7 +52,7 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     if wanted.network == Network::Proxied {
         builder.push(Operation::OfferProxy { port: PROXY_PORT });
     }
-    builder.push(Operation::ChangeDirectory { path: cwd });
+    builder.push(Operation::ChangeDirectory { path: cwd.clone() });
     let ruleset = match has(Guarantee::Landlock) {
         true => Some(builder.landlock_rules(&layout, wanted.network, only.as_deref())?),
         false if only.is_none() => None,
@@ -66,6 +67,14 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     builder.privileges(ruleset, wanted.network, wanted.gated);
 
     let arguments = wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<_, _>>()?;
+    let environment = environment(wanted)?;
+    let entered = OsStr::from_bytes(cwd.to_bytes()).to_owned();
+    let table = (wanted.script.as_ref())
+        .map(|script| compile(script, Path::new(&entered), &environment.strings))
+        .transpose()?;
+    // An empty name is what process 1 knows a table by.
+    let (program, arguments) =
+        if table.is_some() { (CString::default(), vec![CString::default()]) } else { (program, arguments) };
     Ok(Plan {
         operations: builder.operations,
         slots: builder.slots,
@@ -76,7 +85,9 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
             .fold(0, |flags, guarantee| flags | guarantee.clone_flag()),
         network: wanted.network,
         arguments: Plan::arguments(program, arguments),
-        environment: environment(wanted)?,
+        environment,
+        script: wanted.script.clone(),
+        table,
         gaps,
         gated: wanted.gated,
         only: only.map(|only| only.iter().map(|listed| listed.identity).collect()),
@@ -229,12 +240,17 @@ impl Builder {
                 Mounted::Private { mode } => {
                     let name = to_c(format!("{number}"));
                     self.push(Operation::ScratchDirectory { scratch, name: name.clone(), mode: *mode });
-                    self.attach_scratch(scratch, name, HARMLESS | self.no_code(), target);
+                    // The rest it has from the file system that it is a part of.
+                    self.attach_scratch(scratch, name, self.no_code(), target);
                 }
                 Mounted::Hidden => {
                     let name = if path.is_dir() { &mask_directory } else { &mask_file };
-                    let attributes = HARMLESS | attribute::READ_ONLY | attribute::NO_EXEC;
-                    self.attach_scratch(scratch, name.clone(), attributes, target);
+                    self.attach_scratch(
+                        scratch,
+                        name.clone(),
+                        attribute::READ_ONLY | attribute::NO_EXEC,
+                        target,
+                    );
                 }
                 Mounted::Writable | Mounted::Pinned | Mounted::ReadOnly => {
                     let slot = match (trees.get(path), self.tree_attributes(*mounted)) {
@@ -457,8 +473,13 @@ pub(crate) fn kernel_version() -> Option<(u32, u32)> {
 
 /// uname(2)'s release.
 pub(crate) fn kernel_release() -> std::ffi::OsString {
-    let release = fs::read("/proc/sys/kernel/osrelease").unwrap_or_default();
-    std::ffi::OsString::from_vec(release.trim_ascii().to_vec())
+    // SAFETY: an all-zero utsname is valid, and the call, which cannot fail, writes terminated strings into it.
+    let release = unsafe {
+        let mut names: libc::utsname = std::mem::zeroed();
+        libc::uname(&raw mut names);
+        CStr::from_ptr(names.release.as_ptr()).to_bytes().to_vec()
+    };
+    std::ffi::OsString::from_vec(release)
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::Network;
-use crate::capture::{Captured, Collector};
+use crate::ahead::Ahead;
+use crate::capture::{CHUNK, Captured, Collector};
 use crate::descriptor;
 use crate::error::{SandboxError, Stage};
 use crate::gate::{Gate, Guard, Judge};
@@ -100,6 +101,8 @@ pub struct Options<'a> {
     pub cancel: Option<Cancel>,
     /// Judges every program that starts, for a plan that is [gated](crate::Confinement::gated).
     pub judge: Option<&'a dyn Judge>,
+    /// Namespaces that this thread had made meanwhile. They are used if they are those that the plan wants.
+    pub ahead: Option<Ahead>,
 }
 
 impl Default for Options<'_> {
@@ -116,6 +119,7 @@ impl Default for Options<'_> {
             on_listener: None,
             cancel: None,
             judge: None,
+            ahead: None,
         }
     }
 }
@@ -131,6 +135,7 @@ impl fmt::Debug for Options<'_> {
             .field("on_output", &self.on_output.is_some())
             .field("cancel", &self.cancel)
             .field("judge", &self.judge.is_some())
+            .field("ahead", &self.ahead.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -223,6 +228,7 @@ fn supervise(
         [a.as_raw_fd(), b.as_raw_fd(), c.as_raw_fd(), d.as_raw_fd()],
         guard.map(Guard::socket),
         proxy.as_ref().map(|proxy| proxy.theirs.as_raw_fd()),
+        options.ahead,
     )?;
     drop(ends); // or the pipes would never end
     if let Some(proxy) = proxy {
@@ -240,7 +246,7 @@ fn supervise(
         deadline,
         kill_on_output: options.kill_on_output,
         gate: guard.map_or(-1, Guard::failed),
-        buffer: vec![0; 64 * 1024],
+        buffer: vec![0; CHUNK],
     };
     let killed = relay.until_gone()?;
     let exit = exit_of(status, killed.is_some())?;
@@ -348,10 +354,7 @@ impl Reading {
     ) -> Result<(), SandboxError> {
         const AT_ONCE: usize = 16;
         for _ in 0..AT_ONCE {
-            let before = self.collector.total();
-            self.read(buffer, on_output)?;
-            let full = self.collector.total() - before == buffer.len() as u64;
-            if !full {
+            if self.read(buffer, on_output)? != More::Likely {
                 break;
             }
             if let Some(pipe) = self.pipe.as_ref().filter(|_| !self.grown) {
@@ -362,34 +365,42 @@ impl Reading {
         Ok(())
     }
 
-    /// Reads once. Returns whether there may be more.
+    /// Reads once.
     fn read(
         &mut self,
         buffer: &mut [u8],
         on_output: &mut Option<OnOutput<'_>>,
-    ) -> Result<bool, SandboxError> {
-        let Some(pipe) = &mut self.pipe else { return Ok(false) };
-        match pipe.read(buffer) {
-            Ok(0) => {
+    ) -> Result<More, SandboxError> {
+        let Some(pipe) = &mut self.pipe else { return Ok(More::No) };
+        let stream = self.stream;
+        let seen = |bytes: &[u8]| {
+            if let Some(on_output) = on_output.as_mut().filter(|_| !bytes.is_empty()) {
+                on_output(stream, bytes);
+            }
+        };
+        match self.collector.read(buffer, |space| pipe.read(space), seen) {
+            Ok((0, _)) => {
                 self.pipe = None;
-                Ok(false)
+                Ok(More::No)
             }
-            Ok(count) => {
-                let bytes = buffer.get(..count).unwrap_or_default();
-                self.collector.push(bytes);
-                if let Some(on_output) = on_output {
-                    on_output(self.stream, bytes);
-                }
-                Ok(true)
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
+            Ok((_, full)) => Ok(if full { More::Likely } else { More::Perhaps }),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(More::No),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(More::Perhaps),
             Err(error) => {
                 let errno = error.raw_os_error().unwrap_or(libc::EIO);
                 Err(SandboxError::kernel(Stage::Supervise, errno, "reading output"))
             }
         }
     }
+}
+
+/// Whether there is more to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum More {
+    No,
+    Perhaps,
+    /// There was space for no more.
+    Likely,
 }
 
 struct Relay<'a> {
@@ -447,7 +458,7 @@ impl Relay<'_> {
         // All writers are gone with the namespace, so this ends, unless an end was passed to a process outside; what that one
         // writes is not waited for.
         for stream in &mut self.streams {
-            while stream.read(&mut self.buffer, &mut self.on_output)? {}
+            while stream.read(&mut self.buffer, &mut self.on_output)? != More::No {}
         }
         Ok(why)
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
+use crate::ahead::Ahead;
 use crate::child::{Context, Progress, enter};
 use crate::error::{SandboxError, Stage};
 use crate::plan::Plan;
@@ -14,6 +15,8 @@ use crate::{init, sys};
 pub(crate) struct Sandbox {
     pidfd: OwnedFd,
     reaped: bool,
+    /// Who made it, gone by now. Dropping it reaps it, which can wait.
+    _ahead: Option<Ahead>,
 }
 
 impl Sandbox {
@@ -58,14 +61,19 @@ impl Drop for Sandbox {
 }
 
 /// Starts the plan with these descriptors as standard input, output, error and status pipe, and the sockets to its exec gate and to
-/// its proxy.
+/// its proxy; in the namespaces that were made ahead, if they are those of the plan.
 pub(crate) fn spawn(
     plan: &Plan,
     descriptors: [RawFd; 4],
     gate: Option<RawFd>,
     proxy: Option<RawFd>,
+    ahead: Option<Ahead>,
 ) -> Result<Sandbox, SandboxError> {
-    let image = init::image()?;
+    let own = match &plan.table {
+        Some(table) => Some(init::image_with(table)?),
+        None => None,
+    };
+    let image = own.as_ref().map_or_else(init::image, |own| Ok(own.as_raw_fd()))?;
     let stack = Stack::new().map_err(|error| {
         SandboxError::kernel(
             Stage::Resources,
@@ -84,31 +92,14 @@ pub(crate) fn spawn(
         image,
         progress: &progress,
     };
-    let flags = plan.clone_flags | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
-    let mut pidfd: RawFd = -1;
-
-    let mask = sys::block_signals();
-    // SAFETY: the stack is mapped and its top aligned; `enter` gets the context it expects. With CLONE_VFORK this thread
-    // is suspended until the child has called execve or exited, so stack, plan and context outlive the child's use of
-    // them. Signals are blocked, so no handler runs in the child while it shares our memory.
-    let pid = unsafe {
-        // The wrapper's type for the entry function is the safe one; calling it is what this block vouches for.
-        libc::clone(
-            entry,
-            stack.top(),
-            flags,
-            (&raw mut context).cast(),
-            (&raw mut pidfd).cast::<libc::pid_t>(),
-        )
+    let ahead = ahead.filter(|ahead| ahead.suits(plan.clone_flags));
+    // SAFETY: the context is only used again below.
+    let made = ahead.as_ref().and_then(|ahead| unsafe { ahead.spawn(&raw mut context, &stack) });
+    let pidfd = match made {
+        Some(pidfd) => pidfd,
+        None => make_child(plan.clone_flags, &mut context, &stack)?,
     };
-    let errno = sys::errno();
-    sys::restore_signals(mask);
-    if pid < 0 {
-        return Err(SandboxError::kernel(Stage::Clone, errno, "creating a process in new namespaces"));
-    }
-    // SAFETY: clone succeeded with CLONE_PIDFD, so this is a new descriptor that belongs to nobody else.
-    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-    let mut sandbox = Sandbox { pidfd, reaped: false };
+    let mut sandbox = Sandbox { pidfd, reaped: false, _ahead: ahead };
     match progress.failure() {
         None => Ok(sandbox),
         Some((index, errno)) => {
@@ -125,13 +116,41 @@ pub(crate) fn spawn(
     }
 }
 
-extern "C" fn entry(context: *mut libc::c_void) -> i32 {
-    // SAFETY: only `spawn` passes this function to clone, with a context as `enter` demands.
+/// The child in new namespaces of its own, after it has called execve or exited.
+fn make_child(namespaces: i32, context: &mut Context<'_>, stack: &Stack) -> Result<OwnedFd, SandboxError> {
+    let flags = namespaces | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+    let mut pidfd: RawFd = -1;
+    let mask = sys::block_signals();
+    // SAFETY: the stack is mapped and its top aligned; `enter` gets the context it expects. With CLONE_VFORK this thread
+    // is suspended until the child has called execve or exited, so stack, plan and context outlive the child's use of
+    // them. Signals are blocked, so no handler runs in the child while it shares our memory.
+    let pid = unsafe {
+        // The wrapper's type for the entry function is the safe one; calling it is what this block vouches for.
+        libc::clone(
+            entry,
+            stack.top(),
+            flags,
+            (&raw mut *context).cast(),
+            (&raw mut pidfd).cast::<libc::pid_t>(),
+        )
+    };
+    let errno = sys::errno();
+    sys::restore_signals(mask);
+    if pid < 0 {
+        return Err(SandboxError::kernel(Stage::Clone, errno, "creating a process in new namespaces"));
+    }
+    // SAFETY: clone succeeded with CLONE_PIDFD, so this is a new descriptor that belongs to nobody else.
+    Ok(unsafe { OwnedFd::from_raw_fd(pidfd) })
+}
+
+pub(crate) extern "C" fn entry(context: *mut libc::c_void) -> i32 {
+    // SAFETY: only `make_child`, here and ahead, passes this function to clone, with a context as `enter` demands.
     unsafe { enter(context) }
 }
 
 /// Memory for the child's stack, with a guard page below.
-struct Stack {
+#[derive(Debug)]
+pub(crate) struct Stack {
     base: *mut libc::c_void,
 }
 
@@ -139,7 +158,7 @@ impl Stack {
     const SIZE: usize = 128 * 1024;
     const GUARD: usize = 64 * 1024; // at least one page on every machine
 
-    fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_NORESERVE;
         // SAFETY: a new anonymous mapping touches no memory that exists.
         let base = unsafe { libc::mmap(ptr::null_mut(), Self::SIZE, libc::PROT_NONE, flags, -1, 0) };
@@ -162,7 +181,7 @@ impl Stack {
     }
 
     /// Stacks grow downwards; a mapping's end is aligned well enough for any of them.
-    fn top(&self) -> *mut libc::c_void {
+    pub(crate) fn top(&self) -> *mut libc::c_void {
         // SAFETY: one past the end of the mapping.
         unsafe { self.base.byte_add(Self::SIZE) }
     }

@@ -2,25 +2,64 @@
 //!
 //! The child that builds the sandbox shares the supervisor's memory (`CLONE_VM`), so nothing here may allocate, lock or
 //! unwind. That is why these wrappers take `&CStr` and plain descriptors instead of std's types. libc's own wrappers are
-//! avoided where they keep state (`setrlimit` and friends are plain, `fork` is not); `syscall(2)` only touches errno.
+//! avoided: they keep state, if only `errno`.
+
+mod helper;
 
 use std::ffi::CStr;
 use std::mem;
 use std::os::fd::RawFd;
 
+pub(crate) use helper::{parent, unshare, wait_while, wake};
+
 /// The errno of a failed call.
 pub(crate) type Errno = i32;
 
-/// A system call with up to six arguments.
+/// A system call with up to six arguments. Not by way of libc, which writes `errno`: a process that shares our memory has
+/// it in common with the thread that made it.
 ///
 /// # Safety
 /// The arguments must satisfy what the kernel expects of this call number: pointers must be valid for what the kernel
 /// reads or writes through them.
 unsafe fn call(number: libc::c_long, arguments: [usize; 6]) -> Result<usize, Errno> {
     let [a, b, c, d, e, f] = arguments;
-    // SAFETY: the caller vouches for the arguments; syscall(2) itself has no other precondition.
-    let result = unsafe { libc::syscall(number, a, b, c, d, e, f) };
-    if result < 0 { Err(errno()) } else { Ok(result.unsigned_abs() as usize) }
+    let result: isize;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the convention of syscall(2); the caller vouches for the arguments.
+    unsafe {
+        core::arch::asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            in("r8") e,
+            in("r9") f,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!(
+            "svc #0",
+            in("x8") number,
+            inlateout("x0") a => result,
+            in("x1") b,
+            in("x2") c,
+            in("x3") d,
+            in("x4") e,
+            in("x5") f,
+            options(nostack),
+        );
+    }
+    match result {
+        -4095..=-1 => Err(result.unsigned_abs() as Errno),
+        _ => Ok(result as usize),
+    }
 }
 
 /// errno(3) of this thread.

@@ -58,8 +58,9 @@ pub struct Item<'a> {
     pub background: bool,
     /// The list without its terminator.
     pub span: Span,
-    /// The physical line on which the item starts, counted from 0. bash reads line by line: aliases and syntax errors
-    /// take effect from the next line on.
+    /// The line that the item belongs to, counted from 0 in its list. bash reads a program line by line, so all items
+    /// of a line are read before the first of them runs. A line that is continued, by a backslash or inside a compound
+    /// command, is still the same one.
     pub line: u32,
 }
 
@@ -264,6 +265,8 @@ pub struct Arithmetic<'a> {
     pub parts: &'a [WordPart<'a>],
     /// The expression without its delimiters.
     pub span: Span,
+    /// It is spelled `$[…]`.
+    pub brackets: bool,
 }
 
 /// A function definition.

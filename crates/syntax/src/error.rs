@@ -146,8 +146,8 @@ codes! {
     /// A single quote inside `"${…}"`, where shells disagree on what it quotes.
     AmbiguousQuote "ambiguous-quote" "a quote inside ${…} that shells read differently"
         "put the text in a variable first";
-    /// `~` or `~name` before a colon, where bash does not expand what follows.
-    AmbiguousTilde "ambiguous-tilde" "a tilde prefix that ends at a colon" "quote the tilde, or write the directory";
+    /// `~` or `~name` before a colon or `=~`, where bash does not expand what follows.
+    AmbiguousTilde "ambiguous-tilde" "a tilde prefix that ends at a colon or at =~" "quote the tilde, or write the directory";
     /// `$$` right before a bracket or quote, where bash may read another expansion.
     GluedProcessId "glued-process-id" "$$ right before a bracket or quote" "write ${$}";
     /// A brace expansion whose results would be read again as other syntax.

@@ -17,10 +17,12 @@ mod chars;
 mod cursor;
 mod error;
 mod parser;
+mod print;
 
 pub use ast::*;
 pub use chars::{is_metacharacter, is_name, is_name_byte, is_name_start, is_reserved, takes_array_arguments};
 pub use error::{ErrorCode, ParseError};
+pub use print::print;
 
 use bumpalo::Bump;
 

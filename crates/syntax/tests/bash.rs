@@ -11,7 +11,7 @@ mod support;
 use bumpalo::Bump;
 use shward_syntax::{ErrorCode, Options, Parsed, parse};
 use support::shell::{self, Random, ask};
-use support::{dump_canonical, table, value, walk, words};
+use support::{dump_canonical, programs, table, value, walk, words};
 
 /// What is refused although `bash -n` accepts it, and why.
 const STRICTER: &[(ErrorCode, &str)] = &[
@@ -140,159 +140,13 @@ fn bash_agrees_on_random_programs() {
     let corpus: Vec<String> = shell::corpus().into_iter().filter(|command| command.len() < 300).collect();
     let mut random = Random::new(20);
     let mut wrong = Vec::new();
-    for round in 0..if shell::full() { 30_000 } else { 800 } {
-        let program = if round % 2 == 0 || corpus.is_empty() {
-            soup(&mut random)
-        } else {
-            let mut line = corpus[random.below(corpus.len())].clone();
-            for _ in 0..=random.below(3) {
-                mutate(&mut line, &mut random);
-            }
-            line
-        };
+    for _ in 0..if shell::full() { 30_000 } else { 800 } {
+        let program = programs::random(&mut random, &corpus);
         wrong.extend(disagreement(bash, &program));
         wrong.extend(structure_differs(bash, &program));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
-
-const TOKENS: &[&str] = &[
-    "a",
-    "b",
-    "x=1",
-    "a=",
-    "a[1]=2",
-    "a=(b c)",
-    "'q q'",
-    "\"d $x\"",
-    "$x",
-    "${x:-b}",
-    "${x#a}",
-    "$(c)",
-    "`d`",
-    "<(e)",
-    ">(f)",
-    "$((1+2))",
-    "((1))",
-    "[[",
-    "]]",
-    "-f",
-    "==",
-    "=~",
-    "(",
-    ")",
-    "{",
-    "}",
-    "if",
-    "then",
-    "elif",
-    "else",
-    "fi",
-    "while",
-    "until",
-    "do",
-    "done",
-    "for",
-    "in",
-    "select",
-    "case",
-    "esac",
-    "function",
-    "!",
-    "|",
-    "||",
-    "&&",
-    "&",
-    ";",
-    ";;",
-    ";&",
-    ";;&",
-    "|&",
-    "\n",
-    "#c",
-    "<",
-    "> f",
-    ">>",
-    "2>&1",
-    ">&-",
-    "<&3",
-    "&>g",
-    "<<<w",
-    "<<E\nbody $x\nE\n",
-    "<<-'E'\n\tt\n\tE\n",
-    "{fd}>z",
-    "3<",
-    "\\\n",
-    "\\a",
-    "$'x'",
-    "$\"y\"",
-    "{a,b}",
-    "{1..3}",
-    "*",
-    "?",
-    "[a]",
-    "~",
-    "~/x",
-    "x)",
-    "f()",
-    "()",
-    "-p",
-    "--",
-    "declare",
-    "export",
-    "echo",
-    "1",
-    "12",
-    ":",
-    "=",
-    "+=",
-    "@(a)",
-    "!(b)",
-    "$",
-    "\"",
-    "'",
-    "${",
-    "$(",
-    "))",
-    "((",
-    "a|b)",
-    "x;",
-    "-a",
-];
-
-fn soup(random: &mut Random) -> String {
-    let mut program = String::new();
-    for _ in 0..=random.below(12) {
-        program.push_str(random.pick(TOKENS));
-        if random.below(4) > 0 {
-            program.push(' ');
-        }
-    }
-    program
-}
-
-fn mutate(line: &mut String, random: &mut Random) {
-    let positions: Vec<usize> = line.char_indices().map(|(at, _)| at).chain([line.len()]).collect();
-    let at = positions[random.below(positions.len())];
-    if random.below(3) == 0 {
-        let end =
-            positions[(positions.partition_point(|position| *position <= at) + 1).min(positions.len() - 1)];
-        if at < end {
-            line.replace_range(at..end, "");
-        }
-    } else {
-        line.insert_str(at, random.pick(TOKENS));
-    }
-}
-
-/// Where a random word is put, and how its value is printed.
-const FRAMES: &[&str] = &[
-    "printf '<%s>' WORD",
-    "v=WORD\nprintf '<%s>' \"$v\"",
-    "IFS= read -r -d '' v <<E\nWORD\nE\nprintf '<%s>' \"$v\"",
-    "IFS= read -r -d '' v <<<WORD\nprintf '<%s>' \"$v\"",
-    "a=(WORD)\nprintf '<%s>' \"${a[@]}\"",
-];
 
 #[test]
 fn words_mean_what_bash_makes_of_them() {
@@ -303,7 +157,7 @@ fn words_mean_what_bash_makes_of_them() {
     for round in 0..rounds {
         let depth = random.below(4);
         let word = words::random(&mut random, depth);
-        let program = FRAMES[round % FRAMES.len()].replace("WORD", &word);
+        let program = words::FRAMES[round % words::FRAMES.len()].replace("WORD", &word);
         let arena = Bump::new();
         let Ok(parsed) = parse(&arena, program.as_bytes(), &Options::default()) else { continue };
         let Some(fields) = words::expected(&parsed) else { continue };

@@ -89,10 +89,10 @@ fn spans_inside_derived_text_point_into_the_source() {
 #[test]
 fn items_know_their_lines() {
     let arena = Bump::new();
-    let source = "a\nb; c\n\ncat <<E; d\nx\nE\ne `\nf`\n";
+    let source = "a\nb; c\n\ncat <<E; d\nx\nE\ne `\nf`\n{ g\n}; h \\\n; i\nj";
     let parsed = parse(&arena, source.as_bytes(), &Options::default()).unwrap();
     let lines: Vec<u32> = parsed.script.items.iter().map(|item| item.line).collect();
-    assert_eq!(lines, [0, 1, 1, 3, 3, 6]);
+    assert_eq!(lines, [0, 1, 1, 2, 2, 3, 4, 4, 4, 5]);
 }
 
 #[test]

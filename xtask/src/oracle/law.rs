@@ -78,7 +78,8 @@ impl Plan {
     fn covers_everything(&self, effect: &Effect) -> bool {
         let detail = effect.detail.as_deref().unwrap_or_default();
         match effect.kind.as_str() {
-            "code" => detail == "shell",
+            // A file that the shell itself reads may do anything in it.
+            "code" => detail == "shell" || self.around(effect).any(|it| it.builtin),
             "execute" => effect.path.is_none(),
             "unknown" => match detail.split(' ').next() {
                 // What it does is the program's doing; of a builtin it is the shell's.
@@ -124,20 +125,31 @@ impl Plan {
         if self.is_open() {
             return Vec::new();
         }
-        seen.events.iter().filter(|event| !self.covers(event)).collect()
+        let links: Vec<(&str, &str)> = seen.events.iter().filter_map(link).collect();
+        seen.events.iter().filter(|event| !self.covers(event, &links)).collect()
     }
 
-    fn covers(&self, event: &Event) -> bool {
+    fn covers(&self, event: &Event, links: &[(&str, &str)]) -> bool {
         self.effects.iter().any(|effect| self.answers_for(effect, &event.by))
             || match &event.act {
                 Act::Exec { program, argv, cwd } => {
                     helper(&event.by, program)
                         || self.invocations.iter().any(|invocation| invocation.is(program, argv, cwd))
                 }
-                Act::Write { path } => self.reaches(path, event, &["write"]),
-                Act::Delete { path } => self.reaches(path, event, &["delete", "write"]),
-                Act::Metadata { path } => self.reaches(path, event, &["metadata", "write"]),
+                Act::Write { path, .. } => self.reaches_by(path, links, event, &["write"]),
+                Act::Delete { path } => self.reaches_by(path, links, event, &["delete", "write"]),
+                Act::Metadata { path } => self.reaches_by(path, links, event, &["metadata", "write"]),
             }
+    }
+
+    /// Whether a path is reached under its own name, or under the one that a link of the same script gives it: what such a
+    /// link leads to is predicted where it lies in another scope than the link, and else the link's name stands for it.
+    fn reaches_by(&self, path: &str, links: &[(&str, &str)], event: &Event, kinds: &[&str]) -> bool {
+        self.reaches(path, event, kinds)
+            || links.iter().any(|(name, aim)| {
+                let rest = path.strip_prefix(aim).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+                rest.is_some_and(|rest| self.reaches(&format!("{name}{rest}"), event, kinds))
+            })
     }
 
     /// Whether this effect says that a program does what is not known, and the program is among those that did it.
@@ -196,6 +208,14 @@ impl Effect {
                     || ((self.tree || self.detail.as_deref() == Some("below")) && is_below(path, target))
             }
         }
+    }
+}
+
+/// The name of a symbolic link that was made, and what it leads to.
+fn link(event: &Event) -> Option<(&str, &str)> {
+    match &event.act {
+        Act::Write { path, link: Some(aim) } => Some((path, aim)),
+        _ => None,
     }
 }
 

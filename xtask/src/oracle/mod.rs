@@ -22,8 +22,9 @@ use crate::Failure;
 use crate::batch;
 use campaign::{Campaign, Candidate};
 use options::{Options, Shell};
+use protocol::Answer;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) use law::Plan;
@@ -35,9 +36,12 @@ const UNAVAILABLE: u8 = 69;
 /// How many commands are predicted and run at a time.
 const CHUNK: usize = 2000;
 
+/// What generated commands are changed from, if no other commands are given.
+const BASES: [&str; 2] = ["corpus/dev-sample.jsonl", "corpus/oracle/constructs.jsonl"];
+
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure> {
     let options = Options::parse(arguments)?;
-    if let Err(error) = worker::Room::open() {
+    if let Err(error) = worker::Room::open(None) {
         eprintln!("xtask: commands cannot be observed here: {error}");
         return Ok(ExitCode::from(UNAVAILABLE));
     }
@@ -50,34 +54,41 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
         return show::command(&binary, &candidate, options.json);
     }
     let mut campaign = Campaign::new(binary, &options)?;
-    let known: Vec<Candidate> = corpora(&options)?;
-    for chunk in known.chunks(CHUNK) {
-        campaign.run(chunk)?;
-    }
-    let corpus: Vec<&str> = known.iter().map(|candidate| candidate.command.as_str()).collect();
-    let mut next = options.from;
-    while next < options.generate {
-        let end = options.generate.min(next + CHUNK);
-        let candidates: Vec<Candidate> = (next..end)
-            .map(|number| {
-                let command = generate::command(options.seed, number, &corpus);
-                Candidate::new(format!("{}:{number}", options.seed), in_shell(options.shell, &command), None)
-            })
-            .collect();
-        campaign.run(&candidates)?;
-        next = end;
-        eprintln!(
-            "{next} of {} generated; to go on from here: --seed {} --from {next}",
-            options.generate, options.seed
-        );
-    }
+    let known = corpora(&options.corpus)?;
+    let known: Vec<Candidate> = known
+        .into_iter()
+        .map(|candidate| {
+            let command = in_shell(options.shell, &candidate.command);
+            Candidate { command, ..candidate }
+        })
+        .collect();
+    campaign.run(known.chunks(CHUNK).map(<[Candidate]>::to_vec), |_, _| {})?;
+    let bases = if known.is_empty() { corpora(&BASES.map(|file| root.join(file)))? } else { known };
+    let corpus: Vec<&str> = bases.iter().map(|candidate| candidate.command.as_str()).collect();
+    let Options { seed, generate: last, from, shell, .. } = options;
+    let dialect = if shell == Shell::Bash { generate::Dialect::Bash } else { generate::Dialect::Posix };
+    let chunks = (from..last).step_by(CHUNK).map(|first| {
+        let generated = |number| {
+            let generate::Generated { command, pair } = generate::command(seed, number, &corpus, dialect);
+            let id = format!("{seed}:{number}");
+            // A second run of the same command says less than a run of another one.
+            let answer = if number % 3 == 0 { Answer::Failure } else { Answer::Word };
+            Candidate { pair, answer: Some(answer), ..Candidate::new(id, in_shell(shell, &command), None) }
+        };
+        (first..last.min(first + CHUNK)).map(generated).collect()
+    });
+    let mut next = from;
+    campaign.run(chunks, |commands, so_far| {
+        next += commands;
+        eprintln!("{next} of {last} generated, {so_far}; to go on from here: --seed {seed} --from {next}");
+    })?;
     campaign.report(options.json)
 }
 
 /// The commands of the files, without those that are labelled as dangerous: they are analysed and never run.
-fn corpora(options: &Options) -> Result<Vec<Candidate>, Failure> {
+fn corpora(files: &[PathBuf]) -> Result<Vec<Candidate>, Failure> {
     let mut candidates = Vec::new();
-    for path in &options.corpus {
+    for path in files {
         for (number, line) in (1..).zip(fs::read_to_string(path)?.lines()) {
             let row: serde_json::Value = serde_json::from_str(line)
                 .map_err(|error| format!("{}:{number}: {error}", path.display()))?;
@@ -90,7 +101,7 @@ fn corpora(options: &Options) -> Result<Vec<Candidate>, Failure> {
                 text("command").ok_or_else(|| format!("{}:{number}: no command", path.display()))?;
             let id = text("id").map_or_else(|| number.to_string(), str::to_owned);
             let cwd = text("cwd").filter(|cwd| room::WRITABLE.contains(cwd));
-            candidates.push(Candidate::new(id, in_shell(options.shell, command), cwd));
+            candidates.push(Candidate::new(id, command.to_owned(), cwd));
         }
     }
     Ok(candidates)

@@ -51,6 +51,9 @@ pub(crate) enum Act {
     Write {
         /// Which.
         path: String,
+        /// What it leads to, if it is a symbolic link.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        link: Option<String>,
     },
     /// A directory entry is removed or renamed to something else.
     Delete {
@@ -69,9 +72,18 @@ pub(crate) enum Act {
 pub(crate) struct Seen {
     /// In the order in which it happened, without repetitions.
     pub(crate) events: Vec<Event>,
-    /// Why it was ended early: `time`, `processes` or `events`. What was seen before is true nevertheless.
+    /// Why it was ended early: `time`, `processes`, `events` or `repetition`. What was seen before is true nevertheless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<String>,
+}
+
+/// What a worker says of a job.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reply {
+    /// What was seen.
+    pub(crate) seen: Seen,
+    /// A program that is not there was stood for. If none was, the other answer would have made no difference.
+    pub(crate) answered: bool,
 }
 
 /// Says that a worker is ready, or why it will never be.

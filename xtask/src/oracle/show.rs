@@ -10,8 +10,8 @@ use std::process::ExitCode;
 
 pub(super) fn command(binary: &Path, candidate: &Candidate, json: bool) -> Result<ExitCode, Failure> {
     let plan = predict(binary, std::slice::from_ref(candidate))?.pop().flatten();
-    let plan = plan.ok_or("the command could not be judged")?;
-    let observed = observe(&mut Room::open()?, candidate)?;
+    let plan = plan.ok_or("the command could not be judged")?.plan;
+    let observed = observe(&mut Room::open(None)?, candidate)?;
     let mut clean = true;
     if !json {
         println!("predicted{}", if plan.is_open() { ", with something that may do anything" } else { "" });
@@ -58,7 +58,8 @@ fn described(event: &Event) -> String {
             let file = if named { String::new() } else { format!(" ({program})") };
             format!("exec {}{file}  in {cwd}", words.join(" "))
         }
-        Act::Write { path } => format!("write {path}"),
+        Act::Write { path, link: None } => format!("write {path}"),
+        Act::Write { path, link: Some(aim) } => format!("write {path} -> {aim}"),
         Act::Delete { path } => format!("delete {path}"),
         Act::Metadata { path } => format!("metadata {path}"),
     };

@@ -1,7 +1,7 @@
 //! Follows every process of a command and notes what it asks the kernel for.
 
 use super::calls::{self, Meaning, Place};
-use super::protocol::{Act, Answer, Event, Seen};
+use super::protocol::{Act, Answer, Event, Reply, Seen};
 use super::{memory, room};
 use crate::Failure;
 use nix::errno::Errno;
@@ -24,10 +24,14 @@ const TIME: Duration = Duration::from_millis(2000);
 /// How long what it left running may go on after the shell ended.
 const AFTERWARDS: Duration = Duration::from_millis(300);
 /// How often the watch looks, and after how many looks at which nothing had happened it asks what the processes wait for.
-const LOOK: Duration = Duration::from_millis(20);
-const QUIET: u32 = 8;
+const LOOK: Duration = Duration::from_millis(10);
+const QUIET: u32 = 3;
+/// How long its processes may compute without asking the kernel for anything that is looked at.
+const COMPUTING: Duration = Duration::from_millis(150);
 /// How many processes it may start.
-const PROCESSES: usize = 400;
+const PROCESSES: usize = 200;
+/// After how many stops at which nothing new was seen it is taken to repeat itself.
+const REPETITIONS: usize = 1000;
 /// How many different events are noted.
 const EVENTS: usize = 4000;
 
@@ -69,18 +73,40 @@ struct Watch {
     busy: bool,
     /// At how many looks in a row nothing had happened.
     quiet: u32,
+    /// How long its processes had computed when something had happened last.
+    computed: Duration,
 }
 
 impl Watch {
-    /// Whether nothing will happen any more: every process waits for another one, or for input that never comes.
+    /// Whether nothing will happen any more: every process waits for another one, or for input that never comes, or they
+    /// compute without an end.
     fn is_stuck(&mut self) -> bool {
-        self.quiet = if std::mem::take(&mut self.busy) { 0 } else { self.quiet + 1 };
-        if self.quiet < QUIET || self.processes.is_empty() {
+        if self.processes.is_empty() {
             return false;
         }
-        self.quiet = 0;
-        self.processes.iter().all(|process| waits(*process))
+        if std::mem::take(&mut self.busy) {
+            self.quiet = 0;
+            return false;
+        }
+        let computed = self.processes.iter().map(|process| computed(*process)).sum::<Duration>();
+        if self.quiet == 0 {
+            self.computed = computed;
+        }
+        self.quiet += 1;
+        if computed > self.computed + COMPUTING {
+            return true;
+        }
+        self.quiet >= QUIET
+            && computed == self.computed
+            && self.processes.iter().all(|process| waits(*process))
     }
+}
+
+/// How long a process has been on a processor.
+fn computed(process: i32) -> Duration {
+    let text = fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap_or_default();
+    let nanoseconds = text.split(' ').next().and_then(|first| first.parse().ok());
+    Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
 /// Whether a process is asleep (proc(5): the field behind the name, which is in brackets).
@@ -101,6 +127,10 @@ pub(super) struct Tracer {
     answer: Answer,
     shell: Option<i32>,
     started: usize,
+    /// How many stops there were since something new was seen.
+    fruitless: usize,
+    /// A program that is not there was stood for.
+    answered: bool,
     seen: Seen,
     known: HashSet<Event>,
 }
@@ -136,16 +166,20 @@ impl Tracer {
             answer: Answer::Word,
             shell: None,
             started: 0,
+            fruitless: 0,
+            answered: false,
             seen: Seen::default(),
             known: HashSet::new(),
         })
     }
 
     /// Follows the command that the starter is about to start, until nothing of it is left.
-    pub(super) fn follow(&mut self, answer: Answer) -> Result<Seen, Failure> {
+    pub(super) fn follow(&mut self, answer: Answer) -> Result<Reply, Failure> {
         self.answer = answer;
         self.shell = None;
         self.started = 0;
+        self.fruitless = 0;
+        self.answered = false;
         self.known.clear();
         self.processes.clear();
         self.watched(|watch| {
@@ -156,6 +190,10 @@ impl Tracer {
                 Err(Errno::EINTR) => continue,
                 status => status?,
             };
+            self.fruitless += 1;
+            if self.fruitless == REPETITIONS {
+                self.stop("repetition");
+            }
             match self.step(status) {
                 // It was killed in between.
                 Ok(()) | Err(Errno::ESRCH) => {}
@@ -173,7 +211,7 @@ impl Tracer {
         if expired && seen.limit.is_none() {
             seen.limit = Some("time".to_owned());
         }
-        Ok(seen)
+        Ok(Reply { seen, answered: self.answered })
     }
 
     fn starter_lives(&self) -> bool {
@@ -224,6 +262,7 @@ impl Tracer {
 
     fn child(&mut self, parent: Pid, child: i32) -> nix::Result<()> {
         let orphan = self.processes.remove(&child).is_some();
+        self.goes_on(parent);
         let (by, step) = if parent == self.starter {
             self.shell = Some(child);
             (Rc::default(), Step::Shell)
@@ -282,7 +321,18 @@ impl Tracer {
         look(&self.watch);
     }
 
+    /// A file that the kernel did not execute, for it is not a program, is read by the shell that tried to.
+    fn goes_on(&mut self, process: Pid) {
+        if let Some(process) = self.processes.get_mut(&process.as_raw())
+            && let Step::Becomes(name) = &mut process.step
+        {
+            Rc::make_mut(&mut process.by).push(std::mem::take(name));
+            process.step = Step::Running;
+        }
+    }
+
     fn call(&mut self, process: Pid) -> nix::Result<()> {
+        self.goes_on(process);
         let registers = ptrace::getregs(process)?;
         if process != self.starter
             && let Some((call, meaning)) = calls::meaning(registers.orig_rax)
@@ -322,14 +372,22 @@ impl Tracer {
                 let flags = argument(flags);
                 let flags = if call == libc::SYS_openat2 { memory::number(process, flags)? } else { flags };
                 if calls::writes(flags) {
-                    self.note(process, Act::Write { path: path(place)? });
+                    self.note(process, Act::Write { path: path(place)?, link: None });
                 }
             }
-            Meaning::Write(place) => self.note(process, Act::Write { path: path(place)? }),
+            Meaning::Write(place) => self.note(process, Act::Write { path: path(place)?, link: None }),
+            Meaning::Link(aim, place) => {
+                let path = path(place)?;
+                // It leads on from where it lies.
+                let aim =
+                    PathBuf::from(std::ffi::OsString::from_vec(memory::string(process, argument(aim))?));
+                let link = normal(&Path::new(&path).parent()?.join(aim));
+                self.note(process, Act::Write { path, link: Some(text(link.as_os_str().as_bytes())) });
+            }
             Meaning::Delete(place) => self.note(process, Act::Delete { path: path(place)? }),
             Meaning::Rename(from, to) => {
                 self.note(process, Act::Delete { path: path(from)? });
-                self.note(process, Act::Write { path: path(to)? });
+                self.note(process, Act::Write { path: path(to)?, link: None });
             }
             // Without a path the times of an open file are meant, which its opening told of.
             Meaning::Metadata(place) if argument(place.path) != 0 => {
@@ -377,10 +435,14 @@ impl Tracer {
             },
         );
         let written = room::WRITABLE.iter().any(|place| Path::new(&file).starts_with(place));
-        if bare(room::STUBS).is_none() && (written || !there || room::is_real(base)) {
+        if bare(room::STUBS).is_none() && !there {
+            return None;
+        }
+        if bare(room::STUBS).is_none() && (written || room::is_real(base)) {
             self.processes.get_mut(&process.as_raw())?.step = Step::Becomes(text(base));
             return None;
         }
+        self.answered = true;
         let address = registers.rsp.checked_sub(BELOW_STACK)?;
         let mut changed = registers;
         match self.answer {
@@ -416,7 +478,7 @@ impl Tracer {
     }
 
     fn note(&mut self, process: Pid, act: Act) {
-        let (Act::Write { path }
+        let (Act::Write { path, .. }
         | Act::Delete { path }
         | Act::Metadata { path }
         | Act::Exec { program: path, .. }) = &act;
@@ -427,6 +489,7 @@ impl Tracer {
         let event = Event { act, by };
         if self.known.insert(event.clone()) {
             self.seen.events.push(event);
+            self.fruitless = 0;
         }
         if self.known.len() > EVENTS {
             self.stop("events");

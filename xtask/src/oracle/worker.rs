@@ -1,9 +1,10 @@
 //! The three processes of a room: the one that makes it, the first one in it, and the one that starts shells.
 
-use super::protocol::{Greeting, Job};
+use super::protocol::{Greeting, Job, Reply};
 use super::trace::Tracer;
 use super::{calls, room};
 use crate::Failure;
+use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl::{set_no_new_privs, set_pdeathsig};
 use nix::sys::ptrace;
 use nix::sys::resource::{Resource, setrlimit};
@@ -17,6 +18,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
 /// The first arguments by which this program is told to be one of them.
 pub(crate) const MAKER: &str = "oracle-room";
+/// The environment variable that names the room's processor.
+const PROCESSOR: &str = "ORACLE_PROCESSOR";
 const FIRST: &str = "oracle-first";
 const STARTER: &str = "oracle-starter";
 
@@ -44,6 +47,12 @@ pub(crate) fn part(name: &str) -> Option<ExitCode> {
 
 fn make() -> Result<(), Failure> {
     set_pdeathsig(Signal::SIGKILL)?;
+    if let Some(processor) = std::env::var(PROCESSOR).ok().and_then(|text| text.parse().ok()) {
+        let mut set = CpuSet::new();
+        set.set(processor)?;
+        // Where it may not choose, it goes where it is sent.
+        let _ = sched_setaffinity(Pid::from_raw(0), &set);
+    }
     if let Err(error) = room::enter() {
         return greet(Some(error.to_string()));
     }
@@ -77,11 +86,11 @@ fn first() -> Result<(), Failure> {
         fs::create_dir_all(&job.cwd)?;
         jobs.write_all(line.as_bytes())?;
         jobs.write_all(b"\n")?;
-        let seen = tracer.follow(job.answer)?;
-        if seen.events.iter().any(|event| !matches!(event.act, super::protocol::Act::Exec { .. })) {
+        let reply = tracer.follow(job.answer)?;
+        if reply.seen.events.iter().any(|event| !matches!(event.act, super::protocol::Act::Exec { .. })) {
             room::tidy_up()?;
         }
-        answer(&seen)?;
+        answer(&reply)?;
     }
     starter.kill()?;
     Ok(())
@@ -140,11 +149,13 @@ pub(crate) struct Room {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    processor: Option<usize>,
 }
 
 impl Room {
-    /// Makes a room. An error says why there can be none.
-    pub(crate) fn open() -> Result<Room, Failure> {
+    /// Makes a room, all of whose processes stay on one processor if it is given: a stop wakes the tracer, and where both
+    /// are on the same one it does so at half the cost. An error says why there can be none.
+    pub(crate) fn open(processor: Option<usize>) -> Result<Room, Failure> {
         if !Path::new("/proc/self/ns/user").exists() {
             return Err("this kernel has no user namespaces".into());
         }
@@ -154,16 +165,24 @@ impl Room {
             // Then even the room's root is nobody outside.
             command.uid(NOBODY).gid(NOBODY);
         }
+        if let Some(processor) = processor {
+            command.env(PROCESSOR, processor.to_string());
+        }
         let mut child = command.spawn()?;
         let input = child.stdin.take().ok_or("a room takes no input")?;
         let output = BufReader::new(child.stdout.take().ok_or("a room gives no output")?);
-        let mut room = Room { child, input, output };
+        let mut room = Room { child, input, output, processor };
         let greeting: Greeting = room.read()?;
         greeting.error.map_or(Ok(room), |error| Err(error.into()))
     }
 
+    /// Another one in the same place.
+    pub(crate) fn again(&self) -> Result<Room, Failure> {
+        Room::open(self.processor)
+    }
+
     /// Runs a command.
-    pub(crate) fn run(&mut self, job: &Job) -> Result<super::protocol::Seen, Failure> {
+    pub(crate) fn run(&mut self, job: &Job) -> Result<Reply, Failure> {
         serde_json::to_writer(&mut self.input, job)?;
         self.input.write_all(b"\n")?;
         self.input.flush()?;

@@ -27,6 +27,8 @@ mod variables;
 #[allow(dead_code)]
 mod words;
 
+pub use evaluate::printed;
+
 use crate::effect::{EffectKind, Unknown};
 use crate::session::{Call, Session};
 use crate::value::{Origins, Stream};

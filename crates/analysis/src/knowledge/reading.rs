@@ -23,8 +23,11 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             flow.origins = flow.origins | text.origins.without(Origins::TERMINAL);
             if *role == Role::Move && !scan.narrow {
                 // Whatever it is, file or directory, it is lost there.
-                let lost = scan.operands.last().and_then(Field::known) == Some(b"/dev/null");
-                run.deletes(field, lost);
+                if scan.operands.last().and_then(Field::known) == Some(b"/dev/null") {
+                    run.deletes(field, true);
+                } else {
+                    run.takes_away(field);
+                }
             }
         }
         Role::Name if field.known().is_none_or(|name| name.contains(&b'/')) => {

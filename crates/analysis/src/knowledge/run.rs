@@ -118,6 +118,13 @@ impl<'a> Run<'_, 'a> {
         self.emit(EffectKind::Delete { target }, file.span, certainty(file));
     }
 
+    /// A file, or a directory with all that is in it, is taken from its place. That is a loss where the machine or its user
+    /// live in it; elsewhere it lies at another place then.
+    pub(crate) fn takes_away(&mut self, file: &Field<'a>) {
+        let held = self.target(&file.value, true).covers;
+        self.deletes(file, held.root || held.home || held.system);
+    }
+
     /// A program that is not described is started.
     pub(crate) fn executes(&mut self, file: &Field<'a>) {
         let target = self.target(&file.value, false);

@@ -17,6 +17,11 @@ impl<'a> Ways<'a> {
     pub(super) const fn from(mark: Mark<'a>) -> Self {
         Self { mark, gone: None }
     }
+
+    /// Where they begin.
+    pub(super) const fn mark(&self) -> Mark<'a> {
+        self.mark
+    }
 }
 
 impl<'a> Interpreter<'a, '_> {

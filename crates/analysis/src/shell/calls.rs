@@ -56,6 +56,8 @@ impl<'a> Interpreter<'a, '_> {
                     first.value = value;
                 }
                 self.start_program(self.arena.alloc_slice_copy(&argv), command.span);
+                // A directory is not taken, and then the name means what it did.
+                self.doubtful(|shell| shell.builtin_or_program(name, command));
             }
             Content::Command(None) => {
                 self.doubtful(|shell| shell.start_program(command.argv, command.span));

@@ -12,7 +12,6 @@
 mod tables;
 
 use super::Interpreter;
-use super::state::Space;
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
 use crate::session::Reentry;
 use crate::value::{Origins, Piece, Stream, Value};
@@ -193,7 +192,7 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         if project {
-            if self.state.touched(Space::File).next().is_some() {
+            if self.state.has_files() {
                 // The script may have put a program there.
                 return false;
             }

@@ -56,6 +56,14 @@ impl<'a> Flow<'a> {
         }
     }
 
+    /// What of it makes later commands do something else.
+    pub(super) fn without_status(&self) -> Self {
+        let mut flow =
+            Self { last_argument: None, ended: false, quietly: false, may_have_ended: false, ..*self };
+        flow.places.forget_status();
+        flow
+    }
+
     /// What a descriptor is connected to.
     pub(super) fn port(&self, descriptor: u32) -> Port {
         match self.standard.get(descriptor as usize) {

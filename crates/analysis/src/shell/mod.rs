@@ -149,8 +149,10 @@ pub(crate) struct Interpreter<'a, 'w> {
     text: &'a [u8],
     spans: Spans,
     dialect: Dialect,
-    /// The line of the top-level item being run.
+    /// The line being run, of whichever text is read line by line.
     line: u32,
+    /// How many lines have been run.
+    lines: u32,
     /// At the top level of a text, where lines are read one by one.
     reading: bool,
     /// How many conditions stand around what is being run.
@@ -217,6 +219,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             spans: Spans::Shifted(0),
             dialect: request.dialect,
             line: 0,
+            lines: 0,
             reading: false,
             doubt: 0,
             conditional: 0,

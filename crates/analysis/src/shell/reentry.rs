@@ -138,9 +138,8 @@ impl<'a> Interpreter<'a, '_> {
             hidden.extend(self.state.touched(space).map(|(name, _)| (space, name, Content::Initial)));
         }
         if elsewhere {
-            hidden.extend(
-                self.state.touched(Space::File).map(|(name, _)| (Space::File, name, Content::Initial)),
-            );
+            self.budget.spend(self.state.size_with_files());
+            hidden.extend(self.state.files().map(|(name, _)| (Space::File, name, Content::Initial)));
         }
         for (space, name, content) in hidden {
             let content = if space == Space::Variable && name == b"IFS" { Content::Initial } else { content };

@@ -14,12 +14,15 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs a script.
     pub(super) fn script(&mut self, script: &Script<'a>) {
         let reading = std::mem::replace(&mut self.reading, false);
+        let mut line = None;
         for item in script.items {
             if !self.budget.spend(1) {
                 break;
             }
-            if reading {
-                self.line = item.line;
+            if reading && line.replace(item.line) != Some(item.line) {
+                // Counted through all texts: a line of evaluated text is no line of the script.
+                self.lines = self.lines.saturating_add(1);
+                self.line = self.lines;
             }
             self.item(item);
         }
@@ -100,19 +103,19 @@ impl<'a> Interpreter<'a, '_> {
         }
         if command.redirects.iter().any(may_fail) {
             // Then it is not run: neither is the directory changed, nor a variable assigned, nor the shell left.
-            let (mark, clock, before) = (self.state.mark(), self.state.clock(), self.state.flow);
+            let (mark, before) = (self.state.mark(), self.state.flow);
+            // What it writes to a descriptor that was open before may not come either.
+            self.conditional += 1;
             self.redirected(command);
+            self.conditional -= 1;
             let after = self.state.flow;
             let kept = before.places == after.places
                 && (before.ended, before.may_have_ended) == (after.ended, after.may_have_ended)
                 && before.arguments == after.arguments
                 && before.options == after.options;
             // A file that was not written is not there to be read either.
-            let only_files = self.state.changes(&mark) == 0 || {
-                self.budget.spend(self.state.size());
-                self.state.changed_since(clock).all(|(space, ..)| space == Space::File)
-            };
-            if !(kept && only_files) {
+            self.budget.spend(self.state.changes(&mark));
+            if !(kept && self.state.changed_only(Space::File, &mark)) {
                 let ran = self.state.branch(&mark);
                 self.budget.spend(ran.size());
                 self.state.rewind(&mark);

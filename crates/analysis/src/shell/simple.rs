@@ -1,11 +1,12 @@
 //! Simple commands: expansion, redirections, assignments, and what the command word names.
 
 use super::Interpreter;
+use super::branches::Ways;
 use super::flow::Opt;
-use super::state::{Flags, Slot, Space};
+use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
-use crate::value::{Field, Value};
-use shward_syntax::{Assignment, Command, Dialect, PartKind, SimpleCommand, Word, WordPart};
+use crate::value::{Field, Origins, Value};
+use shward_syntax::{Assignment, AssignmentValue, Command, Dialect, PartKind, SimpleCommand, Word, WordPart};
 
 /// A simple command, expanded.
 #[derive(Debug, Clone, Copy)]
@@ -104,11 +105,23 @@ impl<'a> Interpreter<'a, '_> {
         for assignment in assignments {
             let name = assignment.name;
             hidden.push((name, self.state.get(Space::Variable, name)));
-            self.assignment(assignment);
+            if self.dialect == Dialect::Bash && is_of_array(assignment) {
+                // bash takes `a=(…)` for text here, and does not even expand `a[…]=…`.
+                let mut ways = Ways::from(self.state.mark());
+                self.doubtful(|shell| shell.assignment(assignment));
+                self.add_way(&mut ways);
+                self.state.rewind(&ways.mark());
+                self.join_ways(ways);
+                let flags = self.state.get(Space::Variable, name).flags;
+                let content = Content::Unknown(Origins::UNKNOWN);
+                self.state.set(Space::Variable, name, Slot { content, flags });
+            } else {
+                self.assignment(assignment);
+            }
             let slot = self.state.get(Space::Variable, name);
             self.state.set(Space::Variable, name, Slot { flags: slot.flags.with(Flags::EXPORTED), ..slot });
             let value = match slot.content {
-                super::state::Content::Scalar(value) => value,
+                Content::Scalar(value) => value,
                 _ => Value::unknown(slot.origins()),
             };
             let span = self.span(assignment.span);
@@ -144,6 +157,11 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
     }
+}
+
+/// Whether an assignment is one to an array or to an element of one.
+const fn is_of_array(assignment: &Assignment<'_>) -> bool {
+    assignment.subscript.is_some() || matches!(assignment.value, AssignmentValue::Array(_))
 }
 
 /// Whether text begins like `name=` or `name[`.

@@ -19,10 +19,10 @@ pub(super) enum Space {
     Function,
     /// Aliases.
     Alias,
-    /// Files that the script has written, by absolute path. Not part of a shell's own state: what a subshell writes stays.
-    File,
     /// Command names that `hash -p` or `enable -n` have changed.
     Command,
+    /// Files that the script has written, by absolute path. Not part of a shell's own state: what a subshell writes stays.
+    File,
 }
 
 /// A slot, as an index that is cheap to copy.
@@ -53,7 +53,7 @@ pub(super) enum Content<'a> {
     Unknown(Origins),
     /// The functions that the name may stand for.
     Functions(&'a [Body<'a>]),
-    /// An alias, and the top-level line that defined it.
+    /// An alias, and the line that defined it, as they are counted through all texts.
     Alias {
         /** Its text; `None` if not known. */
         text: Option<&'a [u8]>,
@@ -242,6 +242,8 @@ pub(super) struct State<'a> {
     arena: &'a Bump,
     names: BTreeMap<(Space, &'a [u8]), Id>,
     slots: Vec<Named<'a>>,
+    /// The slots of each space but that of files, of which there may be any number.
+    own: [Vec<Id>; Space::File as usize],
     /// Counts changes; never taken back.
     clock: u32,
     trail: Vec<(Id, Slot<'a>)>,
@@ -252,7 +254,8 @@ pub(super) struct State<'a> {
 impl<'a> State<'a> {
     /// The state of a shell that has just started.
     pub(super) const fn new(arena: &'a Bump, flow: Flow<'a>) -> Self {
-        Self { arena, names: BTreeMap::new(), slots: Vec::new(), clock: 0, trail: Vec::new(), flow }
+        let own = [const { Vec::new() }; Space::File as usize];
+        Self { arena, names: BTreeMap::new(), slots: Vec::new(), own, clock: 0, trail: Vec::new(), flow }
     }
 
     /// The slot of a name, if it was ever touched.
@@ -282,6 +285,9 @@ impl<'a> State<'a> {
                 let id = Id(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
                 self.names.insert((space, name), id);
                 self.slots.push(Named { space, name, slot: Slot::INITIAL, changed: 0 });
+                if let Some(own) = self.own.get_mut(space as usize) {
+                    own.push(id);
+                }
                 id
             }
         };
@@ -299,15 +305,28 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Every name of a space that was ever touched, with what is known of it.
+    /// Every name of a space, files excepted, that was ever touched, with what is known of it.
     pub(super) fn touched(&self, space: Space) -> impl Iterator<Item = (&'a [u8], Slot<'a>)> + '_ {
-        self.slots.iter().filter(move |named| named.space == space).map(|named| (named.name, named.slot))
+        let own = self.own.get(space as usize).map_or(&[][..], Vec::as_slice);
+        own.iter().filter_map(|id| self.slots.get(id.0 as usize)).map(|named| (named.name, named.slot))
     }
 
-    /// Every name that has changed since the clock showed this.
+    /// Every file that was ever written, with what is known of it.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&'a [u8], Slot<'a>)> + '_ {
+        self.slots.iter().filter(|named| named.space == Space::File).map(|named| (named.name, named.slot))
+    }
+
+    /// Whether any file was ever written.
+    pub(super) fn has_files(&self) -> bool {
+        self.size_with_files() > self.size()
+    }
+
+    /// Every name, files excepted, that has changed since the clock showed this.
     pub(super) fn changed_since(&self, clock: u32) -> impl Iterator<Item = (Space, &'a [u8], Slot<'a>)> + '_ {
-        self.slots
+        self.own
             .iter()
+            .flatten()
+            .filter_map(|id| self.slots.get(id.0 as usize))
             .filter(move |named| named.changed > clock)
             .map(|named| (named.space, named.name, named.slot))
     }
@@ -317,8 +336,13 @@ impl<'a> State<'a> {
         self.clock
     }
 
-    /// How many names were ever touched; what a walk over all of them costs.
-    pub(super) const fn size(&self) -> usize {
+    /// How many names, files excepted, were ever touched; what a walk over all of them costs.
+    pub(super) fn size(&self) -> usize {
+        self.own.iter().map(Vec::len).sum()
+    }
+
+    /// How many names were ever touched; what a walk over all files costs.
+    pub(super) const fn size_with_files(&self) -> usize {
         self.slots.len()
     }
 
@@ -330,6 +354,12 @@ impl<'a> State<'a> {
     /// How much has changed since the mark; what leaving or joining costs.
     pub(super) fn changes(&self, mark: &Mark<'a>) -> usize {
         self.trail.len().saturating_sub(mark.trail)
+    }
+
+    /// Whether nothing but names of this space has changed since the mark.
+    pub(super) fn changed_only(&self, space: Space, mark: &Mark<'a>) -> bool {
+        let changes = self.trail.get(mark.trail..).unwrap_or_default();
+        changes.iter().all(|(id, _)| self.slots.get(id.0 as usize).is_some_and(|named| named.space == space))
     }
 
     /// What the state is now, relative to the mark.

@@ -68,12 +68,18 @@ impl<'a> Interpreter<'a, '_> {
             ..now
         };
         let before = self.state.mark();
-        let run = |shell: &mut Self| shell.run_here(trap.text, None, trap.span);
+        let run = |shell: &mut Self| {
+            shell.frames.push(Frame::shell(before));
+            shell.run_here(trap.text, None, trap.span);
+            shell.frames.pop();
+        };
         if trap.at_exit {
             run(self);
         } else {
             self.doubtful(run);
-            if self.state.changes(&before) > 0 || self.state.flow.places != before.flow().places {
+            if self.state.changes(&before) > 0
+                || self.state.flow.without_status() != before.flow().without_status()
+            {
                 self.unknown(Unknown::Construct("a trap that changes the state of the shell"), trap.span);
             }
         }

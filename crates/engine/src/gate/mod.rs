@@ -45,8 +45,9 @@ pub(crate) struct Gated<'f> {
 pub(crate) struct Programs<'f> {
     run: Gated<'f>,
     world: &'f Machine,
-    /// The command's own program; `None` for a script, whose interpreter is what is executed.
-    own: Option<Pinned>,
+    /// What is executed first, if that stands for the whole command: its own program, or `None` for a script, whose interpreter is
+    /// what is executed.
+    own: Option<Option<Pinned>>,
     /// What the verdict covers.
     predicted: Vec<Predicted>,
     seen: Mutex<Seen>,
@@ -87,7 +88,7 @@ impl<'f> Programs<'f> {
     pub(crate) fn new(
         run: Gated<'f>,
         world: &'f Machine,
-        own: Option<Pinned>,
+        own: Option<Option<Pinned>>,
         predicted: Vec<Predicted>,
     ) -> Self {
         Self { run, world, own, predicted, seen: Mutex::new(Seen::new(run.options.gate)) }
@@ -103,8 +104,8 @@ impl<'f> Programs<'f> {
     }
 
     fn find(&self, exec: &Exec, first: bool) -> Found {
-        if first {
-            return match &self.own {
+        if let Some(own) = self.own.as_ref().filter(|_| first) {
+            return match own {
                 Some(own) if !own.is(exec, &self.run.request.workspace) => Found::deny(
                     "gate-replaced",
                     "The program was replaced after it was checked. Run the command again.",

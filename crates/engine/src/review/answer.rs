@@ -144,6 +144,13 @@ impl Found {
         });
     }
 
+    /// The policy demands a gatekeeper, and there is none.
+    pub(super) fn no_gatekeeper(&mut self) {
+        let message = "Configuration Error: No gatekeeper configured for high-risk command. A person has to name one in the \
+                       policy (`[gatekeeper]`) or with `--gatekeeper`.";
+        self.decide(Decision::Deny, finding("gatekeeper-denied", Decision::Deny, message.to_owned(), None));
+    }
+
     /// Nobody answered where somebody could have.
     pub(super) fn unanswered(&mut self, why: &Unanswered) {
         let message = format!("Nobody answered: {why}.");

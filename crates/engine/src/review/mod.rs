@@ -20,7 +20,7 @@ use serde_json::Value;
 use shward_analysis::Plan;
 use shward_audit::Digest;
 use shward_policy::settings::RatePer;
-use shward_policy::{Decision, Grant, Policy};
+use shward_policy::{Decision, Grant, Policy, Settings};
 use shward_review::{
     Answer, Answered, Approver, Asks, Case, CaseFinding, Chat, Entered, Gatekeeper, GatekeeperError, Input,
     Key, Limit, Limiter, NewAsk, Per, Permission, Program, Question, Rate, Reply, StateDir, Unanswered,
@@ -229,6 +229,12 @@ impl Firewall {
     ) -> bool {
         let reviewers = self.reviewers();
         let tier = found.checked.tier;
+        let required =
+            |settings: &Settings| settings.gatekeeper_required.as_ref().is_some_and(|set| set.value);
+        if reviewers.gatekeeper.is_none() && self.policy().all_settings().any(required) {
+            found.no_gatekeeper();
+            return false;
+        }
         if let Some(asks) = &reviewers.asks {
             match asks.redeem(&digest) {
                 Ok(Some(answered)) => {

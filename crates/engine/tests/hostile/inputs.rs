@@ -8,12 +8,111 @@ fn nested(open: &str, inner: &str, close: &str, size: usize) -> String {
     format!("{}{inner}{}", open.repeat(times), close.repeat(times))
 }
 
+/// As many units as fit, each with its number.
+fn numbered(size: usize, unit: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    let mut number = 0;
+    while text.len() < size {
+        text.push_str(&unit(number));
+        number += 1;
+    }
+    text
+}
+
+/// Backquotes in backquotes, which need twice as many backslashes on each level.
+fn backquotes(size: usize) -> String {
+    let mut text = "a".to_owned();
+    while 2 * text.len() < size {
+        text = format!("`echo {}`", text.replace('\\', "\\\\").replace('`', "\\`"));
+    }
+    text
+}
+
 fn flood(unit: &str, size: usize) -> String {
     unit.repeat(size / unit.len().max(1))
 }
 
 /// All families.
 pub(crate) const FAMILIES: &[Family] = &[
+    ("many files", |n| numbered(n, |i| format!("echo a > f{i}; "))),
+    ("many files, appended and read", |n| numbered(n, |i| format!("echo a >> f{i}; cat f{}; ", i / 2))),
+    ("many files, one command", |n| format!("rm{}", numbered(n, |i| format!(" f{i}")))),
+    ("many directories", |n| numbered(n, |i| format!("cd d{i}; touch a; "))),
+    ("many shells", |n| numbered(n, |i| format!("v{i}=1; sh -c 'echo a > f{i}'; "))),
+    ("many evals", |n| numbered(n, |i| format!("eval 'v{i}=1'; "))),
+    ("many calls", |n| numbered(n, |i| format!("f{i}() {{ v{i}=1; }}; f{i}; "))),
+    ("many variables in commands", |n| numbered(n, |i| format!("v{i}=1; echo $v{} > /dev/null; ", i / 2))),
+    ("many branches", |n| numbered(n, |i| format!("if a; then v{i}=1; else v{i}=2; fi; "))),
+    ("many subshells", |n| numbered(n, |i| format!("( v{i}=1; echo a > f{i} ); "))),
+    ("many loops", |n| numbered(n, |i| format!("for v{i} in a b c; do echo $v{i}; done; "))),
+    ("many traps", |n| numbered(n, |i| format!("( v{i}=1; trap 'ls' EXIT ); "))),
+    ("many links", |n| numbered(n, |i| format!("ln -s a{i} b{i}; "))),
+    ("many aliases", |n| {
+        format!("shopt -s expand_aliases\n{}", numbered(n, |i| format!("alias a{i}='ls '\na{i} x\n")))
+    }),
+    ("many descriptors", |n| numbered(n, |i| format!("exec {}>f; ", 10 + i % 200))),
+    ("functions that double", |n| {
+        format!("f0() {{ ls; }}; {} f9", numbered(n, |i| { format!("f{}() {{ f{i}; f{i}; }}; ", i + 1) }))
+    }),
+    ("aliases that double", |n| {
+        format!(
+            "shopt -s expand_aliases\n{}a1",
+            numbered(n, |i| format!("alias a{i}='a{0} ; a{0} '\n", i + 1))
+        )
+    }),
+    ("text that doubles in evals", |n| format!("x='eval \"$x;$x\"'; {}", flood("eval \"$x\"; ", n))),
+    ("loops in loops", |n| nested("for i in 1 2 3 4; do ", "ls", "; done", n)),
+    ("nested backquotes", backquotes),
+    ("bracket arithmetic", |n| format!("echo {}", nested("$[", "1", "]", n))),
+    ("arithmetic in arithmetic", |n| format!("echo {}", nested("$((1+", "1", "))", n))),
+    ("names in arithmetic", |n| format!("{}echo $((v0))", numbered(n, |i| format!("v{i}=v{}; ", i + 1)))),
+    ("powers", |n| format!("echo $((2{}))", flood("**9", n))),
+    ("subscripts", |n| format!("echo ${{a{}}}", nested("[a", "[1]", "]", n))),
+    ("extended patterns", |n| format!("shopt -s extglob\necho {}", nested("@(a|", "b", ")", n))),
+    ("extended patterns, candidates", |n| {
+        format!("shopt -s extglob\nx={}; echo ${{x//+(a|aa)+(a|aa)b/}}", flood("a", n))
+    }),
+    ("case candidates", |n| format!("case {} in {}b) ls;; esac", flood("a", n), "*a".repeat(20))),
+    ("test candidates", |n| format!("[[ {} == {}b ]]", flood("a", n), "*a".repeat(20))),
+    ("suffix candidates", |n| format!("x={}; echo ${{x%%*a*a*a*b}}", flood("a", n))),
+    ("case of characters", |n| format!("x={}; echo ${{x^^[a-z]}}", flood("a", n))),
+    ("conditions joined", |n| format!("[[ a{} ]]", flood(" && a", n))),
+    ("regular expression", |n| format!("[[ a =~ {} ]]", nested("(a", "b", ")*", n))),
+    ("coprocesses", |n| nested("coproc { ", "a", "; }", n)),
+    ("selections", |n| nested("select a in b; do ", "c", "; done", n)),
+    ("current-shell substitutions", |n| nested("${ ", "a", "; }", n)),
+    ("redirected groups", |n| nested("{ ", "a;", " } > a;", n)),
+    ("here-documents in substitutions", |n| nested("$(cat <<E\n", "a", "\nE\n)", n)),
+    ("here-documents in backquotes", |n| flood("`cat <<E\nE\n`\n", n)),
+    ("stripped here-document", |n| format!("cat <<-E\n{}\tE\n", flood("\t\\\n", n))),
+    ("unterminated arithmetic", |n| flood("$((", n)),
+    ("unterminated brackets", |n| flood("$[a[", n)),
+    ("unterminated tests", |n| flood("[[ ( ", n)),
+    ("unterminated groups", |n| flood("{ ", n)),
+    ("unterminated ifs", |n| flood("if ", n)),
+    ("unterminated cases", |n| flood("case a in a) ", n)),
+    ("unterminated arrays", |n| flood("a=(", n)),
+    ("unterminated patterns", |n| format!("shopt -s extglob\n{}", flood("@(", n))),
+    ("unterminated process substitutions", |n| flood("<(", n)),
+    ("unterminated ANSI quotes", |n| flood("$'\\'", n)),
+    ("ANSI quotes", |n| format!("echo $'{}'", flood("\\x41\\u00e9", n))),
+    ("tildes", |n| format!("echo x={}", flood("~:", n))),
+    ("tildes after names", |n| flood("a=b:~ ", n)),
+    ("digits of descriptors", |n| format!("ls {}", flood("123456789>a ", n))),
+    ("named descriptors", |n| format!("ls {}", flood("{a}>b ", n))),
+    ("assigned arrays", |n| flood("a[1]+=(b) ", n)),
+    ("perl", |n| format!("perl -e '{}'", flood("$x = 1; ", n))),
+    ("perl brackets", |n| format!("perl -e '{}'", flood("(", n))),
+    ("javascript", |n| format!("node -e '{}'", flood("x = 1; ", n))),
+    ("SQL", |n| format!("sqlite3 a.db '{}'", flood("select 1; ", n))),
+    ("python calls", |n| format!("python3 -c '{}'", flood("f(x)\n", n))),
+    ("python functions", |n| {
+        format!("python3 -c '{}'", numbered(n, |i| format!("def f{i}(): return f{}()\n", i + 1)))
+    }),
+    ("python strings", |n| format!("python3 -c 'x = {}'", flood("\"a\" + ", n) + "\"b\"")),
+    ("xargs of words", |n| format!("echo {} | xargs rm", flood("a ", n))),
+    ("find tests", |n| format!("find . {} -print", nested("\\( ", "-name a", " \\)", n))),
+    ("git options", |n| format!("git{} status", flood(" -c a.b=c", n))),
     ("subshells", |n| nested("( ", "a", " )", n)),
     ("groups", |n| nested("{ ", "a;", " };", n)),
     ("substitutions", |n| nested("$(", "a", ")", n)),

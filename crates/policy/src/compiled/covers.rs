@@ -48,11 +48,6 @@ impl Compiled {
             })
     }
 
-    /// Every row.
-    pub(crate) fn rows(&self) -> &[Row] {
-        &self.rows
-    }
-
     /// Whether a rule decides at least as strictly as another.
     pub(crate) fn is_as_strict(a: &Row, b: &Row) -> bool {
         a.decision.unwrap_or(Decision::Allow) >= b.decision.unwrap_or(Decision::Allow)

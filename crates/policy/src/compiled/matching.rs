@@ -2,11 +2,11 @@
 //!
 //! What is not known counts as matching for a rule that asks or denies, and as not matching for one that allows.
 
-use super::{Compiled, List, Row, base};
+use super::{Compiled, List, Lookup, Row, base};
 use crate::condition::Subject;
 use crate::decision::{Decision, Tier};
 use crate::pattern;
-use crate::spec::ORIGINS;
+use shward_analysis::vocabulary::ORIGINS;
 use shward_analysis::{EffectKind, Field, Origins, Rest, Scope};
 
 /// What all rules need to know of one subject.
@@ -52,13 +52,13 @@ impl<'s> Facts<'s> {
 
 impl Compiled {
     /// The rules that are about a subject.
-    pub(crate) fn about<'c>(&'c self, facts: &'c Facts<'_>) -> impl Iterator<Item = &'c Row> {
-        self.candidates(facts.subject.kinds, facts.program).filter(|row| self.is_about(row, facts))
+    pub(crate) fn about(&self, facts: &Facts<'_>, lookup: &Lookup) -> impl Iterator<Item = Row> {
+        self.candidates(facts.subject, lookup).filter(|row| self.is_about(row, facts))
     }
 
     /// Whether the rule at this place in the order of the files is about a subject.
-    pub(crate) fn is_about_at(&self, at: usize, facts: &Facts<'_>) -> bool {
-        self.rows.get(at).is_some_and(|row| self.is_about(row, facts))
+    pub(crate) fn is_about_at(&self, at: u32, facts: &Facts<'_>) -> bool {
+        self.row(at).is_some_and(|row| self.is_about(&row, facts))
     }
 
     fn is_about(&self, row: &Row, facts: &Facts<'_>) -> bool {

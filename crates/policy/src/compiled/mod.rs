@@ -1,19 +1,22 @@
-//! Rules of policy files as they are matched: one text, flat rows, and an index by program and by kind of effect.
+//! Rules of policy files as they are matched: one image of words and text, read where it lies.
 //!
-//! Everything is offsets into a few vectors, so that a thousand rules are loaded from a cache by copying them.
+//! An image is made once from the rules and is the same bytes in memory and in a cache. Loading it copies nothing and looks
+//! at no rule: a rule is read when a command may be about it. Which those are is found by the names of programs and the
+//! kinds of effects, so that rules which cannot be about a command cost it nothing.
 
-mod cache;
+mod build;
 mod covers;
+mod index;
 mod matching;
 
+pub(crate) use index::Lookup;
 pub(crate) use matching::{Facts, is_of_system};
 
 use crate::condition::Kinds;
 use crate::decision::{Decision, Tier};
-use crate::pattern;
 use crate::settings::{Layer, Origin};
-use crate::spec::RuleSpec;
-use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// A range of bytes in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,58 +59,65 @@ pub(crate) struct Row {
     pub(crate) tier: Option<Tier>,
     min_tier: Option<Tier>,
     contained: Option<bool>,
-    file: Text,
     line: u32,
-    layer: Layer,
 }
 
-/// Rules, ready to be matched.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The tables of an image, in their order. Each begins where the one before ends; the text is the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Tables {
+    /// [`ROW`] words for each rule.
+    rows: Range32,
+    /// Two words for each entry of a list: a [`Text`].
+    texts: Range32,
+    /// For each bucket of names, where its entries end; see [`index`].
+    buckets: Range32,
+    /// [`ENTRY`](index::ENTRY) words for each name of a program that a rule names without a pattern.
+    entries: Range32,
+    /// For each kind of effect, where its rules end in `of_kind`.
+    kind_ends: Range32,
+    /// The other rules, by the kinds that they are about.
+    of_kind: Range32,
+    /// In bytes.
+    text: Range32,
+}
+
+/// A range of words of the image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Range32 {
+    start: u32,
+    end: u32,
+}
+
+impl Range32 {
+    const fn len(self) -> u32 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+/// Words of a rule.
+const ROW: u32 = 16;
+
+/// Words before the first table: the length of each table, and the range of the file's name in the text.
+const HEADER: u32 = 9;
+
+/// The rules of one file, ready to be matched.
+#[derive(Debug, Clone)]
 pub struct Compiled {
-    text: String,
-    texts: Vec<Text>,
-    rows: Vec<Row>,
-    /// Rules that name their programs without a pattern, by the last part of the name, sorted.
-    by_program: Vec<(Text, u32)>,
-    /// All others, by the kinds that they are about: for each kind, the end of its part in `of_kind`.
-    kind_ends: Vec<u32>,
-    of_kind: Vec<u32>,
+    bytes: Vec<u8>,
+    /// Where the image begins in the bytes.
+    start: usize,
+    tables: Tables,
+    layer: Layer,
+    file: Arc<str>,
 }
 
-/// Collects texts; the same text is stored once.
-#[derive(Default)]
-struct Pool {
-    text: String,
-    known: HashMap<String, Text>,
-    texts: Vec<Text>,
-}
-
-impl Pool {
-    fn text(&mut self, text: &str) -> Text {
-        if let Some(known) = self.known.get(text) {
-            return *known;
-        }
-        let start = offset(self.text.len());
-        self.text.push_str(text);
-        let stored = Text { start, end: offset(self.text.len()) };
-        self.known.insert(text.to_owned(), stored);
-        stored
-    }
-
-    fn list(&mut self, texts: &[String]) -> List {
-        let start = offset(self.texts.len());
-        for text in texts {
-            let text = self.text(text);
-            self.texts.push(text);
-        }
-        List { start, end: offset(self.texts.len()) }
+impl PartialEq for Compiled {
+    fn eq(&self, other: &Self) -> bool {
+        self.layer == other.layer && self.image() == other.image()
     }
 }
 
-/// Files are far smaller than what 32 bits count; beyond, an offset leads to nothing.
-fn offset(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
-}
+impl Eq for Compiled {}
 
 /// The last part of a program's name.
 pub(crate) fn base(program: &[u8]) -> &[u8] {
@@ -115,100 +125,102 @@ pub(crate) fn base(program: &[u8]) -> &[u8] {
 }
 
 impl Compiled {
-    /// Compiles rules, in their order.
-    #[must_use]
-    pub(crate) fn new(rules: &[RuleSpec]) -> Self {
-        let mut pool = Pool::default();
-        let mut compiled = Self::default();
-        let mut of_kind: Vec<Vec<u32>> = vec![Vec::new(); Kinds::COUNT];
-        for (at, rule) in (0u32..).zip(rules) {
-            let named = !rule.programs.is_empty() && !rule.programs.iter().any(|p| pattern::is_pattern(p));
-            if named {
-                for program in &rule.programs {
-                    let name = pool.text(std::str::from_utf8(base(program.as_bytes())).unwrap_or_default());
-                    compiled.by_program.push((name, at));
-                }
-            } else {
-                for (kind, list) in of_kind.iter_mut().enumerate() {
-                    if rule.kinds.bits() & (1 << kind) != 0 {
-                        list.push(at);
-                    }
-                }
-            }
-            compiled.rows.push(Row {
-                id: pool.text(&rule.id),
-                reason: pool.text(&rule.reason),
-                suggestion: pool.text(&rule.suggestion),
-                programs: pool.list(&rule.programs),
-                subcommands: pool.list(&rule.subcommands),
-                options: pool.list(&rule.options),
-                operands: pool.list(&rule.operands),
-                paths: pool.list(&rule.paths),
-                hosts: pool.list(&rule.hosts),
-                details: pool.list(&rule.details),
-                plain: rule.plain,
-                kinds: rule.kinds,
-                scopes: rule.scopes,
-                origins: rule.origins,
-                decision: rule.decision,
-                tier: rule.tier,
-                min_tier: rule.min_tier,
-                contained: rule.contained,
-                file: pool.text(&rule.origin.file),
-                line: rule.origin.line,
-                layer: rule.origin.layer,
-            });
+    /// The rules of an image that lies in these bytes; `None` if its tables do not make up its length. Its content is believed.
+    pub(crate) fn of_image(bytes: Vec<u8>, image: Range<usize>, layer: Layer) -> Option<Self> {
+        let start = image.start;
+        let mut compiled = Self { bytes, start, tables: Tables::default(), layer, file: "".into() };
+        let mut at = HEADER;
+        let mut next = |index: u32, compiled: &Self| {
+            let range = Range32 { start: at, end: at.checked_add(compiled.word(index))? };
+            at = range.end;
+            Some(range)
+        };
+        let mut tables = Tables::default();
+        let parts = [
+            &mut tables.rows,
+            &mut tables.texts,
+            &mut tables.buckets,
+            &mut tables.entries,
+            &mut tables.kind_ends,
+            &mut tables.of_kind,
+        ];
+        for (index, part) in (0u32..).zip(parts) {
+            *part = next(index, &compiled)?;
         }
-        compiled.text = pool.text;
-        compiled.texts = pool.texts;
-        let text = std::mem::take(&mut compiled.text);
-        compiled.by_program.sort_by(|a, b| slice(&text, a.0).cmp(slice(&text, b.0)).then(a.1.cmp(&b.1)));
-        compiled.by_program.dedup();
-        compiled.text = text;
-        for list in of_kind {
-            compiled.of_kind.extend(list);
-            compiled.kind_ends.push(offset(compiled.of_kind.len()));
-        }
-        compiled
+        let text = at.checked_mul(4)?;
+        tables.text = Range32 { start: text, end: text.checked_add(compiled.word(6))? };
+        let whole = tables.text.end as usize == image.len() && image.end <= compiled.bytes.len();
+        let name = Text { start: compiled.word(7), end: compiled.word(8) };
+        compiled.tables = tables;
+        compiled.file = compiled.text(name).into();
+        (whole && tables.rows.len() % ROW == 0 && tables.buckets.len().is_power_of_two()).then_some(compiled)
+    }
+
+    /// The image.
+    pub(crate) fn image(&self) -> &[u8] {
+        self.bytes.get(self.start..self.start + self.tables.text.end as usize).unwrap_or_default()
+    }
+
+    /// The word at an index of the image. Beyond its end there is none, which is as if it were 0.
+    fn word(&self, index: u32) -> u32 {
+        let at = self.start + 4 * index as usize;
+        let bytes = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<4>());
+        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     /// How many rules there are.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.rows.len()
+    pub const fn len(&self) -> usize {
+        (self.tables.rows.len() / ROW) as usize
     }
 
     /// Whether there is none.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of the file that they stand in.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
     }
 
     pub(crate) fn text(&self, text: Text) -> &str {
-        slice(&self.text, text)
+        let start = self.start + self.tables.text.start as usize;
+        let bytes = self.bytes.get(start + text.start as usize..start + text.end as usize);
+        bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
     }
 
     fn list(&self, list: List) -> impl Iterator<Item = &str> + Clone {
-        let range = list.start as usize..list.end as usize;
-        self.texts.get(range).unwrap_or_default().iter().map(|text| self.text(*text))
+        let first = self.tables.texts.start;
+        (list.start..list.end).map(move |at| {
+            let word = first + 2 * at;
+            self.text(Text { start: self.word(word), end: self.word(word + 1) })
+        })
     }
 
-    /// The rules that may be about a subject of this kind and program.
-    fn candidates<'c>(&'c self, kind: Kinds, program: &'c [u8]) -> impl Iterator<Item = &'c Row> {
-        let name = base(program);
-        let from = self.by_program.partition_point(|(text, _)| self.text(*text).as_bytes() < name);
-        let named = self
-            .by_program
-            .get(from..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(move |(text, _)| !name.is_empty() && self.text(*text).as_bytes() == name)
-            .map(|(_, at)| at);
-        let index = kind.index();
-        let end = self.kind_ends.get(index).copied().unwrap_or(0) as usize;
-        let start = index.checked_sub(1).and_then(|i| self.kind_ends.get(i)).copied().unwrap_or(0) as usize;
-        let others = self.of_kind.get(start..end).unwrap_or_default();
-        named.chain(others).filter_map(|at| self.rows.get(*at as usize))
+    /// The kinds that a rule is about, without reading the rest of it.
+    fn kinds_of(&self, rule: u32) -> Kinds {
+        Kinds::from_bits(self.word(self.tables.rows.start + rule.saturating_mul(ROW) + build::KINDS))
+    }
+
+    /// The rule at this place in the order of the file.
+    pub(crate) fn row(&self, rule: u32) -> Option<Row> {
+        if rule as usize >= self.len() {
+            return None;
+        }
+        let at = self.start + 4 * (self.tables.rows.start + rule * ROW) as usize;
+        let (words, _) = self.bytes.get(at..)?.first_chunk::<{ 4 * ROW as usize }>()?.as_chunks::<4>();
+        let mut row = [0; ROW as usize];
+        for (word, bytes) in row.iter_mut().zip(words) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        Some(build::row_of(&row))
+    }
+
+    /// Every rule.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row> + '_ {
+        (0..u32::try_from(self.len()).unwrap_or(u32::MAX)).filter_map(|at| self.row(at))
     }
 
     /// The rule's reason, or what stands for one.
@@ -227,15 +239,11 @@ impl Compiled {
 
     /// Where the rule stands.
     pub(crate) fn origin(&self, row: &Row) -> Origin {
-        Origin { layer: row.layer, file: self.text(row.file).into(), line: row.line }
+        Origin { layer: self.layer, file: self.file.clone(), line: row.line }
     }
 
     /// Every rule: id, decision, tier, origin.
     pub fn told(&self) -> impl Iterator<Item = (&str, Option<Decision>, Option<Tier>, Origin)> {
-        self.rows.iter().map(|row| (self.text(row.id), row.decision, row.tier, self.origin(row)))
+        self.rows().map(|row| (self.text(row.id), row.decision, row.tier, self.origin(&row)))
     }
-}
-
-fn slice(text: &str, range: Text) -> &str {
-    text.get(range.start as usize..range.end as usize).unwrap_or_default()
 }

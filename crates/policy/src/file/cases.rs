@@ -3,9 +3,9 @@
 use super::diagnostic::{BadPolicy, Diagnostic};
 use super::keys::{DECISIONS, Key, Kind};
 use super::read::{Reader, decision, tables};
-use super::{Source, check, guard};
+use super::{Source, check, read_toml};
 use crate::decision::Decision;
-use toml_span::Value;
+use crate::toml::Value;
 
 /// A case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,14 +37,9 @@ const FILE: &[Key] = &[Key { name: "case", kind: Kind::Tables(CASE), doc: "A cas
 /// Everything that is wrong with it.
 pub fn cases(source: &Source) -> Result<Vec<Case>, BadPolicy> {
     let bad = |diagnostics| BadPolicy::new(&source.name, &source.text, diagnostics);
-    guard::check(&source.text).map_err(|d| bad(vec![d]))?;
-    let value = toml_span::parse(&source.text)
-        .map_err(|error| bad(vec![Diagnostic::new("syntax", error.span, error.kind.to_string())]))?;
-    let table = value
-        .as_table()
-        .ok_or_else(|| bad(vec![Diagnostic::new("syntax", 0..0, "the file is not a table")]))?;
+    let table = read_toml(source, &[])?;
     let mut problems = Vec::new();
-    check::table(table, FILE, &mut problems);
+    check::table(&table, FILE, &mut problems);
     if !problems.is_empty() {
         return Err(bad(problems));
     }
@@ -62,7 +57,7 @@ pub fn cases(source: &Source) -> Result<Vec<Case>, BadPolicy> {
             decision,
             contained: item.get("contained").and_then(Value::as_bool).unwrap_or(false),
             rule: text("rule"),
-            line: reader.origin(span).line,
+            line: reader.line(span),
         });
     }
     if problems.is_empty() { Ok(out) } else { Err(bad(problems)) }

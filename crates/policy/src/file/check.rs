@@ -2,12 +2,11 @@
 
 use super::diagnostic::Diagnostic;
 use super::keys::{DECISIONS, Key, Kind};
-use toml_span::value::{Table, ValueInner};
-use toml_span::{Span, Value};
+use crate::toml::{Inner, Span, Table, Value};
 
 /// Every problem of a table.
 pub(crate) fn table(table: &Table<'_>, keys: &[Key], out: &mut Vec<Diagnostic>) {
-    for (key, found) in table {
+    for (key, found) in table.iter() {
         match keys.iter().find(|k| k.name == key.name) {
             Some(known) => value(found, known, out),
             None => out.push(unknown(&key.name, key.span, keys.iter().map(|k| k.name))),
@@ -59,7 +58,7 @@ fn distance(a: &str, b: &str) -> Option<usize> {
 fn value(found: &Value<'_>, key: &Key, out: &mut Vec<Diagnostic>) {
     let span = found.span;
     let mut wrong = |wanted: &str| {
-        let is = found.as_ref().type_str();
+        let is = found.type_name();
         let help = if key.example.is_empty() {
             format!("write [{}]", key.name)
         } else {
@@ -70,10 +69,10 @@ fn value(found: &Value<'_>, key: &Key, out: &mut Vec<Diagnostic>) {
                 .help(help),
         );
     };
-    match (key.kind, found.as_ref()) {
-        (Kind::Text, ValueInner::String(_)) | (Kind::Switch, ValueInner::Boolean(_)) => {}
-        (Kind::Texts, ValueInner::String(_)) => {}
-        (Kind::Texts, ValueInner::Array(items)) => {
+    match (key.kind, &found.inner) {
+        (Kind::Text, Inner::Text(_)) | (Kind::Switch, Inner::Switch(_)) => {}
+        (Kind::Texts, Inner::Text(_)) => {}
+        (Kind::Texts, Inner::List(items)) => {
             for item in items.iter().filter(|item| item.as_str().is_none()) {
                 out.push(
                     Diagnostic::new("wrong-type", item.span, format!("`{}` is a list of texts", key.name))
@@ -81,7 +80,7 @@ fn value(found: &Value<'_>, key: &Key, out: &mut Vec<Diagnostic>) {
                 );
             }
         }
-        (Kind::Number(least, most), ValueInner::Integer(n)) => {
+        (Kind::Number(least, most), Inner::Whole(n)) => {
             if !(least..=most).contains(n) {
                 out.push(Diagnostic::new(
                     "out-of-range",
@@ -90,13 +89,13 @@ fn value(found: &Value<'_>, key: &Key, out: &mut Vec<Diagnostic>) {
                 ));
             }
         }
-        (Kind::Word(words), ValueInner::String(word)) => {
+        (Kind::Word(words), Inner::Text(word)) => {
             if !words.contains(&&**word) {
                 out.push(bad_word(word, span, words));
             }
         }
-        (Kind::Table(keys), ValueInner::Table(inner)) => table(inner, keys, out),
-        (Kind::Tables(keys), ValueInner::Array(items)) => {
+        (Kind::Table(keys), Inner::Table(inner)) => table(inner, keys, out),
+        (Kind::Tables(keys), Inner::List(items)) => {
             for item in items {
                 match item.as_table() {
                     Some(inner) => table(inner, keys, out),
@@ -111,12 +110,12 @@ fn value(found: &Value<'_>, key: &Key, out: &mut Vec<Diagnostic>) {
                 }
             }
         }
-        (Kind::Map, ValueInner::Table(inner)) => {
-            for item in inner.values().filter(|item| item.as_str().is_none()) {
+        (Kind::Map, Inner::Table(inner)) => {
+            for item in inner.iter().map(|(_, item)| item).filter(|item| item.as_str().is_none()) {
                 out.push(Diagnostic::new("wrong-type", item.span, format!("`{}` holds texts", key.name)));
             }
         }
-        (Kind::Checks, ValueInner::Table(inner)) => checks(inner, out),
+        (Kind::Checks, Inner::Table(inner)) => checks(inner, out),
         (Kind::Text, _) => wrong("a text"),
         (Kind::Texts, _) => wrong("a list of texts"),
         (Kind::Switch, _) => wrong("true or false"),
@@ -139,7 +138,7 @@ fn article(kind: &str) -> String {
 
 /// The decisions of checks: words, or one for each of alone and contained.
 fn checks(inner: &Table<'_>, out: &mut Vec<Diagnostic>) {
-    for (key, found) in inner {
+    for (key, found) in inner.iter() {
         if key.name != "default" {
             match crate::rules::index_of(&key.name) {
                 None => out.push(unknown(&key.name, key.span, crate::rules::rules().map(|r| r.id))),
@@ -154,10 +153,10 @@ fn checks(inner: &Table<'_>, out: &mut Vec<Diagnostic>) {
                 Some(_) => {}
             }
         }
-        match found.as_ref() {
-            ValueInner::String(word) if DECISIONS.contains(&&**word) => {}
-            ValueInner::String(word) => out.push(bad_word(word, found.span, DECISIONS)),
-            ValueInner::Table(both) => {
+        match &found.inner {
+            Inner::Text(word) if DECISIONS.contains(&&**word) => {}
+            Inner::Text(word) => out.push(bad_word(word, found.span, DECISIONS)),
+            Inner::Table(both) => {
                 const BOTH: &[Key] = &[
                     Key { name: "alone", kind: Kind::Word(DECISIONS), doc: "", example: r#""ask""# },
                     Key { name: "contained", kind: Kind::Word(DECISIONS), doc: "", example: r#""allow""# },

@@ -1,5 +1,7 @@
 //! Every key of a policy file in one table, from which checking, the JSON schema and the template come.
 
+use shward_analysis::Scope;
+
 /// What a key's value may be.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
@@ -64,22 +66,22 @@ pub(crate) const EFFECTS: &[&str] = &[
     "unknown",
 ];
 
-/// The scopes, in the order of their bits.
+/// The scopes, in the order of their bits, which is that of the enumeration.
 pub(crate) const SCOPES: &[&str] = &[
-    "harmless",
-    "product",
-    "workspace",
-    "temp",
-    "repository",
-    "elsewhere",
-    "home",
-    "system",
-    "unknown",
-    "persistence",
-    "environment",
-    "device",
-    "secret",
-    "own",
+    Scope::Harmless.name(),
+    Scope::Product.name(),
+    Scope::Workspace.name(),
+    Scope::Temp.name(),
+    Scope::Repository.name(),
+    Scope::Elsewhere.name(),
+    Scope::Home.name(),
+    Scope::System.name(),
+    Scope::Unknown.name(),
+    Scope::Persistence.name(),
+    Scope::Environment.name(),
+    Scope::Device.name(),
+    Scope::Secret.name(),
+    Scope::Own.name(),
 ];
 
 /// The keys of `[programs]`.
@@ -231,6 +233,7 @@ const GATEKEEPER: &[Key] = &[
         "The variable of the environment that holds the key.",
     ),
     key("timeout", Kind::Number(1, 600), "20", "Seconds after which no answer is a denial."),
+    key("required", Kind::Switch, "true", "Without a gatekeeper, what is asked is denied."),
 ];
 
 /// The keys of `[environment]`.
@@ -484,3 +487,24 @@ pub(crate) const POLICY: &[Key] = &[
     ),
     key("rule", Kind::Tables(RULE), "", "Your own rules. The strictest that matches counts."),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::condition::Kinds;
+    use shward_analysis::Origins;
+    use shward_analysis::vocabulary::ORIGINS;
+
+    #[test]
+    fn names_stand_in_the_order_of_their_bits() {
+        assert_eq!(SCOPES.get(Scope::Own as usize), Some(&Scope::Own.name()));
+        assert_eq!(SCOPES.len(), Scope::Own as usize + 1);
+        assert_eq!(SCOPES.get(Scope::Repository as usize), Some(&"repository"));
+        assert_eq!(EFFECTS.len() + 1, Kinds::COUNT);
+        for name in ORIGINS {
+            let origins = Origins::from_name(name).expect("it is known");
+            assert_eq!(origins.names().collect::<Vec<_>>(), [*name]);
+        }
+        assert_eq!(Origins::from_name("credential"), Some(Origins::CREDENTIAL));
+    }
+}

@@ -8,10 +8,11 @@ use crate::settings::{
     Binary, CheckSetting, DirectoryPolicy, EnvironmentPolicy, ExecGate, Layer, NameMatch, Origin, Positional,
     Rate, RatePer, Risky, Set, Settings, Shell, Skips, TierPattern, TimeoutClass, Unlisted,
 };
+use crate::toml::{Inner, Span, Table, Value};
 use regex_lite::{Regex, RegexBuilder};
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
-use toml_span::value::{Table, ValueInner};
-use toml_span::{Span, Value};
 
 /// Longest regular expression, in bytes. Matching is linear in the text, and in this.
 const MAX_REGEX: usize = 4096;
@@ -23,8 +24,8 @@ const MAX_COMPILED: usize = 1 << 18;
 pub(super) struct Reader<'s> {
     pub(super) source: &'s Source,
     file: Arc<str>,
-    /// The offsets at which lines begin.
-    lines: Vec<usize>,
+    /// Where a line was asked for last, and its number: the next is counted from there.
+    last: Cell<(usize, u32)>,
     pub(super) problems: Vec<Diagnostic>,
 }
 
@@ -44,38 +45,44 @@ pub(super) fn tier(number: i64) -> Tier {
 }
 
 /// The texts of a value: one, or a list.
-pub(super) fn texts<'v>(value: Option<&'v Value<'_>>) -> Vec<(&'v str, Span)> {
-    match value.map(|v| (v.as_ref(), v.span)) {
-        Some((ValueInner::String(text), span)) => vec![(text, span)],
-        Some((ValueInner::Array(items), _)) => {
-            items.iter().filter_map(|item| Some((item.as_str()?, item.span))).collect()
-        }
-        _ => Vec::new(),
-    }
+pub(super) fn texts<'v, 't>(
+    value: Option<&'v Value<'t>>,
+) -> impl Iterator<Item = (&'v Cow<'t, str>, Span)> + use<'v, 't> {
+    let items = match value.map(|v| &v.inner) {
+        Some(Inner::Text(_)) => value.map_or(&[][..], std::slice::from_ref),
+        Some(Inner::List(items)) => items.as_slice(),
+        _ => &[],
+    };
+    items.iter().filter_map(|item| Some((item.as_text()?, item.span)))
 }
 
 fn owned(value: Option<&Value<'_>>) -> Vec<String> {
-    texts(value).into_iter().map(|(text, _)| text.to_owned()).collect()
+    texts(value).map(|(text, _)| text.clone().into_owned()).collect()
 }
 
 impl<'s> Reader<'s> {
     pub(super) fn new(source: &'s Source) -> Self {
-        let breaks = source.text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1);
-        Self {
-            source,
-            file: source.name.as_str().into(),
-            lines: std::iter::once(0).chain(breaks).collect(),
-            problems: Vec::new(),
-        }
+        Self { source, file: source.name.as_str().into(), last: Cell::new((0, 1)), problems: Vec::new() }
     }
 
-    pub(super) fn origin(&self, span: Span) -> Origin {
-        let line = self.lines.partition_point(|start| *start <= span.start);
-        Origin {
-            layer: self.source.layer,
-            file: self.file.clone(),
-            line: u32::try_from(line).unwrap_or(u32::MAX),
-        }
+    /// The line of a place, from 1.
+    pub(super) fn line(&self, span: Span) -> u32 {
+        let (from, number) = self.last.get();
+        let breaks = |from: usize, to: usize| {
+            let bytes = self.source.text.as_bytes().get(from..to).unwrap_or_default();
+            u32::try_from(bytes.iter().filter(|b| **b == b'\n').count()).unwrap_or(u32::MAX)
+        };
+        let line = if span.start >= from {
+            number.saturating_add(breaks(from, span.start))
+        } else {
+            number.saturating_sub(breaks(span.start, from))
+        };
+        self.last.set((span.start, line));
+        line
+    }
+
+    fn origin(&self, span: Span) -> Origin {
+        Origin { layer: self.source.layer, file: self.file.clone(), line: self.line(span) }
     }
 
     fn set<T>(&self, span: Span, value: T) -> Set<T> {
@@ -96,7 +103,7 @@ impl<'s> Reader<'s> {
     }
 
     fn each(&self, value: Option<&Value<'_>>) -> Vec<Set<String>> {
-        texts(value).into_iter().map(|(text, span)| self.set(span, text.to_owned())).collect()
+        texts(value).map(|(text, span)| self.set(span, text.clone().into_owned())).collect()
     }
 
     fn number<T: TryFrom<i64>>(&self, value: Option<&Value<'_>>) -> Option<Set<T>> {
@@ -177,6 +184,7 @@ impl<'s> Reader<'s> {
             gatekeeper_model: self.map(inner("gatekeeper", "model"), |v| v.as_str().map(str::to_owned)),
             gatekeeper_key: self.map(inner("gatekeeper", "key-variable"), |v| v.as_str().map(str::to_owned)),
             gatekeeper_timeout: self.number(inner("gatekeeper", "timeout")),
+            gatekeeper_required: self.map(inner("gatekeeper", "required"), |v| v.as_bool()),
             environment: self.word(
                 inner("environment", "policy"),
                 &[
@@ -189,7 +197,11 @@ impl<'s> Reader<'s> {
             environment_allow: self.text_list(inner("environment", "allow")),
             environment_set: self.map(inner("environment", "set"), |v| {
                 let pairs = v.as_table()?.iter();
-                Some(pairs.filter_map(|(k, v)| Some((k.name.to_string(), v.as_str()?.to_owned()))).collect())
+                Some(
+                    pairs
+                        .filter_map(|(k, v)| Some((k.name.clone().into_owned(), v.as_str()?.to_owned())))
+                        .collect(),
+                )
             }),
             directory: self.word(
                 inner("directory", "policy"),
@@ -241,13 +253,13 @@ impl<'s> Reader<'s> {
                 settings.timeouts.push(self.set(span, class));
             }
         }
-        self.locks(&settings);
+        self.locks(&settings, get("lock"));
         self.program_names(inner("programs", "allow"));
         self.program_names(inner("programs", "deny"));
         self.destinations(inner("network", "allow"));
         self.destinations(inner("network", "deny"));
         for (name, span) in texts(inner("sandbox", "accept-missing")) {
-            if !super::keys::DISPENSABLE.contains(&name) {
+            if !super::keys::DISPENSABLE.contains(&&**name) {
                 let message =
                     format!("a sandbox cannot be built without {name:?}, or there is no such guarantee");
                 let known = super::keys::DISPENSABLE.join(", ");
@@ -310,10 +322,9 @@ impl<'s> Reader<'s> {
         self.problems.push(Diagnostic::new("missing-key", span, format!("`{key}` is missing here")));
     }
 
-    fn locks(&mut self, settings: &Settings) {
-        let Some(lock) = &settings.lock else { return };
-        let start = self.source.text.find("lock").unwrap_or(0);
-        let span = Span::new(start, start + 4);
+    fn locks(&mut self, settings: &Settings, value: Option<&Value<'_>>) {
+        let (Some(lock), Some(value)) = (&settings.lock, value) else { return };
+        let span = value.span;
         if self.source.layer > Layer::System {
             self.problems.push(
                 Diagnostic::new("lock", span, "only the system's policy can lock keys")
@@ -445,7 +456,9 @@ impl<'s> Reader<'s> {
 }
 
 /// The tables of a list, with where they stand.
-pub(super) fn tables<'v, 'de>(value: Option<&'v Value<'de>>) -> Vec<(&'v Table<'de>, Span)> {
-    let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    items.iter().filter_map(|item| Some((item.as_table()?, item.span))).collect()
+pub(super) fn tables<'v, 't>(
+    value: Option<&'v Value<'t>>,
+) -> impl Iterator<Item = (&'v Table<'t>, Span)> + use<'v, 't> {
+    let items = value.and_then(Value::as_array).unwrap_or_default();
+    items.iter().filter_map(|item| Some((item.as_table()?, item.span)))
 }

@@ -3,13 +3,14 @@
 use super::diagnostic::Diagnostic;
 use super::keys::{EFFECTS, SCOPES};
 use super::read::{Reader, decision, tables, texts, tier};
-use super::{check, guard};
+use super::{MAX_FILE, check};
 use crate::condition::Kinds;
 use crate::decision::Decision;
-use crate::spec::{ORIGINS, RuleSpec, details};
+use crate::spec::{RuleSpec, Text, details};
+use crate::toml::{Span, Table, Value};
+use shward_analysis::vocabulary::ORIGINS;
+use std::borrow::Cow;
 use std::collections::HashSet;
-use toml_span::value::Table;
-use toml_span::{Span, Value};
 
 /// Longest list in one rule.
 const MAX_LIST: usize = 10_000;
@@ -17,18 +18,25 @@ const MAX_LIST: usize = 10_000;
 /// Longest pattern, in bytes.
 const MAX_PATTERN: usize = 4096;
 
+/// The keys that say what a rule is about, by lists.
+const CONDITIONS: [&str; 9] =
+    ["program", "subcommand", "option", "operand", "path", "host", "effect", "scope", "origin"];
+
 /// Longest id.
 const MAX_ID: usize = 80;
 
-const _: () = assert!(guard::MAX_FILE < u32::MAX as usize, "offsets into a file fit 32 bits");
+const _: () = assert!(MAX_FILE < u32::MAX as usize, "offsets into a file fit 32 bits");
 
 impl Reader<'_> {
-    pub(super) fn rules(&mut self, table: &Table<'_>) -> Vec<RuleSpec> {
-        let mut ids = HashSet::new();
-        let mut out = Vec::new();
+    pub(super) fn rules<'t>(&mut self, table: &Table<'t>) -> Vec<RuleSpec<'t>> {
+        let found = table.get("rule").and_then(Value::as_array).unwrap_or_default();
+        let mut ids = HashSet::with_capacity(found.len());
+        let mut out = Vec::with_capacity(found.len());
         for (item, span) in tables(table.get("rule")) {
             let Some(rule) = self.rule(item, span) else { continue };
-            if !ids.insert(rule.id.clone()) {
+            // Those of lists alone, so that no copy of an id is made.
+            let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
+            if !ids.insert(id) {
                 let message = format!("there are two rules `{}`", rule.id);
                 self.problems.push(Diagnostic::new("duplicate-id", span_of(item, "id", span), message));
             }
@@ -37,9 +45,9 @@ impl Reader<'_> {
         out
     }
 
-    fn rule(&mut self, item: &Table<'_>, span: Span) -> Option<RuleSpec> {
+    fn rule<'t>(&mut self, item: &Table<'t>, span: Span) -> Option<RuleSpec<'t>> {
         let before = self.problems.len();
-        let text = |name: &str| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let text = |name: &str| item.get(name).and_then(Value::as_text).cloned().unwrap_or_default();
         let id = text("id");
         let id_span = span_of(item, "id", span);
         if id.is_empty() {
@@ -81,7 +89,7 @@ impl Reader<'_> {
             contained: item.get("contained").and_then(Value::as_bool),
             examples: self.list(item, "match"),
             counterexamples: self.list(item, "not-match"),
-            origin: self.origin(span),
+            line: self.line(span),
             id,
         };
         self.options(&rule, item, span);
@@ -93,33 +101,47 @@ impl Reader<'_> {
         (self.problems.len() == before).then_some(rule)
     }
 
-    fn list(&mut self, item: &Table<'_>, name: &str) -> Vec<String> {
-        let found = texts(item.get(name));
-        if let Some(value) = item.get(name) {
-            if found.is_empty() {
-                // An empty list of conditions would silently mean "any".
-                self.problems.push(
-                    Diagnostic::new("empty-list", value.span, format!("`{name}` is empty"))
-                        .help("take the line out"),
-                );
-            }
-            if found.len() > MAX_LIST {
-                let message = format!("`{name}` has more than {MAX_LIST} entries; split the rule");
-                self.problems.push(Diagnostic::new("too-large", value.span, message));
-            }
+    fn list<'t>(&mut self, item: &Table<'t>, name: &str) -> Vec<Text<'t>> {
+        let Some(value) = item.get(name) else { return Vec::new() };
+        let found: Vec<Text<'t>> = texts(Some(value)).map(|(text, _)| text.clone()).collect();
+        if found.is_empty() {
+            self.empty(name, value.span);
         }
-        for (text, span) in &found {
+        if found.len() > MAX_LIST {
+            let message = format!("`{name}` has more than {MAX_LIST} entries; split the rule");
+            self.problems.push(Diagnostic::new("too-large", value.span, message));
+        }
+        for (text, span) in texts(Some(value)) {
             if text.is_empty() || text.len() > MAX_PATTERN || text.contains('\0') {
                 let message = format!("an entry of `{name}` has 1 to {MAX_PATTERN} bytes, and no NUL");
-                self.problems.push(Diagnostic::new("entry", *span, message));
+                self.problems.push(Diagnostic::new("entry", span, message));
             }
         }
-        found.into_iter().map(|(text, _)| text.to_owned()).collect()
+        found
+    }
+
+    /// An empty list of conditions would silently mean "any".
+    fn empty(&mut self, name: &str, span: Span) {
+        self.problems.push(
+            Diagnostic::new("empty-list", span, format!("`{name}` is empty")).help("take the line out"),
+        );
+    }
+
+    /// The words of a list of which each is one bit or kind.
+    fn words<'v>(
+        &mut self,
+        item: &'v Table<'_>,
+        name: &str,
+    ) -> impl Iterator<Item = (&'v str, Span)> + use<'v> {
+        if let Some(value) = item.get(name).filter(|value| texts(Some(value)).next().is_none()) {
+            self.empty(name, value.span);
+        }
+        texts(item.get(name)).map(|(text, span)| (&**text, span))
     }
 
     fn bits(&mut self, item: &Table<'_>, name: &str, words: &[&str]) -> u16 {
         let mut bits = 0;
-        for (text, span) in texts(item.get(name)) {
+        for (text, span) in self.words(item, name) {
             match words.iter().position(|word| *word == text) {
                 Some(at) => bits |= 1 << at,
                 None => self.problems.push(check::bad_word(text, span, words)),
@@ -128,9 +150,9 @@ impl Reader<'_> {
         bits
     }
 
-    fn effects(&mut self, item: &Table<'_>) -> (Kinds, Kinds, Vec<String>) {
+    fn effects<'t>(&mut self, item: &Table<'t>) -> (Kinds, Kinds, Vec<Text<'t>>) {
         let (mut plain, mut kinds, mut detailed) = (Kinds::NONE, Kinds::NONE, Vec::new());
-        for (text, span) in texts(item.get("effect")) {
+        for (text, span) in self.words(item, "effect") {
             let (name, detail) = text.split_once(':').map_or((text, None), |(n, d)| (n, Some(d)));
             let Some(kind) = Kinds::from_name(name) else {
                 self.problems.push(check::bad_word(name, span, EFFECTS));
@@ -139,7 +161,7 @@ impl Reader<'_> {
             kinds = kinds.or(kind);
             match detail {
                 None => plain = plain.or(kind),
-                Some(detail) if details(name).contains(&detail) => detailed.push(text.to_owned()),
+                Some(detail) if details(name).contains(&detail) => detailed.push(Cow::Owned(text.to_owned())),
                 Some(detail) if details(name).is_empty() => self.problems.push(
                     Diagnostic::new(
                         "unknown-word",
@@ -155,7 +177,7 @@ impl Reader<'_> {
     }
 
     /// Options that could never match.
-    fn options(&mut self, rule: &RuleSpec, item: &Table<'_>, span: Span) {
+    fn options(&mut self, rule: &RuleSpec<'_>, item: &Table<'_>, span: Span) {
         if let Some(bad) = rule.options.iter().find(|o| !o.starts_with(['-', '+'])) {
             self.problems.push(
                 Diagnostic::new(
@@ -169,7 +191,7 @@ impl Reader<'_> {
     }
 
     /// A rule that does nothing, or could never match.
-    fn purpose(&mut self, rule: &RuleSpec, item: &Table<'_>, span: Span) {
+    fn purpose(&mut self, rule: &RuleSpec<'_>, item: &Table<'_>, span: Span) {
         if rule.decision.is_none() && rule.tier.is_none() {
             self.problems.push(
                 Diagnostic::new("missing-key", span, "the rule decides nothing")
@@ -181,9 +203,8 @@ impl Reader<'_> {
             && rule.options.is_empty()
             && rule.operands.is_empty());
         // An empty list has its own problem.
-        let empty = |name: &&str| item.get(*name).is_some_and(|v| texts(Some(v)).is_empty());
-        let of_words =
-            of_words || ["program", "subcommand", "option", "operand", "path", "host"].iter().any(empty);
+        let empty = |name: &&str| item.get(name).is_some_and(|v| texts(Some(v)).next().is_none());
+        let of_words = of_words || CONDITIONS.iter().any(empty);
         let matches_nothing_yet = !of_words
             && rule.kinds.is_none()
             && rule.paths.is_empty()
@@ -236,7 +257,7 @@ impl Reader<'_> {
 }
 
 /// The kinds that a rule is about when it names none.
-fn implied(rule: &RuleSpec) -> Kinds {
+fn implied(rule: &RuleSpec<'_>) -> Kinds {
     if !rule.paths.is_empty() || rule.scopes != 0 {
         return Kinds::PLACED;
     }

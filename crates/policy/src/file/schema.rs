@@ -1,7 +1,7 @@
 //! The JSON schema of policy files, and a template to start from; both from the table of keys.
 
 use super::keys::{DECISIONS, EFFECTS, Key, Kind, POLICY, SCOPES};
-use crate::spec::ORIGINS;
+use shward_analysis::vocabulary::ORIGINS;
 use std::fmt::Write as _;
 
 /// The JSON schema (draft 2020-12) of a policy file.
@@ -119,22 +119,29 @@ pub fn template() -> String {
     for key in POLICY {
         if let Kind::Table(keys) = key.kind {
             let _ = write!(out, "\n# {}\n# [{}]", key.doc, key.name);
-            section(keys, &mut out);
+            section(key.name, keys, &mut out);
         }
     }
     for key in POLICY {
         if let Kind::Tables(keys) = key.kind {
             let _ = write!(out, "\n# {}\n# [[{}]]", key.doc, key.name);
-            section(keys, &mut out);
+            section(key.name, keys, &mut out);
         }
     }
     out
 }
 
-fn section(keys: &[Key], out: &mut String) {
+fn section(name: &str, keys: &[Key], out: &mut String) {
     out.push('\n');
     for key in keys.iter().filter(|key| !matches!(key.kind, Kind::Table(_) | Kind::Tables(_))) {
         entry(key, out);
+    }
+    for key in keys {
+        if let Kind::Tables(keys) = key.kind {
+            let name = format!("{name}.{}", key.name);
+            let _ = write!(out, "\n# {}\n# [[{name}]]", key.doc);
+            section(&name, keys, out);
+        }
     }
 }
 

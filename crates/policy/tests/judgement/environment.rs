@@ -120,3 +120,11 @@ fn carriers_are_asked_about() {
     }
     assert!(wrong.is_empty(), "allowed:\n{}", wrong.join("\n"));
 }
+
+#[test]
+fn programs_of_the_workspace_are_its_own_unless_the_command_puts_them_there() {
+    assert_eq!(both("PATH=bin:$PATH ls").0, Decision::Allow);
+    for command in ["cp x bin/ls; PATH=bin:$PATH ls", "echo x > bin/ls; export PATH=./bin:$PATH; ls"] {
+        assert_ne!(both(command).0, Decision::Allow, "{command}");
+    }
+}

@@ -157,7 +157,8 @@ fn where_descriptions_overlap_the_narrower_wins() {
     let place = Place::new();
     let ws = place.workspace();
     fs::create_dir_all(ws.join("a/b")).unwrap();
-    let script = "touch x a/x a/b/x /tmp/x; cat secret a/secret";
+    let outside = format!("/tmp/shward-overlap-{}", std::process::id());
+    let script = format!("touch x a/x a/b/x {outside}; cat secret a/secret");
     type Change = fn(Confinement, &Path) -> Confinement;
     let table: [(Change, &str); 6] = [
         (|c, _| c, "x a/x a/b/x"),
@@ -168,10 +169,10 @@ fn where_descriptions_overlap_the_narrower_wins() {
         (|c, ws| c.read_only(ws.join("a")).hidden(ws.join("a")), "x"),
     ];
     for (number, (change, written)) in table.into_iter().enumerate() {
-        go(&change(place.shell(script), &ws));
+        go(&change(place.shell(&script), &ws));
         let found = ["x", "a/x", "a/b/x"].into_iter().filter(|name| fs::remove_file(ws.join(name)).is_ok());
         assert_eq!(found.collect::<Vec<_>>().join(" "), written, "{number}");
-        assert!(!Path::new("/tmp/x").exists());
+        assert!(!Path::new(&outside).exists());
     }
 }
 

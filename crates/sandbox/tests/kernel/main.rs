@@ -5,6 +5,7 @@
 #![allow(clippy::panic, clippy::print_stdout, clippy::print_stderr, clippy::exit, clippy::unwrap_used)]
 #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+mod ahead;
 mod crash;
 mod errors;
 mod filesystem;
@@ -15,6 +16,7 @@ mod output;
 mod overlay;
 mod process;
 mod roles;
+mod script;
 mod support;
 mod syscalls;
 

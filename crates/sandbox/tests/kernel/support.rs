@@ -5,8 +5,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use shward_sandbox::{Confinement, Exit, Options, RunResult, probe, run};
+use shward_sandbox::{Ahead, Confinement, Exit, Options, RunResult, probe, run};
 
 /// Whether sandboxes can be built here; says loudly when not.
 pub(crate) fn usable() -> bool {
@@ -82,8 +83,14 @@ impl Place {
     }
 }
 
+/// Every other time in namespaces that were made ahead: nothing else may differ.
 pub(crate) fn go(confinement: &Confinement) -> RunResult {
-    run(&confinement.prepare().unwrap(), Options::default()).unwrap()
+    static TIMES: AtomicUsize = AtomicUsize::new(0);
+    let mut options = Options::default();
+    if TIMES.fetch_add(1, Ordering::Relaxed).is_multiple_of(2) {
+        options.ahead = Ahead::start();
+    }
+    run(&confinement.prepare().unwrap(), options).unwrap()
 }
 
 pub(crate) fn stdout(result: &RunResult) -> String {

@@ -85,7 +85,7 @@ impl<'a> Parser<'a> {
     /// `$[…]`, after the opening bracket.
     pub(super) fn bracket_arithmetic(&mut self, start: usize) -> Result<()> {
         self.enter()?;
-        let expression = self.expression(Until::Bracket, start)?;
+        let expression = Arithmetic { brackets: true, ..self.expression(Until::Bracket, start)? };
         self.cursor.advance(1);
         self.leave();
         self.push(PartKind::Arithmetic(self.arena.alloc(expression)), start);
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
             self.push_quoted(1 + length);
         }
         let parts = self.stacks.parts.take(self.arena, mark);
-        Ok(Arithmetic { parts, span: self.cursor.span_from(start) })
+        Ok(Arithmetic { parts, span: self.cursor.span_from(start), brackets: false })
     }
 
     /// Double quotes in an expression: the text in them counts, they do not.
@@ -235,7 +235,7 @@ fn is_special(byte: u8) -> bool {
 }
 
 /// bash's own test for `$((…))`: outside quotes, parentheses never close before they open and all close.
-fn parentheses_balance(text: &[u8]) -> bool {
+pub(crate) fn parentheses_balance(text: &[u8]) -> bool {
     let mut depth = 0_u32;
     let mut quote = 0;
     let mut bytes = text.iter();

@@ -313,7 +313,7 @@ impl<'a> Parser<'a> {
             PartKind::CommandSubstitution(substitution) => {
                 matches!(substitution.form, SubstitutionForm::Dollar | SubstitutionForm::Backquote)
             }
-            PartKind::Arithmetic(arithmetic) => is_double_parenthesis(part, arithmetic.span),
+            PartKind::Arithmetic(arithmetic) => !arithmetic.brackets,
             PartKind::ExtendedGlob(_) | PartKind::Brace(_) | PartKind::ArrayAssignment(_) => false,
         }
     }
@@ -336,7 +336,7 @@ impl<'a> Parser<'a> {
                 }
                 SubstitutionForm::Current | SubstitutionForm::Reply => false,
             },
-            PartKind::Arithmetic(arithmetic) => is_double_parenthesis(part, arithmetic.span),
+            PartKind::Arithmetic(arithmetic) => !arithmetic.brackets,
             _ => false,
         }
     }
@@ -433,11 +433,6 @@ fn is_integer(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
     digits.first().is_some_and(u8::is_ascii_digit)
         && std::str::from_utf8(text).is_ok_and(|text| text.parse::<i64>().is_ok())
-}
-
-/// `$((…))` rather than `$[…]`.
-fn is_double_parenthesis(part: &WordPart<'_>, expression: Span) -> bool {
-    part.span.end.saturating_sub(expression.end) == 2
 }
 
 /// No text other than names in it.

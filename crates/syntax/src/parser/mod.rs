@@ -30,6 +30,8 @@ use crate::{
 use bumpalo::Bump;
 use stack::Stack;
 
+pub(crate) use arithmetic::parentheses_balance;
+
 type Result<T> = std::result::Result<T, ParseError>;
 
 /// How many bytes may be read a second time: so many per byte of source, and some in any case.
@@ -59,8 +61,6 @@ pub(crate) struct Parser<'a> {
     documents: u32,
     cases: u32,
     notes: Vec<Note>,
-    /// The last place whose line number was asked for, and that number.
-    line: (usize, u32),
     stacks: Stacks<'a>,
 }
 
@@ -125,7 +125,6 @@ impl<'a> Parser<'a> {
             documents: 0,
             cases: 0,
             notes: Vec::new(),
-            line: (0, 0),
             stacks: Stacks::new(arena),
         }
     }
@@ -162,9 +161,13 @@ impl<'a> Parser<'a> {
         self.enter()?;
         let mark = self.stacks.items.len();
         let mut line_mark = mark;
+        let mut line = 0;
         loop {
-            if self.newlines()? > 0 && place == Place::Top {
-                self.note_options(line_mark);
+            if self.newlines()? > 0 && self.stacks.items.len() > line_mark {
+                line += 1;
+                if place == Place::Top {
+                    self.note_options(line_mark);
+                }
                 line_mark = self.stacks.items.len();
             }
             match self.cursor.peek() {
@@ -178,7 +181,6 @@ impl<'a> Parser<'a> {
                 break;
             }
             let start = self.cursor.position();
-            let line = self.line_at(start);
             let list = self.and_or()?;
             let span = self.cursor.span_from(start);
             self.blanks();
@@ -509,7 +511,7 @@ impl<'a> Parser<'a> {
 }
 
 /// Whether a command reads the same when the word before it is not reserved.
-fn is_plain(stage: &Stage<'_>) -> bool {
+pub(crate) fn is_plain(stage: &Stage<'_>) -> bool {
     let CommandKind::Simple(simple) = stage.command.kind else { return false };
     let scalar = |assignment: &Assignment<'_>| {
         assignment.subscript.is_none() && matches!(assignment.value, AssignmentValue::Scalar(_))

@@ -3,6 +3,9 @@
 use super::{Parser, Result};
 use crate::{ErrorCode, Note, NoteKind, Span};
 
+/// So many bytes are looked at together.
+const CHUNK: usize = 32;
+
 impl Parser<'_> {
     /// Takes a note, once per kind, about everything from `start` to the cursor.
     pub(super) fn note(&mut self, kind: NoteKind, start: usize) {
@@ -18,11 +21,9 @@ impl Parser<'_> {
         if self.source.len() > max_len.min(u32::MAX as usize) {
             return self.fail(ErrorCode::TooLong, "");
         }
-        let mut unusual = false;
-        for byte in self.source {
-            // Without short circuits: many bytes at a time.
-            unusual |= (*byte >= 0x7f) | ((*byte < b' ') & (*byte != b'\n') & (*byte != b'\t'));
-        }
+        let chunks = self.source.chunks_exact(CHUNK);
+        let unusual =
+            is_unusual(chunks.remainder()) | chunks.fold(false, |found, chunk| found | is_unusual(chunk));
         if !unusual {
             return Ok(());
         }
@@ -61,11 +62,21 @@ impl Parser<'_> {
     }
 }
 
+/// Whether any of these bytes needs a closer look. Without short circuits, so that the processor looks at many at a time.
+#[inline]
+fn is_unusual(bytes: &[u8]) -> bool {
+    let found = bytes.iter().fold(0u8, |found, byte| {
+        let control = u8::from(*byte < b' ') & u8::from(*byte != b'\n') & u8::from(*byte != b'\t');
+        found | u8::from(*byte >= 0x7f) | control
+    });
+    found != 0
+}
+
 /// Whether people read the character differently than the shell, which takes it as part of a word: blanks outside
 /// ASCII, zero-width characters, bidirectional controls, tags, other control characters.
 fn is_invisible(character: char) -> bool {
     match character {
-        '\n' | '\t' | '\r' => false,
+        ' '..='~' | '\n' | '\t' | '\r' => false,
         _ if character.is_control() => true,
         '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}'
         | '\u{17b5}' | '\u{3000}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => true,

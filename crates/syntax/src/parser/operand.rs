@@ -10,6 +10,7 @@ use super::{Parser, Result};
 use crate::chars::{EXTGLOB, GLOB, QUOTE, class, is_name_byte};
 use crate::cursor::END;
 use crate::{ErrorCode, Parameter, ParameterName, PartKind, Span, Word, WordPart};
+use bumpalo::collections::Vec as BumpVec;
 
 /// What the word is used for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,17 +90,20 @@ impl<'a> Parser<'a> {
 
     /// A tilde at the beginning of an operand: a prefix if only a login name follows it, up to a slash or the end.
     fn tilde_in_operand(&mut self) -> Result<()> {
-        let rest = self.cursor.rest().get(1..).unwrap_or(&[]);
-        let login =
-            rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-_.".contains(byte)).count();
-        if rest.get(login) == Some(&b':') {
-            return self.fail(ErrorCode::AmbiguousTilde, "");
+        let start = self.cursor.position();
+        let mut ahead = self.cursor;
+        let mut login = BumpVec::new_in(self.arena);
+        loop {
+            ahead.advance(1);
+            match ahead.peek() {
+                b':' => return self.fail(ErrorCode::AmbiguousTilde, ""),
+                b'/' | b'}' => break,
+                byte if byte.is_ascii_alphanumeric() || b"+-_.".contains(&byte) => login.push(byte),
+                _ => return Ok(()),
+            }
         }
-        if matches!(rest.get(login), Some(b'/' | b'}')) {
-            let start = self.cursor.position();
-            self.cursor.advance(1 + login);
-            self.push(PartKind::Tilde(self.cursor.slice(start + 1, start + 1 + login)), start);
-        }
+        self.cursor = ahead;
+        self.push(PartKind::Tilde(login.into_bump_slice()), start);
         Ok(())
     }
 

@@ -163,21 +163,4 @@ impl<'a> Parser<'a> {
             }
         }
     }
-
-    /// The line, counted from 0, on which a position of the source stands.
-    pub(super) fn line_at(&mut self, position: usize) -> u32 {
-        let offset = self.cursor.offset(position) as usize;
-        let (known, line) = self.line;
-        let between = |from: usize, to: usize| {
-            let bytes = self.source.get(from..to).unwrap_or(&[]);
-            u32::try_from(bytes.iter().filter(|byte| **byte == b'\n').count()).unwrap_or(u32::MAX)
-        };
-        let line = if offset >= known {
-            line.saturating_add(between(known, offset))
-        } else {
-            line.saturating_sub(between(offset, known))
-        };
-        self.line = (offset, line);
-        line
-    }
 }

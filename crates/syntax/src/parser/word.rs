@@ -113,10 +113,36 @@ impl<'a> Parser<'a> {
             }
             if brace {
                 self.expand_braces(mark)?;
+                if mode.tilde == Tilde::Argument {
+                    self.forget_later_tildes(mark);
+                }
             }
         }
         let parts = self.stacks.parts.take(self.arena, mark);
         Ok(Word { parts, span: self.cursor.span_from(start) })
+    }
+
+    /// Brace expansion makes new words of an argument, in which bash no longer sees an assignment: only a tilde at the
+    /// beginning is a prefix.
+    fn forget_later_tildes(&mut self, mark: usize) {
+        let parts = self.stacks.parts.get(mark..).unwrap_or(&[]);
+        let is_brace = |part: &WordPart<'_>| matches!(part.kind, PartKind::Brace(_));
+        let is_tilde = |part: &WordPart<'_>| matches!(part.kind, PartKind::Tilde(_));
+        if !parts.iter().any(is_brace) || !parts.iter().skip(1).any(is_tilde) {
+            return;
+        }
+        for (index, part) in self.stacks.parts.take(self.arena, mark).iter().enumerate() {
+            let kind = match part.kind {
+                PartKind::Tilde(login) if index > 0 => {
+                    let mut text = BumpVec::with_capacity_in(login.len() + 1, self.arena);
+                    text.push(b'~');
+                    text.extend_from_slice_copy(login);
+                    PartKind::Literal(text.into_bump_slice())
+                }
+                kind => kind,
+            };
+            self.stacks.parts.push(WordPart { kind, span: part.span });
+        }
     }
 
     /// Unquoted text without special characters, line continuations removed.
@@ -186,7 +212,7 @@ impl<'a> Parser<'a> {
         match (tilde, previous) {
             (Tilde::Value, Some(b':')) => Ok(true),
             (Tilde::Argument, Some(byte @ (b'=' | b':'))) if !self.posix => {
-                let before = self.cursor.slice(word, at);
+                let before = self.joined(word, at)?;
                 self.spend(before.len())?;
                 Ok(match value_start(before) {
                     Some(value) => byte == b':' || value == before.len(),
@@ -195,6 +221,33 @@ impl<'a> Parser<'a> {
             }
             _ => Ok(false),
         }
+    }
+
+    /// The text between two positions without its line continuations.
+    fn joined(&mut self, from: usize, to: usize) -> Result<&'a [u8]> {
+        let text = self.cursor.slice(from, to);
+        if !text.windows(2).any(|pair| pair == b"\\\n") {
+            return Ok(text);
+        }
+        if text.contains(&b'\'') {
+            // Between single quotes it would be none.
+            return self.fail(ErrorCode::AmbiguousTilde, "");
+        }
+        let mut joined = BumpVec::with_capacity_in(text.len(), self.arena);
+        let mut bytes = text.iter();
+        while let Some(byte) = bytes.next() {
+            match (byte, bytes.as_slice()) {
+                (b'\\', [b'\n', ..]) => {
+                    bytes.next();
+                }
+                (b'\\', [quoted, ..]) => {
+                    joined.extend_from_slice_copy(&[b'\\', *quoted]);
+                    bytes.next();
+                }
+                _ => joined.push(*byte),
+            }
+        }
+        Ok(joined.into_bump_slice())
     }
 
     /// A tilde prefix, or a literal tilde if what follows rules that out. `value`: in an assignment's value.
@@ -210,6 +263,8 @@ impl<'a> Parser<'a> {
                 b':' if value => break true,
                 // Elsewhere bash takes what stands between the colon and the next slash literally.
                 b':' => return self.fail(ErrorCode::AmbiguousTilde, ""),
+                // bash expands this one and takes all that follows for quoted.
+                b'=' if ahead.peek_second() == b'~' => return self.fail(ErrorCode::AmbiguousTilde, ""),
                 // What a process substitution stands for belongs to the login name.
                 b'<' | b'>' if !self.posix && ahead.peek_second() == b'(' => break false,
                 _ if class(byte) & META != 0 => break true,

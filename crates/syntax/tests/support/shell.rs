@@ -73,9 +73,11 @@ pub fn full() -> bool {
     std::env::var_os("SHWARD_FULL").is_some()
 }
 
-/// The distinct commands of the shared corpora and vectors, if they are there; a sample unless [`full`].
+/// The distinct commands of the shared corpora and vectors, if they are there; a sample unless [`full`]. They lie beside
+/// the repository, or where `SHWARD_SHARED` says.
 pub fn corpus() -> Vec<String> {
-    let shared = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared");
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared").to_owned();
+    let shared = std::env::var("SHWARD_SHARED").unwrap_or(beside);
     let mut commands = std::collections::BTreeSet::new();
     for folder in ["corpora/dev", "vectors"] {
         let Ok(entries) = std::fs::read_dir(format!("{shared}/{folder}")) else {

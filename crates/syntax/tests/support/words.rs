@@ -84,6 +84,15 @@ const PIECES: &[&str] = &[
     "1",
 ];
 
+/// Where a random word is put, and how its value is printed.
+pub const FRAMES: &[&str] = &[
+    "printf '<%s>' WORD",
+    "v=WORD\nprintf '<%s>' \"$v\"",
+    "IFS= read -r -d '' v <<E\nWORD\nE\nprintf '<%s>' \"$v\"",
+    "IFS= read -r -d '' v <<<WORD\nprintf '<%s>' \"$v\"",
+    "a=(WORD)\nprintf '<%s>' \"${a[@]}\"",
+];
+
 /// A random word, nested `depth` deep at most.
 pub fn random(random: &mut Random, depth: usize) -> String {
     let mut word = String::new();

@@ -13,14 +13,30 @@ const LITERALS: &[&str] = &[
     "$", "\\n", "p q", "", "=", "a,b", "0", "10", "-n", "./a", "d/", "%s", "E", "w1", ":", "!", "@", "i",
     "id",
 ];
+/// The kinds of simple commands that only bash has.
+const BASH_ONLY: &[usize] = &[23, 24, 32, 38];
 const GLOBS: &[&str] =
     &["*", "?", "a*", "[ab]", "d/*", "*.txt", "[!a]", "src/*.c", "*nope*", "./?", "[[:alpha:]]"];
 
-pub(super) fn script(random: &mut Random) -> String {
-    let fuel = 3 + random.below(30);
-    let mut grammar = Grammar { random, here: Vec::new(), fuel };
+/// Whose syntax is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::oracle) enum Dialect {
+    Bash,
+    /// What every shell of POSIX reads as bash does.
+    Posix,
+}
+
+/// A script, most often a small one: of the large ones there is seldom one in which nothing is unknown, and each costs as
+/// much to run as ten small ones.
+pub(super) fn script(random: &mut Random, dialect: Dialect) -> String {
+    let (fuel, lines) = match random.below(8) {
+        0 => (3 + random.below(30), 4),
+        1 | 2 => (2 + random.below(10), 3),
+        _ => (random.below(6), 2),
+    };
+    let mut grammar = Grammar { random, dialect, here: Vec::new(), fuel, substituted: false };
     let mut text = String::new();
-    for _ in 0..=grammar.random.below(4) {
+    for _ in 0..=grammar.random.below(lines) {
         text.push_str(&grammar.list(DEPTH));
         text.push('\n');
         text.push_str(&grammar.documents());
@@ -32,7 +48,7 @@ pub(super) fn script(random: &mut Random) -> String {
 pub(super) fn wrapped(random: &mut Random, script: &str) -> String {
     let script = script.trim_end();
     let quoted = format!("'{}'", script.replace('\'', r"'\''"));
-    match random.below(14) {
+    match random.below(20) {
         0 => format!("p $({script}\n)"),
         1 => format!("p \"$({script}\n)\""),
         2 => format!("p \"${{nope:-$({script}\n)}}\""),
@@ -46,16 +62,25 @@ pub(super) fn wrapped(random: &mut Random, script: &str) -> String {
         10 => format!("echo {quoted} | bash"),
         11 => format!("bash <<< {quoted}"),
         12 => format!("if true; then\n{script}\nfi | cat"),
+        13 => format!("( {script}\n); p after"),
+        14 => format!("{{ {script}\n}} > o; cat o"),
+        15 => format!("for x in a 'b c'; do\n{script}\ndone"),
+        16 => format!("while read x y; do\n{script}\ndone < file.txt"),
+        17 => format!("f() {{ local x=q; {script}\n}}; f; p \"$x\""),
+        18 => format!("x=a; {script}\n p \"$x\" $y"),
         _ => format!("trap {quoted} EXIT"),
     }
 }
 
 struct Grammar<'r> {
     random: &'r mut Random,
+    dialect: Dialect,
     /// Bodies of here-documents that are due at the end of the line.
     here: Vec<String>,
     /// How many more constructs may be nested; then only flat ones are left.
     fuel: usize,
+    /// Inside of a substitution, where a here-document beside other commands is refused.
+    substituted: bool,
 }
 
 impl Grammar<'_> {
@@ -72,6 +97,17 @@ impl Grammar<'_> {
 
     fn pick(&mut self, list: &[&str]) -> String {
         self.random.pick(list).to_owned()
+    }
+
+    /// One of what every shell knows, and of what bash adds.
+    fn pick_known(&mut self, everywhere: &[&str], bash: &[&str]) -> String {
+        let more = if self.posix() { 0 } else { bash.len() };
+        let index = self.random.below(everywhere.len() + more);
+        everywhere.iter().chain(bash).nth(index).copied().unwrap_or_default().to_owned()
+    }
+
+    fn posix(&self) -> bool {
+        self.dialect == Dialect::Posix
     }
 
     fn list(&mut self, depth: usize) -> String {
@@ -96,11 +132,14 @@ impl Grammar<'_> {
     }
 
     fn pipeline(&mut self, depth: usize) -> String {
-        let mut text =
-            if self.random.once_in(12) { self.pick(&["! ", "time ", "time -p "]) } else { String::new() };
+        let mut text = if self.random.once_in(12) {
+            self.pick_known(&["! "], &["time ", "time -p "])
+        } else {
+            String::new()
+        };
         text.push_str(&self.command(depth));
         for _ in 0..self.random.below(5) / 3 {
-            let operator = self.pick(&[" | ", "|", " |& "]);
+            let operator = self.pick_known(&[" | ", "|"], &[" |& "]);
             text = format!("{text}{operator}{}", self.command(depth));
         }
         text
@@ -138,6 +177,7 @@ impl Grammar<'_> {
                 let name = self.pick(&["f", "g", "p", "echo"]);
                 format!("{name}() {{ {}; }}; {name} {}", self.closed(depth), self.words(depth))
             }
+            8 | 9 | 11 if self.posix() => format!("[ {} ]", self.test(depth)),
             8 => format!("[[ {} ]]", self.condition(depth)),
             9 => format!("(( {} ))", self.arithmetic(depth)),
             10 => format!("until true; do {}; done", self.closed(depth)),
@@ -166,7 +206,8 @@ impl Grammar<'_> {
             text.push(' ');
         }
         let words = self.words(depth);
-        let name = match self.random.below(40) {
+        let kind = self.random.below(44);
+        let name = match if self.posix() && BASH_ONLY.contains(&kind) { 0 } else { kind } {
             0..=13 => self.pick(PROGRAMS),
             14 => return format!("{text}{}", self.assignment(depth)),
             15 => format!("echo {words}; p"),
@@ -194,21 +235,20 @@ impl Grammar<'_> {
             21 => format!("set -- {words}; p \"$@\""),
             22 => format!(
                 "{} {}; p",
-                self.pick(&[
-                    "export",
-                    "declare",
-                    "local",
-                    "readonly",
-                    "declare -i",
-                    "declare -a",
-                    "typeset -u"
-                ]),
+                self.pick_known(
+                    &["export", "readonly"],
+                    &["declare", "local", "declare -i", "declare -a", "typeset -u", "declare -x"]
+                ),
                 self.assignment(depth)
             ),
             23 => format!("printf -v {} {}; p", self.pick(NAMES), self.word(depth)),
             24 => format!("read {} {} <<< {}; p", self.pick(NAMES), self.pick(NAMES), self.word(depth)),
             25 => format!("cd {}; p", self.pick(&["d", "..", "/tmp", "src", "~", "nope", "-", "d/.."])),
-            26 => format!("trap {} {}", self.quoted_script(0), self.pick(&["EXIT", "ERR", "DEBUG", "0"])),
+            26 => format!(
+                "trap {} {}",
+                self.quoted_script(0),
+                self.pick_known(&["EXIT", "0", "INT", "TERM"], &["ERR", "DEBUG"])
+            ),
             27 => format!("rm -f {}", self.pick(FILES)),
             28 => format!(
                 "{} {} {}",
@@ -249,6 +289,14 @@ impl Grammar<'_> {
             35 => "shift; p \"$@\" \"${1}\"".to_owned(),
             36 => format!("unset {}; p \"${}\"", self.pick(NAMES), self.pick(NAMES)),
             37 => format!("IFS={}; p", self.word(0)),
+            39 => format!("[ {} ] && p", self.test(depth)),
+            40 => format!("printf {} > o; cat o; p", self.word(depth)),
+            41 => {
+                let name = self.pick(NAMES);
+                format!("{}; p \"${name}\" ${name}", self.assignment_to(&name, depth))
+            }
+            42 => format!("test -e {} || p", self.pick(FILES)),
+            43 => format!("command -v p > {}; p", self.pick(FILES)),
             38 => format!("mapfile -t {} <<< {}; p", self.pick(NAMES), self.word(depth)),
             _ => format!("alias p={}; p", self.word(0)),
         };
@@ -268,6 +316,7 @@ impl Grammar<'_> {
                 "printf {}",
                 self.pick(&["'%s\\n' p q", "'p %s' q", "%b 'p\\x20q'", "'\\160'", "%s p"])
             ),
+            _ if self.posix() => "printf 'p\\040q'".to_owned(),
             2 => format!("cat <<< {}", self.word(depth)),
             _ => format!("echo -e {}", self.pick(&["'p\\nq'", "'\\x70'", "'p\\c' q"])),
         }
@@ -275,14 +324,15 @@ impl Grammar<'_> {
 
     fn reading(&mut self, depth: usize) -> String {
         match self.random.below(8) {
-            0 => "bash".to_owned(),
             1 => "xargs p".to_owned(),
             2 => {
                 format!("while read {}; do {}; done", self.pick(NAMES), self.closed(depth.saturating_sub(1)))
             }
             3 => "tr a-o b-p | sh".to_owned(),
+            4 | 0 if self.posix() => "sh".to_owned(),
+            0 => "bash".to_owned(),
             4 => "rev | bash".to_owned(),
-            5 => "base64 | base64 -d | bash".to_owned(),
+            5 => "base64 | base64 -d | sh".to_owned(),
             6 => "tee o | cat".to_owned(),
             _ => "head -n1 | sh -s a".to_owned(),
         }
@@ -299,7 +349,14 @@ impl Grammar<'_> {
 
     fn assignment(&mut self, depth: usize) -> String {
         let name = self.pick(NAMES);
+        self.assignment_to(&name, depth)
+    }
+
+    fn assignment_to(&mut self, name: &str, depth: usize) -> String {
         match self.random.below(8) {
+            0..=2 if self.posix() => {
+                format!("{name}={}", self.pick(&["a b", "", "'a  b'", "*", "~", "\"$y\"c"]))
+            }
             0 => format!("{name}=({})", self.words(depth)),
             1 => format!("{name}+={}", self.word(depth)),
             2 => format!("{name}[1]={}", self.word(depth)),
@@ -323,7 +380,8 @@ impl Grammar<'_> {
 
     fn part(&mut self, depth: usize) -> String {
         let depth = self.burn(depth);
-        match self.random.below(if depth == 0 { 12 } else { 20 }) {
+        let kind = self.random.below(if depth == 0 { 12 } else { 20 });
+        match if self.posix() && matches!(kind, 6 | 10 | 19) { 0 } else { kind } {
             0..=3 => self.pick(&["a", "b", "1", "-x", "foo", "p", "0", "x=y", "E"]),
             4 | 5 => format!("'{}'", self.pick(LITERALS).replace('\'', "")),
             6 => {
@@ -350,24 +408,31 @@ impl Grammar<'_> {
             ]),
             11 | 12 => format!(
                 "${}",
-                self.pick(&["x", "y", "a", "1", "@", "*", "#", "{x}", "{a[@]}", "{a[0]}", "?", "{#x}", "0"])
+                self.pick_known(
+                    &["x", "y", "a", "1", "@", "*", "#", "{x}", "?", "{#x}", "0"],
+                    &["{a[@]}", "{a[0]}"]
+                )
             ),
             13 => format!("\"${{{}}}\"", self.parameter(depth - 1)),
             14 => format!("${{{}}}", self.parameter(depth - 1)),
-            15 => format!("$({})", self.closed(depth - 1)),
-            16 => format!("\"$({})\"", self.closed(depth - 1)),
+            15 => format!("$({})", self.inner(depth - 1)),
+            16 => format!("\"$({})\"", self.inner(depth - 1)),
             17 => format!("`{} {}`", self.pick(PROGRAMS), self.pick(&["a", "\\$x", "'b c'", "\\\\a", "*"])),
             18 => format!("$(( {} ))", self.arithmetic(depth - 1)),
-            _ => format!("{}({})", self.pick(&["<", ">"]), self.closed(depth - 1)),
+            _ => format!("{}({})", self.pick(&["<", ">"]), self.inner(depth - 1)),
         }
     }
 
     fn parameter(&mut self, depth: usize) -> String {
-        let name = self.pick(&["x", "y", "z", "a", "@", "1", "a[0]", "a[@]", "*"]);
-        let operator = self.pick(&[
-            "", ":-", "-", ":+", "+", ":=", "#", "##", "%", "%%", "/", "//", ":0:", ":1", "^", ",,", "@Q",
-            "@U", ":?", "@E",
-        ]);
+        let name = self.pick_known(&["x", "y", "z", "a", "1"], &["a[0]", "a[@]", "@", "*"]);
+        let mut operator = self.pick_known(
+            &["", ":-", "-", ":+", "+", ":=", "#", "##", "%", "%%", ":?"],
+            &["/", "//", ":0:", ":1", "^", ",,", "@Q", "@U", "@E"],
+        );
+        // The shell assigns to variables only.
+        if operator == ":=" && !NAMES.contains(&name.as_str()) {
+            operator = ":-".to_owned();
+        }
         let operand = match operator.as_str() {
             "" | ":1" | "^" | ",," | "@Q" | "@U" | "@E" => String::new(),
             ":0:" => self.pick(&["1", "2", "0", "-1"]),
@@ -375,20 +440,22 @@ impl Grammar<'_> {
             _ => self.word(depth),
         };
         if operator.is_empty() && self.random.once_in(3) {
-            return format!("{}{name}", self.pick(&["#", "!"]));
+            return format!("{}{name}", self.pick_known(&["#"], &["!"]));
         }
         format!("{name}{operator}{operand}")
     }
 
     fn arithmetic(&mut self, depth: usize) -> String {
-        let atom = |grammar: &mut Self| match grammar.random.below(6) {
-            0 | 1 => grammar.pick(&["1", "2", "0", "0x10", "010", "2#11", "-1"]),
+        let atom = |grammar: &mut Self| match grammar.random.below(9) {
+            0 | 1 | 6..=8 => grammar.pick_known(&["1", "2", "0", "0x10", "010", "-1"], &["2#11"]),
             2 | 3 => grammar.pick(NAMES),
             4 if depth > 0 => format!("${{{}:-1}}", grammar.pick(NAMES)),
             _ => format!("({} + 1)", grammar.pick(NAMES)),
         };
-        let operator = self
-            .pick(&[" + ", " * ", " < ", " == ", " && ", " , ", " ? 1 : ", " ** ", " << ", " = ", " += "]);
+        let operator = self.pick_known(
+            &[" + ", " * ", " < ", " == ", " && ", " ? 1 : ", " << ", " = ", " += "],
+            &[" , ", " ** "],
+        );
         let (left, right) = (atom(self), atom(self));
         match operator.as_str() {
             " = " | " += " => format!("{}{operator}{right}", self.pick(NAMES)),
@@ -407,9 +474,33 @@ impl Grammar<'_> {
         }
     }
 
+    /// What `[` compares.
+    fn test(&mut self, depth: usize) -> String {
+        match self.random.below(4) {
+            0 => format!("-n {}", self.word(depth)),
+            1 => format!("{} = {}", self.word(depth), self.word(depth)),
+            2 => format!("-e {}", self.pick(FILES)),
+            _ => format!("\"${}\" != b", self.pick(NAMES)),
+        }
+    }
+
+    /// A list in a substitution.
+    fn inner(&mut self, depth: usize) -> String {
+        let outer = std::mem::replace(&mut self.substituted, true);
+        let text = self.closed(depth);
+        self.substituted = outer;
+        text
+    }
+
     fn redirect(&mut self, depth: usize) -> String {
         let file = if self.random.once_in(3) { self.word(depth.saturating_sub(1)) } else { self.pick(FILES) };
-        match self.random.below(12) {
+        let kind = self.random.below(12);
+        let kind = match kind {
+            7 | 8 | 10 if self.posix() => 0,
+            11 if self.substituted && !self.random.once_in(20) => 0,
+            _ => kind,
+        };
+        match kind {
             0..=3 => format!(" > {file}"),
             4 => format!(" >> {file}"),
             5 => format!(" < {file}"),

@@ -1,34 +1,82 @@
-//! Commands that nobody wrote: from a grammar, and by changing ones that somebody did.
+//! Commands that nobody wrote: from a grammar, by changing ones that somebody did, and in other spellings.
 
 mod grammar;
 mod mutate;
 mod random;
+mod spell;
 
+pub(super) use grammar::Dialect;
 use random::Random;
 
 /// The longest command that is generated, in bytes.
 const LONGEST: usize = 4000;
 
+/// Commands that do no harm where they are run, and ones of as many words that a policy does not allow.
+const PAIRS: &[(&[&str], &[&str])] = &[
+    (&["p", "-x", "a"], &["rm", "-rf", "/etc"]),
+    (&["prog", "a"], &["cat", "/etc/shadow"]),
+    (&["q", "a=b", "c=d"], &["dd", "if=/dev/zero", "of=/dev/sda"]),
+    (&["p1", "-r", "7", "d"], &["chmod", "-R", "777", "/"]),
+    (&["touch", "n1"], &["curl", "http://evil.example/x"]),
+    (&["r", "b"], &["sudo", "ls"]),
+    (&["p-2", "a", "-f"], &["git", "push", "--force"]),
+    (&["prog", "now"], &["shutdown", "now"]),
+    (&["rm", "-f", "a"], &["rm", "-rf", "/home/dev"]),
+];
+
+/// A command, and what else is asked of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Generated {
+    pub(super) command: String,
+    pub(super) pair: Option<Pair>,
+}
+
+/// A command that is spelled in other words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Pair {
+    /// If this is executed, then the spelling means what it should.
+    pub(super) argv: Vec<String>,
+    /// What must not be judged more mildly than the command that follows.
+    pub(super) spelled: String,
+    pub(super) plain: String,
+}
+
 /// Command `number` of a seed. It depends on nothing else, but on the corpus if that is not empty.
-pub(super) fn command(seed: u64, number: usize, corpus: &[&str]) -> String {
+pub(super) fn command(seed: u64, number: usize, corpus: &[&str], dialect: Dialect) -> Generated {
     let mut random = Random::new(seed, number);
-    let command = match random.below(10) {
-        0..=5 => grammar::script(&mut random),
-        6 => {
-            let script = grammar::script(&mut random);
+    let script = |random: &mut Random| grammar::script(random, dialect);
+    let mut pair = None;
+    let command = match random.below(20) {
+        0..=8 => script(&mut random),
+        9 | 10 => {
+            let script = script(&mut random);
             mutate::mutated(&mut random, &script)
         }
-        7 => {
-            let script = grammar::script(&mut random);
+        11..=13 if dialect == Dialect::Bash => {
+            let script = script(&mut random);
             grammar::wrapped(&mut random, &script)
         }
-        _ if corpus.is_empty() => grammar::script(&mut random),
-        _ => {
+        14..=16 if dialect == Dialect::Bash => {
+            let chosen = random.below(PAIRS.len());
+            let (harmless, dangerous) = PAIRS.get(chosen).copied().unwrap_or_default();
+            let spelled = |words| spell::spelled(&mut Random::new(seed ^ chosen as u64, number), words);
+            pair = Some(Pair {
+                argv: harmless.iter().map(|word| (*word).to_owned()).collect(),
+                spelled: spelled(dangerous),
+                plain: dangerous.join(" "),
+            });
+            spelled(harmless)
+        }
+        17..=19 if !corpus.is_empty() && dialect == Dialect::Bash => {
             let base = random.pick(corpus);
             mutate::mutated(&mut random, base)
         }
+        _ => script(&mut random),
     };
-    if command.len() > LONGEST { "true".to_owned() } else { command }
+    if command.len() > LONGEST {
+        return Generated { command: "true".to_owned(), pair: None };
+    }
+    Generated { command, pair }
 }
 
 #[cfg(test)]
@@ -38,7 +86,9 @@ mod tests {
     #[test]
     fn a_command_is_told_by_seed_and_number() {
         let corpus = ["ls -l | wc", "echo 'a b' > x"];
-        let all = |seed| (0..200).map(|number| command(seed, number, &corpus)).collect::<Vec<_>>();
+        let all = |seed| {
+            (0..200).map(|number| command(seed, number, &corpus, Dialect::Bash).command).collect::<Vec<_>>()
+        };
         assert_eq!(all(1), all(1));
         assert_ne!(all(1), all(2));
         let different: std::collections::HashSet<_> = all(1).into_iter().collect();

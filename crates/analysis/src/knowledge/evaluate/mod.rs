@@ -31,6 +31,17 @@ pub(crate) fn wants(program: &str) -> bool {
     FROM_INPUT.contains(&program)
 }
 
+/// What bash's `echo` or `printf` prints for these arguments; `None` if that is not certain.
+#[must_use]
+pub fn printed(builtin: &[u8], arguments: &[&[u8]]) -> Option<Vec<u8>> {
+    let printed = match builtin {
+        b"echo" => printing::echo(arguments),
+        b"printf" => printing::printf(arguments),
+        _ => None,
+    };
+    printed.filter(|text| text.len() <= MAX_OUTPUT)
+}
+
 /// The output, from the texts that were read or from the arguments.
 pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u8]]>) -> Option<&'a [u8]> {
     let name = run.name;

@@ -225,14 +225,31 @@ pub(super) fn seq(words: &[&[u8]]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let mut number = first;
     while (step > 0 && number <= last) || (step < 0 && number >= last) {
-        text.extend_from_slice(number.to_string().as_bytes());
-        text.push(b'\n');
+        push_line(&mut text, number);
         if text.len() > MAX_OUTPUT {
             return None;
         }
         number = number.checked_add(step)?;
     }
     Some(text)
+}
+
+/// The number in decimal, and a newline.
+fn push_line(text: &mut Vec<u8>, number: i64) {
+    let mut line = [b'\n'; 21];
+    let mut start = line.len() - 1;
+    let mut rest = number.unsigned_abs();
+    for (index, place) in line.iter_mut().enumerate().rev().skip(1) {
+        (start, *place) = (index, b'0' + u8::try_from(rest % 10).unwrap_or_default());
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        text.push(b'-');
+    }
+    text.extend_from_slice(line.get(start..).unwrap_or_default());
 }
 
 /// `basename NAME [SUFFIX]`.

@@ -1,14 +1,19 @@
 //! What a program in another language does, said as effects. All readers of languages share it.
 
+mod rehearsal;
+mod strings;
+
 use super::super::endpoint;
 use super::super::run::anywhere;
 use super::super::values;
-use crate::effect::{Certainty, EffectKind, Endpoint, Rest, Scope, Target, WriteMode};
+use crate::effect::{Certainty, Covers, EffectKind, Endpoint, Rest, Scope, Target, WriteMode};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Piece, Stream, Value, names_credential};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use rehearsal::{Deed, Rehearsal};
 use shward_syntax::{Dialect, Span};
+pub(super) use strings::{is_url, looks_like_path};
 
 /// Most effects that one program may have before the rest counts as not understood.
 const MAX_EFFECTS: u32 = 2000;
@@ -31,8 +36,8 @@ pub(super) struct Report<'s, 'a> {
     pub(super) language: &'static str,
     /// What is left of standard input for the program.
     pub(super) stdin: Stream<'a>,
-    /// Nothing is recorded: a first pass that only learns names.
-    pub(super) muted: bool,
+    /// Nothing is recorded: a pass that only learns names.
+    rehearsal: Option<Rehearsal<'a>>,
     /// Origins of everything that was read.
     pub(super) read: Origins,
     /// The standard input is read.
@@ -71,7 +76,7 @@ impl<'s, 'a> Report<'s, 'a> {
             text,
             language,
             stdin,
-            muted: false,
+            rehearsal: None,
             read: Origins::NONE,
             reads_stdin: false,
             redirected: false,
@@ -94,7 +99,7 @@ impl<'s, 'a> Report<'s, 'a> {
     }
 
     fn emit(&mut self, kind: EffectKind<'a>, certain: bool) {
-        if self.muted {
+        if self.rehearses(|| Deed::Emit(kind, certain)) {
             return;
         }
         self.count += 1;
@@ -115,6 +120,9 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// An effect that has no parts, recorded once however often it happens.
     pub(super) fn once(&mut self, kind: EffectKind<'a>) {
+        if self.rehearses(|| Deed::Once(kind)) {
+            return;
+        }
         let (span, known) = (self.span, self.session.effects());
         if !known.iter().rev().take(MAX_REPEATED).any(|effect| effect.span == span && effect.kind == kind) {
             self.emit(kind, true);
@@ -140,7 +148,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// The program changes its working directory.
     pub(super) fn change_directory(&mut self, to: Value<'a>) {
-        if !self.muted {
+        if !self.rehearses(|| Deed::ChangeDirectory(to)) {
             self.directory = Some(self.resolved(&to));
         }
     }
@@ -156,7 +164,7 @@ impl<'s, 'a> Report<'s, 'a> {
         match path {
             Some(path) if path.known() == Some(b"/dev/stdin") => self.reads_stdin = true,
             Some(path) => {
-                if self.muted {
+                if self.rehearses(|| Deed::Read(*path, tree)) {
                     return;
                 }
                 self.hidden(path);
@@ -182,7 +190,10 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// A directory or metadata is looked at.
     pub(super) fn lists(&mut self, path: Option<&Value<'a>>, tree: bool) {
-        let Some(path) = path.filter(|_| !self.muted) else { return };
+        let Some(path) = path else { return };
+        if self.rehearses(|| Deed::List(*path, tree)) {
+            return;
+        }
         let target = self.target(path, tree);
         self.read = self.read | Origins::FILE;
         self.emit(EffectKind::List { target }, path.known().is_some());
@@ -196,7 +207,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// A file is written.
     pub(super) fn writes(&mut self, path: Option<&Value<'a>>, mode: WriteMode) {
-        if self.muted {
+        if self.rehearses(|| Deed::Write(path.copied(), mode)) {
             return;
         }
         let content = self.content();
@@ -219,7 +230,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// A link is made. What goes through it afterwards goes where it leads.
     pub(super) fn links(&mut self, link: Option<&Value<'a>>, aim: Option<&Value<'a>>) {
-        if self.muted {
+        if self.rehearses(|| Deed::Link(link.copied(), aim.copied())) {
             return;
         }
         let Some(link) = link else { return };
@@ -230,7 +241,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// Something is removed.
     pub(super) fn deletes(&mut self, path: Option<&Value<'a>>, tree: bool) {
-        if self.muted {
+        if self.rehearses(|| Deed::Delete(path.copied(), tree)) {
             return;
         }
         let target = match path {
@@ -243,9 +254,15 @@ impl<'s, 'a> Report<'s, 'a> {
         self.emit(EffectKind::Delete { target }, path.is_some_and(|p| p.known().is_some()));
     }
 
+    /// A file or directory is renamed; see `Run::takes_away`.
+    pub(super) fn takes_away(&mut self, path: Option<&Value<'a>>) {
+        let held = path.map_or_else(Covers::default, |path| self.target(path, true).covers);
+        self.deletes(path, held.root || held.home || held.system);
+    }
+
     /// Metadata changes.
     pub(super) fn metadata(&mut self, path: Option<&Value<'a>>, what: &'static str) {
-        if self.muted {
+        if self.rehearses(|| Deed::Metadata(path.copied(), what)) {
             return;
         }
         let target = match path {
@@ -257,7 +274,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// A file that can execute code is loaded or run.
     pub(super) fn executes(&mut self, path: &Value<'a>) {
-        if self.muted {
+        if self.rehearses(|| Deed::Execute(*path)) {
             return;
         }
         let target = self.target(path, false);
@@ -286,7 +303,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// The program, or something that it makes, is code that was not understood.
     pub(super) fn code(&mut self, language: &'static str, origin: Origins) {
-        if self.muted {
+        if self.rehearses(|| Deed::Code(language, origin)) {
             return;
         }
         match self.codes.iter_mut().find(|(known, _)| *known == language) {
@@ -297,6 +314,9 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// Text is executed that the program gets from somewhere: what that may be, all that it takes in tells.
     pub(super) fn unseen_code(&mut self, language: &'static str, origin: Origins) {
+        if self.rehearses(|| Deed::UnseenCode(language, origin)) {
+            return;
+        }
         let incoming = Origins::NETWORK | Origins::DECODED | Origins::SECRET | Origins::WRITTEN;
         let read = if self.reads_stdin { self.read | self.stdin.origins } else { self.read };
         let taken = incoming.names().filter_map(Origins::from_name).filter(|o| read.intersects(*o));
@@ -309,7 +329,7 @@ impl<'s, 'a> Report<'s, 'a> {
         if !endpoint.loopback {
             self.read = self.read | Origins::NETWORK;
         }
-        if self.muted {
+        if self.rehearses(|| Deed::Connect(endpoint, sends)) {
             return;
         }
         if let Some((_, known)) = self.connections.iter_mut().find(|(known, _)| *known == endpoint) {
@@ -362,7 +382,7 @@ impl<'s, 'a> Report<'s, 'a> {
         directory: Option<Value<'a>>,
     ) {
         self.printed = None;
-        if self.muted {
+        if self.rehearses(|| Deed::Shell(line.copied(), stdin, directory)) {
             return;
         }
         let Some(line) = line else { return self.unseen_code("shell", Origins::UNKNOWN) };
@@ -387,7 +407,8 @@ impl<'s, 'a> Report<'s, 'a> {
         directory: Option<Value<'a>>,
     ) {
         self.printed = None;
-        if self.muted {
+        let arena = self.arena;
+        if self.rehearses(|| Deed::Start(arena.alloc_slice_copy(arguments), more, stdin, directory)) {
             return;
         }
         let span = self.span;
@@ -425,7 +446,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// A variable of the environment gets a value, for what is started later.
     pub(super) fn sets_variable(&mut self, name: &'a [u8], value: Value<'a>) {
-        if !self.muted {
+        if !self.rehearses(|| Deed::SetVariable(name, value)) {
             let field = Field { value, span: self.span, many: false };
             self.session.with_variable(name, &field, &mut |_| {});
         }
@@ -433,7 +454,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// Modules or libraries may be loaded from below a directory.
     pub(super) fn loads_below(&mut self, directory: &Value<'a>) {
-        if self.muted {
+        if self.rehearses(|| Deed::LoadBelow(*directory)) {
             return;
         }
         let target = self.target(directory, false);
@@ -455,17 +476,14 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// A string that something not understood gets: if it names a place, that may be read, and written too.
     pub(super) fn mention(&mut self, value: &Value<'a>, foreign: bool) {
-        if self.muted {
-            return;
-        }
         let text = value.known_prefix();
         if is_url(text) {
-            if foreign {
+            if foreign && !self.rehearses(|| Deed::Mention(*value, foreign)) {
                 self.connects_to(Some(value), Sends::All);
             }
             return;
         }
-        if !looks_like_path(text) {
+        if !looks_like_path(text) || self.rehearses(|| Deed::Mention(*value, foreign)) {
             return;
         }
         let expanded = match text {
@@ -494,7 +512,11 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// Something certainly prints this.
     pub(super) fn prints(&mut self, text: Option<&[u8]>) {
-        if self.muted {
+        if self.printed.is_none() {
+            return;
+        }
+        let arena = self.arena;
+        if self.rehearses(|| Deed::Print(text.map(|text| &*arena.alloc_slice_copy(text)))) {
             return;
         }
         match (self.printed.as_mut(), text) {
@@ -547,41 +569,6 @@ pub(super) enum Sends {
     Identified,
     /// Anything.
     All,
-}
-
-/// Whether a string begins as a URL that leads elsewhere.
-pub(super) fn is_url(text: &[u8]) -> bool {
-    [
-        &b"http://"[..],
-        b"https://",
-        b"ftp://",
-        b"ws://",
-        b"wss://",
-        b"tcp://",
-        b"ssh://",
-        b"git://",
-        b"s3://",
-        b"gs://",
-    ]
-    .iter()
-    .any(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
-}
-
-/// Whether a string is written as a path that leads out of the working directory, or is known by its name.
-pub(super) fn looks_like_path(text: &[u8]) -> bool {
-    if text.is_empty() || text.len() > 512 || text.iter().any(|b| b.is_ascii_control()) {
-        return false;
-    }
-    let rooted = match text {
-        [b'/', next, ..] => !next.is_ascii_whitespace() && *next != b'/',
-        [b'~', b'/', ..] => true,
-        _ => text.starts_with(b"../") || text.windows(4).any(|w| w == b"/../"),
-    };
-    if text.contains(&b' ') {
-        return false;
-    }
-    let name = values::base_name(text);
-    rooted || (name.starts_with(b".") && name.len() > 2) || name.starts_with(b"id_") || text.contains(&b'/')
 }
 
 /// A pattern piece: any one name.

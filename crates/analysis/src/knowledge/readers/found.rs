@@ -122,22 +122,26 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
     }
 }
 
-/// The places that names printed by an earlier part of the command lie at or below.
-pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> Vec<Root<'a>> {
+/// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere
+/// else.
+pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
     let mut roots: Vec<Root<'a>> = Vec::new();
+    let mut elsewhere = false;
     for effect in run.session.effects().iter() {
         let (EffectKind::List { target } | EffectKind::Read { target }) = effect.kind else { continue };
         if target.rest == Rest::Unknown || target.path.is_empty() {
             // Names below a place that is not known.
-            return Vec::new();
+            elsewhere = true;
+            continue;
         }
         let root = Root { target, pattern: None, filtered: target.rest == Rest::Below, span };
         if !roots.iter().any(|r| r.target == root.target) {
+            if roots.len() == MAX_ROOTS {
+                elsewhere = true;
+                break;
+            }
             roots.push(root);
         }
-        if roots.len() > MAX_ROOTS {
-            return Vec::new();
-        }
     }
-    roots
+    (roots, elsewhere)
 }

@@ -4,7 +4,41 @@ use crate::effect::WriteMode;
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
-use crate::value::{Origins, Stream};
+use crate::value::{Field, Origins, Piece, Stream, Value};
+
+/// The copy of a file from before: an asterisk in the suffix stands for its name, and it may lie elsewhere (`-i/old/*`).
+fn backup<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, suffix: &Field<'a>, content: Stream<'a>) {
+    let arena = run.arena();
+    let origins = file.value.origins | suffix.value.origins;
+    let Some(suffix) = suffix.known() else {
+        run.writes(&Field { value: Value::unknown(origins), ..*file }, WriteMode::Replace, content);
+        return;
+    };
+    let mut pieces = Vec::new();
+    for (index, text) in suffix.split(|byte| *byte == b'*').enumerate() {
+        if index > 0 {
+            pieces.extend_from_slice(file.value.pieces);
+        }
+        if !text.is_empty() {
+            pieces.push(Piece::Text(text));
+        }
+    }
+    if !suffix.contains(&b'*') {
+        pieces.splice(0..0, file.value.pieces.iter().copied());
+    }
+    let name = |pieces: &[Piece<'a>]| match pieces.iter().map(text_of).collect::<Option<Vec<_>>>() {
+        Some(texts) => Value::text(arena, arena.alloc_slice_copy(&texts.concat()), origins),
+        None => Value { pieces: arena.alloc_slice_copy(pieces), origins },
+    };
+    run.writes(&Field { value: name(&pieces), ..*file }, WriteMode::Replace, content);
+}
+
+const fn text_of<'a>(piece: &Piece<'a>) -> Option<&'a [u8]> {
+    match piece {
+        Piece::Text(text) => Some(text),
+        _ => None,
+    }
+}
 
 /// Reads the arguments of `sed`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -35,7 +69,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         if in_place {
             let target = run.target(&file.value, false);
             let content = origins | run.session.read_origins(&target);
-            run.writes(file, WriteMode::Modify, Stream { text: None, origins: content, source: Some(span) });
+            let content = Stream { text: None, origins: content, source: Some(span) };
+            run.writes(file, WriteMode::Modify, content);
+            if let Some(suffix) = scan.value(&["-i", "--in-place"]) {
+                backup(run, file, &suffix, content);
+            }
         } else if file.known() == Some(b"-") {
             origins = origins | input.origins;
         } else {

@@ -123,12 +123,15 @@ fn unknown_items<'a>(
     let marker = if let Replace::Each(marker) = replace { Some(*marker) } else { None };
     let names = items.origins.contains(Origins::NAMES)
         && items.origins.without(Origins::NAMES | Origins::LITERAL).is_empty();
-    let roots = if names { found::listed(run, span) } else { Vec::new() };
+    let (roots, elsewhere) = if names { found::listed(run, span) } else { (Vec::new(), true) };
     let mut output = Stream::unknown(Origins::NONE, span);
-    if roots.is_empty() {
+    if elsewhere || roots.is_empty() {
         let value = Value::unknown(items.origins);
         let item = Field { value, span, many: marker.is_none() };
-        return run_with(run, command, marker, &[item]);
+        output = run_with(run, command, marker, &[item]);
+    }
+    if roots.is_empty() {
+        return output;
     }
     found::with(run, &roots, &mut |run| {
         if marker.is_some() {
@@ -139,7 +142,8 @@ fn unknown_items<'a>(
             }
         } else {
             let all: Vec<Field<'a>> = roots.iter().map(|root| root.field(run.arena())).collect();
-            output = run_with(run, command, None, &all);
+            let inner = run_with(run, command, None, &all);
+            output.origins = output.origins | inner.origins;
         }
     });
     output

@@ -54,6 +54,10 @@ impl Table {
                 let len = exact.partition_point(|at| first_of(rows, *at) == name);
                 (&[], exact.get(..len).unwrap_or_default(), wild)
             }
+            // Text of which nothing is known is no name of the tables' (`Names::relation`).
+            Some(part @ Part::Pattern(_)) if part.has_unknown() && !part.specific() => {
+                (&[], &[], self.order.get(..self.wild).unwrap_or_default())
+            }
             Some(Part::Pattern(_)) | None => (rows, &[], &[]),
         };
         all.iter().chain(named.iter().chain(wild).filter_map(move |at| rows.get(usize::from(*at))))
@@ -135,6 +139,8 @@ pub(in crate::place) const fn sorted<const N: usize>(rows: &[Row]) -> [u16; N] {
 mod tests {
     use super::*;
     use crate::effect::Scope::{Own, Secret, System};
+    use crate::place::path::Reach;
+    use crate::place::pattern::Relation;
 
     const TABLE: Table =
         table!(&[("b/x", Secret), ("a*/y", Own), ("b", System), ("a", Own), ("**", Own), ("ab/c", Own)]);
@@ -150,5 +156,29 @@ mod tests {
         assert_eq!(about("/ab/d"), ["ab/c", "a*/y", "**"]);
         assert_eq!(about("/zz"), ["a*/y", "**"]);
         assert_eq!(about("/").len(), 6);
+    }
+
+    #[test]
+    fn only_rows_that_begin_with_a_pattern_may_be_about_unknown_text() {
+        use crate::value::Piece::{Glob, Text, Unknown};
+        for (pieces, expected) in [
+            (&[Unknown][..], 2),
+            (&[Unknown, Text(b".x")], 2),
+            (&[Unknown, Text(b"name")], 6),
+            (&[Text(b"a"), Unknown], 6),
+            (&[Glob(b"*")], 6),
+        ] {
+            let parts = [Part::Pattern(pieces)];
+            let found: Vec<_> = TABLE.about(Names::Parts(&parts)).collect();
+            assert_eq!(found.len(), expected, "{pieces:?}");
+            // Whatever is left out says nothing about it.
+            for row in TABLE.rows().iter().filter(|row| !found.contains(row)) {
+                assert_eq!(
+                    Names::Parts(&parts).relation(row.0),
+                    Reach::At(Relation::No),
+                    "{pieces:?} {row:?}"
+                );
+            }
+        }
     }
 }

@@ -166,6 +166,15 @@ impl<'a> Interpreter<'a, '_> {
             }
             return;
         }
+        if wanted.add.has(Flags::REFERENCE)
+            && matches!(
+                self.state.get(Space::Variable, name).content,
+                Content::Array(_) | Content::Unknown(_)
+            )
+        {
+            // An array does not become one, and goes on to be what it was.
+            self.unpredictable("a reference made of what may be an array", here);
+        }
         self.shape(name, wanted, value.is_some());
         match value {
             Some(value) if wanted.add.has(Flags::REFERENCE) => {
@@ -213,11 +222,12 @@ impl<'a> Interpreter<'a, '_> {
             && shell < function
             && let Some(frame) = self.frames.get_mut(index)
         {
-            if !frame.locals.iter().any(|(local, _)| *local == name) {
+            let new = !frame.locals.iter().any(|(local, _)| *local == name);
+            if new {
                 frame.locals.push((name, slot));
             }
-            // A local variable starts unset; in dash it keeps its value.
-            if self.dialect == shward_syntax::Dialect::Bash {
+            // A local variable starts unset, unless it is one already; in dash it keeps its value.
+            if new && self.dialect == shward_syntax::Dialect::Bash {
                 slot = Slot {
                     content: Content::Unset,
                     flags: slot.flags.without(Flags::GUESSED.with(Flags::REFERENCE)),

@@ -16,6 +16,11 @@ impl<'a> Interpreter<'a, '_> {
     /// It may fail, and what follows then happens where the shell was: both places are kept unless it is known to succeed.
     pub(super) fn change_directory(&mut self, command: &Expanded<'a>) {
         let given = Given::read(self.arena, command.argv, b"");
+        if given.options.iter().any(|(letter, _)| !b"LPe@".contains(letter)) {
+            // `cd -/x` is an option that there is not: it fails and stays.
+            self.state.flow.places.forget_status();
+            return;
+        }
         let value = match given.operands {
             [] => match self.lookup(b"HOME", Span::default()) {
                 Got::One(value, _) => value,
@@ -90,7 +95,7 @@ impl<'a> Interpreter<'a, '_> {
             from == target || from.strip_prefix(target).is_some_and(|rest| rest.starts_with(b"/"))
         });
         // The script may have removed what the world still has.
-        let untouched = || self.state.touched(Space::File).next().is_none();
+        let untouched = || !self.state.has_files();
         above || (untouched() && !self.elsewhere && self.world.kind(target) == FileKind::Directory)
     }
 

@@ -295,7 +295,15 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn hash(&mut self, command: &Expanded<'a>) {
         use crate::shell::state::{Content, Slot, Space};
         let given = Given::read(self.arena, command.argv, b"p");
-        if let Some(path) = given.value(b'p') {
+        let others = command.argv.iter().skip(1).any(|field| {
+            field
+                .known()
+                .is_none_or(|text| matches!(text, [b'-', letters @ ..] if !letters.starts_with(b"p")))
+        });
+        if given.value(b'p').is_some() && others {
+            // Another option may undo it, or make the whole fail.
+            self.argument_unknown(command.span);
+        } else if let Some(path) = given.value(b'p') {
             for operand in given.operands {
                 match operand.known() {
                     Some(name) => {

@@ -128,8 +128,14 @@ impl<'a> Interpreter<'a, '_> {
                     self.unseen_code(Stream::unknown(callback.value.origins, callback.span), callback.span);
                 }
                 Some(text) => {
-                    let called = self.arena.alloc_slice_copy(&[text, b" 0 x"].concat());
+                    const LINE: &[u8] = b"MAPFILE_LINE";
+                    let called = [text, b" \"$MAPFILE_LINE\" \"$MAPFILE_LINE\""].concat();
+                    let called = self.arena.alloc_slice_copy(&called);
+                    let slot = self.state.get(Space::Variable, LINE);
+                    let content = Content::Unknown(Origins::UNKNOWN);
+                    self.state.set(Space::Variable, LINE, Slot { content, flags: slot.flags });
                     self.doubtful(|shell| shell.run_in_subshell(called, callback.span));
+                    self.state.set(Space::Variable, LINE, slot);
                 }
                 None => self.argument_unknown(callback.span),
             }

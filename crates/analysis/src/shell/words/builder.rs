@@ -48,6 +48,14 @@ enum Kind {
     Trusted,
 }
 
+/// How far a word has come.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::shell) struct Position {
+    fields: usize,
+    bytes: usize,
+    started: bool,
+}
+
 /// Collects one word.
 #[derive(Debug)]
 pub(in crate::shell) struct Builder<'a> {
@@ -67,6 +75,8 @@ pub(in crate::shell) struct Builder<'a> {
     after_space: bool,
     origins: Origins,
     fields: Vec<Field<'a>>,
+    /// An element of a list was added.
+    listed: bool,
     /// Unquoted literals are split too (the operand of `${x:-a b}`).
     pub(in crate::shell) operand: bool,
 }
@@ -89,6 +99,7 @@ impl<'a> Builder<'a> {
             after_space: false,
             origins: Origins::NONE,
             fields: Vec::new(),
+            listed: false,
             operand: false,
         }
     }
@@ -296,6 +307,7 @@ impl<'a> Builder<'a> {
                 return;
             }
         }
+        self.listed |= !elements.is_empty();
         // What stands before joins the first element that is there.
         let mut joins = self.started;
         for (index, element) in elements.iter().enumerate() {
@@ -353,6 +365,30 @@ impl<'a> Builder<'a> {
     /// Whether the word holds text that is not known to be a number.
     pub(in crate::shell) fn has_unknown_text(&self) -> bool {
         self.kinds.iter().any(|kind| matches!(kind, Kind::Unknown | Kind::Pattern))
+    }
+
+    /// Whether quoted text beside a list may be divided: bash protects it with characters of its own, and takes these and
+    /// what it protects them from for separators.
+    pub(in crate::shell) fn divides_quoted(&self) -> bool {
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" \t\n:,./;-_+=%@".contains(byte);
+        self.mode == Mode::Fields
+            && match self.separators {
+                Separators::Known(list) => !list.iter().all(plain),
+                Separators::Unknown => true,
+            }
+    }
+
+    /// Where it stands in the word.
+    pub(in crate::shell) const fn position(&mut self) -> Position {
+        self.listed = false;
+        Position { fields: self.fields.len(), bytes: self.bytes.len(), started: self.started }
+    }
+
+    /// If nothing was added since, and no element of a list, then nothing is there because of it.
+    pub(in crate::shell) const fn vanish(&mut self, since: &Position) {
+        if self.fields.len() == since.fields && self.bytes.len() == since.bytes && !self.listed {
+            self.started = since.started;
+        }
     }
 
     /// Whether the value is known to be a number, whichever.

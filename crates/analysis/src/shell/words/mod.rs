@@ -181,8 +181,11 @@ impl<'a> Interpreter<'a, '_> {
                 self.command_substitution(substitution, part.span, quoted || substitution.quoted, builder);
             }
             PartKind::ProcessSubstitution(substitution) => {
-                let name = self.process_substitution(substitution);
-                builder.quoted(name);
+                // `<()` is nothing.
+                if !substitution.script.items.is_empty() {
+                    let name = self.process_substitution(substitution);
+                    builder.quoted(name);
+                }
             }
             PartKind::Arithmetic(expression) => {
                 let result = self.arithmetic(expression);
@@ -202,17 +205,33 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    /// `"…"`: exists even if empty, unless it is nothing but a list without elements.
+    /// `"…"`: exists even if empty, unless a list without elements is in it: bash then takes all of it for nothing.
     fn double_quoted(&mut self, parts: &'a [WordPart<'a>], builder: &mut Builder<'a>) {
-        let only_list = matches!(parts, [part] if parameter::is_list(part));
-        if !only_list {
+        let list = parts.iter().any(parameter::is_list);
+        if !list {
             builder.begin();
         }
+        // Beside a list bash divides such text at quotes and some other characters, quoted or not.
+        let divided = list && parts.len() > 1 && builder.divides_quoted();
+        if divided {
+            builder.unknown(false, Origins::UNKNOWN);
+        }
+        let before = builder.position();
         for part in parts {
             match part.kind {
                 PartKind::Literal(text) => builder.quoted(text),
                 _ => self.part(part, true, builder),
             }
+            if list && parameter::is_changed_star(part) {
+                // Beside a list, `${*%x}` is one as well.
+                builder.unknown(false, Origins::UNKNOWN);
+            }
+        }
+        if divided {
+            builder.unknown(false, Origins::UNKNOWN);
+        }
+        if list {
+            builder.vanish(&before);
         }
     }
 

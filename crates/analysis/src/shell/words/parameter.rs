@@ -26,6 +26,18 @@ pub(super) fn is_list(part: &WordPart<'_>) -> bool {
     }
 }
 
+/// Whether a part is `${*…}` or `${a[*]…}` with an operation.
+pub(super) fn is_changed_star(part: &WordPart<'_>) -> bool {
+    match part.kind {
+        PartKind::Parameter(parameter) => {
+            let star = matches!(parameter.name, ParameterName::Special(b'*'))
+                || matches!(parameter.subscript, Some(Subscript::Star));
+            star && !matches!(parameter.operation, ParameterOperation::None | ParameterOperation::Length)
+        }
+        _ => false,
+    }
+}
+
 impl<'a> Interpreter<'a, '_> {
     /// Expands a parameter into the word around it.
     pub(super) fn parameter(

@@ -222,7 +222,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Act::Copy | Act::Rename => {
                 self.report.reads(Some(&first), act == Act::Copy && arguments.len() > 2);
                 if act == Act::Rename {
-                    self.report.deletes(Some(&first), false);
+                    self.report.takes_away(Some(&first));
                 }
                 let second = value(self, 1).unwrap_or(unknown);
                 self.report.writes(Some(&second), WriteMode::Replace);

@@ -6,7 +6,7 @@ use super::value::{Union, Val, any_of, covers, join, many};
 use super::{Binding, Pass, Reader, builtins, modules};
 
 /// After so many passes what is learnt is no longer told apart.
-const WIDENING: u32 = 3;
+pub(super) const WIDENING: u32 = 3;
 
 /// Most containers that are added to.
 const MAX_GROWING: usize = 256;
@@ -38,6 +38,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.learnt = true;
         let all = with(if self.passes < WIDENING || val.acts() { val } else { Val::Data });
+        self.changed |= !old.is_some_and(|old| covers(&old, &all));
         // The next pass will see what this one sees, unless it looks something up that is known better by now, or learns
         // the same again.
         self.unsettled |= seen || !covers(&all, &val);
@@ -107,7 +108,10 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         match self.pass {
             _ if self.foreign_star => Val::Foreign,
-            Pass::Learning if self.parameters.contains(&sym.0) => Val::Never,
+            Pass::Learning if self.parameters.contains(&sym.0) => {
+                self.unbound = true;
+                Val::Never
+            }
             _ => Val::Data,
         }
     }
@@ -199,13 +203,14 @@ impl<'a> Reader<'_, '_, 'a> {
                         let val = if widened { Val::Data } else { val };
                         let new = join(arena, *old, val);
                         let unseen = unseen && !covers(old, &val);
+                        self.changed |= more && !covers(old, &new);
                         *old = new;
                         if unseen {
                             self.escape(&val);
                         }
                     }
                     None if room => {
-                        grew = true;
+                        (grew, self.changed) = (true, true);
                         self.added.push((items.id, val));
                         if unseen {
                             self.escape(&val);
@@ -269,6 +274,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let next = u32::try_from(self.definitions.len()).unwrap_or(u32::MAX);
         let number = *self.numbers.entry(self.base + at).or_insert(next);
         if number == next {
+            self.changed = true;
             self.definitions.push(parameters);
             self.unsettled |= parameters.iter().any(|sym| self.get(*sym).seen);
             self.parameters.extend(parameters.iter().map(|sym| sym.0));

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::acts::{Act, Fold};
-use super::expressions::Arguments;
+use super::arguments::Arguments;
 use super::value::{Object, Union, Val};
 use crate::effect::{EffectKind, WriteMode};
 use crate::value::{Origins, Value};
@@ -355,7 +355,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Act::Rename => {
                 for path in self.each_path(at(0, &["src"])) {
                     self.report.reads(path.as_ref(), false);
-                    self.report.deletes(path.as_ref(), false);
+                    self.report.takes_away(path.as_ref());
                 }
                 self.write_each(at(1, &["dst"]), WriteMode::Replace)
             }

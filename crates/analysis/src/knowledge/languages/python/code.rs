@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::acts::Act;
-use super::expressions::Arguments;
+use super::arguments::Arguments;
 use super::tokens::Token;
 use super::value::{Val, join};
 use crate::value::{Origins, Value};
@@ -62,10 +62,10 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A Python file is executed.
     pub(super) fn run_file(&mut self, path: &Value<'a>) {
-        if self.report.muted {
-            return;
-        }
         let made = Origins::WRITTEN | Origins::NETWORK | Origins::DECODED | Origins::SECRET;
+        if self.report.rehearses_following(*path, made) {
+            return self.report.executes(path);
+        }
         let content = self.report.session.file_text(path);
         if content.origins.intersects(made) {
             match content.text {
@@ -220,6 +220,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 return Val::Data;
             }
         }
+        self.report.asks();
         let read = self.report.read;
         if read.intersects(Origins::NETWORK | Origins::DECODED | Origins::SECRET) || self.report.reads_stdin {
             self.report.unseen_code("python", Origins::UNKNOWN);

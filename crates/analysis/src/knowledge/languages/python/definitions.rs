@@ -1,7 +1,7 @@
 //! Functions, classes and lambdas: their parameters get what calls give them.
 
 use super::Reader;
-use super::expressions::Arguments;
+use super::arguments::Arguments;
 use super::symbols::Sym;
 use super::tokens::{Keyword as K, Token};
 use super::value::Val;

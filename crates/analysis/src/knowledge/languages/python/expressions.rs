@@ -7,33 +7,6 @@ use crate::value::{Origins, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
-/// The arguments of a call.
-#[derive(Debug)]
-pub(super) struct Arguments<'a> {
-    pub(super) positional: BumpVec<'a, Val<'a>>,
-    pub(super) named: BumpVec<'a, (&'a [u8], Val<'a>)>,
-    /// There may be others that are not known.
-    pub(super) open: bool,
-}
-
-impl<'a> Arguments<'a> {
-    /// The argument at a position, or of a name.
-    pub(super) fn get(&self, at: usize, names: &[&str]) -> Option<Val<'a>> {
-        self.positional.get(at).copied().or_else(|| self.named(names))
-    }
-
-    /// The argument of one of these names.
-    pub(super) fn named(&self, names: &[&str]) -> Option<Val<'a>> {
-        let found = self.named.iter().find(|(name, _)| names.iter().any(|n| n.as_bytes() == *name));
-        found.map(|(_, val)| *val)
-    }
-
-    /// All of them.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Val<'a>> {
-        self.positional.iter().chain(self.named.iter().map(|(_, val)| val))
-    }
-}
-
 /// Most texts that one string literal is told apart into.
 const MAX_TEXTS: usize = 16;
 
@@ -54,12 +27,6 @@ impl<'a> Parts<'a> {
 }
 
 impl<'a> Reader<'_, '_, 'a> {
-    /// No arguments that are known.
-    pub(super) fn no_arguments(&self, open: bool) -> Arguments<'a> {
-        let arena = self.report.arena;
-        Arguments { positional: BumpVec::with_capacity_in(4, arena), named: BumpVec::new_in(arena), open }
-    }
-
     /// One expression, or a tuple without parentheses.
     pub(super) fn expressions(&mut self) -> Option<Val<'a>> {
         let start = self.at;
@@ -118,6 +85,9 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             _ => {}
         }
+        if let Some(val) = self.lone_atom() {
+            return Some(val);
+        }
         let val = self.disjunction()?;
         if !self.take_keyword(K::If) {
             return Some(val);
@@ -128,9 +98,41 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(join(self.report.arena, val, other))
     }
 
+    /// An atom that is the whole expression, as most arguments are.
+    fn lone_atom(&mut self) -> Option<Val<'a>> {
+        let atom = self.peek();
+        let alone = matches!(
+            atom,
+            Token::Name(_)
+                | Token::Number(_)
+                | Token::Text(_)
+                | Token::Ellipsis
+                | Token::Keyword(K::Constant)
+        );
+        if !alone || !self.peek_at(1).ends_expression() {
+            return None;
+        }
+        self.at += 1;
+        Some(match atom {
+            Token::Name(sym) => self.lookup(sym),
+            Token::Number(number) => number.map_or(Val::Data, Val::Number),
+            Token::Text(text) => Val::Text(self.report.literal(text)),
+            _ => Val::Data,
+        })
+    }
+
     /// `a or b`, `a and b`: either.
     pub(super) fn disjunction(&mut self) -> Option<Val<'a>> {
-        let mut val = self.inversion()?;
+        let mut val = if matches!(self.peek(), Token::Operator(_) | Token::Keyword(K::Not | K::Await)) {
+            self.inversion()?
+        } else {
+            let val = self.primary(None)?;
+            if self.peek().ends_expression() {
+                return Some(val);
+            }
+            let val = self.operated(val, 0)?;
+            self.compared(val)?
+        };
         while self.take_keyword(K::Or) || self.take_keyword(K::And) {
             let other = self.perhaps(Self::inversion)?;
             val = join(self.report.arena, val, other);
@@ -148,7 +150,12 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     fn comparison(&mut self) -> Option<Val<'a>> {
-        let mut val = self.binary(0)?;
+        let val = self.binary(0)?;
+        self.compared(val)
+    }
+
+    /// The first operand of comparisons was read.
+    fn compared(&mut self, mut val: Val<'a>) -> Option<Val<'a>> {
         loop {
             match self.peek() {
                 Token::Compare | Token::Keyword(K::In) => self.at += 1,
@@ -172,7 +179,12 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Operators that bind at least as tightly as `level`.
     fn binary(&mut self, level: u8) -> Option<Val<'a>> {
-        let mut val = self.unary()?;
+        let val = self.unary()?;
+        self.operated(val, level)
+    }
+
+    /// The first operand of such operators was read.
+    fn operated(&mut self, mut val: Val<'a>, level: u8) -> Option<Val<'a>> {
         while let Token::Operator(sign) = self.peek() {
             let own = match sign {
                 b'|' => 1,
@@ -384,7 +396,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `[element for targets in values if condition]`, in any brackets: the clauses first, then the element.
-    fn comprehension(&mut self, start: usize, close: u32, clause: u32) -> Option<Val<'a>> {
+    pub(super) fn comprehension(&mut self, start: usize, close: u32, clause: u32) -> Option<Val<'a>> {
         self.at = clause as usize;
         let val = self.perhaps(|reader| {
             while reader.at < close as usize {
@@ -469,82 +481,6 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Assigns to an attribute or an item.
     pub(super) fn stored(&mut self, val: &Val<'a>) -> Option<()> {
         self.deeper(|reader| reader.primary(Some(val))).map(drop)
-    }
-
-    /// The arguments of a call; stands at the parenthesis.
-    pub(super) fn arguments(&mut self, close: u32, clause: u32) -> Option<Arguments<'a>> {
-        let mut arguments = self.no_arguments(false);
-        let start = self.at;
-        let done = self.deeper(|reader| {
-            if clause != 0 {
-                let val = reader.comprehension(start, close, clause)?;
-                arguments.positional.push(val);
-                return Some(());
-            }
-            reader.at += 1;
-            while reader.at < close as usize {
-                if reader.take(Token::Operator(b'*')) {
-                    let val = reader.expression()?;
-                    reader.spread(&val, &mut arguments);
-                } else if reader.take(Token::Operator(b'D')) {
-                    let val = reader.expression()?;
-                    reader.spread_named(&val, &mut arguments);
-                } else if let (Token::Name(name), Token::Assign) = (reader.peek(), reader.peek_at(1)) {
-                    reader.at += 2;
-                    let val = reader.expression()?;
-                    arguments.named.push((reader.name(name), val));
-                } else {
-                    let val = reader.expression()?;
-                    arguments.positional.push(val);
-                }
-                if !reader.take(Token::Comma) {
-                    break;
-                }
-            }
-            (reader.at == close as usize).then_some(())
-        });
-        done?;
-        self.at = close as usize + 1;
-        Some(arguments)
-    }
-
-    /// `*values`.
-    fn spread(&mut self, val: &Val<'a>, arguments: &mut Arguments<'a>) {
-        match val {
-            Val::Many(items) if !items.pairs && !self.added.iter().any(|(id, _)| *id == items.id) => {
-                arguments.positional.extend_from_slice(items.vals);
-            }
-            _ => {
-                let one = self.elements(val);
-                if one.acts() {
-                    self.escape(&one);
-                }
-                arguments.open = true;
-            }
-        }
-    }
-
-    /// `**names`.
-    fn spread_named(&mut self, val: &Val<'a>, arguments: &mut Arguments<'a>) {
-        if let Val::Many(items) = val
-            && items.pairs
-            && !self.added.iter().any(|(id, _)| *id == items.id)
-            && items.vals.iter().step_by(2).all(|key| key.known().is_some())
-        {
-            for pair in items.vals.chunks_exact(2) {
-                if let [key, val] = pair
-                    && let Some(name) = key.known()
-                {
-                    arguments.named.push((name, *val));
-                }
-            }
-            return;
-        }
-        let one = self.elements(val);
-        if one.acts() {
-            self.escape(&one);
-        }
-        arguments.open = true;
     }
 
     /// `[index]`, `[from:to:step]`; stands at the bracket.

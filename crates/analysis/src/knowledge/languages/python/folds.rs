@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::acts::Fold;
-use super::expressions::Arguments;
+use super::arguments::Arguments;
 use super::value::{Val, join};
 use crate::knowledge::values;
 use crate::value::{Origins, Piece, Value};

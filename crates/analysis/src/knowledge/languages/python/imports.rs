@@ -147,9 +147,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What a module that this script itself has written does.
     fn written_module(&mut self, path: &'a [u8]) {
-        if self.report.muted {
-            return;
-        }
+        let made = Origins::WRITTEN | Origins::NETWORK | Origins::DECODED;
         let arena = self.report.arena;
         let mut file: BumpVec<'a, u8> = BumpVec::with_capacity_in(path.len() + 12, arena);
         file.extend(path.iter().map(|b| if *b == b'.' { b'/' } else { *b }));
@@ -157,8 +155,10 @@ impl<'a> Reader<'_, '_, 'a> {
         for ending in [&b".py"[..], b"/__init__.py"] {
             let file = crate::knowledge::values::concat(arena, &[stem, ending]);
             let value = self.report.literal(file);
+            if self.report.rehearses_following(value, made) {
+                continue;
+            }
             let content = self.report.session.file_text(&value);
-            let made = Origins::WRITTEN | Origins::NETWORK | Origins::DECODED;
             if !content.origins.intersects(made) {
                 continue;
             }

@@ -2,8 +2,8 @@
 
 use super::Reader;
 use super::acts::Act;
+use super::arguments::Arguments;
 use super::calls::Reach;
-use super::expressions::Arguments;
 use super::symbols::Sym;
 use super::value::{Union, Val, join};
 use crate::effect::WriteMode;
@@ -307,7 +307,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             b"rename" | b"replace" | b"move" | b"move_into" => {
                 self.report.reads(place, false);
-                self.report.deletes(place, false);
+                self.report.takes_away(place);
                 self.write_each(arguments.get(0, &["target"]), WriteMode::Replace)
             }
             b"copy_into" => {

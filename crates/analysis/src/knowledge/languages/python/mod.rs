@@ -1,12 +1,14 @@
 //! A reader of Python programs: what a program does, by everything that it refers to.
 //!
-//! The program is tokenised once and its expressions are evaluated twice over a small domain of values
-//! ([`value::Val`]): the first pass learns what each name may ever be bound to, the second records effects. Modules,
+//! The program is tokenised once and its expressions are evaluated over a small domain of values
+//! ([`value::Val`]): passes that learn what each name may ever be bound to, and one that records effects, unless the last
+//! of the others knew as much ([`Report::carry_out`]). Modules,
 //! their members and functions are followed by reference, so that `f = os.system` is no way out; a reference that is
 //! lost from sight counts as used in every way. Names share one scope, which only joins more together. Whatever the
 //! grammar here does not cover makes the whole program code that was not understood, besides what was seen.
 
 mod acts;
+mod arguments;
 mod attributes;
 mod bindings;
 mod builtins;
@@ -88,6 +90,10 @@ struct Reader<'r, 's, 'a> {
     learnt: bool,
     /// A pass that knows what this one has learnt may learn more.
     unsettled: bool,
+    /// This pass has added to what is known. It may learn without: what is no longer told apart is learnt in each pass.
+    changed: bool,
+    /// This pass has looked up a parameter that no call is known of. The one that records takes it for data.
+    unbound: bool,
     /// Passes that have learnt.
     passes: u32,
     /// The parameters of each function, `*` and `**` ones left out.
@@ -144,6 +150,8 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         bindings: Vec::new(),
         learnt: false,
         unsettled: false,
+        changed: false,
+        unbound: false,
         passes: 0,
         definitions: Vec::new(),
         parameters: BTreeSet::new(),
@@ -164,26 +172,33 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         joined: 0,
         arguments,
     };
-    reader.report.muted = true;
     // What a call gives to a parameter may be given on to another: until nothing new is learnt.
     let mut understood = true;
-    loop {
-        (reader.learnt, reader.unsettled) = (false, reader.foreign_star || !reader.stars.is_empty());
+    let settled = loop {
+        let stars = (reader.foreign_star, reader.stars.len());
+        (reader.learnt, reader.unsettled) = (false, stars != (false, 0));
+        (reader.changed, reader.unbound) = (false, false);
+        reader.report.rehearse();
         understood &= reader.statements().is_some();
         reader.passes += 1;
+        let same_stars = stars == (reader.foreign_star, reader.stars.len());
         if !(reader.learnt && reader.unsettled) {
-            break;
+            break !reader.unbound && same_stars;
         }
-        if reader.passes >= MAX_LEARNING {
+        // A late pass that has changed nothing would be repeated as it is.
+        let stuck = reader.passes > bindings::WIDENING && !reader.changed && same_stars;
+        if stuck || reader.passes >= MAX_LEARNING {
             reader.doubt();
-            break;
+            break false;
         }
         reader.start_over();
+    };
+    // The last pass knew all that one more would know: then it has told what is to be recorded.
+    if !reader.report.carry_out(settled) {
+        reader.pass = Pass::Recording;
+        reader.start_over();
+        understood &= reader.statements().is_some();
     }
-    reader.pass = Pass::Recording;
-    reader.report.muted = false;
-    reader.start_over();
-    understood &= reader.statements().is_some();
     if !understood {
         reader.lose();
     }
@@ -236,6 +251,8 @@ impl<'a> Reader<'_, '_, 'a> {
         self.tokens.get(self.at + ahead).copied().unwrap_or(Token::Newline { indented: false })
     }
 
+    // Inlined, it compares with the one kind of token that it is asked for.
+    #[inline(always)]
     fn take(&mut self, token: Token<'a>) -> bool {
         let found = self.at < self.tokens.len() && self.peek() == token;
         self.at += usize::from(found);

@@ -3,8 +3,8 @@
 use super::super::report::{Sends, is_url};
 use super::Reader;
 use super::acts::Act;
+use super::arguments::Arguments;
 use super::calls::Reach;
-use super::expressions::Arguments;
 use super::value::{Object, Val};
 use crate::effect::{Scope, WriteMode};
 use crate::value::Origins;
@@ -76,6 +76,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return false;
         };
         let route = *route;
+        self.report.asks();
         VERBS.contains(&name)
             && (route.known() == Some(b"/") || self.report.target(&route, false).scope == Scope::Elsewhere)
     }

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use super::acts::{Act, Arguments as How};
-use super::expressions::Arguments;
+use super::arguments::Arguments;
 use super::value::{Object, Val, join};
 use crate::effect::{EffectKind, WriteMode};
 use crate::value::{Origins, Stream, Value};
@@ -141,6 +141,9 @@ impl<'a> Reader<'_, '_, 'a> {
         let program = arguments.get(0, &["args", "cmd"]).unwrap_or(Val::Data);
         let shell = arguments.named(&["shell"]);
         let origins = Origins::UNKNOWN;
+        if arguments.named(&["stdin"]).is_some() {
+            self.report.asks();
+        }
         let network = self.report.read.intersects(Origins::NETWORK);
         let stdin = match (arguments.named(&["input"]), arguments.named(&["stdin"])) {
             (Some(Val::Text(value)), _) => {

@@ -1,7 +1,7 @@
 //! Text that is computed from text: followed as far as it is certain.
 
 use super::Reader;
-use super::expressions::Arguments;
+use super::arguments::Arguments;
 use super::value::{Object, Val, join};
 use crate::knowledge::values;
 use crate::value::{Origins, Piece, Value};

@@ -48,6 +48,16 @@ pub(super) enum Token<'a> {
     },
 }
 
+impl Token<'_> {
+    /// Whether no operator follows here, so that the expression before it is complete.
+    pub(super) const fn ends_expression(&self) -> bool {
+        matches!(
+            self,
+            Self::Comma | Self::Close | Self::Colon | Self::Semicolon | Self::Assign | Self::Newline { .. }
+        )
+    }
+}
+
 /// Reserved words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keyword {

@@ -1,0 +1,150 @@
+//! A rehearsal: what a reader that goes over a program several times would have recorded. If the last time told all that
+//! one more would tell, what it noted is carried out instead.
+
+use super::{Report, Sends};
+use crate::effect::{EffectKind, Endpoint, WriteMode};
+use crate::value::{Origins, Stream, Value};
+
+/// Most that is noted; a program that does more is read once more.
+const MAX_DEEDS: usize = 1024;
+
+/// A method of [`Report`] with what it was called with.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Deed<'a> {
+    Emit(EffectKind<'a>, bool),
+    Once(EffectKind<'a>),
+    ChangeDirectory(Value<'a>),
+    Read(Value<'a>, bool),
+    List(Value<'a>, bool),
+    Write(Option<Value<'a>>, WriteMode),
+    Link(Option<Value<'a>>, Option<Value<'a>>),
+    Delete(Option<Value<'a>>, bool),
+    Metadata(Option<Value<'a>>, &'static str),
+    Execute(Value<'a>),
+    Code(&'static str, Origins),
+    UnseenCode(&'static str, Origins),
+    Connect(Endpoint<'a>, Sends),
+    Shell(Option<Value<'a>>, Option<Stream<'a>>, Option<Value<'a>>),
+    Start(&'a [Option<Value<'a>>], bool, Option<Stream<'a>>, Option<Value<'a>>),
+    SetVariable(&'a [u8], Value<'a>),
+    LoadBelow(Value<'a>),
+    Mention(Value<'a>, bool),
+    Print(Option<&'a [u8]>),
+    /// Not carried out: it holds only if the script has not made this file from such origins.
+    FollowUnlessMade(Value<'a>, Origins),
+}
+
+impl Deed<'_> {
+    /// Whether what a file holds, or where a name leads, may be different after it.
+    const fn changes(&self) -> bool {
+        match self {
+            Self::Emit(kind, _) | Self::Once(kind) => {
+                matches!(kind, EffectKind::Write { .. } | EffectKind::Delete { .. })
+            }
+            Self::Mention(_, foreign) => *foreign,
+            Self::Read(..)
+            | Self::List(..)
+            | Self::Execute(_)
+            | Self::Code(..)
+            | Self::UnseenCode(..)
+            | Self::Connect(..)
+            | Self::LoadBelow(_)
+            | Self::Print(_)
+            | Self::FollowUnlessMade(..) => false,
+            Self::ChangeDirectory(_)
+            | Self::Write(..)
+            | Self::Link(..)
+            | Self::Delete(..)
+            | Self::Metadata(..)
+            | Self::Shell(..)
+            | Self::Start(..)
+            | Self::SetVariable(..) => true,
+        }
+    }
+}
+
+/// What was noted so far.
+#[derive(Debug, Default)]
+pub(super) struct Rehearsal<'a> {
+    deeds: Vec<Deed<'a>>,
+    /// Not all was noted, or something was asked whose answer depends on what is recorded.
+    partial: bool,
+}
+
+impl<'a> Report<'_, 'a> {
+    /// From now on nothing is recorded; what would be is noted. Forgets what was noted before.
+    pub(in super::super) fn rehearse(&mut self) {
+        let rehearsal = self.rehearsal.get_or_insert_default();
+        rehearsal.deeds.clear();
+        rehearsal.partial = false;
+    }
+
+    /// Notes what is to be done, if this is a rehearsal.
+    pub(super) fn rehearses(&mut self, deed: impl FnOnce() -> Deed<'a>) -> bool {
+        let Some(rehearsal) = &mut self.rehearsal else { return false };
+        if rehearsal.deeds.len() < MAX_DEEDS {
+            rehearsal.deeds.push(deed());
+        } else {
+            rehearsal.partial = true;
+        }
+        true
+    }
+
+    /// What is asked next may have another answer once what was rehearsed is recorded.
+    pub(in super::super) const fn asks(&mut self) {
+        if let Some(rehearsal) = &mut self.rehearsal {
+            rehearsal.partial = true;
+        }
+    }
+
+    /// A file of the script's would be followed, if it has one of these origins. Whether this is a rehearsal.
+    pub(in super::super) fn rehearses_following(&mut self, path: Value<'a>, made: Origins) -> bool {
+        self.rehearses(|| Deed::FollowUnlessMade(path, made))
+    }
+
+    /// Ends the rehearsal. If it `stands` for what is to be recorded and told all of that, it is carried out; else the
+    /// answer is no, and the program has to be read once more.
+    pub(in super::super) fn carry_out(&mut self, stands: bool) -> bool {
+        let Some(rehearsal) = self.rehearsal.take() else { return false };
+        if rehearsal.partial || !stands || !self.nothing_is_followed(&rehearsal.deeds) {
+            return false;
+        }
+        rehearsal.deeds.into_iter().for_each(|deed| self.act(deed));
+        true
+    }
+
+    /// Whether no file is followed that the script has made, as far as that can be told before all this is done.
+    fn nothing_is_followed(&mut self, deeds: &[Deed<'a>]) -> bool {
+        let mut changed = false;
+        deeds.iter().all(|deed| {
+            changed |= deed.changes();
+            let Deed::FollowUnlessMade(path, made) = deed else { return true };
+            !changed && !self.session.file_text(path).origins.intersects(*made)
+        })
+    }
+
+    fn act(&mut self, deed: Deed<'a>) {
+        match deed {
+            Deed::Emit(kind, certain) => self.emit(kind, certain),
+            Deed::Once(kind) => self.once(kind),
+            Deed::ChangeDirectory(to) => self.change_directory(to),
+            Deed::Read(path, tree) => self.reads(Some(&path), tree),
+            Deed::List(path, tree) => self.lists(Some(&path), tree),
+            Deed::Write(path, mode) => self.writes(path.as_ref(), mode),
+            Deed::Link(link, aim) => self.links(link.as_ref(), aim.as_ref()),
+            Deed::Delete(path, tree) => self.deletes(path.as_ref(), tree),
+            Deed::Metadata(path, what) => self.metadata(path.as_ref(), what),
+            Deed::Execute(path) => self.executes(&path),
+            Deed::Code(language, origin) => self.code(language, origin),
+            Deed::UnseenCode(language, origin) => self.unseen_code(language, origin),
+            Deed::Connect(endpoint, sends) => self.connects(endpoint, sends),
+            Deed::Shell(line, stdin, directory) => self.shell(line.as_ref(), stdin, directory),
+            Deed::Start(arguments, more, stdin, directory) => self.starts(arguments, more, stdin, directory),
+            Deed::SetVariable(name, value) => self.sets_variable(name, value),
+            Deed::LoadBelow(directory) => self.loads_below(&directory),
+            Deed::Mention(value, foreign) => self.mention(&value, foreign),
+            Deed::Print(text) => self.prints(text),
+            Deed::FollowUnlessMade(..) => {}
+        }
+    }
+}

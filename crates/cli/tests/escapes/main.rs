@@ -1,0 +1,158 @@
+//! Attacks on the containment and ordinary work in it, with the real binary, as root and as an ordinary user.
+//!
+//! They stand in the tables beside this file: `[name | containment | language | outside | path=…]`, then the program. The
+//! containment is that of `run --contain`; `listed` is `workspace-write` with a list of programs, `terminal` the same
+//! on a terminal. `outside` says where an attack works that nothing stops: `works`, `root` (for root), or `maybe`
+//! (it depends on the kernel). An attack that does not work there proves nothing, so each is first carried out without a
+//! sandbox, unless it may depend. All of it happens in a throw-away room: mount, process, network, IPC and host name
+//! namespaces of its own, with file systems in memory. What counts is what the host shows afterwards: files that changed,
+//! the secret word in what was printed, messages that arrived, processes that were hurt or are left. Where nothing of
+//! that could tell, the program prints `ESCAPED`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    clippy::string_slice
+)]
+
+mod room;
+mod table;
+
+use room::Room;
+use std::env;
+use std::fs;
+use std::process::Command;
+use table::{Entry, Outside};
+
+const ATTACKS: [&str; 7] = [
+    include_str!("files.txt"),
+    include_str!("secrets.txt"),
+    include_str!("network.txt"),
+    include_str!("processes.txt"),
+    include_str!("kernel.txt"),
+    include_str!("programs.txt"),
+    include_str!("protected.txt"),
+];
+
+const NOBODY: &str = "65534";
+
+/// Makes the room, with everything in it that is to be attacked, and plays in it: as this user, or as another.
+const MAKE_ROOM: &str = r#"
+set -e
+tests=$1 shward=$2 user=$3
+mount -t tmpfs -o mode=0755 room /mnt
+cp "$tests" /mnt/tests; cp "$shward" /mnt/shward; chmod 0755 /mnt/tests /mnt/shward
+for d in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o mode=1777 room $d; done
+mkdir /mnt/place
+/usr/bin/python3 -c 'import fcntl, socket, struct
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 1))'
+export ROOM=/mnt/place ROOM_SECRET=SECRET-WORD RUST_BACKTRACE=0
+set -- /mnt/tests --exact play --ignored --nocapture --test-threads=1
+cd /
+if [ "$user" = 0 ]; then exec "$@"; fi
+chown "$user:$user" /mnt/place
+exec setpriv --reuid "$user" --regid "$user" --clear-groups --inh-caps=-all --bounding-set=-all "$@"
+"#;
+
+fn room(user: &str, real_root: bool) -> bool {
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--pid", "--fork", "--mount-proc", "--net", "--ipc", "--uts"]);
+    if !real_root {
+        command.args(["--user", "--map-root-user"]);
+    }
+    command.args(["sh", "-c", MAKE_ROOM, "room"]).arg(env::current_exe().unwrap());
+    command.arg(env!("CARGO_BIN_EXE_shward")).arg(user);
+    command.env("ROOM_REAL_ROOT", if real_root && user == "0" { "yes" } else { "no" });
+    command.status().unwrap().success()
+}
+
+/// `SHWARD_ESCAPES=required` says that nothing may be missing for it.
+#[test]
+#[ignore = "takes minutes; a step of its own in .ci/run"]
+fn every_attack_is_stopped_and_ordinary_work_goes_on() {
+    let works = |program: &str, words: &[&str]| {
+        Command::new(program).args(words).output().is_ok_and(|done| done.status.success())
+    };
+    for (program, words) in [
+        ("/usr/bin/python3", &["-c", ""][..]),
+        ("setpriv", &["true"]),
+        ("git", &["--version"]),
+        ("script", &["--version"]),
+        ("unshare", &["--user", "--map-root-user", "--mount", "--pid", "--fork", "true"]),
+    ] {
+        if !works(program, words) {
+            let required = env::var_os("SHWARD_ESCAPES").is_some();
+            assert!(!required, "{program} does not work here");
+            eprintln!("SKIPPED: {program} does not work here, nothing is tested");
+            return;
+        }
+    }
+    let real_root = works("sh", &["-c", "[ \"$(id -u)\" = 0 ]"]);
+    assert!(room("0", real_root), "as root");
+    if real_root {
+        assert!(room(NOBODY, true), "as an ordinary user");
+    }
+}
+
+/// What happens in the room.
+#[test]
+#[ignore = "started in a room by the test above"]
+fn play() {
+    let Some(place) = env::var_os("ROOM") else { return };
+    let real_root = env::var("ROOM_REAL_ROOT").unwrap() == "yes";
+    let only = env::var("ROOM_ONLY").unwrap_or_default();
+    let mut room = Room::new(place.as_ref());
+    let mut failures = Vec::new();
+    let (mut attacks, mut judged) = (0, Vec::new());
+    for entry in ATTACKS.iter().flat_map(|text| table::read(text)) {
+        if !entry.name.contains(&only) || (entry.needs_x86() && !cfg!(target_arch = "x86_64")) {
+            continue;
+        }
+        let works = entry.outside == Outside::Works || (entry.outside == Outside::Root && real_root);
+        if works && room.attack(&entry, false).evidence.is_empty() {
+            failures.push(format!("{} does not work where nothing stops it", entry.name));
+        }
+        let inside = room.attack(&entry, true);
+        attacks += 1;
+        if inside.code == Some(126) {
+            judged.push(entry.name);
+        }
+        if !inside.evidence.is_empty() {
+            failures.push(format!("{} got through: {:?}", entry.name, inside.evidence));
+        }
+        if inside.code == Some(125) || inside.code == Some(64) {
+            failures.push(format!("{} was not run: {}", entry.name, inside.said));
+        }
+    }
+    let mut ordinary = 0;
+    for entry in table::read(include_str!("ordinary.txt")) {
+        if !entry.name.contains(&only) || !room.is_possible(&entry) {
+            continue;
+        }
+        ordinary += 1;
+        failures.extend(room.work(&entry).map(|why| format!("{} does not work: {why}", entry.name)));
+    }
+    eprintln!(
+        "{attacks} attacks ({} not even started: {judged:?}), {ordinary} ordinary programs",
+        judged.len()
+    );
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// The tables are whole: names are unique, and what is named is there.
+#[test]
+fn the_tables_are_read() {
+    let attacks: Vec<Entry<'_>> = ATTACKS.iter().flat_map(|text| table::read(text)).collect();
+    let ordinary = table::read(include_str!("ordinary.txt"));
+    assert!(attacks.len() > 180 && ordinary.len() > 25, "{} {}", attacks.len(), ordinary.len());
+    for text in ATTACKS {
+        let entries = table::read(text);
+        let names: std::collections::BTreeSet<_> = entries.iter().map(|entry| entry.name).collect();
+        assert_eq!(names.len(), entries.len());
+    }
+    for entry in attacks.iter().chain(&ordinary) {
+        assert!(!entry.program.trim().is_empty(), "{}", entry.name);
+    }
+    assert!(fs::metadata(env!("CARGO_BIN_EXE_shward")).is_ok());
+}

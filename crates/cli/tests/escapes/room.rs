@@ -1,0 +1,471 @@
+//! The room in which attacks are made: a home with secrets, a workspace in it, a place outside of that, somebody who listens,
+//! a process that is attacked.
+
+use crate::table::Entry;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const SECRET: &str = "SECRET-WORD";
+const MESSAGE: &[u8] = b"hello";
+const TYPED: &str = "typed-by-the-attack";
+
+/// How long `run` is given, in seconds, and how long we wait for anything.
+const TIMEOUT: &str = "3";
+const PATIENCE: Duration = Duration::from_secs(7);
+
+/// How long a tree may take to be gone, on a busy machine.
+const GONE: Duration = Duration::from_millis(600);
+
+/// What is attacked: it has secrets in its environment, its memory and an open file, and shares memory (System V).
+const VICTIM: &str = r#"
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+libc.prctl(0x59616d61, ctypes.c_ulong(2**64 - 1), 0, 0, 0)  # whoever may otherwise, may also trace it
+secret = ('SECRET-' + 'WORD-memory').encode()
+os.dup2(os.open(sys.argv[1] + '/.ssh/id_ed25519', os.O_RDONLY), 7)
+shared = libc.shmget(int(sys.argv[2]), 4096, 0o1666)
+libc.shmat.restype = ctypes.c_void_p
+ctypes.memmove(libc.shmat(shared, None, 0), secret, len(secret))
+print('ready', flush=True)
+while True: time.sleep(9)
+"#;
+
+/// Call numbers whose results tell whether they were permitted.
+const CALL: &str = r#"
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number, *words):
+    result = libc.syscall(number, *words)
+    if result == 0 and number in (56, 435): os._exit(0)
+    if result >= 0 or ctypes.get_errno() not in (1, 38): print('ESCAPED')
+"#;
+
+/// What a file is, without its time of last access.
+type Seen = BTreeMap<PathBuf, (u32, u32, u32, u64, i128, Vec<u8>)>;
+
+/// What came of an attack.
+pub(crate) struct Tried {
+    pub(crate) evidence: Vec<String>,
+    pub(crate) code: Option<i32>,
+    pub(crate) said: String,
+}
+
+pub(crate) struct Room {
+    place: PathBuf,
+    victim: Option<Child>,
+    number: u32,
+    key: u32,
+}
+
+impl Room {
+    pub(crate) fn new(place: &Path) -> Self {
+        let room =
+            Self { place: place.to_owned(), victim: None, number: 0, key: std::process::id() + 0x5151 };
+        fs::create_dir(room.place.join("state")).unwrap();
+        room
+    }
+
+    fn home(&self) -> PathBuf {
+        self.place.join("home")
+    }
+
+    fn workspace(&self) -> PathBuf {
+        self.home().join("work")
+    }
+
+    fn elsewhere(&self) -> PathBuf {
+        self.home().join("elsewhere")
+    }
+
+    /// Everything as it is before an attack.
+    fn furnish(&self) {
+        let template = self.place.join("template");
+        if !template.exists() {
+            self.make(&template);
+        }
+        let _ = fs::remove_dir_all(self.home());
+        succeed(Command::new("cp").args(["-a"]).arg(&template).arg(self.home()));
+    }
+
+    fn make(&self, home: &Path) {
+        let write = |name: &str, text: &str| {
+            let path = home.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        for name in [
+            ".ssh/id_ed25519",
+            ".aws/credentials",
+            ".netrc",
+            ".config/tool/id_rsa",
+            "work/.env",
+            "work/deep/er/.env",
+        ] {
+            write(name, &format!("{SECRET}-of-{name}\n"));
+        }
+        write(".ssh/id_ed25519.pub", "public\n");
+        write(".profile", "# profile\n");
+        write("elsewhere/victim", "victim\n");
+        write("work/kept", "kept\n");
+        let git = |words: &[&str]| succeed(Command::new("git").arg("-C").arg(home.join("work")).args(words));
+        git(&["init", "-q", "-b", "main"]);
+        git(&["config", "user.name", "a"]);
+        git(&["config", "user.email", "a@b"]);
+        fs::create_dir_all(home.join("work/.git/hooks")).unwrap();
+        git(&["add", "kept"]);
+        git(&["commit", "-qm", "one"]);
+        succeed(Command::new("mkfifo").arg(home.join("elsewhere/command-pipe")));
+        symlink("kept", home.join("work/link")).unwrap();
+    }
+
+    fn victim(&mut self) -> u32 {
+        if let Some(victim) = &self.victim {
+            return victim.id();
+        }
+        self.key += 1;
+        let mut command = Command::new("/usr/bin/python3");
+        command.args(["-c", VICTIM]).arg(self.home()).arg(self.key.to_string()).arg(mark());
+        command.current_dir(self.workspace()).env_clear().env("TOKEN", format!("{SECRET}-environment"));
+        let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+        child.stdout.take().unwrap().read_exact(&mut [0; 6]).unwrap();
+        let id = child.id();
+        self.victim = Some(child);
+        id
+    }
+
+    fn bury(&mut self) {
+        if let Some(mut victim) = self.victim.take() {
+            let _ = victim.kill();
+            let _ = victim.wait();
+        }
+    }
+
+    /// Carries out an attack, in the sandbox or where nothing stops it, and says what of it shows.
+    pub(crate) fn attack(&mut self, entry: &Entry<'_>, confined: bool) -> Tried {
+        self.bury(); // it holds files of the last attack's home
+        self.furnish();
+        let listening = Listening::new(&self.elsewhere());
+        let victim = self.victim();
+        self.number += 1;
+        let number = format!("{}{:04}", std::process::id(), self.number);
+        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let program = self.program(
+            entry,
+            &[
+                ("@victim", victim.to_string()),
+                ("@uport", listening.udp.local_addr().unwrap().port().to_string()),
+                ("@lport", free.to_string()),
+                ("@port", listening.tcp.local_addr().unwrap().port().to_string()),
+                ("@shm", self.key.to_string()),
+                ("@number", number.clone()),
+            ],
+        );
+        let before = (self.seen(), self.guarded(entry), state_of(victim));
+        let ended = AtomicBool::new(false);
+        let (served, (output, in_time)) = thread::scope(|scope| {
+            let served = scope.spawn(|| connects(free, &ended));
+            let done = self.start(entry, confined, &program, &listening);
+            ended.store(true, Ordering::Relaxed);
+            (served.join().unwrap(), done)
+        });
+
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        let mut evidence = Vec::new();
+        let mut note = |found: bool, what: &str| evidence.extend(found.then(|| what.to_owned()));
+        note(!in_time, "it did not end");
+        note(out.lines().any(|line| line.contains("ESCAPED")), "it says so");
+        note(out.contains(SECRET) || err.contains(SECRET), "the secret was printed");
+        note(entry.containment == "terminal" && out.contains(TYPED), "the terminal was typed at");
+        note(served, "it could be connected to");
+        note(state_of(victim) != before.2, "the victim was changed");
+        note(before.1 != self.guarded(entry), "what is protected was changed");
+        for place in ["/tmp", "/var/tmp", "/dev/shm"] {
+            let left = Path::new(place).join(mark());
+            note(left.exists(), "something was left in a common directory");
+            let _ = fs::remove_dir_all(&left).or_else(|_| fs::remove_file(&left));
+        }
+        // What has just been started may not have its own name yet.
+        thread::sleep(Duration::from_millis(if confined { 30 } else { 200 }));
+        let since = Instant::now();
+        while lives(&number) && since.elapsed() < GONE {
+            thread::sleep(Duration::from_millis(5));
+        }
+        note(lives(&number), "a process is left");
+        for left in with_number(&number) {
+            succeed(Command::new("sh").args(["-c", &format!("kill -9 {left} || :")]));
+        }
+        evidence.extend(listening.arrived().into_iter().map(|what| format!("a message arrived by {what}")));
+        let after = self.seen();
+        let paths = before.0.keys().chain(after.keys());
+        let changed = paths.filter(|path| before.0.get(*path) != after.get(*path));
+        evidence.extend(changed.map(|path| format!("{} was changed", path.display())));
+        Tried { evidence, code: output.status.code(), said: out + &err }
+    }
+
+    /// Does ordinary work in the sandbox. Returns what is wrong with it.
+    pub(crate) fn work(&mut self, entry: &Entry<'_>) -> Option<String> {
+        self.bury();
+        self.furnish();
+        let listening = Listening::new(&self.elsewhere());
+        let program = self.program(entry, &[]);
+        let (output, in_time) = self.start(entry, true, &program, &listening);
+        let there = entry.path.is_none_or(|path| self.workspace().join(path).exists());
+        let works = in_time && there && String::from_utf8_lossy(&output.stdout).contains("WORKS");
+        (!works).then(|| format!("there: {there}, in time: {in_time}, {output:?}"))
+    }
+
+    /// Whether the programs for it are here.
+    pub(crate) fn is_possible(&self, entry: &Entry<'_>) -> bool {
+        let has = |name: &str| Path::new("/usr/bin").join(name).exists();
+        (!entry.program.contains("cc -o") || has("cc")) && (!entry.program.contains("ps -e") || has("ps"))
+    }
+
+    /// The text with everything filled in; the longer names first, where one begins another.
+    fn program(&self, entry: &Entry<'_>, values: &[(&str, String)]) -> String {
+        let path = |path: PathBuf| path.display().to_string();
+        let places = [
+            ("@home", path(self.home())),
+            ("@out", path(self.elsewhere())),
+            ("@ws", path(self.workspace())),
+            ("@mark", mark().to_owned()),
+        ];
+        let filled = |text: String, (name, value): &(&str, String)| text.replace(name, value);
+        let text = values.iter().chain(&places).fold(entry.program.to_owned(), filled);
+        if entry.language == "call" { format!("{CALL}\n{text}") } else { text }
+    }
+
+    fn start(
+        &self,
+        entry: &Entry<'_>,
+        confined: bool,
+        program: &str,
+        listening: &Listening,
+    ) -> (Output, bool) {
+        let mut words: Vec<String> = Vec::new();
+        let mut word = |word: &str| words.push(word.to_owned());
+        if confined {
+            let containment = match entry.containment {
+                "listed" | "terminal" => "workspace-write",
+                other => other,
+            };
+            let (workspace, home) = (self.workspace(), self.home());
+            ["/mnt/shward", "run", "--profile", "open", "--timeout", TIMEOUT, "--contain", containment]
+                .into_iter()
+                .chain(["--workspace", workspace.to_str().unwrap(), "--home", home.to_str().unwrap()])
+                .for_each(&mut word);
+            if entry.containment == "listed" {
+                for name in ["bash", "python3", "cp", "chmod", "grep"] {
+                    word("--allow-exec");
+                    word(fs::canonicalize(Path::new("/usr/bin").join(name)).unwrap().to_str().unwrap());
+                }
+            }
+            ["--argv", "--"].into_iter().for_each(&mut word);
+        }
+        let interpreter = if entry.language == "bash" { "/bin/bash" } else { "/usr/bin/python3" };
+        [interpreter, "-c", program].into_iter().for_each(&mut word);
+        if entry.containment == "terminal" {
+            let quoted: Vec<String> =
+                words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+            words = vec![
+                "script".into(),
+                "-qec".into(),
+                format!("{} 2>/dev/null", quoted.join(" ")),
+                "/dev/null".into(),
+            ];
+        }
+
+        // What a careless parent leaves open: a connection, a directory, a file.
+        let open = format!(
+            "exec 61<>/dev/tcp/127.0.0.1/{} 62< \"$1\" 63>> \"$1/victim\"; shift; exec \"$@\"",
+            listening.tcp.local_addr().unwrap().port()
+        );
+        let mut command = Command::new("/bin/bash");
+        command.args(["-c", &open, "bash"]).arg(self.elsewhere()).args(&words);
+        command.current_dir(self.workspace()).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.env("HOME", self.home()).env("XDG_STATE_HOME", self.place.join("state"));
+        command.env("API_TOKEN", format!("{SECRET}-variable"));
+        let [out, err] = ["out", "err"].map(|name| self.place.join(name));
+        command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+        // A terminal would show what comes from there.
+        let input = if entry.containment == "terminal" { Stdio::null() } else { Stdio::piped() };
+        command.stdin(input);
+        let mut child = command.spawn().unwrap();
+        if let Some(mut input) = child.stdin.take() {
+            let _ = input.write_all(format!("{SECRET}-input\n").as_bytes());
+        }
+        let started = Instant::now();
+        let mut in_time = true;
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if started.elapsed() > PATIENCE {
+                in_time = false;
+                child.kill().unwrap();
+            }
+            thread::sleep(Duration::from_millis(2));
+        };
+        (Output { status, stdout: fs::read(out).unwrap(), stderr: fs::read(err).unwrap() }, in_time)
+    }
+
+    /// The home without the workspace.
+    fn seen(&self) -> Seen {
+        let mut seen = Seen::new();
+        let mut pending = vec![self.home()];
+        while let Some(path) = pending.pop() {
+            let meta = fs::symlink_metadata(&path).unwrap();
+            if meta.is_dir() && path != self.workspace() {
+                pending.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+            }
+            // The workspace itself may change, and its parent with that only if it is replaced.
+            if path != self.workspace() {
+                let content = if meta.is_file() { fs::read(&path).unwrap_or_default() } else { Vec::new() };
+                let changed = i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec());
+                seen.insert(path, (meta.mode(), meta.uid(), meta.gid(), meta.nlink(), changed, content));
+            }
+        }
+        seen
+    }
+
+    /// What stands at the protected path: what a link there leads to, too.
+    fn guarded(&self, entry: &Entry<'_>) -> Option<(u32, Vec<u8>)> {
+        let path = self.workspace().join(entry.path?);
+        let meta = fs::symlink_metadata(&path).or_else(|_| fs::metadata(&path)).ok()?;
+        let times = if entry.containment == "read-only" {
+            meta.mtime_nsec().to_le_bytes().to_vec()
+        } else {
+            Vec::new()
+        };
+        let content = fs::read(&path).unwrap_or_default();
+        // An empty file says nothing to anybody.
+        let content = if entry.path == Some(".git") && meta.is_dir() { Vec::new() } else { content };
+        Some((meta.mode(), [times, content].concat()))
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.bury();
+    }
+}
+
+/// A word that is nowhere else.
+fn mark() -> &'static str {
+    "mark-of-this-room"
+}
+
+fn succeed(command: &mut Command) {
+    let done = command.output().unwrap();
+    assert!(done.status.success(), "{command:?}: {done:?}");
+}
+
+/// Whether it lives, and how: stopped or traced, its niceness, what the kernel would kill first.
+fn state_of(process: u32) -> Option<(bool, String, String)> {
+    let read = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).ok();
+    let stat = read("stat")?;
+    let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+    let stopped = ["T", "t", "Z", "X"].contains(fields.first()?);
+    Some((stopped, (*fields.get(16)?).to_owned(), read("oom_score_adj")?))
+}
+
+/// The processes with this number in their words.
+fn with_number(number: &str) -> Vec<String> {
+    let word = format!("30.{number}");
+    let has = |line: Vec<u8>| line.split(|byte| *byte == 0).any(|found| found == word.as_bytes());
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|entry| fs::read(entry.path().join("cmdline")).is_ok_and(has))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+fn lives(number: &str) -> bool {
+    !with_number(number).is_empty()
+}
+
+/// Tries to connect until the attack has ended.
+fn connects(port: u16, ended: &AtomicBool) -> bool {
+    while !ended.load(Ordering::Relaxed) {
+        if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+/// Everything by which a message could come.
+struct Listening {
+    tcp: TcpListener,
+    udp: UdpSocket,
+    streams: [(UnixListener, &'static str); 2],
+    messages: [(UnixDatagram, &'static str); 2],
+    pipe: File,
+}
+
+impl Listening {
+    fn new(place: &Path) -> Self {
+        let nameless = |name: String| SocketAddr::from_abstract_name(name).unwrap();
+        let listening = Self {
+            tcp: TcpListener::bind("127.0.0.1:0").unwrap(),
+            udp: UdpSocket::bind("127.0.0.1:0").unwrap(),
+            streams: [
+                (UnixListener::bind(place.join("server")).unwrap(), "a local socket"),
+                (UnixListener::bind_addr(&nameless(mark().to_owned())).unwrap(), "a nameless socket"),
+            ],
+            messages: [
+                (UnixDatagram::bind(place.join("messages")).unwrap(), "a local message"),
+                (
+                    UnixDatagram::bind_addr(&nameless(format!("{}-messages", mark()))).unwrap(),
+                    "a nameless message",
+                ),
+            ],
+            // Open on both sides, so that whoever writes need not wait.
+            pipe: OpenOptions::new().read(true).write(true).open(place.join("command-pipe")).unwrap(),
+        };
+        listening.tcp.set_nonblocking(true).unwrap();
+        listening.udp.set_nonblocking(true).unwrap();
+        listening.streams.iter().for_each(|(listener, _)| listener.set_nonblocking(true).unwrap());
+        listening.messages.iter().for_each(|(socket, _)| socket.set_nonblocking(true).unwrap());
+        listening
+    }
+
+    /// What has come, when nobody is there any more who could send.
+    fn arrived(&self) -> Vec<&'static str> {
+        let _ = &self.pipe;
+        let mut arrived = Vec::new();
+        let mut buffer = [0; 64];
+        let wait = Some(Duration::from_millis(200));
+        while let Ok((mut stream, _)) = self.tcp.accept() {
+            stream.set_nonblocking(false).unwrap();
+            stream.set_read_timeout(wait).unwrap();
+            let count = stream.read(&mut buffer).unwrap_or(0);
+            arrived.extend(buffer[..count].starts_with(MESSAGE).then_some("TCP"));
+        }
+        if self.udp.recv(&mut buffer).is_ok() {
+            arrived.push("UDP");
+        }
+        for (listener, name) in &self.streams {
+            while listener.accept().is_ok() {
+                arrived.push(name);
+            }
+        }
+        for (socket, name) in &self.messages {
+            if socket.recv(&mut buffer).is_ok() {
+                arrived.push(name);
+            }
+        }
+        arrived
+    }
+}

@@ -1,0 +1,350 @@
+//! What of this machine's file system a contained command must not see or change.
+//!
+//! Places are judged by their names, with the same tables as the analysis uses. Directories are walked breadth first with a
+//! budget each, so that a large one never uncovers what lies in another. What a directory holds is read only if it has changed
+//! since it was read last ([`listings`]).
+
+mod listings;
+
+use self::listings::{Listing, Listings};
+use crate::Request;
+use shward_analysis::{Scope, scope_of};
+use shward_review::StateDir;
+use std::collections::{HashSet, VecDeque};
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// How many directory entries of one root are looked at. What lies beyond is as deep as generated trees are; the analysis
+/// denies a command that names a secret there.
+const MAX_ENTRIES: usize = 20_000;
+
+/// How deep below a root.
+const MAX_DEPTH: usize = 6;
+
+/// Directories that hold nothing of the user's own and may be huge.
+const SKIPPED: [&str; 6] =
+    ["node_modules", "target", "__pycache__", "site-packages", "dist-packages", "objects"];
+
+/// Of these directories those below them, by the name of what they lie in.
+const SKIPPED_IN: [(&str, &str); 3] =
+    [(".cargo", "registry"), (".npm", "_cacache"), (".rustup", "toolchains")];
+
+/// Where the system keeps what only root may read.
+const SYSTEM: [&str; 3] = ["/etc", "/var/backups", "/var/lib"];
+
+/// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole.
+pub(crate) const GUARDED: [&str; 8] =
+    [".claude", ".codex", ".copilot", ".cursor", ".gemini", ".husky", ".idea", ".vscode"];
+
+/// The ending of a file that a command created where it must not.
+const REFUSED: &str = "refused-by-shward";
+
+/// Existing paths that a command must not see, and those in the workspace that it must not change.
+#[derive(Debug, Default)]
+pub(crate) struct Special {
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) protected: Vec<PathBuf>,
+    repositories: HashSet<PathBuf>,
+}
+
+impl Special {
+    /// Looks at every home there is, at the workspace, and, for root, who can read them, at the system's own files. With a
+    /// state directory, which no command may change, what was found is remembered there.
+    pub(crate) fn find(request: &Request, state: Option<&StateDir>) -> Self {
+        let mut special = Self::default();
+        let homes = homes(request);
+        let memory = state.zip(about(request, &homes));
+        let mut listings =
+            memory.map_or_else(Listings::default, |(state, about)| Listings::open(state, &about));
+        // What lies there is ours, and no secret; it changes with every run.
+        let own = state.and_then(|state| state.path().canonicalize().ok());
+        let own = own.as_deref();
+        for (number, home) in homes.iter().enumerate() {
+            let walk = Walk { root: home, home, request, kind: Kind::Home, number, own };
+            special.walk(&walk, &mut listings);
+        }
+        let home = &request.home;
+        if user() == Some(0) {
+            for root in SYSTEM {
+                let walk = Walk {
+                    root: Path::new(root),
+                    home,
+                    request,
+                    kind: Kind::System,
+                    number: homes.len(),
+                    own,
+                };
+                special.walk(&walk, &mut listings);
+            }
+        }
+        special.look_at_workspace(request, homes.len(), own, &mut listings);
+        listings.keep();
+        special
+    }
+
+    fn look_at_workspace(
+        &mut self,
+        request: &Request,
+        number: usize,
+        own: Option<&Path>,
+        listings: &mut Listings,
+    ) {
+        let (root, home) = (&request.workspace, &request.home);
+        self.walk(&Walk { root, home, request, kind: Kind::Workspace, number: number + 1, own }, listings);
+    }
+
+    fn walk(&mut self, walk: &Walk<'_>, listings: &mut Listings) {
+        let kind = u8::try_from(walk.number).unwrap_or(u8::MAX);
+        let mut budget = MAX_ENTRIES;
+        let mut queue = VecDeque::from([(walk.root.to_owned(), 0)]);
+        while let Some((directory, depth)) = queue.pop_front() {
+            // Before it is read: what comes to it meanwhile then shows the next time.
+            let Ok(meta) = walk.look(&directory) else { continue };
+            if !meta.is_dir() || walk.own == Some(&directory) {
+                continue;
+            }
+            let read = || walk.list(&directory, depth, budget);
+            let found = listings.of(kind, &directory, &meta, budget, read);
+            let paths = |names: &listings::Names| -> Vec<PathBuf> {
+                names.iter().map(|name| directory.join(OsStr::from_bytes(name))).collect()
+            };
+            self.hidden.extend(paths(&found.hidden));
+            self.protected.extend(paths(&found.protected));
+            self.repositories.extend(paths(&found.repositories));
+            queue.extend(paths(&found.below).into_iter().map(|path| (path, depth + 1)));
+            budget = budget.saturating_sub(found.entries);
+            if budget == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Where protected symbolic links of the workspace lead: what lies there is what the protected name means.
+    pub(crate) fn link_targets(&self) -> impl Iterator<Item = PathBuf> {
+        let links = self.protected.iter().filter(|path| path.is_symlink());
+        links.filter_map(|path| path.canonicalize().ok())
+    }
+
+    /// After a run without an overlay: moves aside what it created in places that instruct agents, editors or git. What existed before could
+    /// not be changed; what did not exist could not be mounted over. A repository that the run made itself keeps its own
+    /// settings and sample hooks.
+    pub(crate) fn refuse_created(&self, request: &Request) -> Vec<PathBuf> {
+        let mut after = Self::default();
+        after.look_at_workspace(request, 0, None, &mut Listings::default());
+        let before: HashSet<&PathBuf> = self.protected.iter().chain(&self.hidden).collect();
+        let mut refused = Vec::new();
+        for path in after.protected {
+            if before.contains(&path)
+                || path.extension().is_some_and(|e| e == REFUSED)
+                || self.is_of_new_repository(&path)
+            {
+                continue;
+            }
+            let mut aside = path.clone().into_os_string();
+            aside.push(format!(".{REFUSED}"));
+            if fs::rename(&path, &aside).is_ok() {
+                refused.push(path);
+            }
+        }
+        refused
+    }
+
+    fn is_of_new_repository(&self, path: &Path) -> bool {
+        let harmless = path.ends_with("config") || path.extension().is_some_and(|e| e == "sample");
+        let repository = path.ancestors().find(|a| a.file_name().is_some_and(|n| n == ".git"));
+        harmless && repository.is_some_and(|r| !self.repositories.contains(r))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// What is kept for programs lies in dot directories; the rest is the user's work. Links are followed, since people
+    /// keep their settings elsewhere and link to them.
+    Home,
+    Workspace,
+    System,
+}
+
+struct Walk<'w> {
+    root: &'w Path,
+    home: &'w Path,
+    request: &'w Request,
+    kind: Kind,
+    /// Tells walks in which the same directory means something else.
+    number: usize,
+    /// Our own state.
+    own: Option<&'w Path>,
+}
+
+impl Walk<'_> {
+    fn scope(&self, path: &Path) -> Scope {
+        let bytes = |p: &'_ Path| p.as_os_str().as_bytes().to_vec();
+        scope_of(&bytes(path), &bytes(&self.request.workspace), &bytes(self.home))
+    }
+
+    /// What is there, links followed only where people link to what is theirs.
+    fn look(&self, path: &Path) -> std::io::Result<fs::Metadata> {
+        if self.kind == Kind::Home || path == self.root {
+            fs::metadata(path)
+        } else {
+            fs::symlink_metadata(path)
+        }
+    }
+
+    /// Reads at most `limit` entries of a directory. Returns whether these are all.
+    fn list(&self, directory: &Path, depth: usize, limit: usize) -> (Listing, bool) {
+        let mut listing = Listing::default();
+        let Ok(entries) = fs::read_dir(directory) else { return (listing, true) };
+        for entry in entries {
+            let Ok(entry) = entry else { return (listing, false) };
+            if listing.entries == limit {
+                return (listing, false);
+            }
+            listing.entries += 1;
+            let path = entry.path();
+            if self.kind != Kind::Workspace && path == self.request.workspace {
+                continue;
+            }
+            let name = entry.file_name();
+            let bytes = || Box::from(name.as_bytes());
+            let in_workspace = self.kind == Kind::Workspace;
+            if in_workspace && name == ".git" {
+                listing.repositories.push(bytes());
+            }
+            match self.scope(&path) {
+                Scope::Secret => listing.hidden.push(bytes()),
+                Scope::Own | Scope::Persistence if in_workspace => listing.protected.push(bytes()),
+                _ => {
+                    if in_workspace && GUARDED.iter().any(|g| name == *g) {
+                        listing.protected.push(bytes());
+                    }
+                    let of_interest =
+                        self.kind != Kind::Home || depth > 0 || name.as_bytes().starts_with(b".");
+                    if of_interest
+                        && depth < MAX_DEPTH
+                        && !is_generated(directory, &name)
+                        && self.may_be_directory(&entry)
+                    {
+                        listing.below.push(bytes());
+                    }
+                }
+            }
+        }
+        (listing, true)
+    }
+
+    /// Where a link leads is looked at when its turn comes: that can change without the directory that it lies in.
+    fn may_be_directory(&self, entry: &fs::DirEntry) -> bool {
+        entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && self.kind == Kind::Home))
+    }
+}
+
+/// Whether a directory is filled by package managers and builds alone.
+fn is_generated(parent: &Path, name: &OsStr) -> bool {
+    let parent = parent.file_name().unwrap_or_default();
+    SKIPPED.iter().any(|s| name == *s)
+        || SKIPPED_IN.iter().any(|(above, s)| parent == *above && name == *s)
+        // The library of a Python, with the keys that its tests use.
+        || (parent == "lib" && name.as_bytes().starts_with(b"python"))
+}
+
+/// Everything that the meaning of a name depends on: this very program, which holds the tables, and whose the places are.
+/// `None` if that cannot be told.
+fn about(request: &Request, homes: &[PathBuf]) -> Option<String> {
+    let program = fs::metadata("/proc/self/exe").ok()?;
+    let program = (program.dev(), program.ino(), program.size(), program.mtime(), program.ctime_nsec());
+    Some(format!("{program:?} {:?} {:?} {:?} {homes:?}", user(), request.workspace, request.home))
+}
+
+/// The request's home, the account's own, root's, and those in the usual place: an environment variable must not move what
+/// is protected.
+fn homes(request: &Request) -> Vec<PathBuf> {
+    let mut homes = vec![request.home.clone(), PathBuf::from("/root")];
+    homes.extend(account_home());
+    homes.extend(fs::read_dir("/home").into_iter().flatten().flatten().map(|entry| entry.path()));
+    homes.sort();
+    homes.dedup();
+    homes
+}
+
+/// The effective user of this process.
+fn user() -> Option<u32> {
+    fs::metadata("/proc/self").ok().map(|meta| meta.uid())
+}
+
+/// The home directory in passwd(5).
+fn account_home() -> Option<PathBuf> {
+    let user = user()?.to_string();
+    let accounts = fs::read_to_string("/etc/passwd").ok()?;
+    accounts.lines().find_map(|line| {
+        let mut fields = line.split(':').skip(2);
+        (fields.next()? == user).then(|| fields.nth(2).map(PathBuf::from)).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// What is remembered never says anything else than the file system does.
+    #[test]
+    fn looking_twice_finds_the_same_as_looking_anew() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let [home, workspace, state, aside] = ["home", "home/work", "state", "aside"].map(|n| root.join(n));
+        for directory in [".config/tool", ".cargo/registry/src", "lib/python3.9", "work/sub/.git/hooks"] {
+            fs::create_dir_all(home.join(directory)).unwrap();
+        }
+        fs::create_dir_all(&aside).unwrap();
+        let state = StateDir::new(state);
+        let request = Request::command("true", &workspace, &workspace);
+        let request = Request { home: home.clone(), ..request }.resolved().unwrap();
+        let both = || {
+            let of = |special: Special| {
+                let ours = |mut paths: Vec<PathBuf>| {
+                    paths.retain(|path| path.starts_with(&root));
+                    paths.sort();
+                    paths
+                };
+                (ours(special.hidden), ours(special.protected), special.repositories)
+            };
+            let [anew, remembered] = [None, Some(&state)].map(|state| of(Special::find(&request, state)));
+            assert_eq!(anew, remembered);
+            anew.0
+        };
+        let write = |path: PathBuf| fs::write(path, "").unwrap();
+        assert!(both().is_empty());
+        write(home.join(".config/tool/id_rsa"));
+        write(workspace.join("sub/.env"));
+        write(home.join(".cargo/registry/src/key.pem"));
+        let found = [home.join(".config/tool/id_rsa"), workspace.join("sub/.env")];
+        assert_eq!(both(), found);
+        // Long enough for everything to be remembered, and looked up once more.
+        std::thread::sleep(std::time::Duration::from_millis(3100));
+        assert_eq!((both(), both()), (found.to_vec(), found.to_vec()));
+        // A link that leads nowhere, to a file, to a directory: without any change beside it.
+        symlink(&aside, home.join(".tool")).unwrap();
+        fs::rename(&aside, root.join("away")).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(3100));
+        assert_eq!((both(), both()), (found.to_vec(), found.to_vec()));
+        write(root.join("away/id_rsa"));
+        fs::rename(root.join("away"), &aside).unwrap();
+        assert_eq!(both().len(), 3);
+        fs::rename(workspace.join("sub"), workspace.join("other")).unwrap();
+        assert!(both().contains(&workspace.join("other/.env")));
+        fs::rename(home.join(".config"), home.join(".settings")).unwrap();
+        assert!(both().contains(&home.join(".settings/tool/id_rsa")));
+        let mode = |mode| {
+            fs::set_permissions(home.join(".settings"), std::os::unix::fs::PermissionsExt::from_mode(mode))
+                .unwrap()
+        };
+        mode(0o000);
+        both();
+        mode(0o700);
+        assert!(both().contains(&home.join(".settings/tool/id_rsa")));
+    }
+}

@@ -1,0 +1,151 @@
+//! Policies of other systems: what is carried over decides no more loosely than it did there, and the rest is told.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use bumpalo::Bump;
+use shward_analysis::{Frozen, Request, Source as Input, analyze};
+use shward_policy::import::{Imported, allowed_programs, claude_permissions, cmdwall_env, codex_rules};
+use shward_policy::{Context, Decision, Layer, Policy, Source, decide};
+use shward_syntax::Dialect;
+
+fn decision(imported: &Imported, command: &str) -> Decision {
+    let source = Source { layer: Layer::User, name: "imported.toml".to_owned(), text: imported.toml.clone() };
+    let policy = Policy::from_sources(None, &[source]).unwrap_or_else(|e| panic!("{e}\n{}", imported.toml));
+    let arena = Bump::new();
+    let (cwd, home) = (b"/home/dev/proj", b"/home/dev");
+    let source = Input::Command(command.as_bytes());
+    let request = Request { source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
+    let plan = analyze(&arena, &request, &Frozen);
+    decide(&policy, &plan, &Context { contained: false, cwd, workspace: cwd, home }).decision()
+}
+
+fn told(imported: &Imported, part: &str) -> bool {
+    imported.notes.iter().any(|note| note.contains(part))
+}
+
+#[test]
+fn codex_rules_are_read_as_starlark() {
+    use Decision::{Allow, Ask, Deny};
+    let text = r#"
+# prefix_rule(pattern = ["git", "push"], decision = "allow")
+prefix_rule(
+    pattern = ["kubectl", ["delete", "drain"]],  # two rules
+    decision = "forbidden",
+    justification = "Ask the ops (team).",
+    match = [["kubectl", "delete", "pod"], "kubectl drain x"],
+    not_match = ["kubectl get pods"],
+)
+prefix_rule(pattern = ['ls'], decision = 'prompt')
+prefix_rule(pattern = ["npm", "install"])
+prefix_rule(pattern = ["echo", ")"], decision = "forbidden")
+prefix_rule(pattern = words, decision = "allow")
+prefix_rule(pattern = ["rm"] + more, decision = "allow")
+prefix_rule(pattern = ["make"], decision = "maybe")
+prefix_rule(pattern = ["make"], when = "always")
+host_executable(name = "git", paths = ["/usr/bin/git"])
+"#;
+    let imported = codex_rules(text);
+    for (command, expected) in [
+        ("git push", Ask),
+        ("kubectl delete pod x", Deny),
+        ("kubectl drain x", Deny),
+        ("ls", Ask),
+        ("npm install", Allow),
+        ("rm -rf x", Ask),
+    ] {
+        assert_eq!(decision(&imported, command), expected, "{command}\n{}", imported.toml);
+    }
+    assert!(imported.toml.contains("reason = \"Ask the ops (team).\""), "{}", imported.toml);
+    for part in [
+        "rule 1: its examples are not carried over",
+        "shell text is in it",
+        "rule 5: left out, because not all of it is literal",
+        "rule 6: left out, because not all of it is literal",
+        "rule 7: left out, because its decision is not known",
+        "rule 8: left out, because `when` is not known",
+        "host_executable(…): not known here",
+    ] {
+        assert!(told(&imported, part), "{part}: {:?}", imported.notes);
+    }
+    for text in [
+        "",
+        "x = 1",
+        "prefix_rule(",
+        "prefix_rule(pattern = [\"a",
+        "prefix_rule(pattern = [[[[\"a\"]]]])",
+        "\"\"\"x\"\"\"",
+    ] {
+        let imported = codex_rules(text);
+        assert!(imported.toml.is_empty() && !imported.notes.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn permissions_of_claude_code_allow_no_more_than_there() {
+    use Decision::{Allow, Ask, Deny};
+    let imported = claude_permissions(&[
+        ("allow", "Bash(git push:*)"),
+        ("allow", "Bash(npm publish --dry-run --tag beta:*)"),
+        ("allow", "Bash(cargo install *)"),
+        ("allow", "Bash(npm*)"),
+        ("allow", "Bash(git * main)"),
+        ("allow", "Bash(pip install requests)"),
+        ("ask", "Bash(ls:*)"),
+        ("deny", "Bash(wc -l -c:*)"),
+        ("deny", "Bash(cat secret.txt)"),
+        ("deny", "Read(./.env)"),
+        ("allow", "Bash"),
+    ]);
+    for (command, expected) in [
+        ("git push", Allow),
+        ("git push --force", Allow),
+        ("git fetch", Ask),
+        ("npm publish --tag beta", Ask),
+        (
+            "npm publish --dry-run --tag beta",
+            decision(&Imported::default(), "npm publish --dry-run --tag beta"),
+        ),
+        ("cargo install x", Allow),
+        ("npm install x", Ask),
+        ("git checkout main", decision(&Imported::default(), "git checkout main")),
+        ("pip install requests", Allow),
+        ("ls", Ask),
+        ("wc -l x", Deny),
+        ("cat secret.txt", Deny),
+        ("cat other.txt", Allow),
+    ] {
+        assert_eq!(decision(&imported, command), expected, "{command}\n{}", imported.toml);
+    }
+    for part in [
+        "--tag beta:*): left out",
+        "Bash(npm*): left out",
+        "Bash(git * main): left out",
+        "Bash(pip install requests): an exact command",
+        "any one of its options is enough",
+        "Read(./.env): not about commands",
+        "Bash without a pattern",
+    ] {
+        assert!(told(&imported, part), "{part}: {:?}", imported.notes);
+    }
+}
+
+#[test]
+fn lists_of_cmdwall_and_of_programs() {
+    use Decision::{Allow, Ask, Deny};
+    let imported = cmdwall_env(
+        "# comment\nexport CMDWALL_BLOCKLIST='[\"nc\", \"socat\"]'\nCMDWALL_ALLOWLIST=curl, ls\nCMDWALL_PROVIDER=openai\nPATH=/bin\nnonsense\n",
+    );
+    for (command, expected) in
+        [("nc -l 1", Deny), ("socat x", Deny), ("curl https://example.com", Allow), ("git push", Ask)]
+    {
+        assert_eq!(decision(&imported, command), expected, "{command}\n{}", imported.toml);
+    }
+    assert!(told(&imported, "CMDWALL_PROVIDER") && told(&imported, "nonsense") && !told(&imported, "PATH"));
+    let wrong = cmdwall_env("CMDWALL_DEFAULT_TIMEOUT_SECONDS=soon");
+    let source = Source { layer: Layer::User, name: "x".to_owned(), text: wrong.toml };
+    assert!(Policy::from_sources(None, &[source]).is_err(), "a wrong value is no silent default");
+    let imported = allowed_programs("# list\nls, cat\ngrep\n");
+    for (command, expected) in [("ls", Allow), ("grep -r x .", Allow), ("find .", Deny), ("ls > x", Deny)] {
+        assert_eq!(decision(&imported, command), expected, "{command}\n{}", imported.toml);
+    }
+}

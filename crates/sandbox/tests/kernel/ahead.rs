@@ -1,0 +1,101 @@
+//! Namespaces that are made ahead are those of a run, and their helper leaves nothing behind.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use shward_sandbox::{Ahead, Confinement, Exit, Network, Options, Plan, run};
+
+use crate::support::{Place, need_sandbox, stdout};
+
+/// Children of this process whose memory is ours too or that nobody has reaped, and descriptors.
+fn left() -> (usize, usize) {
+    let me = format!("PPid:\t{}\n", std::process::id());
+    let own = fs::read("/proc/self/cmdline").unwrap();
+    let ours = fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
+        let read = |name: &str| fs::read(entry.path().join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&read("status")).contains(&me)
+            && [own.clone(), Vec::new()].contains(&read("cmdline"))
+    });
+    (ours.count(), fs::read_dir("/proc/self/fd").unwrap().count())
+}
+
+fn run_with(plan: &Plan, ahead: Option<Ahead>) -> String {
+    let mut options = Options::default();
+    options.ahead = ahead;
+    let done = run(plan, options).unwrap();
+    assert_eq!(done.exit, Exit::Exited(0), "{}", done.stderr.to_text());
+    stdout(&done)
+}
+
+#[test]
+fn every_namespace_is_another_than_ours() {
+    need_sandbox!();
+    const KINDS: [&str; 7] = ["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"];
+    let place = Place::new();
+    let script = "for n in user mnt pid net ipc uts cgroup; do readlink /proc/self/ns/$n; done; echo $PPID";
+    let plan = place.shell(script).prepare().unwrap();
+    for ahead in [None, Ahead::start()] {
+        let said = run_with(&plan, ahead);
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines.len(), KINDS.len() + 1, "{said}");
+        for (kind, inside) in KINDS.iter().zip(&lines) {
+            let outside = fs::read_link(format!("/proc/self/ns/{kind}")).unwrap();
+            assert_ne!(outside.to_str(), Some(*inside));
+        }
+        assert_eq!(lines.last(), Some(&"1"), "below process 1, whichever way it was made");
+    }
+}
+
+#[test]
+fn what_does_not_suit_is_not_used() {
+    need_sandbox!();
+    let place = Place::new();
+    let host = place.shell("readlink /proc/self/ns/net").network(Network::Host).prepare().unwrap();
+    let outside = fs::read_link("/proc/self/ns/net").unwrap();
+    assert_eq!(run_with(&host, Ahead::start()).trim(), outside.to_str().unwrap());
+    let late = Ahead::start();
+    std::thread::sleep(Duration::from_millis(2100));
+    assert_eq!(run_with(&place.shell("echo late").prepare().unwrap(), late), "late\n");
+}
+
+#[test]
+fn failures_are_told_as_ever() {
+    need_sandbox!();
+    let place = Place::new();
+    let plan = Confinement::new("/no/such/program", place.workspace()).prepare().unwrap();
+    let errors: BTreeMap<String, ()> = [None, Ahead::start()]
+        .into_iter()
+        .map(|ahead| {
+            let mut options = Options::default();
+            options.ahead = ahead;
+            (run(&plan, options).unwrap_err().to_string(), ())
+        })
+        .collect();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+}
+
+#[test]
+fn nothing_is_left_of_helpers() {
+    need_sandbox!();
+    let place = Place::new();
+    let plan = place.shell("echo done").prepare().unwrap();
+    // Whatever other tests leave meanwhile, one hundred of anything would be ours.
+    let (children, descriptors) = left();
+    for round in 0..100 {
+        match round % 3 {
+            0 => drop(Ahead::start()),
+            1 => {
+                let ahead = Ahead::start();
+                std::thread::sleep(Duration::from_millis(1));
+                drop(ahead);
+            }
+            _ => assert_eq!(run_with(&plan, Ahead::start()), "done\n"),
+        }
+    }
+    let (after, open) = left();
+    assert!(
+        after < children + 20 && open < descriptors + 60,
+        "{children} {descriptors}, then {after} {open}"
+    );
+}
