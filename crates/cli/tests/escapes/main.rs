@@ -110,7 +110,8 @@ fn play() {
             continue;
         }
         let works = entry.outside == Outside::Works || (entry.outside == Outside::Root && real_root);
-        if works && room.attack(&entry, false).evidence.is_empty() {
+        // Some need luck with the scheduler, of which a busy machine has less.
+        if works && !(0..3).any(|_| !room.attack(&entry, false).evidence.is_empty()) {
             failures.push(format!("{} does not work where nothing stops it", entry.name));
         }
         let inside = room.attack(&entry, true);

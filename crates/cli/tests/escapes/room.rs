@@ -188,15 +188,15 @@ impl Room {
         note(out.contains(SECRET) || err.contains(SECRET), "the secret was printed");
         note(entry.containment == "terminal" && out.contains(TYPED), "the terminal was typed at");
         note(served, "it could be connected to");
-        note(state_of(victim) != before.2, "the victim was changed");
-        note(before.1 != self.guarded(entry), "what is protected was changed");
         for place in ["/tmp", "/var/tmp", "/dev/shm"] {
             let left = Path::new(place).join(mark());
             note(left.exists(), "something was left in a common directory");
             let _ = fs::remove_dir_all(&left).or_else(|_| fs::remove_file(&left));
         }
-        // What has just been started may not have its own name yet.
+        // What has just been started may not have its own name yet, and what was killed may not be dead yet.
         thread::sleep(Duration::from_millis(if confined { 30 } else { 200 }));
+        note(state_of(victim) != before.2, "the victim was changed");
+        note(before.1 != self.guarded(entry), "what is protected was changed");
         let since = Instant::now();
         while lives(&number) && since.elapsed() < GONE {
             thread::sleep(Duration::from_millis(5));
