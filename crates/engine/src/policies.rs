@@ -93,7 +93,7 @@ impl PolicyPlaces {
         };
         let environment = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
-            let meant = VARIABLES.contains(&name.as_str()) || name.starts_with("CMDWALL_");
+            let meant = VARIABLES.contains(&name.as_str()) || is_of_cmdwall(&name);
             // A value that cannot be read must not be lost: it becomes one that means nothing, which is an error.
             meant.then(|| (name, value.into_string().unwrap_or_else(|v| v.to_string_lossy().into_owned())))
         });
@@ -214,7 +214,7 @@ impl PolicyPlaces {
         let cmdwall: String = self
             .environment
             .iter()
-            .filter(|(name, _)| name.starts_with("CMDWALL_"))
+            .filter(|(name, _)| is_of_cmdwall(name))
             .map(|(name, value)| format!("{name}={}\n", value.replace('\n', " ")))
             .collect();
         if !cmdwall.is_empty() {
@@ -223,6 +223,11 @@ impl PolicyPlaces {
         }
         sources
     }
+}
+
+/// cmdwall reads its variables whatever their case.
+fn is_of_cmdwall(name: &str) -> bool {
+    name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("CMDWALL_"))
 }
 
 /// Whose a file has to be.

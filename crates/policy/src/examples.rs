@@ -5,7 +5,7 @@ use crate::compiled::{Compiled, Facts};
 use crate::condition::Subject;
 use crate::decide::{opaque_invocations, tier_of};
 use crate::decision::Tier;
-use crate::file::Diagnostic;
+use crate::file::{Diagnostic, Problems};
 use crate::spec::RuleSpec;
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Request, Source, analyze};
@@ -18,10 +18,22 @@ const HOME: &[u8] = b"/home/user";
 /// Longest example, in bytes.
 const LONGEST: usize = 64 * 1024;
 
+/// Most text of all examples of a file, in bytes. They are analysed whenever it is read anew.
+const MOST: usize = 1 << 20;
+
 /// Every example that its rule does not answer as it says.
 pub(crate) fn check(rules: &[RuleSpec<'_>], compiled: &Compiled) -> Vec<Diagnostic> {
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
+    let mut length = 0;
     for (at, rule) in (0u32..).zip(rules) {
+        length += rule.examples.iter().chain(&rule.counterexamples).map(|e| e.len()).sum::<usize>();
+        if length > MOST {
+            let message = format!("the examples of this file have more than {MOST} bytes; split it");
+            problems.push(Diagnostic::new("too-large", 0..0, message).at_line(rule.line));
+        }
+        if length > MOST || problems.are_enough() {
+            break;
+        }
         let wanted =
             rule.examples.iter().map(|e| (e, true)).chain(rule.counterexamples.iter().map(|e| (e, false)));
         for (example, wanted) in wanted {
@@ -37,7 +49,7 @@ pub(crate) fn check(rules: &[RuleSpec<'_>], compiled: &Compiled) -> Vec<Diagnost
             }
         }
     }
-    problems
+    problems.into_vec()
 }
 
 fn meets(compiled: &Compiled, at: u32, contained: bool, command: &str) -> bool {

@@ -53,9 +53,7 @@ pub fn cmdwall_env(text: &str) -> Imported {
             continue;
         };
         let name = name.trim().to_ascii_uppercase();
-        let value = value.trim();
-        let unquoted =
-            value.strip_prefix(['"', '\'']).and_then(|v| v.strip_suffix(['"', '\''])).unwrap_or(value);
+        let unquoted = unquoted(value.trim());
         match name.as_str() {
             "CMDWALL_BLOCKLIST" => {
                 let names = names(unquoted);
@@ -93,6 +91,24 @@ pub fn cmdwall_env(text: &str) -> Imported {
         let _ = write!(imported.toml, "[limits]\n{limits}");
     }
     imported
+}
+
+/// The value of an `.env` line: without its quotation marks, and without a comment behind it.
+fn unquoted(value: &str) -> &str {
+    let commented = |rest: &str| rest.trim_start().is_empty() || rest.trim_start().starts_with('#');
+    for quote in ['"', '\''] {
+        if let Some(rest) = value.strip_prefix(quote)
+            && let Some((inner, behind)) = rest.split_once(quote)
+            && commented(behind)
+        {
+            return inner;
+        }
+    }
+    let comment = value.match_indices('#').find(|(at, _)| {
+        value.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with(char::is_whitespace))
+    });
+    let value = comment.and_then(|(at, _)| value.get(..at)).unwrap_or(value).trim_end();
+    value.strip_prefix(['"', '\'']).and_then(|v| v.strip_suffix(['"', '\''])).unwrap_or(value)
 }
 
 fn number(text: &str) -> String {
@@ -141,14 +157,8 @@ pub fn claude_permissions(rules: &[(&str, &str)]) -> Imported {
             None => (inner, true),
         };
         let words: Vec<&str> = prefix.split_whitespace().collect();
-        let before = imported.toml.len();
-        prefix_rule(&mut imported, &format!("claude-{number}"), decision, &words, rule, "");
-        if imported.toml.len() == before {
-            continue;
-        }
-        if exact && *decision == "allow" {
-            imported.note(format!("{rule}: an exact command; here further arguments are allowed too, as far as they are understood"));
-        }
+        let more = if exact && *decision == "allow" { "exact = true\n" } else { "" };
+        prefix_rule(&mut imported, &format!("claude-{number}"), decision, &words, rule, more);
     }
     imported
 }
@@ -159,27 +169,30 @@ fn prefix_rule(imported: &mut Imported, id: &str, decision: &str, words: &[&str]
         imported.note(format!("{told}: names no program"));
         return;
     };
-    if words.iter().any(|word| word.is_empty() || word.contains(SHELL)) {
+    if words.iter().any(|word| word.is_empty() || word.contains(SHELL)) || program.contains('=') {
         imported.note(format!(
             "{told}: left out, because a pattern or shell text is in it; write a rule by hand"
         ));
         return;
     }
-    let options: Vec<String> = rest.iter().filter(|w| w.starts_with('-')).map(|w| (*w).to_owned()).collect();
-    let operands: Vec<&str> = rest.iter().filter(|w| !w.starts_with('-')).copied().collect();
-    if operands.iter().any(|word| word.contains(' ')) {
+    if words.iter().any(|word| word.contains(char::is_whitespace)) {
         imported
             .note(format!("{told}: left out, because a word with a blank is in it; write a rule by hand"));
         return;
     }
-    if options.len() > 1 {
-        // Of several options any meets a rule: for an allowance that would be more than was allowed.
-        if decision == "allow" {
-            imported.note(format!(
-                "{told}: left out, because a rule cannot demand several options at once; it is asked about"
-            ));
-            return;
+    if decision == "allow" {
+        // An allowance compares what follows the program word for word, in the order of the source.
+        let mut lines = String::new();
+        if !rest.is_empty() {
+            let _ = writeln!(lines, "subcommand = {}", quoted(&rest.join(" ")));
         }
+        lines.push_str(more);
+        imported.rule(id, decision, program, &lines);
+        return;
+    }
+    let options: Vec<String> = rest.iter().filter(|w| w.starts_with('-')).map(|w| (*w).to_owned()).collect();
+    let operands: Vec<&str> = rest.iter().filter(|w| !w.starts_with('-')).copied().collect();
+    if options.len() > 1 {
         imported.note(format!("{told}: any one of its options is enough here"));
     }
     if !options.is_empty() && !operands.is_empty() {

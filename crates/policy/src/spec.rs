@@ -34,6 +34,8 @@ pub(crate) struct RuleSpec<'t> {
     pub(crate) origins: u16,
     pub(crate) min_tier: Option<Tier>,
     pub(crate) contained: Option<bool>,
+    /// There are no other arguments than those of the subcommand.
+    pub(crate) exact: bool,
     pub(crate) examples: Vec<Text<'t>>,
     pub(crate) counterexamples: Vec<Text<'t>>,
     /// The line that it begins in, from 1.

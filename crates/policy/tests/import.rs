@@ -90,6 +90,8 @@ fn permissions_of_claude_code_allow_no_more_than_there() {
         ("allow", "Bash(npm*)"),
         ("allow", "Bash(git * main)"),
         ("allow", "Bash(pip install requests)"),
+        ("allow", "Bash(brew update)"),
+        ("deny", "Bash(A=1 make:*)"),
         ("ask", "Bash(ls:*)"),
         ("deny", "Bash(wc -l -c:*)"),
         ("deny", "Bash(cat secret.txt)"),
@@ -101,14 +103,16 @@ fn permissions_of_claude_code_allow_no_more_than_there() {
         ("git push --force", Allow),
         ("git fetch", Ask),
         ("npm publish --tag beta", Ask),
-        (
-            "npm publish --dry-run --tag beta",
-            decision(&Imported::default(), "npm publish --dry-run --tag beta"),
-        ),
+        ("npm publish --dry-run --tag beta", Allow),
+        ("npm publish --tag beta --dry-run", decision(&Imported::default(), "npm publish --tag beta --dry-run")),
         ("cargo install x", Allow),
         ("npm install x", Ask),
         ("git checkout main", decision(&Imported::default(), "git checkout main")),
         ("pip install requests", Allow),
+        ("pip install requests evil", Ask),
+        ("pip install", Ask),
+        ("brew update", Allow),
+        ("brew update now", Ask),
         ("ls", Ask),
         ("wc -l x", Deny),
         ("cat secret.txt", Deny),
@@ -117,16 +121,57 @@ fn permissions_of_claude_code_allow_no_more_than_there() {
         assert_eq!(decision(&imported, command), expected, "{command}\n{}", imported.toml);
     }
     for part in [
-        "--tag beta:*): left out",
+        "Bash(A=1 make:*): left out",
         "Bash(npm*): left out",
         "Bash(git * main): left out",
-        "Bash(pip install requests): an exact command",
         "any one of its options is enough",
         "Read(./.env): not about commands",
         "Bash without a pattern",
     ] {
         assert!(told(&imported, part), "{part}: {:?}", imported.notes);
     }
+}
+
+/// A call that is not made allows nothing, whatever keeps it from being made.
+#[test]
+fn an_allowance_that_may_not_be_called_is_none() {
+    let allowed = "prefix_rule(pattern = [\"curl\"])\n";
+    for text in [
+        format!("if False:\n    {allowed}"),
+        format!("def never():\n    {allowed}"),
+        format!("x = [{allowed}]"),
+        format!("{allowed}fail"),
+        "prefix_rule(pattern = [\"curl\"], decision = \"allow\", decision = \"forbidden\")".to_owned(),
+    ] {
+        let imported = codex_rules(&text);
+        assert_eq!(decision(&imported, "curl https://example.com"), Decision::Ask, "{text}\n{}", imported.toml);
+        assert!(!imported.notes.is_empty(), "{text}");
+    }
+    let denied = "if x:\n    prefix_rule(pattern = [\"curl\"], decision = \"forbidden\")";
+    assert_eq!(decision(&codex_rules(denied), "curl https://example.com"), Decision::Deny);
+}
+
+/// Lines of an `.env` file as its readers take them: a comment behind a value is none of its names.
+#[test]
+fn a_list_of_denied_programs_loses_no_name() {
+    for text in [
+        "CMDWALL_BLOCKLIST=nc,socat # not these",
+        "CMDWALL_BLOCKLIST='[\"nc\", \"socat\"]' # not these",
+        "CMDWALL_BLOCKLIST=\"nc, socat\"#",
+        "CMDWALL_BLOCKLIST=[\"nc\",\"socat\"]",
+        "CMDWALL_BLOCKLIST=\"nc\",\"socat\"",
+        "export CMDWALL_BLOCKLIST = nc , socat",
+        "cmdwall_blocklist=nc,socat",
+    ] {
+        let imported = cmdwall_env(text);
+        for command in ["nc -l 80", "socat - x"] {
+            assert_eq!(decision(&imported, command), Decision::Deny, "{text}\n{}", imported.toml);
+        }
+    }
+    // A value over several lines is not read; then the file is wrong, and not a list with fewer names.
+    let imported = cmdwall_env("CMDWALL_BLOCKLIST='[\"nc\",\n\"socat\"]'\n");
+    let source = Source { layer: Layer::User, name: "x".to_owned(), text: imported.toml };
+    assert!(Policy::from_sources(None, &[source]).is_err());
 }
 
 #[test]

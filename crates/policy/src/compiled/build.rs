@@ -147,7 +147,7 @@ fn small(rule: &RuleSpec<'_>) -> u32 {
         Some(true) => 1,
         Some(false) => 2,
     };
-    decision | tier(rule.tier) << 4 | tier(rule.min_tier) << 8 | contained << 12
+    decision | tier(rule.tier) << 4 | tier(rule.min_tier) << 8 | contained << 12 | u32::from(rule.exact) << 16
 }
 
 /// The rule of these words.
@@ -214,6 +214,7 @@ pub(super) fn row_of(words: &[u32; ROW as usize]) -> Row {
             1 => Some(true),
             _ => Some(false),
         },
+        exact: small >> 16 & 1 == 1,
         line,
     }
 }

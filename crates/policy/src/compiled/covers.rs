@@ -16,6 +16,7 @@ impl Compiled {
                 || list(|r| r.details, false) && a.plain.bits() & b.plain.bits() == b.plain.bits())
             && bits(a.scopes, b.scopes)
             && bits(a.origins, b.origins)
+            && (!a.exact || (b.exact && a.subcommands.is_empty() == b.subcommands.is_empty()))
             && (a.contained.is_none() || a.contained == b.contained)
             && a.min_tier.is_none_or(|tier| b.min_tier.is_some_and(|other| other >= tier))
             && list(|r| r.programs, true)
@@ -68,8 +69,9 @@ impl Compiled {
                 "the program `{program}` has a blank in it; `subcommand` is a key of its own"
             ));
         }
+        // What follows an allowed program is compared word for word, its options among them.
         self.list(row.subcommands)
-            .find(|s| s.starts_with('-'))
+            .find(|s| s.starts_with('-') && row.decision != Some(Decision::Allow))
             .map(|sub| format!("the subcommand `{sub}` is an option"))
     }
 }

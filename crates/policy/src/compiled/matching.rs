@@ -72,6 +72,7 @@ impl Compiled {
             && (row.origins == 0 || origin_matches(row.origins, subject, strict))
             && (row.programs.is_empty() || self.program_matches(row, facts, strict))
             && (row.subcommands.is_empty() || self.subcommand_matches(row, facts, strict))
+            && (!row.exact || !row.subcommands.is_empty() || facts.words().is_empty())
             && (row.options.is_empty() || self.option_matches(row, facts, strict))
             && (row.operands.is_empty() || self.operand_matches(row, facts, strict))
             && (row.paths.is_empty() || self.path_matches(row.paths, subject, strict))
@@ -109,7 +110,7 @@ impl Compiled {
             let wanted: Vec<&[u8]> = entry.split(' ').filter(|w| !w.is_empty()).map(str::as_bytes).collect();
             if !strict {
                 // What stands first is the subcommand for certain; after options it may be an option's value.
-                return words.len() >= wanted.len()
+                return (words.len() == wanted.len() || (words.len() > wanted.len() && !row.exact))
                     && words.iter().zip(&wanted).all(|(word, wanted)| word.known() == Some(wanted));
             }
             let operands: Vec<Option<&[u8]>> =

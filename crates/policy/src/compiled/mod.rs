@@ -59,6 +59,7 @@ pub(crate) struct Row {
     pub(crate) tier: Option<Tier>,
     min_tier: Option<Tier>,
     contained: Option<bool>,
+    exact: bool,
     line: u32,
 }
 

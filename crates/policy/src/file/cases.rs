@@ -1,6 +1,6 @@
 //! A file of cases that a policy is tried on: `[[case]]` with a command and what it gets.
 
-use super::diagnostic::{BadPolicy, Diagnostic};
+use super::diagnostic::{BadPolicy, Diagnostic, Problems};
 use super::keys::{DECISIONS, Key, Kind};
 use super::read::{Reader, decision, tables};
 use super::{Source, check, read_toml};
@@ -38,10 +38,10 @@ const FILE: &[Key] = &[Key { name: "case", kind: Kind::Tables(CASE), doc: "A cas
 pub fn cases(source: &Source) -> Result<Vec<Case>, BadPolicy> {
     let bad = |diagnostics| BadPolicy::new(&source.name, &source.text, diagnostics);
     let table = read_toml(source, &[])?;
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     check::table(&table, FILE, &mut problems);
     if !problems.is_empty() {
-        return Err(bad(problems));
+        return Err(bad(problems.into_vec()));
     }
     let reader = Reader::new(source);
     let mut out = Vec::new();
@@ -60,5 +60,5 @@ pub fn cases(source: &Source) -> Result<Vec<Case>, BadPolicy> {
             line: reader.line(span),
         });
     }
-    if problems.is_empty() { Ok(out) } else { Err(bad(problems)) }
+    if problems.is_empty() { Ok(out) } else { Err(bad(problems.into_vec())) }
 }

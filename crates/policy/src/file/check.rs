@@ -1,12 +1,15 @@
 //! Holds a parsed file against the table of keys: unknown keys, wrong types, words that mean nothing.
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Problems};
 use super::keys::{DECISIONS, Key, Kind};
 use crate::toml::{Inner, Span, Table, Value};
 
 /// Every problem of a table.
-pub(crate) fn table(table: &Table<'_>, keys: &[Key], out: &mut Vec<Diagnostic>) {
+pub(crate) fn table(table: &Table<'_>, keys: &[Key], out: &mut Problems) {
     for (key, found) in table.iter() {
+        if out.are_enough() {
+            return;
+        }
         match keys.iter().find(|k| k.name == key.name) {
             Some(known) => value(found, known, out),
             None => out.push(unknown(&key.name, key.span, keys.iter().map(|k| k.name))),
@@ -55,7 +58,7 @@ fn distance(a: &str, b: &str) -> Option<usize> {
     row.last().copied().filter(|d| *d <= 2.min(a.len() / 2))
 }
 
-fn value(found: &Value<'_>, key: &Key, out: &mut Vec<Diagnostic>) {
+fn value(found: &Value<'_>, key: &Key, out: &mut Problems) {
     let span = found.span;
     let mut wrong = |wanted: &str| {
         let is = found.type_name();
@@ -137,8 +140,11 @@ fn article(kind: &str) -> String {
 }
 
 /// The decisions of checks: words, or one for each of alone and contained.
-fn checks(inner: &Table<'_>, out: &mut Vec<Diagnostic>) {
+fn checks(inner: &Table<'_>, out: &mut Problems) {
     for (key, found) in inner.iter() {
+        if out.are_enough() {
+            return;
+        }
         if key.name != "default" {
             match crate::rules::index_of(&key.name) {
                 None => out.push(unknown(&key.name, key.span, crate::rules::rules().map(|r| r.id))),

@@ -59,6 +59,38 @@ struct Place {
 /// So many problems are told; the rest are probably of the same kind.
 const MOST: usize = 20;
 
+/// So many are collected, from which those are chosen that are told: a hostile file has a million.
+const ENOUGH: usize = 100;
+
+/// What is wrong with a file, as far as it is collected.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<Diagnostic>);
+
+impl Problems {
+    pub(crate) fn push(&mut self, problem: Diagnostic) {
+        if !self.are_enough() {
+            self.0.push(problem);
+        }
+    }
+
+    /// Whether nothing more is collected.
+    pub(crate) fn are_enough(&self) -> bool {
+        self.0.len() >= ENOUGH
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<Diagnostic> {
+        self.0
+    }
+}
+
 /// Longest part of a line that is shown, in characters.
 const LONGEST: usize = 160;
 

@@ -375,6 +375,12 @@ pub(crate) const RULE: &[Key] = &[
         "Matches only when shward runs the command (true) or somebody else does (false).",
     ),
     key(
+        "exact",
+        Kind::Switch,
+        "true",
+        "Of an allowance: the arguments are those of `subcommand`, and no others.",
+    ),
+    key(
         "match",
         Kind::Texts,
         r#"["kubectl delete pod x"]"#,

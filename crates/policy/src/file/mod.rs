@@ -9,7 +9,7 @@ mod rule;
 pub mod schema;
 
 pub use cases::{Case, cases};
-pub(crate) use diagnostic::line_span;
+pub(crate) use diagnostic::{Problems, line_span};
 pub use diagnostic::{BadPolicy, Diagnostic};
 
 use crate::settings::{Layer, Settings};
@@ -73,17 +73,17 @@ pub(crate) fn settings(source: &Source, rule_text: &[Range<usize>]) -> Result<Se
 fn parse_without<'s>(source: &'s Source, known: &[Range<usize>]) -> Result<Read<'s>, BadPolicy> {
     let table = read_toml(source, known)?;
     let bad = |problems| BadPolicy::new(&source.name, &source.text, problems);
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     check::table(&table, keys::POLICY, &mut problems);
     // What follows relies on the types.
     if !problems.is_empty() {
-        return Err(bad(problems));
+        return Err(bad(problems.into_vec()));
     }
     let mut reader = read::Reader::new(source);
     let settings = reader.settings(&table);
     let rules = reader.rules(&table);
     if !reader.problems.is_empty() {
-        return Err(bad(reader.problems));
+        return Err(bad(reader.problems.into_vec()));
     }
     Ok(Read { settings, rules, rule_text: rule_text(&table, source.text.len()) })
 }

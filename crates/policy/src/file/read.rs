@@ -1,6 +1,6 @@
 //! From a checked table to settings. Types and words have been checked, so what is not there is not set.
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Problems};
 use super::{Source, check};
 use crate::decision::{Decision, Tier};
 use crate::reach::Destination;
@@ -20,13 +20,18 @@ const MAX_REGEX: usize = 4096;
 /// Most bytes that a compiled expression may take.
 const MAX_COMPILED: usize = 1 << 18;
 
+/// Most regular expressions of a file: each is compiled whenever the file is read, and a hook reads it for each command.
+const MAX_REGEXES: usize = 256;
+
 /// Reads tables, and collects what is wrong beyond types.
 pub(super) struct Reader<'s> {
     pub(super) source: &'s Source,
     file: Arc<str>,
     /// Where a line was asked for last, and its number: the next is counted from there.
     last: Cell<(usize, u32)>,
-    pub(super) problems: Vec<Diagnostic>,
+    /// How many regular expressions there were.
+    regexes: usize,
+    pub(super) problems: Problems,
 }
 
 /// The decision of this word.
@@ -62,7 +67,8 @@ fn owned(value: Option<&Value<'_>>) -> Vec<String> {
 
 impl<'s> Reader<'s> {
     pub(super) fn new(source: &'s Source) -> Self {
-        Self { source, file: source.name.as_str().into(), last: Cell::new((0, 1)), problems: Vec::new() }
+        let file = source.name.as_str().into();
+        Self { source, file, last: Cell::new((0, 1)), regexes: 0, problems: Problems::default() }
     }
 
     /// The line of a place, from 1.
@@ -113,6 +119,12 @@ impl<'s> Reader<'s> {
     pub(super) fn regex(&mut self, text: &str, span: Span, whole: bool) -> Option<Regex> {
         if text.len() > MAX_REGEX {
             self.problems.push(Diagnostic::new("regex", span, format!("longer than {MAX_REGEX} bytes")));
+            return None;
+        }
+        self.regexes += 1;
+        if self.regexes > MAX_REGEXES {
+            let message = format!("more than {MAX_REGEXES} regular expressions; join some with `|`");
+            self.problems.push(Diagnostic::new("too-large", span, message));
             return None;
         }
         let text = if whole { format!("^(?:{text})$") } else { text.to_owned() };
@@ -306,7 +318,7 @@ impl<'s> Reader<'s> {
 
     fn program_name(&mut self, name: &str, span: Span) {
         let relative = name.contains('/') && !name.starts_with('/');
-        if name.is_empty() || relative || name.starts_with('-') || name.contains(['\\', '\0']) {
+        if name.is_empty() || relative || name.starts_with('-') || name.contains(['\\', '\0', '"', '\'', ',']) {
             self.problems.push(
                 Diagnostic::new(
                     "program-name",

@@ -33,6 +33,9 @@ impl Reader<'_> {
         let mut ids = HashSet::with_capacity(found.len());
         let mut out = Vec::with_capacity(found.len());
         for (item, span) in tables(table.get("rule")) {
+            if self.problems.are_enough() {
+                break;
+            }
             let Some(rule) = self.rule(item, span) else { continue };
             // Those of lists alone, so that no copy of an id is made.
             let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
@@ -87,6 +90,7 @@ impl Reader<'_> {
             origins: self.bits(item, "origin", ORIGINS),
             min_tier: item.get("min-tier").and_then(Value::as_integer).map(tier),
             contained: item.get("contained").and_then(Value::as_bool),
+            exact: item.get("exact").and_then(Value::as_bool).unwrap_or(false),
             examples: self.list(item, "match"),
             counterexamples: self.list(item, "not-match"),
             line: self.line(span),
@@ -231,6 +235,16 @@ impl Reader<'_> {
                     "an allowance says which program, effect, path, scope or host it is for",
                 )
                 .help("add one of them, or take the rule out"),
+            );
+        }
+        if rule.exact && (rule.decision != Some(Decision::Allow) || rule.programs.is_empty()) {
+            self.problems.push(
+                Diagnostic::new(
+                    "exact",
+                    span_of(item, "exact", span),
+                    "only an allowance of a program is exact: one argument more must not lift a denial",
+                )
+                .help("take the line out"),
             );
         }
         let mut never = |name: &str, message: &str| {

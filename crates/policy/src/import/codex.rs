@@ -18,6 +18,11 @@ pub fn codex_rules(text: &str) -> Imported {
             return imported;
         }
     };
+    // What is more than calls may keep a call from being made, and then it allows nothing.
+    let plain = is_plain(&tokens);
+    if !plain {
+        imported.notes.push("there is more in it than calls, so that no allowance is carried over".to_owned());
+    }
     let mut rest = tokens.as_slice();
     let mut number = 0;
     while let Some((token, after)) = rest.split_first() {
@@ -28,7 +33,7 @@ pub fn codex_rules(text: &str) -> Imported {
                 let (call, behind) = arguments(after.get(1..).unwrap_or_default());
                 rest = behind;
                 match call {
-                    Some(call) => rule(&mut imported, number, &call),
+                    Some(call) => rule(&mut imported, number, &call, plain),
                     None => imported
                         .notes
                         .push(format!("rule {number}: left out, because not all of it is literal")),
@@ -46,6 +51,35 @@ pub fn codex_rules(text: &str) -> Imported {
         imported.notes.push("there is no prefix_rule in it".to_owned());
     }
     imported
+}
+
+/// Whether it is nothing but calls, one behind the other.
+fn is_plain(tokens: &[Token<'_>]) -> bool {
+    let mut rest = tokens;
+    while let [first, after @ ..] = rest {
+        let (Token::Name(_), [Token::Mark('('), after @ ..]) = (first, after) else { return false };
+        rest = behind(after);
+    }
+    true
+}
+
+/// What follows the bracket that closes an open one; nothing if none does.
+fn behind<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
+    let close = close(tokens);
+    close.and_then(|at| tokens.get(at + 1..)).unwrap_or_default()
+}
+
+/// Where the bracket stands that closes an open one.
+fn close(tokens: &[Token<'_>]) -> Option<usize> {
+    let mut depth = 1usize;
+    tokens.iter().position(|token| {
+        match token {
+            Token::Mark('(' | '[' | '{') => depth += 1,
+            Token::Mark(')' | ']' | '}') => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })
 }
 
 /// A token of Starlark, as far as it is literal.
@@ -117,19 +151,8 @@ type Arguments<'t> = Vec<(&'t str, Value)>;
 
 /// The arguments of a call whose parenthesis is open, if all are names with literal values; and what follows the call.
 fn arguments<'a, 't>(tokens: &'a [Token<'t>]) -> (Option<Arguments<'t>>, &'a [Token<'t>]) {
-    let mut depth = 1usize;
-    let close = tokens.iter().position(|token| {
-        match token {
-            Token::Mark('(' | '[' | '{') => depth += 1,
-            Token::Mark(')' | ']' | '}') => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    });
-    let (mut inner, behind) = match close {
-        Some(at) => (tokens.get(..at).unwrap_or_default(), tokens.get(at + 1..).unwrap_or_default()),
-        None => return (None, &[]),
-    };
+    let behind = behind(tokens);
+    let Some(mut inner) = close(tokens).and_then(|at| tokens.get(..at)) else { return (None, behind) };
     let mut out = Vec::new();
     while !inner.is_empty() {
         let [Token::Name(name), Token::Mark('='), after @ ..] = inner else { return (None, behind) };
@@ -167,7 +190,7 @@ fn value<'a, 't>(tokens: &'a [Token<'t>], depth: usize) -> Option<(Value, &'a [T
     }
 }
 
-fn rule(imported: &mut Imported, number: usize, call: &Arguments<'_>) {
+fn rule(imported: &mut Imported, number: usize, call: &Arguments<'_>, plain: bool) {
     let mut note = |what: &str| imported.notes.push(format!("rule {number}: {what}"));
     let get = |name: &str| call.iter().find(|(known, _)| *known == name).map(|(_, value)| value);
     if let Some((name, _)) = call
@@ -177,6 +200,9 @@ fn rule(imported: &mut Imported, number: usize, call: &Arguments<'_>) {
         note(&format!("left out, because `{name}` is not known"));
         return;
     }
+    if call.iter().enumerate().any(|(at, (name, _))| call.iter().take(at).any(|(before, _)| before == name)) {
+        return note("left out, because an argument is in it twice");
+    }
     let decision = match get("decision") {
         None => "allow",
         Some(Value::Text(word)) if word == "allow" => "allow",
@@ -184,6 +210,9 @@ fn rule(imported: &mut Imported, number: usize, call: &Arguments<'_>) {
         Some(Value::Text(word)) if word == "forbidden" => "deny",
         Some(_) => return note("left out, because its decision is not known"),
     };
+    if decision == "allow" && !plain {
+        return note("left out, because it may not be called");
+    }
     let Some(Value::List(positions)) = get("pattern") else {
         return note("left out, because it has no pattern");
     };

@@ -1,8 +1,8 @@
 //! TOML 1.0 into values that borrow from the text, each with the place that it stands at.
 //!
 //! Everything of the language is read but dates and times, which no policy has a use for: they are refused like any other
-//! mistake. Time is linear in the text and its keys, and the depth of what is inside each other is bounded, whatever the text
-//! is: files come from whoever wrote the project.
+//! mistake. Time is linear in the text and its keys; the depth of what is inside each other and the number of keys and values are
+//! bounded, whatever the text is: files come from whoever wrote the project.
 
 mod parse;
 mod scalar;
@@ -100,7 +100,7 @@ impl<'t> Value<'t> {
 /// What is wrong with a text. There is no value then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Error {
-    /// `syntax`, or `too-deep`.
+    /// `syntax`, `too-deep`, or `too-large`.
     pub(crate) code: &'static str,
     pub(crate) message: String,
     pub(crate) span: Span,

@@ -10,12 +10,16 @@ const MAX_DEPTH: usize = 16;
 /// Most parts of a key with dots.
 const MAX_PARTS: usize = 8;
 
+/// Most keys and values: a file of a few bytes for each must not become a hundred times as large in memory. Ten thousand rules
+/// have half as many.
+const MAX_ITEMS: usize = 1 << 19;
+
 /// Reads a text, but for the parts of it that are known already, each from one header to another.
 ///
 /// # Errors
 /// The first place at which it is not TOML.
 pub(crate) fn parse<'t>(text: &'t str, known: &[Range<usize>]) -> Result<Table<'t>, Error> {
-    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0, depth: 0 };
+    let mut parser = Parser { text, bytes: text.as_bytes(), at: 0, depth: 0, items: 0 };
     if text.starts_with('\u{feff}') {
         parser.at = '\u{feff}'.len_utf8();
     }
@@ -62,6 +66,8 @@ pub(super) struct Parser<'t> {
     pub(super) bytes: &'t [u8],
     pub(super) at: usize,
     depth: usize,
+    /// How many keys and values there were.
+    items: usize,
 }
 
 fn table_at(span: Span, written: Written) -> Value<'static> {
@@ -99,6 +105,16 @@ impl<'t> Parser<'t> {
             Some(c) => (format!("`{}`", c.escape_debug()), c.len_utf8()),
         };
         Self::error(Span::new(self.at, self.at + width), format!("expected {wanted}, found {found}"))
+    }
+
+    /// One key or value more.
+    fn count(&mut self) -> Result<(), Error> {
+        self.items += 1;
+        if self.items <= MAX_ITEMS {
+            return Ok(());
+        }
+        let message = format!("more than {MAX_ITEMS} keys and values; split the rules over several files");
+        Err(Error { code: "too-large", message, span: Span::new(self.at, self.at) })
     }
 
     pub(super) fn skip_blanks(&mut self) {
@@ -170,6 +186,7 @@ impl<'t> Parser<'t> {
     fn keys(&mut self) -> Result<Vec<Key<'t>>, Error> {
         let mut keys = Vec::with_capacity(1);
         loop {
+            self.count()?;
             let start = self.at;
             let name = match self.peek() {
                 Some(b'"') if !self.bytes.get(start..).is_some_and(|r| r.starts_with(b"\"\"\"")) => {
@@ -207,14 +224,7 @@ impl<'t> Parser<'t> {
         let Some(last) = keys.pop() else { return self.expected("a key") };
         let mut table = root;
         for key in keys {
-            let at = match table.position(&key.name) {
-                Some(at) => at,
-                None => {
-                    let here = key.span;
-                    table.add(key.clone(), table_at(here, Written::Implied))
-                }
-            };
-            table = match table.at_mut(at).map(|value| &mut value.inner) {
+            table = match step(table, &key, Written::Implied) {
                 Some(Inner::Table(inner)) if inner.written != Written::Inline => inner,
                 Some(Inner::List(items)) => match items.last_mut().map(|value| &mut value.inner) {
                     Some(Inner::Table(inner)) if inner.written == Written::Header => inner,
@@ -236,8 +246,7 @@ impl<'t> Parser<'t> {
                 inner_table(table, at).ok_or_else(lost)
             }
             Some(at) => {
-                let before = table.key_at(at).map_or(0, |key| self.line(key.span.start));
-                let twice = format!("`{}` is there already, in line {before}", shown(&last));
+                let twice = self.twice(table, at, &last);
                 let Some(value) = table.at_mut(at) else { return Err(lost()) };
                 match &mut value.inner {
                     // A list in brackets is whole; one of headers goes on.
@@ -264,27 +273,20 @@ impl<'t> Parser<'t> {
         let Some(last) = keys.pop() else { return self.expected("a key") };
         let mut table = table;
         for key in keys {
-            let at = match table.position(&key.name) {
-                Some(at) => at,
-                None => {
-                    let here = key.span;
-                    table.add(key.clone(), table_at(here, Written::Dotted))
-                }
-            };
-            table = match table.at_mut(at).map(|value| &mut value.inner) {
+            table = match step(table, &key, Written::Dotted) {
                 Some(Inner::Table(inner)) if inner.written == Written::Dotted => inner,
                 _ => return Self::error(key.span, format!("`{}` is no table to add to", shown(&key))),
             };
         }
         if let Some(at) = table.position(&last.name) {
-            let before = table.key_at(at).map_or(0, |key| self.line(key.span.start));
-            return Self::error(last.span, format!("`{}` is there already, in line {before}", shown(&last)));
+            return Self::error(last.span, self.twice(table, at, &last));
         }
         table.add(last, value);
         Ok(())
     }
 
     fn value(&mut self) -> Result<Value<'t>, Error> {
+        self.count()?;
         let start = self.at;
         let inner = match self.peek() {
             Some(b'"' | b'\'') => return self.string(),
@@ -342,10 +344,21 @@ impl<'t> Parser<'t> {
         Ok(Inner::Table(table))
     }
 
-    /// The number of the line that an offset is in, from 1. Only for messages.
-    fn line(&self, at: usize) -> usize {
-        self.bytes.iter().take(at).filter(|b| **b == b'\n').count() + 1
+    /// That a name stands in a table already.
+    fn twice(&self, table: &Table<'_>, at: usize, key: &Key<'_>) -> String {
+        let start = table.key_at(at).map_or(0, |key| key.span.start);
+        let line = self.bytes.iter().take(start).filter(|b| **b == b'\n').count() + 1;
+        format!("`{}` is there already, in line {line}", shown(key))
     }
+}
+
+/// What a key leads to; a new table, if it leads nowhere yet.
+fn step<'r, 't>(table: &'r mut Table<'t>, key: &Key<'t>, new: Written) -> Option<&'r mut Inner<'t>> {
+    let at = match table.position(&key.name) {
+        Some(at) => at,
+        None => table.add(key.clone(), table_at(key.span, new)),
+    };
+    table.at_mut(at).map(|value| &mut value.inner)
 }
 
 fn is_of_headers(items: &[Value<'_>]) -> bool {

@@ -140,6 +140,20 @@ fn what_is_not_toml_is_refused_where_it_is_wrong() {
     assert!(parse(&format!("a = {}{}", "[".repeat(16), "]".repeat(16)), &[]).is_ok());
 }
 
+#[test]
+fn a_short_text_does_not_become_large_in_memory() {
+    let most = 1 << 19;
+    for text in [
+        format!("a = [{}]", "0,".repeat(most)),
+        "[[a]]\n".repeat(most + 1),
+        (0..most / 4).map(|n| format!("a{n}.b.c.d=1\n")).collect(),
+    ] {
+        let error = parse(&text, &[]).expect_err("it has too many");
+        assert_eq!(error.code, "too-large", "{}", error.message);
+    }
+    assert!(parse(&format!("a = [{}]", "0,".repeat(most - 2)), &[]).is_ok());
+}
+
 /// Every prefix of a text with everything in it is read or refused, and so is every text with one byte less or another one.
 #[test]
 fn no_text_does_anything_else() {
