@@ -11,6 +11,7 @@ use crate::grant::grant;
 use crate::message::fill;
 use crate::pattern;
 use crate::policy::{Part, Policy};
+use crate::program::{self, File, normalised};
 use crate::rule::Rule;
 use crate::ruled::Ruled;
 use crate::settings::{NameMatch, Origin, Skips, Unlisted};
@@ -27,8 +28,9 @@ use std::borrow::Cow;
 #[must_use]
 pub fn decide(policy: &Policy, plan: &Plan<'_>, context: &Context<'_>) -> Verdict {
     let mut found = Found::new();
+    let files = program::files(policy, plan, context, None);
     for part in policy.parts() {
-        judge_part(part, plan, context, None, &mut found);
+        judge_part(part, plan, &files, context, None, &mut found);
     }
     found.verdict(grant(plan))
 }
@@ -44,8 +46,9 @@ pub fn decide_request(
     world: &dyn World,
 ) -> Verdict {
     let mut found = Found::new();
+    let files = program::files(policy, plan, context, Some(world));
     for part in policy.parts() {
-        judge_part(part, plan, context, Some((source, world)), &mut found);
+        judge_part(part, plan, &files, context, Some((source, world)), &mut found);
     }
     found.verdict(grant(plan))
 }
@@ -68,6 +71,7 @@ pub(crate) fn opaque_invocations(plan: &Plan<'_>, context: &Context<'_>) -> Vec<
 fn judge_part(
     part: &Part,
     plan: &Plan<'_>,
+    files: &[File],
     context: &Context<'_>,
     asked: Option<(&Source<'_>, &dyn World)>,
     found: &mut Found,
@@ -77,8 +81,8 @@ fn judge_part(
         Some((Source::Argv(words), world)) => argv::resolve(part, words, world),
         _ => None,
     };
-    let ruled = Ruled::new(&part.rules, plan);
-    let mut judge = Judge { part, found, highest: Tier::One, resolved, ruled };
+    let ruled = Ruled::new(&part.rules, plan, files);
+    let mut judge = Judge { part, found, highest: Tier::One, resolved, ruled, files };
     for (index, effect) in plan.effects.iter().enumerate() {
         let subject = Subject::of_effect(effect, index, plan, context);
         judge.subject(&subject, tier_of(&effect.kind), effect.span);
@@ -165,6 +169,8 @@ struct Judge<'p> {
     resolved: Option<argv::Resolved<'p>>,
     /// The rules of files that may be about this plan.
     ruled: Ruled<'p>,
+    /// The file of each invocation's program; none where no list and no rule names one.
+    files: &'p [File],
 }
 
 /// The strictest of what speaks about one subject.
@@ -199,7 +205,7 @@ impl Judge<'_> {
         }
         let mut skipped = false;
         if !self.ruled.is_idle() {
-            let facts = Facts::new(subject, tier);
+            let facts = Facts::new(subject, tier).with(self.file(subject));
             let mut allowed = false;
             let mut asked_by_rule = false;
             for (rules, row) in self.ruled.about(&facts, subject) {
@@ -281,6 +287,10 @@ impl Judge<'_> {
         self.found.tell_about(finding, about);
     }
 
+    fn file(&self, subject: &Subject<'_>) -> &'_ File {
+        subject.place.and_then(|place| self.files.get(place)).unwrap_or(File::NONE)
+    }
+
     /// Whether being listed spares this subject's program a question.
     fn spares(&self, subject: &Subject<'_>) -> bool {
         let settings = &self.part.settings;
@@ -325,14 +335,8 @@ impl Judge<'_> {
         let program = subject.invocation.and_then(|i| i.program);
         if let Some(name) = program {
             let base = name.rsplit(|b| *b == b'/').next().unwrap_or_default();
-            let denied = settings.programs_deny.iter().find(|set| {
-                let entry = set.value.as_bytes();
-                if entry.contains(&b'/') {
-                    pattern::matches(entry, name)
-                } else {
-                    pattern::matches(entry, base)
-                }
-            });
+            let file = self.file(subject);
+            let denied = settings.programs_deny.iter().find(|set| file.is_meant(set.value.as_bytes(), name));
             if let Some(set) = denied {
                 let message = format!(
                     "The program {} is on the list of programs that are denied. Use another, or ask the person who keeps the list.",
@@ -388,7 +392,7 @@ impl Judge<'_> {
         if self.ruled.is_idle() {
             return false;
         }
-        let facts = Facts::new(subject, Tier::One);
+        let facts = Facts::new(subject, Tier::One).with(self.file(subject));
         self.ruled.about(&facts, subject).any(|(_, row)| row.decision == Some(Decision::Allow))
     }
 
@@ -475,28 +479,6 @@ impl Judge<'_> {
             }
         }
     }
-}
-
-/// A path against a directory, without `.`, `..` and doubled slashes; a bare name as it is.
-fn normalised<'p>(path: &'p [u8], cwd: &[u8]) -> Cow<'p, [u8]> {
-    if !path.contains(&b'/') {
-        return Cow::Borrowed(path);
-    }
-    let start: &[u8] = if path.starts_with(b"/") { b"" } else { cwd };
-    let mut names: Vec<&[u8]> = Vec::new();
-    for name in start.split(|b| *b == b'/').chain(path.split(|b| *b == b'/')) {
-        match name {
-            b"" | b"." => {}
-            b".." => drop(names.pop()),
-            name => names.push(name),
-        }
-    }
-    let mut out = Vec::new();
-    for name in names {
-        out.push(b'/');
-        out.extend_from_slice(name);
-    }
-    Cow::Owned(out)
 }
 
 /// The tier of an effect that no rule speaks of: reading is 1, whatever else is 2.

@@ -19,6 +19,7 @@ mod message;
 mod pattern;
 mod policy;
 pub mod profiles;
+mod program;
 mod reach;
 mod rule;
 mod ruled;

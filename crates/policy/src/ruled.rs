@@ -2,6 +2,7 @@
 
 use crate::compiled::{Compiled, Facts, Lookup, Row};
 use crate::condition::Subject;
+use crate::program::File;
 use shward_analysis::Plan;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ pub(crate) struct Ruled<'p> {
 }
 
 impl<'p> Ruled<'p> {
-    pub(crate) fn new(files: &'p [Arc<Compiled>], plan: &Plan<'_>) -> Self {
+    pub(crate) fn new(files: &'p [Arc<Compiled>], plan: &Plan<'_>, programs: &[File]) -> Self {
         let invocations = plan.invocations.len();
         let mut lookups = Vec::new();
         let mut idle = true;
@@ -22,8 +23,9 @@ impl<'p> Ruled<'p> {
             lookups.reserve_exact(files.len() * invocations);
             for file in files {
                 idle &= file.is_idle(&Lookup::NOBODY);
-                for invocation in plan.invocations {
-                    let lookup = file.lookup(invocation.program);
+                for (at, invocation) in plan.invocations.iter().enumerate() {
+                    let program = programs.get(at).unwrap_or(File::NONE);
+                    let lookup = file.lookup(invocation.program, program);
                     idle &= file.is_idle(&lookup);
                     lookups.push(lookup);
                 }

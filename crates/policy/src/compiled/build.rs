@@ -1,10 +1,11 @@
 //! From rules to their image, and from the words of a rule back to it.
 
 use super::index::{self, Names};
-use super::{Compiled, HEADER, List, ROW, Row, Text, base};
+use super::{Compiled, HEADER, List, ROW, Row, Text};
 use crate::condition::Kinds;
 use crate::decision::{Decision, Tier};
 use crate::pattern;
+use crate::program::base;
 use crate::settings::Layer;
 use crate::spec::RuleSpec;
 use std::borrow::Cow;

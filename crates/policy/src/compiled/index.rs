@@ -1,7 +1,8 @@
 //! Which rules may be about a program, found by its name.
 
-use super::{Compiled, Row, Text, base, build};
+use super::{Compiled, Row, Text, build};
 use crate::condition::{Kinds, Subject};
+use crate::program::{File, base};
 use std::ops::Range;
 
 /// Words of an entry: the name's hash, its range in the text, the rule.
@@ -58,24 +59,30 @@ fn hash(name: &[u8]) -> u32 {
 /// The rules that may be about the subjects of one program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// Those of these entries, and those that name no program.
-    Entries(Range<u32>),
+    /// Those of these entries, by its name and by that of the file that it is, and those that name no program.
+    Entries([Range<u32>; 2]),
     /// Any: the program is not known, so it may be the one that a rule names.
     Any,
 }
 
 impl Lookup {
     /// Of subjects that belong to no program.
-    pub(crate) const NOBODY: Self = Self::Entries(0..0);
+    pub(crate) const NOBODY: Self = Self::Entries([0..0, 0..0]);
 }
 
 impl Compiled {
     /// The rules that may be about this program; `None` if its name is not known.
-    pub(crate) fn lookup(&self, program: Option<&[u8]>) -> Lookup {
+    pub(crate) fn lookup(&self, program: Option<&[u8]>, file: &File) -> Lookup {
         let Some(program) = program else { return Lookup::Any };
         let name = base(program);
+        let real = file.real_name().filter(|real| *real != name);
+        Lookup::Entries([self.entries_of(name), real.map_or(0..0, |real| self.entries_of(real))])
+    }
+
+    /// The entries of a name.
+    fn entries_of(&self, name: &[u8]) -> Range<u32> {
         if name.is_empty() {
-            return Lookup::NOBODY;
+            return 0..0;
         }
         let hash = hash(name);
         let buckets = self.tables.buckets;
@@ -87,24 +94,24 @@ impl Compiled {
             self.word(at) == hash
                 && self.text(Text { start: self.word(at + 1), end: self.word(at + 2) }).as_bytes() == name
         };
-        let Some(start) = (first..end).find(is_it) else { return Lookup::NOBODY };
+        let Some(start) = (first..end).find(is_it) else { return 0..0 };
         let length = (start..end).take_while(|entry| is_it(entry)).count();
-        Lookup::Entries(start..start + build::offset(length))
+        start..start + build::offset(length)
     }
 
     /// Whether no rule can be about subjects of programs that were looked up like this.
     pub(crate) fn is_idle(&self, lookup: &Lookup) -> bool {
-        self.tables.of_kind.len() == 0 && matches!(lookup, Lookup::Entries(entries) if entries.is_empty())
+        self.tables.of_kind.len() == 0 && matches!(lookup, Lookup::Entries(entries) if entries.iter().all(Range::is_empty))
     }
 
     /// The rules that may be about a subject.
     pub(super) fn candidates(&self, subject: &Subject<'_>, lookup: &Lookup) -> impl Iterator<Item = Row> {
-        let (entries, all) = match lookup {
+        let ([entries, real], all) = match lookup {
             Lookup::Entries(entries) => (entries.clone(), 0..0),
-            Lookup::Any => (0..0, 0..build::offset(self.len())),
+            Lookup::Any => ([0..0, 0..0], 0..build::offset(self.len())),
         };
         let others = if all.is_empty() { self.of_kind(subject.kinds) } else { 0..0 };
-        let named = entries.map(|entry| self.word(self.tables.entries.start + entry * ENTRY + 3));
+        let named = entries.chain(real).map(|entry| self.word(self.tables.entries.start + entry * ENTRY + 3));
         let others = others.map(|at| self.word(self.tables.of_kind.start + at));
         let kinds = subject.kinds;
         named

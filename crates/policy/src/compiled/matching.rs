@@ -2,10 +2,11 @@
 //!
 //! What is not known counts as matching for a rule that asks or denies, and as not matching for one that allows.
 
-use super::{Compiled, List, Lookup, Row, base};
+use super::{Compiled, List, Lookup, Row};
 use crate::condition::Subject;
 use crate::decision::{Decision, Tier};
 use crate::pattern;
+use crate::program::{File, base};
 use shward_analysis::vocabulary::ORIGINS;
 use shward_analysis::{EffectKind, Field, Origins, Rest, Scope};
 
@@ -14,7 +15,9 @@ use shward_analysis::{EffectKind, Field, Origins, Rest, Scope};
 pub(crate) struct Facts<'s> {
     subject: &'s Subject<'s>,
     program: &'s [u8],
-    /// The program's path if the command names one, or looks up to one.
+    /// The file that the program is, as far as it was looked for.
+    file: &'s File,
+    /// Called by a bare name, or by a path in a system directory.
     system: bool,
     tier: Tier,
 }
@@ -42,7 +45,13 @@ pub(crate) fn is_of_system(program: &[u8]) -> bool {
 impl<'s> Facts<'s> {
     pub(crate) fn new(subject: &'s Subject<'s>, tier: Tier) -> Self {
         let program = subject.invocation.and_then(|i| i.program).unwrap_or_default();
-        Self { subject, program, system: is_of_system(program), tier }
+        Self { subject, program, file: File::NONE, system: is_of_system(program), tier }
+    }
+
+    /// With the file that the program is.
+    pub(crate) const fn with(mut self, file: &'s File) -> Self {
+        self.file = file;
+        self
     }
 
     fn words(&self) -> &'s [Field<'s>] {
@@ -96,11 +105,15 @@ impl Compiled {
         }
         self.list(row.programs).any(|entry| {
             let entry = entry.as_bytes();
-            if entry.contains(&b'/') {
-                return pattern::matches(entry, program)
-                    || (strict && !program.contains(&b'/') && pattern::matches(base(entry), program));
+            if strict {
+                return facts.file.is_meant(entry, program);
             }
-            (strict || facts.system) && pattern::matches(entry, base(program))
+            if entry.contains(&b'/') {
+                // A pattern's `*` must not be a way out of the directory that it stands in.
+                let leaves = program.split(|b| *b == b'/').any(|name| name == b"..");
+                return entry == program || (!leaves && pattern::matches(entry, program));
+            }
+            facts.system && pattern::matches(entry, base(program))
         })
     }
 

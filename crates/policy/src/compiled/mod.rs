@@ -120,11 +120,6 @@ impl PartialEq for Compiled {
 
 impl Eq for Compiled {}
 
-/// The last part of a program's name.
-pub(crate) fn base(program: &[u8]) -> &[u8] {
-    program.rsplit(|b| *b == b'/').next().unwrap_or_default()
-}
-
 impl Compiled {
     /// The rules of an image that lies in these bytes; `None` if its tables do not make up its length. Its content is believed.
     pub(crate) fn of_image(bytes: Vec<u8>, image: Range<usize>, layer: Layer) -> Option<Self> {
