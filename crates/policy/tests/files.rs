@@ -163,7 +163,8 @@ fn hostile_files_end_in_an_error() {
     let checks: String = (0..300_000).map(|n| format!("k{n} = 1\n")).collect::<String>();
     let checks = format!("[checks]\n{checks}");
     let costly = "[[tiers.pattern]]\ntier = 2\nregex = '(a{1,100}){1,10}'\n".repeat(10_000);
-    let examples = "[[rule]]\nid = 'r'\ndecision = 'deny'\nprogram = 'nc'\nnot-match = ['ls -la a b c d e f']\n";
+    let examples =
+        "[[rule]]\nid = 'r'\ndecision = 'deny'\nprogram = 'nc'\nnot-match = ['ls -la a b c d e f']\n";
     let examples: String = (0..60_000).map(|n| examples.replace("'r'", &format!("'r{n}'"))).collect();
     let escape = "name = \"\u{1b}[2J\u{202e}\" \n shel = 1".to_owned();
     for text in [

@@ -104,7 +104,10 @@ fn permissions_of_claude_code_allow_no_more_than_there() {
         ("git fetch", Ask),
         ("npm publish --tag beta", Ask),
         ("npm publish --dry-run --tag beta", Allow),
-        ("npm publish --tag beta --dry-run", decision(&Imported::default(), "npm publish --tag beta --dry-run")),
+        (
+            "npm publish --tag beta --dry-run",
+            decision(&Imported::default(), "npm publish --tag beta --dry-run"),
+        ),
         ("cargo install x", Allow),
         ("npm install x", Ask),
         ("git checkout main", decision(&Imported::default(), "git checkout main")),
@@ -144,7 +147,12 @@ fn an_allowance_that_may_not_be_called_is_none() {
         "prefix_rule(pattern = [\"curl\"], decision = \"allow\", decision = \"forbidden\")".to_owned(),
     ] {
         let imported = codex_rules(&text);
-        assert_eq!(decision(&imported, "curl https://example.com"), Decision::Ask, "{text}\n{}", imported.toml);
+        assert_eq!(
+            decision(&imported, "curl https://example.com"),
+            Decision::Ask,
+            "{text}\n{}",
+            imported.toml
+        );
         assert!(!imported.notes.is_empty(), "{text}");
     }
     let denied = "if x:\n    prefix_rule(pattern = [\"curl\"], decision = \"forbidden\")";

@@ -101,7 +101,8 @@ impl Compiled {
 
     /// Whether no rule can be about subjects of programs that were looked up like this.
     pub(crate) fn is_idle(&self, lookup: &Lookup) -> bool {
-        self.tables.of_kind.len() == 0 && matches!(lookup, Lookup::Entries(entries) if entries.iter().all(Range::is_empty))
+        self.tables.of_kind.len() == 0
+            && matches!(lookup, Lookup::Entries(entries) if entries.iter().all(Range::is_empty))
     }
 
     /// The rules that may be about a subject.

@@ -9,8 +9,8 @@ mod rule;
 pub mod schema;
 
 pub use cases::{Case, cases};
-pub(crate) use diagnostic::{Problems, line_span};
 pub use diagnostic::{BadPolicy, Diagnostic};
+pub(crate) use diagnostic::{Problems, line_span};
 
 use crate::settings::{Layer, Settings};
 use crate::spec::RuleSpec;

@@ -318,7 +318,8 @@ impl<'s> Reader<'s> {
 
     fn program_name(&mut self, name: &str, span: Span) {
         let relative = name.contains('/') && !name.starts_with('/');
-        if name.is_empty() || relative || name.starts_with('-') || name.contains(['\\', '\0', '"', '\'', ',']) {
+        if name.is_empty() || relative || name.starts_with('-') || name.contains(['\\', '\0', '"', '\'', ','])
+        {
             self.problems.push(
                 Diagnostic::new(
                     "program-name",

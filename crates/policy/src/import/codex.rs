@@ -21,7 +21,9 @@ pub fn codex_rules(text: &str) -> Imported {
     // What is more than calls may keep a call from being made, and then it allows nothing.
     let plain = is_plain(&tokens);
     if !plain {
-        imported.notes.push("there is more in it than calls, so that no allowance is carried over".to_owned());
+        imported
+            .notes
+            .push("there is more in it than calls, so that no allowance is carried over".to_owned());
     }
     let mut rest = tokens.as_slice();
     let mut number = 0;
