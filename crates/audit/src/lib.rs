@@ -71,7 +71,7 @@ pub use log::{Log, Settings};
 pub use reader::{Entries, ReadError};
 pub use record::{
     Connection, Damage, Decided, Decision, Ended, Entry, Event, Gated, Input, PersonAnswer, Record, Reviewed,
-    Stopped,
+    Stopped, Undo, Undone,
 };
 pub use tail::Receipt;
 pub use text::Text;

@@ -39,6 +39,10 @@ pub enum Event {
     Outcome(Ended),
     /// A person answered, from elsewhere, what the policy had asked. It takes effect with the record that names its id.
     Answer(PersonAnswer),
+    /// Somebody is about to take back what a run changed in its workspace.
+    Undo(Undo),
+    /// What became of that.
+    Undone(Undone),
     /// The bytes before this line are not a record: a writer was killed or the disk was full.
     Recovered(Damage),
 }
@@ -210,6 +214,36 @@ pub struct PersonAnswer {
     pub command: Text,
     /// Where it is to start.
     pub cwd: Text,
+}
+
+/// A run that is to be taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undo {
+    /// The run's name in the store of what can be undone, as its outcome tells it.
+    pub id: String,
+    /// The beginning of what was run.
+    pub command: Text,
+    /// The workspace.
+    pub workspace: Text,
+    /// Who takes it back.
+    pub by: String,
+}
+
+/// What became of taking a run back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undone {
+    /// Sequence number of the `undo` record that this completes.
+    pub undo: u64,
+    /// How many paths are as they were before the run. A directory stands for everything in it.
+    pub restored: u64,
+    /// How many were left, because somebody has changed them since.
+    pub left: u64,
+    /// Digest of these paths, relative to the workspace: of each a `+` if it was restored, a `-` if it was left, the path, and a
+    /// zero byte, in the order in which they were worked on.
+    pub paths: Digest,
+    /// Why it could not be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// A stretch of bytes that is not made of records. Its digest is the `prev` of the line that holds this.

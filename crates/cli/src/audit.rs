@@ -100,6 +100,14 @@ fn entry_line(entry: &Entry) -> String {
             let (answer, command) = (if a.yes { "allow" } else { "deny" }, a.command.to_lossy());
             write!(line, "answer   {answer:<5} {} by {}", shown::one_line(&command), shown::one_line(&a.by))
         }
+        Event::Undo(u) => {
+            let (command, by) = (u.command.to_lossy(), shown::one_line(&u.by));
+            write!(line, "undo     {} {} by {by}", u.id, shown::one_line(&command))
+        }
+        Event::Undone(u) => match &u.error {
+            Some(error) => write!(line, "undone   of {}: {}", u.undo, shown::one_line(error)),
+            None => write!(line, "undone   of {}: {} restored, {} left", u.undo, u.restored, u.left),
+        },
         Event::Recovered(d) => write!(line, "recovered after {} damaged bytes", d.damaged_bytes),
         _ => write!(line, "an event of a newer version"),
     };

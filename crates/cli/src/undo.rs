@@ -6,8 +6,9 @@ use crate::exit::Exit;
 use crate::flags::{JSON, LIST};
 use crate::setup;
 use crate::terminal::{self, Fail};
-use shward::reviewing::one_line;
-use shward::{Kept, OverlayError, UndoReport};
+use shward::audit::Log;
+use shward::reviewing::{Approver as _, Terminal, one_line};
+use shward::{Error, Kept, OverlayError, UndoReport};
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
@@ -23,11 +24,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let json = args.has(&JSON);
     let undoing =
         setup::undoing().ok_or_else(|| Fail::usage("the state directory is not known; set HOME"))?;
-    let fail = |error: OverlayError| match error {
-        OverlayError::Unknown(_) => Fail::usage(error.to_string()),
+    let fail = |error: Error| match error {
+        Error::Kept(OverlayError::Unknown(_)) => Fail::usage(error.to_string()),
         _ => Fail::io(error.to_string()),
     };
-    let kept = undoing.list(&workspace).map_err(fail)?;
+    let kept = undoing.list(&workspace).map_err(|error| fail(error.into()))?;
     let operand = match args.operands.as_slice() {
         [] => "1",
         [one] => one.to_str().ok_or_else(|| Fail::usage("give a number of runs, or an id"))?,
@@ -45,9 +46,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         Err(_) => vec![operand.to_owned()],
     };
     // The latest first: an older run is only as it was when what came after it is gone.
-    let mut undone = Vec::new();
-    for id in &ids {
-        undone.push(undoing.undo(&workspace, id).map_err(fail)?);
+    let (mut undone, mut unrecorded) = (Vec::new(), None);
+    if !ids.is_empty() {
+        let log = Log::open(setup::log_path(args)?).map_err(|e| Fail::io(e.to_string()))?;
+        let by = Terminal::default().name();
+        for id in &ids {
+            match undoing.undo_recorded(&workspace, id, &by, &log) {
+                Ok(report) => undone.push(report),
+                Err(Error::UnrecordedUndo { report, error }) => {
+                    undone.push(*report);
+                    unrecorded = Some(error);
+                    break;
+                }
+                Err(error) => return Err(fail(error)),
+            }
+        }
     }
     let skipped = undone.iter().any(|report| !report.skipped.is_empty());
     if json {
@@ -55,7 +68,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     } else {
         terminal::line(&text(&undone))?;
     }
-    Ok(if skipped { Exit::Found } else { Exit::Allow })
+    match unrecorded {
+        Some(error) => {
+            Err(Fail::io(format!("what was taken back could not be recorded, and no more was: {error}")))
+        }
+        None => Ok(if skipped { Exit::Found } else { Exit::Allow }),
+    }
 }
 
 fn list(kept: &[Kept], json: bool) -> Result<(), Fail> {

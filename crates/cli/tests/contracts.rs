@@ -472,3 +472,37 @@ fn tamper(log: &Path) {
     let text = fs::read_to_string(log).unwrap();
     fs::write(log, text.replacen("\"decision\":\"allow\"", "\"decision\":\"deny\"", 1)).unwrap();
 }
+
+/// Bytes that are not UTF-8 are there as they are, beside the text.
+#[test]
+fn output_is_kept_as_bytes() {
+    let place = Place::new();
+    let run =
+        |command: &str| json_of(&place.shward(&["run", "--profile", "open", "--json", "--", command], b""));
+    let object = run("printf 'a\\377b'; printf 'plain' >&2");
+    assert_eq!(object["stdout"], "a\u{fffd}b", "{object}");
+    assert_eq!(object["stdout_base64"], "Yf9i");
+    assert_eq!(object["stderr"], "plain");
+    assert!(object.get("stderr_base64").is_none(), "{object}");
+    let object = run("printf plain; printf '\\200' >&2");
+    assert!(object.get("stdout_base64").is_none(), "{object}");
+    assert_eq!(object["stderr_base64"], "gA==");
+}
+
+/// What is taken back stands in the log, with who did it.
+#[test]
+fn an_undo_is_shown_by_audit() {
+    let place = Place::new();
+    let ran = place.shward(&["run", "--json", "--", "echo x > made.txt"], b"");
+    let Some(id) = json_of(&ran)["changes"]["undo"].as_str().map(str::to_owned) else {
+        return; // no overlay here
+    };
+    assert_eq!(code(&place.shward(&["undo"], b"")), 0);
+    assert!(!place.project().join("made.txt").exists());
+    let shown = stdout(&place.shward(&["audit", "show", "--last", "2"], b""));
+    let mut lines = shown.lines();
+    let (begun, done) = (lines.next().unwrap(), lines.next().unwrap());
+    assert!(begun.contains(&format!("undo     {id} echo x > made.txt by user ")), "{shown}");
+    assert!(done.contains("undone   of ") && done.ends_with(": 1 restored, 0 left"), "{shown}");
+    assert_eq!(code(&place.shward(&["audit", "verify"], b"")), 0);
+}

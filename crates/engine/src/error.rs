@@ -57,6 +57,11 @@ pub enum Error {
     /// What the command does was to be shown before it is committed, and that takes an overlay.
     #[error("nothing was run, because its changes cannot be held back: {0}")]
     NoOverlay(String),
+    /// It would write straight to the workspace, which the policy does not let it.
+    #[error(
+        "nothing was run, because its changes would go straight to the workspace, where nothing can be undone, and the policy forbids that: {0}; a person can permit it with [sandbox] live = {1:?}"
+    )]
+    Straight(String, &'static str),
     /// What was asked for is no host.
     #[error("{0:?} is no host that could be reached: {1}")]
     BadHost(String, &'static str),
@@ -68,6 +73,17 @@ pub enum Error {
         "the session cannot be continued, so nothing is run: {0}; make room in the directory for temporary files"
     )]
     Session(std::io::Error),
+    /// There is no such run to be taken back, or what is kept cannot be used.
+    #[error(transparent)]
+    Kept(#[from] shward_sandbox::overlay::OverlayError),
+    /// A run was taken back, and that could not be recorded.
+    #[error("the run was taken back, but that could not be recorded: {error}")]
+    UnrecordedUndo {
+        /// What became of it.
+        report: Box<crate::UndoReport>,
+        /// Why there is no record.
+        error: shward_audit::Error,
+    },
     /// There is no thread for it.
     #[error("no thread could be started for the run: {0}")]
     NoThread(std::io::Error),

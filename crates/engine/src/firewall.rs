@@ -108,10 +108,11 @@ impl Firewall {
         self
     }
 
-    /// Runs commands on an overlay, whose changes are committed when they are over and can be taken back.
+    /// Runs commands on an overlay, whose changes are committed when they are over and can be taken back, for as long as the policy
+    /// says.
     #[must_use]
     pub fn with_undoing(mut self, undoing: Undoing) -> Self {
-        self.undoing = Some(undoing);
+        self.undoing = Some(undoing.of_policy(&self.policy));
         self
     }
 

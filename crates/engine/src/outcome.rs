@@ -5,6 +5,7 @@ use crate::changes::ChangesReport;
 use crate::gate::GateReport;
 use crate::report::{Checked, FindingReport, decision};
 use crate::review::{LimitReport, ReviewReport};
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use shward_policy::Decision;
 use shward_sandbox::Captured;
@@ -83,11 +84,12 @@ pub struct Ending {
     /// Why the session could not be remembered; it stays as it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_lost: Option<String>,
-    /// What it wrote to standard output. In JSON as text, bytes that are not UTF-8 replaced.
-    #[serde(serialize_with = "captured")]
+    /// What it wrote to standard output. In JSON as text; if it is not UTF-8, with what is not replaced, and beside it
+    /// `stdout_base64`, the same bytes as they are (RFC 4648).
+    #[serde(flatten, serialize_with = "stdout")]
     pub stdout: Captured,
     /// What it wrote to standard error, likewise.
-    #[serde(serialize_with = "captured")]
+    #[serde(flatten, serialize_with = "stderr")]
     pub stderr: Captured,
 }
 
@@ -101,8 +103,45 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
-fn captured<S: Serializer>(captured: &Captured, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&captured.to_text())
+fn stdout<S: Serializer>(captured: &Captured, serializer: S) -> Result<S::Ok, S::Error> {
+    stream(captured, ["stdout", "stdout_base64"], serializer)
+}
+
+fn stderr<S: Serializer>(captured: &Captured, serializer: S) -> Result<S::Ok, S::Error> {
+    stream(captured, ["stderr", "stderr_base64"], serializer)
+}
+
+/// One or two fields.
+fn stream<S: Serializer>(
+    captured: &Captured,
+    [name, exact]: [&'static str; 2],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let bytes = captured.to_bytes();
+    let mut map = serializer.serialize_map(None)?;
+    match str::from_utf8(&bytes) {
+        Ok(text) => map.serialize_entry(name, text)?,
+        Err(_) => {
+            map.serialize_entry(name, &String::from_utf8_lossy(&bytes))?;
+            map.serialize_entry(exact, &base64(&bytes))?;
+        }
+    }
+    map.end()
+}
+
+/// With the usual alphabet and padding (RFC 4648, section 4).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let letter = |bits: u32| LETTERS.get((bits & 63) as usize).copied().map_or('=', char::from);
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let bits =
+            three.iter().zip([16, 8, 0]).fold(0, |bits, (byte, shift)| bits | u32::from(*byte) << shift);
+        for (number, shift) in [18, 12, 6, 0].into_iter().enumerate() {
+            out.push(if number <= three.len() { letter(bits >> shift) } else { '=' });
+        }
+    }
+    out
 }
 
 impl Outcome {
@@ -142,5 +181,27 @@ impl Outcome {
     /// The outcome of a request that was run.
     pub(crate) fn ended(checked: Checked, ending: Ending, call_id: Option<String>) -> Self {
         Self { executed: true, ending: Some(ending), ..Self::refused(checked, call_id) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_written_as_the_standard_says() {
+        // RFC 4648, section 10
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(base64(bytes.as_bytes()), text);
+        }
+        assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
     }
 }

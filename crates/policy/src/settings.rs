@@ -173,6 +173,33 @@ impl ExecGate {
     }
 }
 
+/// Whether a run may write straight to the workspace, where nothing can be undone. The later the stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Live {
+    /// When it is asked for, and where there is no overlay.
+    #[default]
+    Allow,
+    /// Only where there is no overlay.
+    Fallback,
+    /// Never: such a run is refused.
+    Deny,
+}
+
+impl Live {
+    /// Every word.
+    pub const ALL: [Self; 3] = [Self::Allow, Self::Fallback, Self::Deny];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Fallback => "fallback",
+            Self::Deny => "deny",
+        }
+    }
+}
+
 /// The decision of a built-in check, as a file sets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckSetting {
@@ -413,6 +440,14 @@ settings! {
     network_allow: Vec<String>, "network.allow";
     /// Guarantees of the sandbox that a run may be without where the machine lacks them.
     accept_missing: Vec<String>, "sandbox.accept-missing";
+    /// Whether a run may write straight to the workspace.
+    live: Live, "sandbox.live";
+    /// How many runs are kept to be undone.
+    undo_runs: u32, "undo.runs";
+    /// How many bytes of old files are kept for that.
+    undo_size: u64, "undo.size";
+    /// How many seconds they are kept.
+    undo_age: u32, "undo.age";
     /// What becomes of the programs that start inside a run.
     exec_gate: ExecGate, "limits.exec-gate";
     /// The program that is asked about what is asked.

@@ -7,7 +7,7 @@ use crate::compiled::{Compiled, Row};
 use crate::decision::Decision;
 use crate::policy::{Part, Policy};
 use crate::settings::{
-    Binary, ExecGate, NameMatch, Risky, Set, Settings, Shell, Skips, TimeoutClass, Unlisted,
+    Binary, ExecGate, Live, NameMatch, Risky, Set, Settings, Shell, Skips, TimeoutClass, Unlisted,
 };
 use crate::timeout::DEFAULT_TIMEOUT;
 use std::collections::HashSet;
@@ -189,6 +189,10 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         &listed(a.accept_missing.as_ref()),
         &listed(b.accept_missing.as_ref()),
     );
+    let straight = |set: Option<&Set<Live>>| value(set, Live::default());
+    if straight(a.live.as_ref()) < straight(b.live.as_ref()) {
+        c.wider("sandbox.live", "lets more write straight to the workspace than the parent");
+    }
     c.subset(
         "environment.allow",
         &listed(a.environment_allow.as_ref()),

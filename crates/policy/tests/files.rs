@@ -488,3 +488,37 @@ fn every_example_of_the_template_is_one() {
         "{told:?}\n{text}"
     );
 }
+
+/// What is kept is the way back from what a project's commands have done.
+#[test]
+fn no_project_says_what_is_kept_to_be_undone() {
+    let text = "[undo]\nruns = 0\nsize = 0\nage = 0\n";
+    for layer in [Layer::System, Layer::User, Layer::Explicit] {
+        let policy = Policy::from_sources(None, &[source(layer, text)]).expect("it may");
+        assert_eq!(policy.settings().undo_runs.as_ref().map(|set| set.value), Some(0), "{layer:?}");
+    }
+    for layer in [Layer::Project, Layer::Environment] {
+        let trusted = Policy::from_sources(None, &[source(layer, text)]);
+        let untrusted = Policy::from_layers(None, &[], &[source(layer, text)]);
+        for refused in [trusted, untrusted] {
+            let said = refused.expect_err("it may not").to_string();
+            assert!(said.contains("only the policy of the system or the user"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_child_does_not_write_straight_where_its_parent_does_not() {
+    let policy = |text: &str| Policy::from_sources(None, &[source(Layer::User, text)]).expect("it fits");
+    let live = |word: &str| policy(&format!("[sandbox]\nlive = {word:?}\n"));
+    for (child, parent, wider) in [
+        ("allow", "fallback", true),
+        ("fallback", "deny", true),
+        ("deny", "fallback", false),
+        ("fallback", "allow", false),
+    ] {
+        let found = shward_policy::exceeds(&live(child), &live(parent));
+        assert_eq!(!found.is_empty(), wider, "{child} below {parent}: {found:?}");
+    }
+    assert!(shward_policy::exceeds(&policy(""), &live("deny")).iter().any(|w| w.what == "sandbox.live"));
+}

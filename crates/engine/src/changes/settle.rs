@@ -2,6 +2,7 @@
 
 use super::{ChangesReport, Guard, Proposal, title};
 use crate::{Containment, Error, ExecGate, Firewall, Request, RunOptions};
+use shward_policy::settings::Live;
 use shward_sandbox::overlay::{OverlayError, Run};
 use std::fmt;
 use std::sync::Arc;
@@ -67,10 +68,13 @@ impl Firewall {
             return report;
         }
         match run.commit(changes, &title(request)) {
-            Ok(committed) => {
-                if let (Some(undoing), true) = (self.undoing(), committed.id.is_some()) {
+            Ok(mut committed) => {
+                if let (Some(undoing), Some(id)) = (self.undoing(), &committed.id) {
                     // What is kept too long is removed by the next run, if not now.
-                    let _ = undoing.expire(&request.workspace);
+                    let gone = undoing.expire(&request.workspace).unwrap_or_default();
+                    if gone.contains(id) {
+                        committed.id = None;
+                    }
                 }
                 ChangesReport::committed(&committed)
             }
@@ -93,9 +97,13 @@ impl Firewall {
                 .and_then(|store| store.begin())
                 .map_err(|error| error.to_string()),
         };
+        let set = self.policy().all_settings().filter_map(|settings| settings.live.as_ref());
+        let live = set.map(|set| set.value).max().unwrap_or_default();
+        let least = if options.live { Live::Allow } else { Live::Fallback };
         match layer {
             Ok(layer) => Ok(Ok(layer)),
             Err(reason) if needed => Err(Error::NoOverlay(reason)),
+            Err(reason) if live > least => Err(Error::Straight(reason, least.name())),
             Err(reason) => Ok(Err(reason)),
         }
     }

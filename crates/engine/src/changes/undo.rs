@@ -1,8 +1,13 @@
 //! Taking back what runs have done to a workspace.
 
+use crate::Error;
 use serde::Serialize;
+use shward_audit::{Digest, Event, Log, Record};
+use shward_policy::Policy;
 use shward_sandbox::overlay::{Keep, Kept, OverlayError, Store, Undone};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Where layers lie and what is kept to undo them: in the user's state directory, out of every command's reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,13 +54,29 @@ impl Undoing {
         self
     }
 
+    /// With the limits that a policy sets. What may only tighten it has no say: less that is kept is less that can be undone.
+    #[must_use]
+    pub(crate) fn of_policy(mut self, policy: &Policy) -> Self {
+        let settings = policy.settings();
+        if let Some(set) = &settings.undo_runs {
+            self.keep.runs = usize::try_from(set.value).unwrap_or(usize::MAX);
+        }
+        if let Some(set) = &settings.undo_size {
+            self.keep.bytes = set.value;
+        }
+        if let Some(set) = &settings.undo_age {
+            self.keep.age = Duration::from_secs(u64::from(set.value));
+        }
+        self
+    }
+
     /// The directory of the layers, where the workspace lies on the same file system.
     pub(crate) fn directory(&self) -> PathBuf {
         self.state.join("overlay")
     }
 
-    /// Removes what is kept beyond the limits.
-    pub(crate) fn expire(&self, workspace: &Path) -> Result<(), OverlayError> {
+    /// Removes what is kept beyond the limits, and tells which runs.
+    pub(crate) fn expire(&self, workspace: &Path) -> Result<Vec<String>, OverlayError> {
         Store::for_workspace(&self.state, workspace)?.expire(&self.keep)
     }
 
@@ -74,9 +95,7 @@ impl Undoing {
     /// # Errors
     /// As [`store`](Self::store).
     pub fn list(&self, workspace: &Path) -> Result<Vec<Kept>, OverlayError> {
-        let store = self.store(workspace)?;
-        store.expire(&self.keep)?;
-        store.kept()
+        self.store(workspace)?.kept()
     }
 
     /// Takes one run back, by its id or the beginning of it.
@@ -84,9 +103,70 @@ impl Undoing {
     /// # Errors
     /// There is no such run, or the store cannot be read or written.
     pub fn undo(&self, workspace: &Path, id: &str) -> Result<UndoReport, OverlayError> {
-        let Undone { id, title, restored, skipped, .. } = self.store(workspace)?.undo(id)?;
+        self.store(workspace)?.undo(id).map(UndoReport::of)
+    }
+
+    /// Takes one run back for somebody. What is about to be done is recorded before, and what came of it after.
+    ///
+    /// # Errors
+    /// There is no such run, the store cannot be used, or nothing could be recorded: then nothing was changed.
+    /// [`Error::UnrecordedUndo`] alone tells of a run that was taken back.
+    pub fn undo_recorded(
+        &self,
+        workspace: &Path,
+        id: &str,
+        by: &str,
+        log: &Log,
+    ) -> Result<UndoReport, Error> {
+        let store = self.store(workspace)?;
+        let kept = store.kept()?;
+        let mut kept = kept.iter().filter(|kept| kept.id.starts_with(id));
+        let (Some(kept), None) = (kept.next(), kept.next()) else {
+            return Err(OverlayError::Unknown(id.to_owned()).into());
+        };
+        let record = |event| Record { session: None, call_id: None, event };
+        let begun = log.append(&record(Event::Undo(shward_audit::Undo {
+            id: kept.id.clone(),
+            command: kept.title.as_str().into(),
+            workspace: workspace.into(),
+            by: by.to_owned(),
+        })))?;
+        let undone = store.undo(&kept.id);
+        let event = Event::Undone(ended(begun.seq, &undone));
+        let report = undone.map(UndoReport::of)?;
+        match log.append(&record(event)) {
+            Ok(_) => Ok(report),
+            Err(error) => Err(Error::UnrecordedUndo { report: Box::new(report), error }),
+        }
+    }
+}
+
+/// The record of what became of an undo.
+fn ended(undo: u64, undone: &Result<Undone, OverlayError>) -> shward_audit::Undone {
+    let error = undone.as_ref().err().map(ToString::to_string);
+    let (restored, skipped) = undone.as_ref().map_or((&[][..], &[][..]), |u| (&u.restored, &u.skipped));
+    let mut paths = Vec::new();
+    let each = restored.iter().map(|path| (b'+', path)).chain(skipped.iter().map(|s| (b'-', &s.path)));
+    for (sign, path) in each {
+        paths.push(sign);
+        paths.extend_from_slice(path.as_os_str().as_bytes());
+        paths.push(0);
+    }
+    let count = |number| u64::try_from(number).unwrap_or(u64::MAX);
+    shward_audit::Undone {
+        undo,
+        restored: count(restored.len()),
+        left: count(skipped.len()),
+        paths: Digest::of(&paths),
+        error,
+    }
+}
+
+impl UndoReport {
+    fn of(undone: Undone) -> Self {
+        let Undone { id, title, restored, skipped, .. } = undone;
         let text = |path: &PathBuf| path.display().to_string();
-        Ok(UndoReport {
+        Self {
             id,
             command: title,
             restored: restored.iter().map(text).collect(),
@@ -94,6 +174,6 @@ impl Undoing {
                 .iter()
                 .map(|s| SkippedReport { path: text(&s.path), reason: s.reason.clone().into_owned() })
                 .collect(),
-        })
+        }
     }
 }

@@ -21,8 +21,18 @@ use std::path::{Path, PathBuf};
 const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/dev", "/run"];
 
 /// Variables with which bash would do something else than it does without them, or that it sets itself.
-const SHELLS: [&str; 9] =
-    ["BASH_COMPAT", "CDPATH", "EXECIGNORE", "GLOBIGNORE", "OLDPWD", "POSIXLY_CORRECT", "PWD", "SHLVL", "_"];
+const SHELLS: [&str; 10] = [
+    "BASH_COMPAT",
+    "CDPATH",
+    "EXECIGNORE",
+    "GLOBIGNORE",
+    "OLDPWD",
+    "POSIXLY_CORRECT",
+    "POSIX_PEDANTIC",
+    "PWD",
+    "SHLVL",
+    "_",
+];
 
 /// A command that runs without a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -81,7 +81,7 @@ const BUILTINS: [&str; 61] = [
 ];
 
 /// Variables that mean something to the shell that sets them, apart from those that begin with one of [`OWN_PREFIXES`].
-const OWN: [&str; 22] = [
+const OWN: [&str; 24] = [
     "CDPATH",
     "COLUMNS",
     "DIRSTACK",
@@ -97,10 +97,12 @@ const OWN: [&str; 22] = [
     "OLDPWD",
     "PATH",
     "POSIXLY_CORRECT",
+    "POSIX_PEDANTIC",
     "PPID",
     "PWD",
     "RANDOM",
     "SECONDS",
+    "SHELLOPTS",
     "SHLVL",
     "UID",
     "_",

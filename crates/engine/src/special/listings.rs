@@ -88,7 +88,7 @@ const MAX_BYTES: u64 = 16 << 20;
 /// For how many workspaces it is kept.
 const MAX_FILES: usize = 64;
 
-const HEAD: &[u8] = b"shward listings 1\n";
+const HEAD: &[u8] = b"shward listings 2\n";
 const END: &[u8] = b"\nend\n";
 
 /// What is remembered for one way of looking, and what comes to it.
@@ -123,7 +123,7 @@ impl Listings {
     /// What a directory holds, `read` if it has to be. `read` says whether it came to the end.
     pub(super) fn of(
         &mut self,
-        kind: u8,
+        kind: usize,
         path: &Path,
         meta: &Metadata,
         limit: usize,
@@ -229,9 +229,9 @@ fn forget_oldest(directory: &Path) {
 }
 
 /// The same directory means something else in another kind of place.
-fn key(kind: u8, path: &Path) -> Box<[u8]> {
-    let mut key = Vec::with_capacity(path.as_os_str().len() + 1);
-    key.push(kind);
+fn key(kind: usize, path: &Path) -> Box<[u8]> {
+    let mut key = Vec::with_capacity(path.as_os_str().len() + size_of::<usize>());
+    key.extend_from_slice(&kind.to_le_bytes());
     key.extend_from_slice(path.as_os_str().as_bytes());
     key.into()
 }

@@ -97,7 +97,6 @@ impl Special {
     }
 
     fn walk(&mut self, walk: &Walk<'_>, listings: &mut Listings) {
-        let kind = u8::try_from(walk.number).unwrap_or(u8::MAX);
         let mut budget = MAX_ENTRIES;
         let mut queue = VecDeque::from([(walk.root.to_owned(), 0)]);
         while let Some((directory, depth)) = queue.pop_front() {
@@ -107,7 +106,7 @@ impl Special {
                 continue;
             }
             let read = || walk.list(&directory, depth, budget);
-            let found = listings.of(kind, &directory, &meta, budget, read);
+            let found = listings.of(walk.number, &directory, &meta, budget, read);
             let paths = |names: &listings::Names| -> Vec<PathBuf> {
                 names.iter().map(|name| directory.join(OsStr::from_bytes(name))).collect()
             };
@@ -197,7 +196,8 @@ impl Walk<'_> {
     /// Reads at most `limit` entries of a directory. Returns whether these are all.
     fn list(&self, directory: &Path, depth: usize, limit: usize) -> (Listing, bool) {
         let mut listing = Listing::default();
-        let Ok(entries) = fs::read_dir(directory) else { return (listing, true) };
+        // Why it cannot be read may lie elsewhere than in the directory: too many open files, or a group that is joined later.
+        let Ok(entries) = fs::read_dir(directory) else { return (listing, false) };
         for entry in entries {
             let Ok(entry) = entry else { return (listing, false) };
             if listing.entries == limit {
@@ -248,7 +248,13 @@ fn is_generated(parent: &Path, name: &OsStr) -> bool {
     SKIPPED.iter().any(|s| name == *s)
         || SKIPPED_IN.iter().any(|(above, s)| parent == *above && name == *s)
         // The library of a Python, with the keys that its tests use.
-        || (parent == "lib" && name.as_bytes().starts_with(b"python"))
+        || (parent == "lib" && is_of_a_python(name.as_bytes()))
+}
+
+/// `python3.12`, `python3.13t`; not `python-client`, which is somebody's work.
+fn is_of_a_python(name: &[u8]) -> bool {
+    let version = name.strip_prefix(b"python").map(|rest| rest.strip_suffix(b"t").unwrap_or(rest));
+    version.is_some_and(|v| v.contains(&b'.') && v.iter().all(|b| b.is_ascii_digit() || *b == b'.'))
 }
 
 /// Everything that the meaning of a name depends on: this very program, which holds the tables, and whose the places are.
@@ -289,6 +295,33 @@ fn account_home() -> Option<PathBuf> {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn only_what_others_fill_is_left_out() {
+        for (parent, name, generated) in [
+            ("/home/u/.pyenv/versions/3.12/lib", "python3.12", true),
+            ("/home/u/.local/lib", "python3.13t", true),
+            ("/work/lib", "python-client", false),
+            ("/work/lib", "python", false),
+            ("/work/lib", "python3", false),
+            ("/work/libs", "python3.12", false),
+            ("/home/u/.cargo", "registry", true),
+            ("/work", "registry", false),
+            ("/work", "node_modules", true),
+        ] {
+            assert_eq!(is_generated(Path::new(parent), OsStr::new(name)), generated, "{parent}/{name}");
+        }
+    }
+
+    /// A directory that could not be read is no empty directory.
+    #[test]
+    fn what_cannot_be_read_is_not_remembered() {
+        let request = Request::command("true", "/", "/");
+        let root = Path::new("/proc/self/status");
+        let walk = Walk { root, home: root, request: &request, kind: Kind::Workspace, number: 0, own: None };
+        let (listing, whole) = walk.list(root, 0, 10);
+        assert_eq!((listing.entries, whole), (0, false));
+    }
 
     /// What is remembered never says anything else than the file system does.
     #[test]

@@ -187,12 +187,32 @@ pub(crate) const DISPENSABLE: &[&str] =
     &["fresh-proc", "net-ns", "ipc-ns", "uts-ns", "cgroup-ns", "landlock"];
 
 /// The keys of `[sandbox]`.
-const SANDBOX: &[Key] = &[key(
-    "accept-missing",
-    Kind::Texts,
-    r#"["fresh-proc"]"#,
-    "Guarantees that a run may be without, where the machine lacks them: fresh-proc, net-ns, ipc-ns, uts-ns, cgroup-ns, landlock. Without this a run is refused there. `shward doctor` tells what is lacking, what would mend it and what is lost. Only layers that may loosen can say so.",
-)];
+const SANDBOX: &[Key] = &[
+    key(
+        "accept-missing",
+        Kind::Texts,
+        r#"["fresh-proc"]"#,
+        "Guarantees that a run may be without, where the machine lacks them: fresh-proc, net-ns, ipc-ns, uts-ns, cgroup-ns, landlock. Without this a run is refused there. `shward doctor` tells what is lacking, what would mend it and what is lost. Only layers that may loosen can say so.",
+    ),
+    key(
+        "live",
+        Kind::Word(&["allow", "fallback", "deny"]),
+        r#""fallback""#,
+        "Whether a run may write straight to the workspace, where nothing can be undone: when it is asked for and where there is no overlay (default), only where there is none, or never; such a run is refused. The strictest layer counts.",
+    ),
+];
+
+/// The keys of `[undo]`.
+const UNDO: &[Key] = &[
+    key("runs", Kind::Number(0, 100_000), "50", "How many runs are kept."),
+    key(
+        "size",
+        Kind::Number(0, 1 << 50),
+        "2147483648",
+        "Bytes of what was there before that are kept, of all runs together. The oldest go first.",
+    ),
+    key("age", Kind::Number(0, 315_360_000), "604800", "Seconds for which a run is kept."),
+];
 
 /// The keys of `[network]`.
 const NETWORK: &[Key] = &[
@@ -478,7 +498,13 @@ pub(crate) const POLICY: &[Key] = &[
     key("tiers", Kind::Table(TIERS), "", "Tiers by patterns."),
     key("limits", Kind::Table(LIMITS), "", "Limits of a run."),
     key("network", Kind::Table(NETWORK), "", "Hosts that contained commands may reach."),
-    key("sandbox", Kind::Table(SANDBOX), "", "What the sandbox may be without."),
+    key("sandbox", Kind::Table(SANDBOX), "", "What the sandbox may be without, and what it may not do."),
+    key(
+        "undo",
+        Kind::Table(UNDO),
+        "",
+        "How much is kept so that runs can be undone. Only the policy of the system or the user can say it: what is kept is the way back from what a project's commands did.",
+    ),
     key("gatekeeper", Kind::Table(GATEKEEPER), "", "Who gives a second opinion on what is asked."),
     key("environment", Kind::Table(ENVIRONMENT), "", "The variables of a run."),
     key("directory", Kind::Table(DIRECTORY), "", "Where a command may start."),

@@ -5,8 +5,8 @@ use super::{Source, check};
 use crate::decision::{Decision, Tier};
 use crate::reach::Destination;
 use crate::settings::{
-    Binary, CheckSetting, DirectoryPolicy, EnvironmentPolicy, ExecGate, Layer, NameMatch, Origin, Positional,
-    Rate, RatePer, Risky, Set, Settings, Shell, Skips, TierPattern, TimeoutClass, Unlisted,
+    Binary, CheckSetting, DirectoryPolicy, EnvironmentPolicy, ExecGate, Layer, Live, NameMatch, Origin,
+    Positional, Rate, RatePer, Risky, Set, Settings, Shell, Skips, TierPattern, TimeoutClass, Unlisted,
 };
 use crate::toml::{Inner, Span, Table, Value};
 use regex_lite::{Regex, RegexBuilder};
@@ -188,6 +188,10 @@ impl<'s> Reader<'s> {
             processes: self.number(inner("limits", "processes")),
             network_allow: self.text_list(inner("network", "allow")),
             accept_missing: self.text_list(inner("sandbox", "accept-missing")),
+            live: self.word(inner("sandbox", "live"), &Live::ALL.map(|live| (live.name(), live))),
+            undo_runs: self.number(inner("undo", "runs")),
+            undo_size: self.number(inner("undo", "size")),
+            undo_age: self.number(inner("undo", "age")),
             exec_gate: self
                 .word(inner("limits", "exec-gate"), &ExecGate::ALL.map(|mode| (mode.name(), mode))),
             gatekeeper_program: self.map(inner("gatekeeper", "program"), |v| v.as_str().map(str::to_owned)),
@@ -266,6 +270,7 @@ impl<'s> Reader<'s> {
             }
         }
         self.locks(&settings, get("lock"));
+        self.undoing(get("undo"));
         self.program_names(inner("programs", "allow"));
         self.program_names(inner("programs", "deny"));
         self.destinations(inner("network", "allow"));
@@ -333,6 +338,16 @@ impl<'s> Reader<'s> {
 
     fn missing(&mut self, span: Span, key: &str) {
         self.problems.push(Diagnostic::new("missing-key", span, format!("`{key}` is missing here")));
+    }
+
+    /// What is kept is the way back from what a project's commands have done, and that of other projects beside it.
+    fn undoing(&mut self, value: Option<&Value<'_>>) {
+        if let Some(value) =
+            value.filter(|_| matches!(self.source.layer, Layer::Project | Layer::Environment))
+        {
+            let message = "only the policy of the system or the user says what is kept to be undone";
+            self.problems.push(Diagnostic::new("undo", value.span, message).help("take the table out"));
+        }
     }
 
     fn locks(&mut self, settings: &Settings, value: Option<&Value<'_>>) {

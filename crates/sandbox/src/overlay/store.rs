@@ -275,10 +275,11 @@ impl Store {
     /// Takes hold of a kept run, by its name or the beginning of it.
     pub(crate) fn take(&self, id: &str) -> Result<Run, OverlayError> {
         let unknown = || OverlayError::Unknown(id.to_owned());
-        let mut found = self
-            .entries()?
-            .into_iter()
-            .filter(|(state, name, _)| matches!(state, State::Kept(_)) && name.starts_with(id));
+        // Other workspaces have their runs here, too.
+        let ours = |path: &Path| !matches!(Journal::read(path, JOURNAL), Ok(Some(journal)) if journal.workspace != self.workspace);
+        let mut found = self.entries()?.into_iter().filter(|(state, name, path)| {
+            matches!(state, State::Kept(_)) && name.starts_with(id) && ours(path)
+        });
         let (Some((_, name, path)), None) = (found.next(), found.next()) else { return Err(unknown()) };
         // A process that was just forked holds a copy of the lock until it calls execve.
         let lock = (0..PATIENCE).find_map(|attempt| {
@@ -294,11 +295,11 @@ impl Store {
         Ok(Run { layer, workspace: self.workspace.clone(), id: name, lock: Some(lock) })
     }
 
-    /// Removes the oldest kept runs that are beyond the limits.
+    /// Removes the oldest kept runs that are beyond the limits, and tells which.
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn expire(&self, keep: &Keep) -> Result<(), OverlayError> {
+    pub fn expire(&self, keep: &Keep) -> Result<Vec<String>, OverlayError> {
         let mut kept: Vec<(String, u64, PathBuf)> = self
             .entries()?
             .into_iter()
@@ -309,7 +310,7 @@ impl Store {
             .collect();
         kept.sort_by(|a, b| b.0.cmp(&a.0));
         let oldest = now().saturating_sub(u64::try_from(keep.age.as_millis()).unwrap_or(u64::MAX));
-        let mut total: u64 = 0;
+        let (mut total, mut gone): (u64, _) = (0, Vec::new());
         for (number, (id, bytes, path)) in kept.into_iter().enumerate() {
             total = total.saturating_add(bytes);
             if (number < keep.runs && total <= keep.bytes && time_of(&id) >= oldest) || lock(&path).is_none()
@@ -317,8 +318,9 @@ impl Store {
                 continue;
             }
             bury(&self.root, &id, &path);
+            gone.push(id);
         }
-        Ok(())
+        Ok(gone)
     }
 
     fn entries(&self) -> Result<Vec<(State, String, PathBuf)>, OverlayError> {

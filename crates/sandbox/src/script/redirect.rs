@@ -96,7 +96,11 @@ impl Compiler {
         self.call(libc::SYS_close, &[In(read)]);
         let (_, between) = self.fork();
         for standard in 0..=2 {
-            self.call(libc::SYS_close, &[Is(standard)]);
+            // Where one was closed before, the pipe may have its number.
+            let next = self.assembler.label();
+            self.assembler.jump_if_equal(write, standard, next);
+            self.call(libc::SYS_close, &[Is(u64::from(standard))]);
+            self.assembler.place(next);
         }
         self.call(libc::SYS_write, &all);
         self.assembler.place(between);

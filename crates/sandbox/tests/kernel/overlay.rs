@@ -340,6 +340,28 @@ fn runs_are_taken_back_one_after_the_other() {
     }
 }
 
+/// One store holds the runs of all workspaces on its file system.
+#[test]
+fn another_workspace_takes_nothing_back() {
+    need_sandbox!();
+    let place = Place::new();
+    let Some(store) = store(&place) else { return };
+    furnish(&place.workspace());
+    let other = place.outside().join("other");
+    fs::create_dir(&other).unwrap();
+    furnish(&other);
+    let elsewhere = Store::for_workspace(&place.outside().join("state"), &other).unwrap();
+    assert_eq!(elsewhere.root(), store.root());
+    commit(&place, &store, "rm -r a; echo x > top", &Accept);
+    let id = store.kept().unwrap().remove(0).id;
+    let before = tree(&other);
+    fs::remove_dir_all(other.join("a")).unwrap();
+    assert!(matches!(elsewhere.undo(&id), Err(OverlayError::Unknown(_))));
+    assert!(elsewhere.kept().unwrap().is_empty() && !other.join("a").exists());
+    assert_eq!(store.undo(&id).unwrap().restored.len(), 2);
+    assert_eq!(tree(&place.workspace()), before);
+}
+
 #[test]
 fn what_is_kept_is_bounded() {
     need_sandbox!();

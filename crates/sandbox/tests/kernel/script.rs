@@ -94,6 +94,20 @@ fn a_long_text_is_read_whole() {
         pipeline(vec![command(Action::Program(program(&["head", "-c", "3"])), redirect())]),
     ));
     assert_eq!((result.exit, stdout(&result).as_str()), (Exit::Exited(0), "012"));
+    // Where descriptors are missing, the pipe has their numbers.
+    let mut redirects = vec![
+        Redirect { descriptor: 0, target: Target::Closed },
+        Redirect { descriptor: 1, target: Target::Closed },
+    ];
+    redirects.extend(redirect());
+    let size = Redirect {
+        descriptor: 1,
+        target: Target::File { path: place.workspace().join("size"), mode: Mode::Write },
+    };
+    redirects.push(size);
+    let counted = pipeline(vec![command(Action::Program(program(&["wc", "-c"])), redirects)]);
+    assert_eq!(go(&confined(&place, counted)).exit, Exit::Exited(0));
+    assert_eq!(std::fs::read_to_string(place.workspace().join("size")).unwrap(), "1000000\n");
 }
 
 #[test]

@@ -111,6 +111,8 @@ fn commands_that_need_no_shell() {
         ("A=$x ls", ""),
         ("PATH=/x ls", ""),
         ("LC_ALL=x ls", ""),
+        ("SHELLOPTS=xtrace ls", ""),
+        ("POSIX_PEDANTIC=1 ls", ""),
         ("A+=b ls", ""),
         ("A=b echo", ""),
         ("if", ""),
