@@ -1,6 +1,6 @@
 //! Writes what was read from the knowledge files as the image that `src/knowledge/tables.rs` reads.
 
-use super::format::{Case, Item, Kind, Level, Operands, Opt, Repeat};
+use super::format::{Case, Condition, Item, Kind, Level, Operands, Opt, Repeat};
 use super::words::{Act, Output, Role, Stdin, Style};
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -220,7 +220,12 @@ impl Writer {
 
     fn case(&mut self, case: &Case) -> Result<Vec<u8>, String> {
         let (names, acts) = (self.names(&case.names)?.to_le_bytes(), self.acts(&case.acts)?.to_le_bytes());
-        Ok(join(&[&[u8::from(case.unless)], &names, &acts]))
+        let condition = match case.condition {
+            Condition::When => 0,
+            Condition::Unless => 1,
+            Condition::Written => 2,
+        };
+        Ok(join(&[&[condition], &names, &acts]))
     }
 
     fn named(&mut self, rows: &[(String, Vec<u8>)]) -> Result<u32, String> {
@@ -279,7 +284,7 @@ fn sensitive(level: &Level) -> bool {
     let harmless = |act: &Act| gentle && *act == Act::Recursive;
     let tame =
         |o: &Opt| o.acts.iter().all(harmless) && o.role.is_tame() && o.more.iter().all(|role| role.is_tame());
-    level.options.iter().any(|o| !tame(o)) || level.cases.iter().any(|case| !case.unless)
+    level.options.iter().any(|o| !tame(o)) || level.cases.iter().any(|case| case.condition == Condition::When)
 }
 
 fn style_number(style: Style) -> u8 {

@@ -65,14 +65,25 @@ pub(crate) struct Level {
     pub(crate) subs: Vec<Level>,
 }
 
-/// Effects that depend on which options are given.
+/// Effects that depend on which options are given, or on what was written before.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) line: usize,
-    /// Options of which one must be given, or none if `unless`, as typed.
+    pub(crate) condition: Condition,
+    /// Options as typed, or names of files.
     pub(crate) names: Vec<String>,
-    pub(crate) unless: bool,
     pub(crate) acts: Vec<Act>,
+}
+
+/// When the effects of a [`Case`] happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// One of the options is given.
+    When,
+    /// None of the options is given.
+    Unless,
+    /// The script has written a file of one of these names.
+    Written,
 }
 
 /// An option: all names of one line.
@@ -312,7 +323,17 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
                     return Err(format!("expected option names after `{condition}`"));
                 }
                 let acts = acts(rest.get(names.len()..).unwrap_or_default())?;
-                level.cases.push(Case { line: line.number, names, unless: *condition == "unless", acts });
+                let condition = if *condition == "when" { Condition::When } else { Condition::Unless };
+                level.cases.push(Case { line: line.number, condition, names, acts });
+            }
+            ["written", name, rest @ ..] => {
+                let case = Case {
+                    line: line.number,
+                    condition: Condition::Written,
+                    names: vec![(*name).to_owned()],
+                    acts: acts(rest)?,
+                };
+                level.cases.push(case);
             }
             _ => level.effects.extend(acts(rest)?),
         },
@@ -568,8 +589,11 @@ fn check<'l>(level: &'l Level, outer: &mut Vec<&'l Level>, problems: &mut Vec<(u
         conditions(line.line, "when", &line.when, outer, problems);
     }
     for case in &level.cases {
-        let word = if case.unless { "unless" } else { "when" };
-        conditions(case.line, word, &case.names, outer, problems);
+        match case.condition {
+            Condition::When => conditions(case.line, "when", &case.names, outer, problems),
+            Condition::Unless => conditions(case.line, "unless", &case.names, outer, problems),
+            Condition::Written => {}
+        }
     }
     let mut subs: BTreeMap<&str, usize> = BTreeMap::new();
     for sub in &level.subs {

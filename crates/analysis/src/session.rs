@@ -57,6 +57,22 @@ pub(crate) trait Session<'a> {
     /// The working directory, if known.
     fn cwd(&self) -> Option<&'a [u8]>;
 
+    /// Where the invocation of an effect worked; `None` if that is not known, or if it looked elsewhere (`git -C`).
+    fn worked_in(&self, _invocation: Option<u32>) -> Option<&'a [u8]> {
+        self.cwd()
+    }
+
+    /// How many effects there were before the pipeline that is being run: what comes through its pipes was made since.
+    fn upstream(&self) -> usize {
+        0
+    }
+
+    /// How often a directory was entered so far that is not itself a name which a search found: names that were found
+    /// before may mean something else in it.
+    fn departures(&self) -> u32 {
+        0
+    }
+
     /// Runs `inner` with another working directory (`git -C`, `make -C`, `env --chdir`).
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>));
 

@@ -100,7 +100,8 @@ fn a_sound_program_beside_a_broken_one_is_kept() {
 #[test]
 fn what_depends_on_options_and_operands_is_read() {
     let text = "program a\n  flag -l\n  option --arg NAME text VALUE run : recursive\n  operands FILE*=. read : system:mount\n  \
-                effect when -l system:disk\n  effect unless -l --arg system:clock\n  sub-after 1\n";
+                effect when -l system:disk\n  effect unless -l --arg system:clock\n  effect written rc code:native\n  \
+                sub-after 1\n";
     let knowledge = format::read(&[("x.cmds".to_owned(), text.to_owned())], &[]);
     assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
     let level = &knowledge.programs[0];
@@ -110,7 +111,8 @@ fn what_depends_on_options_and_operands_is_read() {
     );
     assert_eq!(level.operands[0].items[0].default.as_deref(), Some("."));
     assert_eq!(level.operands[0].acts, [words::Act::System("mount")]);
-    assert_eq!((level.cases[0].unless, level.cases[1].unless), (false, true));
+    let conditions: Vec<_> = level.cases.iter().map(|case| case.condition).collect();
+    assert_eq!(conditions, [format::Condition::When, format::Condition::Unless, format::Condition::Written]);
     assert_eq!(level.cases[1].names, ["-l", "--arg"]);
     assert_eq!(level.sub_after, 1);
 }

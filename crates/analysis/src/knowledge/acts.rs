@@ -5,6 +5,7 @@ use super::change::change_place;
 use super::program::execute_itself;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
+use super::tables::Condition;
 use super::values;
 use super::words::{Act, Role};
 use crate::effect::{EffectKind, Scope, Unknown};
@@ -42,7 +43,12 @@ pub(super) fn acts<'a>(
         }
     }
     for case in scan.levels.iter().flat_map(|level| level.cases.iter()) {
-        if scan.has_listed(case.names) != case.unless {
+        let holds = match case.condition {
+            Condition::When => scan.has_listed(case.names),
+            Condition::Unless => !scan.has_listed(case.names),
+            Condition::Written => case.names.iter().any(|name| has_written(run, name)),
+        };
+        if holds {
             for each in case.acts.iter() {
                 act(run, flow, each, endpoints, phase);
             }
@@ -63,6 +69,21 @@ pub(super) fn acts<'a>(
             act(run, flow, each, endpoints, phase);
         }
     }
+}
+
+/// More effects than this are not searched for a file that was written.
+const MAX_SEARCHED: usize = 1024;
+
+/// Whether the script may have written a file of this name.
+fn has_written(run: &mut Run<'_, '_>, name: &str) -> bool {
+    let effects = run.session.effects();
+    effects.len() > MAX_SEARCHED
+        || effects.iter().any(|effect| match effect.kind {
+            EffectKind::Write { target, .. } => {
+                target.path.rsplit(|b| *b == b'/').next() == Some(name.as_bytes())
+            }
+            _ => false,
+        })
 }
 
 pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endpoints: usize, phase: Phase) {

@@ -38,8 +38,12 @@ const PASS: [(&str, &[&str]); 9] = [
 
 /// The origins of a program's output, in which names stay names only if the program does not touch them.
 pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Origins {
-    if prints_names(run.name, scan) {
-        return origins.without(Origins::FILE) | Origins::NAMES;
+    let described = scan.levels.iter().any(
+        |level| matches!(level.output, super::words::Output::Origins(names) if names.contains(&"names")),
+    );
+    if described || prints_names(run.name, scan) {
+        // What it is told on its command line does not get into them.
+        return origins.without(Origins::FILE | Origins::LITERAL) | Origins::NAMES;
     }
     if !origins.contains(Origins::NAMES) {
         return origins;
@@ -47,10 +51,16 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
     let passes = PASS.iter().find(|(name, _)| *name == run.name).is_some_and(|(_, options)| {
         options.contains(&"*") || scan.own().iter().all(|given| options.contains(&given.name))
     });
-    let described = scan.levels.iter().any(
-        |level| matches!(level.output, super::words::Output::Origins(names) if names.contains(&"names")),
-    );
-    if passes || described { origins } else { origins.without(Origins::NAMES) | Origins::FILE }
+    if passes && !run.call.piped {
+        // Names that were kept in a variable may have been printed in another directory.
+        return origins.without(Origins::NAMES) | Origins::FILE;
+    }
+    if passes {
+        // What it is told chooses among the lines, and does not get into them either.
+        let told = run.call.stdin.origins.contains(Origins::LITERAL);
+        return if told { origins } else { origins.without(Origins::LITERAL) };
+    }
+    origins.without(Origins::NAMES) | Origins::FILE
 }
 
 /// Whether the options make a search print the names of files instead of what it found.

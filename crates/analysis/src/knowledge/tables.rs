@@ -212,12 +212,23 @@ impl PartialEq for Opt {
     }
 }
 
-/// Effects that depend on which options are given.
+/// When the effects of a [`Case`] happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// One of the options is given.
+    When,
+    /// None of the options is given.
+    Unless,
+    /// The script has written a file of one of these names.
+    Written,
+}
+
+/// Effects that depend on which options are given, or on what was written before.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Case {
-    /// Options of which one must be given, or none if `unless`.
+    pub(crate) condition: Condition,
+    /// Options, or names of files.
     pub(crate) names: List<&'static str>,
-    pub(crate) unless: bool,
     pub(crate) acts: List<Act>,
 }
 
@@ -225,7 +236,12 @@ impl Record for Case {
     const SIZE: usize = 9;
 
     fn read(mut cursor: Cursor) -> Self {
-        Self { unless: cursor.u8() != 0, names: cursor.list(), acts: cursor.list() }
+        let condition = match cursor.u8() {
+            0 => Condition::When,
+            1 => Condition::Unless,
+            _ => Condition::Written,
+        };
+        Self { condition, names: cursor.list(), acts: cursor.list() }
     }
 }
 

@@ -93,8 +93,24 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.state.flow.places.only().filter(|_| !self.elsewhere)
     }
 
+    fn worked_in(&self, invocation: Option<u32>) -> Option<&'a [u8]> {
+        let Some(number) = invocation else { return self.state.flow.places.only() };
+        let known = self.invocations.get(usize::try_from(number).ok()?)?;
+        known.cwd.filter(|_| !self.away.contains(&number))
+    }
+
+    fn upstream(&self) -> usize {
+        self.upstream.unwrap_or(0)
+    }
+
+    fn departures(&self) -> u32 {
+        self.departures
+    }
+
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
         let places = self.state.flow.places;
+        self.departs(directory);
+        self.away.extend(self.current);
         let place = self.directory(directory, places.only());
         self.state.flow.places = Whereabouts::at(place);
         inner(self);

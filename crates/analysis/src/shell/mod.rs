@@ -47,6 +47,7 @@ use io::Io;
 use reentry::{Spans, starting_options};
 use shward_syntax::{Dialect, Options, ParseError, Span, parse};
 use state::State;
+use std::collections::BTreeSet;
 use traps::Trap;
 
 /// Works out everything that a request may do. Never fails: what cannot be read is refused in the plan itself, with one
@@ -161,6 +162,12 @@ pub(crate) struct Interpreter<'a, 'w> {
     conditional: u32,
     /// The invocation being run, to which effects belong.
     current: Option<u32>,
+    /// Invocations that looked in another directory than that in which they were started.
+    away: BTreeSet<u32>,
+    /// How many effects there were when the outermost pipeline began that is being run.
+    upstream: Option<usize>,
+    /// How often a directory was entered that is not itself a name which a search found.
+    departures: u32,
     /// What is being run has paths and programs of another machine.
     elsewhere: bool,
     /// Arithmetic is being evaluated in a part that may not be evaluated.
@@ -224,6 +231,9 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             doubt: 0,
             conditional: 0,
             current: None,
+            away: BTreeSet::new(),
+            upstream: None,
+            departures: 0,
             elsewhere: false,
             unsure: 0,
             turns: 1,

@@ -61,6 +61,8 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs the stages of a pipeline, each in a subshell, with the output of one as the input of the next.
     fn stages(&mut self, stages: &'a [Stage<'a>]) {
         let mut input = self.state.flow.port(0);
+        let upstream = self.upstream;
+        self.upstream = upstream.or(Some(self.effects.len()));
         for (index, stage) in stages.iter().enumerate() {
             let last = index + 1 == stages.len();
             let sink = self.io.open_sink(SinkKind::Capture, self.doubt_now(), None);
@@ -93,6 +95,7 @@ impl<'a> Interpreter<'a, '_> {
                 input = Port::Source(self.io.open_pipe(output));
             }
         }
+        self.upstream = upstream;
         self.state.flow.places.forget_status();
     }
 

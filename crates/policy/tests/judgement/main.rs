@@ -6,6 +6,7 @@
 mod destruction;
 mod environment;
 mod flow;
+mod found;
 mod places;
 mod prose;
 mod suggestions;

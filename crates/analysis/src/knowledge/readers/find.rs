@@ -387,6 +387,9 @@ impl<'a> Expression<'_, '_, 'a> {
             self.run.not_understood(Unknown::Argument, word.span);
             return;
         }
+        if words.iter().any(|word| found::is_led_elsewhere(self.run, &roots, word, b"{}")) {
+            self.run.not_understood(Unknown::Argument, word.span);
+        }
         let mut origins = Origins::FILE;
         found::with(self.run, &roots, &mut |run| {
             for root in &roots {

@@ -1,6 +1,6 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
-use crate::effect::{Covers, EffectKind, Rest, Scope, Target};
+use crate::effect::{Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::knowledge::run::Run;
 use crate::knowledge::values;
 use crate::value::{Field, Origins, Piece, Value};
@@ -88,7 +88,12 @@ impl<'a> Root<'a> {
 /// may be found.
 pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dyn FnMut(&mut Run<'_, 'a>)) {
     let from = run.session.effects().len();
+    let departures = run.session.departures();
     inner(run);
+    if run.session.departures() != departures {
+        // What is found relative to here would mean something else there.
+        run.not_understood(Unknown::Argument, run.call.span);
+    }
     let mut expected = Vec::with_capacity(roots.len());
     for root in roots {
         let value = root.field(run.arena()).value;
@@ -122,18 +127,70 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
     }
 }
 
+/// Whether a name that is put in place of `marker` may lead anywhere else than below where it was found, because of what
+/// stands around it: `/{}` does if names are relative, `{}/..` always.
+pub(super) fn is_led_elsewhere(
+    run: &Run<'_, '_>,
+    roots: &[Root<'_>],
+    word: &Field<'_>,
+    marker: &[u8],
+) -> bool {
+    let here = run.session.cwd();
+    let below_here = |root: &Root<'_>| {
+        let rest = here.and_then(|here| root.target.path.strip_prefix(here));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || here == Some(b"/"))
+    };
+    let divides = |byte: &u8| byte.is_ascii_whitespace() || b"'\"=():;|&<>,@`".contains(byte);
+    let mut before: &[u8] = b"";
+    for piece in word.value.pieces {
+        let Piece::Text(mut text) = *piece else {
+            before = b"?";
+            continue;
+        };
+        while let Some(at) = text.windows(marker.len()).position(|w| w == marker) {
+            let (head, tail) =
+                (text.get(..at).unwrap_or_default(), text.get(at + marker.len()..).unwrap_or_default());
+            let path = head.rsplit(divides).next().unwrap_or_default();
+            let path = if head.is_empty() { before } else { path };
+            let last = path.rsplit(|b| *b == b'/').next().unwrap_or_default();
+            let after = tail.split(divides).next().unwrap_or_default();
+            let dots = |part: &[u8]| part.starts_with(b"..");
+            if path.starts_with(b"/")
+                || path == b"?"
+                || (!last.is_empty() && last.iter().all(|b| *b == b'.'))
+                || path.split(|b| *b == b'/').chain(after.split(|b| *b == b'/')).any(dots)
+                || (path.contains(&b'/') && path != b"./" && !roots.iter().all(below_here))
+            {
+                return true;
+            }
+            (before, text) = (b"", tail);
+        }
+        if !text.is_empty() {
+            before = b"?";
+        }
+    }
+    false
+}
+
 /// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere
 /// else.
 pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
     let mut roots: Vec<Root<'a>> = Vec::new();
+    let here = run.session.cwd();
+    let upstream = if run.call.piped { run.session.upstream() } else { 0 };
+    let numbers: Vec<Option<u32>> = run.session.effects().iter().map(|effect| effect.invocation).collect();
+    let directories: Vec<Option<&'a [u8]>> = numbers.iter().map(|n| run.session.worked_in(*n)).collect();
     let mut elsewhere = false;
-    for effect in run.session.effects().iter() {
+    for (at, effect) in run.session.effects().iter().enumerate() {
         let (EffectKind::List { target } | EffectKind::Read { target }) = effect.kind else { continue };
         if target.rest == Rest::Unknown || target.path.is_empty() {
             // Names below a place that is not known.
             elsewhere = true;
             continue;
         }
+        // Names may be relative to where they were printed.
+        let printed_here = here.is_some() && directories.get(at) == Some(&here);
+        elsewhere |= at >= upstream && !printed_here;
         let root = Root { target, pattern: None, filtered: target.rest == Rest::Below, span };
         if !roots.iter().any(|r| r.target == root.target) {
             if roots.len() == MAX_ROOTS {

@@ -3,7 +3,7 @@
 //! xargs(1), GNU findutils 4.9.
 
 use super::found;
-use crate::effect::Unknown;
+use crate::effect::{EffectKind, Unknown};
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;
@@ -40,7 +40,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let words = items.text.and_then(|text| split(&scan, text, matches!(replace, Replace::Each(_))));
     let from = |run: &Run<'_, 'a>, text: &'a [u8]| values::field(run.arena(), text, items.origins, span);
     let Some(words) = words else {
-        return unknown_items(run, command, &replace, items);
+        let torn = tears(run, &scan, matches!(replace, Replace::Each(_)));
+        return unknown_items(run, command, &replace, items, torn);
     };
     let mut output = Stream { text: None, origins: items.origins, source: Some(span) };
     match replace {
@@ -112,18 +113,20 @@ fn run_with<'a>(
     run.argv(argv.into_bump_slice(), Stream::EMPTY, Reentry::New)
 }
 
-/// The items are not known: names below places that the plan lists, or anything.
+/// The items are not known: names below places that the plan lists, or anything. `torn` if an item may be a part of a name.
 fn unknown_items<'a>(
     run: &mut Run<'_, 'a>,
     command: &'a [Field<'a>],
     replace: &Replace<'a>,
     items: Stream<'a>,
+    torn: bool,
 ) -> Stream<'a> {
     let span = run.call.span;
     let marker = if let Replace::Each(marker) = replace { Some(*marker) } else { None };
-    let names = items.origins.contains(Origins::NAMES)
-        && items.origins.without(Origins::NAMES | Origins::LITERAL).is_empty();
-    let (roots, elsewhere) = if names { found::listed(run, span) } else { (Vec::new(), true) };
+    let names = items.origins == Origins::NAMES;
+    let (roots, mut elsewhere) = if names { found::listed(run, span) } else { (Vec::new(), true) };
+    elsewhere |=
+        torn || marker.is_some_and(|m| command.iter().any(|w| found::is_led_elsewhere(run, &roots, w, m)));
     let mut output = Stream::unknown(Origins::NONE, span);
     if elsewhere || roots.is_empty() {
         let value = Value::unknown(items.origins);
@@ -147,6 +150,26 @@ fn unknown_items<'a>(
         }
     });
     output
+}
+
+/// Whether a name may become several items, or another one: it is divided at something that names may hold, and the script
+/// makes names that hold it.
+fn tears(run: &mut Run<'_, '_>, scan: &Scan<'_>, by_line: bool) -> bool {
+    if scan.has(&["-0", "--null"]) {
+        return false;
+    }
+    if let Some(delimiter) = scan.value(&["-d", "--delimiter"]) {
+        return !matches!(delimiter.known(), Some(b"\n" | b"\\n" | b"\\0"));
+    }
+    let special = |byte: &u8| match byte {
+        b'\n' | b'\'' | b'"' | b'\\' => true,
+        b' ' | b'\t' => !by_line,
+        _ => false,
+    };
+    run.session.effects().iter().any(|effect| match effect.kind {
+        EffectKind::Write { target, .. } => target.path.iter().any(special),
+        _ => false,
+    })
 }
 
 /// A word with every marker in it replaced by the item.

@@ -40,6 +40,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     fn go(&mut self, value: &Value<'a>) {
+        self.departs(value);
         let before = self.state.flow.places;
         let mut after = Whereabouts::nowhere();
         for (place, _) in before.iter() {
@@ -56,6 +57,12 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.set(Space::Variable, name, Slot::INITIAL);
             }
         }
+    }
+
+    /// Counts that a directory is entered.
+    pub(in crate::shell) fn departs(&mut self, directory: &Value<'a>) {
+        let found = directory.origins.contains(Origins::NAMES);
+        self.departures = self.departures.saturating_add(u32::from(!found));
     }
 
     /// The directory that a path means from another; lexically, as `cd` does without `-P`.

@@ -1,0 +1,69 @@
+//! Names that a search found, and git: what a name means depends on where it was printed and what stands around it.
+
+use crate::{Row, allow, ask, contain, deny, judge};
+
+const NAMES: &[Row] = &[
+    // Below what was searched, whatever chooses among them.
+    allow("find . -name '*.py' | grep -v test | xargs grep -n foo", 1),
+    allow("find . -name '*.py' | head -5 | xargs -I{} cat {}", 1),
+    allow("find . -name '*.py' | xargs -I{} cp {} backup/", 2),
+    allow("ls; cd src && find . -name '*.c' | xargs wc -l", 1),
+    allow("git ls-files '*.rs' | xargs grep -l unsafe", 1),
+    allow("grep -rl foo src | xargs cat", 1),
+    allow("rg -l foo | xargs sed -i s/foo/bar/", 2),
+    allow("find . -name .git -type d | xargs -I{} git -C {}/.. status", 1),
+    // Other text among them.
+    ask("(echo /home/dev; find build) | xargs rm -rf", 3, "unknown-deleted"),
+    contain("(echo /etc/shadow; find build) | xargs cat", 1, "unknown-read"),
+    // Names are relative: what stands before them makes other places of them, and so does another directory.
+    contain("find etc -name shadow | xargs -I{} cat /{}", 1, "unknown-read"),
+    contain("find etc | xargs -I{} cp x /{}", 2, "outside-written"),
+    contain("find etc | xargs -I{} cp evil ../{}", 2, "unknown-written"),
+    ask("find build -name a | xargs -I{} rm -rf {}/../..", 3, "unknown-deleted"),
+    ask("find build | (cd /; xargs rm -rf)", 3, "unknown-deleted"),
+    ask("find build | (cd /; cat | xargs rm -rf)", 3, "unknown-deleted"),
+    ask("find build | (cd ..; xargs rm)", 3, "unknown-deleted"),
+    contain("find build | xargs env -C / rm -rf", 2, "unknown-construct"),
+    contain("find build | xargs tar -C / -cf x.tar", 2, "unknown-construct"),
+    contain("find etc -name shadow -exec cat /{} \\;", 2, "unknown-construct"),
+    contain("find etc -name shadow -exec env -C / cat {} \\;", 2, "unknown-construct"),
+    ask("find etc -type f | xargs -I@ sh -c 'cd / && rm -f \"$1\"' _ @", 3, "many-deleted"),
+    deny("git -C / ls-files | xargs rm", 4, "root-destroyed"),
+    // A name that becomes two.
+    ask("mkdir -p 'build/a /home/dev'; find build | xargs rm -rf", 3, "unknown-deleted"),
+    ask("find build | xargs -d/ rm -rf", 3, "unknown-deleted"),
+];
+
+const GIT: &[Row] = &[
+    // A directory that the command has made a repository is configured by it.
+    contain("echo 'ref: refs/heads/m' > b/HEAD; git --git-dir=b status", 2, "unread-code"),
+    contain("echo 'ref: refs/heads/m' > b/HEAD; git -C b status", 2, "unread-code"),
+    contain("echo 'ref: refs/heads/m' > b/HEAD; cd b; git diff", 2, "unread-code"),
+    // What is read and written without a repository.
+    deny("git interpret-trailers --in-place --trailer 'x: y' ~/.bashrc", 3, "persistence-written"),
+    deny("git -C ~ grep --no-index '' .ssh/id_rsa", 3, "secret-read"),
+    deny("git -C / grep --no-index root etc/shadow", 3, "secret-read"),
+    deny("git hash-object -w ~/.ssh/id_rsa", 3, "secret-read"),
+    deny("git config -l -f ~/.netrc", 3, "secret-read"),
+    // Another work tree.
+    contain("git --work-tree=/home/dev checkout main", 2, "outside-written"),
+    contain("git --work-tree=/home/dev merge x", 2, "outside-written"),
+    contain("git --work-tree=/home/dev rm x", 3, "outside-file-deleted"),
+    deny("git --work-tree=/home/dev mv .bashrc x", 3, "persistence-written"),
+    deny("git --work-tree=/etc add shadow", 3, "system-changed"),
+    // Who is asked for what there is.
+    contain("git ls-remote git@example.com:x", 2, "network"),
+    contain("git ls-remote", 2, "network"),
+    contain("git remote show https://example.com/x", 2, "network"),
+    allow("git remote show -n origin", 1),
+];
+
+#[test]
+fn what_is_found_is_judged_by_where_it_was_found() {
+    judge(NAMES);
+}
+
+#[test]
+fn git_reads_and_writes_where_it_is_told() {
+    judge(GIT);
+}
