@@ -1,7 +1,7 @@
 //! Writes what was read from the knowledge files as the image that `src/knowledge/tables.rs` reads.
 
-use super::format::{Case, Condition, Item, Kind, Level, Operands, Opt, Repeat};
-use super::words::{Act, Output, Role, Stdin, Style};
+use super::format::{Case, Item, Kind, Level, Operands, Opt, Repeat};
+use super::words::{Act, Condition, Output, Role, Stdin, Style};
 use std::collections::HashMap;
 use std::fmt::Debug;
 

@@ -4,7 +4,7 @@
 //! out, because a half-described program would be understood wrongly.
 
 use super::vocabulary::{self, NoSuchWord};
-use super::words::{Act, Output, Role, Stdin, Style};
+use super::words::{Act, Condition, Output, Role, Stdin, Style};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -73,17 +73,6 @@ pub(crate) struct Case {
     /// Options as typed, or names of files.
     pub(crate) names: Vec<String>,
     pub(crate) acts: Vec<Act>,
-}
-
-/// When the effects of a [`Case`] happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Condition {
-    /// One of the options is given.
-    When,
-    /// None of the options is given.
-    Unless,
-    /// The script has written a file of one of these names.
-    Written,
 }
 
 /// An option: all names of one line.

@@ -112,7 +112,7 @@ fn what_depends_on_options_and_operands_is_read() {
     assert_eq!(level.operands[0].items[0].default.as_deref(), Some("."));
     assert_eq!(level.operands[0].acts, [words::Act::System("mount")]);
     let conditions: Vec<_> = level.cases.iter().map(|case| case.condition).collect();
-    assert_eq!(conditions, [format::Condition::When, format::Condition::Unless, format::Condition::Written]);
+    assert_eq!(conditions, [words::Condition::When, words::Condition::Unless, words::Condition::Written]);
     assert_eq!(level.cases[1].names, ["-l", "--arg"]);
     assert_eq!(level.sub_after, 1);
 }

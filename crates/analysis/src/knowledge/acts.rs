@@ -5,9 +5,8 @@ use super::change::change_place;
 use super::program::execute_itself;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
-use super::tables::Condition;
 use super::values;
-use super::words::{Act, Role};
+use super::words::{Act, Condition, Role};
 use crate::effect::{EffectKind, Scope, Unknown};
 use crate::value::Origins;
 

@@ -5,7 +5,7 @@
 
 use super::image::{Cursor, List, Named, Record};
 use super::readers::{self, Reader};
-use super::words::{Act, Output, Role, Stdin, Style};
+use super::words::{Act, Condition, Output, Role, Stdin, Style};
 
 /// A program.
 #[derive(Debug, Clone, Copy)]
@@ -210,17 +210,6 @@ impl PartialEq for Opt {
     fn eq(&self, other: &Self) -> bool {
         self.place == other.place
     }
-}
-
-/// When the effects of a [`Case`] happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Condition {
-    /// One of the options is given.
-    When,
-    /// None of the options is given.
-    Unless,
-    /// The script has written a file of one of these names.
-    Written,
 }
 
 /// Effects that depend on which options are given, or on what was written before.

@@ -3,6 +3,17 @@
 //! The build script and the engine share this module, so a word has one meaning. The build script writes the tables
 //! with the `Debug` form of these types.
 
+/// When effects that depend on something happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// One of the options is given.
+    When,
+    /// None of the options is given.
+    Unless,
+    /// The script has written a file of one of these names.
+    Written,
+}
+
 /// How a program's options are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {

@@ -301,13 +301,13 @@ mod tests {
         for (parent, name, generated) in [
             ("/home/u/.pyenv/versions/3.12/lib", "python3.12", true),
             ("/home/u/.local/lib", "python3.13t", true),
-            ("/work/lib", "python-client", false),
-            ("/work/lib", "python", false),
-            ("/work/lib", "python3", false),
-            ("/work/libs", "python3.12", false),
+            ("/srv/lib", "python-client", false),
+            ("/srv/lib", "python", false),
+            ("/srv/lib", "python3", false),
+            ("/srv/libs", "python3.12", false),
             ("/home/u/.cargo", "registry", true),
-            ("/work", "registry", false),
-            ("/work", "node_modules", true),
+            ("/srv", "registry", false),
+            ("/srv", "node_modules", true),
         ] {
             assert_eq!(is_generated(Path::new(parent), OsStr::new(name)), generated, "{parent}/{name}");
         }
