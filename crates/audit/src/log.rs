@@ -70,7 +70,7 @@ pub struct Log {
 
 #[derive(Debug, Default)]
 struct State {
-    file: Option<File>,
+    file: Option<(File, FileId)>,
     /// Where the chain stood after our own last record, and the file it is in.
     last: Option<Last>,
 }
@@ -132,16 +132,16 @@ impl Log {
         // A thread that panicked here left at worst a torn line, which is handled as any other.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..MAX_TRIES {
-            let file = match state.file.take() {
+            let (file, id) = match state.file.take() {
                 Some(file) => file,
                 None => open_file(&self.path)?,
             };
             lock(&file, &self.path, self.settings.lock_timeout)?;
-            let locked = Locked { file: &file, log: self };
+            let locked = Locked { file: &file, id, log: self };
             let done = locked.append(state.last, record, now)?;
             drop(locked);
             if let Some((receipt, last)) = done {
-                state.file = Some(file);
+                state.file = Some((file, id));
                 state.last = Some(last);
                 return Ok(receipt);
             }
@@ -153,6 +153,7 @@ impl Log {
 /// The file with the exclusive lock held.
 struct Locked<'a> {
     file: &'a File,
+    id: FileId,
     log: &'a Log,
 }
 
@@ -171,14 +172,14 @@ impl Locked<'_> {
         record: &Record,
         now: SystemTime,
     ) -> Result<Option<(Receipt, Last)>, Error> {
-        let metadata = self.file.metadata().map_err(|source| self.read_error(source))?;
-        let (id, length) = (FileId::of(&metadata), metadata.len());
-        match fs::metadata(&self.log.path) {
-            Ok(named) if FileId::of(&named) == id => {}
+        // What is at the path now: if it is the file that was opened, its length is that of the file.
+        let id = self.id;
+        let length = match fs::metadata(&self.log.path) {
+            Ok(named) if FileId::of(&named) == id => named.len(),
             Ok(_) => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(self.read_error(source)),
-        }
+        };
 
         let tail = match last {
             // Nobody wrote since we did.
@@ -303,23 +304,31 @@ struct Line<'a> {
     record: &'a Record,
 }
 
-fn open_file(path: &Path) -> Result<File, Error> {
+fn open_file(path: &Path) -> Result<(File, FileId), Error> {
     let open_error = |path: &Path| {
         let path = path.to_owned();
         move |source| Error::Open { path, source }
     };
-    // Opening a pipe for writing would wait for a reader, so look first.
-    match fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => return Err(Error::NotAFile { path: path.to_owned() }),
-        Ok(_) => {}
+    // A pipe that is opened for reading and writing waits for nobody (fifo(7)).
+    let open = |create| OpenOptions::new().read(true).append(true).create(create).mode(0o600).open(path);
+    let file = match open(false) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let directory = files::directory(path);
             DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(open_error(directory))?;
+            open(true)
         }
-        Err(source) => return Err(open_error(path)(source)),
+        Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+            return Err(Error::NotAFile { path: path.to_owned() });
+        }
+        opened => opened,
+    };
+    let file = file.map_err(open_error(path))?;
+    let metadata = file.metadata().map_err(open_error(path))?;
+    if !metadata.is_file() {
+        return Err(Error::NotAFile { path: path.to_owned() });
     }
-    let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
-    file.map_err(open_error(path))
+    let id = FileId::of(&metadata);
+    Ok((file, id))
 }
 
 /// Waits for the exclusive lock, but not for ever.

@@ -1,6 +1,7 @@
 //! The composition: request → plan → verdict, recorded.
 
 use crate::changes::Undoing;
+use crate::machine::Once;
 use crate::memo::Memo;
 use crate::record::Judgement;
 use crate::report::{Checked, PlanReport};
@@ -170,9 +171,11 @@ impl Firewall {
         if setting.frozen {
             self.judge_in(arena, request, &Frozen, setting.contained)
         } else if setting.contained {
-            self.judge_in(arena, request, &self.with_log_protected(Machine::ours(environment)), true)
+            let machine = self.with_log_protected(Machine::ours(environment));
+            self.judge_in(arena, request, &Once::new(&machine), true)
         } else {
-            self.judge_in(arena, request, &self.with_log_protected(Machine::of_others()), false)
+            let machine = self.with_log_protected(Machine::of_others());
+            self.judge_in(arena, request, &Once::new(&machine), false)
         }
     }
 

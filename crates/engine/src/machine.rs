@@ -1,12 +1,18 @@
 //! The real machine, as the analysis may see it.
 
+mod once;
+
+pub(crate) use once::{Once, canonical};
+
+// `std` asks the kernel first whether it has the call with which it looks at files.
+use rustix::fs::{FileType, Stat, stat};
+use rustix::io::Errno;
 use shward_analysis::{FileKind, World};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// As many links as the kernel follows in one path (path_resolution(7)).
@@ -104,6 +110,10 @@ fn own() -> Vec<Vec<u8>> {
     OWN.into_iter().filter_map(place).collect()
 }
 
+fn is_executable(found: &Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && found.st_mode & 0o111 != 0
+}
+
 fn path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
@@ -174,17 +184,17 @@ impl World for Machine {
     }
 
     fn kind(&self, bytes: &[u8]) -> FileKind {
-        match fs::metadata(path(bytes)) {
-            Ok(meta) if meta.is_file() => FileKind::File,
-            Ok(meta) if meta.is_dir() => FileKind::Directory,
+        match stat(path(bytes)).map(|found| FileType::from_raw_mode(found.st_mode)) {
+            Ok(FileType::RegularFile) => FileKind::File,
+            Ok(FileType::Directory) => FileKind::Directory,
             Ok(_) => FileKind::Special,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => FileKind::Missing,
+            Err(Errno::NOENT) => FileKind::Missing,
             Err(_) => FileKind::Unknown,
         }
     }
 
     fn executable(&self, bytes: &[u8]) -> Option<bool> {
-        fs::metadata(path(bytes)).ok().map(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+        stat(path(bytes)).ok().map(|found| is_executable(&found))
     }
 
     fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
@@ -194,7 +204,7 @@ impl World for Machine {
         for directory in self.search.split(|&b| b == b':') {
             let directory = if directory.is_empty() { b".".as_slice() } else { directory };
             let file: PathBuf = path(directory).join(OsStr::from_bytes(name));
-            if fs::metadata(&file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0) {
+            if stat(&file).is_ok_and(|found| is_executable(&found)) {
                 return Some(Some(Cow::Owned(file.into_os_string().into_vec())));
             }
         }

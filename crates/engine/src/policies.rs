@@ -5,9 +5,13 @@
 
 mod kept;
 
+use crate::machine::canonical;
 use crate::trust::Trust;
 use kept::Kept;
+use rustix::fs::lstat;
+use rustix::io::Errno;
 use shward_policy::{BadPolicy, Document, Layer, Policy, Source, file, import};
+use std::borrow::Cow;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -190,13 +194,13 @@ impl PolicyPlaces {
     fn find_project_file(&self) -> Result<Option<(PathBuf, Found)>, PolicyError> {
         let Some(workspace) = &self.workspace else { return Ok(None) };
         // An unreadable workspace has no file that anybody could have meant.
-        let workspace = workspace.canonicalize().unwrap_or_else(|_| workspace.clone());
+        let workspace = canonical(workspace).unwrap_or(Cow::Borrowed(workspace));
         for directory in workspace.ancestors() {
             let path = directory.join(PROJECT_FILE);
             if let Some(file) = read(Layer::Project, &path, None)? {
                 return Ok(Some((path, file)));
             }
-            if fs::symlink_metadata(directory.join(".git")).is_ok() {
+            if lstat(directory.join(".git")).is_ok() {
                 break;
             }
         }
@@ -266,9 +270,8 @@ fn read(layer: Layer, path: &Path, owner: Option<Owner>) -> Result<Option<Found>
     let io = |error| PolicyError::Io { path: path.to_owned(), error };
     // The usual case is that nothing is there, and costs one system call. A link that leads nowhere is something: it was
     // meant to lead somewhere.
-    if let Err(e) = fs::symlink_metadata(path) {
-        let absent = matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
-        return if absent { Ok(None) } else { Err(io(e)) };
+    if let Err(e) = lstat(path) {
+        return if matches!(e, Errno::NOENT | Errno::NOTDIR) { Ok(None) } else { Err(io(e.into())) };
     }
     // Looked at before it is opened, because opening a pipe waits, and again afterwards, because it may have been replaced.
     if !fs::metadata(path).map_err(io)?.is_file() {

@@ -3,6 +3,7 @@
 use crate::changes::{Guard, Then};
 use crate::confine::{self, Beyond, First};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
+use crate::machine::Once;
 use crate::outcome::{Ending, Outcome};
 use crate::record::{self, Judgement};
 use crate::report::Checked;
@@ -157,7 +158,7 @@ impl Firewall {
         self.refuse_above_ceiling(options)?;
         let timeout = Cell::new(DEFAULT_TIMEOUT);
         let judge = || {
-            let judged = self.judge_in(&arena, request, &world, true)?;
+            let judged = self.judge_in(&arena, request, &Once::new(&world), true)?;
             timeout.set(self.timeout(&judged.plan, options));
             Ok(judged)
         };
@@ -320,7 +321,7 @@ impl Firewall {
         let request = &self.resumed(request, &mut environment);
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
-        let judged = self.judge_in(&arena, request, &world, true)?;
+        let judged = self.judge_in(&arena, request, &Once::new(&world), true)?;
         let Some(grant) = judged.verdict.grant() else { return Ok(None) };
         Ok(Some(self.prepare(request, grant, options, &environment)?.plan))
     }

@@ -5,8 +5,11 @@
 //! know: it would reject the whole answer, and then run the command.
 
 use crate::{Answer, Command, Decision, Question, WireError};
-use serde::{Deserialize, Serialize};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::fmt;
 
 /// The name on the command line.
 pub const HOST: &str = "claude";
@@ -22,10 +25,79 @@ struct Event {
     hook_event_name: String,
     tool_name: String,
     #[serde(default)]
-    tool_input: Value,
+    tool_input: Input,
     cwd: Option<String>,
     session_id: Option<String>,
     tool_use_id: Option<String>,
+}
+
+/// What a shell tool is given. Of other tools it may be anything.
+#[derive(Default)]
+struct Input {
+    command: Option<String>,
+    description: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Input {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(InputVisitor)
+    }
+}
+
+struct InputVisitor;
+
+impl<'de> Visitor<'de> for InputVisitor {
+    type Value = Input;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the input of a tool")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Input, A::Error> {
+        let mut input = Input::default();
+        // Of a key that comes twice the last counts, as hosts read it.
+        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+            match &*key {
+                "command" => input.command = text(map.next_value()?),
+                "description" => input.description = text(map.next_value()?),
+                _ => drop(map.next_value::<Value>()?),
+            }
+        }
+        Ok(input)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Input, A::Error> {
+        while list.next_element::<Value>()?.is_some() {}
+        Ok(Input::default())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Input, E> {
+        Ok(Input::default())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Input, E> {
+        Ok(Input::default())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Input, E> {
+        Ok(Input::default())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Input, E> {
+        Ok(Input::default())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Input, E> {
+        Ok(Input::default())
+    }
+
+    fn visit_unit<E>(self) -> Result<Input, E> {
+        Ok(Input::default())
+    }
+}
+
+fn text(value: Value) -> Option<String> {
+    if let Value::String(text) = value { Some(text) } else { None }
 }
 
 #[derive(Serialize)]
@@ -56,15 +128,14 @@ pub fn question(event: &[u8]) -> Result<Question, WireError> {
         ("PreToolUse", POWERSHELL) => return Ok(Question::OtherShell(POWERSHELL)),
         _ => return Ok(Question::NotOurs),
     }
-    let text = |key: &str| event.tool_input.get(key).and_then(|v| v.as_str()).map(str::to_owned);
-    let command =
-        text("command").ok_or_else(|| malformed("tool_input.command is missing or not text".to_owned()))?;
+    let Input { command, description } = event.tool_input;
+    let command = command.ok_or_else(|| malformed("tool_input.command is missing or not text".to_owned()))?;
     Ok(Question::Command(Command {
         command,
         cwd: event.cwd,
         session: event.session_id,
         call_id: event.tool_use_id,
-        reasoning: text("description"),
+        reasoning: description,
     }))
 }
 
