@@ -1,7 +1,7 @@
 //! Writes what was read from the knowledge files as the image that `src/knowledge/tables.rs` reads.
 
 use super::format::{Case, Item, Kind, Level, Operands, Opt, Repeat};
-use super::words::{Act, Condition, Output, Role, Stdin, Style};
+use super::words::{Act, Condition, Output, Role, Stdin, Style, bucket};
 use std::collections::HashMap;
 use std::fmt::Debug;
 
@@ -36,15 +36,26 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
         let env = writer.list(&rows)?;
         named.extend(program.names.iter().map(|name| (name, env, level)));
     }
+    // By bucket, and where each bucket begins: whoever looks for a name compares it with the one or two of its bucket.
+    let shares = named.len().next_power_of_two();
     named.sort();
+    named.sort_by_key(|(name, ..)| bucket(name.as_bytes(), shares));
+    let mut starts = Vec::new();
+    for wanted in 0..=shares {
+        let before = named.partition_point(|(name, ..)| bucket(name.as_bytes(), shares) < wanted);
+        let before = u16::try_from(before).map_err(|_| "too many programs".to_owned())?;
+        starts.extend(before.to_le_bytes());
+    }
+    let starts = writer.record(&starts)?;
     let rows = named.iter().map(|(name, env, level)| {
         Ok(join(&[&writer.text(name)?.to_le_bytes(), &env.to_le_bytes(), &level.to_le_bytes()]))
     });
     let rows = rows.collect::<Result<Vec<_>, String>>()?;
     let list = writer.list(&rows)?;
-    let programs = writer.record(&list.to_le_bytes())?;
     let words = [
-        format!("static PROGRAMS: u32 = {programs};"),
+        format!("const PROGRAMS: u32 = {list};"),
+        format!("const BUCKETS: usize = {shares};"),
+        format!("const BUCKET_STARTS: u32 = {starts};"),
         rust("ROLES", "Role", writer.roles.words.iter().map(|role| format!("Role::{role:?}"))),
         rust("ACTS", "Act", writer.acts.words.iter().map(act)),
         rust("OUTPUTS", "Output", writer.outputs.words.iter().map(output)),

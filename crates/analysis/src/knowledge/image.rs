@@ -20,6 +20,11 @@ impl Cursor {
         Self(place as usize)
     }
 
+    /// So many bytes further.
+    pub(super) const fn skip(self, bytes: usize) -> Self {
+        Self(self.0 + bytes)
+    }
+
     fn take<const N: usize>(&mut self) -> [u8; N] {
         let bytes = IMAGE.get(self.0..).and_then(|rest| rest.first_chunk::<N>());
         self.0 += N;
@@ -88,6 +93,10 @@ pub(crate) struct List<T> {
 }
 
 impl<T: Record> List<T> {
+    pub(super) const fn at(place: u32) -> Self {
+        Self { place, records: PhantomData }
+    }
+
     pub(crate) const fn is_empty(self) -> bool {
         self.place == 0
     }

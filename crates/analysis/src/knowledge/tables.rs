@@ -5,7 +5,7 @@
 
 use super::image::{Cursor, List, Named, Record};
 use super::readers::{self, Reader};
-use super::words::{Act, Condition, Output, Role, Stdin, Style};
+use super::words::{Act, Condition, Output, Role, Stdin, Style, bucket};
 
 /// A program.
 #[derive(Debug, Clone, Copy)]
@@ -314,11 +314,16 @@ impl Record for Act {
 }
 
 // ROLES, ACTS, OUTPUTS, STDINS and READERS: each word that occurs, which the image names by its number; PROGRAMS: where
-// the list of all programs is.
+// the list of all programs is, by bucket; BUCKETS: how many there are; BUCKET_STARTS: where their first indices are.
 include!(concat!(env!("OUT_DIR"), "/knowledge_words.rs"));
 
 /// The description of the program with this base name, with the name.
 pub(crate) fn program(name: &[u8]) -> Option<(&'static str, Program)> {
-    let programs: List<Named<Program>> = Cursor::at(PROGRAMS).list();
-    programs.find(name).map(|found| (found.name, found.item))
+    let programs: List<Named<Program>> = List::at(PROGRAMS);
+    let mut starts = Cursor::at(BUCKET_STARTS).skip(2 * bucket(name, BUCKETS));
+    let (start, end) = (usize::from(starts.u16()), usize::from(starts.u16()));
+    (start..end)
+        .filter_map(|index| programs.get(index))
+        .find(|found| found.name.as_bytes() == name)
+        .map(|found| (found.name, found.item))
 }

@@ -135,3 +135,10 @@ pub(crate) enum Output {
     /// Counts, sums, names, messages.
     Status,
 }
+
+/// Which of so many buckets, a power of two, a program's name lies in.
+pub(crate) fn bucket(name: &[u8], buckets: usize) -> usize {
+    let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    let hash = name.iter().fold(0x811c_9dc5, mix);
+    (hash ^ (hash >> 15)) as usize & (buckets - 1)
+}

@@ -285,7 +285,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     fn tell(&mut self, effect: Effect<'a>) {
         // A loop or a second working directory says the same again.
-        if !self.effects.iter().rev().take(4).any(|e| *e == effect) {
+        if !self.effects.iter().rev().take(4).any(|e| e.span == effect.span && *e == effect) {
             self.effects.push(effect);
         }
     }

@@ -10,6 +10,7 @@ use crate::value::{Origins, Stream, Value};
 use shward_syntax::{
     Descriptor, Dialect, HereDocument, PartKind, Redirect, RedirectOperator, RedirectTarget, Span, Word,
 };
+use std::collections::BTreeSet;
 
 /// The connections before redirections, and what the redirections opened.
 #[derive(Debug)]
@@ -47,8 +48,8 @@ impl<'a> Interpreter<'a, '_> {
         self.settle(before);
         self.state.flow.standard = before.standard;
         self.state.flow.others = before.others;
-        for (descriptor, port) in &before.kept {
-            self.connect(*descriptor, *port);
+        if !before.kept.is_empty() {
+            self.connect_others(&before.kept);
         }
     }
 
@@ -309,11 +310,27 @@ impl<'a> Interpreter<'a, '_> {
             *place = port;
             return;
         }
-        let mut others: Vec<(u32, Port)> = self.state.flow.others.to_vec();
+        let others = self.state.flow.others;
         self.budget.spend(others.len());
-        others.retain(|(number, _)| *number != descriptor);
-        others.push((descriptor, port));
-        self.state.flow.others = self.arena.alloc_slice_copy(&others);
+        let new = self.arena.alloc_slice_fill_copy(others.len() + 1, (descriptor, port));
+        let mut length = 0;
+        for ((place, old), count) in new.iter_mut().zip(others.iter().filter(|o| o.0 != descriptor)).zip(1..)
+        {
+            (*place, length) = (*old, count);
+        }
+        self.state.flow.others = new.get(..=length).unwrap_or_default();
+    }
+
+    /// Connects descriptors beyond the first three, one after the other; of one that comes twice the last counts.
+    fn connect_others(&mut self, kept: &[(u32, Port)]) {
+        let others = self.state.flow.others;
+        self.budget.spend(others.len() + kept.len());
+        let mut fresh = BTreeSet::new();
+        let mut last: Vec<_> = kept.iter().rev().filter(|(number, _)| fresh.insert(*number)).collect();
+        last.reverse();
+        let stay = others.iter().filter(|(number, _)| !fresh.contains(number));
+        let all: Vec<(u32, Port)> = stay.chain(last).copied().collect();
+        self.state.flow.others = self.arena.alloc_slice_copy(&all);
     }
 
     /// The places that a path may mean: one for each directory in which the shell may be.

@@ -118,32 +118,30 @@ impl<'a> Interpreter<'a, '_> {
     fn become_new_shell(&mut self, dialect: Dialect, arguments: &'a [Field<'a>]) {
         self.budget.spend(self.state.size());
         let elsewhere = self.elsewhere;
-        let mut hidden = Vec::new();
-        for (name, slot) in self.state.touched(Space::Variable) {
-            if !slot.flags.has(Flags::EXPORTED) || elsewhere {
-                // It may have been in the environment before the script gave it another value.
-                let inherited = match slot.content {
-                    Content::Initial => continue,
-                    _ => Content::Unknown(slot.origins().union(Origins::ENVIRONMENT)),
-                };
-                hidden.push((Space::Variable, name, inherited));
+        self.state.set_each(Space::Variable, |name, slot| {
+            if slot.flags.has(Flags::EXPORTED) && !elsewhere {
+                return None;
             }
-        }
-        for (name, slot) in self.state.touched(Space::Function) {
-            if !slot.flags.has(Flags::EXPORTED) || elsewhere {
-                hidden.push((Space::Function, name, Content::Initial));
-            }
-        }
+            // It may have been in the environment before the script gave it another value.
+            let inherited = match slot.content {
+                Content::Initial => return None,
+                _ if name == b"IFS" => Content::Initial,
+                _ => Content::Unknown(slot.origins().union(Origins::ENVIRONMENT)),
+            };
+            Some(Slot::of(inherited))
+        });
+        self.state.set_each(Space::Function, |_, slot| {
+            (!slot.flags.has(Flags::EXPORTED) || elsewhere).then_some(Slot::INITIAL)
+        });
         for space in [Space::Alias, Space::Command] {
-            hidden.extend(self.state.touched(space).map(|(name, _)| (space, name, Content::Initial)));
+            self.state.set_each(space, |_, _| Some(Slot::INITIAL));
         }
         if elsewhere {
             self.budget.spend(self.state.size_with_files());
-            hidden.extend(self.state.files().map(|(name, _)| (Space::File, name, Content::Initial)));
-        }
-        for (space, name, content) in hidden {
-            let content = if space == Space::Variable && name == b"IFS" { Content::Initial } else { content };
-            self.state.set(space, name, Slot::of(content));
+            let files: Vec<_> = self.state.files().map(|(name, _)| name).collect();
+            for name in files {
+                self.state.set(Space::File, name, Slot::INITIAL);
+            }
         }
         let (zero, arguments) = match arguments.split_first() {
             Some((zero, rest)) if !zero.many => (zero.known(), rest),

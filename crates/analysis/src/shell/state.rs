@@ -272,14 +272,11 @@ impl<'a> State<'a> {
         self.slots.get(id.0 as usize).map_or(Slot::INITIAL, |named| named.slot)
     }
 
-    /// Gives a name a new slot, and notes the old one. A read-only variable may keep what it has.
-    pub(super) fn set(&mut self, space: Space, name: &'a [u8], mut slot: Slot<'a>) {
-        let old = self.get(space, name);
-        if space == Space::Variable && old.flags.has(Flags::READ_ONLY) && old.content != slot.content {
-            slot.content = Content::Unknown(old.origins().union(slot.origins()));
-            slot.flags = slot.flags.without(Flags::GUESSED).with(Flags::READ_ONLY);
-        }
-        let id = match self.find(space, name) {
+    /// Gives a name a new slot, and notes the old one.
+    pub(super) fn set(&mut self, space: Space, name: &'a [u8], slot: Slot<'a>) {
+        let found = self.find(space, name);
+        let slot = taken(space, found.map_or(Slot::INITIAL, |id| self.at(id)), slot);
+        let id = match found {
             Some(id) => id,
             None => {
                 let id = Id(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
@@ -302,6 +299,24 @@ impl<'a> State<'a> {
             self.clock += 1;
             named.slot = slot;
             named.changed = self.clock;
+        }
+    }
+
+    /// Gives every name of a space, files excepted, that was ever touched the slot that `change` says, if it says one.
+    pub(super) fn set_each(
+        &mut self,
+        space: Space,
+        change: impl Fn(&'a [u8], &Slot<'a>) -> Option<Slot<'a>>,
+    ) {
+        let own = self.own.get_mut(space as usize).map(std::mem::take).unwrap_or_default();
+        for id in &own {
+            let Some(named) = self.slots.get(id.0 as usize) else { continue };
+            if let Some(slot) = change(named.name, &named.slot) {
+                self.set_id(*id, taken(space, named.slot, slot));
+            }
+        }
+        if let Some(place) = self.own.get_mut(space as usize) {
+            *place = own;
         }
     }
 
@@ -479,6 +494,15 @@ impl<'a> Branch<'a> {
     pub(super) fn size(&self) -> usize {
         self.changes.len()
     }
+}
+
+/// What a slot becomes that was `old` and is given another. A read-only variable may keep what it has.
+fn taken<'a>(space: Space, old: Slot<'a>, mut slot: Slot<'a>) -> Slot<'a> {
+    if space == Space::Variable && old.flags.has(Flags::READ_ONLY) && old.content != slot.content {
+        slot.content = Content::Unknown(old.origins().union(slot.origins()));
+        slot.flags = slot.flags.without(Flags::GUESSED).with(Flags::READ_ONLY);
+    }
+    slot
 }
 
 /// The least that covers both.

@@ -225,13 +225,50 @@ pub(super) fn seq(words: &[&[u8]]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     let mut number = first;
     while (step > 0 && number <= last) || (step < 0 && number >= last) {
-        push_line(&mut text, number);
+        number = match step == 1 && (0..MOST_COUNTED).contains(&number) {
+            true => count_up(&mut text, number, last.min(MOST_COUNTED))?,
+            false => {
+                push_line(&mut text, number);
+                number.checked_add(step)?
+            }
+        };
         if text.len() > MAX_OUTPUT {
             return None;
         }
-        number = number.checked_add(step)?;
     }
     Some(text)
+}
+
+/// Numbers below this are counted digit by digit: a line of one fits into eight bytes.
+const MOST_COUNTED: i64 = 1_000_000;
+
+/// Pushes the numbers from `first` to the last with as many digits, or to `last`, each with a newline. The number after
+/// that; `None` if there are too many.
+fn count_up(text: &mut Vec<u8>, first: i64, last: i64) -> Option<i64> {
+    let mut line = Vec::with_capacity(8);
+    push_line(&mut line, first);
+    let digits = line.len() - 1;
+    let end = last.min(10_i64.pow(u32::try_from(digits).ok()?) - 1);
+    let count = usize::try_from(end - first + 1).ok()?;
+    if count * line.len() > MAX_OUTPUT {
+        return None;
+    }
+    text.reserve(count * line.len() + 8);
+    let mut packed = [0; 8];
+    packed.iter_mut().zip(&line).for_each(|(to, from)| *to = *from);
+    for _ in 0..count {
+        let length = text.len() + line.len();
+        text.extend_from_slice(&packed);
+        text.truncate(length);
+        for digit in packed.iter_mut().take(digits).rev() {
+            if *digit < b'9' {
+                *digit += 1;
+                break;
+            }
+            *digit = b'0';
+        }
+    }
+    Some(end + 1)
 }
 
 /// The number in decimal, and a newline.

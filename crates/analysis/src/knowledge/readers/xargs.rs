@@ -98,6 +98,9 @@ fn run_with<'a>(
     marker: Option<&[u8]>,
     items: &[Field<'a>],
 ) -> Stream<'a> {
+    if items.is_empty() {
+        return run.argv(command, Stream::EMPTY, Reentry::New);
+    }
     let mut argv = BumpVec::with_capacity_in(command.len() + items.len(), run.arena());
     match (marker, items.first()) {
         (Some(marker), Some(item)) => {

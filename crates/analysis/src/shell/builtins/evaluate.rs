@@ -6,6 +6,7 @@ use crate::session::Session;
 use crate::shell::Interpreter;
 use crate::shell::functions::{Frame, FrameKind};
 use crate::shell::simple::Expanded;
+use crate::shell::state::Space;
 use crate::shell::traps::Trap;
 use crate::shell::words::is_name;
 use crate::value::{Field, Origins, Stream, Value};
@@ -14,10 +15,17 @@ use shward_syntax::Span;
 impl<'a> Interpreter<'a, '_> {
     /// `eval`
     pub(super) fn evaluate_text(&mut self, command: &Expanded<'a>) {
-        let words = match command.argv.get(1..).unwrap_or_default() {
-            [first, rest @ ..] if first.known() == Some(b"--") => rest,
-            words => words,
-        };
+        let (words, levels) = self.evaluated(command.argv.get(1..).unwrap_or_default());
+        // Each level left out is as deep as one that is run: a command, what its name leads to, and its text.
+        let depth = 3 * levels;
+        let entered = (0..depth).take_while(|_| self.budget.enter()).count();
+        if entered == depth {
+            self.evaluate_words(words, command);
+        }
+        (0..entered).for_each(|_| self.budget.leave());
+    }
+
+    fn evaluate_words(&mut self, words: &[Field<'a>], command: &Expanded<'a>) {
         let (Some(first), Some(last)) = (words.first(), words.last()) else {
             if !command.arrays.is_empty() {
                 self.not_understood("an array assignment as an argument of eval", command.span);
@@ -38,6 +46,40 @@ impl<'a> Interpreter<'a, '_> {
                 self.forget_variables();
             }
         }
+    }
+
+    /// The arguments of `eval` whose text is run, and how many levels were left out. Where the text is an `eval` again, of
+    /// words that a shell reads as they are however often, the inner one runs what the outer one would: each level would
+    /// read all that is left once more.
+    fn evaluated<'w>(&self, mut words: &'w [Field<'a>]) -> (&'w [Field<'a>], usize) {
+        let mut plain = None;
+        let mut levels = 0;
+        loop {
+            if let [first, rest @ ..] = words
+                && first.known() == Some(b"--")
+            {
+                words = rest;
+            }
+            match words {
+                [first, rest @ ..]
+                    if !rest.is_empty()
+                        && first.known() == Some(b"eval")
+                        && *plain
+                            .get_or_insert_with(|| self.is_itself(b"eval") && words.iter().all(is_plain)) =>
+                {
+                    words = rest;
+                    levels += 1;
+                }
+                _ => return (words, levels),
+            }
+        }
+    }
+
+    /// Whether a command name is what the shell makes of it, and nothing that the script has defined.
+    fn is_itself(&self, name: &[u8]) -> bool {
+        [Space::Function, Space::Alias, Space::Command]
+            .iter()
+            .all(|space| self.state.find(*space, name).is_none())
     }
 
     /// Arguments joined by blanks, if all are known.
@@ -66,10 +108,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let bare = file.known().is_some_and(|name| !name.contains(&b'/'));
-        if bare
-            && self.state.get(crate::shell::state::Space::Variable, b"PATH").content
-                != crate::shell::state::Content::Initial
-        {
+        if bare && self.state.get(Space::Variable, b"PATH").content != crate::shell::state::Content::Initial {
             // It is looked up in `PATH` first.
             self.not_understood("source looks its file up in a PATH that the script changed", file.span);
         }
@@ -317,4 +356,14 @@ impl<'a> Interpreter<'a, '_> {
         }
         self.prints(Origins::ENVIRONMENT, command.span);
     }
+}
+
+/// Whether a word is read again as itself.
+fn is_plain(word: &Field<'_>) -> bool {
+    word.known().is_some_and(|text| {
+        !text.is_empty()
+            && text
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'.'))
+    })
 }

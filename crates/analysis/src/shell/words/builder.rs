@@ -273,23 +273,29 @@ impl<'a> Builder<'a> {
             self.unknown(false, Origins::NONE);
             return;
         }
-        for byte in text {
-            if separators.contains(byte) {
-                if matches!(byte, b' ' | b'\t' | b'\n') {
-                    if self.started {
-                        self.end_field();
-                        self.after_space = true;
-                    }
-                } else if self.after_space && !self.started {
-                    self.after_space = false;
-                } else {
-                    self.end_field();
-                    self.after_space = false;
-                }
-            } else if self.globs && matches!(byte, b'*' | b'?' | b'[') {
+        let globs = self.globs;
+        let is_glob = |byte: &u8| globs && matches!(byte, b'*' | b'?' | b'[');
+        let mut rest = text;
+        loop {
+            let length = rest.iter().position(|byte| separators.contains(byte) || is_glob(byte));
+            let (plain, after) = rest.split_at_checked(length.unwrap_or(rest.len())).unwrap_or_default();
+            if !plain.is_empty() {
+                self.add(plain, Kind::Plain);
+            }
+            let Some((byte, after)) = after.split_first() else { return };
+            rest = after;
+            if !separators.contains(byte) {
                 self.add(&[*byte], Kind::Glob);
+            } else if matches!(byte, b' ' | b'\t' | b'\n') {
+                if self.started {
+                    self.end_field();
+                    self.after_space = true;
+                }
+            } else if self.after_space && !self.started {
+                self.after_space = false;
             } else {
-                self.add(&[*byte], Kind::Plain);
+                self.end_field();
+                self.after_space = false;
             }
         }
     }
