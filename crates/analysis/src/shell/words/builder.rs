@@ -430,7 +430,11 @@ impl<'a> Builder<'a> {
     }
 
     fn value_of_field(&self) -> Value<'a> {
-        if self.kinds.iter().all(|kind| matches!(kind, Kind::Plain | Kind::Quoted)) {
+        // Many at a time: a field may be long.
+        let is_text = |kinds: &[Kind]| {
+            kinds.iter().fold(true, |all, kind| all & matches!(kind, Kind::Plain | Kind::Quoted))
+        };
+        if self.kinds.chunks(64).all(is_text) {
             let text = if self.bytes.is_empty() { &[] } else { &*self.arena.alloc_slice_copy(&self.bytes) };
             return Value::text(self.arena, text, self.origins);
         }
