@@ -82,6 +82,7 @@ flags! {
     COMMIT = "commit" None, "With --preview: commit without asking";
     DROP = "drop" None, "With --preview: drop without asking";
     LIVE = "live" None, "Let the command write straight to the workspace, for servers and watchers; then nothing can be undone";
+    PTY = "pty" None, "Give the command a terminal of its own; what is typed at ours goes there, and both its outputs come as one";
     LIST = "list" None, "List what can be taken back, the latest first";
     REASONING = "reasoning" Some("TEXT"), "What the command is for, for whoever is asked; without it a gatekeeper denies";
     APPROVE = "approve" Some("WHO"), "Who may answer what is asked: auto (default: an answer given before by `shward approve`; with run also the terminal), tty (run only: the terminal alone), never";
@@ -166,6 +167,7 @@ pub(crate) static VERBS: &[Verb] = &[
                 &COMMIT,
                 &DROP,
                 &LIVE,
+                &PTY,
                 &SESSION,
                 &CALL_ID,
                 &REASONING,
@@ -178,6 +180,10 @@ pub(crate) static VERBS: &[Verb] = &[
             ("shward run -- 'cat ~/.ssh/id_rsa'", "denied: nothing runs, exit code 126"),
             ("shward run --timeout 60 --json -- 'make test'", "the outcome as one JSON object"),
             ("shward run --gate enforce -- 'make test'", "every program that make starts is judged, too"),
+            (
+                "shward run --pty -- 'python3 -q'",
+                "what is typed goes to the command, in a terminal of its own",
+            ),
             ("shward run --preview -- 'sed -i s/a/b/ *.txt'", "show the difference before it is committed"),
         ],
     },

@@ -2,13 +2,14 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{ALLOW_EXEC, ALLOW_HOST, CONTAIN, GATE, JSON, LIVE, MAX_OUTPUT, PREVIEW, TIMEOUT};
+use crate::flags::{ALLOW_EXEC, ALLOW_HOST, CONTAIN, GATE, JSON, LIVE, MAX_OUTPUT, PREVIEW, PTY, TIMEOUT};
 use crate::reviewers::Caller;
 use crate::shown::one_line;
 use crate::terminal::{self, Fail};
 use crate::{ask, check, preview, setup};
-use shward::{Cancel, Containment, Decision, Error, ExecGate, Outcome, OutputStream, RunOptions};
-use std::io::{self, Write as _};
+use shward::{Cancel, Containment, Decision, Error, ExecGate, Outcome, OutputStream, Pty, RunOptions};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::os::fd::AsFd as _;
 use std::time::Duration;
 
 /// The longest time that can be asked for, in seconds: a day.
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let json = args.has(&JSON);
     options.then = preview::then(args, json)?;
     options.live = args.has(&LIVE);
+    options.pty = args.has(&PTY).then(|| pty(json));
     let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;
     options.cancel = Some(cancel.clone());
     let mut relay = Relay {
@@ -66,6 +68,13 @@ fn not_run(fail: Fail) -> Fail {
         Exit::Io => Fail { exit: Exit::NotRun, ..fail },
         _ => fail,
     }
+}
+
+/// A terminal for the command. Where somebody sits at ours, and what the command shows is shown there, that one types.
+fn pty(json: bool) -> Pty {
+    let ours = io::stdin();
+    let typed = (!json && ours.is_terminal()).then(|| ours.as_fd().try_clone_to_owned().ok()).flatten();
+    typed.map_or_else(Pty::default, Pty::typed)
 }
 
 fn options(args: &Args) -> Result<RunOptions, Fail> {

@@ -1,4 +1,4 @@
-//! What is asked at the terminal after a run, with the real binary at real pseudo-terminals (script(1)).
+//! What is asked at the terminal after a run, and a command that has a terminal, with the real binary at real pseudo-terminals (script(1)).
 
 #![allow(
     clippy::unwrap_used,
@@ -112,4 +112,44 @@ fn a_preview_without_a_terminal_is_dropped() {
     // A line on standard input is no answer.
     let (_, output) = place.without_terminal(&format!("{PREVIEW} < /dev/null"));
     assert_eq!(place.notes(), "one\n", "{output}");
+}
+
+#[test]
+fn a_command_gets_a_terminal_of_its_own() {
+    let Some(place) = place() else { return };
+    let script = "run --pty -- 'printf \"name? \"; read -r line; echo \"got $line\"; tty; test -t 1 && echo one; \
+                  echo two >&2; exit 5'";
+    // The command's own terminal shows what is typed.
+    let (code, output) = place.at_terminal(script, "name? ", "typed\r");
+    assert_eq!((code, output.as_str()), (5, "name? typed\ngot typed\n/dev/pts/0\none\ntwo\n"));
+    // Without anybody at ours its input is at its end; with --json nobody types either.
+    let (code, output) = place.without_terminal(script);
+    assert_eq!((code, output.replace('\r', "").as_str()), (5, "name? got \n/dev/pts/0\none\ntwo\n"));
+    let (_, output) =
+        place.at_terminal("run --pty --json -- 'read -r line; echo \"got $line\"'", "never", "");
+    assert!(output.contains("\"stdout\":\"got \\r\\n\""), "{output}");
+    // What it changes is committed as ever.
+    let (code, output) =
+        place.at_terminal("run --pty -- 'echo ready; cat > notes.txt'", "ready", "two\r\u{4}");
+    assert_eq!((code, place.notes().as_str()), (0, "two\n"), "{output}");
+}
+
+/// Killed in any way, it leaves the terminal as it was.
+#[test]
+fn our_terminal_is_put_back_however_we_end() {
+    let Some(place) = place() else { return };
+    for end in ["kill -KILL", "kill -TERM", "kill -HUP", "kill -ABRT", ":"] {
+        let script = format!(
+            "stty -a > before; (while [ ! -s pid ] || stty -a < /dev/tty | grep -q ' icanon'; do sleep 0.1; done; {end} $(cat pid)) & \
+             sh -c 'echo $$ > pid; exec {BINARY} run --pty --timeout 3 -- \"sleep 30\"'; wait; \
+             for i in 1 2 3 4 5 6 7 8 9 10; do stty -a > after; cmp -s before after && break; sleep 0.1; done; \
+             cmp before after && echo as before; rm pid"
+        );
+        fs::write(place.home.join("script.sh"), script).unwrap();
+        let mut child = place.command("script");
+        let line = format!("sh {}", place.home.join("script.sh").display());
+        let output = child.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.contains("as before"), "{end}: {text}");
+    }
 }

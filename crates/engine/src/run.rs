@@ -17,7 +17,7 @@ use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
 use shward_review::StateDir;
 use shward_sandbox::{
-    Ahead, Cancel, Confinement, Exit, Gap, Guarantee, Judge, Limits, OnOutput, Options, Plan, Stream,
+    Ahead, Cancel, Confinement, Exit, Gap, Guarantee, Judge, Limits, OnOutput, Options, Plan, Pty, Stream,
 };
 use std::cell::Cell;
 use std::fs::OpenOptions;
@@ -101,6 +101,9 @@ pub struct RunOptions {
     /// Write straight to the workspace, for what has to be seen there while it runs. What is protected can then be kept from
     /// being changed only where it exists; what is created there is moved aside afterwards. Nothing can be undone.
     pub live: bool,
+    /// Give the command a pseudo-terminal as standard input, output and error; its output is then one, that of standard output. At one
+    /// at which somebody types nobody can be asked about programs that start inside: what the gate would ask about is denied.
+    pub pty: Option<Pty>,
     /// What becomes of the changes. Without an overlay they are there already, so anything but `Commit` needs one.
     pub then: Then,
 }
@@ -117,6 +120,7 @@ impl Default for RunOptions {
             gate: ExecGate::Off,
             allow_exec: Vec::new(),
             live: false,
+            pty: None,
             then: Then::Commit,
         }
     }
@@ -373,6 +377,9 @@ impl Firewall {
         if options.gate != ExecGate::Off {
             confinement = confinement.gated();
         }
+        if options.pty.is_some() {
+            confinement = confinement.terminal();
+        }
         let plan = (options.allow_exec.iter())
             .fold(confinement.limits(self.limits()), Confinement::allow_exec)
             .accept_missing(&self.accepted())
@@ -496,6 +503,7 @@ fn execute(
     };
     let mut sandbox = Options::default();
     sandbox.ahead = ahead;
+    sandbox.pty.clone_from(&options.pty);
     sandbox.timeout = Some(timeout);
     sandbox.max_output = options.max_output;
     sandbox.kill_on_output = options.kill_on_output;

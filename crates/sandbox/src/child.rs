@@ -46,6 +46,8 @@ pub(crate) struct Context<'a> {
     pub(crate) gate: RawFd,
     /// The socket over which the proxy outside gets its listening socket; negative without one.
     pub(crate) proxy: RawFd,
+    /// The socket over which our side of the pseudo-terminal goes out, negative without one, and the terminal's size.
+    pub(crate) terminal: (RawFd, [u16; 2]),
     /// The program of process 1.
     pub(crate) image: RawFd,
     pub(crate) progress: &'a Progress,
@@ -55,6 +57,8 @@ pub(crate) struct Context<'a> {
 struct Sockets {
     gate: RawFd,
     proxy: RawFd,
+    terminal: RawFd,
+    size: [u16; 2],
 }
 
 /// Entry point for clone(2).
@@ -64,8 +68,8 @@ struct Sockets {
 pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
     // SAFETY: the supervisor passes its context and is suspended (CLONE_VFORK) while the child uses it.
     let context = unsafe { &mut *context.cast::<Context<'_>>() };
-    let Context { plan, slots, descriptors, gate, proxy, image, progress } = context;
-    let sockets = Sockets { gate: *gate, proxy: *proxy };
+    let Context { plan, slots, descriptors, gate, proxy, terminal, image, progress } = context;
+    let sockets = Sockets { gate: *gate, proxy: *proxy, terminal: terminal.0, size: terminal.1 };
     // Modes in the plan are meant as they are.
     let umask = sys::set_umask(0);
     let mut index = 0;
@@ -131,6 +135,16 @@ fn perform(
         Operation::MountTerminals => {
             let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
             sys::mount(c"devpts", c"/dev/pts", c"devpts", flags, c"newinstance,ptmxmode=0666,mode=0620")
+        }
+        Operation::OpenTerminal => {
+            let [master, slave] = sys::open_terminal(sockets.size)?;
+            for standard in 0..=2 {
+                sys::place_descriptor(slave, standard)?;
+            }
+            sys::close(slave);
+            let sent = sys::send_descriptor(sockets.terminal, master);
+            sys::close(master);
+            sent
         }
         Operation::MountProc => {
             let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;

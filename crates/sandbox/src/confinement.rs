@@ -114,6 +114,7 @@ pub struct Confinement {
     pub(crate) network: Network,
     pub(crate) limits: Limits,
     pub(crate) gated: bool,
+    pub(crate) terminal: bool,
     pub(crate) only: Vec<PathBuf>,
     /// What the sandbox is built without.
     pub(crate) left_out: Vec<Guarantee>,
@@ -138,6 +139,7 @@ impl Confinement {
             network: Network::None,
             limits: Limits::default(),
             gated: false,
+            terminal: false,
             only: Vec::new(),
             left_out: Vec::new(),
         }
@@ -153,6 +155,14 @@ impl Confinement {
     /// set.
     pub fn script(mut self, script: Script) -> Self {
         self.script = Some(script);
+        self
+    }
+
+    /// Standard input, output and error are a pseudo-terminal of the sandbox's own, which also is the controlling terminal of the
+    /// command's session ([`Options::pty`](crate::Options::pty)). Both outputs are then one, that of
+    /// [`Stream::Stdout`](crate::Stream::Stdout).
+    pub fn terminal(mut self) -> Self {
+        self.terminal = true;
         self
     }
 

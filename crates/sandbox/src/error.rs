@@ -28,6 +28,8 @@ pub enum Stage {
     Mount,
     /// A fresh `/proc` for the new pid namespace.
     Proc,
+    /// Making a pseudo-terminal, or serving it.
+    Terminal,
     /// Bringing up the loopback interface.
     Loopback,
     /// `setrlimit(2)` and the pid limit of the namespace.
@@ -64,6 +66,7 @@ impl Stage {
             Self::IdMap => "id-map",
             Self::Mount => "mount",
             Self::Proc => "proc",
+            Self::Terminal => "terminal",
             Self::Loopback => "loopback",
             Self::Limits => "limits",
             Self::Cwd => "cwd",

@@ -50,7 +50,7 @@ impl Report {
 //  1. Not dumpable: nobody in the sandbox may open its /proc entries (a forged report, for one).
 //  2. If the status pipe has no reader any more, the supervisor died before the death signal was armed: end.
 //  3. The command must not inherit the status pipe: close-on-exec.
-//  4. vfork; the child starts a session and calls execve. Its stack is ours, so it only uses registers, and its errno
+//  4. vfork; the child starts a session, takes the terminal for it if it is to, and calls execve. Its stack is ours, so it only uses registers, and its errno
 //     reaches us through the shared stack. Without a program (a probe) report success. With an empty one it is fork, and
 //     the child goes through the table at BASE (`script::machine`), never to come back: the table ends with exit_group.
 //  5. Reap until the command itself ends, report, exit. The kernel then kills all that is left in the namespace.
@@ -124,6 +124,15 @@ core::arch::global_asm!(
     "2:",
     "mov eax, 112",
     "syscall",
+    "mov rdi, [r13]",
+    "cmp byte ptr [rdi], 116", // 't'
+    "jne 30f",
+    "mov eax, 16", // ioctl(0, TIOCSCTTY, 0)
+    "xor edi, edi",
+    "mov esi, 0x540e",
+    "xor edx, edx",
+    "syscall",
+    "30:",
     "mov rdi, [r13 + 8]",
     "cmp byte ptr [rdi], 0",
     "je 20f",
@@ -298,6 +307,16 @@ core::arch::global_asm!(
     "2:",
     "mov x8, #157",
     "svc #0",
+    "ldr x9, [x20]",
+    "ldrb w9, [x9]",
+    "cmp w9, #116", // 't'
+    "b.ne 30f",
+    "mov x8, #29", // ioctl(0, TIOCSCTTY, 0)
+    "mov x0, #0",
+    "mov x1, #0x540e",
+    "mov x2, #0",
+    "svc #0",
+    "30:",
     "ldr x0, [x20, #8]",
     "ldrb w9, [x0]",
     "cbz w9, 20f",
@@ -501,9 +520,10 @@ fn make_image(table: &[u8]) -> Result<OwnedFd, SandboxError> {
     descriptor::above_standard(file.into())
 }
 
-/// The first argument of process 1: the name that `ps` shows inside the sandbox.
-pub(crate) fn name() -> CString {
-    c"shward-init".to_owned()
+/// The first argument of process 1: the name that `ps` shows inside the sandbox. By its first letter process 1 knows whether standard
+/// input is to be the controlling terminal.
+pub(crate) fn name(terminal: bool) -> CString {
+    if terminal { c"tty shward-init".to_owned() } else { c"shward-init".to_owned() }
 }
 
 #[cfg(test)]

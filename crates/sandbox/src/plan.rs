@@ -58,6 +58,8 @@ pub(crate) enum Operation {
     Attach { slot: Slot, path: CString },
     /// Mount a fresh devpts.
     MountTerminals,
+    /// Make a pseudo-terminal there, hand our side of it out, and have the other as standard input, output and error.
+    OpenTerminal,
     /// Mount a fresh proc.
     MountProc,
     /// Bound the number of processes by the namespace's own pid range.
@@ -106,6 +108,7 @@ impl Operation {
             | Self::MakeLink { .. }
             | Self::Attach { .. }
             | Self::MountTerminals => Stage::Mount,
+            Self::OpenTerminal => Stage::Terminal,
             Self::MountProc | Self::SealProc => Stage::Proc,
             Self::RaiseLoopback | Self::OfferProxy { .. } => Stage::Loopback,
             Self::LimitPids { .. } | Self::Limit { .. } => Stage::Limits,
@@ -179,6 +182,12 @@ impl fmt::Display for Operation {
             Self::MakeLink { content, path } => write!(f, "make link {} to {}", shown(path), shown(content)),
             Self::Attach { slot, path } => write!(f, "attach #{slot} on {}", shown(path)),
             Self::MountTerminals => write!(f, "mount a private devpts on /dev/pts"),
+            Self::OpenTerminal => {
+                write!(
+                    f,
+                    "make a pseudo-terminal, as standard input, output and error, and hand its other side out"
+                )
+            }
             Self::MountProc => write!(f, "mount a fresh proc on /proc"),
             Self::LimitPids { text } => write!(f, "limit pids to {}", shown(text)),
             Self::SealProc => write!(f, "make /proc read-only"),
@@ -290,6 +299,8 @@ pub struct Plan {
     pub(crate) script: Option<Script>,
     pub(crate) table: Option<Vec<u8>>,
     pub(crate) gaps: Vec<Gap>,
+    /// Whether there is a pseudo-terminal.
+    pub(crate) terminal: bool,
     /// Whether every program that starts is judged.
     pub(crate) gated: bool,
     /// The only programs that may be executed, if there is such a list.
@@ -297,8 +308,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn arguments(program: CString, argv: Vec<CString>) -> CStrings {
-        CStrings::new([init::name(), program].into_iter().chain(argv).collect())
+    pub(crate) fn arguments(terminal: bool, program: CString, argv: Vec<CString>) -> CStrings {
+        CStrings::new([init::name(terminal), program].into_iter().chain(argv).collect())
     }
 
     /// What was asked for and is not given. Empty in the good case.

@@ -39,10 +39,13 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let layout = layout(wanted, &mut gaps)?;
     let only = only(wanted, &layout)?;
 
-    let mut builder = Builder { data_only: only.is_some(), ..Builder::default() };
+    let mut builder = Builder { data_only: only.is_some(), terminal: wanted.terminal, ..Builder::default() };
     builder.begin();
     builder.mounts(&layout, &overlays(wanted)?, wanted.limits.private_bytes)?;
     builder.devices()?;
+    if wanted.terminal {
+        builder.terminal()?;
+    }
     if has(Guarantee::FreshProc) {
         builder.proc(wanted, &mut gaps)?;
     }
@@ -84,11 +87,12 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
             .filter(|guarantee| *guarantee != Guarantee::NetworkNamespace || wanted.network != Network::Host)
             .fold(0, |flags, guarantee| flags | guarantee.clone_flag()),
         network: wanted.network,
-        arguments: Plan::arguments(program, arguments),
+        arguments: Plan::arguments(wanted.terminal, program, arguments),
         environment,
         script: wanted.script.clone(),
         table,
         gaps,
+        terminal: wanted.terminal,
         gated: wanted.gated,
         only: only.map(|only| only.iter().map(|listed| listed.identity).collect()),
     })
@@ -146,6 +150,8 @@ struct Builder {
     slots: usize,
     /// Nothing in writable and private directories may be executed.
     data_only: bool,
+    /// There is a terminal, so that `/dev/tty` has a meaning.
+    terminal: bool,
 }
 
 impl Builder {
@@ -203,7 +209,9 @@ impl Builder {
                 trees.insert(path.clone(), self.take(path_of(path)?, attributes));
             }
         }
-        let devices: Vec<(CString, Slot)> = present_devices()
+        let devices: Vec<(CString, Slot)> = self
+            .present_devices()
+            .into_iter()
             .map(|path| {
                 (path.to_owned(), self.take(path.to_owned(), attribute::NO_SUID | attribute::NO_EXEC))
             })
@@ -320,6 +328,24 @@ impl Builder {
         Ok(())
     }
 
+    fn present_devices(&self) -> Vec<&'static CStr> {
+        let own = if self.terminal { Some(c"/dev/tty") } else { None };
+        let exists = |path: &&CStr| Path::new(OsStr::from_bytes(path.to_bytes())).exists();
+        DEVICES.iter().copied().chain(own).filter(exists).collect()
+    }
+
+    /// A terminal for the command, one of those.
+    fn terminal(&mut self) -> Result<(), SandboxError> {
+        if !Path::new("/dev/pts").is_dir() {
+            return Err(SandboxError::request(
+                "there is no place for a pseudo-terminal: this system has no /dev/pts",
+                "mount devpts on it, or run without a terminal",
+            ));
+        }
+        self.push(Operation::OpenTerminal);
+        Ok(())
+    }
+
     /// Pseudo-terminals of its own, if the host has any.
     fn devices(&mut self) -> Result<(), SandboxError> {
         if !Path::new("/dev/pts").is_dir() {
@@ -359,7 +385,7 @@ impl Builder {
     ) -> Result<Slot, SandboxError> {
         let version = landlock::version()?;
         let attributes = landlock::attributes(version, network);
-        let ruleset = self.slot();
+        let (ruleset, devices) = (self.slot(), self.present_devices());
         self.push(Operation::Ruleset { attributes, size: landlock::attributes_size(version), slot: ruleset });
         let mut rule = |path: CString, access: Access| {
             let rights = access.rights(attributes.filesystem);
@@ -388,7 +414,7 @@ impl Builder {
                 Mounted::Pinned | Mounted::ReadOnly | Mounted::Hidden => {}
             }
         }
-        for path in present_devices() {
+        for path in devices {
             rule(path.to_owned(), Access::Device);
         }
         if Path::new("/dev/pts").is_dir() {
@@ -435,10 +461,6 @@ impl Builder {
 
 /// Attributes that no program of the sandbox needs to be without.
 const HARMLESS: u64 = attribute::NO_SUID | attribute::NO_DEV;
-
-fn present_devices() -> impl Iterator<Item = &'static CStr> {
-    DEVICES.iter().copied().filter(|path| Path::new(OsStr::from_bytes(path.to_bytes())).exists())
-}
 
 /// tmpfs(5): a size of 0 would mean no limit, and so would inodes of no size.
 fn scratch_options(bytes: u64) -> String {

@@ -49,7 +49,7 @@ pub fn probe() -> Probe {
 /// Builds the sandbox with no program in it.
 pub(crate) fn attempt(confinement: &Confinement) -> Result<(), SandboxError> {
     let mut plan = confinement.prepare()?;
-    plan.arguments = CStrings::new(vec![init::name(), CString::default()]);
+    plan.arguments = CStrings::new(vec![init::name(false), CString::default()]);
     let done = run::run(&plan, Options::default())?;
     if done.exit == run::Exit::Exited(0) {
         Ok(())

@@ -17,7 +17,8 @@ use crate::gate::{Gate, Guard, Judge};
 use crate::init::Report;
 use crate::passing;
 use crate::plan::Plan;
-use crate::spawn::{Sandbox, spawn};
+use crate::pty::{self, Pty};
+use crate::spawn::{Sandbox, Sockets, spawn};
 
 /// How the command itself ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +102,9 @@ pub struct Options<'a> {
     pub cancel: Option<Cancel>,
     /// Judges every program that starts, for a plan that is [gated](crate::Confinement::gated).
     pub judge: Option<&'a dyn Judge>,
+    /// The terminal of a plan that has one ([`Confinement::terminal`](crate::Confinement::terminal)), instead of `stdin`, `stdout` and
+    /// `stderr`. `None` there: one at which nobody types.
+    pub pty: Option<Pty>,
     /// Namespaces that this thread had made meanwhile. They are used if they are those that the plan wants.
     pub ahead: Option<Ahead>,
 }
@@ -119,6 +123,7 @@ impl Default for Options<'_> {
             on_listener: None,
             cancel: None,
             judge: None,
+            pty: None,
             ahead: None,
         }
     }
@@ -135,6 +140,7 @@ impl fmt::Debug for Options<'_> {
             .field("on_output", &self.on_output.is_some())
             .field("cancel", &self.cancel)
             .field("judge", &self.judge.is_some())
+            .field("pty", &self.pty)
             .field("ahead", &self.ahead.is_some())
             .finish_non_exhaustive()
     }
@@ -223,11 +229,15 @@ fn supervise(
     let ends = [stdin, stdout_end, stderr_end, status_end];
     let [a, b, c, d] = &ends;
     let proxy = Offer::of(plan, options.on_listener)?;
+    let terminal = pty::Offer::of(plan, options.pty)?;
     let sandbox = spawn(
         plan,
         [a.as_raw_fd(), b.as_raw_fd(), c.as_raw_fd(), d.as_raw_fd()],
-        guard.map(Guard::socket),
-        proxy.as_ref().map(|proxy| proxy.theirs.as_raw_fd()),
+        Sockets {
+            gate: guard.map(Guard::socket),
+            proxy: proxy.as_ref().map(|proxy| proxy.theirs.as_raw_fd()),
+            terminal: terminal.as_ref().map(pty::Offer::for_child),
+        },
         options.ahead,
     )?;
     drop(ends); // or the pipes would never end
@@ -235,8 +245,14 @@ fn supervise(
         proxy.hand_over()?; // on failure the sandbox is dropped, and with it everything in it
     }
 
+    let session = terminal.map(pty::Offer::take).transpose()?;
+    let (stdout, stderr) = match &session {
+        Some(session) => (Some(session.output()?), None),
+        None => (stdout, stderr),
+    };
     let mut relay = Relay {
         sandbox,
+        session,
         streams: [
             Reading::new(Stream::Stdout, stdout, options.max_output),
             Reading::new(Stream::Stderr, stderr, options.max_output),
@@ -386,6 +402,11 @@ impl Reading {
             Ok((_, full)) => Ok(if full { More::Likely } else { More::Perhaps }),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(More::No),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(More::Perhaps),
+            // The end of a terminal that nobody has open any more.
+            Err(error) if error.raw_os_error() == Some(libc::EIO) => {
+                self.pipe = None;
+                Ok(More::No)
+            }
             Err(error) => {
                 let errno = error.raw_os_error().unwrap_or(libc::EIO);
                 Err(SandboxError::kernel(Stage::Supervise, errno, "reading output"))
@@ -405,6 +426,8 @@ enum More {
 
 struct Relay<'a> {
     sandbox: Sandbox,
+    /// The command's terminal, if it has one.
+    session: Option<pty::Session>,
     streams: [Reading; 2],
     on_output: Option<OnOutput<'a>>,
     cancel: Option<Cancel>,
@@ -425,11 +448,20 @@ impl Relay<'_> {
             let cancel =
                 self.cancel.as_ref().filter(|_| !killed).map_or(-1, |cancel| cancel.event.as_raw_fd());
             let gate = if killed { -1 } else { self.gate };
-            let mut wait = [self.sandbox.as_raw_fd(), cancel, stdout.fd(), stderr.fd(), gate]
+            let [typed, room] = self.session.as_ref().map_or([-1; 2], pty::Session::wanted);
+            let mut wait = [self.sandbox.as_raw_fd(), cancel, stdout.fd(), stderr.fd(), gate, typed, room]
                 .map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+            let [.., room] = &mut wait;
+            room.events = libc::POLLOUT;
             let patience = self.deadline.filter(|_| !killed);
-            poll(&mut wait, patience)?;
-            let [gone, cancel, stdout, stderr, gate] = wait.map(|w| w.revents != 0);
+            let looks = self.session.as_ref().is_some_and(pty::Session::is_followed);
+            let look = looks.then(|| Instant::now() + pty::LOOK);
+            poll(&mut wait, [patience, look].into_iter().flatten().min())?;
+            let [.., typed, _] = &wait;
+            if let Some(session) = &mut self.session {
+                session.pass(typed.revents);
+            }
+            let [gone, cancel, stdout, stderr, gate, ..] = wait.map(|w| w.revents != 0);
             for (ready, stream) in [stdout, stderr].into_iter().zip(&mut self.streams) {
                 if ready {
                     stream.read_much(&mut self.buffer, &mut self.on_output)?;
@@ -455,6 +487,8 @@ impl Relay<'_> {
             }
         }
         self.sandbox.reap();
+        // What somebody types from now on is not the command's.
+        self.session = None;
         // All writers are gone with the namespace, so this ends, unless an end was passed to a process outside; what that one
         // writes is not waited for.
         for stream in &mut self.streams {

@@ -60,13 +60,22 @@ impl Drop for Sandbox {
     }
 }
 
-/// Starts the plan with these descriptors as standard input, output, error and status pipe, and the sockets to its exec gate and to
-/// its proxy; in the namespaces that were made ahead, if they are those of the plan.
+/// The sockets over which the child hands descriptors out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sockets {
+    /// To the exec gate.
+    pub(crate) gate: Option<RawFd>,
+    /// To whoever serves the proxy.
+    pub(crate) proxy: Option<RawFd>,
+    /// To whoever serves the pseudo-terminal, and its size.
+    pub(crate) terminal: Option<(RawFd, [u16; 2])>,
+}
+
+/// Starts the plan with these descriptors as standard input, output, error and status pipe; in the namespaces that were made ahead, if they are those of the plan.
 pub(crate) fn spawn(
     plan: &Plan,
     descriptors: [RawFd; 4],
-    gate: Option<RawFd>,
-    proxy: Option<RawFd>,
+    sockets: Sockets,
     ahead: Option<Ahead>,
 ) -> Result<Sandbox, SandboxError> {
     let own = match &plan.table {
@@ -87,8 +96,9 @@ pub(crate) fn spawn(
         plan,
         slots: &mut slots,
         descriptors,
-        gate: gate.unwrap_or(-1),
-        proxy: proxy.unwrap_or(-1),
+        gate: sockets.gate.unwrap_or(-1),
+        proxy: sockets.proxy.unwrap_or(-1),
+        terminal: sockets.terminal.unwrap_or((-1, [0; 2])),
         image,
         progress: &progress,
     };

@@ -5,12 +5,14 @@
 //! avoided: they keep state, if only `errno`.
 
 mod helper;
+mod terminal;
 
 use std::ffi::CStr;
 use std::mem;
 use std::os::fd::RawFd;
 
-pub(crate) use helper::{parent, unshare, wait_while, wake};
+pub(crate) use helper::{close_from, parent, read, unshare, wait_while, wake, write};
+pub(crate) use terminal::{Attributes, attributes, open_terminal, set_attributes};
 
 /// The errno of a failed call.
 pub(crate) type Errno = i32;

@@ -263,6 +263,12 @@ impl Judge for Programs<'_> {
     }
 
     fn answer(&self, exec: &Exec) -> bool {
+        if self.run.options.pty.as_ref().is_some_and(|pty| pty.typed.is_some()) {
+            let message =
+                "Nobody can be asked while what is typed goes to the command. Run it without --pty.";
+            self.seen().stop(exec, "gate-terminal".to_owned(), message.to_owned());
+            return false;
+        }
         let Some(requests) = self.requests(exec) else {
             let message = "Nobody can be asked about arguments that are not text.";
             self.seen().stop(exec, "gate-unreadable".to_owned(), message.to_owned());

@@ -1,8 +1,9 @@
 //! What the helper that makes namespaces ahead, and who waits for it, need.
 
+use std::os::fd::RawFd;
 use std::sync::atomic::AtomicU32;
 
-use super::{Errno, call};
+use super::{Errno, call, register};
 
 /// `unshare(2)`.
 pub(crate) fn unshare(flags: i32) -> Result<(), Errno> {
@@ -31,4 +32,22 @@ pub(crate) fn wake(word: &AtomicU32) {
     let _ = unsafe {
         call(libc::SYS_futex, [word.as_ptr() as usize, libc::FUTEX_WAKE as usize, i32::MAX as usize, 0, 0, 0])
     };
+}
+
+/// `read(2)`.
+pub(crate) fn read(fd: RawFd, into: &mut [u8]) -> Result<usize, Errno> {
+    // SAFETY: the kernel writes at most as many bytes as there are.
+    unsafe { call(libc::SYS_read, [register(fd), into.as_mut_ptr() as usize, into.len(), 0, 0, 0]) }
+}
+
+/// `write(2)`.
+pub(crate) fn write(fd: RawFd, bytes: &[u8]) -> Result<usize, Errno> {
+    // SAFETY: the kernel reads at most as many bytes as there are.
+    unsafe { call(libc::SYS_write, [register(fd), bytes.as_ptr() as usize, bytes.len(), 0, 0, 0]) }
+}
+
+/// Closes every descriptor from `first` up. close_range(2).
+pub(crate) fn close_from(first: u32) -> Result<(), Errno> {
+    // SAFETY: takes numbers.
+    unsafe { call(libc::SYS_close_range, [first as usize, u32::MAX as usize, 0, 0, 0, 0]) }.map(drop)
 }

@@ -19,6 +19,7 @@ mod roles;
 mod script;
 mod support;
 mod syscalls;
+mod terminal;
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
