@@ -206,6 +206,16 @@ impl Reader<'_> {
             after = then;
             lists.push(list);
         }
+        // bash gives the place of its process to the last program of a line, but of `&&` and `||` only where the line is nothing else.
+        if let [.., before, item] = script.items
+            && self.depth == 1
+            && before.line == item.line
+            && !item.list.rest.is_empty()
+        {
+            let list = Box::new(lists.pop()?);
+            let command = Command { action: Action::Group(list), redirects: Vec::new(), line: 1 };
+            lists.push(List::Pipeline { commands: vec![command], negated: false });
+        }
         self.depth -= 1;
         let list = if lists.len() == 1 { lists.pop()? } else { List::Sequence(lists) };
         Some((list, after))

@@ -47,6 +47,8 @@ fn commands_that_need_no_shell() {
         ("ls | cat", "ls ls | cat cat"),
         ("ls |& cat", "ls ls 2>&1 | cat cat"),
         ("ls; ls\nls", "ls ls; ls ls; ls ls"),
+        ("ls; ls && cat", "ls ls; { ls ls && cat cat; }"),
+        ("ls\nls && cat", "ls ls; ls ls && cat cat"),
         ("ls && ls || cat", "ls ls && ls ls || cat cat"),
         ("! ls", "! ls ls"),
         ("(ls; cd x; ls)", "(ls ls; cd /w/x; ls ls)"),
