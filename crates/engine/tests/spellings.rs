@@ -220,6 +220,64 @@ const BELIEVED: &[(&str, &str)] = &[
     ("unset u; rm -rf ${u:-~\\\n}", "rm -rf ~"),
     // A line goes on to where the compound command ends.
     ("shopt -s expand_aliases\n{ alias dd=ls\n}; dd if=/dev/zero of=/dev/sda", "dd if=/dev/zero of=/dev/sda"),
+    // A builtin with an option that there is not does nothing, and neither does one whose options exclude each other.
+    ("x=src; read -a y x <<< dist; rm -rf $x", "rm -rf src"),
+    ("x=src; printf -v x; rm -rf $x", "rm -rf src"),
+    ("x=src; printf -v x -q dist; rm -rf $x", "rm -rf src"),
+    ("a=(src); export 'a[0]=dist'; rm -rf $a", "rm -rf src"),
+    ("f() { declare -p x; rm -rf $x; }; x=src; f", "rm -rf src"),
+    ("x='rm -rf src'; declare -p x=ls; $x", "rm -rf src"),
+    ("ls() { rm -rf src; }; unset -fv ls; ls", "rm -rf src"),
+    ("ls() { rm -rf src; }; readonly -f ls; ls() { :; }; ls", "rm -rf src"),
+    ("ls() { rm -rf src; }; declare -fr ls; unset -f ls; ls", "rm -rf src"),
+    ("declare -n a=x; read -ra a <<< 'rm -rf src'; \"${x[@]}\"", "rm -rf src"),
+    ("pushd -q /tmp; rm -rf src", "rm -rf src"),
+    ("cd -@ /tmp; rm -rf src", "rm -rf src"),
+    ("logout; rm -rf src", "rm -rf src"),
+    ("x='1 2'; exit $x; rm -rf src", "rm -rf src"),
+    ("shopt -s execfail; exec nofile; rm -rf src", "rm -rf src"),
+    ("shopt -s expand_aliases\nalias ls='rm -rf src'\nalias -Z ls=true\nls", "rm -rf src"),
+    ("alias ls='rm -rf src'\nunalias -Z ls\nshopt -s expand_aliases\nls", "rm -rf src"),
+    // What hides a variable is unset: the one behind it is seen.
+    ("f() { unset x; $x; }; x='rm -rf src'; x=ls f", "rm -rf src"),
+    ("x='rm -rf src'; x=ls eval 'unset x; $x'", "rm -rf src"),
+    ("g() { unset x; $x; }; f() { local x=ls; g; }; x='rm -rf src'; f", "rm -rf src"),
+    ("x=ls; g() { unset x; x='rm -rf src'; }; f() { local x=1; g; }; f; $x", "rm -rf src"),
+    ("f() { local x=1; declare -g x='rm -rf src'; }; x=ls; f; $x", "rm -rf src"),
+    ("f() { declare -g x=ls; $x; }; x='rm -rf src' f", "rm -rf src"),
+    ("f() { declare x='rm -rf src'; declare -g x=true; $x; }; f", "rm -rf src"),
+    ("f() { local -I x; $x; }; x='rm -rf src'; f", "rm -rf src"),
+    // A local variable takes over what stands before the call.
+    ("f() { local x; $x; }; x=ls; x='rm -rf src' f", "rm -rf src"),
+    ("f() { x='rm -rf src'; local x; $x; }; x=ls f", "rm -rf src"),
+    ("g() { local x; $x; }; f() { g; }; x='rm -rf src' f", "rm -rf src"),
+    // The callback runs in this very shell, and its turns follow each other.
+    ("mapfile -t -c1 -C 'ls() { rm -rf src; };:' <<< x; ls", "rm -rf src"),
+    ("x=dist; mapfile -c1 -C 'x=src;:' <<< a; rm -rf $x", "rm -rf src"),
+    ("x=ls; mapfile -c1 -C '$x; x=\"rm -rf src\";:' <<< $'a\\nb'", "rm -rf src"),
+    ("f() { $2; }; mapfile -t -c1 -C 'MAPFILE_LINE=echo; f' <<< 'rm -rf src'", "rm -rf src"),
+    ("set -- ls; mapfile -c1 -C 'set -- rm -rf src;:' <<< a; \"$@\"", "rm -rf src"),
+    // The trap sees where the shell is left, not where the script ends.
+    ("set -- ls; trap '\"$@\"' EXIT; f() { exit; }; f rm -rf src", "rm -rf src"),
+    ("f() { trap '\"$@\"' EXIT; exit; }; set -- ls; f rm -rf src", "rm -rf src"),
+    ("set -- ls; trap '\"$@\"' EXIT; if p; then set -- rm -rf src; exit; fi", "rm -rf src"),
+    ("cd /tmp/x; trap 'rm -rf src' EXIT; if p; then cd /workspace; exit; fi", "rm -rf src"),
+    // What was read before has the aliases of then.
+    ("shopt -s expand_aliases\nalias ls='rm -rf src'\nunalias ls; ls", "rm -rf src"),
+    ("shopt -s expand_aliases\nalias ls='rm -rf src'\nalias ls=true; ls", "rm -rf src"),
+    ("shopt -s expand_aliases\nalias ls='rm -rf src'\nshopt -u expand_aliases; ls", "rm -rf src"),
+    ("shopt -s expand_aliases\nalias ls='rm -rf src'\nunalias -a; { ls; }", "rm -rf src"),
+    ("shopt -s expand_aliases\nalias ls='rm -rf src'\nf() { ls; }\nunalias ls\nf", "rm -rf src"),
+    ("shopt -s expand_aliases\nalias a=\"alias a='rm -rf src'; :\"\na\na", "rm -rf src"),
+    // Words that mean something to the parser can be aliases.
+    ("shopt -s expand_aliases\nalias if='rm -rf src; if'\nif true; then ls; fi", "rm -rf src"),
+    ("alias {='{ rm -rf src;'\nshopt -s expand_aliases\n{ ls; }", "rm -rf src"),
+    ("shopt -s expand_aliases\nBASH_ALIASES[then]='then rm -rf src;'\nif true; then ls; fi", "rm -rf src"),
+    ("shopt -s expand_aliases\nalias '*=rm -rf src'\n*", "rm -rf src"),
+    // The text of an alias leads out of the command that it stands for.
+    ("shopt -s expand_aliases\nalias a='x=\"rm -rf src\"; ls'\nx=ls\na | cat\n$x", "rm -rf src"),
+    ("shopt -s expand_aliases\nalias a='ls #'\nx='rm -rf src'\na; x=ls\n$x", "rm -rf src"),
+    ("shopt -s expand_aliases\nalias a='ls; sh <<E'\na\nrm -rf src\nE", "rm -rf src"),
 ];
 
 #[test]

@@ -8,13 +8,40 @@ use super::branches::Ways;
 use super::flow::Opt;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
-use shward_syntax::{Command, Options, RedirectTarget, SimpleCommand, parse};
+use shward_syntax::{Command, Options, RedirectTarget, SimpleCommand, Span, Word, parse};
 
 impl<'a> Interpreter<'a, '_> {
     /// Defines an alias; `None` if its text is not known.
-    pub(super) fn define_alias(&mut self, name: &'a [u8], text: Option<&'a [u8]>) {
-        let content = Content::Alias { text, line: self.line };
+    pub(super) fn define_alias(&mut self, name: &'a [u8], text: Option<&'a [u8]>, span: Span) {
+        if !is_plain(name) && self.state.flow.options.may(Opt::ExpandAliases) {
+            self.unknown(ODD_NAME, span);
+        }
+        let content = match self.state.get(Space::Alias, name).content {
+            // On the rest of a line that was read before, the old text is in force.
+            Content::Alias { text: old, line } if line != self.line => {
+                if old == text {
+                    Content::Alias { text, line }
+                } else {
+                    any_text()
+                }
+            }
+            _ => Content::Alias { text, line: self.line },
+        };
         self.state.set(Space::Alias, name, Slot::of(content));
+    }
+
+    /// Removes an alias. What was read before, and what is not, cannot be told apart: it is one of unknown text from now on.
+    pub(super) fn remove_alias(&mut self, name: &'a [u8]) {
+        if let Content::Alias { .. } = self.state.get(Space::Alias, name).content {
+            self.state.set(Space::Alias, name, Slot::of(any_text()));
+        }
+    }
+
+    /// Aliases are expanded from now on.
+    pub(super) fn begin_aliases(&mut self, span: Span) {
+        if self.state.touched(Space::Alias).any(|(name, _)| !is_plain(name)) {
+            self.unknown(ODD_NAME, span);
+        }
     }
 
     /// Runs the command as its alias makes it, if it may be in force.
@@ -33,7 +60,9 @@ impl<'a> Interpreter<'a, '_> {
         let span = self.span(command.span);
         let here_documents =
             command.redirects.iter().any(|r| matches!(r.target, RedirectTarget::HereDocument(_)));
-        let text = text.filter(|text| !here_documents && !text.contains(&b'\n'));
+        // What leads out of the command would change the commands around it.
+        let leads_out = |text: &[u8]| text.iter().any(|byte| b"\n;&|(){}#\\<`".contains(byte));
+        let text = text.filter(|text| !here_documents && !leads_out(text));
         let options = Options { dialect: self.dialect, ..Options::default() };
         let complete = text.filter(|text| parse(self.arena, text, &options).is_ok());
         let around = (
@@ -44,10 +73,13 @@ impl<'a> Interpreter<'a, '_> {
             self.unknown(Unknown::Construct("an alias"), span);
             return;
         };
-        let next = simple.words.get(1).and_then(|word| word.bare());
-        let next_alias =
-            next.is_some_and(|next| self.state.get(Space::Alias, next).content != Content::Initial);
-        if text.ends_with(b" ") && next_alias {
+        let is_alias = |word: &Word<'a>| {
+            word.bare().is_some_and(|name| self.state.get(Space::Alias, name).content != Content::Initial)
+        };
+        let others = simple.words.get(1..).unwrap_or_default();
+        if text.ends_with(b" ") && others.first().is_some_and(is_alias)
+            || text.ends_with(b"\t") && others.iter().any(is_alias)
+        {
             self.unknown(Unknown::Construct("an alias"), span);
         }
         if !self.budget.produce(before.len() + text.len() + after.len()) {
@@ -62,6 +94,29 @@ impl<'a> Interpreter<'a, '_> {
         self.add_way(&mut ways);
         self.state.rewind(&mark);
         self.join_ways(ways);
-        self.state.set(Space::Alias, name, slot);
+        // It may have become another one on the way.
+        let same = self.state.get(Space::Alias, name).content == slot.content;
+        self.state.set(Space::Alias, name, if same { slot } else { Slot::of(any_text()) });
     }
+}
+
+/// Why an alias is not followed whose name may stand where no command is looked for.
+const ODD_NAME: Unknown<'static> =
+    Unknown::Construct("an alias of a word that the shell reads as something else");
+
+/// An alias of which nothing is known but that it may be in force.
+const fn any_text<'a>() -> Content<'a> {
+    Content::Alias { text: None, line: u32::MAX }
+}
+
+/// Words that have a meaning where a command begins.
+const RESERVED: &[&str] = &[
+    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
+    "in", "select", "then", "time", "until", "while", "{", "}",
+];
+
+/// Whether a name is one that the parser takes for a command wherever the shell looks for aliases.
+fn is_plain(name: &[u8]) -> bool {
+    name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+:@%,".contains(byte))
+        && !RESERVED.iter().any(|word| word.as_bytes() == name)
 }

@@ -292,7 +292,10 @@ impl<'a> Interpreter<'a, '_> {
         }
         let key = self.value_of(key.parts, key.span).known();
         match (name, key) {
-            (b"BASH_ALIASES", Some(key)) => self.define_alias(key, value.known()),
+            (b"BASH_ALIASES", Some(key)) => {
+                let span = self.span(span);
+                self.define_alias(key, value.known(), span);
+            }
             (b"BASH_CMDS", Some(key)) => {
                 self.state.set(Space::Command, key, Slot::of(Content::Command(Some(value))));
             }

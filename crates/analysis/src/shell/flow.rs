@@ -255,6 +255,15 @@ impl Options {
         }
     }
 
+    /// Turns it on; once it may be on, it is never surely off again.
+    pub(super) const fn admit(&mut self, opt: Opt, on: bool) {
+        let was = self.may(opt);
+        self.set(opt, on);
+        if was && !on {
+            self.unsure |= opt as u16;
+        }
+    }
+
     /// Nothing is known of the options any more.
     pub(super) const fn forget(&mut self) {
         self.on = 0;

@@ -51,10 +51,41 @@ impl<'a> Interpreter<'a, '_> {
     /// Defines a function.
     pub(super) fn define(&mut self, function: &'a Function<'a>) {
         let body = Body { function, spans: self.spans, text: self.text };
-        let flags = self.state.get(Space::Function, function.name).flags.without(Flags::MAYBE);
-        let content = Content::Functions(self.arena.alloc_slice_copy(&[body]));
+        let old = self.state.get(Space::Function, function.name);
+        let flags = old.flags.without(Flags::MAYBE);
+        let mut bodies = vec![body];
+        if let Content::Functions(kept) = old.content
+            && flags.has(Flags::READ_ONLY)
+        {
+            // `readonly -f`: it may stay what it is.
+            bodies.extend(kept.iter().filter(|other| **other != body));
+        }
+        let content = Content::Functions(self.arena.alloc_slice_copy(&bodies));
         self.state.set(Space::Function, function.name, Slot { content, flags });
         self.state.flow.places.forget_status();
+    }
+
+    /// Whether the variable that is seen stands before another one of its name: one that a function around this one made local,
+    /// or one that stands before the command that is being run.
+    pub(super) fn hides(&self, name: &[u8]) -> bool {
+        self.is_given(name) || self.is_local(name, 1)
+    }
+
+    /// Whether a function that is being run made this variable local. The innermost functions, so many, do not count.
+    pub(super) fn is_local(&self, name: &[u8], but: usize) -> bool {
+        let frames = self.frames.get(self.outer_frames..).unwrap_or_default();
+        let mut functions = frames.iter().rev().filter(|frame| matches!(frame.kind, FrameKind::Function(_)));
+        functions.by_ref().take(but).for_each(drop);
+        functions.any(|frame| frame.locals.iter().any(|(local, ..)| *local == name))
+    }
+
+    /// Whether an assignment before a command that this shell is running gives this variable a value.
+    pub(super) fn is_given(&self, name: &[u8]) -> bool {
+        self.environment
+            .get(self.outer_environment..)
+            .unwrap_or_default()
+            .iter()
+            .any(|(given, _)| *given == name)
     }
 
     /// The functions that a command name may stand for, and whether it may also stand for something else.
@@ -99,6 +130,9 @@ impl<'a> Interpreter<'a, '_> {
         }
         let outer_arguments = self.state.flow.arguments;
         self.state.flow.arguments = arguments;
+        if arguments != outer_arguments {
+            self.called();
+        }
         if active == 1 {
             self.recursion(body, span);
         }

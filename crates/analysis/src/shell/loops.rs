@@ -109,7 +109,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs a loop; where `break` leaves it, the states are joined with that at its end.
-    fn in_loop(&mut self, inner: impl FnOnce(&mut Self)) {
+    pub(super) fn in_loop(&mut self, inner: impl FnOnce(&mut Self)) {
         let depth = self.frames.len();
         self.frames.push(Frame::new(FrameKind::Loop, self.state.mark()));
         inner(self);
@@ -134,7 +134,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs something any number of times, none included: until the state it starts from covers the one it leaves.
-    fn repeated(&mut self, span: Span, turn: &mut dyn FnMut(&mut Self)) {
+    pub(super) fn repeated(&mut self, span: Span, turn: &mut dyn FnMut(&mut Self)) {
         self.consume_stdin();
         for round in 1..=MOST_ROUNDS {
             let (effects, invocations) = (self.effects.len(), self.invocations.len());

@@ -136,6 +136,10 @@ pub(crate) struct Interpreter<'a, 'w> {
     /// Functions, loops, sourced files and subshells being run, innermost last.
     frames: Vec<Frame<'a>>,
     traps: Vec<Trap<'a>>,
+    /// How often the shell changed its directory, on whichever way.
+    moves: u32,
+    /// How often it changed its positional parameters.
+    calls: u32,
     /// Variables that assignments before a command, and wrappers, put into the environment of what is being run.
     environment: Vec<(&'a [u8], Field<'a>)>,
     /// Links that the command makes or may make: where they lie, and what they lead to, if that is known.
@@ -174,6 +178,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     unsure: u32,
     /// How often, all unrolled loops around it multiplied, what is being run runs.
     turns: usize,
+    /// How much of the environment belongs to the shells around the one that is being run.
+    outer_environment: usize,
     /// How many of the frames belong to the shells around the one that is being run.
     outer_frames: usize,
     /// The command that has just run was an `exec` whose redirections stay.
@@ -217,6 +223,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             invocations: Vec::new(),
             frames: Vec::new(),
             traps: Vec::new(),
+            moves: 0,
+            calls: 0,
             environment: Vec::new(),
             links: Vec::new(),
             detours: Vec::new(),
@@ -237,6 +245,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             elsewhere: false,
             unsure: 0,
             turns: 1,
+            outer_environment: 0,
             outer_frames: 0,
             keeps_redirections: false,
             next_descriptor: 63,

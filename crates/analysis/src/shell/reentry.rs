@@ -70,6 +70,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.text = text;
                 let own_arguments = self.state.flow.arguments;
                 if let Some(arguments) = arguments {
+                    self.called();
                     self.state.flow.arguments = arguments;
                 }
                 let nested = self.reading;
@@ -100,6 +101,7 @@ impl<'a> Interpreter<'a, '_> {
             return self.captured(stdin, |shell| shell.run_here(text, Some(arguments), span));
         }
         let outer = (self.dialect, self.elsewhere, self.outer_frames);
+        let outer_environment = std::mem::replace(&mut self.outer_environment, self.environment.len());
         self.outer_frames = self.frames.len();
         self.dialect = dialect;
         self.elsewhere |= how == Reentry::Elsewhere;
@@ -111,6 +113,7 @@ impl<'a> Interpreter<'a, '_> {
             });
         });
         (self.dialect, self.elsewhere, self.outer_frames) = outer;
+        self.outer_environment = outer_environment;
         output
     }
 

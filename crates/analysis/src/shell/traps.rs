@@ -5,7 +5,7 @@
 
 use super::Interpreter;
 use super::flow::{ANY_ARGUMENTS, Flow, Whereabouts};
-use super::functions::Frame;
+use super::functions::{Frame, FrameKind};
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
 use crate::value::Origins;
@@ -15,15 +15,19 @@ use shward_syntax::Span;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trap<'a> {
     /// What is run.
-    pub(super) text: &'a [u8],
+    text: &'a [u8],
     /// The word that carries it, in the command that was asked about.
-    pub(super) span: Span,
+    span: Span,
     /// What the state's clock showed when it was set.
-    pub(super) clock: u32,
+    clock: u32,
     /// The flow when it was set.
-    pub(super) flow: Flow<'a>,
+    flow: Flow<'a>,
     /// It runs only when the shell is at its end.
-    pub(super) at_exit: bool,
+    at_exit: bool,
+    /// How often the directory had changed when it was set.
+    moves: u32,
+    /// How often the positional parameters had. `None`: it was set where there were others than outside.
+    calls: Option<u32>,
 }
 
 impl<'a> Interpreter<'a, '_> {
@@ -32,13 +36,45 @@ impl<'a> Interpreter<'a, '_> {
         let frames = self.frames.len();
         let traps = self.traps.len();
         self.frames.push(Frame::shell(self.state.mark()));
+        let (moves, calls) = (self.moves, self.calls);
         let result = inner(self);
         self.frames.truncate(frames);
         while self.traps.len() > traps {
             let Some(trap) = self.traps.pop() else { break };
             self.spring(&trap);
         }
+        if self.traps.iter().all(|trap| trap.at_exit) {
+            // Where a subshell went, none of the traps outside of it is run.
+            (self.moves, self.calls) = (moves, calls);
+        }
         result
+    }
+
+    /// `trap`: notes a trap for the end of the shell.
+    pub(super) fn set_trap(&mut self, text: &'a [u8], span: Span, at_exit: bool) {
+        let shell = self.frames.iter().rposition(|frame| frame.kind == FrameKind::Shell);
+        let inside = self.frames.get(shell.unwrap_or_default()..).unwrap_or_default().iter();
+        let within =
+            inside.into_iter().any(|frame| matches!(frame.kind, FrameKind::Function(_) | FrameKind::Source));
+        self.traps.push(Trap {
+            text,
+            span,
+            clock: self.state.clock(),
+            flow: self.state.flow,
+            at_exit,
+            moves: self.moves,
+            calls: (!within).then_some(self.calls),
+        });
+    }
+
+    /// The directory changes, be it for a while: in between the shell may end, or a signal may come.
+    pub(super) const fn moved(&mut self) {
+        self.moves = self.moves.wrapping_add(1);
+    }
+
+    /// The same of the positional parameters.
+    pub(super) const fn called(&mut self) {
+        self.calls = self.calls.wrapping_add(1);
     }
 
     fn spring(&mut self, trap: &Trap<'a>) {
@@ -57,10 +93,12 @@ impl<'a> Interpreter<'a, '_> {
             self.state.set(space, name, slot);
         }
         let now = self.state.flow;
-        let same = now.places == trap.flow.places;
+        // What they are at the end of the script is not what they are where it is left before.
+        let same = trap.moves == self.moves && now.places == trap.flow.places;
+        let given = trap.calls == Some(self.calls) && now.arguments == trap.flow.arguments;
         self.state.flow = Flow {
             places: if same { now.places } else { Whereabouts::at(None) },
-            arguments: if now.arguments == trap.flow.arguments { now.arguments } else { &ANY_ARGUMENTS },
+            arguments: if given { now.arguments } else { &ANY_ARGUMENTS },
             last_argument: None,
             ended: false,
             quietly: false,

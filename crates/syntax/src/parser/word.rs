@@ -269,6 +269,10 @@ impl<'a> Parser<'a> {
                 b'<' | b'>' if !self.posix && ahead.peek_second() == b'(' => break false,
                 _ if class(byte) & META != 0 => break true,
                 _ if class(byte) & (QUOTE | GLOB | BRACE | TILDE) != 0 || byte == b'}' || byte == b',' => {
+                    // Then bash may expand a later one that begins no value.
+                    if self.begins_again(ahead.position())? {
+                        return self.fail(ErrorCode::AmbiguousTilde, "");
+                    }
                     break false;
                 }
                 _ => login.push(byte),
@@ -281,6 +285,33 @@ impl<'a> Parser<'a> {
         }
         // A literal tilde begins the run of text that the caller reads next.
         Ok(())
+    }
+
+    /// Whether `=~` stands in what is left of a word, before any slash. Quotes are not looked at: it may be told too often.
+    fn begins_again(&mut self, from: usize) -> Result<bool> {
+        let (mut parentheses, mut braces) = (0_u32, 0_u32);
+        let mut at = from;
+        let found = loop {
+            let byte = self.cursor.byte_at(at);
+            let outside = parentheses == 0 && braces == 0;
+            match byte {
+                END => break false,
+                b'=' if self.cursor.byte_at(at + 1) == b'~' => break true,
+                b'$' if self.cursor.byte_at(at + 1) == b'{' => {
+                    braces += 1;
+                    at += 1;
+                }
+                b'}' => braces = braces.saturating_sub(1),
+                b'(' => parentheses += 1,
+                b')' if parentheses > 0 => parentheses -= 1,
+                b'/' if outside => break false,
+                _ if outside && class(byte) & META != 0 => break false,
+                _ => {}
+            }
+            at += 1;
+        };
+        self.spend(at - from)?;
+        Ok(found)
     }
 
     /// `?(…)` and its kin. `in_braces`: inside `${…}`, where an unquoted `}` would end the expansion.

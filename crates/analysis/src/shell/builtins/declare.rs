@@ -83,7 +83,11 @@ impl<'a> Interpreter<'a, '_> {
                         wanted.read_only |= on;
                         continue;
                     }
-                    b't' | b'I' => continue,
+                    b'I' => {
+                        self.not_understood("local -I takes over the value outside", field.span);
+                        continue;
+                    }
+                    b't' => continue,
                     _ => {
                         self.argument_unknown(field.span);
                         continue;
@@ -107,8 +111,17 @@ impl<'a> Interpreter<'a, '_> {
         }
         if wanted.prints {
             self.prints(Origins::ALL_VARIABLES, command.span);
+            if wanted.local {
+                // It declares nothing then, and takes an assignment for a name that there is not.
+                let assigns = |field: &Field<'a>| field.known().is_none_or(|text| text.contains(&b'='));
+                if !command.arrays.is_empty() || arguments.iter().any(assigns) {
+                    self.argument_unknown(command.span);
+                }
+                return;
+            }
         }
         for assignment in command.arrays {
+            self.judge_global(assignment.name, wanted, assignment.span);
             self.declare_array(assignment, wanted);
             self.protect(assignment.name, wanted);
         }
@@ -129,6 +142,13 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
+    /// `declare -g` where the global variable is not the one that is seen.
+    fn judge_global(&mut self, name: &[u8], wanted: Wanted, here: Span) {
+        if wanted.global && (self.is_given(name) || self.is_local(name, 0)) {
+            self.unpredictable("a global variable behind another one", here);
+        }
+    }
+
     fn declare_array(&mut self, assignment: &'a Assignment<'a>, wanted: Wanted) {
         self.shape(assignment.name, wanted, true);
         if let AssignmentValue::Array(elements) = assignment.value {
@@ -142,7 +162,8 @@ impl<'a> Interpreter<'a, '_> {
         if wanted.functions {
             if let Some(name) = field.known() {
                 let slot = self.state.get(Space::Function, name);
-                let flags = slot.flags.with(wanted.add).without(wanted.remove);
+                let added = if wanted.read_only { wanted.add.with(Flags::READ_ONLY) } else { wanted.add };
+                let flags = slot.flags.with(added).without(wanted.remove);
                 self.state.set(Space::Function, name, Slot { flags, ..slot });
             }
             return;
@@ -159,6 +180,11 @@ impl<'a> Interpreter<'a, '_> {
             self.unpredictable("a builtin assigns to variables whose names are not known", here);
         }
         if !is_name(name) {
+            if !wanted.local {
+                // `export` and `readonly` take no elements.
+                self.argument_unknown(field.span);
+                return;
+            }
             if let Some((base, _)) = crate::shell::assign::split_subscript(name) {
                 self.shape(base, wanted, true);
                 let value = value.unwrap_or(Value::EMPTY);
@@ -166,6 +192,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             return;
         }
+        self.judge_global(name, wanted, here);
         if wanted.add.has(Flags::REFERENCE)
             && matches!(
                 self.state.get(Space::Variable, name).content,
@@ -238,6 +265,11 @@ impl<'a> Interpreter<'a, '_> {
         if slot.content == Content::Unset && !assigned {
             slot.flags = slot.flags.with(Flags::DECLARED);
         }
+        if wanted.local && !wanted.global && slot.content == Content::Unset && self.is_given(name) {
+            // What stands before the call, and whatever was assigned to it since, is taken over.
+            slot.content = Content::Unknown(Origins::UNKNOWN);
+            slot.flags = slot.flags.without(Flags::DECLARED);
+        }
         self.state.set(Space::Variable, name, slot);
     }
 
@@ -278,6 +310,10 @@ impl<'a> Interpreter<'a, '_> {
         if !given.sure {
             self.argument_unknown(command.span);
         }
+        if given.has(b'f') && (given.has(b'v') || given.has(b'n')) {
+            // It unsets nothing then.
+            self.argument_unknown(command.span);
+        }
         for field in given.operands {
             let Some(name) = field.known() else {
                 self.argument_unknown(field.span);
@@ -285,7 +321,10 @@ impl<'a> Interpreter<'a, '_> {
                 continue;
             };
             if given.has(b'f') {
-                self.state.set(Space::Function, name, Slot::INITIAL);
+                let slot = self.state.get(Space::Function, name);
+                let kept = matches!(slot.content, Content::Functions(_)) && slot.flags.has(Flags::READ_ONLY);
+                let left = Slot { flags: slot.flags.with(Flags::MAYBE), ..slot };
+                self.state.set(Space::Function, name, if kept { left } else { Slot::INITIAL });
                 continue;
             }
             if let Some((base, subscript)) = crate::shell::assign::split_subscript(name) {
@@ -300,6 +339,9 @@ impl<'a> Interpreter<'a, '_> {
             }
             let target = if given.has(b'n') { Some(name) } else { self.dereference(name, command.here) };
             if let Some(target) = target {
+                if self.hides(target) {
+                    self.unpredictable("what is unset hides another variable of its name", command.here);
+                }
                 // Without `-v` a function of this name goes when there is no variable.
                 let was = self.state.get(Space::Variable, target);
                 self.state.set(Space::Variable, target, Slot::of(Content::Unset));

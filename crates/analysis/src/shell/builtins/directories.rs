@@ -21,6 +21,10 @@ impl<'a> Interpreter<'a, '_> {
             self.state.flow.places.forget_status();
             return;
         }
+        if given.has(b'@') {
+            // Where there are no extended attributes, it is an option that there is not.
+            self.argument_unknown(command.span);
+        }
         let value = match given.operands {
             [] => match self.lookup(b"HOME", Span::default()) {
                 Got::One(value, _) => value,
@@ -41,6 +45,7 @@ impl<'a> Interpreter<'a, '_> {
 
     fn go(&mut self, value: &Value<'a>) {
         self.departs(value);
+        self.moved();
         let before = self.state.flow.places;
         let mut after = Whereabouts::nowhere();
         for (place, _) in before.iter() {
@@ -149,6 +154,10 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.flow.stack = None;
                 self.go(&Value::unknown(Origins::FILE));
             }
+        }
+        if given.options.iter().any(|(letter, _)| !b"nclpv0123456789".contains(letter)) {
+            // An option that there is not: it fails and stays.
+            self.argument_unknown(command.span);
         }
         self.prints(Origins::FILE, command.span);
     }

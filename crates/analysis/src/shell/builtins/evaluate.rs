@@ -7,7 +7,6 @@ use crate::shell::Interpreter;
 use crate::shell::functions::{Frame, FrameKind};
 use crate::shell::simple::Expanded;
 use crate::shell::state::Space;
-use crate::shell::traps::Trap;
 use crate::shell::words::is_name;
 use crate::value::{Field, Origins, Stream, Value};
 use shward_syntax::Span;
@@ -174,6 +173,16 @@ impl<'a> Interpreter<'a, '_> {
         let failing = command.argv.get(1).and_then(number).is_some_and(|status| status % 256 != 0);
         self.state.flow.ended = true;
         self.state.flow.quietly = failing;
+        let named = command.argv.first().and_then(Field::known);
+        let leaves = command.argv.get(1).is_none_or(|status| match status.known() {
+            Some(text) => !text.starts_with(b"--") || text.len() == 2,
+            None => !status.many && status.value.origins == Origins::LITERAL,
+        });
+        if named == Some(b"logout") || !leaves {
+            // Only a login shell has an end that is called so; and `--help`, or several words, do not end it.
+            self.state.flow.ended = false;
+            self.state.flow.may_have_ended = true;
+        }
     }
 
     /// `trap`
@@ -198,9 +207,7 @@ impl<'a> Interpreter<'a, '_> {
         let at_exit = conditions
             .iter()
             .all(|condition| matches!(condition.known(), Some(b"EXIT" | b"exit" | b"Exit" | b"0")));
-        let clock = self.state.clock();
-        let flow = self.state.flow;
-        self.traps.push(Trap { text, span: action.span, clock, flow, at_exit });
+        self.set_trap(text, action.span, at_exit);
     }
 
     /// `jobs`: `-x` runs a command.

@@ -5,11 +5,12 @@ use super::Given;
 use crate::knowledge;
 use crate::session::Call;
 use crate::shell::Interpreter;
-use crate::shell::flow::Port;
+use crate::shell::flow::{ANY_ARGUMENTS, Port};
 use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Element, Flags, Slot, Space};
 use crate::shell::words::{Got, is_name};
 use crate::value::{Field, Origins, Stream, Value};
+use shward_syntax::Span;
 
 impl<'a> Interpreter<'a, '_> {
     /// `read`
@@ -37,9 +38,15 @@ impl<'a> Interpreter<'a, '_> {
         let unknown = Value::unknown(stream.origins);
         if let Some(array) = given.value(b'a') {
             match array.known() {
-                Some(name) if is_name(name) => self.set_unknown_array(name, stream.origins),
+                Some(name) if is_name(name) => {
+                    if let Some(name) = self.dereference(name, command.here) {
+                        self.set_unknown_array(name, stream.origins);
+                    }
+                }
                 _ => self.assign_named(&array.value, unknown, false, command.here),
             }
+            // Other names are not looked at.
+            return;
         }
         let names = given.operands;
         if names.is_empty() {
@@ -76,7 +83,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// A line divided among this many variables, if the separators are known.
     fn divided(&mut self, line: &'a [u8], count: usize) -> Option<Vec<&'a [u8]>> {
-        let separators = match self.lookup(b"IFS", shward_syntax::Span::default()) {
+        let separators = match self.lookup(b"IFS", Span::default()) {
             Got::One(value, _) => value.known()?,
             Got::Unset => b" \t\n",
             Got::Any(..) => return None,
@@ -128,14 +135,13 @@ impl<'a> Interpreter<'a, '_> {
                     self.unseen_code(Stream::unknown(callback.value.origins, callback.span), callback.span);
                 }
                 Some(text) => {
-                    const LINE: &[u8] = b"MAPFILE_LINE";
-                    let called = [text, b" \"$MAPFILE_LINE\" \"$MAPFILE_LINE\""].concat();
-                    let called = self.arena.alloc_slice_copy(&called);
-                    let slot = self.state.get(Space::Variable, LINE);
-                    let content = Content::Unknown(Origins::UNKNOWN);
-                    self.state.set(Space::Variable, LINE, Slot { content, flags: slot.flags });
-                    self.doubtful(|shell| shell.run_in_subshell(called, callback.span));
-                    self.state.set(Space::Variable, LINE, slot);
+                    let array = given.operands.first().map_or(Some(b"MAPFILE".as_slice()), Field::known);
+                    if let Some(name) = array.filter(|name| is_name(name)) {
+                        // It holds the lines before this one.
+                        self.set_unknown_array(name, Origins::UNKNOWN);
+                    }
+                    let called = self.arena.alloc_slice_copy(&[text, b" \"$@\""].concat());
+                    self.call_back(called, command.here, callback.span);
                 }
                 None => self.argument_unknown(callback.span),
             }
@@ -173,6 +179,20 @@ impl<'a> Interpreter<'a, '_> {
             }
             None => self.set_unknown_array(name, stream.origins),
         }
+    }
+
+    /// Runs a callback in this shell, any number of times, with any arguments behind it.
+    fn call_back(&mut self, called: &'a [u8], here: Span, span: Span) {
+        self.called();
+        self.in_loop(|shell| {
+            shell.repeated(here, &mut |shell| {
+                let own = std::mem::replace(&mut shell.state.flow.arguments, &ANY_ARGUMENTS);
+                shell.run_here(called, None, span);
+                if shell.state.flow.arguments == ANY_ARGUMENTS {
+                    shell.state.flow.arguments = own;
+                }
+            });
+        });
     }
 
     /// `getopts`
@@ -236,6 +256,13 @@ impl<'a> Interpreter<'a, '_> {
                 return false;
             }
         };
+        let format = rest.first().and_then(Field::known);
+        if format.is_none_or(|format| format == b"--" && rest.len() == 1)
+            || format.is_some_and(|format| format.len() > 1 && format.starts_with(b"-") && format != b"--")
+        {
+            // Without a format, and with an option that there is not, nothing is assigned.
+            self.argument_unknown(command.span);
+        }
         let mut argv = Vec::with_capacity(rest.len() + 1);
         argv.extend(command.argv.first());
         argv.extend_from_slice(rest);

@@ -74,6 +74,7 @@ impl<'a> Interpreter<'a, '_> {
             self.prints_environment(command.span);
             return;
         }
+        self.called();
         while let Some((field, rest)) = arguments.split_first() {
             let Some(text) = field.known() else {
                 // It may be an option, or the first positional parameter.
@@ -119,6 +120,13 @@ impl<'a> Interpreter<'a, '_> {
     fn apply(&mut self, meaning: Meaning, on: bool, span: Span) {
         match meaning {
             Meaning::None => {}
+            Meaning::Tracked(Opt::ExpandAliases) => {
+                if on {
+                    self.begin_aliases(span);
+                }
+                // What stands on the same line, and functions that were read before, have them in force.
+                self.state.flow.options.admit(Opt::ExpandAliases, on);
+            }
             Meaning::Tracked(option) => self.state.flow.options.set(option, on),
             Meaning::History if !on => {
                 self.emit_here(EffectKind::System { what: "audit" }, span, Certainty::Certain);
@@ -136,6 +144,11 @@ impl<'a> Interpreter<'a, '_> {
             self.state.flow.options.forget();
         }
         let on = given.has(b's');
+        if on && given.has(b'u') {
+            // It does neither.
+            self.argument_unknown(command.span);
+            self.state.flow.options.forget();
+        }
         if !on && !given.has(b'u') {
             self.prints(Origins::LITERAL, command.span);
             return;
@@ -179,7 +192,6 @@ impl<'a> Interpreter<'a, '_> {
                     | b"dirspell"
                     | b"hostcomplete"
                     | b"mailwarn"
-                    | b"execfail"
                     | b"force_fignore"
                     | b"localvar_inherit"
                     | b"localvar_unset"
@@ -200,6 +212,7 @@ impl<'a> Interpreter<'a, '_> {
             None => Some(1),
             Some(field) => number(field),
         };
+        self.called();
         let arguments = self.state.flow.arguments;
         let shifted = count.and_then(|count| {
             let (gone, left): (&[Field<'a>], _) = arguments.split_at_checked(count)?;
