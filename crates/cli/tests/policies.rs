@@ -271,3 +271,65 @@ fn neither_project_nor_environment_relaxes() {
         assert_eq!(got, expected, "{environment:?} {command}: {text}");
     }
 }
+
+/// `policy trust` at a pseudo-terminal (script(1)), where somebody types this.
+fn trust_at_terminal(place: &Place, arguments: &str, keys: &'static str) -> (i32, String) {
+    let line = format!("{} policy trust {arguments}", env!("CARGO_BIN_EXE_shward"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).current_dir(place.project()).env_clear();
+    command.env("HOME", place.home()).env("PATH", "/usr/bin:/bin");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // It stays open for as long as the other side reads: its end would be the end of the terminal.
+    std::thread::spawn(move || {
+        let _ = stdin.write_all(keys.as_bytes());
+        std::thread::sleep(std::time::Duration::from_secs(20));
+    });
+    told(&child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_person_at_a_terminal_trusts_a_project() {
+    let place = Place::new();
+    let (file, ask) = (place.project().join(".shward.toml"), "curl https://example.com/x");
+    let text = "[checks]\nnetwork = \"allow\"\n# \u{202e}hidden\n";
+    fs::write(&file, text).unwrap();
+    let decided = || place.run(&["check", "--", ask]).0;
+    assert_eq!(decided(), 3);
+    // Whatever is not yes is no; and so is a pipe.
+    for keys in ["no\n", "\n", "y\n", "yes please\n", "YES\n", "\u{4}"] {
+        let (code, shown) = trust_at_terminal(&place, "", keys);
+        assert_eq!(code, 1, "{keys:?}: {shown}");
+        assert!(shown.contains("not trusted") && shown.contains("network = \"allow\""), "{shown}");
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown:?}");
+        assert_eq!(decided(), 3, "{keys:?}");
+    }
+    let piped = told(&place.shward(&["policy", "trust"], &[], b"yes\n"));
+    assert_eq!((piped.0, decided()), (64, 3), "{}", piped.1);
+    let (code, shown) = trust_at_terminal(&place, "", "yes\n");
+    assert!(code == 0 && shown.contains("trusted until it changes"), "{code} {shown}");
+    assert_eq!(decided(), 0);
+    // Any change ends it, of the text as of the place, and nobody has to be told.
+    fs::write(&file, format!("{text}\n")).unwrap();
+    assert_eq!(decided(), 3, "a changed text");
+    fs::write(&file, text).unwrap();
+    assert_eq!(decided(), 0);
+    let moved = place.home().join(".shward.toml");
+    fs::rename(&file, &moved).unwrap();
+    assert_eq!(decided(), 3, "another place");
+    fs::rename(&moved, &file).unwrap();
+    assert_eq!(decided(), 0);
+    fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(&moved, &file).unwrap();
+    fs::write(&moved, text.replace("allow", "ask")).unwrap();
+    assert_eq!(decided(), 3, "a link to another text");
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, text).unwrap();
+    let (code, shown) = place.run(&["policy", "trust", "--revoke"]);
+    assert!(code == 0 && shown.contains("trusted no longer"), "{shown}");
+    assert_eq!(decided(), 3);
+    // A file that is wrong is told before anybody is asked.
+    fs::write(&file, "[checks]\nnetwrk = \"allow\"\n").unwrap();
+    let (code, shown) = trust_at_terminal(&place, "", "yes\n");
+    assert!(code == 78 && shown.contains("netwrk") && !shown.contains("type yes"), "{code} {shown}");
+}

@@ -35,6 +35,9 @@ pub enum Error {
         /// The ceiling, in seconds.
         ceiling: u32,
     },
+    /// The waiting is longer, or tries more often or less often, than is accepted.
+    #[error("a command is waited for at most 600 s, with 1 to 60 s between attempts; ask for less")]
+    BadWaiting,
     /// Something that has to be protected from the command cannot be.
     #[error("what has to be protected cannot be: {0}")]
     Unprotected(String),

@@ -271,8 +271,13 @@ impl Firewall {
                 .map(|path| (b"PATH".to_vec(), path.as_bytes().to_vec()))
                 .into_iter()
                 .collect();
-            let around =
-                Circumstances { request, contained: false, environment: &environment, permits: None };
+            let around = Circumstances {
+                request,
+                contained: false,
+                counted: true,
+                environment: &environment,
+                permits: None,
+            };
             let Settled { judged, checked } = self.settle(&around, || self.judge(arena, request, setting))?;
             (judged, checked)
         };

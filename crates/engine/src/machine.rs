@@ -107,7 +107,12 @@ fn own() -> Vec<Vec<u8>> {
         let place = std::env::var_os(variable).map(PathBuf::from).filter(|p| p.is_absolute())?;
         Some(place.join(below).into_os_string().into_vec())
     };
-    OWN.into_iter().filter_map(place).collect()
+    // The account's own policy tightens whatever home the environment names.
+    let account = crate::policies::account_home().into_iter();
+    let account =
+        account.flat_map(|home| [".config/shward", ".local/state/shward"].map(|below| home.join(below)));
+    let account = account.map(|place| place.into_os_string().into_vec());
+    OWN.into_iter().filter_map(place).chain(account).collect()
 }
 
 fn is_executable(found: &Stat) -> bool {

@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 use shward_policy::Decision;
 use shward_sandbox::Captured;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What happened.
 #[derive(Debug, Clone, Serialize)]
@@ -60,6 +61,9 @@ pub struct Ending {
     pub output_exceeded: bool,
     /// Some of the output is left out.
     pub truncated: bool,
+    /// The time that it was given.
+    #[serde(skip)]
+    pub timeout: Duration,
     /// Wall-clock time in milliseconds, building the sandbox included.
     pub duration_ms: u64,
     /// Files that it created in places that instruct agents, editors or git. They now have the ending

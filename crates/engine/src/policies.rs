@@ -16,6 +16,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Why there is no policy. Nothing may be decided without one.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +53,9 @@ pub struct PolicyPlaces {
     pub system_kept: PathBuf,
     /// The user's file.
     pub user: Option<PathBuf>,
+    /// The home directory of the account. Where the environment names another home or place, the file there still tightens:
+    /// who changes a variable must not get rid of it.
+    pub account: Option<PathBuf>,
     /// The directory of shward's state, with what is trusted.
     pub state: Option<PathBuf>,
     /// The directory that is worked in: the project's file is looked for there, and upward to the repository's root.
@@ -78,6 +82,7 @@ impl PolicyPlaces {
             system: PathBuf::new(),
             system_kept: PathBuf::new(),
             user: None,
+            account: None,
             state: None,
             workspace: None,
             explicit: None,
@@ -105,6 +110,7 @@ impl PolicyPlaces {
             system: PathBuf::from("/etc/shward/policy.d"),
             system_kept: PathBuf::from("/var/lib/shward/compiled"),
             user: below("XDG_CONFIG_HOME", ".config").map(|d| d.join("policy.toml")),
+            account: account_home(),
             state: below("XDG_STATE_HOME", ".local/state"),
             workspace: Some(workspace.to_owned()),
             explicit: None,
@@ -119,12 +125,18 @@ impl PolicyPlaces {
     /// A file is wrong, is not believed, or cannot be read.
     pub fn load(&self) -> Result<Policy, PolicyError> {
         let mut found = self.system_files()?;
-        if let Some(user) = &self.user {
-            found.extend(read(Layer::User, user, Some(Owner::UserOrRoot))?);
-        }
         let mut tightening = Vec::new();
+        if let Some(user) = &self.user {
+            let file = read(Layer::User, user, Some(Owner::UserOrRoot))?;
+            if self.is_of_project(user, USUAL_POLICY) { tightening.extend(file) } else { found.extend(file) }
+        }
+        let usual = self.account.as_ref().map(|home| home.join(USUAL_POLICY));
+        if let Some(usual) = usual.filter(|usual| self.user.as_ref() != Some(usual)) {
+            tightening.extend(read(Layer::User, &usual, Some(Owner::UserOrRoot))?);
+        }
+        let state = self.state.as_deref().filter(|state| !self.is_of_project(state, USUAL_STATE));
         if let Some((path, file)) = self.find_project_file()? {
-            let trusted = match &self.state {
+            let trusted = match state {
                 Some(state) => Trust::in_state(state).holds(&path, &file.source.text),
                 None => false,
             };
@@ -137,7 +149,7 @@ impl PolicyPlaces {
                 error: io::Error::from(io::ErrorKind::NotFound),
             })?;
             if explicit.extension().is_some_and(|e| e == "env") {
-                file.source.text = import::cmdwall_env(&file.source.text).toml;
+                file.source.text = import::cmdwall_env_in_place(&file.source.text);
             }
             found.push(file);
         }
@@ -146,7 +158,7 @@ impl PolicyPlaces {
         if nothing && self.profile.is_none() {
             return Ok(Policy::default());
         }
-        let kept = Kept { system: &self.system_kept, state: self.state.as_deref(), user: this_user() };
+        let kept = Kept { system: &self.system_kept, state, user: this_user() };
         let documents = |files: Vec<Found>| -> Result<Vec<Document>, BadPolicy> {
             files.into_iter().map(|file| kept.document(file.source, file.owner)).collect()
         };
@@ -155,6 +167,25 @@ impl PolicyPlaces {
             tightening.push(Document::parse(source)?);
         }
         Ok(Policy::from_documents(self.profile.as_deref(), &documents, &tightening)?)
+    }
+
+    /// Whether what a variable of the environment names lies in the directory that is worked in, and so is of whoever wrote
+    /// the project. The home of the account may be worked in too.
+    fn is_of_project(&self, place: &Path, usual: &str) -> bool {
+        let (Some(workspace), Some(account)) = (&self.workspace, &self.account) else { return false };
+        if place == account.join(usual) {
+            return false;
+        }
+        let real = |path: &Path| {
+            path.ancestors().find_map(|known| {
+                let rest = path.strip_prefix(known).ok()?;
+                Some(known.canonicalize().ok()?.join(rest))
+            })
+        };
+        match (real(place), real(workspace)) {
+            (Some(place), Some(workspace)) => place.starts_with(workspace),
+            _ => true,
+        }
     }
 
     fn system_files(&self) -> Result<Vec<Found>, PolicyError> {
@@ -222,7 +253,7 @@ impl PolicyPlaces {
             .map(|(name, value)| format!("{name}={}\n", value.replace('\n', " ")))
             .collect();
         if !cmdwall.is_empty() {
-            let text = import::cmdwall_env(&cmdwall).toml;
+            let text = import::cmdwall_env_in_place(&cmdwall);
             sources.push(Source { layer: Layer::Environment, name: "$CMDWALL_*".to_owned(), text });
         }
         sources
@@ -251,6 +282,35 @@ fn believe(path: &Path, meta: &fs::Metadata, owner: Owner) -> Result<(), PolicyE
         _ if meta.mode() & 0o022 != 0 => refused("others may write it; `chmod go-w` mends that"),
         _ => Ok(()),
     }
+}
+
+/// The user's policy, below the home directory of an account.
+const USUAL_POLICY: &str = ".config/shward/policy.toml";
+
+/// The directory of our state, likewise.
+const USUAL_STATE: &str = ".local/state/shward";
+
+/// Largest list of accounts that is looked through, in bytes.
+const MOST_ACCOUNTS: u64 = 1 << 20;
+
+/// The home directory of the user that this process acts for, as the list of accounts has it (passwd(5)). Accounts that stand
+/// elsewhere, as in a directory service, are not known.
+pub(crate) fn account_home() -> Option<PathBuf> {
+    static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
+    HOME.get_or_init(read_account_home).clone()
+}
+
+fn read_account_home() -> Option<PathBuf> {
+    use std::io::Read as _;
+    let user = this_user()?;
+    let mut text = String::new();
+    fs::File::open("/etc/passwd").ok()?.take(MOST_ACCOUNTS).read_to_string(&mut text).ok()?;
+    text.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let number: u32 = fields.nth(2)?.parse().ok()?;
+        let home = fields.nth(2).map(PathBuf::from)?;
+        (number == user && home.is_absolute()).then_some(home)
+    })
 }
 
 /// The user that this process acts for.

@@ -106,6 +106,10 @@ pub struct RunOptions {
     pub pty: Option<Pty>,
     /// What becomes of the changes. Without an overlay they are there already, so anything but `Commit` needs one.
     pub then: Then,
+    /// The time that is left of a waiting, whatever the policy gives.
+    pub(crate) at_most: Option<Duration>,
+    /// An attempt of a waiting that has been counted.
+    pub(crate) again: bool,
 }
 
 impl Default for RunOptions {
@@ -122,6 +126,8 @@ impl Default for RunOptions {
             live: false,
             pty: None,
             then: Then::Commit,
+            at_most: None,
+            again: false,
         }
     }
 }
@@ -163,12 +169,17 @@ impl Firewall {
         let timeout = Cell::new(DEFAULT_TIMEOUT);
         let judge = || {
             let judged = self.judge_in(&arena, request, &Once::new(&world), true)?;
-            timeout.set(self.timeout(&judged.plan, options));
+            timeout.set(self.timeout(&judged.plan, options).min(options.at_most.unwrap_or(Duration::MAX)));
             Ok(judged)
         };
         let permits = |grant: &Grant| self.permissions(request, grant, options, timeout.get());
-        let around =
-            Circumstances { request, contained: true, environment: &environment, permits: Some(&permits) };
+        let around = Circumstances {
+            request,
+            contained: true,
+            counted: !options.again,
+            environment: &environment,
+            permits: Some(&permits),
+        };
         let Settled { judged, checked } = self.settle(&around, judge)?;
         // There is no grant for what is denied, whatever anybody answers.
         let granted = judged.verdict.grant().filter(|_| checked.decision == Decision::Allow);
@@ -529,6 +540,7 @@ fn execute(
         timed_out: result.timed_out,
         cancelled: result.cancelled,
         output_exceeded: result.output_exceeded,
+        timeout,
         truncated: result.stdout.truncated || result.stderr.truncated,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
         moved_aside: Vec::new(),

@@ -1,9 +1,8 @@
 //! Calls of a tool as language models make them: JSON arguments in, one JSON message out. Nothing here fails: whatever is
 //! wrong becomes the content of the message.
 
-use crate::{Action, Ending, Firewall, Outcome, Request, RunOptions};
+use crate::{Action, Firewall, Outcome, Request, RunOptions, Shape};
 use serde_json::{Value, json};
-use shward_policy::Decision;
 use shward_sandbox::Stream;
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -74,26 +73,53 @@ impl Firewall {
     /// `stderr`, `denial_reason` and the rest of the [`Outcome`]. `base` says where: its action is replaced.
     #[must_use]
     pub fn handle_tool_call(&self, call: &ToolCall<'_>, base: &Request, options: &RunOptions) -> Value {
+        self.handle_tool_call_as(Shape::Whole, call, base, options)
+    }
+
+    /// The same with another content: what one of the systems that profiles stand for would say.
+    #[must_use]
+    pub fn handle_tool_call_as(
+        &self,
+        shape: Shape,
+        call: &ToolCall<'_>,
+        base: &Request,
+        options: &RunOptions,
+    ) -> Value {
         let content = match request(call, base) {
-            Err(error) => json!({ "success": false, "error": error, "executed": false }),
-            Ok(request) => match self.run(&request, options, &mut |_: Stream, _: &[u8]| {}) {
-                Ok(outcome) => content(&outcome),
-                Err(crate::Error::Unrecorded { outcome, error }) => {
-                    let mut content = content(&outcome);
-                    if let Some(object) = content.as_object_mut() {
-                        object.insert(
-                            "error".to_owned(),
-                            json!(format!("how it ended could not be recorded: {error}")),
-                        );
-                    }
-                    content
-                }
-                Err(error) => json!({ "success": false, "error": error.to_string(), "executed": false }),
-            },
+            Err(error) => shape.of_bad_arguments(&error),
+            Ok(request) => self.run_as(shape, &request, options),
         };
-        json!({ "role": "tool", "tool_call_id": call.id, "content": content.to_string() })
+        let content = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+        json!({ "role": "tool", "tool_call_id": call.id, "content": content })
+    }
+
+    fn run_as(&self, shape: Shape, request: &Request, options: &RunOptions) -> Value {
+        let mut both = Vec::new();
+        let mut keep = |_: Stream, bytes: &[u8]| {
+            let room = MAX_BOTH.saturating_sub(both.len());
+            both.extend_from_slice(bytes.get(..room.min(bytes.len())).unwrap_or_default());
+        };
+        match self.run(request, options, &mut keep) {
+            Ok(outcome) => shape.of_outcome(&outcome, request, &both),
+            Err(crate::Error::Unrecorded { outcome, error }) => {
+                let told = format!("how it ended could not be recorded: {error}");
+                match shape.of_outcome(&outcome, request, &both) {
+                    Value::Object(mut content) => {
+                        content.insert("error".to_owned(), json!(told));
+                        Value::Object(content)
+                    }
+                    Value::String(text) => json!(format!("{text}\n[Error: {told}]")),
+                    other => other,
+                }
+            }
+            Err(crate::Error::BadRequest(crate::BadRequest::Empty)) => shape.of_empty(),
+            Err(error) => shape.of_error(&error.to_string(), false),
+        }
     }
 }
+
+/// Most bytes of both streams together that a content holds as they came.
+const MAX_BOTH: usize = 1 << 20;
 
 /// The request that a call makes.
 fn request(call: &ToolCall<'_>, base: &Request) -> Result<Request, String> {
@@ -129,37 +155,6 @@ fn inside(directory: &str, cwd: &Path, workspace: &Path) -> Result<PathBuf, Stri
     if path.starts_with(&workspace) { Ok(path) } else { Err(outside()) }
 }
 
-/// Why it was killed, for a model.
-fn killed(ending: &Ending) -> Option<&'static str> {
-    match ending {
-        e if e.timed_out => Some("Command exceeded its timeout."),
-        e if e.output_exceeded => Some("Command exceeded its output limit."),
-        _ => None,
-    }
-}
-
-fn content(outcome: &Outcome) -> Value {
-    let mut content = serde_json::to_value(outcome).unwrap_or_else(|e| json!({ "error": e.to_string() }));
-    let ended = outcome.ending.as_ref();
-    let success = ended.is_some_and(|e| e.exit_code == Some(0) && !e.timed_out && !e.cancelled);
-    let reasons: Vec<&str> = outcome
-        .findings
-        .iter()
-        .filter(|f| f.decision > Decision::Allow)
-        .map(|f| f.message.as_str())
-        .collect();
-    let denial = if outcome.executed { Value::Null } else { json!(reasons.join(" ")) };
-    let killed = ended.and_then(killed);
-    if let Some(object) = content.as_object_mut() {
-        object.insert("success".to_owned(), json!(success));
-        object.insert("denial_reason".to_owned(), killed.map_or(denial, |why| json!(why)));
-        for stream in ["stdout", "stderr"] {
-            object.entry(stream).or_insert_with(|| json!(""));
-        }
-    }
-    content
-}
-
 impl Outcome {
     /// The outcome as one text for a model: what was written, and the exit code if it is not 0.
     #[must_use]
@@ -175,13 +170,14 @@ impl Outcome {
             out.push_str(&stderr);
         }
         if ending.timed_out {
-            out.push_str("\n[Error: Command timed out]");
+            let seconds = ending.timeout.as_secs();
+            let _ = write!(out, "\n[Error: Command timed out after {seconds} seconds]");
         } else if ending.output_exceeded {
             out.push_str("\n[Error: Command wrote too much and was killed]");
         } else if let Some(code) = ending.exit_code.filter(|code| *code != 0) {
             let _ = write!(out, "\n[Exit code: {code}]");
         } else if let Some(signal) = ending.signal {
-            let _ = write!(out, "\n[Signal: {signal}]");
+            let _ = write!(out, "\n[Exit code: -{signal}]");
         }
         if out.is_empty() { "[No output]".to_owned() } else { out }
     }

@@ -339,7 +339,7 @@ impl Judge<'_> {
             let denied = settings.programs_deny.iter().find(|set| file.is_meant(set.value.as_bytes(), name));
             if let Some(set) = denied {
                 let message = format!(
-                    "The program {} is on the list of programs that are denied. Use another, or ask the person who keeps the list.",
+                    "The program `{}` is on the list of programs that are denied. Use another, or ask the person who keeps the list.",
                     String::from_utf8_lossy(base)
                 );
                 self.found.tell(Finding {
@@ -373,8 +373,8 @@ impl Judge<'_> {
             names.truncate(names.char_indices().take(300).last().map_or(0, |(at, _)| at));
             names.push('…');
         }
-        let name =
-            program.map_or_else(|| "that is not known".into(), |p| String::from_utf8_lossy(p).into_owned());
+        let name = program
+            .map_or_else(|| "that is not known".into(), |p| format!("`{}`", String::from_utf8_lossy(p)));
         self.found.tell(Finding {
             rule: Cow::Borrowed("program-unlisted"),
             decision,
@@ -470,7 +470,7 @@ impl Judge<'_> {
             if let Some(origin) = denied.map(|set| &set.origin).or(outside.map(|set| &set.origin)) {
                 let shown = String::from_utf8_lossy(&path).into_owned();
                 let message = format!(
-                    "A program that is not known names {shown}, which lies outside the allowed places. Work in those, or ask the \
+                    "A program that is not known names `{shown}`, which lies outside the allowed places. Work in those, or ask the \
                      person who keeps the list."
                 );
                 let origin = origin.clone();

@@ -41,8 +41,51 @@ fn list(texts: &[String]) -> String {
 #[must_use]
 pub fn cmdwall_env(text: &str) -> Imported {
     let mut imported = Imported::default();
-    let (mut programs, mut limits) = (String::new(), String::new());
-    for line in text.lines() {
+    let found = cmdwall_settings(text, &mut imported);
+    for table in ["programs", "limits"] {
+        let mut of_table = found.iter().filter(|setting| setting.table == table).peekable();
+        if of_table.peek().is_some() {
+            let _ = writeln!(imported.toml, "[{table}]");
+        }
+        for Setting { key, value, .. } in of_table {
+            let _ = writeln!(imported.toml, "{key} = {value}");
+        }
+    }
+    imported
+}
+
+/// The same as a policy file of which each setting stands in the line that it has in the `.env` file, so that what is told of a
+/// line is told of that one.
+#[must_use]
+pub fn cmdwall_env_in_place(text: &str) -> String {
+    let found = cmdwall_settings(text, &mut Imported::default());
+    let mut out = String::new();
+    let mut line = 0;
+    for Setting { line: wanted, table, key, value } in found {
+        while line < wanted {
+            out.push('\n');
+            line += 1;
+        }
+        let _ = writeln!(out, "{table}.{key} = {value}");
+        line += 1;
+    }
+    out
+}
+
+/// A setting that an `.env` file makes.
+struct Setting {
+    /// The line, from 0.
+    line: usize,
+    table: &'static str,
+    key: &'static str,
+    /// In TOML.
+    value: String,
+}
+
+fn cmdwall_settings(text: &str, imported: &mut Imported) -> Vec<Setting> {
+    let mut found = Vec::new();
+    let mut listed = None;
+    for (at, line) in text.lines().enumerate() {
         let line = line.trim();
         let line = line.strip_prefix("export ").unwrap_or(line);
         if line.is_empty() || line.starts_with('#') {
@@ -53,44 +96,32 @@ pub fn cmdwall_env(text: &str) -> Imported {
             continue;
         };
         let name = name.trim().to_ascii_uppercase();
-        let unquoted = unquoted(value.trim());
-        match name.as_str() {
-            "CMDWALL_BLOCKLIST" => {
-                let names = names(unquoted);
-                if !names.is_empty() {
-                    let _ = writeln!(programs, "deny = {}", list(&names));
-                }
-            }
+        let value = unquoted(value.trim());
+        let names = names(value);
+        let (table, key, value) = match name.as_str() {
+            "CMDWALL_BLOCKLIST" | "CMDWALL_ALLOWLIST" if names.is_empty() => continue,
+            "CMDWALL_BLOCKLIST" => ("programs", "deny", list(&names)),
             "CMDWALL_ALLOWLIST" => {
-                let names = names(unquoted);
-                if !names.is_empty() {
-                    let _ = writeln!(programs, "allow = {}\nskips = \"questions\"", list(&names));
-                    imported.note(
-                        "allowlist: being listed answers questions; denials and what is not understood stay",
-                    );
-                }
+                listed = Some(at);
+                ("programs", "allow", list(&names))
             }
             // A value that is no number is carried over as it is, so that reading the file names it.
-            "CMDWALL_DEFAULT_TIMEOUT_SECONDS" => {
-                let _ = writeln!(limits, "timeout = {}", number(unquoted));
-            }
-            "CMDWALL_MAX_OUTPUT_BYTES" => {
-                let _ = writeln!(limits, "max-output = {}", number(unquoted));
-            }
+            "CMDWALL_DEFAULT_TIMEOUT_SECONDS" => ("limits", "timeout", number(value)),
+            "CMDWALL_MAX_OUTPUT_BYTES" => ("limits", "max-output", number(value)),
             known if known.starts_with("CMDWALL_") => {
                 imported.note(format!("{known}: has no counterpart in a policy file"));
+                continue;
             }
             // Other programs' variables stand in the same file.
-            _ => {}
-        }
+            _ => continue,
+        };
+        found.push(Setting { line: at, table, key, value });
     }
-    if !programs.is_empty() {
-        let _ = write!(imported.toml, "[programs]\n{programs}");
+    if let Some(line) = listed {
+        imported.note("allowlist: being listed answers questions; denials and what is not understood stay");
+        found.push(Setting { line, table: "programs", key: "skips", value: quoted("questions") });
     }
-    if !limits.is_empty() {
-        let _ = write!(imported.toml, "[limits]\n{limits}");
-    }
-    imported
+    found
 }
 
 /// The value of an `.env` line: without its quotation marks, and without a comment behind it.

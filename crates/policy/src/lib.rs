@@ -1,6 +1,7 @@
 //! Decides allow, ask or deny from a plan of effects.
 
 mod argv;
+mod builder;
 mod compiled;
 mod condition;
 mod decide;
@@ -33,6 +34,7 @@ mod verdict;
 mod within;
 
 pub use argv::{Risk, risk};
+pub use builder::{Permitted, PolicyBuilder, RuleBuilder};
 pub use compiled::Compiled;
 pub use decide::{decide, decide_request};
 pub use decision::{Decision, Tier};

@@ -4,7 +4,9 @@
 
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Request, Source as Input, analyze};
-use shward_policy::import::{Imported, allowed_programs, claude_permissions, cmdwall_env, codex_rules};
+use shward_policy::import::{
+    Imported, allowed_programs, claude_permissions, cmdwall_env, cmdwall_env_in_place, codex_rules,
+};
 use shward_policy::{Context, Decision, Layer, Policy, Source, decide};
 use shward_syntax::Dialect;
 
@@ -180,6 +182,27 @@ fn a_list_of_denied_programs_loses_no_name() {
     let imported = cmdwall_env("CMDWALL_BLOCKLIST='[\"nc\",\n\"socat\"]'\n");
     let source = Source { layer: Layer::User, name: "x".to_owned(), text: imported.toml };
     assert!(Policy::from_sources(None, &[source]).is_err());
+}
+
+/// Where a value comes from, and where a mistake is, is told by the line of the `.env` file.
+#[test]
+fn settings_stay_in_their_lines() {
+    let text = "# first\nCMDWALL_ALLOWLIST=ls\n\nA=1\nCMDWALL_BLOCKLIST=nc\nCMDWALL_MAX_OUTPUT_BYTES=many\n";
+    let text = cmdwall_env_in_place(text);
+    let lines: Vec<&str> = text.lines().collect();
+    let expected = [
+        "",
+        "programs.allow = [\"ls\"]",
+        "",
+        "",
+        "programs.deny = [\"nc\"]",
+        "limits.max-output = \"many\"",
+        "programs.skips = \"questions\"",
+    ];
+    assert_eq!(lines, expected);
+    let source = Source { layer: Layer::Explicit, name: "x.env".to_owned(), text };
+    let error = Policy::from_sources(None, &[source]).expect_err("it is no number").to_string();
+    assert!(error.starts_with("x.env:6: `max-output` is a whole number"), "{error}");
 }
 
 #[test]

@@ -172,6 +172,7 @@ impl<'f> Programs<'f> {
         let around = Circumstances {
             request,
             contained: true,
+            counted: true,
             environment: self.run.environment,
             permits: Some(&permits),
         };

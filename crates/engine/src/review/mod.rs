@@ -154,6 +154,8 @@ pub(crate) type Permits<'c> = dyn Fn(&Grant) -> Vec<String> + 'c;
 pub(crate) struct Circumstances<'c> {
     pub(crate) request: &'c Request,
     pub(crate) contained: bool,
+    /// It is an attempt for the rate limits.
+    pub(crate) counted: bool,
     /// The environment that the command will get, as far as it is known.
     pub(crate) environment: &'c [(Vec<u8>, Vec<u8>)],
     /// For a command that shward runs: what a grant would permit. Nobody is asked at the terminal
@@ -178,12 +180,13 @@ impl Firewall {
         let checked = Checked::new(&judged.verdict);
         let reviewers = self.reviewers();
         let decision = checked.decision;
-        if reviewers.limiter.is_none() && decision != Decision::Ask {
+        let limiter = reviewers.limiter.as_ref().filter(|_| around.counted);
+        if limiter.is_none() && decision != Decision::Ask {
             return Ok(Settled { judged, checked });
         }
         let mut found = Found::new(checked);
         let keys = keys(around.request, &judged.plan, found.checked.tier);
-        let waited = reviewers.limiter.as_ref().is_some_and(|limiter| found.limit(limiter.attempt(&keys)));
+        let waited = limiter.is_some_and(|limiter| found.limit(limiter.attempt(&keys)));
         if decision == Decision::Deny && waited {
             // Why should it wait to be denied? It has been counted.
             found.checked.rate_limit = None;

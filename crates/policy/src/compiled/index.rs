@@ -87,7 +87,7 @@ impl Compiled {
         let hash = hash(name);
         let buckets = self.tables.buckets;
         let bucket = buckets.start + (hash & buckets.len().saturating_sub(1));
-        let end = self.word(bucket);
+        let end = self.word(bucket).min(self.tables.entries.len() / ENTRY);
         let first = if bucket == buckets.start { 0 } else { self.word(bucket - 1) };
         let is_it = |entry: &u32| {
             let at = self.tables.entries.start + entry * ENTRY;
@@ -129,6 +129,6 @@ impl Compiled {
             return 0..0;
         }
         let start = if index == 0 { 0 } else { self.word(ends.start + index - 1) };
-        start..self.word(ends.start + index)
+        start..self.word(ends.start + index).min(self.tables.of_kind.len())
     }
 }

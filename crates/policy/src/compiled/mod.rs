@@ -188,8 +188,9 @@ impl Compiled {
     }
 
     fn list(&self, list: List) -> impl Iterator<Item = &str> + Clone {
-        let first = self.tables.texts.start;
-        (list.start..list.end).map(move |at| {
+        let Range32 { start: first, .. } = self.tables.texts;
+        // Whatever a damaged image says, nothing is looked for beyond the table.
+        (list.start..list.end.min(self.tables.texts.len() / 2)).map(move |at| {
             let word = first + 2 * at;
             self.text(Text { start: self.word(word), end: self.word(word + 1) })
         })
@@ -197,7 +198,10 @@ impl Compiled {
 
     /// The kinds that a rule is about, without reading the rest of it.
     fn kinds_of(&self, rule: u32) -> Kinds {
-        Kinds::from_bits(self.word(self.tables.rows.start + rule.saturating_mul(ROW) + build::KINDS))
+        if rule as usize >= self.len() {
+            return Kinds::NONE;
+        }
+        Kinds::from_bits(self.word(self.tables.rows.start + rule * ROW + build::KINDS))
     }
 
     /// The rule at this place in the order of the file.
@@ -241,5 +245,68 @@ impl Compiled {
     /// Every rule: id, decision, tier, origin.
     pub fn told(&self) -> impl Iterator<Item = (&str, Option<Decision>, Option<Tier>, Origin)> {
         self.rows().map(|row| (self.text(row.id), row.decision, row.tier, self.origin(&row)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Context;
+    use crate::condition::Subject;
+    use crate::program::File;
+    use crate::{Document, Source};
+    use bumpalo::Bump;
+    use shward_analysis::{Frozen, Request, Source as Input, analyze};
+    use shward_syntax::Dialect;
+
+    /// Everything that is done with the rules of an image.
+    fn use_all(compiled: &Compiled) {
+        let arena = Bump::new();
+        let (cwd, home): (&[u8], &[u8]) = (b"/w", b"/home/u");
+        let source = Input::Command(b"git push --force; cat x/a; curl h.example; \"$X\" y");
+        let request = Request { source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
+        let plan = analyze(&arena, &request, &Frozen);
+        let context = Context { contained: false, cwd, workspace: cwd, home };
+        for (index, effect) in plan.effects.iter().enumerate() {
+            let subject = Subject::of_effect(effect, index, &plan, &context);
+            let facts = Facts::new(&subject, Tier::Two);
+            let program = subject.invocation.and_then(|i| i.program);
+            for lookup in [compiled.lookup(program, File::NONE), Lookup::Any] {
+                let _ = compiled.is_idle(&lookup);
+                assert!(compiled.about(&facts, &lookup).count() <= 64);
+            }
+        }
+        for row in compiled.rows() {
+            let _ = (compiled.reason(&row).len(), compiled.suggestion(&row), compiled.origin(&row));
+            let _ = (compiled.dead_entries(&row), compiled.covers(&row, compiled, &row));
+        }
+        let _ = compiled.told().count();
+    }
+
+    #[test]
+    fn a_damaged_image_neither_panics_nor_costs_more() {
+        let text = "[[rule]]\nid = 'a'\ndecision = 'deny'\nprogram = ['git', '/usr/bin/curl']\noption = '--force'\n\
+                    [[rule]]\nid = 'b'\ndecision = 'ask'\npath = 'x/**'\neffect = ['read', 'write:append']\n\
+                    [[rule]]\nid = 'c'\ndecision = 'allow'\nhost = '*.example'\nexact = false\nsuggestion = 'ls'\n";
+        let source = Source { layer: Layer::User, name: "t".to_owned(), text: text.to_owned() };
+        let document = Document::parse(source).unwrap_or_else(|e| panic!("{e}"));
+        let Some(whole) = document.rules().next() else { panic!("it has rules") };
+        let image = whole.image().to_vec();
+        use_all(whole);
+        let mut read = 0;
+        for at in 0..image.len() {
+            for byte in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut damaged = image.clone();
+                damaged[at] = byte;
+                let length = damaged.len();
+                if let Some(compiled) = Compiled::of_image(damaged, 0..length, Layer::User) {
+                    use_all(&compiled);
+                    read += 1;
+                }
+            }
+            let cut = image.get(..at).unwrap_or_default().to_vec();
+            assert!(Compiled::of_image(cut, 0..at, Layer::User).is_none(), "cut at {at}");
+        }
+        assert!(read > 1000, "{read}");
     }
 }
