@@ -299,6 +299,9 @@ impl Firewall {
         for settings in self.policy().all_settings() {
             limited.gate =
                 limited.gate.max(settings.exec_gate.as_ref().map_or(ExecGate::Off, |set| set.value));
+            if settings.read_only.as_ref().is_some_and(|set| set.value) {
+                limited.containment = Containment::ReadOnly;
+            }
             limited.kill_on_output |= settings.kill_on_output.as_ref().is_some_and(|set| set.value);
             if let Some(bytes) = &settings.max_output {
                 limited.max_output =

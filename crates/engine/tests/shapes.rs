@@ -328,8 +328,7 @@ fn the_sandboxed_shells_own_answers_hold() {
     let limits =
         "extends = 'sandboxed-shell'\n[limits]\ntimeout = 3\n[environment]\nset = { USER = 'sandbox' }\n";
     let firewall = Firewall::new(policy(limits));
-    let mut options = RunOptions::default();
-    options.containment = Containment::ReadOnly;
+    let options = RunOptions::default();
     let texts = |value: &Value| -> Vec<String> {
         let one = value.as_str().into_iter();
         let many = value.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -359,4 +358,12 @@ fn the_sandboxed_shells_own_answers_hold() {
         assert!(met, "{}: {seed}\n{told}", seed["id"]);
     }
     assert_eq!(count, 19);
+    // The profile is what keeps the workspace as it is, not what the caller asks for.
+    let mut options = RunOptions::default();
+    options.containment = Containment::WorkspaceWrite;
+    let arguments = call("echo x > made");
+    let call = ToolCall { id: "call_123", arguments: &arguments };
+    let message = firewall.handle_tool_call_as(Shape::Text, &call, &place.base(), &options);
+    assert!(message["content"].as_str().unwrap().contains("Read-only file system"), "{message}");
+    assert!(!place.home.join("project/made").exists());
 }

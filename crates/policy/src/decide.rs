@@ -339,8 +339,12 @@ impl Judge<'_> {
             let denied = settings.programs_deny.iter().find(|set| file.is_meant(set.value.as_bytes(), name));
             if let Some(set) = denied {
                 let message = format!(
-                    "The program `{}` is on the list of programs that are denied. Use another, or ask the person who keeps the list.",
-                    String::from_utf8_lossy(base)
+                    "The program `{}`{} is on the list of programs that are denied. Use another, or ask the person who keeps the list.",
+                    String::from_utf8_lossy(base),
+                    match file.real_name().filter(|real| *real != base) {
+                        Some(real) => format!(", which is `{}`,", String::from_utf8_lossy(real)),
+                        None => String::new(),
+                    }
                 );
                 self.found.tell(Finding {
                     rule: Cow::Borrowed("program-denied"),

@@ -448,6 +448,8 @@ settings! {
     undo_size: u64, "undo.size";
     /// How many seconds they are kept.
     undo_age: u32, "undo.age";
+    /// Runs change nothing but their private temporary directories.
+    read_only: bool, "sandbox.read-only";
     /// What becomes of the programs that start inside a run.
     exec_gate: ExecGate, "limits.exec-gate";
     /// The program that is asked about what is asked.

@@ -104,6 +104,7 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
             value(a.rules_required.as_ref(), false),
             value(b.rules_required.as_ref(), false),
         ),
+        ("sandbox.read-only", value(a.read_only.as_ref(), false), value(b.read_only.as_ref(), false)),
         (
             "limits.on-output-limit",
             value(a.kill_on_output.as_ref(), false),

@@ -189,6 +189,12 @@ pub(crate) const DISPENSABLE: &[&str] =
 /// The keys of `[sandbox]`.
 const SANDBOX: &[Key] = &[
     key(
+        "read-only",
+        Kind::Switch,
+        "false",
+        "A run changes nothing but its private temporary directories, whatever containment is asked for.",
+    ),
+    key(
         "accept-missing",
         Kind::Texts,
         r#"["fresh-proc"]"#,

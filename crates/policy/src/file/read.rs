@@ -192,6 +192,7 @@ impl<'s> Reader<'s> {
             undo_runs: self.number(inner("undo", "runs")),
             undo_size: self.number(inner("undo", "size")),
             undo_age: self.number(inner("undo", "age")),
+            read_only: self.map(inner("sandbox", "read-only"), |v| v.as_bool()),
             exec_gate: self
                 .word(inner("limits", "exec-gate"), &ExecGate::ALL.map(|mode| (mode.name(), mode))),
             gatekeeper_program: self.map(inner("gatekeeper", "program"), |v| v.as_str().map(str::to_owned)),
