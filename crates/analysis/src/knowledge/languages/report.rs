@@ -46,6 +46,8 @@ pub(super) struct Report<'s, 'a> {
     pub(super) redirected: bool,
     /// The working directory, once the program has changed it.
     directory: Option<Value<'a>>,
+    /// What happens now may happen in any directory.
+    wanders: bool,
     connections: Vec<(Endpoint<'a>, Sends)>,
     codes: Vec<(&'static str, Origins)>,
     /// What is certainly printed, if all of it is known.
@@ -81,6 +83,7 @@ impl<'s, 'a> Report<'s, 'a> {
             reads_stdin: false,
             redirected: false,
             directory: None,
+            wanders: false,
             connections: Vec::new(),
             codes: Vec::new(),
             printed: Some(Vec::new()),
@@ -137,12 +140,23 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// The path as it counts from the directory that the program was started in.
     fn resolved(&self, path: &Value<'a>) -> Value<'a> {
-        match self.directory {
+        match self.directory() {
             Some(directory) if !path.known_prefix().starts_with(b"/") => {
                 let slash = Value::text(self.arena, b"/", Origins::LITERAL);
                 values::joined(self.arena, &[directory, slash, *path])
             }
             _ => *path,
+        }
+    }
+
+    fn directory(&self) -> Option<Value<'a>> {
+        if self.wanders { Some(Value::unknown(Origins::UNKNOWN)) } else { self.directory }
+    }
+
+    /// From now on what happens may happen in any directory; or no longer.
+    pub(super) fn wander(&mut self, wanders: bool) {
+        if !self.rehearses(|| Deed::Wander(wanders)) {
+            self.wanders = wanders;
         }
     }
 
@@ -435,7 +449,7 @@ impl<'s, 'a> Report<'s, 'a> {
         directory: Option<Value<'a>>,
         start: &mut dyn FnMut(&mut dyn Session<'a>) -> Stream<'a>,
     ) {
-        let directory = directory.map(|directory| self.resolved(&directory)).or(self.directory);
+        let directory = directory.map(|directory| self.resolved(&directory)).or(self.directory());
         let mut output = Stream::EMPTY;
         match directory {
             Some(directory) => self.session.in_directory(&directory, &mut |session| output = start(session)),

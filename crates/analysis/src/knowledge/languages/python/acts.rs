@@ -10,12 +10,24 @@ pub(super) enum Act {
     Inert,
     /// As `Inert`, and whatever it is given it only looks at from outside: `print`, `len`, `type`.
     Opaque,
+    /// As `Opaque`, but keeps what it is given: an exception.
+    Keep,
+    /// `type`: of one thing it looks at it, of three it makes a class.
+    Class,
+    /// Changes the container that it is given first: `heapq.heappush`, `list.append`.
+    Mutate,
     /// `print`.
     Print,
     /// Gives back its first argument in another form: `str`, `os.path.abspath`.
     Same,
-    /// Gives back what its arguments hold: `list`, `sorted`.
+    /// Gives back what its arguments hold, in any order: `sorted`, `set`.
     Items,
+    /// Gives back what its argument holds as it stands there: `list`, `tuple`.
+    Sequence,
+    /// `dict`.
+    Dict,
+    /// Gives back one of the things that its argument holds: `next`, `max`.
+    Element,
     /// Gives back a number.
     Count,
     /// `range`: numbers.
@@ -50,8 +62,10 @@ pub(super) enum Act {
     Walk,
     /// Writes a file.
     Write(u8, WriteMode),
-    /// Adds to the file that an argument of this name names, if there is one.
-    AppendNamed(&'static str),
+    /// Writes the file that argument N, or the argument of this name, names, if there is one.
+    WriteAlso(u8, &'static str, WriteMode),
+    /// Reads an XML document.
+    ReadDocument,
     /// Reads the first, and changes it if it is told to.
     ReadInPlace,
     /// Removes a file, or a tree.
@@ -66,6 +80,14 @@ pub(super) enum Act {
     Metadata(&'static str),
     /// Changes the working directory.
     Chdir,
+    /// Changes the working directory for a while: `contextlib.chdir`.
+    ChdirWithin,
+    /// A path as it counts from the root: `os.path.abspath`.
+    Absolute,
+    /// Replaces what a name stands for, for a while: `unittest.mock.patch`.
+    Patch,
+    /// `os.popen`: a shell command line, and whether the program writes to it.
+    ShellPipe,
     /// A shell command line.
     Shell,
     /// `subprocess`: a list of arguments, or a command line.
@@ -133,8 +155,14 @@ pub(super) enum Act {
 pub(super) enum Arguments {
     /// One list after the program.
     List,
-    /// One by one after the program.
+    /// One list after the program, and the environment.
+    ListAndVariables,
+    /// One by one after the program, the environment last.
+    RestAndVariables,
+    /// One by one after the program, the name that it gets to see first.
     Rest,
+    /// One by one after the program.
+    Following,
     /// The list itself, program first.
     Whole,
 }
@@ -161,9 +189,15 @@ impl Act {
             self,
             Self::Inert
                 | Self::Opaque
+                | Self::Keep
+                | Self::Class
+                | Self::Absolute
                 | Self::Print
                 | Self::Same
                 | Self::Items
+                | Self::Sequence
+                | Self::Dict
+                | Self::Element
                 | Self::Count
                 | Self::Range
                 | Self::Enumerate

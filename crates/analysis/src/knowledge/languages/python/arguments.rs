@@ -12,6 +12,8 @@ pub(super) struct Arguments<'a> {
     pub(super) named: BumpVec<'a, (&'a [u8], Val<'a>)>,
     /// There may be others that are not known.
     pub(super) open: bool,
+    /// What follows stands at a position that is not known.
+    shifted: bool,
 }
 
 impl<'a> Arguments<'a> {
@@ -36,7 +38,12 @@ impl<'a> Reader<'_, '_, 'a> {
     /// No arguments that are known.
     pub(super) fn no_arguments(&self, open: bool) -> Arguments<'a> {
         let arena = self.report.arena;
-        Arguments { positional: BumpVec::with_capacity_in(4, arena), named: BumpVec::new_in(arena), open }
+        Arguments {
+            positional: BumpVec::with_capacity_in(4, arena),
+            named: BumpVec::new_in(arena),
+            open,
+            shifted: false,
+        }
     }
 
     /// The arguments of a call; stands at the parenthesis.
@@ -63,7 +70,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     arguments.named.push((reader.name(name), val));
                 } else {
                     let val = reader.expression()?;
-                    arguments.positional.push(val);
+                    reader.push_argument(&val, &mut arguments);
                 }
                 if !reader.take(Token::Comma) {
                     break;
@@ -76,19 +83,31 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(arguments)
     }
 
+    /// A positional argument. One that stands anywhere counts as used in every way.
+    fn push_argument(&mut self, val: &Val<'a>, arguments: &mut Arguments<'a>) {
+        if arguments.shifted {
+            self.escape(val);
+        } else {
+            arguments.positional.push(*val);
+        }
+    }
+
     /// `*values`.
     fn spread(&mut self, val: &Val<'a>, arguments: &mut Arguments<'a>) {
-        match val {
-            Val::Many(items) if !items.pairs && !self.added.iter().any(|(id, _)| *id == items.id) => {
-                arguments.positional.extend_from_slice(items.vals);
+        let mut more = true;
+        if let Val::Many(items) = val
+            && !items.pairs
+        {
+            let (sure, others) = self.first_of(items);
+            sure.iter().for_each(|one| self.push_argument(one, arguments));
+            more = others;
+        }
+        if more {
+            let one = self.elements(val);
+            if one.acts() {
+                self.escape(&one);
             }
-            _ => {
-                let one = self.elements(val);
-                if one.acts() {
-                    self.escape(&one);
-                }
-                arguments.open = true;
-            }
+            (arguments.open, arguments.shifted) = (true, true);
         }
     }
 
@@ -96,13 +115,15 @@ impl<'a> Reader<'_, '_, 'a> {
     fn spread_named(&mut self, val: &Val<'a>, arguments: &mut Arguments<'a>) {
         if let Val::Many(items) = val
             && items.pairs
-            && !self.added.iter().any(|(id, _)| *id == items.id)
-            && items.vals.iter().step_by(2).all(|key| key.known().is_some())
+            && let Some(vals) = self.all_of(items)
+            && vals.iter().step_by(2).all(|key| key.known().is_some())
         {
-            for pair in items.vals.chunks_exact(2) {
+            for pair in vals.chunks_exact(2) {
                 if let [key, val] = pair
                     && let Some(name) = key.known()
                 {
+                    // Of several pairs with one key the last counts.
+                    arguments.named.retain(|(known, _)| *known != name);
                     arguments.named.push((name, *val));
                 }
             }

@@ -3,6 +3,7 @@
 use super::Reader;
 use super::acts::{Act, Fold};
 use super::calls::{is_carried, shell_name};
+use super::containers::is_mutator;
 use super::modules;
 use super::symbols::Sym;
 use super::value::{Object, Union, Val, join};
@@ -106,9 +107,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 (act, _) if act.is_inert() => match modules::find(name).filter(|_| is_carried(name)) {
                     Some(module) => Val::Module(module),
+                    // `list.reverse`
+                    None if is_mutator(name) => Val::Act(Act::Mutate),
+                    // A method of a type is not the type.
                     None => Val::Act(match act {
-                        Act::Opaque | Act::Print => Act::Inert,
-                        other => *other,
+                        Act::Items | Act::Sequence | Act::Dict | Act::Element => Act::Items,
+                        Act::Decode | Act::Project | Act::Temporary => *act,
+                        _ => Act::Inert,
                     }),
                 },
                 _ => *val,
@@ -134,6 +139,21 @@ impl<'a> Reader<'_, '_, 'a> {
             },
             Val::Path(path) => self.path_attribute(path, name),
             Val::Lost => Val::Lost,
+            Val::Local(_) if name == b"__call__" => match self.attribute_of_name(sym) {
+                Some(known) => join(self.report.arena, *val, known),
+                None => *val,
+            },
+            // A method that is named without being called.
+            Val::Many(_) => {
+                if is_mutator(name) {
+                    self.mutate(val, &[Val::Data]);
+                }
+                if val.acts() {
+                    self.escape(val);
+                }
+                self.leak(val);
+                Val::Data
+            }
             Val::File(_) if name == b"buffer" => *val,
             _ => {
                 if matches!(val, Val::Data) {
@@ -158,17 +178,53 @@ impl<'a> Reader<'_, '_, 'a> {
         if new.acts() && !matches!(new, Val::Local(_)) {
             self.escape(new);
         }
-        if let Val::Module(module) = val {
-            if module.name == "sys" && name == b"path" {
-                self.search_path(new);
+        for each in val.alternatives() {
+            match each {
+                Val::Module(module) => {
+                    if module.name == "sys" && name == b"path" {
+                        self.search_path(new);
+                    } else if !may_be_replaced(module.name, name) {
+                        self.lose();
+                    }
+                    self.escape(new);
+                }
+                // A class of a module, or a function.
+                Val::Act(_) if new.acts() => {
+                    self.escape(new);
+                    self.lose();
+                }
+                Val::Act(Act::PathOf | Act::Temporary | Act::Run) | Val::Lost => self.lose(),
+                Val::Object(Object::Environment) => self.lose(),
+                _ => {}
             }
-            if matches!(new, Val::Local(_)) {
-                self.escape(new);
-            }
-        }
-        if let Val::Object(Object::Environment) = val {
-            self.lose();
         }
         self.bind_attribute(sym, *new);
+    }
+
+    /// `del val.name`
+    pub(super) fn delete_attribute(&mut self, val: &Val<'a>, sym: Sym) {
+        let name = self.name(sym);
+        let module = val.alternatives().iter().any(|v| matches!(v, Val::Module(_) | Val::Act(_) | Val::Lost));
+        if module || !self.may_touch(name) {
+            self.lose();
+        }
+    }
+}
+
+/// Members of modules that nothing depends on which is followed here.
+fn may_be_replaced(module: &str, name: &[u8]) -> bool {
+    match module {
+        "sys" => matches!(
+            name,
+            b"stdout"
+                | b"stderr"
+                | b"argv"
+                | b"dont_write_bytecode"
+                | b"excepthook"
+                | b"tracebacklimit"
+                | b"ps1"
+        ),
+        "time" | "random" | "warnings" | "logging" => true,
+        _ => false,
     }
 }

@@ -2,14 +2,11 @@
 
 use super::acts::Act;
 use super::symbols::Sym;
-use super::value::{Union, Val, any_of, covers, join, many};
-use super::{Binding, Pass, Reader, builtins, modules};
+use super::value::{Val, covers, join};
+use super::{Binding, Exposed, Pass, Reader, builtins, modules};
 
 /// After so many passes what is learnt is no longer told apart.
 pub(super) const WIDENING: u32 = 3;
-
-/// Most containers that are added to.
-const MAX_GROWING: usize = 256;
 
 impl<'a> Reader<'_, '_, 'a> {
     fn update(&mut self, sym: Sym, change: impl FnOnce(&mut Binding<'a>)) {
@@ -50,7 +47,9 @@ impl<'a> Reader<'_, '_, 'a> {
         let name = self.name(sym);
         // What a class holds is reached through its objects, and by Python itself if its name is special.
         let in_class = self.in_class && matches!(val, Val::Act(_) | Val::Local(_));
-        if val.acts() && (in_class || (is_special(name) && !matches!(val, Val::Local(_)))) {
+        if val.acts()
+            && (in_class || self.exposes(&val) || (is_special(name) && !matches!(val, Val::Local(_))))
+        {
             self.escape(&val);
         }
         let plain = self.is_plain();
@@ -63,11 +62,30 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.update(sym, |binding| {
             binding.ever = Some(ever);
-            binding.now = plain.then_some(val);
+            binding.now = (plain && !binding.shared).then_some(val);
         });
         if self.in_class {
             self.bind_attribute(sym, val);
         }
+    }
+
+    /// Whether a value that is bound can be reached by other ways than by the name.
+    fn exposes(&self, val: &Val<'a>) -> bool {
+        match self.exposed {
+            Exposed::Nothing => false,
+            Exposed::Members => !matches!(val, Val::Module(_)),
+            Exposed::Everything => true,
+        }
+    }
+
+    /// Something that may run at any time binds this name: what it is bound to now is never certain.
+    pub(super) fn share(&mut self, sym: Sym) {
+        self.update(sym, |binding| (binding.shared, binding.now) = (true, None));
+    }
+
+    /// A name is bound no more: what it meant before may be found in its stead.
+    pub(super) fn unbind(&mut self, sym: Sym) {
+        self.update(sym, |binding| binding.now = None);
     }
 
     /// An attribute of some object gets a value.
@@ -126,112 +144,6 @@ impl<'a> Reader<'_, '_, 'a> {
         found
     }
 
-    /// What an expression holds when one iterates over it or takes a part of it.
-    pub(super) fn elements(&self, val: &Val<'a>) -> Val<'a> {
-        let mut result = Union::new(self.report.arena);
-        let mut add = |val: Val<'a>| result.add(val);
-        for each in val.alternatives() {
-            match each {
-                Val::Many(items) => {
-                    for item in items.vals {
-                        add(*item);
-                    }
-                    for (id, more) in &self.added {
-                        if *id == items.id {
-                            add(*more);
-                        }
-                    }
-                    if items.vals.is_empty() && !self.added.iter().any(|(id, _)| *id == items.id) {
-                        add(Val::Data);
-                    }
-                }
-                Val::Foreign | Val::Lost => add(*each),
-                Val::Object(super::value::Object::Arguments) => {
-                    for field in self.arguments {
-                        add(Val::Text(field.value));
-                    }
-                    add(Val::Data);
-                }
-                Val::Object(super::value::Object::Client | super::value::Object::Environment) => add(*each),
-                // Names of modules, or the modules.
-                Val::Object(super::value::Object::Modules) => add(Val::Data),
-                _ => add(Val::Data),
-            }
-        }
-        result.get().unwrap_or(Val::Data)
-    }
-
-    /// What may be the keys of a dictionary, and what the values; both are all of it once more was put in.
-    pub(super) fn keys_and_values(&self, val: &Val<'a>) -> (Val<'a>, Val<'a>) {
-        let arena = self.report.arena;
-        match val {
-            Val::Many(items)
-                if items.pairs
-                    && !items.vals.is_empty()
-                    && !self.added.iter().any(|(id, _)| *id == items.id) =>
-            {
-                let all = |from: usize| {
-                    let vals = items.vals.iter().copied().skip(from).step_by(2);
-                    any_of(arena, vals).unwrap_or(Val::Data)
-                };
-                (all(0), all(1))
-            }
-            _ => {
-                let one = self.elements(val);
-                (one, one)
-            }
-        }
-    }
-
-    /// Something is put into a container.
-    pub(super) fn add_to(&mut self, container: &Val<'a>, val: Val<'a>) {
-        let arena = self.report.arena;
-        let mut kept = false;
-        let mut grew = false;
-        let (learning, late) = (self.pass == Pass::Learning, self.passes >= WIDENING);
-        for each in container.alternatives() {
-            if let Val::Many(items) = each {
-                kept = true;
-                let known = self.added.iter().position(|(id, _)| *id == items.id);
-                let unseen = self.pass == Pass::Recording && val.acts();
-                let room = self.added.len() < MAX_GROWING;
-                match known.and_then(|at| self.added.get_mut(at)) {
-                    Some((_, old)) => {
-                        let more = !covers(old, &val);
-                        grew |= more;
-                        let widened = more && learning && late && !val.acts();
-                        let val = if widened { Val::Data } else { val };
-                        let new = join(arena, *old, val);
-                        let unseen = unseen && !covers(old, &val);
-                        self.changed |= more && !covers(old, &new);
-                        *old = new;
-                        if unseen {
-                            self.escape(&val);
-                        }
-                    }
-                    None if room => {
-                        (grew, self.changed) = (true, true);
-                        self.added.push((items.id, val));
-                        if unseen {
-                            self.escape(&val);
-                        }
-                    }
-                    None => kept = false,
-                }
-            }
-        }
-        self.learnt |= grew && learning;
-        self.unsettled |= grew && learning;
-        if !kept {
-            self.escape(&val);
-        }
-    }
-
-    /// A container made by the expression at this token.
-    pub(super) fn container(&self, at: usize, pairs: bool, vals: &'a [Val<'a>]) -> Val<'a> {
-        many(self.report.arena, u32::try_from(at).unwrap_or(u32::MAX), pairs, vals)
-    }
-
     /// Something goes where it is not followed: it counts as used in every way.
     pub(super) fn escape(&mut self, val: &Val<'a>) {
         match val {
@@ -250,6 +162,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Val::Object(super::value::Object::Modules) => self.lose(),
             Val::Local(number) => self.call_from_elsewhere(*number),
             Val::Many(items) => {
+                self.give_away(val);
                 for item in items.vals {
                     self.escape(item);
                 }
@@ -260,6 +173,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
             }
             Val::Data
+            | Val::Nothing
             | Val::Number(_)
             | Val::Count
             | Val::Never

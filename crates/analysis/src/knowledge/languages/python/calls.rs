@@ -3,7 +3,7 @@
 use super::Reader;
 use super::acts::{Act, Fold};
 use super::arguments::Arguments;
-use super::value::{Object, Union, Val};
+use super::value::{Object, Union, Val, join};
 use crate::effect::{EffectKind, WriteMode};
 use crate::value::{Origins, Value};
 
@@ -43,12 +43,15 @@ pub(super) fn is_carried(name: &[u8]) -> bool {
 
 /// Names under which ways to a shell are kept, wherever they are.
 pub(super) fn shell_name(name: &[u8]) -> Option<Act> {
-    use super::acts::Arguments::{List, Rest};
+    use super::acts::Arguments::{List, ListAndVariables, Rest, RestAndVariables};
     Some(match name {
-        b"system" | b"popen" | b"getoutput" | b"getstatusoutput" => Act::Shell,
+        b"popen" => Act::ShellPipe,
+        b"system" | b"getoutput" | b"getstatusoutput" => Act::Shell,
         b"Popen" | b"check_output" | b"check_call" => Act::Run,
-        b"execl" | b"execlp" | b"execle" | b"execlpe" => Act::Start(0, Rest),
-        b"execv" | b"execve" | b"execvp" | b"execvpe" => Act::Start(0, List),
+        b"execl" | b"execlp" => Act::Start(0, Rest),
+        b"execle" | b"execlpe" => Act::Start(0, RestAndVariables),
+        b"execv" | b"execvp" => Act::Start(0, List),
+        b"execve" | b"execvpe" => Act::Start(0, ListAndVariables),
         b"rmtree" => Act::Delete(0, true),
         _ => return None,
     })
@@ -108,6 +111,9 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Data
             }
             _ => {
+                if val.acts() {
+                    self.escape(val);
+                }
                 self.hand_over(arguments, Reach::Anything);
                 Val::Data
             }
@@ -120,6 +126,7 @@ impl<'a> Reader<'_, '_, 'a> {
             if val.acts() {
                 self.escape(val);
             }
+            self.give_away(val);
             self.mention(val, reach);
         }
     }
@@ -148,6 +155,7 @@ impl<'a> Reader<'_, '_, 'a> {
             if val.acts() {
                 self.escape(val);
             }
+            self.leak(val);
         }
     }
 
@@ -160,6 +168,9 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A function counts as called with anything.
     pub(super) fn use_anyhow(&mut self, act: Act) {
+        if act == Act::Mutate {
+            return self.scramble_all();
+        }
         if act.is_inert() && act != Act::Project {
             return;
         }
@@ -190,6 +201,22 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Act::Opaque => {
                 self.dumps_environment(arguments);
+                // `inspect.signature(f, eval_str=True)`
+                if arguments.named(&["eval_str"]).is_some_and(|v| !matches!(v, Val::Nothing)) {
+                    self.lose();
+                }
+                return Val::Data;
+            }
+            Act::Keep => {
+                self.dumps_environment(arguments);
+                self.hand_over_acting(arguments);
+                return Val::Data;
+            }
+            Act::Class => {
+                self.dumps_environment(arguments);
+                if arguments.positional.len() != 1 || arguments.open {
+                    self.hand_over_acting(arguments);
+                }
                 return Val::Data;
             }
             Act::Inert => {
@@ -199,7 +226,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.hand_over_acting(arguments);
                 return Val::Data;
             }
-            Act::Fold(_) | Act::Same => {}
+            Act::Fold(_) | Act::Same | Act::Absolute => {}
             _ => {
                 if act != Act::Run {
                     self.dumps_environment(arguments);
@@ -210,7 +237,18 @@ impl<'a> Reader<'_, '_, 'a> {
         let first =
             arguments.get(0, &["path", "file", "filename", "src", "name", "top", "url", "dst", "key"]);
         match act {
-            Act::Same => first.unwrap_or(Val::Data),
+            Act::Same => self.same(first, arguments),
+            Act::Absolute => self.absolute(first),
+            Act::Mutate => {
+                let (container, others) = match arguments.positional.as_slice() {
+                    [container, others @ ..] => (*container, others),
+                    [] => (Val::Data, &[][..]),
+                };
+                self.hand_over_acting(arguments);
+                self.change_leaked();
+                self.mutate(&container, others);
+                self.elements(&container)
+            }
             Act::Count => {
                 self.hand_over_acting(arguments);
                 Val::Count
@@ -218,7 +256,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Act::Range => {
                 self.hand_over_acting(arguments);
                 let vals = self.report.arena.alloc_slice_copy(&[Val::Count]);
-                self.container(self.at, false, vals)
+                self.bag(self.at, vals)
             }
             Act::Enumerate => {
                 let items = self.items_of(arguments);
@@ -226,7 +264,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 let pair = self.report.arena.alloc_slice_copy(&[Val::Count, one]);
                 let pair = self.container(self.at, false, pair);
                 let vals = self.report.arena.alloc_slice_copy(&[pair]);
-                self.container(self.at + 1, false, vals)
+                self.bag(self.at + 1, vals)
             }
             Act::Zip => {
                 let parts: Vec<Val<'a>> = arguments.positional.iter().map(|v| self.elements(v)).collect();
@@ -234,13 +272,28 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.hand_over_acting(arguments);
                 let tuple = self.container(self.at, false, parts);
                 let vals = self.report.arena.alloc_slice_copy(&[tuple]);
-                self.container(self.at + 1, false, vals)
+                self.bag(self.at + 1, vals)
             }
             Act::Items => self.items_of(arguments),
+            Act::Sequence => match (arguments.positional.as_slice(), arguments.named.is_empty()) {
+                ([one @ Val::Many(items)], true) if !items.pairs && !arguments.open => *one,
+                _ => self.items_of(arguments),
+            },
+            Act::Dict => self.dict(arguments),
+            Act::Element => {
+                let all = self.items_of(arguments);
+                // Of several arguments one may be the result itself.
+                let whole = arguments.all().copied().reduce(|a, b| join(self.report.arena, a, b));
+                let one = self.elements(&all);
+                match whole.filter(|_| arguments.positional.len() != 1 || !arguments.named.is_empty()) {
+                    Some(whole) => join(self.report.arena, one, whole),
+                    None => one,
+                }
+            }
             Act::Apply => self.apply(arguments),
             Act::Fold(fold) => self.fold(fold, arguments),
             Act::PathOf => {
-                let joined = if arguments.positional.is_empty() {
+                let joined = if arguments.positional.is_empty() && !arguments.open {
                     Val::Text(self.report.literal(b"."))
                 } else {
                     self.fold(Fold::JoinPath, arguments)
@@ -264,18 +317,23 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.hand_over(arguments, Reach::Anything);
                 Val::Foreign
             }
-            Act::Eval => {
-                let source = arguments.get(0, &["stmt", "source"]).unwrap_or(Val::Data);
-                self.execute(&source)
-            }
+            Act::Eval => self.execute_within(arguments),
             Act::Compile => arguments.get(0, &["source"]).unwrap_or(Val::Data),
             Act::Import => self.import_by_name(arguments.get(0, &["name"])),
             Act::Attribute => self.attribute_by_name(arguments),
             Act::SetAttribute => self.set_attribute_by_name(arguments),
             Act::RunModule => self.run_module(arguments),
-            Act::Shell | Act::Run | Act::Start(..) | Act::Kill | Act::Duplicate | Act::Privilege => {
-                self.start(act, arguments)
+            Act::Patch => {
+                self.patch(arguments);
+                Val::Data
             }
+            Act::Shell
+            | Act::ShellPipe
+            | Act::Run
+            | Act::Start(..)
+            | Act::Kill
+            | Act::Duplicate
+            | Act::Privilege => self.start(act, arguments),
             Act::Code(language) => {
                 self.report.unseen_code(language, Origins::NONE);
                 self.hand_over(arguments, Reach::Anything);
@@ -307,6 +365,19 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Functions that take and give files.
     fn touch_files(&mut self, act: Act, arguments: &Arguments<'a>, first: Option<Val<'a>>) -> Val<'a> {
+        let elsewhere;
+        let (arguments, first) = match self.counted_from_elsewhere(arguments) {
+            Some(counted) => {
+                elsewhere = counted;
+                (&elsewhere, first.map(|val| self.relative_to_unknown(&val)))
+            }
+            None => (arguments, first),
+        };
+        // `onerror=`, `copy_function=`: no paths.
+        let functions = arguments.positional.iter().skip(2).chain(arguments.named.iter().map(|(_, val)| val));
+        for val in functions.copied().filter(Val::acts).collect::<Vec<_>>() {
+            self.escape(&val);
+        }
         let at = |n: u8, names: &[&str]| arguments.get(usize::from(n), names);
         match act {
             Act::Open => self.open(arguments),
@@ -333,10 +404,18 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 Val::Data
             }
-            Act::AppendNamed(name) => match arguments.named(&[name]) {
-                file @ Some(_) => self.write_each(file, WriteMode::Append),
-                None => Val::Data,
+            Act::WriteAlso(n, name, mode) => match at(n, &[name]) {
+                Some(Val::Nothing) => Val::Data,
+                None if !arguments.open => Val::Data,
+                file => {
+                    self.write_each(file, mode);
+                    Val::Data
+                }
             },
+            Act::ReadDocument => {
+                self.read_each(first);
+                Val::Object(Object::Document)
+            }
             Act::ReadInPlace => {
                 let files = at(0, &["files"]);
                 let changes = arguments.named(&["inplace"]).is_some() || arguments.positional.len() > 1;
@@ -387,6 +466,10 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Act::Chdir => {
                 self.change_directory(first);
+                Val::Data
+            }
+            Act::ChdirWithin => {
+                self.change_directory(None);
                 Val::Data
             }
             Act::Unpack(from, to) => {

@@ -1,10 +1,10 @@
 //! Code that a program makes or finds and then executes; names that it gives as text.
 
-use super::Reader;
 use super::acts::Act;
 use super::arguments::Arguments;
 use super::tokens::Token;
 use super::value::{Val, join};
+use super::{Exposed, Reader};
 use crate::value::{Origins, Value};
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -16,6 +16,68 @@ impl<'a> Reader<'_, '_, 'a> {
             result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
         }
         result.unwrap_or(Val::Data)
+    }
+
+    /// `exec(source, globals, locals)`, `timeit(stmt, setup, …)`: with names of its own, or other code before it.
+    pub(super) fn execute_within(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+        let source = arguments.get(0, &["stmt", "source"]).unwrap_or(Val::Data);
+        let named = arguments.named.iter().filter(|(name, _)| !matches!(*name, b"stmt" | b"source"));
+        let rest: Vec<Val<'a>> =
+            arguments.positional.iter().skip(1).chain(named.map(|(_, val)| val)).copied().collect();
+        if rest.is_empty() && !arguments.open {
+            return self.execute(&source);
+        }
+        let namespace =
+            arguments.open || rest.iter().any(|val| !matches!(val, Val::Text(_) | Val::Number(_)));
+        let now = if namespace { Exposed::Everything } else { self.exposed };
+        let exposed = std::mem::replace(&mut self.exposed, now);
+        let result = self.perhaps(|reader| {
+            for val in &rest {
+                reader.give_names(val);
+            }
+            Some(reader.execute(&source))
+        });
+        self.exposed = exposed;
+        result.unwrap_or(Val::Data)
+    }
+
+    /// A dictionary gives names to code that is executed; a text is code that is executed before it.
+    fn give_names(&mut self, val: &Val<'a>) {
+        for each in val.alternatives().to_vec() {
+            match each {
+                Val::Many(items) => {
+                    match self.all_of(items).filter(|_| items.pairs) {
+                        Some(vals) => {
+                            for pair in vals.chunks_exact(2) {
+                                match pair {
+                                    [key, val] if key.known().is_some() => {
+                                        let sym = self.symbols.intern(key.known().unwrap_or_default());
+                                        self.bind_parameter(sym, *val);
+                                    }
+                                    pair => pair.iter().for_each(|val| self.escape(val)),
+                                }
+                            }
+                        }
+                        None => {
+                            let one = self.elements(&each);
+                            self.escape(&one);
+                        }
+                    }
+                    // The code may change it.
+                    self.scramble(&each);
+                }
+                Val::Text(_) => drop(self.execute(&each)),
+                Val::Local(number) => {
+                    let none = self.no_arguments(true);
+                    self.call_local(number, &none, false);
+                }
+                each => {
+                    if each.acts() {
+                        self.escape(&each);
+                    }
+                }
+            }
+        }
     }
 
     pub(super) fn execute_one(&mut self, val: &Val<'a>) -> Val<'a> {
@@ -60,6 +122,17 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
+    /// Reads a program that has names of its own. What it binds may be reached through its module.
+    pub(super) fn follow(&mut self, text: &'a [u8]) {
+        let now = self.exposed.max(Exposed::Members);
+        let exposed = std::mem::replace(&mut self.exposed, now);
+        let read = self.perhaps(|reader| reader.nested(text, Self::statements));
+        self.exposed = exposed;
+        if read.is_none() {
+            self.lose();
+        }
+    }
+
     /// A Python file is executed.
     pub(super) fn run_file(&mut self, path: &Value<'a>) {
         let made = Origins::WRITTEN | Origins::NETWORK | Origins::DECODED | Origins::SECRET;
@@ -69,11 +142,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let content = self.report.session.file_text(path);
         if content.origins.intersects(made) {
             match content.text {
-                Some(text) => {
-                    if self.nested(text, Self::statements).is_none() {
-                        self.lose();
-                    }
-                }
+                Some(text) => self.follow(text),
                 None => self.report.code("python", content.origins),
             }
             return;
@@ -177,6 +246,26 @@ impl<'a> Reader<'_, '_, 'a> {
             result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
         }
         result.unwrap_or(Val::Data)
+    }
+
+    /// `patch(target, new, …)`, `patch.object(target, name, new, …)`: of the project's own, or a member of a module that
+    /// everything else uses.
+    pub(super) fn patch(&mut self, arguments: &Arguments<'a>) {
+        for val in arguments.all().copied().collect::<Vec<_>>() {
+            self.escape(&val);
+        }
+        for target in arguments.positional.iter().take(1).flat_map(|val| val.alternatives().to_vec()) {
+            match target {
+                Val::Text(value) => {
+                    let root = value.known().and_then(|text| text.split(|b| *b == b'.').next());
+                    if root.is_none_or(|root| super::modules::find(root).is_some() || root == b"__main__") {
+                        self.lose();
+                    }
+                }
+                Val::Foreign | Val::Local(_) | Val::Data => {}
+                _ => self.lose(),
+            }
+        }
     }
 
     /// `setattr(val, name, new)`, `delattr(val, name)`

@@ -101,6 +101,10 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             if self.take(Token::Assign) {
                 let val = self.expression()?;
+                if val.acts() && !matches!(val, Val::Local(_)) {
+                    // Who has the function has its defaults.
+                    self.escape(&val);
+                }
                 self.bind_parameter(sym, val);
             }
             if self.at < end {

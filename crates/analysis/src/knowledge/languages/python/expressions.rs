@@ -1,8 +1,9 @@
 //! Expressions (language reference, chapter 6).
 
 use super::Reader;
+use super::symbols::Sym;
 use super::tokens::{Keyword as K, Token};
-use super::value::{Val, join};
+use super::value::{Order, Val, join};
 use crate::value::{Origins, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -30,12 +31,14 @@ impl<'a> Reader<'_, '_, 'a> {
     /// One expression, or a tuple without parentheses.
     pub(super) fn expressions(&mut self) -> Option<Val<'a>> {
         let start = self.at;
+        let mut spread = self.is_star();
         let first = self.starred()?;
         if self.peek() != Token::Comma {
             return Some(first);
         }
         let mut vals = BumpVec::new_in(self.report.arena);
-        vals.push(first);
+        let mut order = Order::Exact;
+        self.arrange(&mut vals, &mut order, first, spread);
         while self.take(Token::Comma) {
             if matches!(
                 self.peek(),
@@ -44,15 +47,24 @@ impl<'a> Reader<'_, '_, 'a> {
             {
                 break;
             }
-            vals.push(self.starred()?);
+            spread = self.is_star();
+            let val = self.starred()?;
+            self.arrange(&mut vals, &mut order, val, spread);
         }
-        Some(self.container(start, false, vals.into_bump_slice()))
+        Some(self.ordered(start, vals.into_bump_slice(), order))
     }
 
-    fn starred(&mut self) -> Option<Val<'a>> {
+    /// `name := value`: in a generator, that may be at any time.
+    fn bind_within(&mut self, sym: Sym, val: Val<'a>) {
+        if !self.is_plain() {
+            self.share(sym);
+        }
+        self.bind(sym, val);
+    }
+
+    pub(super) fn starred(&mut self) -> Option<Val<'a>> {
         if self.take(Token::Operator(b'*')) || self.take(Token::Operator(b'D')) {
-            let val = self.binary(2)?;
-            return Some(self.elements(&val));
+            return self.binary(1);
         }
         self.expression()
     }
@@ -80,7 +92,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Token::Name(sym) if self.peek_at(1) == Token::Walrus => {
                 self.at += 2;
                 let val = self.expression()?;
-                self.bind(sym, val);
+                self.bind_within(sym, val);
                 return Some(val);
             }
             _ => {}
@@ -107,7 +119,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 | Token::Number(_)
                 | Token::Text(_)
                 | Token::Ellipsis
-                | Token::Keyword(K::Constant)
+                | Token::Keyword(K::Constant | K::Nothing)
         );
         if !alone || !self.peek_at(1).ends_expression() {
             return None;
@@ -117,6 +129,8 @@ impl<'a> Reader<'_, '_, 'a> {
             Token::Name(sym) => self.lookup(sym),
             Token::Number(number) => number.map_or(Val::Data, Val::Number),
             Token::Text(text) => Val::Text(self.report.literal(text)),
+            Token::Keyword(K::Nothing) => Val::Nothing,
+            Token::Keyword(_) => Val::Count,
             _ => Val::Data,
         })
     }
@@ -233,7 +247,15 @@ impl<'a> Reader<'_, '_, 'a> {
                 Some(number.map_or(Val::Data, Val::Number))
             }
             Token::Text(_) | Token::Open { kind: b'f', .. } => self.text(),
-            Token::Ellipsis | Token::Keyword(K::Constant) => {
+            Token::Keyword(K::Nothing) => {
+                self.at += 1;
+                Some(Val::Nothing)
+            }
+            Token::Keyword(K::Constant) => {
+                self.at += 1;
+                Some(Val::Count)
+            }
+            Token::Ellipsis => {
                 self.at += 1;
                 Some(Val::Data)
             }
@@ -357,44 +379,6 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(val)
     }
 
-    fn list(&mut self, start: usize, close: u32) -> Option<Val<'a>> {
-        self.at += 1;
-        let mut vals = BumpVec::new_in(self.report.arena);
-        while self.at < close as usize {
-            vals.push(self.starred()?);
-            if !self.take(Token::Comma) {
-                break;
-            }
-        }
-        Some(self.container(start, false, vals.into_bump_slice()))
-    }
-
-    /// A dictionary or a set.
-    fn display(&mut self, start: usize, close: u32) -> Option<Val<'a>> {
-        self.at += 1;
-        let mut vals = BumpVec::new_in(self.report.arena);
-        let mut pairs = true;
-        while self.at < close as usize {
-            let spread = matches!(self.peek(), Token::Operator(b'D'));
-            let key = self.starred()?;
-            if spread {
-                pairs = false;
-                vals.push(key);
-            } else {
-                vals.push(key);
-                if self.take(Token::Colon) {
-                    vals.push(self.expression()?);
-                } else {
-                    pairs = false;
-                }
-            }
-            if !self.take(Token::Comma) {
-                break;
-            }
-        }
-        Some(self.container(start, pairs, vals.into_bump_slice()))
-    }
-
     /// `[element for targets in values if condition]`, in any brackets: the clauses first, then the element.
     pub(super) fn comprehension(&mut self, start: usize, close: u32, clause: u32) -> Option<Val<'a>> {
         self.at = clause as usize;
@@ -410,7 +394,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
             }
             reader.at = start + 1;
+            let spread = reader.is_star();
             let mut val = reader.starred()?;
+            if spread {
+                val = reader.elements(&val);
+            }
             if reader.take(Token::Colon) {
                 let more = reader.expression()?;
                 val = join(reader.report.arena, val, more);
@@ -419,7 +407,7 @@ impl<'a> Reader<'_, '_, 'a> {
         })?;
         self.at = close as usize;
         let vals = self.report.arena.alloc_slice_copy(&[val]);
-        Some(self.container(start, false, vals))
+        Some(self.bag(start, vals))
     }
 
     /// The condition of a comprehension, which has no `else`.
@@ -429,7 +417,7 @@ impl<'a> Reader<'_, '_, 'a> {
         {
             self.at += 2;
             let val = self.disjunction()?;
-            self.bind(sym, val);
+            self.bind_within(sym, val);
             return Some(val);
         }
         if self.peek() == Token::Keyword(K::Lambda) {
@@ -440,6 +428,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// An atom with what follows it: attributes, calls, subscripts. With `stored` the last of these is assigned to.
     fn primary(&mut self, stored: Option<&Val<'a>>) -> Option<Val<'a>> {
+        let deleting = stored.is_some() && std::mem::take(&mut self.deleting);
         let mut val = self.atom()?;
         loop {
             match self.peek() {
@@ -453,7 +442,11 @@ impl<'a> Reader<'_, '_, 'a> {
                     } else if let Some(stored) = stored
                         && !matches!(next, Token::Dot | Token::Open { kind: b'[', .. })
                     {
-                        self.store_attribute(&val, name, stored);
+                        if deleting {
+                            self.delete_attribute(&val, name);
+                        } else {
+                            self.store_attribute(&val, name, stored);
+                        }
                         return Some(Val::Data);
                     } else {
                         val = self.attribute(&val, name);
@@ -469,7 +462,11 @@ impl<'a> Reader<'_, '_, 'a> {
                     if let Some(stored) = stored
                         && !matches!(self.peek(), Token::Dot | Token::Open { kind: b'[' | b'(', .. })
                     {
-                        self.store_item(&container, stored);
+                        if deleting {
+                            self.scramble(&container);
+                        } else {
+                            self.store_item(&container, stored);
+                        }
                         return Some(Val::Data);
                     }
                 }
@@ -503,7 +500,11 @@ impl<'a> Reader<'_, '_, 'a> {
                     }
                     _ => {
                         let negative = reader.peek() == Token::Operator(b'-');
+                        let spread = reader.is_star();
                         index = reader.starred()?;
+                        if spread {
+                            index = Val::Data;
+                        }
                         if let (Some(place), Token::Number(Some(n))) =
                             (slice.get_mut(colons), reader.tokens.get(reader.at.wrapping_sub(1)).copied()?)
                         {

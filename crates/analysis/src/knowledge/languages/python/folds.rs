@@ -76,22 +76,28 @@ impl<'a> Reader<'_, '_, 'a> {
             Fold::Home => {
                 let home = self.report.session.home();
                 match (known, first) {
+                    // Another user's, or whatever the variable says.
+                    (Some(text), _) if text.starts_with(b"~") && (self.homeless || is_of_user(text)) => {
+                        Val::Text(Value::unknown(Origins::UNKNOWN))
+                    }
+                    (None, None) if self.homeless => Val::Text(Value::unknown(Origins::UNKNOWN)),
                     (Some(b"~"), _) | (None, None) => self.known_text(home, literal),
                     (Some([b'~', b'/', below @ ..]), _) => {
                         self.known_text(&[home, b"/", below].concat(), literal)
                     }
                     (None, Some(val)) => match val.value() {
-                        Some(value) if value.known_prefix().starts_with(b"~/") => {
+                        Some(value) if value.known_prefix().starts_with(b"~/") && !self.homeless => {
                             let home = Value::text(arena, home, literal);
                             Val::Text(self.report.joined(&[home, values::after(arena, &value, 1)]))
                         }
-                        Some(value) => Val::Text(value),
+                        Some(value) if value.known_prefix().starts_with(b"/") => Val::Text(value),
+                        Some(_) => Val::Text(Value::unknown(Origins::UNKNOWN)),
                         None => Val::Data,
                     },
                     _ => first.unwrap_or(Val::Data),
                 }
             }
-            Fold::Here => self.known_text(b".", literal),
+            Fold::Here => Val::Text(self.here()),
             Fold::Quote => match known {
                 Some(text) => {
                     let mut quoted = Vec::with_capacity(text.len() + 2);
@@ -109,23 +115,30 @@ impl<'a> Reader<'_, '_, 'a> {
             },
             Fold::Text => match first {
                 Some(Val::Many(items)) => {
-                    let bytes: Option<Vec<u8>> = items
-                        .vals
-                        .iter()
-                        .map(|v| match v {
-                            Val::Number(n) => u8::try_from(*n).ok(),
-                            _ => None,
-                        })
-                        .collect();
+                    let byte = |v: &Val<'a>| match v {
+                        Val::Number(n) => u8::try_from(*n).ok(),
+                        _ => None,
+                    };
+                    let all = self.all_of(items).filter(|_| !items.pairs);
+                    let bytes: Option<Vec<u8>> = all.and_then(|all| all.iter().map(byte).collect());
                     match bytes {
                         Some(bytes) => self.known_text(&bytes, literal),
                         None => self.decoded(),
                     }
                 }
-                Some(val @ Val::Text(_)) => val,
+                Some(Val::Text(_)) => self.same(first, arguments),
                 _ => Val::Data,
             },
         }
+    }
+
+    /// `str(value)`, `str(bytes, encoding)`
+    pub(super) fn same(&mut self, first: Option<Val<'a>>, arguments: &Arguments<'a>) -> Val<'a> {
+        let given = arguments.positional.iter().skip(1);
+        let named = arguments.named.iter().filter(|(name, _)| matches!(*name, b"encoding" | b"errors"));
+        let mut others = given.chain(named.map(|(_, val)| val));
+        let plain = others.all(|val| val.known().is_some_and(super::strings::is_plain_encoding));
+        if plain && !arguments.open { first.unwrap_or(Val::Data) } else { self.decoded() }
     }
 
     /// Text that was built so that it cannot be read here.
@@ -188,6 +201,11 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.report.joined(&joined)
     }
+}
+
+/// Whether a path starts in the home directory of a user that it names.
+const fn is_of_user(text: &[u8]) -> bool {
+    !matches!(text, [b'~'] | [b'~', b'/', ..])
 }
 
 /// Decodes base64, standard or for URLs.

@@ -163,11 +163,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 continue;
             }
             match content.text.filter(|text| text.len() <= MAX_FOLLOWED) {
-                Some(text) => {
-                    if self.nested(text, Self::statements).is_none() {
-                        self.lose();
-                    }
-                }
+                Some(text) => self.follow(text),
                 None => self.report.code("python", content.origins),
             }
         }

@@ -4,8 +4,9 @@ use super::Reader;
 use super::acts::Act;
 use super::arguments::Arguments;
 use super::calls::Reach;
+use super::containers::is_mutator;
 use super::symbols::Sym;
-use super::value::{Union, Val, join};
+use super::value::{Union, Val};
 use crate::effect::WriteMode;
 use crate::value::{Origins, Value};
 use bumpalo::collections::Vec as BumpVec;
@@ -219,7 +220,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Val::Never => Val::Never,
             Val::Number(_) | Val::Count if matches!(name, b"zfill" | b"bit_length") => Val::Count,
-            Val::Data | Val::Number(_) | Val::Count | Val::Local(_) => {
+            Val::Data | Val::Nothing | Val::Number(_) | Val::Count | Val::Local(_) => {
                 self.data_method(val, sym, name, arguments)
             }
             Val::Module(_) | Val::Act(_) | Val::Foreign | Val::OneOf(_) => {
@@ -267,7 +268,7 @@ impl<'a> Reader<'_, '_, 'a> {
             b"stem" | b"suffix" | b"suffixes" | b"parts" | b"drive" | b"root" | b"anchor" => Val::Data,
             b"parents" => {
                 let vals = self.report.arena.alloc_slice_copy(&[Val::Path(*path)]);
-                self.container(self.at, false, vals)
+                self.bag(self.at, vals)
             }
             b"path" => Val::Path(*path),
             _ => {
@@ -309,6 +310,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.report.reads(place, false);
                 self.report.takes_away(place);
                 self.write_each(arguments.get(0, &["target"]), WriteMode::Replace)
+            }
+            b"copy" => {
+                self.report.reads(place, true);
+                self.write_each(arguments.get(0, &["target"]), WriteMode::Below)
             }
             b"copy_into" => {
                 self.report.reads(place, true);
@@ -361,8 +366,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 with_path.positional.push(*val);
                 super::strings::as_path(self.fold(super::acts::Fold::Home, &with_path))
             }
-            b"resolve" | b"absolute" | b"as_posix" | b"relative_to" | b"readlink" | b"__str__"
-            | b"__fspath__" => *val,
+            b"resolve" | b"absolute" => self.absolute(Some(*val)),
+            b"as_posix" | b"relative_to" | b"readlink" | b"__str__" | b"__fspath__" => *val,
             b"with_suffix" | b"with_name" | b"with_stem" => match path {
                 Some(path) => {
                     let directory = self.path_attribute(&path, b"parent");
@@ -388,7 +393,7 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let path = Val::Path(self.path_join(&[directory, names]));
         let vals = arena.alloc_slice_copy(&[path]);
-        self.container(self.at, false, vals)
+        self.bag(self.at, vals)
     }
 
     /// A pattern of `glob` as a value.
@@ -411,53 +416,11 @@ impl<'a> Reader<'_, '_, 'a> {
         self.report.joined(&parts)
     }
 
-    fn container_method(&mut self, val: &Val<'a>, name: &[u8], arguments: &Arguments<'a>) -> Val<'a> {
-        match name {
-            b"append" | b"add" | b"appendleft" | b"insert" | b"setdefault" | b"put" => {
-                for each in arguments.all() {
-                    self.add_to(val, *each);
-                }
-                if name == b"setdefault" { self.elements(val) } else { Val::Data }
-            }
-            b"extend" | b"update" | b"extendleft" => {
-                for each in arguments.all() {
-                    let one = self.elements(each);
-                    self.add_to(val, one);
-                }
-                Val::Data
-            }
-            b"copy" | b"union" | b"difference" | b"intersection" => *val,
-            b"items" => {
-                let (key, one) = self.keys_and_values(val);
-                let pair = self.report.arena.alloc_slice_copy(&[key, one]);
-                let pair = self.container(self.at, false, pair);
-                let vals = self.report.arena.alloc_slice_copy(&[pair]);
-                self.container(self.at + 1, false, vals)
-            }
-            b"keys" | b"values" => {
-                let (keys, values) = self.keys_and_values(val);
-                let one = if name == b"keys" { keys } else { values };
-                let vals = self.report.arena.alloc_slice_copy(&[one]);
-                self.container(self.at, false, vals)
-            }
-            b"get" | b"pop" => {
-                let index = arguments.positional.first().copied().unwrap_or(Val::Data);
-                let one = self.item(val, &index, None, false);
-                match arguments.positional.get(1) {
-                    Some(default) => join(self.report.arena, one, *default),
-                    None => one,
-                }
-            }
-            b"popleft" | b"popitem" => self.elements(val),
-            _ => {
-                self.hand_over_acting(arguments);
-                Val::Data
-            }
-        }
-    }
-
     /// A method of something of which nothing is known but that it does not act by itself.
     fn data_method(&mut self, val: &Val<'a>, sym: Sym, name: &'a [u8], arguments: &Arguments<'a>) -> Val<'a> {
+        if is_mutator(name) {
+            self.change_leaked();
+        }
         let known = self.attribute(val, sym);
         let mut called = false;
         for each in known.alternatives().to_vec() {

@@ -14,11 +14,15 @@ mod bindings;
 mod builtins;
 mod calls;
 mod code;
+mod containers;
 mod definitions;
+mod directories;
+mod displays;
 mod escapes;
 mod expressions;
 mod folds;
 mod imports;
+mod members;
 mod methods;
 mod modules;
 mod network;
@@ -26,6 +30,7 @@ mod objects;
 mod os;
 mod packages;
 mod processes;
+mod starts;
 mod statements;
 mod strings;
 mod symbols;
@@ -59,6 +64,8 @@ const MAX_PROGRAMS: u32 = 4;
 struct Binding<'a> {
     /// What it is bound to now, if that is certain: at the top level, outside loops and branches.
     now: Option<Val<'a>>,
+    /// It may be bound at any time, by a function that declares it `global` and the like.
+    shared: bool,
     /// Everything that it is ever bound to.
     ever: Option<Val<'a>>,
     /// Everything that an attribute of this name is ever set to.
@@ -76,6 +83,16 @@ struct Binding<'a> {
 enum Pass {
     Learning,
     Recording,
+}
+
+/// What of the things that are bound can be reached by other ways than by their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Exposed {
+    Nothing,
+    /// The members of a module. Modules among them are known by their names wherever they are.
+    Members,
+    /// All that is in a dictionary: a namespace of `exec`.
+    Everything,
 }
 
 /// A reader at work.
@@ -107,6 +124,28 @@ struct Reader<'r, 's, 'a> {
     next_base: usize,
     /// What is added to containers after they are made, by their identity.
     added: Vec<(u32, Val<'a>)>,
+    /// What `+=` adds to containers, seen by those who had them before it, by their identity.
+    outgrown: Vec<(u32, Val<'a>)>,
+    /// Containers whose things may be in any order, by their identity.
+    scrambled: BTreeSet<u32>,
+    /// All containers are: something that changes what it is given was lost from sight.
+    all_scrambled: bool,
+    /// Containers that may be known elsewhere by ways that are not followed, by their identity.
+    leaked: BTreeSet<u32>,
+    /// A container that is not known is changed: it may be one of these.
+    leaks_change: bool,
+    /// What `a += b` made of a container, and that container: they are one.
+    grown_from: Vec<(u32, u32)>,
+    /// What is bound now can be reached by other ways than by its name.
+    exposed: Exposed,
+    /// `del`: the targets are removed.
+    deleting: bool,
+    /// How often the working directory is changed, by the last pass; and so far in this one.
+    moves: (u32, u32),
+    /// What is read now may run again once the working directory has changed; so the report was told.
+    wanders: bool,
+    /// The variable `HOME` may be changed.
+    homeless: bool,
     /// The logical line is indented.
     indented: bool,
     /// Inside something that may not run, or not once: a branch on the same line, a comprehension, a lambda.
@@ -159,6 +198,17 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         base: 0,
         next_base: 0,
         added: Vec::new(),
+        outgrown: Vec::new(),
+        scrambled: BTreeSet::new(),
+        all_scrambled: false,
+        leaked: BTreeSet::new(),
+        leaks_change: false,
+        grown_from: Vec::new(),
+        exposed: Exposed::Nothing,
+        deleting: false,
+        moves: (0, 0),
+        wanders: false,
+        homeless: false,
         indented: false,
         inner: 0,
         floor: 0,
@@ -181,6 +231,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         reader.report.rehearse();
         understood &= reader.statements().is_some();
         reader.passes += 1;
+        reader.count_moves();
         let same_stars = stars == (reader.foreign_star, reader.stars.len());
         if !(reader.learnt && reader.unsettled) {
             break !reader.unbound && same_stars;
@@ -227,6 +278,9 @@ impl<'a> Reader<'_, '_, 'a> {
         self.indented = false;
         self.in_class = false;
         self.decorated = false;
+        self.deleting = false;
+        self.moves.1 = 0;
+        self.wanders = false;
         for binding in &mut self.bindings {
             binding.now = None;
             (binding.seen, binding.attribute_seen) = (false, false);
@@ -311,8 +365,10 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Reads something that may run never, or many times.
     fn perhaps<T>(&mut self, inner: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         self.inner += 1;
+        self.wander();
         let result = inner(self);
         self.inner -= 1;
+        self.wander();
         result
     }
 }

@@ -134,7 +134,7 @@ pub(super) fn sent_by_client(arguments: &Arguments<'_>) -> Sends {
 /// Whether it is certain that there is no credential in it.
 fn is_without_credentials(val: &Val<'_>) -> bool {
     match val {
-        Val::Number(_) | Val::Count | Val::Never => true,
+        Val::Number(_) | Val::Count | Val::Never | Val::Nothing => true,
         Val::Text(value) => !value.origins.intersects(Origins::CREDENTIAL | Origins::UNKNOWN),
         Val::Many(items) => items.vals.iter().all(is_without_credentials),
         Val::OneOf(vals) => vals.iter().all(is_without_credentials),

@@ -95,12 +95,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 b"copy" => Val::Object(Object::Environment),
                 b"setdefault" => self.perform(Act::SetVariable, arguments),
                 b"update" => {
-                    if let Some(Val::Many(items)) = first {
-                        for pair in items.vals.chunks_exact(2).filter(|_| items.pairs) {
-                            if let [key, val] = pair {
-                                self.set_variable_to(key, val);
-                            }
-                        }
+                    if let Some(first) = first {
+                        self.set_variables(&first);
+                    }
+                    if arguments.open {
+                        self.report.unseen_code("shell", Origins::UNKNOWN);
                     }
                     for (name, val) in &arguments.named {
                         let key = Val::Text(self.report.literal(name));
@@ -148,6 +147,12 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 _ => Val::Data,
             },
+            Object::Document => {
+                if name == b"write" && !matches!(first, Some(Val::File(_) | Val::Object(_))) {
+                    self.write_each(arguments.get(0, &["file_or_filename"]), WriteMode::Replace);
+                }
+                Val::Data
+            }
             Object::Database => match name {
                 b"enable_load_extension" | b"load_extension" => {
                     self.report.code("native", Origins::UNKNOWN);

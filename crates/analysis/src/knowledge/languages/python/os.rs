@@ -1,7 +1,7 @@
 //! The modules `os` and `os.path` (library reference of Python 3.13).
 
 use super::acts::Act::{self, Delete, Fold, Is, Link, Look, Metadata, Open, Rename, Start, Write};
-use super::acts::Arguments::{List, Rest};
+use super::acts::Arguments::{List, ListAndVariables, Rest, RestAndVariables};
 use super::acts::Fold as F;
 use super::value::Object as O;
 use crate::effect::WriteMode as W;
@@ -52,15 +52,15 @@ pub(super) static OS: &[(&str, Act)] = &[
     ("dup2", Act::Duplicate),
     ("environ", Is(O::Environment)),
     ("environb", Is(O::Environment)),
-    ("error", Act::Opaque),
+    ("error", Act::Keep),
     ("execl", Start(0, Rest)),
-    ("execle", Start(0, Rest)),
+    ("execle", Start(0, RestAndVariables)),
     ("execlp", Start(0, Rest)),
-    ("execlpe", Start(0, Rest)),
+    ("execlpe", Start(0, RestAndVariables)),
     ("execv", Start(0, List)),
-    ("execve", Start(0, List)),
+    ("execve", Start(0, ListAndVariables)),
     ("execvp", Start(0, List)),
-    ("execvpe", Start(0, List)),
+    ("execvpe", Start(0, ListAndVariables)),
     ("extsep", Act::Inert),
     ("fdatasync", Act::Inert),
     ("fdopen", Act::Inert),
@@ -111,11 +111,11 @@ pub(super) static OS: &[(&str, Act)] = &[
     ("path", Act::Inert),
     ("pathsep", Act::Inert),
     ("pipe", Act::Inert),
-    ("popen", Act::Shell),
-    ("popen2", Act::Shell),
-    ("popen3", Act::Shell),
-    ("posix_spawn", Start(0, List)),
-    ("posix_spawnp", Start(0, List)),
+    ("popen", Act::ShellPipe),
+    ("popen2", Act::ShellPipe),
+    ("popen3", Act::ShellPipe),
+    ("posix_spawn", Start(0, ListAndVariables)),
+    ("posix_spawnp", Start(0, ListAndVariables)),
     ("putenv", Act::SetVariable),
     ("read", Act::Inert),
     ("readlink", Look(0)),
@@ -139,13 +139,13 @@ pub(super) static OS: &[(&str, Act)] = &[
     ("setsid", Act::Inert),
     ("setuid", Act::Privilege),
     ("spawnl", Start(1, Rest)),
-    ("spawnle", Start(1, Rest)),
+    ("spawnle", Start(1, RestAndVariables)),
     ("spawnlp", Start(1, Rest)),
-    ("spawnlpe", Start(1, Rest)),
+    ("spawnlpe", Start(1, RestAndVariables)),
     ("spawnv", Start(1, List)),
-    ("spawnve", Start(1, List)),
+    ("spawnve", Start(1, ListAndVariables)),
     ("spawnvp", Start(1, List)),
-    ("spawnvpe", Start(1, List)),
+    ("spawnvpe", Start(1, ListAndVariables)),
     ("startfile", Act::Shell),
     ("stat", Look(0)),
     ("stat_result", Act::Inert),
@@ -173,7 +173,7 @@ pub(super) static OS: &[(&str, Act)] = &[
 
 /// Names of `os.path`, sorted.
 pub(super) static OS_PATH: &[(&str, Act)] = &[
-    ("abspath", Act::Same),
+    ("abspath", Act::Absolute),
     ("basename", Fold(F::BaseName)),
     ("dirname", Fold(F::DirName)),
     ("exists", Look(0)),
@@ -190,6 +190,6 @@ pub(super) static OS_PATH: &[(&str, Act)] = &[
     ("lexists", Look(0)),
     ("normcase", Act::Same),
     ("normpath", Act::Same),
-    ("realpath", Act::Same),
+    ("realpath", Act::Absolute),
     ("samefile", Look(0)),
 ];

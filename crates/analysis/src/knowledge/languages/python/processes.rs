@@ -1,11 +1,11 @@
 //! Programs that are started, code that is executed, connections, files that are opened.
 
 use super::Reader;
-use super::acts::{Act, Arguments as How};
+use super::acts::Act;
 use super::arguments::Arguments;
 use super::value::{Object, Val, join};
-use crate::effect::{EffectKind, WriteMode};
-use crate::value::{Origins, Stream, Value};
+use crate::effect::WriteMode;
+use crate::value::{Origins, Value};
 
 impl<'a> Reader<'_, '_, 'a> {
     /// `print(…)`: what it prints, if that is certain.
@@ -34,34 +34,61 @@ impl<'a> Reader<'_, '_, 'a> {
         self.report.prints(line.as_deref());
     }
 
-    /// What `list(…)`, `sorted(…)`, `zip(…)` hold.
+    /// What `sorted(…)`, `set(…)`, `chain(…)` hold, in any order.
     pub(super) fn items_of(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
         let arena = self.report.arena;
-        if let ([one @ Val::Many(_)], []) = (arguments.positional.as_slice(), arguments.named.as_slice()) {
-            return *one;
-        }
         let mut all: Option<Val<'a>> = None;
+        let mut add = |val: Val<'a>| all = Some(all.map_or(val, |old| join(arena, old, val)));
         for val in &arguments.positional {
             let inner = self.elements(val);
-            let whole = if matches!(val, Val::Many(_)) { inner } else { join(arena, *val, inner) };
-            all = Some(all.map_or(whole, |old| join(arena, old, whole)));
+            add(if matches!(val, Val::Many(_)) { inner } else { join(arena, *val, inner) });
         }
         for (_, val) in &arguments.named {
-            if val.acts() {
-                self.escape(val);
-            }
-            all = Some(all.map_or(*val, |old| join(arena, old, *val)));
+            add(*val);
         }
-        // Functions among them may be called in turn (`functools.partial`, `sorted(key=…)`).
-        if let Some(val) = all.filter(Val::acts) {
+        if arguments.open {
+            add(Val::Data);
+        }
+        let acts: Vec<Val<'a>> = arguments.named.iter().map(|(_, val)| *val).filter(Val::acts).collect();
+        acts.iter().for_each(|val| self.escape(val));
+        // Functions among them may be called in turn (`functools.partial`, `sorted(key=…)`), unless one container is all.
+        let one_container = matches!(arguments.positional.as_slice(), [Val::Many(_)]);
+        if let Some(val) = all.filter(|val| val.acts() && !one_container) {
             self.escape(&val);
         }
         let vals: &'a [Val<'a>] = match all {
             Some(one) => arena.alloc_slice_copy(&[one]),
-            None => &[],
+            None => return self.container(self.at, false, &[]),
         };
         // What is unpacked from pairs may be any part of them.
-        self.container(self.at, false, vals)
+        self.bag(self.at, vals)
+    }
+
+    /// `dict(pairs, name=value)`
+    pub(super) fn dict(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+        let arena = self.report.arena;
+        let mut vals = bumpalo::collections::Vec::new_in(arena);
+        let mut certain = !arguments.open;
+        for val in &arguments.positional {
+            match val {
+                Val::Many(items) if items.pairs && self.all_of(items).is_some() => {
+                    vals.extend_from_slice(items.vals);
+                }
+                other => {
+                    certain = false;
+                    let one = self.elements(other);
+                    // Pairs in a list.
+                    let parts = self.elements(&one);
+                    vals.push(if matches!(other, Val::Many(_)) { join(arena, one, parts) } else { one });
+                }
+            }
+        }
+        for (name, val) in &arguments.named {
+            vals.push(Val::Text(self.report.literal(name)));
+            vals.push(*val);
+        }
+        let vals = vals.into_bump_slice();
+        if certain { self.container(self.at, true, vals) } else { self.bag(self.at, vals) }
     }
 
     /// `map(function, values)`
@@ -81,7 +108,7 @@ impl<'a> Reader<'_, '_, 'a> {
             .unwrap_or(Val::Data);
         let one = join(self.report.arena, result, given);
         let vals = self.report.arena.alloc_slice_copy(&[one]);
-        self.container(self.at, false, vals)
+        self.bag(self.at, vals)
     }
 
     /// A variable of the environment is read.
@@ -100,154 +127,6 @@ impl<'a> Reader<'_, '_, 'a> {
         Val::Text(self.path_join(&[directory, names]))
     }
 
-    /// A program is started, a shell command run, a process signalled.
-    pub(super) fn start(&mut self, act: Act, arguments: &Arguments<'a>) -> Val<'a> {
-        self.report.printed = None;
-        match act {
-            Act::Shell => {
-                let line = arguments.get(0, &["cmd", "command", "args"]);
-                for line in self.each_path(line) {
-                    self.report.shell(line.as_ref(), None, None);
-                }
-                Val::Object(Object::Process)
-            }
-            Act::Run => {
-                self.run(arguments);
-                Val::Object(Object::Process)
-            }
-            Act::Start(at, how) => {
-                self.start_program(usize::from(at), how, arguments);
-                Val::Data
-            }
-            Act::Kill => {
-                if !matches!(arguments.positional.get(1), Some(Val::Number(0))) {
-                    self.report.does(EffectKind::Signal { what: "process" });
-                }
-                Val::Data
-            }
-            Act::Duplicate => {
-                self.report.redirected = true;
-                Val::Data
-            }
-            _ => {
-                self.report.does(EffectKind::Privilege { what: "user" });
-                Val::Data
-            }
-        }
-    }
-
-    /// `subprocess.run(args, shell=…, input=…, cwd=…, env=…)`
-    fn run(&mut self, arguments: &Arguments<'a>) {
-        let program = arguments.get(0, &["args", "cmd"]).unwrap_or(Val::Data);
-        let shell = arguments.named(&["shell"]);
-        let origins = Origins::UNKNOWN;
-        if arguments.named(&["stdin"]).is_some() {
-            self.report.asks();
-        }
-        let network = self.report.read.intersects(Origins::NETWORK);
-        let stdin = match (arguments.named(&["input"]), arguments.named(&["stdin"])) {
-            (Some(Val::Text(value)), _) => {
-                Some(Stream { text: value.known(), origins: value.origins, source: None })
-            }
-            (Some(_), _) => Some(Stream { text: None, origins, source: None }),
-            (None, Some(Val::Object(Object::Socket))) => {
-                Some(Stream { text: None, origins: Origins::NETWORK, source: None })
-            }
-            (None, Some(Val::File(path))) => Some(self.report.session.file_text(&path)),
-            (None, Some(_)) if network => {
-                Some(Stream { text: None, origins: Origins::NETWORK, source: None })
-            }
-            (None, Some(_)) => Some(Stream { text: None, origins, source: None }),
-            (None, None) => None,
-        };
-        let directory =
-            arguments.named(&["cwd"]).map(|v| v.value().unwrap_or(Value::unknown(Origins::UNKNOWN)));
-        match arguments.named(&["env"]) {
-            Some(Val::Many(items)) if items.pairs => {
-                for pair in items.vals.chunks_exact(2) {
-                    if let [key, val] = pair {
-                        self.set_variable_to(key, val);
-                    }
-                }
-            }
-            Some(Val::Object(Object::Environment)) | None => {}
-            Some(other) => {
-                for item in other.alternatives().to_vec() {
-                    if let Val::Many(items) = item {
-                        for val in items.vals {
-                            if let Val::Text(_) = val {
-                                self.set_variable_to(val, &Val::Data);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        if arguments.named(&["preexec_fn", "executable"]).is_some_and(|v| v.acts() || v.value().is_some())
-            && arguments.named(&["executable"]).is_some()
-        {
-            self.report.unseen_code("shell", Origins::UNKNOWN);
-        }
-        let in_shell = match shell {
-            None | Some(Val::Number(0)) => false,
-            Some(_) => true,
-        };
-        for each in program.alternatives().to_vec() {
-            match each {
-                Val::Many(items) => {
-                    let grown = self.added.iter().any(|(id, _)| *id == items.id);
-                    let values: Vec<Option<Value<'a>>> = items.vals.iter().map(Val::value).collect();
-                    if in_shell {
-                        let line = values.first().copied().flatten();
-                        self.report.shell(line.as_ref(), stdin, directory);
-                    } else {
-                        self.report.starts(&values, grown, stdin, directory);
-                    }
-                }
-                Val::Text(value) | Val::Path(value) if in_shell => {
-                    self.report.shell(Some(&value), stdin, directory)
-                }
-                Val::Text(value) | Val::Path(value) => {
-                    self.report.starts(&[Some(value)], false, stdin, directory)
-                }
-                _ => self.report.unseen_code("shell", Origins::UNKNOWN),
-            }
-        }
-    }
-
-    fn start_program(&mut self, at: usize, how: How, arguments: &Arguments<'a>) {
-        let Some(program) = arguments.positional.get(at).copied() else {
-            return self.report.unseen_code("shell", Origins::UNKNOWN);
-        };
-        let mut values: Vec<Option<Value<'a>>> = Vec::new();
-        let mut more = arguments.open;
-        match how {
-            How::Rest => {
-                values.push(program.value());
-                // The first argument after the program is the name that it gets to see.
-                values.extend(arguments.positional.iter().skip(at + 2).map(|v| v.value()));
-            }
-            How::List => {
-                values.push(program.value());
-                match arguments.positional.get(at + 1) {
-                    Some(Val::Many(items)) => {
-                        more |= self.added.iter().any(|(id, _)| *id == items.id);
-                        values.extend(items.vals.iter().skip(1).map(|v| v.value()));
-                    }
-                    _ => more = true,
-                }
-            }
-            How::Whole => match program {
-                Val::Many(items) => {
-                    more |= self.added.iter().any(|(id, _)| *id == items.id);
-                    values.extend(items.vals.iter().map(|v| v.value()));
-                }
-                other => values.push(other.value()),
-            },
-        }
-        self.report.starts(&values, more, None, None);
-    }
-
     /// A variable of the environment gets a value, for what is started.
     pub(super) fn set_variable(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
         let name = arguments.positional.first().copied().unwrap_or(Val::Data);
@@ -259,9 +138,52 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn set_variable_to(&mut self, name: &Val<'a>, new: &Val<'a>) {
         let value = new.value().unwrap_or(Value::unknown(Origins::UNKNOWN));
         match name.known() {
-            Some(name) => self.report.sets_variable(name, value),
+            Some(name) => {
+                if name == b"HOME" && !self.homeless {
+                    self.homeless = true;
+                    (self.learnt, self.unsettled, self.changed) = (true, true, true);
+                }
+                self.report.sets_variable(name, value);
+            }
             None => self.report.unseen_code("shell", Origins::UNKNOWN),
         }
+    }
+
+    /// Variables get the values that a dictionary gives them: what is started later sees them.
+    pub(super) fn set_variables(&mut self, val: &Val<'a>) {
+        for each in val.alternatives().to_vec() {
+            match each {
+                Val::Object(Object::Environment) | Val::Nothing => {}
+                Val::Many(items) => {
+                    let mut rest = items.vals.iter();
+                    while let Some(key) = rest.next() {
+                        if is_environment(key) {
+                            continue;
+                        }
+                        match rest.next() {
+                            Some(val) => self.set_variable_to(key, val),
+                            None => self.report.unseen_code("shell", Origins::UNKNOWN),
+                        }
+                    }
+                    if !self.holds_environment(&each)
+                        && let Some(added) = self.put_in(items.id)
+                    {
+                        for key in added.alternatives().to_vec() {
+                            self.set_variable_to(&key, &Val::Data);
+                        }
+                    }
+                }
+                _ => self.report.unseen_code("shell", Origins::UNKNOWN),
+            }
+        }
+    }
+
+    /// Whether a container holds the environment: what is put into it is set at once.
+    pub(super) fn holds_environment(&self, container: &Val<'a>) -> bool {
+        container.alternatives().iter().any(|each| match each {
+            Val::Many(items) => items.vals.iter().any(is_environment),
+            _ => false,
+        })
     }
 
     /// A directory joins those where modules are looked for.
@@ -333,7 +255,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     value = self.path_join(&[root, value]);
                 }
                 self.report.lists(Some(&value), false);
-                self.container(self.at, false, arena.alloc_slice_copy(&[Val::Text(value)]))
+                self.bag(self.at, arena.alloc_slice_copy(&[Val::Text(value)]))
             }
             Act::Walk => {
                 for path in self.each_path(first) {
@@ -341,26 +263,21 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 let Some(place) = place else { return Val::Data };
                 let below = Val::Text(self.path_join(&[place, any]));
-                let names = self.container(self.at, false, arena.alloc_slice_copy(&[Val::Text(any)]));
+                let names = self.bag(self.at, arena.alloc_slice_copy(&[Val::Text(any)]));
                 let entry =
                     self.container(self.at + 1, false, arena.alloc_slice_copy(&[below, names, names]));
-                self.container(self.at + 2, false, arena.alloc_slice_copy(&[entry]))
+                self.bag(self.at + 2, arena.alloc_slice_copy(&[entry]))
             }
             _ => {
                 for path in self.each_path(first.or(Some(Val::Text(self.report.literal(b"."))))) {
                     self.report.lists(path.as_ref(), false);
                 }
-                self.container(self.at, false, arena.alloc_slice_copy(&[Val::Text(any)]))
+                self.bag(self.at, arena.alloc_slice_copy(&[Val::Text(any)]))
             }
         }
     }
+}
 
-    /// `os.chdir(path)`
-    pub(super) fn change_directory(&mut self, val: Option<Val<'a>>) {
-        let value = match val {
-            Some(Val::Text(value) | Val::Path(value)) if self.is_plain() => value,
-            _ => Value::unknown(Origins::UNKNOWN),
-        };
-        self.report.change_directory(value);
-    }
+fn is_environment(val: &Val<'_>) -> bool {
+    val.alternatives().iter().any(|each| matches!(each, Val::Object(Object::Environment)))
 }

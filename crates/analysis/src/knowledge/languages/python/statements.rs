@@ -3,7 +3,7 @@
 
 use super::Reader;
 use super::tokens::{Keyword as K, Token};
-use super::value::Val;
+use super::value::{Object, Val};
 use bumpalo::collections::Vec as BumpVec;
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -26,6 +26,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => {}
             }
             let (depth, inner) = (self.depth, self.inner);
+            self.wander();
             let read = self.statement();
             let ended = matches!(self.peek(), Token::Newline { .. } | Token::Semicolon)
                 || matches!(self.tokens.get(self.at.wrapping_sub(1)), Some(Token::Colon));
@@ -93,17 +94,26 @@ impl<'a> Reader<'_, '_, 'a> {
                     }
                     Some(())
                 }
-                K::Assert | K::Del => {
+                K::Assert => {
                     self.at += 1;
                     self.expressions().map(drop)
                 }
+                K::Del => {
+                    self.at += 1;
+                    self.deleting = true;
+                    let read = self.targets(&Val::Data);
+                    self.deleting = false;
+                    read
+                }
                 K::Global => {
                     self.at += 1;
-                    self.take_name()?;
-                    while self.take(Token::Comma) {
-                        self.take_name()?;
+                    loop {
+                        let name = self.take_name()?;
+                        self.share(name);
+                        if !self.take(Token::Comma) {
+                            return Some(());
+                        }
                     }
-                    Some(())
                 }
                 K::Break => {
                     self.at += 1;
@@ -141,12 +151,12 @@ impl<'a> Reader<'_, '_, 'a> {
     /// What a function gives back is not followed to its callers.
     pub(super) fn give_back(&mut self, val: &Val<'a>) {
         match val {
-            Val::Local(_) => {}
             Val::OneOf(vals) => {
                 for each in *vals {
                     self.give_back(each);
                 }
             }
+            Val::Many(_) if !val.acts() => self.leak(val),
             _ => self.escape(val),
         }
     }
@@ -267,14 +277,24 @@ impl<'a> Reader<'_, '_, 'a> {
         let val = self.expressions()?;
         let end = self.at;
         let new = if self.is_plain() {
-            self.operate(&old, sign, &val)
+            let hidden = self.hide_outgrown(&old);
+            let new = self.operate(&old, sign, &val);
+            self.outgrown.extend(hidden);
+            new
         } else {
             // It may happen any number of times.
             self.grown(&old, &val)
         };
-        if let Val::Many(_) = old {
-            let more = self.elements(&val);
-            self.add_to(&old, more);
+        match old {
+            Val::Many(_) | Val::OneOf(_) => {
+                if sign != b'+' {
+                    self.scramble(&old);
+                }
+                self.grow(&old, &val, new);
+            }
+            Val::Object(Object::SearchPath) => self.search_path(&val),
+            Val::Object(Object::Environment) => self.set_variables(&val),
+            _ => {}
         }
         self.at = start;
         self.targets(&new)?;
@@ -321,8 +341,9 @@ impl<'a> Reader<'_, '_, 'a> {
         if let Val::Many(items) = val
             && !stars
             && !items.pairs
-            && items.vals.len() == count
-            && let Some(one) = items.vals.get(index)
+            && let Some(all) = self.all_of(items)
+            && all.len() == count
+            && let Some(one) = all.get(index)
         {
             return *one;
         }
@@ -339,7 +360,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let one = self.elements(val);
         if star {
             let vals = self.report.arena.alloc_slice_copy(&[one]);
-            return self.container(self.at, false, vals);
+            return self.bag(self.at, vals);
         }
         one
     }
@@ -379,10 +400,17 @@ impl<'a> Reader<'_, '_, 'a> {
             && !matches!(self.peek_at(1), Token::Dot | Token::Open { .. })
         {
             self.at += 1;
-            self.bind(sym, *val);
+            if self.deleting {
+                self.unbind(sym);
+            } else {
+                self.bind(sym, *val);
+            }
             return Some(());
         }
-        self.stored(val)
+        let deleting = self.deleting;
+        let read = self.stored(val);
+        self.deleting = deleting;
+        read
     }
 
     fn except(&mut self) -> Option<()> {
@@ -391,6 +419,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if self.peek() != Token::Colon {
             self.expressions()?;
             if self.take_keyword(K::As) {
+                // It is bound to nothing after that.
                 let name = self.take_name()?;
                 self.bind(name, Val::Data);
             }
@@ -468,5 +497,8 @@ fn starts_operand(token: Token<'_>) -> bool {
 
 /// Whether what follows `match` or `case` makes it a statement, and not a name.
 fn starts_pattern(token: Token<'_>) -> bool {
-    matches!(token, Token::Text(_) | Token::Name(_) | Token::Number(_) | Token::Keyword(K::Constant))
+    matches!(
+        token,
+        Token::Text(_) | Token::Name(_) | Token::Number(_) | Token::Keyword(K::Constant | K::Nothing)
+    )
 }

@@ -35,12 +35,14 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         let arena = self.report.arena;
-        if let (Val::OneOf(vals), Val::Text(_) | Val::Path(_)) | (Val::OneOf(vals), Val::Data) = (a, b) {
+        if let (Val::OneOf(vals), Val::Text(_) | Val::Path(_) | Val::Many(_) | Val::Data | Val::Number(_)) =
+            (a, b)
+        {
             let each = vals.iter().filter(|v| !matches!(v, Val::OneOf(_)));
             let results: Vec<Val<'a>> = each.map(|v| self.operate_text(v, sign, b)).collect();
             return results.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data);
         }
-        if let (Val::Text(_) | Val::Path(_), Val::OneOf(vals)) = (a, b)
+        if let (Val::Text(_) | Val::Path(_) | Val::Many(_), Val::OneOf(vals)) = (a, b)
             && sign != b'%'
         {
             let each = vals.iter().filter(|v| !matches!(v, Val::OneOf(_)));
@@ -69,24 +71,16 @@ impl<'a> Reader<'_, '_, 'a> {
             (_, Val::Number(_) | Val::Count, Val::Number(_) | Val::Count) => Val::Count,
             (b'+', Val::Text(x), _) => Val::Text(self.report.joined(&[*x, Value::unknown(self.origins(b))])),
             (b'+', _, Val::Text(y)) => Val::Text(self.report.joined(&[Value::unknown(self.origins(a)), *y])),
-            (b'+' | b'|', Val::Many(x), Val::Many(y)) => {
-                let mut vals = BumpVec::with_capacity_in(x.vals.len() + y.vals.len(), arena);
-                if x.vals.len() + y.vals.len() > 256 {
-                    return join(arena, *a, *b);
-                }
-                vals.extend_from_slice(x.vals);
-                vals.extend_from_slice(y.vals);
-                // What was added to either by other means is kept too.
-                for (id, more) in &self.added {
-                    if *id == x.id || *id == y.id {
-                        vals.push(*more);
-                    }
-                }
-                let pairs = x.pairs && y.pairs;
-                self.container(self.at, pairs, vals.into_bump_slice())
+            (b'+', Val::Many(_), _) | (b'+', _, Val::Many(_)) | (b'|', Val::Many(_), Val::Many(_)) => {
+                self.concatenated(a, b)
             }
-            (b'+' | b'*' | b'|', Val::Many(_), _) => *a,
-            (b'+' | b'*' | b'|', _, Val::Many(_)) => *b,
+            (b'*', Val::Many(_), times) | (b'*', times, Val::Many(_)) => {
+                self.repeated(if matches!(a, Val::Many(_)) { a } else { b }, times)
+            }
+            (b'|' | b'&' | b'^' | b'-', Val::Many(_), _) | (b'|' | b'&' | b'^' | b'-', _, Val::Many(_)) => {
+                let both = join(arena, self.elements(a), self.elements(b));
+                self.bag(self.at, arena.alloc_slice_copy(&[both]))
+            }
             (b'%', Val::Text(template), _) => self.percent(template, b),
             (b'/', Val::Text(x) | Val::Path(x), Val::Text(y) | Val::Path(y)) => {
                 Val::Path(self.path_join(&[*x, *y]))
@@ -124,6 +118,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Text(self.report.joined(&[*text, Value::unknown(origins)]))
             }
             Val::Many(_) => *old,
+            Val::OneOf(vals) => {
+                let many = vals.iter().filter(|val| matches!(val, Val::Many(_))).copied();
+                super::value::any_of(self.report.arena, many.chain([Val::Data])).unwrap_or(Val::Data)
+            }
             _ => Val::Data,
         }
     }
@@ -167,7 +165,11 @@ impl<'a> Reader<'_, '_, 'a> {
     fn percent(&mut self, template: &Value<'a>, val: &Val<'a>) -> Val<'a> {
         let Some(text) = template.known() else { return Val::Text(Value::unknown(template.origins)) };
         let values: Vec<Value<'a>> = match val {
-            Val::Many(items) if !items.pairs => items.vals.iter().map(|v| self.formatted_value(v)).collect(),
+            Val::Many(items) if !items.pairs => match self.all_of(items) {
+                Some(vals) => vals.iter().map(|v| self.formatted_value(v)).collect(),
+                None => Vec::new(),
+            },
+            Val::OneOf(vals) if vals.iter().any(|v| matches!(v, Val::Many(_))) => Vec::new(),
             other => vec![self.formatted_value(other)],
         };
         let mut values = values.into_iter();
@@ -224,37 +226,38 @@ impl<'a> Reader<'_, '_, 'a> {
         self.last_index = *index;
         match val {
             Val::Text(value) => match (value.known(), slice) {
-                (Some(text), Some(slice)) => match cut(text, slice) {
+                (Some(text), Some(slice)) => match cut(text, slice).filter(|_| text.is_ascii()) {
                     Some(part) => self.known_text(&part, value.origins),
                     None => Val::Text(Value::unknown(value.origins | Origins::DECODED)),
                 },
                 _ => Val::Text(Value::unknown(value.origins)),
             },
-            Val::Many(_) if slice.is_some() => *val,
             Val::Many(items) if !commas => {
-                let grown = self.added.iter().any(|(id, _)| *id == items.id);
+                if let Some(slice) = slice {
+                    return self.slice_of(items, slice);
+                }
                 if items.pairs
-                    && !grown
+                    && let Some(vals) = self.all_of(items)
                     && let Some(key) = index.known()
                 {
-                    let found = items.vals.chunks_exact(2).rev().find_map(|pair| match pair {
+                    let found = vals.chunks_exact(2).rev().find_map(|pair| match pair {
                         [k, v] if k.known() == Some(key) => Some(*v),
                         _ => None,
                     });
-                    let all_known = items.vals.iter().step_by(2).all(|k| k.known().is_some());
+                    let all_known = vals.iter().step_by(2).all(|k| k.known().is_some());
                     if let Some(found) = found.filter(|_| all_known) {
                         return found;
                     }
                 }
                 if !items.pairs
-                    && !grown
                     && let Val::Number(n) = index
-                    && let Some(one) = items.vals.get(*n as usize)
+                    && let Some(one) = self.first_of(items).0.get(*n as usize)
                 {
                     return *one;
                 }
                 self.elements(val)
             }
+            Val::Many(_) => self.any_of_these(val),
             Val::OneOf(vals) => {
                 let each: Vec<Val<'a>> = vals
                     .iter()
@@ -276,7 +279,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ if slice.is_some() => {
                     let one = self.elements(val);
                     let vals = self.report.arena.alloc_slice_copy(&[one]);
-                    self.container(self.at, false, vals)
+                    self.bag(self.at, vals)
                 }
                 Val::Number(n) if *n > 0 => match self.arguments.get(*n as usize - 1) {
                     Some(field) if self.arguments.iter().take(*n as usize).all(|f| !f.many) => {
@@ -304,13 +307,18 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.set_variable_to(&name, new);
             }
             Val::Many(_) | Val::OneOf(_) => {
+                // A slice gets what the new value holds.
                 let index = self.last_index;
-                self.add_to(container, *new);
-                if matches!(index, Val::Text(_)) {
-                    self.add_to(container, index);
+                if self.holds_environment(container) {
+                    self.set_variable_to(&index, new);
                 }
+                self.mutate(container, &[*new, index]);
             }
-            _ => self.escape(new),
+            Val::Object(Object::SearchPath) => self.search_path(new),
+            _ => {
+                self.change_leaked();
+                self.escape(new);
+            }
         }
     }
 
@@ -334,9 +342,7 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         match name {
             b"join" => match first {
-                Some(Val::Many(items))
-                    if !self.added.iter().any(|(id, _)| *id == items.id) && !items.pairs =>
-                {
+                Some(Val::Many(items)) if !items.pairs && self.all_of(items).is_some() => {
                     let separator = Value::text(self.report.arena, text, origins);
                     let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
                     for (index, item) in items.vals.iter().enumerate() {
@@ -345,8 +351,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         }
                         parts.push(item.value().unwrap_or(Value::unknown(self.origins(item))));
                     }
-                    // One element stands for any number of them if a comprehension made it.
-                    match parts.iter().all(|p| p.known().is_some()) && items.vals.len() > 1 {
+                    match parts.iter().all(|p| p.known().is_some()) {
                         true => Val::Text(self.report.joined(&parts)),
                         false => Val::Text(Value::unknown(self.made_of(&parts))),
                     }
@@ -449,7 +454,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 }
 
-fn is_plain_encoding(name: &[u8]) -> bool {
+pub(super) fn is_plain_encoding(name: &[u8]) -> bool {
     [
         &b"utf-8"[..],
         b"utf8",
@@ -465,9 +470,9 @@ fn is_plain_encoding(name: &[u8]) -> bool {
     .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// `text[from:to:step]`
-fn cut(text: &[u8], slice: [Option<i64>; 3]) -> Option<Vec<u8>> {
-    if slice.contains(&Some(i64::MAX)) || !text.is_ascii() {
+/// `all[from:to:step]`
+pub(super) fn cut<T: Copy>(text: &[T], slice: [Option<i64>; 3]) -> Option<Vec<T>> {
+    if slice.contains(&Some(i64::MAX)) {
         return None;
     }
     let length = i64::try_from(text.len()).ok()?;

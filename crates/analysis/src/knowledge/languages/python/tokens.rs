@@ -61,7 +61,10 @@ impl Token<'_> {
 /// Reserved words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keyword {
+    /// `True`.
     Constant,
+    /// `None`, `False`.
+    Nothing,
     And,
     As,
     Assert,
@@ -96,7 +99,8 @@ pub(super) enum Keyword {
 fn keyword(word: &[u8]) -> Option<Keyword> {
     use Keyword as K;
     Some(match word {
-        b"None" | b"True" | b"False" => K::Constant,
+        b"True" => K::Constant,
+        b"None" | b"False" => K::Nothing,
         b"and" => K::And,
         b"as" => K::As,
         b"assert" => K::Assert,

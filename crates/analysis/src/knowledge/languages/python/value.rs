@@ -19,6 +19,8 @@ const MAX_ALTERNATIVES: usize = 16;
 pub(super) enum Val<'a> {
     /// Something that cannot act and whose text is not known.
     Data,
+    /// `None` or `False`.
+    Nothing,
     /// A small whole number.
     Number(u32),
     /// A number that is not known: whatever it is, its text is no path.
@@ -56,6 +58,10 @@ pub(super) struct Items<'a> {
     pub(super) id: u32,
     /// Keys and values alternate.
     pub(super) pairs: bool,
+    /// So many of the first stand where they stand here.
+    pub(super) sure: usize,
+    /// There are no others, unless they are put in later.
+    pub(super) closed: bool,
     /// Something in it could act.
     acts: bool,
     depth: u8,
@@ -68,14 +74,27 @@ const MAX_COMPARED: u32 = 512;
 /// Deepest nesting of containers that is told apart.
 const MAX_DEPTH: u8 = 12;
 
+/// What is known of the order of a container's things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// These, in this order, and no others.
+    Exact,
+    /// So many of the first are sure; the others may be any number of any of these, in any order.
+    Sure(usize),
+}
+
 /// A container of these things.
-pub(super) fn many<'a>(arena: &'a Bump, id: u32, pairs: bool, vals: &'a [Val<'a>]) -> Val<'a> {
+pub(super) fn many<'a>(arena: &'a Bump, id: u32, pairs: bool, vals: &'a [Val<'a>], order: Order) -> Val<'a> {
     let acts = vals.iter().any(Val::acts);
     let depth = vals.iter().map(Val::depth).max().unwrap_or(0) + 1;
     if depth > MAX_DEPTH {
         return if acts { Val::Lost } else { Val::Data };
     }
-    Val::Many(arena.alloc(Items { id, pairs, acts, depth, vals }))
+    let (sure, closed) = match order {
+        Order::Exact => (vals.len(), true),
+        Order::Sure(sure) => (sure.min(vals.len()), false),
+    };
+    Val::Many(arena.alloc(Items { id, pairs, sure, closed, acts, depth, vals }))
 }
 
 /// Things whose methods act.
@@ -103,6 +122,8 @@ pub(super) enum Object {
     Stdout,
     /// An archive.
     Archive,
+    /// An XML document.
+    Document,
     /// A database, local or elsewhere.
     Database,
     /// A library of native code.
@@ -127,6 +148,7 @@ impl<'a> Val<'a> {
             Self::Many(items) => items.acts,
             Self::OneOf(vals) => vals.iter().any(Self::acts),
             Self::Data
+            | Self::Nothing
             | Self::Number(_)
             | Self::Count
             | Self::Never
@@ -185,6 +207,7 @@ impl<'a> Val<'a> {
         *fuel = left;
         match (self, other) {
             (Self::Data, Self::Data)
+            | (Self::Nothing, Self::Nothing)
             | (Self::Count, Self::Count)
             | (Self::Never, Self::Never)
             | (Self::Foreign, Self::Foreign)
@@ -197,6 +220,7 @@ impl<'a> Val<'a> {
                 std::ptr::eq(*a, *b)
                     || a.id == b.id
                         && a.pairs == b.pairs
+                        && (a.sure, a.closed) == (b.sure, b.closed)
                         && a.vals.len() == b.vals.len()
                         && a.vals.iter().zip(b.vals).all(|(x, y)| x.same_within(y, fuel))
             }

@@ -14,6 +14,7 @@ pub(super) enum Deed<'a> {
     Emit(EffectKind<'a>, bool),
     Once(EffectKind<'a>),
     ChangeDirectory(Value<'a>),
+    Wander(bool),
     Read(Value<'a>, bool),
     List(Value<'a>, bool),
     Write(Option<Value<'a>>, WriteMode),
@@ -42,7 +43,8 @@ impl Deed<'_> {
                 matches!(kind, EffectKind::Write { .. } | EffectKind::Delete { .. })
             }
             Self::Mention(_, foreign) => *foreign,
-            Self::Read(..)
+            Self::Wander(_)
+            | Self::Read(..)
             | Self::List(..)
             | Self::Execute(_)
             | Self::Code(..)
@@ -128,6 +130,7 @@ impl<'a> Report<'_, 'a> {
             Deed::Emit(kind, certain) => self.emit(kind, certain),
             Deed::Once(kind) => self.once(kind),
             Deed::ChangeDirectory(to) => self.change_directory(to),
+            Deed::Wander(wanders) => self.wander(wanders),
             Deed::Read(path, tree) => self.reads(Some(&path), tree),
             Deed::List(path, tree) => self.lists(Some(&path), tree),
             Deed::Write(path, mode) => self.writes(path.as_ref(), mode),

@@ -1,0 +1,530 @@
+//! What containers hold: what they were made of, what is put in later, and in which order it stands.
+
+use super::arguments::Arguments;
+use super::value::{Items, Object, Order, Union, Val, any_of, covers, join, many};
+use super::{Pass, Reader, bindings};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Most containers that are added to.
+const MAX_GROWING: usize = 256;
+
+/// Most containers that `+=` has made of others.
+const MAX_GROWN: usize = 256;
+
+/// Most things that a repetition is written out to.
+const MAX_REPEATED: usize = 64;
+
+/// Methods that change the container that they are called on.
+pub(super) fn is_mutator(name: &[u8]) -> bool {
+    const NAMES: [&[u8]; 29] = [
+        b"__delitem__",
+        b"__iadd__",
+        b"__iand__",
+        b"__imul__",
+        b"__init__",
+        b"__ior__",
+        b"__isub__",
+        b"__ixor__",
+        b"__setitem__",
+        b"add",
+        b"append",
+        b"appendleft",
+        b"clear",
+        b"difference_update",
+        b"discard",
+        b"extend",
+        b"extendleft",
+        b"insert",
+        b"intersection_update",
+        b"move_to_end",
+        b"pop",
+        b"popitem",
+        b"popleft",
+        b"put",
+        b"remove",
+        b"reverse",
+        b"rotate",
+        b"setdefault",
+        b"sort",
+    ];
+    matches!(name, b"update" | b"symmetric_difference_update" | b"subtract") || NAMES.contains(&name)
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    /// What an expression holds when one iterates over it or takes a part of it.
+    pub(super) fn elements(&self, val: &Val<'a>) -> Val<'a> {
+        let mut result = Union::new(self.report.arena);
+        let mut add = |val: Val<'a>| result.add(val);
+        for each in val.alternatives() {
+            match each {
+                Val::Many(items) => {
+                    for item in items.vals {
+                        add(*item);
+                    }
+                    let added = self.put_in(items.id);
+                    if let Some(more) = added {
+                        add(more);
+                    }
+                    if items.vals.is_empty() && added.is_none() {
+                        add(Val::Data);
+                    }
+                }
+                Val::Foreign | Val::Lost => add(*each),
+                Val::Object(Object::Arguments) => {
+                    for field in self.arguments {
+                        add(Val::Text(field.value));
+                    }
+                    add(Val::Data);
+                }
+                Val::Object(Object::Client | Object::Environment) => add(*each),
+                // Names of modules, or the modules.
+                Val::Object(Object::Modules) => add(Val::Data),
+                _ => add(Val::Data),
+            }
+        }
+        result.get().unwrap_or(Val::Data)
+    }
+
+    /// What may be the keys of a dictionary, and what the values; both are all of it once more was put in.
+    pub(super) fn keys_and_values(&self, val: &Val<'a>) -> (Val<'a>, Val<'a>) {
+        let arena = self.report.arena;
+        match val {
+            Val::Many(items) if items.pairs && !items.vals.is_empty() && self.put_in(items.id).is_none() => {
+                let all = |from: usize| {
+                    let vals = items.vals.iter().copied().skip(from).step_by(2);
+                    any_of(arena, vals).unwrap_or(Val::Data)
+                };
+                (all(0), all(1))
+            }
+            _ => {
+                let one = self.elements(val);
+                (one, one)
+            }
+        }
+    }
+
+    /// What was put into a container after it was made.
+    pub(super) fn put_in(&self, id: u32) -> Option<Val<'a>> {
+        let all = self.added.iter().chain(&self.outgrown);
+        let all = all.filter(|(known, _)| *known == id).map(|(_, more)| *more);
+        any_of(self.report.arena, all)
+    }
+
+    /// Whether a container's things may have changed places, or be gone.
+    fn is_scrambled(&self, id: u32) -> bool {
+        self.all_scrambled || self.scrambled.contains(&id)
+    }
+
+    /// What surely stands first in a container, in this order, and whether there may be more.
+    pub(super) fn first_of(&self, items: &Items<'a>) -> (&'a [Val<'a>], bool) {
+        if self.is_scrambled(items.id) {
+            return (&[], true);
+        }
+        let sure = items.vals.get(..items.sure).unwrap_or_default();
+        (sure, !items.closed || self.put_in(items.id).is_some())
+    }
+
+    /// All that a container holds, in its order, if that is certain. Keys and values alternate in a dictionary.
+    pub(super) fn all_of(&self, items: &Items<'a>) -> Option<&'a [Val<'a>]> {
+        match self.first_of(items) {
+            (vals, false) => Some(vals),
+            _ => None,
+        }
+    }
+
+    /// The arguments that a list gives to a program, and whether there are more. A program that is not certain is `None`.
+    pub(super) fn argv_of(&self, items: &Items<'a>) -> (Vec<Val<'a>>, bool) {
+        let (sure, more) = self.first_of(items);
+        (if items.pairs { vec![Val::Data] } else { sure.to_vec() }, more)
+    }
+
+    /// What was changed shows in every name for the container: all that `+=` has made of it, and of which it was made.
+    fn names_of(&self, id: u32, made: bool) -> Vec<u32> {
+        let mut all = vec![id];
+        let mut at = 0;
+        while let Some(one) = all.get(at).copied() {
+            at += 1;
+            for (new, old) in &self.grown_from {
+                let other = match one {
+                    one if one == *new => *old,
+                    one if made && one == *old => *new,
+                    _ => continue,
+                };
+                if !all.contains(&other) {
+                    all.push(other);
+                }
+            }
+        }
+        all
+    }
+
+    /// Something is put into a container, after what it holds already.
+    pub(super) fn add_to(&mut self, container: &Val<'a>, val: Val<'a>) {
+        self.put(container, val, true);
+    }
+
+    /// `made`: also into what `+=` has made of it.
+    fn put(&mut self, container: &Val<'a>, val: Val<'a>, made: bool) {
+        let mut kept = false;
+        for each in container.alternatives() {
+            if let Val::Many(items) = each {
+                kept = true;
+                for id in self.names_of(items.id, made) {
+                    self.put_into(id, val, made);
+                }
+            }
+        }
+        if !kept {
+            self.escape(&val);
+        }
+    }
+
+    fn put_into(&mut self, id: u32, val: Val<'a>, made: bool) {
+        let arena = self.report.arena;
+        let (learning, late) = (self.pass == Pass::Learning, self.passes >= bindings::WIDENING);
+        let list = if made { &mut self.added } else { &mut self.outgrown };
+        let known = list.iter().position(|(known, _)| *known == id);
+        let mut unseen = self.pass == Pass::Recording && val.acts();
+        let mut grew = true;
+        if let Some((_, old)) = known.and_then(|at| list.get_mut(at)) {
+            grew = !covers(old, &val);
+            unseen &= grew;
+            let widened = grew && learning && late && !val.acts();
+            let new = join(arena, *old, if widened { Val::Data } else { val });
+            self.changed |= grew && !covers(old, &new);
+            *old = new;
+        } else if list.len() < MAX_GROWING {
+            self.changed = true;
+            list.push((id, val));
+        } else {
+            return self.lose();
+        }
+        if unseen {
+            self.escape(&val);
+        }
+        self.learnt |= grew && learning;
+        self.unsettled |= grew && learning;
+    }
+
+    /// A container may be changed in any way: what it holds may be in any order, or gone.
+    pub(super) fn scramble(&mut self, container: &Val<'a>) {
+        for each in container.alternatives() {
+            let Val::Many(items) = each else { continue };
+            for id in self.names_of(items.id, true) {
+                if self.scrambled.insert(id) {
+                    self.scrambles();
+                }
+            }
+        }
+    }
+
+    /// Any container may be changed in any way.
+    pub(super) fn scramble_all(&mut self) {
+        if !self.all_scrambled {
+            self.all_scrambled = true;
+            self.scrambles();
+        }
+    }
+
+    /// Containers go where they are not followed, to something that by itself leaves them as they are.
+    pub(super) fn leak(&mut self, val: &Val<'a>) {
+        for each in val.alternatives() {
+            let Val::Many(items) = each else { continue };
+            if self.leaks_change {
+                self.scramble(each);
+            } else {
+                self.leaked.insert(items.id);
+            }
+            items.vals.iter().for_each(|inner| self.leak(inner));
+        }
+    }
+
+    /// A container that is not known is changed.
+    pub(super) fn change_leaked(&mut self) {
+        if self.leaks_change {
+            return;
+        }
+        self.leaks_change = true;
+        for id in std::mem::take(&mut self.leaked) {
+            for id in self.names_of(id, true) {
+                if self.scrambled.insert(id) {
+                    self.scrambles();
+                }
+            }
+        }
+    }
+
+    /// Containers go to something that may do anything with them.
+    pub(super) fn give_away(&mut self, val: &Val<'a>) {
+        for each in val.alternatives() {
+            let Val::Many(items) = each else { continue };
+            self.scramble(each);
+            items.vals.iter().for_each(|inner| self.give_away(inner));
+        }
+    }
+
+    fn scrambles(&mut self) {
+        (self.changed, self.learnt, self.unsettled) = (true, true, true);
+        if self.pass == Pass::Recording {
+            // What was read before did not know of this.
+            self.lose();
+        }
+    }
+
+    /// A method that changes a container by what it is given, or something like it: `list.append(a, b)`.
+    pub(super) fn mutate(&mut self, container: &Val<'a>, others: &[Val<'a>]) {
+        for other in others {
+            self.add_to(container, *other);
+            if let Val::Many(_) | Val::OneOf(_) = other {
+                let inner = self.elements(other);
+                self.add_to(container, inner);
+            }
+        }
+        self.scramble(container);
+    }
+
+    /// `old += val`, once: the container that it gives, which is the old one.
+    pub(super) fn grow(&mut self, old: &Val<'a>, val: &Val<'a>, new: Val<'a>) {
+        let more = self.elements(val);
+        for each in old.alternatives() {
+            let Val::Many(items) = each else { continue };
+            match new {
+                Val::Many(made) if made.id != items.id => {
+                    if !self.grown_from.contains(&(made.id, items.id)) {
+                        if self.grown_from.len() >= MAX_GROWN {
+                            return self.lose();
+                        }
+                        self.grown_from.push((made.id, items.id));
+                        self.scrambles_made(items.id, made.id);
+                    }
+                    self.put(each, more, false);
+                }
+                _ => self.put(each, more, true),
+            }
+        }
+    }
+
+    /// `old += val`, before what it gives is made: what only that adds has not been added yet. Gives what was hidden.
+    pub(super) fn hide_outgrown(&mut self, old: &Val<'a>) -> Vec<(u32, Val<'a>)> {
+        let Val::Many(items) = old else { return Vec::new() };
+        let made = u32::try_from(self.at).unwrap_or(u32::MAX);
+        if self.grown_from.iter().any(|(new, old)| *old == items.id && *new != made) {
+            return Vec::new();
+        }
+        let (hidden, kept) = self.outgrown.iter().copied().partition(|(id, _)| *id == items.id);
+        self.outgrown = kept;
+        hidden
+    }
+
+    /// What is known of a container holds for what was made of it.
+    fn scrambles_made(&mut self, old: u32, made: u32) {
+        (self.learnt, self.unsettled) = (true, true);
+        self.changed = true;
+        if self.scrambled.contains(&old) {
+            self.scrambled.insert(made);
+        }
+    }
+
+    /// `a + b`, of which one at least is a container.
+    pub(super) fn concatenated(&mut self, a: &Val<'a>, b: &Val<'a>) -> Val<'a> {
+        let arena = self.report.arena;
+        let mut vals = BumpVec::new_in(arena);
+        let (Val::Many(x), Val::Many(y)) = (a, b) else {
+            // What the other is made of is not known.
+            return match (a, b) {
+                (Val::Many(x), _) => {
+                    vals.extend_from_slice(x.vals);
+                    let sure = self.first_of(x).0.len();
+                    vals.push(self.elements(b));
+                    self.arranged(false, vals.into_bump_slice(), Order::Sure(sure))
+                }
+                _ => {
+                    let (x, y) = (self.elements(a), self.elements(b));
+                    vals.extend([x, y]);
+                    self.arranged(false, vals.into_bump_slice(), Order::Sure(0))
+                }
+            };
+        };
+        if x.vals.len() + y.vals.len() > 256 {
+            vals.extend([self.elements(a), self.elements(b)]);
+            return self.arranged(false, vals.into_bump_slice(), Order::Sure(0));
+        }
+        let order = match (self.all_of(x), self.first_of(y)) {
+            (Some(_), (_, false)) => Order::Exact,
+            (Some(all), (sure, true)) => Order::Sure(all.len() + sure.len()),
+            (None, _) => Order::Sure(self.first_of(x).0.len()),
+        };
+        vals.extend_from_slice(x.vals);
+        vals.extend_from_slice(y.vals);
+        // What was put into either by other means is kept too.
+        vals.extend([self.put_in(x.id), self.put_in(y.id)].into_iter().flatten());
+        self.arranged(x.pairs && y.pairs && order == Order::Exact, vals.into_bump_slice(), order)
+    }
+
+    /// `a * n`
+    pub(super) fn repeated(&mut self, a: &Val<'a>, times: &Val<'a>) -> Val<'a> {
+        if let (Val::Many(items), Val::Number(times)) = (a, times)
+            && let Some(all) = self.all_of(items)
+            && let Some(length) = usize::try_from(*times).ok().and_then(|n| n.checked_mul(all.len()))
+            && length <= MAX_REPEATED
+        {
+            let vals = BumpVec::from_iter_in(all.iter().copied().cycle().take(length), self.report.arena);
+            return self.arranged(false, vals.into_bump_slice(), Order::Exact);
+        }
+        self.any_of_these(a)
+    }
+
+    /// Any number of what a value holds, in any order.
+    pub(super) fn any_of_these(&mut self, val: &Val<'a>) -> Val<'a> {
+        let one = self.elements(val);
+        let vals = self.report.arena.alloc_slice_copy(&[one]);
+        self.arranged(false, vals, Order::Sure(0))
+    }
+
+    /// `val[from:to:step]` of a container.
+    pub(super) fn slice_of(&mut self, items: &Items<'a>, slice: [Option<i64>; 3]) -> Val<'a> {
+        let arena = self.report.arena;
+        let whole = Val::Many(arena.alloc(*items));
+        let (sure, more) = self.first_of(items);
+        if !items.pairs && !more {
+            return match super::strings::cut(sure, slice) {
+                Some(part) => {
+                    let vals = arena.alloc_slice_copy(&part);
+                    self.arranged(false, vals, Order::Exact)
+                }
+                None => self.any_of_these(&whole),
+            };
+        }
+        // `[n:]` of something whose end is not known.
+        if let ([Some(from), None, None | Some(1)], false) = (slice, items.pairs)
+            && let Ok(from) = usize::try_from(from)
+            && let Some(rest) = sure.get(from..)
+        {
+            let one = self.elements(&whole);
+            let mut vals = BumpVec::with_capacity_in(rest.len() + 1, arena);
+            vals.extend_from_slice(rest);
+            vals.push(one);
+            return self.arranged(false, vals.into_bump_slice(), Order::Sure(rest.len()));
+        }
+        self.any_of_these(&whole)
+    }
+
+    /// A method of a container.
+    pub(super) fn container_method(
+        &mut self,
+        val: &Val<'a>,
+        name: &[u8],
+        arguments: &Arguments<'a>,
+    ) -> Val<'a> {
+        match name {
+            b"append" | b"add" | b"put" | b"setdefault" => {
+                if let (b"setdefault", [key, val, ..], true) =
+                    (name, arguments.positional.as_slice(), self.holds_environment(val))
+                {
+                    self.set_variable_to(key, val);
+                }
+                for each in arguments.all() {
+                    self.add_to(val, *each);
+                }
+                if arguments.open {
+                    self.add_to(val, Val::Data);
+                }
+                if name == b"setdefault" { self.elements(val) } else { Val::Data }
+            }
+            b"extend" | b"update" => {
+                if self.holds_environment(val) {
+                    for each in &arguments.positional {
+                        self.set_variables(each);
+                    }
+                    for (key, value) in &arguments.named {
+                        let key = Val::Text(self.report.literal(key));
+                        self.set_variable_to(&key, value);
+                    }
+                }
+                for each in arguments.all() {
+                    let one = self.elements(each);
+                    self.add_to(val, one);
+                }
+                for (key, value) in &arguments.named {
+                    let key = Val::Text(self.report.literal(key));
+                    self.add_to(val, key);
+                    self.add_to(val, *value);
+                }
+                if arguments.open {
+                    self.add_to(val, Val::Data);
+                }
+                Val::Data
+            }
+            b"copy" => *val,
+            b"union" | b"difference" | b"intersection" | b"symmetric_difference" => {
+                let mut one = self.elements(val);
+                for each in arguments.all() {
+                    one = join(self.report.arena, one, self.elements(each));
+                }
+                let vals = self.report.arena.alloc_slice_copy(&[one]);
+                self.bag(self.at, vals)
+            }
+            b"__getitem__" | b"__next__" => self.elements(val),
+            b"__iter__" | b"__reversed__" => self.any_of_these(val),
+            b"items" => {
+                let (key, one) = self.keys_and_values(val);
+                let pair = self.report.arena.alloc_slice_copy(&[key, one]);
+                let pair = self.container(self.at, false, pair);
+                let vals = self.report.arena.alloc_slice_copy(&[pair]);
+                self.bag(self.at + 1, vals)
+            }
+            b"keys" | b"values" => {
+                let (keys, values) = self.keys_and_values(val);
+                let one = if name == b"keys" { keys } else { values };
+                let vals = self.report.arena.alloc_slice_copy(&[one]);
+                self.bag(self.at, vals)
+            }
+            b"get" | b"pop" => {
+                let index = arguments.positional.first().copied().unwrap_or(Val::Data);
+                if name == b"pop" {
+                    self.scramble(val);
+                }
+                let one = self.item(val, &index, None, false);
+                match arguments.positional.get(1) {
+                    Some(default) => join(self.report.arena, one, *default),
+                    None => one,
+                }
+            }
+            b"popleft" | b"popitem" => {
+                self.scramble(val);
+                self.elements(val)
+            }
+            b"count" | b"index" | b"isdisjoint" | b"issubset" | b"issuperset" | b"most_common" | b"total"
+            | b"elements" | b"__len__" | b"__contains__" => {
+                self.hand_over_acting(arguments);
+                Val::Data
+            }
+            _ => {
+                self.hand_over_acting(arguments);
+                let others: Vec<Val<'a>> = arguments.all().copied().collect();
+                self.mutate(val, &others);
+                self.elements(val)
+            }
+        }
+    }
+
+    /// A container made by the expression at this token, of exactly these.
+    pub(super) fn container(&self, at: usize, pairs: bool, vals: &'a [Val<'a>]) -> Val<'a> {
+        many(self.report.arena, u32::try_from(at).unwrap_or(u32::MAX), pairs, vals, Order::Exact)
+    }
+
+    /// A container made by the expression at this token, of any number of these in any order.
+    pub(super) fn bag(&self, at: usize, vals: &'a [Val<'a>]) -> Val<'a> {
+        many(self.report.arena, u32::try_from(at).unwrap_or(u32::MAX), false, vals, Order::Sure(0))
+    }
+
+    /// A list made by the expression at this token.
+    pub(super) fn ordered(&self, at: usize, vals: &'a [Val<'a>], order: Order) -> Val<'a> {
+        many(self.report.arena, u32::try_from(at).unwrap_or(u32::MAX), false, vals, order)
+    }
+
+    /// A container made here.
+    pub(super) fn arranged(&self, pairs: bool, vals: &'a [Val<'a>], order: Order) -> Val<'a> {
+        many(self.report.arena, u32::try_from(self.at).unwrap_or(u32::MAX), pairs, vals, order)
+    }
+}

@@ -1,0 +1,117 @@
+//! Names of modules of the standard library that have many (library reference of Python 3.13).
+
+use super::acts::Act::{self, Code, Is, Make, Run, Start};
+use super::acts::Arguments::Following;
+use super::value::Object as O;
+
+const UNKNOWN: Act = Code("python");
+
+/// Names of `inspect`, sorted.
+pub(super) static INSPECT: &[(&str, Act)] = &[
+    ("currentframe", UNKNOWN),
+    ("get_annotations", UNKNOWN),
+    ("getattr_static", UNKNOWN),
+    ("getclosurevars", UNKNOWN),
+    ("getdoc", Act::Opaque),
+    ("getfile", Act::Opaque),
+    ("getframeinfo", UNKNOWN),
+    ("getinnerframes", UNKNOWN),
+    ("getmembers", UNKNOWN),
+    ("getmembers_static", UNKNOWN),
+    ("getmodule", UNKNOWN),
+    ("getouterframes", UNKNOWN),
+    ("getsource", Act::Opaque),
+    ("getsourcefile", Act::Opaque),
+    ("getsourcelines", Act::Opaque),
+    ("isclass", Act::Opaque),
+    ("iscoroutinefunction", Act::Opaque),
+    ("isfunction", Act::Opaque),
+    ("ismethod", Act::Opaque),
+    ("ismodule", Act::Opaque),
+    ("signature", Act::Opaque),
+    ("stack", UNKNOWN),
+    ("trace", UNKNOWN),
+    ("unwrap", UNKNOWN),
+];
+
+/// Names of `operator`, sorted.
+pub(super) static OPERATOR: &[(&str, Act)] = &[
+    ("attrgetter", Act::Attribute),
+    ("call", UNKNOWN),
+    ("delitem", Act::Mutate),
+    ("getitem", Act::Items),
+    ("iadd", Act::Mutate),
+    ("iand", Act::Mutate),
+    ("iconcat", Act::Mutate),
+    ("imul", Act::Mutate),
+    ("ior", Act::Mutate),
+    ("isub", Act::Mutate),
+    ("itemgetter", Act::Items),
+    ("ixor", Act::Mutate),
+    ("methodcaller", Act::Attribute),
+    ("setitem", Act::Mutate),
+];
+
+/// Names of `sys`, sorted.
+pub(super) static SYS: &[(&str, Act)] = &[
+    ("_MEIPASS", Act::Inert),
+    ("__stderr__", Is(O::Stdout)),
+    ("__stdin__", Is(O::Stdin)),
+    ("__stdout__", Is(O::Stdout)),
+    ("_getframe", UNKNOWN),
+    ("_getframemodulename", UNKNOWN),
+    ("argv", Is(O::Arguments)),
+    ("breakpointhook", UNKNOWN),
+    ("call_tracing", UNKNOWN),
+    ("exc_info", UNKNOWN),
+    ("executable", Act::Place("python3")),
+    ("exit", Act::Inert),
+    ("getrefcount", Act::Opaque),
+    ("getsizeof", Act::Opaque),
+    ("meta_path", UNKNOWN),
+    ("modules", Is(O::Modules)),
+    ("orig_argv", Is(O::Arguments)),
+    ("path", Is(O::SearchPath)),
+    ("path_hooks", UNKNOWN),
+    ("path_importer_cache", UNKNOWN),
+    ("remote_exec", UNKNOWN),
+    ("setprofile", UNKNOWN),
+    ("settrace", UNKNOWN),
+    ("stderr", Is(O::Stdout)),
+    ("stdin", Is(O::Stdin)),
+    ("stdout", Is(O::Stdout)),
+];
+
+/// Names of `subprocess`, sorted.
+pub(super) static SUBPROCESS: &[(&str, Act)] = &[
+    ("CalledProcessError", Act::Keep),
+    ("CompletedProcess", Act::Keep),
+    ("DEVNULL", Act::Inert),
+    ("PIPE", Act::Inert),
+    ("Popen", Run),
+    ("STDOUT", Act::Inert),
+    ("SubprocessError", Act::Keep),
+    ("TimeoutExpired", Act::Keep),
+    ("call", Run),
+    ("check_call", Run),
+    ("check_output", Run),
+    ("getoutput", Act::Shell),
+    ("getstatusoutput", Act::Shell),
+    ("list2cmdline", Act::Inert),
+    ("run", Run),
+];
+
+/// Names of `asyncio`, sorted.
+pub(super) static ASYNCIO: &[(&str, Act)] = &[
+    ("create_server", Act::Listen),
+    ("create_subprocess_exec", Start(0, Following)),
+    ("create_subprocess_shell", Act::Shell),
+    ("get_event_loop", Make(O::Server)),
+    ("get_running_loop", Make(O::Server)),
+    ("new_event_loop", Make(O::Server)),
+    ("open_connection", Act::Host("tcp")),
+    ("open_unix_connection", Act::Network),
+    ("run", Act::Items),
+    ("start_server", Act::Listen),
+    ("start_unix_server", Act::Listen),
+];
