@@ -57,6 +57,11 @@ pub(crate) trait Session<'a> {
     /// The working directory, if known.
     fn cwd(&self) -> Option<&'a [u8]>;
 
+    /// The invocation that is being carried out, to which effects belong.
+    fn invocation(&self) -> Option<u32> {
+        None
+    }
+
     /// Where the invocation of an effect worked; `None` if that is not known, or if it looked elsewhere (`git -C`).
     fn worked_in(&self, _invocation: Option<u32>) -> Option<&'a [u8]> {
         self.cwd()

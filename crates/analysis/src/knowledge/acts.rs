@@ -73,16 +73,25 @@ pub(super) fn acts<'a>(
 /// More effects than this are not searched for a file that was written.
 const MAX_SEARCHED: usize = 1024;
 
-/// Whether the script may have written a file of this name.
+/// Whether the script may have written a file of this name before.
 fn has_written(run: &mut Run<'_, '_>, name: &str) -> bool {
-    let effects = run.session.effects();
-    effects.len() > MAX_SEARCHED
-        || effects.iter().any(|effect| match effect.kind {
-            EffectKind::Write { target, .. } => {
-                target.path.rsplit(|b| *b == b'/').next() == Some(name.as_bytes())
-            }
-            _ => false,
-        })
+    let own = run.session.invocation();
+    let mut searched = 0usize;
+    for effect in run.session.effects().iter().rev() {
+        if own.is_some() && effect.invocation == own {
+            continue;
+        }
+        searched += 1;
+        if searched > MAX_SEARCHED {
+            return true;
+        }
+        if let EffectKind::Write { target, .. } = effect.kind
+            && target.path.rsplit(|b| *b == b'/').next() == Some(name.as_bytes())
+        {
+            return true;
+        }
+    }
+    false
 }
 
 pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endpoints: usize, phase: Phase) {

@@ -93,6 +93,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.state.flow.places.only().filter(|_| !self.elsewhere)
     }
 
+    fn invocation(&self) -> Option<u32> {
+        self.current
+    }
+
     fn worked_in(&self, invocation: Option<u32>) -> Option<&'a [u8]> {
         let Some(number) = invocation else { return self.state.flow.places.only() };
         let known = self.invocations.get(usize::try_from(number).ok()?)?;

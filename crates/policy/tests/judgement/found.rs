@@ -39,6 +39,7 @@ const GIT: &[Row] = &[
     contain("echo 'ref: refs/heads/m' > b/HEAD; git --git-dir=b status", 2, "unread-code"),
     contain("echo 'ref: refs/heads/m' > b/HEAD; git -C b status", 2, "unread-code"),
     contain("echo 'ref: refs/heads/m' > b/HEAD; cd b; git diff", 2, "unread-code"),
+    contain("eval 'echo ref: refs/heads/m > b/HEAD; cd b; git diff'", 2, "unread-code"),
     // What is read and written without a repository.
     deny("git interpret-trailers --in-place --trailer 'x: y' ~/.bashrc", 3, "persistence-written"),
     deny("git -C ~ grep --no-index '' .ssh/id_rsa", 3, "secret-read"),
