@@ -110,8 +110,21 @@ pub(crate) trait Session<'a> {
         inner: &mut dyn FnMut(&mut dyn Session<'a>),
     );
 
-    /// Records that the script makes a link, and what it leads to: whoever uses the link later uses that.
-    fn linked(&mut self, _link: &Target<'a>, _aim: &Value<'a>) {}
+    /// As [`file_text`](Self::file_text), of a file that is executed: where it may also still hold what was there before,
+    /// its origins have `FILE` among them.
+    fn script_text(&mut self, path: &Value<'a>) -> Stream<'a> {
+        self.file_text(path)
+    }
+
+    /// Records that the script makes a link, and what it leads to: whoever uses the link later uses that. A link whose
+    /// name is a pattern may be any that matches, to the same name where the aim lies.
+    fn linked(&mut self, _link: &Value<'a>, _aim: &Value<'a>) {}
+
+    /// Records that a file or directory, with all that is in it, is copied or moved to this place, or into it.
+    fn carried(&mut self, _from: &Target<'a>, _to: &Target<'a>) {}
+
+    /// The write that was told last leaves the content of its file alone.
+    fn kept(&mut self) {}
 
     /// Records that the script has written this file with this content, so that reading or executing it later is understood.
     fn wrote(&mut self, target: Target<'a>, content: Stream<'a>);

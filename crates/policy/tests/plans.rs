@@ -178,7 +178,20 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (execute(glob(Workspace, w)), Ask, Allow, "unknown-executed"),
         (code("project", Origins::FILE), Allow, Allow, ""),
         (code("python", Origins::LITERAL), Ask, Allow, "unread-code"),
-        (code("python", Origins::WRITTEN.union(Origins::LITERAL)), Allow, Allow, ""),
+        (code("python", Origins::WRITTEN.union(Origins::LITERAL)), Ask, Allow, "written-code"),
+        (code("python", Origins::WRITTEN.union(Origins::FILE)), Allow, Allow, ""),
+        (code("native", Origins::WRITTEN.union(Origins::LITERAL)), Allow, Allow, ""),
+        (
+            EffectKind::Code {
+                language: "ruby",
+                text: Some(b"puts 1"),
+                origin: Origins::WRITTEN.union(Origins::LITERAL),
+                source: None,
+            },
+            Allow,
+            Allow,
+            "",
+        ),
         (code("native", Origins::WRITTEN.union(Origins::FILE)), Allow, Allow, ""),
         (
             EffectKind::Code { language: "native", text: Some(b"exec /tmp/x"), origin: Origins::WRITTEN, source: None },

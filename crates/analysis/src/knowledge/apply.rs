@@ -136,7 +136,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> S
         origins: Origins::NONE,
         source: None,
         sent: Origins::NONE,
-        input: evaluate::wants(run.name).then(|| BumpVec::new_in(run.arena())),
+        input: evaluate::wants(run.name, scan).then(|| BumpVec::new_in(run.arena())),
         stdin: false,
         tree: recursive(scan),
     };
@@ -153,7 +153,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> S
         change(run, &flow, scan, uses, each);
         network::connect(run, &flow, each);
     }
-    if matches!(run.name, "ln" | "link") {
+    if change::makes_links(run, scan) {
         change::links(run, uses);
     }
     acts(run, &mut flow, scan, endpoints, Phase::Acting);

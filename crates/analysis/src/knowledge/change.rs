@@ -54,6 +54,12 @@ pub(super) fn change<'a>(
         }
         Role::Unknown => run.not_understood(Unknown::Argument, field.span),
         Role::Mount => mount(run, flow, field),
+        Role::WriteBelow => {
+            change_place(run, flow, *role, field);
+            for source in uses.iter().filter(|each| is_source(each)) {
+                carry(run, source, &field.value);
+            }
+        }
         _ => change_place(run, flow, *role, field),
     }
 }
@@ -81,11 +87,17 @@ pub(super) fn change_place<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, role: Rol
 
 /// What a file that is written gets.
 pub(super) fn content<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, mode: WriteMode) -> Stream<'a> {
-    let origins = if flow.origins.is_empty() { Origins::LITERAL } else { flow.origins };
+    // What only copies writes nothing of its own words.
+    let copied = matches!(run.name, "cp" | "mv" | "install") && !flow.origins.contains(Origins::WRITTEN);
+    let origins = match flow.origins {
+        origins if copied => origins.without(Origins::LITERAL).union(Origins::FILE),
+        origins if origins.is_empty() => Origins::LITERAL,
+        origins => origins,
+    };
     let source = flow.source.or(Some(run.call.span));
-    let copies = matches!(run.name, "cp" | "mv" | "install" | "tee" | "dd" | "ln" | "sponge");
+    let copies = matches!(run.name, "cp" | "mv" | "install" | "tee" | "dd" | "sponge");
     let text = match (mode, &flow.input) {
-        (WriteMode::Create | WriteMode::Truncate, _) if !copies => Some(&b""[..]),
+        (WriteMode::Create | WriteMode::Truncate, _) => None,
         (_, Some(input)) if copies => Some(values::concat(run.arena(), input)),
         _ => None,
     };
@@ -102,59 +114,103 @@ pub(super) fn destination<'a>(
     mode: WriteMode,
 ) {
     let _ = scan;
-    let is_source = |u: &&Use<'a>| matches!(u.role, Role::Read | Role::Move | Role::List);
-    let count = uses.iter().filter(is_source).count();
-    let many = uses.iter().any(|u| is_source(&u) && u.field.many);
+    let count = uses.iter().filter(|each| is_source(each)).count();
+    let many = uses.iter().any(|each| is_source(each) && each.field.many);
     let known = field.known();
     let named = known.is_some_and(|t| t.ends_with(b"/") || matches!(values::base_name(t), b"." | b".."));
     let target = run.target(&field.value, false);
     let exists = target.rest == Rest::Exact && run.session.world().kind(target.path) == FileKind::Directory;
     let content = content(run, flow, WriteMode::Replace);
     if target.scope == Scope::Harmless || !(named || exists || count > 1 || many) {
-        return run.writes(field, mode, content);
+        run.writes(field, mode, content);
+        if mode != WriteMode::Create {
+            uses.iter().filter(|each| is_source(each)).for_each(|source| carry(run, source, &field.value));
+        }
+        return;
     }
-    for source in uses.iter().filter(is_source) {
+    for source in uses.iter().filter(|each| is_source(each)) {
+        // Each has a content of its own.
+        let content = match content.text {
+            Some(_) if count > 1 => {
+                Stream { text: run.session.file_text(&source.field.value).text, ..content }
+            }
+            _ => content,
+        };
         match source.field.known() {
             Some(path) => {
                 let name = Value::text(run.arena(), values::base_name(path), source.field.value.origins);
                 let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
                 let value = values::joined(run.arena(), &[field.value, slash, name]);
                 run.writes(&Field { value, ..*field }, mode, content);
+                if mode != WriteMode::Create {
+                    carry(run, source, &value);
+                }
             }
             // Of a tree, names below it; else one name in it.
-            None if flow.tree => run.writes(field, WriteMode::Below, content),
+            None if flow.tree => {
+                run.writes(field, WriteMode::Below, content);
+                carry(run, source, &field.value);
+            }
             None => {
                 let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
                 let pieces = run.arena().alloc([Piece::Glob(b"*")]);
                 let any = Value { pieces, origins: source.field.value.origins };
                 let value = values::joined(run.arena(), &[field.value, slash, any]);
                 run.writes(&Field { value, many: true, ..*field }, mode, content);
+                carry(run, source, &field.value);
             }
         }
+    }
+}
+
+/// What is copied, moved or linked.
+fn is_source(each: &Use<'_>) -> bool {
+    matches!(each.role, Role::Read | Role::Move | Role::List)
+}
+
+/// What is known of a file, or of the files in a directory, is true of the copy.
+fn carry<'a>(run: &mut Run<'_, 'a>, source: &Use<'a>, to: &Value<'a>) {
+    let from = run.target(&source.field.value, false);
+    let to = run.target(to, false);
+    run.session.carried(&from, &to);
+}
+
+/// Whether a program makes links of what it is given.
+pub(super) fn makes_links(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
+    match run.name {
+        "ln" | "link" => true,
+        "cp" => scan.has(&["-s", "--symbolic-link", "-l", "--link"]),
+        _ => false,
     }
 }
 
 /// Tells of each link that is made what it leads to. The last operand is a link or a directory for links; without one
 /// they lie here.
 pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>]) {
-    let place = uses.iter().find(|each| matches!(each.role, Role::DestLink | Role::Create));
-    for aim in uses.iter().filter(|each| each.role == Role::List) {
-        let base = values::base_name(aim.field.value.known_prefix());
-        let name = Value::text(run.arena(), base, Origins::LITERAL);
-        if let Some(place) = place {
-            let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
-            let below = values::joined(run.arena(), &[place.field.value, slash, name]);
-            // A directory is not replaced by a link: that lies in it.
-            let directory = place.field.known().is_some_and(|text| {
-                text.is_empty() || text.ends_with(b"/") || matches!(values::base_name(text), b"." | b"..")
-            });
-            let first = usize::from(directory);
-            for link in [place.field.value, below].into_iter().skip(first) {
-                let link = run.target(&link, false);
-                run.session.linked(&link, &aim.field.value);
+    let place = uses
+        .iter()
+        .find(|each| matches!(each.role, Role::DestLink | Role::Dest | Role::Create | Role::WriteBelow));
+    for aim in uses.iter().filter(|each| matches!(each.role, Role::List | Role::Read)) {
+        let prefix = aim.field.value.known_prefix();
+        let name = match aim.field.known() {
+            Some(text) => Value::text(run.arena(), values::base_name(text), Origins::LITERAL),
+            None => {
+                let cut = prefix.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+                values::after(run.arena(), &aim.field.value, cut)
             }
-        } else {
-            let link = run.target(&name, false);
+        };
+        let Some(place) = place else {
+            run.session.linked(&name, &aim.field.value);
+            continue;
+        };
+        let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
+        let below = values::joined(run.arena(), &[place.field.value, slash, name]);
+        // A directory is not replaced by a link: that lies in it.
+        let directory = place.field.known().is_some_and(|text| {
+            text.is_empty() || text.ends_with(b"/") || matches!(values::base_name(text), b"." | b"..")
+        });
+        let first = usize::from(directory);
+        for link in [place.field.value, below].into_iter().skip(first) {
             run.session.linked(&link, &aim.field.value);
         }
     }

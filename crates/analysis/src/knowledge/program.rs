@@ -4,7 +4,7 @@ use super::languages;
 use super::run::{Run, certainty};
 use super::tables::{self, Program};
 use super::values;
-use crate::effect::{Covers, EffectKind, Rest, Scope, Target};
+use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use shward_syntax::Dialect;
@@ -106,7 +106,7 @@ pub(super) fn find<'a>(
     if let Some((name, program)) = described.filter(|_| !writable && is_installed(text, session.home())) {
         return Found::Described(name, program);
     }
-    let file = session.file_text(&word.value);
+    let file = session.script_text(&word.value);
     if let Some(script) = file.text
         && !is_binary(script)
     {
@@ -120,6 +120,11 @@ pub(super) fn find<'a>(
                 run_script(session, call, word, script, file);
             });
             return Found::Done(Stream::unknown(Origins::UNKNOWN, call.span));
+        }
+        if file.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
+            // What the command has written; or what lay there before.
+            let origin = word.value.origins;
+            session.emit(EffectKind::Execute { target, origin }, word.span, Certainty::Possible);
         }
         return Found::Done(run_script(session, call, word, script, file));
     }

@@ -110,7 +110,12 @@ impl<'a> Run<'_, 'a> {
     pub(crate) fn writes(&mut self, file: &Field<'a>, mode: WriteMode, content: Stream<'a>) {
         let target = self.target(&file.value, false);
         self.emit(EffectKind::Write { target, mode, content: content.origins }, file.span, certainty(file));
-        self.session.wrote(target, content);
+        if mode == WriteMode::Create && !content.origins.contains(Origins::WRITTEN) {
+            // What is there stays.
+            self.session.kept();
+        } else {
+            self.session.wrote(target, content);
+        }
     }
 
     pub(crate) fn deletes(&mut self, file: &Field<'a>, tree: bool) {
@@ -122,7 +127,7 @@ impl<'a> Run<'_, 'a> {
     /// live in it; elsewhere it lies at another place then.
     pub(crate) fn takes_away(&mut self, file: &Field<'a>) {
         let held = self.target(&file.value, true).covers;
-        self.deletes(file, held.root || held.home || held.system);
+        self.deletes(file, held.root || held.home || held.system || held.workspace);
     }
 
     /// A program that is not described is started.

@@ -84,27 +84,6 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The place, if a link that the command itself makes leads there: at `link`, to `aim`. The link may not come about,
-    /// so that the more dangerous of the two answers counts.
-    pub(crate) fn behind(
-        &self,
-        world: &dyn World,
-        target: Target<'a>,
-        link: &[u8],
-        aim: Option<&'a [u8]>,
-    ) -> Target<'a> {
-        let Some(below) = target.path.strip_prefix(link) else { return target };
-        if !below.is_empty() && !below.starts_with(b"/") {
-            return target;
-        }
-        let Some(aim) = aim else {
-            return worse(target, Target { rest: Rest::Unknown, scope: Scope::Unknown, path: b"", ..target });
-        };
-        let real =
-            self.exact(world, aim, self.arena.alloc_slice_copy(below.strip_prefix(b"/").unwrap_or(below)));
-        worse(target, Target { rest: target.rest, ..real })
-    }
-
     /// The origins of what is read from a place.
     pub(crate) fn read_origins(&self, target: &Target<'_>) -> Origins {
         match target.scope {
@@ -207,6 +186,16 @@ impl<'a> Places<'a> {
     }
 }
 
+/// Whether a pattern may stand for this name.
+pub(crate) fn may_name(pattern: &[Piece<'_>], name: &[u8]) -> bool {
+    Part::Pattern(pattern).may_be(name)
+}
+
+/// An absolute path without `//`, `.` and `..`.
+pub(crate) fn normal<'a>(arena: &'a Bump, path: &[u8]) -> &'a [u8] {
+    path::normalise(arena, b"", arena.alloc_slice_copy(path))
+}
+
 /// Where a path is remembered.
 fn slot_of(path: &[u8]) -> usize {
     let end = path.last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
@@ -215,7 +204,7 @@ fn slot_of(path: &[u8]) -> usize {
 }
 
 /// Two answers about one path: the more dangerous scope with its path, and what either covers.
-fn worse<'a>(a: Target<'a>, b: Target<'a>) -> Target<'a> {
+pub(crate) fn worse<'a>(a: Target<'a>, b: Target<'a>) -> Target<'a> {
     let covers = a.covers.union(b.covers);
     Target { covers, ..if b.scope > a.scope { b } else { a } }
 }

@@ -4,15 +4,13 @@ use super::Interpreter;
 use super::flow::Whereabouts;
 use super::follow;
 use super::state::{Content, Flags, Slot, Space};
-use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, Unknown};
+use crate::effect::{Certainty, Effect, EffectKind, Scope, Target, WriteMode};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
 use shward_syntax::{Dialect, Span};
 
-/// So many links are kept in mind, so that looking up a place stays cheap.
-const MOST_LINKS: usize = 32;
 /// So many places are looked up before the effects that belong to them are told, at most.
 const MOST_DETOURS: usize = 8;
 
@@ -27,8 +25,14 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
         self.emit_here(kind, span, certainty);
-        if let EffectKind::Write { target, .. } | EffectKind::Delete { target } = kind {
-            self.file_touched(&target);
+        match kind {
+            EffectKind::Write { target, mode, content } => {
+                let target = Target { tree: target.tree || mode == WriteMode::Below, ..target };
+                self.touched = self.file_touched(&target, content);
+            }
+            EffectKind::Delete { target } => self.touched = self.file_touched(&target, Origins::NONE),
+            EffectKind::Metadata { .. } => self.locked = true,
+            _ => {}
         }
     }
 
@@ -44,44 +48,29 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             return Target { scope, ..target };
         }
         let named = self.places.target(self.world, self.state.flow.places.only(), path);
-        let behind = |target, link: &(&'a [u8], Option<&'a [u8]>)| {
-            self.places.behind(self.world, target, link.0, link.1)
-        };
-        let led = self.links.iter().fold(named, behind);
-        if led.path != named.path {
+        let others = self.meanings(path, &named);
+        let worst = others.iter().fold(named, |worst, other| crate::place::worse(worst, *other));
+        for other in [named].iter().chain(&others).filter(|other| other.path != worst.path) {
+            if self.detours.contains(&(worst, *other)) {
+                continue;
+            }
             if self.detours.len() == MOST_DETOURS {
                 self.detours.remove(0);
             }
-            self.detours.push((led, named));
+            self.detours.push((worst, *other));
         }
-        led
+        worst
     }
 
-    fn linked(&mut self, link: &Target<'a>, aim: &Value<'a>) {
-        if self.elsewhere || link.rest != Rest::Exact || link.scope == Scope::Harmless {
-            return;
+    fn linked(&mut self, link: &Value<'a>, aim: &Value<'a>) {
+        if !self.elsewhere {
+            self.link_made(link, aim);
         }
-        // A symbolic link leads on from where it lies, a hard link from here.
-        let parent = link.path.iter().rposition(|byte| *byte == b'/').and_then(|at| link.path.get(..at));
-        for from in [parent, self.state.flow.places.only()] {
-            let aim = self.places.target(self.world, from, aim);
-            // A link to what may be changed anyway tells nothing that its own name does not.
-            let plain =
-                matches!(aim.scope, Scope::Harmless | Scope::Product | Scope::Workspace | Scope::Temp)
-                    && aim.rest == Rest::Exact
-                    && aim.covers == Covers::default();
-            let aim = (aim.rest == Rest::Exact).then_some(aim.path);
-            if plain || self.links.contains(&(link.path, aim)) {
-                continue;
-            }
-            if self.links.len() == MOST_LINKS {
-                return self.emit_here(
-                    EffectKind::Unknown { reason: Unknown::Budget("links") },
-                    Span::new(0, 0),
-                    Certainty::Possible,
-                );
-            }
-            self.links.push((link.path, aim));
+    }
+
+    fn carried(&mut self, from: &Target<'a>, to: &Target<'a>) {
+        if !self.elsewhere {
+            self.move_along(from, to);
         }
     }
 
@@ -115,7 +104,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         let places = self.state.flow.places;
         self.departs(directory);
         self.away.extend(self.current);
-        let place = self.directory(directory, places.only());
+        let place = self.entered(directory, places.only());
         self.state.flow.places = Whereabouts::at(place);
         inner(self);
         self.state.flow.places = places;
@@ -123,6 +112,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn file_text(&mut self, path: &Value<'a>) -> Stream<'a> {
         self.content_of(path)
+    }
+
+    fn script_text(&mut self, path: &Value<'a>) -> Stream<'a> {
+        self.script_of(path)
     }
 
     fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a> {
@@ -170,12 +163,13 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn wrote(&mut self, target: Target<'a>, content: Stream<'a>) {
-        if self.elsewhere {
-            return;
+        if !self.elsewhere {
+            self.file_wrote(&target, content);
         }
-        // Where it may not have happened, the file may still be what it was.
-        let content = if self.doubt > 0 { Stream { text: None, ..content } } else { content };
-        self.file_written(&target, content);
+    }
+
+    fn kept(&mut self) {
+        self.untouch();
     }
 
     fn follow(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
@@ -196,11 +190,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn read_origins(&self, target: &Target<'a>) -> Origins {
-        let base = self.places.read_origins(target);
-        match self.state.get(Space::File, target.path).content {
-            Content::File(stream) if !target.path.is_empty() => base.union(stream.origins),
-            _ => base,
-        }
+        self.places.read_origins(target).union(self.written_origins(target))
     }
 
     fn dialect(&self) -> Dialect {

@@ -231,6 +231,8 @@ pub(super) enum Opt {
     OtherMatching = 1 << 8,
     /// `shopt -s dotglob`/`globstar`: globs match more than names of one component.
     WideGlob = 1 << 9,
+    /// `set -C`: `>` does not replace what is there.
+    NoClobber = 1 << 10,
 }
 
 impl Options {

@@ -20,10 +20,12 @@ mod builtins;
 mod calls;
 mod carriers;
 mod conditions;
+mod files;
 mod flow;
 mod follow;
 mod functions;
 mod io;
+mod links;
 mod loops;
 mod redirect;
 mod reentry;
@@ -142,10 +144,16 @@ pub(crate) struct Interpreter<'a, 'w> {
     calls: u32,
     /// Variables that assignments before a command, and wrappers, put into the environment of what is being run.
     environment: Vec<(&'a [u8], Field<'a>)>,
-    /// Links that the command makes or may make: where they lie, and what they lead to, if that is known.
-    links: Vec<(&'a [u8], Option<&'a [u8]>)>,
+    /// Links that the command makes or may make.
+    links: links::Links<'a>,
     /// Places that were last taken for what such a link may lead to, each with the place that was named.
     detours: Vec<(Target<'a>, Target<'a>)>,
+    /// Files that the last effect has changed, with what was known of them before.
+    touched: Vec<(&'a [u8], state::Slot<'a>)>,
+    /// Modes or owners were changed: a file may not let itself be written.
+    locked: bool,
+    /// How many commands around what is being run have redirections that may fail.
+    fallible: u32,
     /// Builders of words that are not in use.
     spare: Vec<words::Builder<'a>>,
     /// The command that was asked about.
@@ -226,8 +234,11 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             moves: 0,
             calls: 0,
             environment: Vec::new(),
-            links: Vec::new(),
+            links: links::Links::default(),
             detours: Vec::new(),
+            touched: Vec::new(),
+            locked: false,
+            fallible: 0,
             spare: Vec::new(),
             source: text,
             text,

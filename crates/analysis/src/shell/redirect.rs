@@ -1,10 +1,11 @@
 //! Redirections: what they read and write, and what they connect descriptors to.
 
 use super::Interpreter;
-use super::flow::Port;
+use super::flow::{Opt, Port};
 use super::io::SinkKind;
-use super::state::{Content, Slot, Space};
-use crate::effect::{Certainty, EffectKind, Endpoint, Rest, Target, Unknown, WriteMode};
+use super::run::may_fail;
+use super::state::{Slot, Space};
+use crate::effect::{Certainty, EffectKind, Endpoint, Target, Unknown, WriteMode};
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::{
@@ -17,13 +18,23 @@ use std::collections::BTreeSet;
 pub(super) struct Before<'a> {
     standard: [Port; 3],
     others: &'a [(u32, Port)],
-    /// Sinks, and what stands in their files before what is written.
-    opened: Vec<(u32, Stream<'a>)>,
+    opened: Vec<Opened<'a>>,
     kept: Vec<(u32, Port)>,
+    /// A redirection before the next one, or around all of them, may fail.
+    doubtful: bool,
 }
 
-/// The longest file that is followed.
-const LONGEST_FILE: usize = 64 << 10;
+/// A file that a redirection has opened for writing.
+#[derive(Debug)]
+struct Opened<'a> {
+    sink: u32,
+    /// What stands in it before what is written.
+    start: Stream<'a>,
+    /// What was known of it before.
+    before: Vec<(&'a [u8], Slot<'a>)>,
+    /// It is written, if the command is run.
+    surely: bool,
+}
 
 impl<'a> Interpreter<'a, '_> {
     /// Performs redirections. `idle`: there is no command that writes anything.
@@ -33,12 +44,14 @@ impl<'a> Interpreter<'a, '_> {
             others: self.state.flow.others,
             opened: Vec::new(),
             kept: Vec::new(),
+            doubtful: self.fallible > u32::from(redirects.iter().any(may_fail)),
         };
         for redirect in redirects {
             if !self.budget.spend(1) {
                 break;
             }
             self.redirection(redirect, idle, &mut before);
+            before.doubtful |= may_fail(redirect);
         }
         before
     }
@@ -55,9 +68,9 @@ impl<'a> Interpreter<'a, '_> {
 
     /// What was written so far is in the files.
     fn settle(&mut self, before: &Before<'a>) {
-        for (id, old) in &before.opened {
-            if let Some(SinkKind::File { target }) = self.io.sink(*id) {
-                let new = self.io.collected(self.arena, *id);
+        for Opened { sink, start: old, before, surely } in &before.opened {
+            if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
+                let new = self.io.collected(self.arena, *sink);
                 let text = match (old.text, new.text) {
                     (Some(b""), text) | (text, Some(b"")) => text,
                     (Some(old), Some(new)) if self.budget.produce(old.len() + new.len()) => {
@@ -66,16 +79,24 @@ impl<'a> Interpreter<'a, '_> {
                     _ => None,
                 };
                 let origins = old.origins.union(new.origins);
-                self.file_written(&target, Stream { text, origins, source: new.source.or(old.source) });
+                for (path, slot) in before {
+                    self.state.set(Space::File, path, *slot);
+                }
+                self.file_changed(
+                    &target,
+                    Stream { text, origins, source: new.source.or(old.source) },
+                    *surely,
+                );
             }
         }
     }
 
     /// Redirections of `exec` stay; what will be written to files is not known.
     pub(super) fn keep(&mut self, before: &Before<'a>) {
-        for (id, _) in &before.opened {
-            if let Some(SinkKind::File { target }) = self.io.sink(*id) {
-                self.file_touched(&target);
+        for Opened { sink, .. } in &before.opened {
+            if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
+                // Whatever the command prints from here on.
+                self.file_touched(&target, Origins::LITERAL);
             }
         }
     }
@@ -212,7 +233,7 @@ impl<'a> Interpreter<'a, '_> {
                 if let Some(number) = path.known().and_then(descriptor_named) {
                     return self.state.flow.port(number);
                 }
-                let stream = self.read_file(path, span);
+                let stream = self.read_file(path, false, span);
                 return Port::Source(self.io.open_source(stream, None));
             }
             RedirectOperator::Append | RedirectOperator::AppendBoth => (true, WriteMode::Append),
@@ -224,23 +245,29 @@ impl<'a> Interpreter<'a, '_> {
             return self.state.flow.port(number);
         }
         let mut sink = None;
-        let old = if append { self.content_of(path) } else { Stream::EMPTY };
+        let start = if append { self.content_of(path) } else { Stream::EMPTY };
+        let surely = !before.doubtful
+            && self.is_certain()
+            && !self.locked
+            && (append
+                || operator == RedirectOperator::Clobber
+                || !self.state.flow.options.may(Opt::NoClobber));
         for target in self.targets(path) {
             let first = sink.is_none();
             let content = if first { Origins::NONE } else { Origins::UNKNOWN };
             let index = self.effects.len();
             self.emit_here(EffectKind::Write { target, mode, content }, span, Certainty::Certain);
-            self.file_touched(&target);
+            let known = self.file_touched(&target, Origins::NONE);
             if first {
                 let effect = (self.effects.len() > index).then_some(index);
                 let id = self.io.open_sink(SinkKind::File { target }, self.doubt_now(), effect);
-                before.opened.push((id, old));
+                before.opened.push(Opened { sink: id, start, before: known, surely });
                 sink = Some(id);
             }
         }
         let sink = sink.unwrap_or_default();
         if operator == RedirectOperator::ReadWrite {
-            let stream = self.read_file(path, span);
+            let stream = self.read_file(path, false, span);
             let source = self.io.open_source(Stream { text: None, ..stream }, None);
             return Port::Both(source, sink);
         }
@@ -349,13 +376,14 @@ impl<'a> Interpreter<'a, '_> {
         targets
     }
 
-    /// Reads a file for the shell itself.
-    pub(super) fn read_file(&mut self, path: &Value<'a>, span: Span) -> Stream<'a> {
+    /// Reads a file for the shell itself, as text or as a script.
+    pub(super) fn read_file(&mut self, path: &Value<'a>, executed: bool, span: Span) -> Stream<'a> {
         let targets = self.targets(path);
         for target in &targets {
             self.emit_here(EffectKind::Read { target: *target }, span, Certainty::Certain);
         }
         let stream = match targets.as_slice() {
+            [_] if executed => self.script_of(path),
             [_] => self.content_of(path),
             several => {
                 let origins =
@@ -364,54 +392,6 @@ impl<'a> Interpreter<'a, '_> {
             }
         };
         Stream { source: stream.source.or(Some(span)), ..stream }
-    }
-
-    /// The content of a file as far as it is known.
-    pub(super) fn content_of(&mut self, path: &Value<'a>) -> Stream<'a> {
-        if let Some(name) = path.known() {
-            if let Some(stream) = self.io.named(name) {
-                return stream;
-            }
-            if let Some(number) = descriptor_named(name) {
-                return self.reads(number);
-            }
-        }
-        let target = self.target(path);
-        let origins = self.read_origins(&target);
-        if target.rest != Rest::Exact {
-            return Stream { text: None, origins, source: None };
-        }
-        if let Content::File(stream) = self.state.get(Space::File, target.path).content {
-            return stream;
-        }
-        if self.state.get(Space::File, b"").content != Content::Initial {
-            // Something was written to a place that is not known.
-            return Stream { text: None, origins: origins.union(Origins::WRITTEN), source: None };
-        }
-        let readable = !self.elsewhere && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT));
-        let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
-        let text = text.filter(|text| self.budget.produce(text.len()));
-        Stream { text: text.map(|text| &*self.arena.alloc_slice_copy(&text)), origins, source: None }
-    }
-
-    /// A file was changed in a way that is not followed.
-    pub(super) fn file_touched(&mut self, target: &Target<'a>) {
-        let path = if target.rest == Rest::Exact && !target.tree { target.path } else { b"" };
-        if target.scope == crate::effect::Scope::Harmless {
-            return;
-        }
-        let stream = Stream { text: None, origins: Origins::WRITTEN, source: None };
-        self.state.set(Space::File, path, Slot::of(Content::File(stream)));
-    }
-
-    /// A file has this content now.
-    pub(super) fn file_written(&mut self, target: &Target<'a>, stream: Stream<'a>) {
-        if target.rest != Rest::Exact || target.scope == crate::effect::Scope::Harmless {
-            self.file_touched(target);
-            return;
-        }
-        let stream = Stream { origins: stream.origins.union(Origins::WRITTEN), ..stream };
-        self.state.set(Space::File, target.path, Slot::of(Content::File(stream)));
     }
 }
 

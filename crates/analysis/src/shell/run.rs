@@ -4,7 +4,7 @@ use super::Interpreter;
 use super::branches::Ways;
 use super::flow::{Opt, Port};
 use super::io::SinkKind;
-use super::state::Space;
+use super::state::{Mark, Racing, Space};
 use crate::value::{Origins, Stream};
 use shward_syntax::{
     Command, CommandKind, Item, Pipeline, Redirect, RedirectOperator, RedirectTarget, Script, Stage,
@@ -31,6 +31,7 @@ impl<'a> Interpreter<'a, '_> {
 
     fn item(&mut self, item: &Item<'a>) {
         if item.background {
+            let mark = self.state.mark();
             self.isolated(|shell| {
                 // Nothing in a script; with job control, whatever the shell itself reads.
                 let stdin = Stream { text: None, ..Stream::EMPTY };
@@ -40,6 +41,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
                 shell.and_or(&item.list);
             });
+            self.beside(&mark);
             self.state.flow.places.forget_status();
         } else {
             self.and_or(&item.list);
@@ -63,8 +65,10 @@ impl<'a> Interpreter<'a, '_> {
         let mut input = self.state.flow.port(0);
         let upstream = self.upstream;
         self.upstream = upstream.or(Some(self.effects.len()));
+        let mut racing = Vec::new();
         for (index, stage) in stages.iter().enumerate() {
             let last = index + 1 == stages.len();
+            let mark = self.state.mark();
             let sink = self.io.open_sink(SinkKind::Capture, self.doubt_now(), None);
             let run = |shell: &mut Self| {
                 shell.set_standard(0, input);
@@ -93,10 +97,18 @@ impl<'a> Interpreter<'a, '_> {
             if !last {
                 let output = self.io.collected(self.arena, sink);
                 input = Port::Source(self.io.open_pipe(output));
+                racing.extend(self.beside(&mark));
             }
         }
         self.upstream = upstream;
+        self.state.settle(&racing);
         self.state.flow.places.forget_status();
+    }
+
+    /// What was run since the mark runs beside what follows: what it writes is there at some time.
+    pub(super) fn beside(&mut self, mark: &Mark<'a>) -> Vec<Racing<'a>> {
+        self.budget.spend(self.state.changes(mark));
+        self.state.share_files(mark)
     }
 
     /// Runs a command.
@@ -109,14 +121,16 @@ impl<'a> Interpreter<'a, '_> {
             let (mark, before) = (self.state.mark(), self.state.flow);
             // What it writes to a descriptor that was open before may not come either.
             self.conditional += 1;
+            self.fallible += 1;
             self.redirected(command);
+            self.fallible -= 1;
             self.conditional -= 1;
             let after = self.state.flow;
             let kept = before.places == after.places
                 && (before.ended, before.may_have_ended) == (after.ended, after.may_have_ended)
                 && before.arguments == after.arguments
                 && before.options == after.options;
-            // A file that was not written is not there to be read either.
+            // A file that was not written is not there to be read either, or is what `fallible` makes of it.
             self.budget.spend(self.state.changes(&mark));
             if !(kept && self.state.changed_only(Space::File, &mark)) {
                 let ran = self.state.branch(&mark);
@@ -167,6 +181,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.flow.places.forget_status();
             }
             CommandKind::Coprocess(node) => {
+                let mark = self.state.mark();
                 self.isolated(|shell| {
                     let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
                     let source = shell.io.open_source(stdin, None);
@@ -175,6 +190,7 @@ impl<'a> Interpreter<'a, '_> {
                     shell.set_standard(1, Port::Sink(sink));
                     shell.command(node.body);
                 });
+                self.beside(&mark);
                 let name = node.name.unwrap_or(b"COPROC");
                 self.assign_unknown(name, Origins::LITERAL, command.span);
             }
@@ -183,7 +199,7 @@ impl<'a> Interpreter<'a, '_> {
 }
 
 /// Whether a redirection may fail, so that its command is not run: a file may be missing or forbidden, a descriptor closed.
-fn may_fail(redirect: &Redirect<'_>) -> bool {
+pub(super) fn may_fail(redirect: &Redirect<'_>) -> bool {
     let RedirectTarget::Word(word) = &redirect.target else { return false };
     match redirect.operator {
         RedirectOperator::HereString | RedirectOperator::HereDocument => false,

@@ -4,11 +4,14 @@
 //! every change of a slot is noted in a trail, so that a branch is undone by walking the trail back, and a join touches
 //! only what one of the branches changed.
 
+mod written;
+
 use super::flow::Flow;
 use crate::value::{Origins, Stream, Value};
 use bumpalo::Bump;
 use shward_syntax::Function;
 use std::collections::BTreeMap;
+pub(super) use written::Racing;
 
 /// The name spaces of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,7 +121,7 @@ impl Flags {
     pub(super) const RECASED: Self = Self(1 << 5);
     /// Its text, whatever it is, is a decimal number.
     pub(super) const NUMBER: Self = Self(1 << 6);
-    /// A function that may also be undefined.
+    /// A function that may also be undefined; a file that may also be what it was before.
     pub(super) const MAYBE: Self = Self(1 << 7);
     /// An unset variable that `local` hid (declared, no value).
     pub(super) const DECLARED: Self = Self(1 << 8);
@@ -127,6 +130,9 @@ impl Flags {
 
     /// `readonly`: what is assigned later is not taken.
     pub(super) const READ_ONLY: Self = Self(1 << 10);
+
+    /// A file that something running beside may write at any time.
+    pub(super) const SHARED: Self = Self(1 << 11);
 
     /// What is derived from the value and ends with it.
     pub(super) const GUESSED: Self = Self(Self::NUMBER.0 | Self::DECLARED.0 | Self::TRUSTED.0);
@@ -436,18 +442,15 @@ impl<'a> State<'a> {
             self.join_files(&mine);
             return;
         }
-        let end = self.trail.len();
+        let mine = self.branch(mark);
         for (id, theirs) in &branch.changes {
             let joined = join_slots(self.arena, self.at(*id), theirs.after);
             self.set_id(*id, joined);
         }
-        // The first entry of a name holds its value at the mark, later ones those in between: joining these too is
-        // harmless.
-        for index in mark.trail..end {
-            let Some((id, old)) = self.trail.get(index).copied() else { break };
-            if !branch.changes.contains_key(&id) {
-                let joined = join_slots(self.arena, self.at(id), old);
-                self.set_id(id, joined);
+        for (id, change) in &mine.changes {
+            if !branch.changes.contains_key(id) {
+                let joined = join_slots(self.arena, self.at(*id), change.before);
+                self.set_id(*id, joined);
             }
         }
         self.flow = self.flow.join(&branch.flow);
@@ -506,7 +509,7 @@ fn taken<'a>(space: Space, old: Slot<'a>, mut slot: Slot<'a>) -> Slot<'a> {
 }
 
 /// The least that covers both.
-fn join_slots<'a>(arena: &'a Bump, a: Slot<'a>, b: Slot<'a>) -> Slot<'a> {
+pub(super) fn join_slots<'a>(arena: &'a Bump, a: Slot<'a>, b: Slot<'a>) -> Slot<'a> {
     if a == b {
         return a;
     }
@@ -532,13 +535,17 @@ fn join_slots<'a>(arena: &'a Bump, a: Slot<'a>, b: Slot<'a>) -> Slot<'a> {
         (Content::Alias { line, .. }, _) | (_, Content::Alias { line, .. }) => {
             Content::Alias { text: None, line }
         }
-        (Content::File(x), Content::File(y)) => Content::File(Stream {
-            text: None,
-            origins: x.origins.union(y.origins),
-            source: x.source.or(y.source),
-        }),
+        (Content::File(x), Content::File(y)) => {
+            let text = x.text.filter(|text| y.text == Some(text));
+            // One text or another: that neither is known is worse than what either comes from.
+            let lost = text.is_none() && (x.text.is_some() || y.text.is_some());
+            let origins = if lost { origins.union(Origins::UNKNOWN) } else { origins };
+            Content::File(Stream { text, origins, source: x.source.or(y.source) })
+        }
+        // What may be run is this text, or what was there before.
         (Content::File(x), _) | (_, Content::File(x)) => {
-            Content::File(Stream { text: None, origins: x.origins.union(Origins::FILE), source: x.source })
+            let content = Content::File(Stream { origins: x.origins.union(Origins::FILE), ..x });
+            return Slot { content, flags: flags.with(Flags::MAYBE) };
         }
         (Content::Command(_), _) | (_, Content::Command(_)) => Content::Command(None),
         _ => Content::Unknown(origins),

@@ -66,11 +66,16 @@ fn loads(subject: &Subject<'_>) -> bool {
     matches!(subject.reason(), Some(Unknown::Variable(name)) if LOADERS.contains(name))
 }
 
-/// A file that this same command has written from its own text: in the workspace it is the project's own code, which
-/// the next command may run unasked. Where it lies is judged with the program that is executed.
+/// A file that this same command has written, from its own text or from other files: in the workspace it is the project's
+/// own code, which the next command may run unasked. Where it lies is judged with the program that is executed.
+///
+/// Text that stands in the command has to be known as it is executed: what a program has rearranged, or what may be one
+/// text or another, nobody has read. Of what is built the source is as good as the product.
 fn is_just_written(subject: &Subject<'_>) -> bool {
     let own = Origins::WRITTEN.union(Origins::LITERAL).union(Origins::FILE);
-    subject.origins().contains(Origins::WRITTEN) && own.contains(subject.origins())
+    let built = matches!(subject.detail(), "native" | "project");
+    let read = !subject.origins().contains(Origins::LITERAL) || is_seen(subject) || built;
+    subject.origins().contains(Origins::WRITTEN) && own.contains(subject.origins()) && read
 }
 
 /// Code of which the whole text is known.

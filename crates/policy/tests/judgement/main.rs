@@ -5,6 +5,7 @@
 
 mod destruction;
 mod environment;
+mod files;
 mod flow;
 mod found;
 mod places;

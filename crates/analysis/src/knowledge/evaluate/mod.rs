@@ -18,17 +18,19 @@ const MAX_OUTPUT: usize = 1 << 20;
 const DESCRIPTORS: &[u8] = b"/dev/fd/";
 
 /// Programs whose output is made from the texts that they read.
-const FROM_INPUT: [&str; 19] = [
+const FROM_INPUT: [&str; 18] = [
     "cat", "tee", "base64", "base32", "basenc", "xxd", "tr", "rev", "tac", "head", "tail", "cut", "sort",
-    "cp", "mv", "install", "dd", "ln", "sponge",
+    "cp", "mv", "install", "dd", "sponge",
 ];
 
 /// Programs whose output is made from their arguments.
 const FROM_ARGUMENTS: [&str; 7] = ["echo", "printf", "seq", "basename", "dirname", "true", "pwd"];
 
 /// Whether the texts that a program reads should be gathered.
-pub(crate) fn wants(program: &str) -> bool {
-    FROM_INPUT.contains(&program)
+pub(crate) fn wants(program: &str, scan: &Scan<'_>) -> bool {
+    // dd may leave out, turn round or pad.
+    let whole = program != "dd" || only(scan, &["if=", "of=", "bs=", "status="]);
+    FROM_INPUT.contains(&program) && whole
 }
 
 /// What bash's `echo` or `printf` prints for these arguments; `None` if that is not certain.

@@ -171,7 +171,11 @@ pub(crate) fn script<'a>(
     if super::foreign::fetched(on, language, file) {
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
-    let content = on.session.file_text(&file.value);
+    let content = on.session.script_text(&file.value);
+    if content.text.is_some() && content.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
+        // What the command has written; or what lay there before.
+        on.executes(file);
+    }
     if content.text.is_some() && is_own(on.session, file, content.origins) {
         on.executes(file);
         let (stdin, name) = (on.call.stdin, on.name);

@@ -234,11 +234,7 @@ impl<'s, 'a> Report<'s, 'a> {
         };
         self.emit(EffectKind::Write { target, mode, content }, path.is_some_and(|p| p.known().is_some()));
         if path.is_some() {
-            let text = match mode {
-                WriteMode::Create | WriteMode::Truncate => Some(&b""[..]),
-                _ => None,
-            };
-            self.session.wrote(target, Stream { text, origins: content, source: Some(self.span) });
+            self.session.wrote(target, Stream { text: None, origins: content, source: Some(self.span) });
         }
     }
 
@@ -249,7 +245,7 @@ impl<'s, 'a> Report<'s, 'a> {
         }
         let Some(link) = link else { return };
         let aim = aim.copied().unwrap_or(Value::unknown(Origins::UNKNOWN));
-        let link = self.target(link, false);
+        let link = self.resolved(link);
         self.session.linked(&link, &aim);
     }
 
@@ -271,7 +267,7 @@ impl<'s, 'a> Report<'s, 'a> {
     /// A file or directory is renamed; see `Run::takes_away`.
     pub(super) fn takes_away(&mut self, path: Option<&Value<'a>>) {
         let held = path.map_or_else(Covers::default, |path| self.target(path, true).covers);
-        self.deletes(path, held.root || held.home || held.system);
+        self.deletes(path, held.root || held.home || held.system || held.workspace);
     }
 
     /// Metadata changes.

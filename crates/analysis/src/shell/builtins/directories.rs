@@ -40,10 +40,12 @@ impl<'a> Interpreter<'a, '_> {
         };
         let searched = self.state.get(Space::Variable, b"CDPATH").content != Content::Initial;
         let value = if searched { Value::unknown(value.origins) } else { value };
-        self.go(&value);
+        self.go(&value, given.has(b'P'));
     }
 
-    fn go(&mut self, value: &Value<'a>) {
+    /// `physical`: links are followed before `..`. A shell that has no `$PWD` does so too, and so does one where what
+    /// the path says is not there.
+    fn go(&mut self, value: &Value<'a>, physical: bool) {
         self.departs(value);
         self.moved();
         let before = self.state.flow.places;
@@ -51,6 +53,15 @@ impl<'a> Interpreter<'a, '_> {
         for (place, _) in before.iter() {
             let target = self.directory(value, place);
             after.add(target, Status::Success);
+            if !self.links.is_empty()
+                && let Some(path) = value.known()
+                && (physical || climbs(path))
+            {
+                match self.followed(path, place) {
+                    Some(ends) => ends.iter().for_each(|end| after.add(Some(end), Status::Success)),
+                    None => after.add(None, Status::Success),
+                }
+            }
             if !self.surely_enters(target, place) {
                 after.add(place, Status::Failure);
             }
@@ -70,8 +81,17 @@ impl<'a> Interpreter<'a, '_> {
         self.departures = self.departures.saturating_add(u32::from(!found));
     }
 
+    /// The directory that a program enters: links are followed before `..`.
+    pub(in crate::shell) fn entered(&self, path: &Value<'a>, from: Option<&'a [u8]>) -> Option<&'a [u8]> {
+        let named = self.directory(path, from)?;
+        let text = path.known().filter(|text| climbs(text));
+        let Some(text) = text else { return Some(named) };
+        let made = self.links.is_empty() || self.followed(text, from)?.iter().all(|end| *end == named);
+        made.then_some(named)
+    }
+
     /// The directory that a path means from another; lexically, as `cd` does without `-P`.
-    pub(in crate::shell) fn directory(&self, path: &Value<'a>, from: Option<&'a [u8]>) -> Option<&'a [u8]> {
+    fn directory(&self, path: &Value<'a>, from: Option<&'a [u8]>) -> Option<&'a [u8]> {
         let path = path.known()?;
         let base = if path.starts_with(b"/") { b"".as_slice() } else { from? };
         let mut parts: Vec<&[u8]> = Vec::new();
@@ -137,22 +157,22 @@ impl<'a> Interpreter<'a, '_> {
                     self.state.flow.stack = None;
                 } else {
                     let value = if directory.many { Value::unknown(Origins::FILE) } else { directory.value };
-                    self.go(&value);
+                    self.go(&value, false);
                 }
             }
             (b"popd", []) if given.options.is_empty() => match self.state.flow.stack {
                 Some([rest @ .., top]) => {
                     let value = Value::text(self.arena, top, Origins::LITERAL);
                     self.state.flow.stack = Some(rest);
-                    self.go(&value);
+                    self.go(&value, false);
                 }
                 // With an empty stack it fails.
                 Some([]) => {}
-                None => self.go(&Value::unknown(Origins::FILE)),
+                None => self.go(&Value::unknown(Origins::FILE), false),
             },
             _ => {
                 self.state.flow.stack = None;
-                self.go(&Value::unknown(Origins::FILE));
+                self.go(&Value::unknown(Origins::FILE), false);
             }
         }
         if given.options.iter().any(|(letter, _)| !b"nclpv0123456789".contains(letter)) {
@@ -161,4 +181,9 @@ impl<'a> Interpreter<'a, '_> {
         }
         self.prints(Origins::FILE, command.span);
     }
+}
+
+/// Whether a path has `..` in it.
+fn climbs(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|name| name == b"..")
 }

@@ -111,9 +111,15 @@ impl<'a> Interpreter<'a, '_> {
             // It is looked up in `PATH` first.
             self.not_understood("source looks its file up in a PATH that the script changed", file.span);
         }
-        let stream = self.read_file(&file.value, file.span);
+        let stream = self.read_file(&file.value, true, file.span);
         match stream.text {
             Some(text) => {
+                if stream.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
+                    // What the command has written; or what lay there before.
+                    let target = self.target(&file.value);
+                    let effect = EffectKind::Execute { target, origin: file.value.origins };
+                    self.emit_here(effect, file.span, Certainty::Possible);
+                }
                 self.frames.push(Frame::new(FrameKind::Source, self.state.mark()));
                 let arguments = if arguments.is_empty() { None } else { Some(arguments) };
                 self.run_here(text, arguments, file.span);
@@ -281,11 +287,11 @@ impl<'a> Interpreter<'a, '_> {
             for target in self.targets(&file) {
                 let content = Origins::LITERAL;
                 self.emit_here(EffectKind::Write { target, mode, content }, command.span, Certainty::Certain);
-                self.file_touched(&target);
+                self.file_touched(&target, content);
             }
         }
         if given.has(b'r') || given.has(b'n') {
-            self.read_file(&file, command.span);
+            self.read_file(&file, false, command.span);
         }
         if given.has(b'p') || !given.sure {
             self.not_understood("history expansion", command.span);

@@ -26,11 +26,10 @@ fn letter_meaning(letter: u8) -> Meaning {
         b'k' => Meaning::Tracked(Opt::Keyword),
         b'a' => Meaning::Tracked(Opt::AllExport),
         b'e' => Meaning::Tracked(Opt::ErrExit),
+        b'C' => Meaning::Tracked(Opt::NoClobber),
         b'B' => Meaning::Other("brace expansion is switched"),
         b'H' => Meaning::Other("history expansion is switched"),
-        b'b' | b'h' | b'm' | b'n' | b'p' | b't' | b'u' | b'v' | b'x' | b'C' | b'E' | b'P' | b'T' => {
-            Meaning::None
-        }
+        b'b' | b'h' | b'm' | b'n' | b'p' | b't' | b'u' | b'v' | b'x' | b'E' | b'P' | b'T' => Meaning::None,
         _ => Meaning::Other("an option of set that is not known"),
     }
 }
@@ -41,11 +40,11 @@ fn name_meaning(name: &[u8]) -> Meaning {
         b"keyword" => Meaning::Tracked(Opt::Keyword),
         b"allexport" => Meaning::Tracked(Opt::AllExport),
         b"errexit" => Meaning::Tracked(Opt::ErrExit),
+        b"noclobber" => Meaning::Tracked(Opt::NoClobber),
         b"errtrace"
         | b"functrace"
         | b"hashall"
         | b"monitor"
-        | b"noclobber"
         | b"noexec"
         | b"notify"
         | b"nounset"

@@ -68,7 +68,7 @@ impl<'a> Interpreter<'a, '_> {
             RedirectTarget::Word(ref word) => {
                 let path = self.value(word);
                 let span = self.span(redirect.span);
-                self.read_file(&path, span)
+                self.read_file(&path, false, span)
             }
             RedirectTarget::HereDocument(_) => Stream::EMPTY,
         }
@@ -83,6 +83,7 @@ impl<'a> Interpreter<'a, '_> {
             return name;
         }
         let script = &substitution.script;
+        let mark = self.state.mark();
         if substitution.output {
             // What is written to it is not followed.
             let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
@@ -95,6 +96,7 @@ impl<'a> Interpreter<'a, '_> {
             let output = self.capturing(|shell| shell.isolated(|shell| shell.script(script)));
             self.io.open_source(output, Some(name));
         }
+        self.beside(&mark);
         self.budget.leave();
         name
     }

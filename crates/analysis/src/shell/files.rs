@@ -1,0 +1,262 @@
+//! Files that the command writes: what they hold afterwards, as far as that is known.
+//!
+//! A file that is surely written anew holds what was written. Everything else (a program that may refuse or append, a
+//! redirection that may fail, what runs beside) leaves it with one of two contents: what is not the same in both is not
+//! known. Over a file that the command has not touched the written text stands, marked as one that may not be there: what
+//! lies there otherwise is the workspace's own code, or is judged by its place.
+
+use super::Interpreter;
+use super::redirect::descriptor_named;
+use super::state::{Content, Flags, Slot, Space, join_slots};
+use crate::effect::{Rest, Scope, Target};
+use crate::session::Session;
+use crate::value::{Origins, Stream, Value};
+
+/// The longest file that is followed.
+const LONGEST_FILE: usize = 64 << 10;
+
+impl<'a> Interpreter<'a, '_> {
+    /// The content of a file as far as it is known.
+    pub(super) fn content_of(&mut self, path: &Value<'a>) -> Stream<'a> {
+        self.content(path, false)
+    }
+
+    /// The same of a script: with text that it may hold, where the alternative is what lies there already.
+    pub(super) fn script_of(&mut self, path: &Value<'a>) -> Stream<'a> {
+        self.content(path, true)
+    }
+
+    fn content(&mut self, path: &Value<'a>, executed: bool) -> Stream<'a> {
+        if let Some(name) = path.known() {
+            if let Some(stream) = self.io.named(name) {
+                return stream;
+            }
+            if let Some(number) = descriptor_named(name) {
+                return self.reads(number);
+            }
+        }
+        let target = self.target(path);
+        let origins = self.read_origins(&target);
+        if target.rest != Rest::Exact {
+            return Stream { text: None, origins, source: None };
+        }
+        let mut known: Option<Slot<'a>> = None;
+        let mut untouched = false;
+        for path in self.aliases(&target) {
+            match (self.written_at(path), known) {
+                (Some(slot), None) => known = Some(slot),
+                (Some(slot), Some(other)) => known = Some(join_slots(self.arena, other, slot)),
+                (None, _) => untouched = true,
+            }
+        }
+        if let Some(Slot { content: Content::File(stream), flags }) = known {
+            let maybe = untouched || flags.has(Flags::MAYBE) || flags.has(Flags::SHARED);
+            let text = stream.text.filter(|_| executed || !maybe);
+            let origins = if maybe { stream.origins.union(origins) } else { stream.origins };
+            return Stream { text, origins, ..stream };
+        }
+        if self.state.get(Space::File, b"").content != Content::Initial {
+            // Something was written to a place that is not known.
+            return Stream { text: None, origins: origins.union(Origins::WRITTEN), source: None };
+        }
+        let readable = !self.elsewhere && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT));
+        let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
+        let text = text.filter(|text| self.budget.produce(text.len()));
+        Stream { text: text.map(|text| &*self.arena.alloc_slice_copy(&text)), origins, source: None }
+    }
+
+    /// Where else what was written comes from, of what is read at a place.
+    pub(super) fn written_origins(&self, target: &Target<'a>) -> Origins {
+        if target.path.is_empty() || !self.state.has_files() {
+            return Origins::NONE;
+        }
+        let mut slots: Vec<Slot<'a>> =
+            self.aliases(target).into_iter().filter_map(|path| self.written_at(path)).collect();
+        if target.tree || target.rest != Rest::Exact {
+            let below = self.state.files_below(&directory(target.path));
+            slots.extend(below.into_iter().map(|(_, slot)| slot));
+        }
+        slots.iter().fold(Origins::NONE, |all, slot| all.union(slot.origins()))
+    }
+
+    /// What the command has written to a path, by its own name or with everything in a directory above.
+    fn written_at(&self, path: &[u8]) -> Option<Slot<'a>> {
+        let of = |name: &[u8]| {
+            let slot = self.state.get(Space::File, name);
+            matches!(slot.content, Content::File(_)).then_some(slot)
+        };
+        if path.is_empty() || !self.state.has_files() {
+            return None;
+        }
+        of(path).or_else(|| {
+            let mut ends = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/');
+            ends.find_map(|(at, _)| path.get(..=at).and_then(of))
+        })
+    }
+
+    /// The paths that one which was just looked up may mean.
+    fn aliases(&self, target: &Target<'a>) -> Vec<&'a [u8]> {
+        let mut paths = vec![target.path];
+        for (led, other) in &self.detours {
+            if led.path == target.path && other.rest == Rest::Exact && !paths.contains(&other.path) {
+                paths.push(other.path);
+            }
+        }
+        paths
+    }
+
+    /// A file was changed in a way that is not followed. Gives what was known before.
+    pub(super) fn file_touched(
+        &mut self,
+        target: &Target<'a>,
+        content: Origins,
+    ) -> Vec<(&'a [u8], Slot<'a>)> {
+        let stream = Stream { text: None, origins: content, source: None };
+        self.change_files(target, stream, false, Flags::NONE)
+    }
+
+    /// A file has this content now; or, if not surely, may have.
+    pub(super) fn file_changed(&mut self, target: &Target<'a>, stream: Stream<'a>, surely: bool) {
+        self.change_files(target, stream, surely, Flags::NONE);
+    }
+
+    /// A program has written this, of which the effect has just been told. It may have failed, or added.
+    pub(super) fn file_wrote(&mut self, target: &Target<'a>, stream: Stream<'a>) {
+        if self.touched.iter().any(|(name, _)| name.is_empty() || name.ends_with(b"/")) {
+            return;
+        }
+        self.untouch();
+        let flags = if self.doubt > 0 { Flags::MAYBE } else { Flags::NONE };
+        self.change_files(target, stream, false, flags);
+    }
+
+    /// What the last effect was thought to have changed it has not.
+    pub(super) fn untouch(&mut self) {
+        for (name, slot) in std::mem::take(&mut self.touched) {
+            self.state.set(Space::File, name, slot);
+        }
+    }
+
+    fn change_files(
+        &mut self,
+        target: &Target<'a>,
+        stream: Stream<'a>,
+        surely: bool,
+        flags: Flags,
+    ) -> Vec<(&'a [u8], Slot<'a>)> {
+        if target.scope == Scope::Harmless {
+            return Vec::new();
+        }
+        if target.rest != Rest::Exact || target.tree {
+            return self.change_below(target, stream.origins);
+        }
+        let paths = self.aliases(target);
+        let flags = if paths.len() > 1 { Flags::MAYBE } else { flags };
+        let surely = surely && paths.len() == 1;
+        let fresh = Content::File(Stream { origins: stream.origins.union(Origins::WRITTEN), ..stream });
+        let mut before = Vec::with_capacity(paths.len());
+        for path in paths {
+            before.push((path, self.state.get(Space::File, path)));
+            let slot = match self.written_at(path) {
+                Some(old) if !surely || old.flags.has(Flags::SHARED) => {
+                    join_slots(self.arena, old, Slot::of(fresh))
+                }
+                Some(_) => Slot::of(fresh),
+                None => Slot { content: fresh, flags },
+            };
+            self.state.set(Space::File, path, slot);
+        }
+        before
+    }
+
+    /// Something in a directory was changed, it is not known what.
+    fn change_below(&mut self, target: &Target<'a>, content: Origins) -> Vec<(&'a [u8], Slot<'a>)> {
+        // Text of the command is what it has written before; what its words say it is not.
+        let copied = content.contains(Origins::WRITTEN);
+        let kept =
+            [Origins::LITERAL, Origins::FILE].into_iter().filter(|own| copied && content.contains(*own));
+        let origins = kept.fold(Origins::WRITTEN, Origins::union);
+        let stream = Stream { text: None, origins, source: None };
+        let name: &'a [u8] = match target.path {
+            b"" => b"",
+            path => self.arena.alloc_slice_copy(&directory(path)),
+        };
+        let mut before = vec![(name, self.state.get(Space::File, name))];
+        if !name.is_empty() {
+            let below = self.state.files_below(name);
+            self.budget.spend(below.len());
+            for (path, slot) in below.into_iter().filter(|(path, _)| *path != name) {
+                before.push((path, slot));
+                let joined = join_slots(self.arena, slot, Slot::of(Content::File(stream)));
+                self.state.set(Space::File, path, joined);
+            }
+        }
+        // What a program brings along is the project's, as what was there before.
+        if copied || target.rest != Rest::Exact || name.is_empty() {
+            let slot = match before.first() {
+                Some((_, old)) if matches!(old.content, Content::File(_)) => {
+                    join_slots(self.arena, *old, Slot::of(Content::File(stream)))
+                }
+                _ => Slot::of(Content::File(stream)),
+            };
+            self.state.set(Space::File, name, slot);
+        }
+        before
+    }
+
+    /// A file or directory, with what is known of all that is in it, is copied or moved to a place, or into it.
+    pub(super) fn move_along(&mut self, from: &Target<'a>, to: &Target<'a>) {
+        if !self.links.is_empty() {
+            for path in self.aliases(from) {
+                self.links_carried(&Target { path, ..*from }, to);
+            }
+        }
+        if from.path.is_empty() || to.path.is_empty() || !self.state.has_files() {
+            return;
+        }
+        let start = directory(from.path);
+        let mut found = self.state.files_below(&start);
+        self.budget.spend(found.len());
+        if from.rest != Rest::Exact || to.rest != Rest::Exact {
+            if !found.is_empty() {
+                let all = found.iter().fold(Origins::WRITTEN, |all, (_, slot)| all.union(slot.origins()));
+                self.change_below(&Target { tree: true, ..*to }, all);
+            }
+            return;
+        }
+        let held = Origins::FILE.union(Origins::WRITTEN);
+        if !self.state.files_below(&directory(to.path)).is_empty() && !found.is_empty() {
+            self.change_below(&Target { tree: true, ..*to }, held);
+        }
+        let own = self.state.get(Space::File, from.path);
+        if matches!(own.content, Content::File(_)) {
+            found.push((from.path, own));
+        }
+        let cut = from.path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        let base = from.path.get(cut..).unwrap_or_default();
+        for (path, slot) in found {
+            let rest = path.get(from.path.len()..).unwrap_or_default();
+            let here = to.path.strip_suffix(b"/").unwrap_or(to.path);
+            for (index, place) in [[here, rest].concat(), [here, base, rest].concat()].iter().enumerate() {
+                if index == 0 && rest.is_empty() {
+                    continue;
+                }
+                let place: &'a [u8] = self.arena.alloc_slice_copy(place);
+                let slot = match self.written_at(place) {
+                    Some(old) => join_slots(self.arena, old, slot),
+                    None => Slot { flags: slot.flags.with(Flags::MAYBE), ..slot },
+                };
+                self.state.set(Space::File, place, slot);
+            }
+        }
+    }
+}
+
+/// The name under which everything in a directory is kept.
+fn directory(path: &[u8]) -> Vec<u8> {
+    let mut name = path.to_vec();
+    if !name.ends_with(b"/") {
+        name.push(b'/');
+    }
+    name
+}

@@ -1,0 +1,373 @@
+//! Links that the command itself makes, and where paths lead through them.
+//!
+//! The kernel follows a link before it takes the `..` that comes after it, so a path is resolved name by name. A link may
+//! not come about (its name is taken, its directory is missing): at each name that is one both ways are gone, and the
+//! more dangerous of the places that a path may mean is the one that is judged.
+
+use super::Interpreter;
+use crate::effect::{Certainty, EffectKind, Rest, Scope, Target, Unknown};
+use crate::place;
+use crate::value::{Origins, Piece, Value};
+use shward_syntax::Span;
+
+/// So many links are kept in mind, so that looking up a place stays cheap.
+const MOST_LINKS: usize = 64;
+/// So many links are followed for one path, all ways together, and one after the other.
+const MOST_FOLLOWED: usize = 32;
+const DEEPEST: usize = 8;
+/// The longest path that Linux takes.
+const LONGEST_PATH: usize = 4096;
+
+/// A link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Link<'a> {
+    /// Where it lies, absolute and normalised.
+    place: &'a [u8],
+    /// What it leads to: absolute, or from the directory that it lies in. `None`: not known.
+    aim: Option<&'a [u8]>,
+    /// Then any name that matches and lies in `place` may be one, to the same name in `aim`.
+    names: Option<&'a [Piece<'a>]>,
+}
+
+/// All links that the command makes.
+#[derive(Debug, Default)]
+pub(super) struct Links<'a> {
+    all: Vec<Link<'a>>,
+}
+
+/// A path on its way.
+struct Way {
+    done: Vec<u8>,
+    /// `done` without `.` and `..`, as if it held no links.
+    normal: Vec<u8>,
+    rest: Vec<u8>,
+    depth: usize,
+}
+
+impl Way {
+    fn to(done: &[u8], rest: Vec<u8>, depth: usize) -> Self {
+        let mut way = Self { done: Vec::new(), normal: Vec::new(), rest, depth };
+        done.split(|byte| *byte == b'/').for_each(|name| way.step(name));
+        way
+    }
+
+    fn step(&mut self, name: &[u8]) {
+        if name.is_empty() {
+            return;
+        }
+        self.done.push(b'/');
+        self.done.extend_from_slice(name);
+        match name {
+            b"." => {}
+            b".." => self.normal.truncate(parent(&self.normal).len()),
+            _ => {
+                self.normal.push(b'/');
+                self.normal.extend_from_slice(name);
+            }
+        }
+    }
+}
+
+impl<'a> Links<'a> {
+    /// Whether there are none.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Everything that an absolute path may lead to, itself first: paths in which no link of these is left to be followed,
+    /// but `.` and `..` still stand. `None` if that is not known.
+    fn led(&self, path: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let mut ends: Vec<Vec<u8>> = Vec::new();
+        let mut ways = vec![Way::to(b"", path.to_vec(), 0)];
+        let mut followed = 0;
+        while let Some(mut way) = ways.pop() {
+            if way.rest.len() > LONGEST_PATH {
+                return None;
+            }
+            let rest = std::mem::take(&mut way.rest);
+            let mut left = rest.as_slice();
+            while !left.is_empty() {
+                let at = left.iter().position(|byte| *byte == b'/').unwrap_or(left.len());
+                let (name, after) = left.split_at_checked(at)?;
+                left = after.strip_prefix(b"/").unwrap_or(after);
+                if name.is_empty() {
+                    continue;
+                }
+                let from = way.done.clone();
+                way.step(name);
+                if matches!(name, b"." | b"..") {
+                    continue;
+                }
+                for link in self.all.iter().filter(|link| link.is_at(&way.normal, name)) {
+                    followed += 1;
+                    if followed > MOST_FOLLOWED || way.depth == DEEPEST {
+                        return None;
+                    }
+                    let mut through = link.aim?.to_vec();
+                    if link.names.is_some() {
+                        through.push(b'/');
+                        through.extend_from_slice(name);
+                    }
+                    let from: &[u8] = if through.starts_with(b"/") { b"" } else { &from };
+                    through.push(b'/');
+                    through.extend_from_slice(left);
+                    ways.push(Way::to(from, through, way.depth + 1));
+                }
+            }
+            if way.done.is_empty() {
+                way.done.push(b'/');
+            }
+            if !ends.contains(&way.done) {
+                ends.push(way.done);
+            }
+        }
+        Some(ends)
+    }
+}
+
+impl Link<'_> {
+    fn is_at(&self, path: &[u8], name: &[u8]) -> bool {
+        match self.names {
+            Some(pattern) => parent(path) == self.place && place::may_name(pattern, name),
+            None => path == self.place,
+        }
+    }
+}
+
+impl<'a> Interpreter<'a, '_> {
+    /// What else a path may mean than what it names, by the links that the command has made.
+    pub(super) fn meanings(&self, path: &Value<'a>, named: &Target<'a>) -> Vec<Target<'a>> {
+        let cwd = self.state.flow.places.only();
+        if self.links.is_empty() || path.has_unknown() {
+            return Vec::new();
+        }
+        let prefix = path.known_prefix();
+        let base = if prefix.starts_with(b"/") { Some(&b""[..]) } else { cwd };
+        let Some(base) = base else { return Vec::new() };
+        let unknown = || vec![Target { rest: Rest::Unknown, scope: Scope::Unknown, path: b"", ..*named }];
+        if let Some(text) = path.known() {
+            let Some(ends) = self.links.led(&joined(base, text)) else { return unknown() };
+            let others = ends.iter().skip(1).map(|end| self.place_of_text(end));
+            return others.collect();
+        }
+        // A pattern: what stands before it leads on, and it may match links.
+        let (head, glob) =
+            prefix.split_at(prefix.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1));
+        let Some(ends) = self.links.led(&joined(base, head)) else { return unknown() };
+        let mut pieces = Vec::with_capacity(path.pieces.len());
+        if !glob.is_empty() {
+            pieces.push(Piece::Text(self.arena.alloc_slice_copy(glob)));
+        }
+        pieces.extend(path.pieces.iter().skip_while(|piece| matches!(piece, Piece::Text(_))).copied());
+        let (pattern, rest) = first_name(&pieces);
+        let mut meant = Vec::new();
+        for (index, end) in ends.iter().enumerate() {
+            if index > 0 {
+                meant.push(self.place_of_pieces(end, &pieces, path.origins));
+            }
+            let here = place::normal(self.arena, end);
+            for link in &self.links.all {
+                let matched = match link.names {
+                    Some(_) => link.place == here,
+                    None => {
+                        let name = link.place.get(parent(link.place).len() + 1..).unwrap_or_default();
+                        parent(link.place) == without_slash(here) && place::may_name(&pattern, name)
+                    }
+                };
+                if !matched {
+                    continue;
+                }
+                let Some(aim) = link.aim else { return unknown() };
+                let Some(through) = self.links.led(&joined(end, aim)) else { return unknown() };
+                for end in through {
+                    let rest = if link.names.is_some() { &pieces } else { &rest };
+                    meant.push(self.place_of_pieces(&end, rest, path.origins));
+                }
+            }
+            if meant.len() > MOST_FOLLOWED {
+                return unknown();
+            }
+        }
+        meant
+    }
+
+    fn place_of_text(&self, text: &[u8]) -> Target<'a> {
+        let value = Value::text(self.arena, self.arena.alloc_slice_copy(text), Origins::LITERAL);
+        self.places.target(self.world, Some(b"/"), &value)
+    }
+
+    fn place_of_pieces(&self, directory: &[u8], rest: &[Piece<'a>], origins: Origins) -> Target<'a> {
+        if rest.is_empty() {
+            return self.place_of_text(directory);
+        }
+        let mut text = directory.to_vec();
+        text.push(b'/');
+        let first = Piece::Text(self.arena.alloc_slice_copy(&text));
+        let pieces = self
+            .arena
+            .alloc_slice_fill_iter([first].into_iter().chain(rest.iter().copied()).collect::<Vec<_>>());
+        self.places.target(self.world, Some(b"/"), &Value { pieces, origins })
+    }
+
+    /// A link is made, or may be.
+    pub(super) fn link_made(&mut self, link: &Value<'a>, aim: &Value<'a>) {
+        let named = self.places.target(self.world, self.state.flow.places.only(), link);
+        if named.scope == Scope::Harmless || named.rest == Rest::Unknown {
+            // A write to what is not known has been told.
+            return;
+        }
+        let cwd = self.state.flow.places.only();
+        let prefix = link.known_prefix();
+        let base = if prefix.starts_with(b"/") { Some(&b""[..]) } else { cwd };
+        let cut = prefix.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        let (head, name) = prefix.split_at(cut);
+        let mut places: Vec<&'a [u8]> = Vec::new();
+        match base.and_then(|base| self.links.led(&joined(base, head))) {
+            Some(ends) if ends.len() <= DEEPEST => {
+                for end in ends {
+                    let end = if named.rest == Rest::Exact { joined(&end, name) } else { end };
+                    places.push(place::normal(self.arena, &end));
+                }
+            }
+            _ => return self.too_many_links(),
+        }
+        if named.rest == Rest::Exact && !places.contains(&named.path) {
+            places.push(named.path);
+        }
+        if named.rest != Rest::Exact {
+            let mut pieces = Vec::new();
+            if !name.is_empty() {
+                pieces.push(Piece::Text(self.arena.alloc_slice_copy(name)));
+            }
+            pieces.extend(link.pieces.iter().skip_while(|piece| matches!(piece, Piece::Text(_))).copied());
+            // Links of which several lie in several directories are not told apart.
+            let (names, rest) = first_name(&pieces);
+            let aimed = aim.known_prefix();
+            let cut = aimed.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+            let directory = aimed.get(..cut).unwrap_or_default();
+            let known = rest.is_empty() && !aim.has_unknown() && aim.known().is_none();
+            let directory: &'a [u8] =
+                self.arena.alloc_slice_copy(if directory.is_empty() { b"." } else { directory });
+            let names: &'a [Piece<'a>] = self.arena.alloc_slice_copy(&names);
+            for place in places {
+                for aim in self.aims(place, known.then_some(directory)) {
+                    self.keep_link(Link { place, aim, names: Some(names) });
+                }
+            }
+            return;
+        }
+        for place in places {
+            for aim in self.aims(parent(place), aim.known()) {
+                self.keep_link(Link { place, aim, names: None });
+            }
+        }
+    }
+
+    /// What a link leads to: a symbolic link from where it lies, a hard link from here.
+    fn aims(&self, from: &[u8], aim: Option<&'a [u8]>) -> Vec<Option<&'a [u8]>> {
+        let Some(aim) = aim.filter(|aim| aim.len() < LONGEST_PATH) else { return vec![None] };
+        if aim.starts_with(b"/") {
+            return vec![Some(aim)];
+        }
+        match self.state.flow.places.only() {
+            Some(cwd) if without_slash(cwd) == without_slash(from) => vec![Some(aim)],
+            Some(cwd) => vec![Some(aim), Some(self.arena.alloc_slice_copy(&joined(cwd, aim)))],
+            None => vec![Some(aim), None],
+        }
+    }
+
+    fn keep_link(&mut self, link: Link<'a>) {
+        if self.links.all.contains(&link) {
+            return;
+        }
+        if self.links.all.len() == MOST_LINKS {
+            return self.too_many_links();
+        }
+        self.links.all.push(link);
+    }
+
+    fn too_many_links(&mut self) {
+        let reason = Unknown::Budget("links");
+        self.emit_here(EffectKind::Unknown { reason }, Span::new(0, 0), Certainty::Possible);
+    }
+
+    /// The links at and below a place lie at or below another one as well.
+    pub(super) fn links_carried(&mut self, from: &Target<'a>, to: &Target<'a>) {
+        let from_path = without_slash(from.path);
+        let below = |place: &'a [u8]| {
+            place.strip_prefix(from_path).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        let moved: Vec<(Link<'a>, &'a [u8])> =
+            self.links.all.iter().filter_map(|link| Some((*link, below(link.place)?))).collect();
+        for (link, rest) in moved {
+            if from.rest != Rest::Exact || to.rest != Rest::Exact {
+                // Any name there may be one of them.
+                let names: &'a [Piece<'a>] = self.arena.alloc([Piece::Glob(b"*")]);
+                self.keep_link(Link {
+                    place: without_slash(to.path),
+                    aim: Some(from.path),
+                    names: Some(names),
+                });
+                continue;
+            }
+            let base = from_path.get(parent(from_path).len()..).unwrap_or_default();
+            for place in
+                [[without_slash(to.path), rest].concat(), [without_slash(to.path), base, rest].concat()]
+            {
+                let place = self.arena.alloc_slice_copy(&place);
+                self.keep_link(Link { place, ..link });
+            }
+        }
+    }
+
+    /// The directories in which a path with `..` ends if links are followed first, as everything but `cd` does.
+    pub(super) fn followed(&self, path: &[u8], from: Option<&'a [u8]>) -> Option<Vec<&'a [u8]>> {
+        let base = if path.starts_with(b"/") { b"" } else { from? };
+        let ends = self.links.led(&joined(base, path))?;
+        Some(ends.iter().map(|end| place::normal(self.arena, end)).collect())
+    }
+}
+
+/// A path below a directory; an absolute one is itself.
+fn joined(base: &[u8], path: &[u8]) -> Vec<u8> {
+    if path.starts_with(b"/") {
+        return path.to_vec();
+    }
+    [base, b"/", path].concat()
+}
+
+/// The directory that a normalised path lies in, without the last slash.
+fn parent(path: &[u8]) -> &[u8] {
+    path.iter().rposition(|byte| *byte == b'/').and_then(|at| path.get(..at)).unwrap_or_default()
+}
+
+fn without_slash(path: &[u8]) -> &[u8] {
+    path.strip_suffix(b"/").unwrap_or(path)
+}
+
+/// The pieces of the first name, and those after the slash behind it.
+fn first_name<'a>(pieces: &[Piece<'a>]) -> (Vec<Piece<'a>>, Vec<Piece<'a>>) {
+    let (mut name, mut rest) = (Vec::new(), Vec::new());
+    let mut ended = false;
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) if !ended => match text.iter().position(|byte| *byte == b'/') {
+                Some(at) => {
+                    ended = true;
+                    let (before, after) = text.split_at_checked(at).unwrap_or((text, b""));
+                    let after = after.strip_prefix(b"/").unwrap_or(after);
+                    if !before.is_empty() {
+                        name.push(Piece::Text(before));
+                    }
+                    if !after.is_empty() {
+                        rest.push(Piece::Text(after));
+                    }
+                }
+                None => name.push(*piece),
+            },
+            piece if ended => rest.push(*piece),
+            piece => name.push(*piece),
+        }
+    }
+    (name, rest)
+}

@@ -1,0 +1,62 @@
+//! The part of the state that tells of files.
+
+use super::{Content, Flags, Id, Mark, Slot, Space, State, join_slots};
+use std::collections::BTreeMap;
+
+/// A file that is written beside what follows.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::shell) struct Racing<'a> {
+    id: Id,
+    shared: Slot<'a>,
+    after: Slot<'a>,
+}
+
+impl<'a> State<'a> {
+    /// The files that were written and whose names begin like this.
+    pub(in crate::shell) fn files_below(&self, prefix: &[u8]) -> Vec<(&'a [u8], Slot<'a>)> {
+        let all = self.names.range((Space::File, prefix)..);
+        all.take_while(|((space, name), _)| *space == Space::File && name.starts_with(prefix))
+            .filter_map(|(_, id)| self.slots.get(id.0 as usize))
+            .filter(|named| matches!(named.slot.content, Content::File(_)))
+            .map(|named| (named.name, named.slot))
+            .collect()
+    }
+
+    /// Files that have changed since the mark, with what was known of them then.
+    fn changed_files(&self, mark: &Mark<'a>) -> BTreeMap<Id, Slot<'a>> {
+        let mut files = BTreeMap::new();
+        for (id, old) in self.trail.get(mark.trail..).unwrap_or_default() {
+            if self.slots.get(id.0 as usize).is_some_and(|named| named.space == Space::File) {
+                files.entry(*id).or_insert(*old);
+            }
+        }
+        files
+    }
+
+    /// What has been written since the mark is written beside what follows: any time, or not yet. Gives what
+    /// [`settle`](Self::settle) takes.
+    pub(in crate::shell) fn share_files(&mut self, mark: &Mark<'a>) -> Vec<Racing<'a>> {
+        let mut racing = Vec::new();
+        for (id, before) in self.changed_files(mark) {
+            let after = self.at(id);
+            let joined = match before.content {
+                Content::File(_) => join_slots(self.arena, after, before),
+                _ => after,
+            };
+            let shared = Slot { flags: joined.flags.with(Flags::SHARED), ..joined };
+            self.set_id(id, shared);
+            racing.push(Racing { id, shared, after });
+        }
+        racing
+    }
+
+    /// What was written beside is written now; where nothing else wrote, that is what is there.
+    pub(in crate::shell) fn settle(&mut self, racing: &[Racing<'a>]) {
+        for Racing { id, shared, after } in racing {
+            let now = self.at(*id);
+            let slot =
+                if now == *shared { *after } else { Slot { flags: now.flags.without(Flags::SHARED), ..now } };
+            self.set_id(*id, slot);
+        }
+    }
+}
