@@ -89,6 +89,9 @@ pub(crate) trait Session<'a> {
     /// Functions and aliases of the script do not apply. Returns what it writes to standard output.
     fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a>;
 
+    /// Whether the next shell that is started expands aliases whatever its options are: an interactive one does.
+    fn expects_aliases(&mut self, _: bool) {}
+
     /// Text is executed as shell commands (`sh -c`, `system(3)`). `span` is where the text stands in the command that was
     /// asked about. Returns what it writes to standard output.
     fn run_text(

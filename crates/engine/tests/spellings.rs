@@ -234,8 +234,9 @@ const BELIEVED: &[(&str, &str)] = &[
     ("pushd -q /tmp; rm -rf src", "rm -rf src"),
     ("cd -@ /tmp; rm -rf src", "rm -rf src"),
     ("logout; rm -rf src", "rm -rf src"),
-    ("x='1 2'; exit $x; rm -rf src", "rm -rf src"),
-    ("shopt -s execfail; exec nofile; rm -rf src", "rm -rf src"),
+    ("exit --help; rm -rf src", "rm -rf src"),
+    ("x='1 2'\nexit $x\nrm -rf src", "rm -rf src"),
+    ("shopt -s execfail; exec /nope; rm -rf src", "rm -rf src"),
     ("shopt -s expand_aliases\nalias ls='rm -rf src'\nalias -Z ls=true\nls", "rm -rf src"),
     ("alias ls='rm -rf src'\nunalias -Z ls\nshopt -s expand_aliases\nls", "rm -rf src"),
     // What hides a variable is unset: the one behind it is seen.
@@ -269,6 +270,10 @@ const BELIEVED: &[(&str, &str)] = &[
     ("shopt -s expand_aliases\nalias ls='rm -rf src'\nunalias -a; { ls; }", "rm -rf src"),
     ("shopt -s expand_aliases\nalias ls='rm -rf src'\nf() { ls; }\nunalias ls\nf", "rm -rf src"),
     ("shopt -s expand_aliases\nalias a=\"alias a='rm -rf src'; :\"\na\na", "rm -rf src"),
+    ("bash -O expand_aliases -c $'alias ls=\"rm -rf src\"\\nls'", "rm -rf src"),
+    ("bash --posix -c $'alias ls=\"rm -rf src\"\\nls'", "rm -rf src"),
+    ("bash -o posix -c $'alias ls=\"rm -rf src\"\\nls'", "rm -rf src"),
+    ("bash --norc -i -c $'alias ls=\"rm -rf src\"\\nls'", "rm -rf src"),
     // Words that mean something to the parser can be aliases.
     ("shopt -s expand_aliases\nalias if='rm -rf src; if'\nif true; then ls; fi", "rm -rf src"),
     ("alias {='{ rm -rf src;'\nshopt -s expand_aliases\n{ ls; }", "rm -rf src"),

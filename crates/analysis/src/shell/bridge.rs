@@ -130,6 +130,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         output
     }
 
+    fn expects_aliases(&mut self, on: bool) {
+        self.expands_aliases = on;
+    }
+
     fn run_text(
         &mut self,
         text: &'a [u8],

@@ -186,6 +186,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     unsure: u32,
     /// How often, all unrolled loops around it multiplied, what is being run runs.
     turns: usize,
+    /// The next shell that starts is interactive, and expands aliases.
+    expands_aliases: bool,
     /// How much of the environment belongs to the shells around the one that is being run.
     outer_environment: usize,
     /// How many of the frames belong to the shells around the one that is being run.
@@ -256,6 +258,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             elsewhere: false,
             unsure: 0,
             turns: 1,
+            expands_aliases: false,
             outer_environment: 0,
             outer_frames: 0,
             keeps_redirections: false,

@@ -146,12 +146,16 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.set(Space::File, name, Slot::INITIAL);
             }
         }
+        let mut options = starting_options(dialect);
+        if std::mem::take(&mut self.expands_aliases) {
+            options.set(Opt::ExpandAliases, true);
+        }
         let (zero, arguments) = match arguments.split_first() {
             Some((zero, rest)) if !zero.many => (zero.known(), rest),
             _ => (None, arguments),
         };
         self.state.flow = Flow {
-            options: starting_options(dialect),
+            options,
             arguments,
             zero,
             last_argument: None,

@@ -4,6 +4,7 @@ mod grammar;
 mod mutate;
 mod random;
 mod spell;
+mod state;
 
 pub(super) use grammar::Dialect;
 use random::Random;
@@ -46,7 +47,7 @@ pub(super) fn command(seed: u64, number: usize, corpus: &[&str], dialect: Dialec
     let mut random = Random::new(seed, number);
     let script = |random: &mut Random| grammar::script(random, dialect);
     let mut pair = None;
-    let command = match random.below(20) {
+    let command = match random.below(if dialect == Dialect::Bash { 23 } else { 20 }) {
         0..=8 => script(&mut random),
         9 | 10 => {
             let script = script(&mut random);
@@ -71,6 +72,7 @@ pub(super) fn command(seed: u64, number: usize, corpus: &[&str], dialect: Dialec
             let base = random.pick(corpus);
             mutate::mutated(&mut random, base)
         }
+        20..=22 => state::script(&mut random),
         _ => script(&mut random),
     };
     if command.len() > LONGEST {

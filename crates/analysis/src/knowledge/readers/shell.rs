@@ -1,11 +1,11 @@
 //! Shells: a command line (`-c`), a script, or whatever comes from standard input.
 
-use crate::effect::EffectKind;
+use crate::effect::{EffectKind, Unknown};
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::session::Reentry;
-use crate::value::{Origins, Stream};
+use crate::value::{Field, Origins, Stream};
 
 /// Reads the arguments of a shell.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -15,6 +15,12 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return Stream::unknown(Origins::LITERAL, span);
     }
     let interactive = scan.has(&["-i"]);
+    run.session.expects_aliases(interactive);
+    let posix = |name: &Field<'a>| name.known().is_none_or(|name| name == b"posix");
+    if scan.has(&["--posix", "-O", "+O"]) || scan.values(&["-o"]).any(|name| posix(&name)) {
+        // Aliases are expanded then, and more is read in another way.
+        run.not_understood(Unknown::Construct("a shell option that changes how the script is read"), span);
+    }
     if interactive {
         for file in scan.values(&["--rcfile", "--init-file"]) {
             languages::script(run, "shell", &file, &[]);
