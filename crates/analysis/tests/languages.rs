@@ -344,3 +344,21 @@ fn python_members_are_replaced() {
         ],
     );
 }
+
+/// Options that are not spelt out at the call may be any.
+#[test]
+fn javascript_options_are_made_elsewhere() {
+    assert_all(
+        |call| effects(&["node", "-e", &format!("const {{spawnSync}} = require('child_process'); {call}")]),
+        &[
+            ("const o = {}; o.shell = true; spawnSync('ls', ['a'], o)", "list:a list:* code:shell"),
+            (
+                "const o = {cwd: 's'}; spawnSync('rm', ['a'], o)",
+                "delete:a delete:* code:shell unknown:argument",
+            ),
+            ("spawnSync('rm', ['a'], {'cwd': 's'})", "delete:a delete:* code:shell unknown:argument"),
+            ("spawnSync('rm', ['a'], {encoding: 'utf8'})", "delete:a"),
+            ("spawnSync('rm', ['a'])", "delete:a"),
+        ],
+    );
+}

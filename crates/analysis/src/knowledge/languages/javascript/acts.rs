@@ -198,7 +198,15 @@ impl<'a> Reader<'_, '_, 'a> {
         let first = value(self, 0).unwrap_or(unknown);
         let mentions = |reader: &Self, names: &[&[u8]]| {
             let inner = reader.tokens.get(open..reader.pair(open).unwrap_or(open)).unwrap_or_default();
+            let written = |token: &Token<'a>| match token {
+                Token::Name(name) | Token::Text(Some(name)) => names.contains(name),
+                Token::Text(None) | Token::Sign(b'[') => true,
+                _ => false,
+            };
+            // A name, or a key that is a text or computed.
             inner.iter().any(|token| matches!(token, Token::Name(name) if names.contains(name)))
+                || inner.windows(2).any(|two| matches!(two, [key, Token::Sign(b':')] if written(key)))
+                || inner.windows(2).any(|two| matches!(two, [Token::Sign(b'{'), Token::Sign(b'[')]))
         };
         match act {
             Act::Computes => {}
@@ -236,7 +244,8 @@ impl<'a> Reader<'_, '_, 'a> {
             Act::Start => self.start(
                 &arguments,
                 first,
-                mentions(self, &[b"cwd", b"env", b"shell", b"input", b"argv0"]),
+                mentions(self, &[b"cwd", b"env", b"shell", b"input", b"argv0"])
+                    || self.is_obscure(&arguments, if self.is_list(&arguments, 1) { 2 } else { 1 }),
             )?,
             Act::Connect => {
                 let sends =
@@ -255,6 +264,10 @@ impl<'a> Reader<'_, '_, 'a> {
             !self.is_function(*at) && !matches!(self.token(*at), Token::Sign(b'{'))
                 || self.tokens.get(*at..at + 2).is_some_and(|two| two.contains(&super::lexer::SPREAD))
         })
+    }
+
+    fn is_list(&self, arguments: &[(usize, usize)], at: usize) -> bool {
+        arguments.get(at).is_some_and(|(from, _)| self.token(*from) == Token::Sign(b'['))
     }
 
     /// `spawnSync('program', ['argument', …])`
