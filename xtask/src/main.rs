@@ -46,7 +46,7 @@ usage: cargo xtask TASK
       --corpus FILE         the commands of a file, but those labelled dangerous; may be repeated
       --generate N          commands 0 to N of a seed
       --seed S, --from K    which seed (default: 0), and to begin with command K of it
-      --shell SHELL         bash (default), or dash or busybox started by it
+      --shell SHELL         bash (default), or dash, busybox or zsh started by it
       --jobs N              rooms at a time (default: one per processor)
       --record FILE         write all that was observed, one JSON object per run
       --violations FILE     write what was not predicted, one JSON object per run

@@ -29,6 +29,8 @@ pub(crate) enum Reentry {
     Same,
     /// In a new shell that inherits the environment only: `sh -c`, scripts, `system(3)`.
     New,
+    /// In a new shell that shares bash's syntax and reads some of it in another way (zsh, ksh).
+    Foreign,
     /// On another machine or in another root: paths and programs are not this machine's (`ssh host cmd`, `docker run`).
     Elsewhere,
 }
@@ -80,6 +82,9 @@ pub(crate) trait Session<'a> {
 
     /// Runs `inner` with another working directory (`git -C`, `make -C`, `env --chdir`).
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>));
+
+    /// Runs `inner` with these variables, or with all of them if there is no list, taken out of the environment.
+    fn without_variables(&mut self, names: Option<&[&'a [u8]]>, inner: &mut dyn FnMut(&mut dyn Session<'a>));
 
     /// The content of a file as far as this script and the world tell it: what the script itself wrote there, else what
     /// the world holds. Used to follow scripts.

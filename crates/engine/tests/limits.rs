@@ -42,6 +42,12 @@ const LIMITS: &[Row] = &[
     ("functions called by functions", called, 37),
     ("text that doubles", |n| format!("x=a; {}echo $x", "x=$x$x; ".repeat(n)), 16),
     ("links that are kept in mind", |n| numbered(n, |i| format!("ln -s /etc/passwd l{i}")), 31),
+    ("programs that xargs starts", |n| format!("printf '{}' | xargs -I% ls %", "a\\n".repeat(n)), 64),
+    (
+        "places that the actions of find look at",
+        |n| format!("find{} -exec ls {{}} +", " src".repeat(n)),
+        2048,
+    ),
 ];
 
 /// What people do to many files at once; that takes time, and no purse.

@@ -5,6 +5,7 @@
 
 use super::protocol::{Act, Event, Seen};
 use serde::Deserialize;
+use std::borrow::Cow;
 
 /// What was predicted.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -45,6 +46,14 @@ const HELPERS: &[(&str, &[&str])] = &[
     ("gunzip", &["gzip"]),
     ("bzcat", &["bzip2"]),
     ("which", &["/bin/sh"]),
+    // What they are told to run in a shell is predicted, but not that shell.
+    ("flock", &["/bin/sh"]),
+    ("split", &["sh", "/bin/sh"]),
+    ("script", &["sh", "/bin/sh"]),
+    ("awk", &["sh", "/bin/sh"]),
+    ("gawk", &["sh", "/bin/sh"]),
+    ("mawk", &["sh", "/bin/sh"]),
+    ("sed", &["sh", "/bin/sh"]),
     ("egrep", &["grep"]),
     ("fgrep", &["grep"]),
     // They compress their temporary files with it only if they are told to; the rest they do themselves.
@@ -114,10 +123,14 @@ impl Plan {
         })
     }
 
-    /// The invocations that an effect belongs to.
+    /// The invocations that an effect belongs to: of those that stand around it the innermost, for what a program does
+    /// that a shell starts says nothing about the shell.
     fn around(&self, effect: &Effect) -> impl Iterator<Item = &Invocation> {
         let [start, end] = effect.span;
-        self.invocations.iter().filter(move |it| it.span[0] <= start && end <= it.span[1])
+        let length = |it: &Invocation| it.span[1].saturating_sub(it.span[0]);
+        let stands = move |it: &&Invocation| it.span[0] <= start && end <= it.span[1];
+        let least = self.invocations.iter().filter(stands).map(length).min();
+        self.invocations.iter().filter(stands).filter(move |it| Some(length(it)) == least)
     }
 
     /// What happened although it was not predicted.
@@ -125,31 +138,31 @@ impl Plan {
         if self.is_open() {
             return Vec::new();
         }
-        let links: Vec<(&str, &str)> = seen.events.iter().filter_map(link).collect();
-        seen.events.iter().filter(|event| !self.covers(event, &links)).collect()
+        let mut others: Vec<(&str, &str)> = seen.events.iter().filter_map(link).collect();
+        others.extend(seen.events.windows(2).filter_map(renamed));
+        seen.events.iter().filter(|event| !self.covers(event, &others)).collect()
     }
 
-    fn covers(&self, event: &Event, links: &[(&str, &str)]) -> bool {
+    /// `others`: names that the command itself gave to what is predicted under another one, each behind that.
+    fn covers(&self, event: &Event, others: &[(&str, &str)]) -> bool {
         self.effects.iter().any(|effect| self.answers_for(effect, &event.by))
             || match &event.act {
                 Act::Exec { program, argv, cwd } => {
                     helper(&event.by, program)
-                        || self.invocations.iter().any(|invocation| invocation.is(program, argv, cwd))
+                        || names(cwd, others)
+                            .any(|cwd| self.invocations.iter().any(|it| it.is(program, argv, &cwd)))
                 }
-                Act::Write { path, .. } => self.reaches_by(path, links, event, &["write"]),
-                Act::Delete { path } => self.reaches_by(path, links, event, &["delete", "write"]),
-                Act::Metadata { path } => self.reaches_by(path, links, event, &["metadata", "write"]),
+                Act::Write { path, .. } => self.reaches_by(path, others, event, &["write"]),
+                Act::Delete { path } => self.reaches_by(path, others, event, &["delete", "write"]),
+                Act::Metadata { path } => self.reaches_by(path, others, event, &["metadata", "write"]),
             }
     }
 
-    /// Whether a path is reached under its own name, or under the one that a link of the same script gives it: what such a
-    /// link leads to is predicted where it lies in another scope than the link, and else the link's name stands for it.
-    fn reaches_by(&self, path: &str, links: &[(&str, &str)], event: &Event, kinds: &[&str]) -> bool {
-        self.reaches(path, event, kinds)
-            || links.iter().any(|(name, aim)| {
-                let rest = path.strip_prefix(aim).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-                rest.is_some_and(|rest| self.reaches(&format!("{name}{rest}"), event, kinds))
-            })
+    /// Whether a path is reached under its own name, or under the one that the command replaced: what a link leads to is
+    /// predicted where it lies in another scope than the link, and else the link's name stands for it; what is moved was
+    /// written under its new name, and keeps its old one for whoever was there before.
+    fn reaches_by(&self, path: &str, others: &[(&str, &str)], event: &Event, kinds: &[&str]) -> bool {
+        names(path, others).any(|path| self.reaches(&path, event, kinds))
     }
 
     /// Whether this effect says that a program does what is not known, and the program is among those that did it.
@@ -161,9 +174,9 @@ impl Plan {
                 effect.path.as_deref().is_some_and(did)
                     || self.around(effect).any(|it| it.program.as_deref().is_some_and(did))
             }
-            // Of an interpreter: it is a program that the shell started.
-            "code" | "package" | "vcs" => !by.is_empty(),
-            "unknown" => self.around(effect).any(|it| it.program.as_deref().is_some_and(did)),
+            "code" | "package" | "vcs" | "unknown" => {
+                self.around(effect).any(|it| it.program.as_deref().is_some_and(did))
+            }
             _ => false,
         }
     }
@@ -208,6 +221,26 @@ impl Effect {
                     || ((self.tree || self.detail.as_deref() == Some("below")) && is_below(path, target))
             }
         }
+    }
+}
+
+/// A path, and what the command itself knows it by.
+fn names<'n>(path: &'n str, others: &'n [(&str, &str)]) -> impl Iterator<Item = Cow<'n, str>> {
+    let renamed = others.iter().filter_map(move |(name, aim)| {
+        let rest = path.strip_prefix(aim).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        rest.map(|rest| Cow::Owned(format!("{name}{rest}")))
+    });
+    std::iter::once(Cow::Borrowed(path)).chain(renamed)
+}
+
+/// The old and the new name of what was moved.
+fn renamed(events: &[Event]) -> Option<(&str, &str)> {
+    match events {
+        [
+            Event { act: Act::Delete { path: old }, by },
+            Event { act: Act::Write { path: new, .. }, by: same },
+        ] if by == same && by.last().is_some_and(|program| program == "mv") => Some((old, new)),
+        _ => None,
     }
 }
 

@@ -113,5 +113,6 @@ fn in_shell(shell: Shell, command: &str) -> String {
         Shell::Bash => command.to_owned(),
         Shell::Dash => format!("dash -c {quoted}"),
         Shell::Busybox => format!("busybox sh -c {quoted}"),
+        Shell::Zsh => format!("zsh -c {quoted}"),
     }
 }

@@ -10,6 +10,7 @@ pub(super) enum Shell {
     Bash,
     Dash,
     Busybox,
+    Zsh,
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +54,7 @@ impl Options {
                         "bash" => Shell::Bash,
                         "dash" => Shell::Dash,
                         "busybox" => Shell::Busybox,
+                        "zsh" => Shell::Zsh,
                         other => return Err(format!("no shell {other} is known here").into()),
                     }
                 }
@@ -77,8 +79,8 @@ mod tests {
     #[test]
     fn options_are_read() {
         let parse = |line: &str| Options::parse(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        let options = parse("--generate 7 --seed 3 --shell dash -- ls -l").unwrap();
-        assert_eq!((options.generate, options.seed, options.shell), (7, 3, Shell::Dash));
+        let options = parse("--generate 7 --seed 3 --shell zsh -- ls -l").unwrap();
+        assert_eq!((options.generate, options.seed, options.shell), (7, 3, Shell::Zsh));
         assert_eq!(options.command.as_deref(), Some("ls -l"));
         for wrong in ["--seed 1", "--generate x", "--shell fish -- ls", "--corpus", "ls"] {
             assert!(parse(wrong).is_err(), "{wrong}");

@@ -426,12 +426,14 @@ impl Tracer {
         }
         let program = bare(room::TOOLS).or_else(|| bare(room::STUBS)).unwrap_or(name);
         let cwd = fs::read_link(format!("/proc/{process}/cwd")).ok()?;
+        let cwd = text(cwd.as_os_str().as_bytes());
         self.note(
             process,
             Act::Exec {
                 program: text(program),
                 argv: argv.iter().map(|word| text(word)).collect(),
-                cwd: text(cwd.as_os_str().as_bytes()),
+                // What was removed can still be stood in.
+                cwd: cwd.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(cwd),
             },
         );
         let written = room::WRITABLE.iter().any(|place| Path::new(&file).starts_with(place));

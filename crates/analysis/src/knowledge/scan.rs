@@ -245,6 +245,12 @@ impl<'a> Scanner<'_, '_, 'a> {
         }
     }
 
+    /// Whether an operand may do more than tell the program what to read.
+    fn acts_on_operands(&self) -> bool {
+        let lines = self.levels.last().map(|level| level.operands);
+        lines.is_some_and(|lines| lines.iter().any(|line| line.items.iter().any(|item| !item.role.is_tame())))
+    }
+
     /// The levels whose options are accepted here, innermost first.
     fn reachable(&self) -> impl Iterator<Item = &'a Level> + use<'a> {
         let inner = self.levels.last();
@@ -273,6 +279,10 @@ impl<'a> Scanner<'_, '_, 'a> {
             b"-" if whole => self.whole_word(arg, prefix, whole, scan),
             b"-" => {
                 self.hidden(arg.span);
+                if !self.sensitive && self.acts_on_operands() {
+                    // Without what is not known, it is an operand.
+                    self.unknown(Unknown::Argument, arg.span, Certainty::Possible);
+                }
                 true
             }
             _ if self.whole_word(arg, prefix, whole, scan) => true,

@@ -5,7 +5,7 @@ use super::flow::Opt;
 use super::state::{Content, Element, Flags, Slot, Space, is_decimal};
 use crate::effect::Unknown;
 use crate::value::{Origins, Piece, Value};
-use shward_syntax::{Arithmetic, ArrayElement, Assignment, AssignmentValue, Span};
+use shward_syntax::{Arithmetic, ArrayElement, Assignment, AssignmentValue, Dialect, Span};
 
 impl<'a> Interpreter<'a, '_> {
     /// Performs an assignment that stands in the script.
@@ -56,12 +56,12 @@ impl<'a> Interpreter<'a, '_> {
             };
             number = true;
         }
-        if slot.flags.has(Flags::RECASED)
-            && value.known().is_none_or(|text| text.iter().any(u8::is_ascii_alphabetic))
-        {
-            value = Value::unknown(value.origins);
+        value = recased(value, slot.flags);
+        self.judge_read_only(slot.flags, span);
+        if self.dialect == Dialect::Bash && is_read_only_by_nature(name) {
+            self.judge_read_only(Flags::READ_ONLY, span);
         }
-        if self.unsure > 0 || is_read_only_by_nature(name) {
+        if self.unsure > 0 || is_read_only_by_nature(name) || is_kept(name) {
             value = Value::unknown(value.origins);
         }
         let exported = slot.flags.has(Flags::EXPORTED) || self.state.flow.options.may(Opt::AllExport);
@@ -110,6 +110,13 @@ impl<'a> Interpreter<'a, '_> {
         self.assign(name, joined, number, span);
     }
 
+    /// Where a variable that is read-only would be assigned, the rest of the line is not run.
+    fn judge_read_only(&mut self, flags: Flags, span: Span) {
+        if flags.has(Flags::READ_ONLY) {
+            self.unpredictable("an assignment to a read-only variable", span);
+        }
+    }
+
     /// One value after the other.
     pub(super) fn concatenated(&mut self, first: &Value<'a>, second: &Value<'a>) -> Value<'a> {
         let origins = first.origins.union(second.origins);
@@ -150,10 +157,12 @@ impl<'a> Interpreter<'a, '_> {
                 None => Value::unknown(value.origins.union(result.origins)),
             };
         }
+        value = recased(value, slot.flags);
+        self.judge_read_only(slot.flags, span);
         self.judge_variable(name, &value, span);
         let elements = self.elements(name, span);
         let content = match (key, elements) {
-            (Some(key), Some(elements)) if !key.starts_with(b"-") && self.unsure == 0 => {
+            (Some(key), Some(elements)) if !key.starts_with(b"-") && self.unsure == 0 && !is_kept(name) => {
                 Content::Array(self.with_element(&elements, key, value))
             }
             _ => Content::Unknown(slot.origins().union(value.origins)),
@@ -243,12 +252,18 @@ impl<'a> Interpreter<'a, '_> {
             }
             self.budget.spend(all.len() / 64);
         }
+        if slot.flags.has(Flags::RECASED) {
+            for element in &mut all {
+                element.value = recased(element.value, slot.flags);
+            }
+        }
+        self.judge_read_only(slot.flags, span);
         if slot.flags.has(Flags::ASSOCIATIVE) && elements.iter().any(|element| element.subscript.is_none()) {
             known = false;
         }
         let value = Value { pieces: &[Piece::Unknown], origins };
         self.judge_variable(name, all.first().map_or(&value, |element| &element.value), span);
-        let content = if known && self.unsure == 0 {
+        let content = if known && self.unsure == 0 && !is_kept(name) {
             Content::Array(self.arena.alloc_slice_copy(&all))
         } else {
             Content::Unknown(origins)
@@ -307,9 +322,40 @@ impl<'a> Interpreter<'a, '_> {
     }
 }
 
+/// What a variable with these attributes holds when this is assigned to it: `declare -u` and its kin change letters.
+fn recased<'a>(value: Value<'a>, flags: Flags) -> Value<'a> {
+    let letters = || value.known().is_none_or(|text| text.iter().any(|byte| !byte.is_ascii_digit()));
+    if flags.has(Flags::RECASED) && letters() { Value::unknown(value.origins) } else { value }
+}
+
 /// Variables that bash makes read-only: an assignment fails, and the rest of the line is not run.
 fn is_read_only_by_nature(name: &[u8]) -> bool {
     matches!(name, b"BASHOPTS" | b"BASH_VERSINFO" | b"EUID" | b"PPID" | b"SHELLOPTS" | b"UID")
+}
+
+/// Variables that the shell gives values of its own.
+fn is_kept(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"BASHPID"
+            | b"BASH_ARGC"
+            | b"BASH_ARGV"
+            | b"BASH_COMMAND"
+            | b"BASH_LINENO"
+            | b"BASH_SOURCE"
+            | b"BASH_SUBSHELL"
+            | b"DIRSTACK"
+            | b"EPOCHREALTIME"
+            | b"EPOCHSECONDS"
+            | b"FUNCNAME"
+            | b"GROUPS"
+            | b"HISTCMD"
+            | b"LINENO"
+            | b"PIPESTATUS"
+            | b"RANDOM"
+            | b"SECONDS"
+            | b"SRANDOM"
+    )
 }
 
 /// Variables that bash evaluates as arithmetic whenever they are assigned.

@@ -127,6 +127,8 @@ impl<'a> Interpreter<'a, '_> {
             self.doubtful(|shell| shell.script(body));
         }
         self.join_ways(ways);
+        // Where no body runs, the status is zero whatever the conditions' was.
+        self.state.flow.places.forget_status();
     }
 
     /// `case`
@@ -159,6 +161,7 @@ impl<'a> Interpreter<'a, '_> {
         } else {
             self.join_ways(ways);
         }
+        self.state.flow.places.forget_status();
     }
 }
 

@@ -110,6 +110,36 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.state.flow.places = places;
     }
 
+    fn without_variables(&mut self, names: Option<&[&'a [u8]]>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+        let bare = self.bare;
+        self.bare |= names.is_none();
+        let names: Vec<&'a [u8]> = match names {
+            Some(names) => names.to_vec(),
+            None => {
+                self.budget.spend(self.state.size());
+                let touched = self.state.touched(Space::Variable).map(|(name, _)| name);
+                touched.chain([b"HOME".as_slice()]).collect()
+            }
+        };
+        let mut before = Vec::with_capacity(names.len());
+        for name in names {
+            let slot = self.state.get(Space::Variable, name);
+            before.push((name, slot));
+            // The shell itself sets some of them, and unset ones may stay unset.
+            let content = Content::Unknown(slot.origins().union(Origins::ENVIRONMENT));
+            self.state.set(
+                Space::Variable,
+                name,
+                Slot { content, flags: Flags::EXPORTED.with(Flags::TRUSTED) },
+            );
+        }
+        inner(self);
+        self.bare = bare;
+        for (name, slot) in before.into_iter().rev() {
+            self.state.set(Space::Variable, name, slot);
+        }
+    }
+
     fn file_text(&mut self, path: &Value<'a>) -> Stream<'a> {
         self.content_of(path)
     }

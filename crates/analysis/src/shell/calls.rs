@@ -20,6 +20,10 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let outer = self.current;
+        if first.known() != Some(b"return") {
+            // What does not say otherwise may succeed or fail wherever it runs.
+            self.state.flow.places.forget_status();
+        }
         match first.known() {
             None => self.unknown_command(command),
             Some(name) => {
@@ -64,11 +68,6 @@ impl<'a> Interpreter<'a, '_> {
                 self.builtin_or_program(name, command);
             }
             _ => self.builtin_or_program(name, command),
-        }
-        if self.state.flow.places.len() > 1
-            && !matches!(name, b"cd" | b"pushd" | b"popd" | b"command" | b"builtin" | b"eval")
-        {
-            self.state.flow.places.forget_status();
         }
     }
 

@@ -184,8 +184,13 @@ impl<'a> Whereabouts<'a> {
 
     /// Forgets what the last command's status was: another one has run.
     pub(super) fn forget_status(&mut self) {
+        self.conclude(Status::Either);
+    }
+
+    /// Wherever the shell is, the last command's status was this.
+    pub(super) fn conclude(&mut self, ended: Status) {
         for (_, status) in self.all.iter_mut().take(usize::from(self.len)) {
-            *status = Status::Either;
+            *status = ended;
         }
     }
 

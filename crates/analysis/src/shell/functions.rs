@@ -2,7 +2,7 @@
 
 use super::Interpreter;
 use super::branches::Ways;
-use super::flow::ANY_ARGUMENTS;
+use super::flow::{ANY_ARGUMENTS, Opt, Status};
 use super::state::{Body, Branch, Content, Flags, Mark, Slot, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::value::{Field, Origins};
@@ -20,7 +20,10 @@ pub(super) struct Frame<'a> {
     /// The states in which its turn was ended (`continue`).
     pub(super) continued: Option<Branch<'a>>,
     /// Variables that `local` hid, and what they were.
-    pub(super) locals: Vec<(&'a [u8], Slot<'a>)>,
+    /// The flag: surely, if the function was left behind the declaration.
+    pub(super) locals: Vec<(&'a [u8], Slot<'a>, bool)>,
+    /// How doubtful it was that it is run.
+    pub(super) doubt: u32,
 }
 
 /// What a frame is.
@@ -38,7 +41,7 @@ pub(super) enum FrameKind<'a> {
 
 impl<'a> Frame<'a> {
     pub(super) const fn new(kind: FrameKind<'a>, mark: Mark<'a>) -> Self {
-        Self { kind, mark, left: None, continued: None, locals: Vec::new() }
+        Self { kind, mark, left: None, continued: None, locals: Vec::new(), doubt: 0 }
     }
 
     /// A shell or subshell.
@@ -50,6 +53,12 @@ impl<'a> Frame<'a> {
 impl<'a> Interpreter<'a, '_> {
     /// Defines a function.
     pub(super) fn define(&mut self, function: &'a Function<'a>) {
+        if self.state.flow.options.may(Opt::ExpandAliases)
+            && self.state.touched(Space::Alias).any(|(_, slot)| slot.content != Content::Initial)
+        {
+            // They are expanded when it is read, not when it is run.
+            self.unpredictable("a function that is defined where there are aliases", function.name_span);
+        }
         let body = Body { function, spans: self.spans, text: self.text };
         let old = self.state.get(Space::Function, function.name);
         let flags = old.flags.without(Flags::MAYBE);
@@ -136,7 +145,9 @@ impl<'a> Interpreter<'a, '_> {
         if active == 1 {
             self.recursion(body, span);
         }
-        self.frames.push(Frame::new(FrameKind::Function(*body), self.state.mark()));
+        let mut frame = Frame::new(FrameKind::Function(*body), self.state.mark());
+        frame.doubt = self.doubt_now();
+        self.frames.push(frame);
         let outer = (self.text, self.spans);
         (self.text, self.spans) = (body.text, body.spans);
         let line = self.line;
@@ -180,13 +191,32 @@ impl<'a> Interpreter<'a, '_> {
             self.budget.spend(left.size());
             self.state.join(&frame.mark, &left);
         }
-        for (name, slot) in frame.locals.iter().rev() {
-            self.state.set(Space::Variable, name, *slot);
+        for (name, slot, sure) in frame.locals.iter().rev() {
+            let now = self.state.get(Space::Variable, name);
+            let slot = if *sure { *slot } else { super::state::join_slots(self.arena, *slot, now) };
+            self.state.set(Space::Variable, name, slot);
         }
     }
 
     /// `return`: control leaves the innermost function or sourced file.
-    pub(super) fn return_from(&mut self) {
+    pub(super) fn return_from(&mut self, argv: &[Field<'a>]) {
+        if let [_, _, more, ..] = argv {
+            self.unknown(Unknown::Argument, more.span);
+        }
+        match argv.get(1..).unwrap_or_default() {
+            // The status of the last command is the function's.
+            [] => {}
+            [status] => {
+                let status =
+                    status.known().and_then(|text| std::str::from_utf8(text).ok()?.parse::<u8>().ok());
+                self.state.flow.places.conclude(match status {
+                    Some(0) => Status::Success,
+                    Some(_) => Status::Failure,
+                    None => Status::Either,
+                });
+            }
+            _ => self.state.flow.places.forget_status(),
+        }
         let place = self.frames.iter().rposition(|frame| !matches!(frame.kind, FrameKind::Loop));
         match place.and_then(|index| self.frames.get(index)) {
             Some(frame) if frame.kind != FrameKind::Shell => self.leave_through(place, false),

@@ -2,6 +2,7 @@
 
 use super::Interpreter;
 use super::functions::{Frame, FrameKind};
+use super::state::{Flags, Space};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
 use shward_syntax::{ArithmeticFor, For, Loop, Script, Span};
@@ -21,6 +22,9 @@ impl<'a> Interpreter<'a, '_> {
             None => self.state.flow.arguments.to_vec(),
         };
         let span = node.name_span;
+        if self.state.get(Space::Variable, node.name).flags.has(Flags::REFERENCE) {
+            self.unpredictable("a loop that changes what a name reference stands for", span);
+        }
         let few = fields.len().saturating_mul(self.turns) <= MOST_TURNS;
         if few && fields.iter().all(|field| !field.many) {
             let turns = self.turns;
@@ -105,7 +109,6 @@ impl<'a> Interpreter<'a, '_> {
                 shell.arithmetic(&node.test);
             });
         });
-        self.state.flow.places.forget_status();
     }
 
     /// Runs a loop; where `break` leaves it, the states are joined with that at its end.
@@ -120,6 +123,8 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.join(&frame.mark, &left);
             }
         }
+        // Its status is that of its last turn, or zero where there was none.
+        self.state.flow.places.forget_status();
     }
 
     /// The turn is over; where `continue` ended it before, the states are joined.

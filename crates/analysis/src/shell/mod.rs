@@ -11,6 +11,7 @@
 //! variable holds is not known unless the [`World`] tells it, but it is not believed to be a trap laid for arithmetic.
 
 mod aliases;
+mod alike;
 mod arithmetic;
 mod assign;
 mod branches;
@@ -190,6 +191,10 @@ pub(crate) struct Interpreter<'a, 'w> {
     expands_aliases: bool,
     /// How much of the environment belongs to the shells around the one that is being run.
     outer_environment: usize,
+    /// The environment of the world was taken away.
+    bare: bool,
+    /// The shell that is being run reads some of bash's syntax in another way.
+    foreign: bool,
     /// How many of the frames belong to the shells around the one that is being run.
     outer_frames: usize,
     /// The command that has just run was an `exec` whose redirections stay.
@@ -260,6 +265,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             turns: 1,
             expands_aliases: false,
             outer_environment: 0,
+            bare: false,
+            foreign: false,
             outer_frames: 0,
             keeps_redirections: false,
             next_descriptor: 63,

@@ -5,7 +5,7 @@
 //! stands there letter by letter, else as the span of the word that carried it.
 
 use super::Interpreter;
-use super::flow::{Flow, Opt, Options as ShellOptions};
+use super::flow::{ANY_ARGUMENTS, Flow, Opt, Options as ShellOptions};
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::session::Reentry;
@@ -65,6 +65,9 @@ impl<'a> Interpreter<'a, '_> {
         };
         match parse(self.arena, text, &options) {
             Ok(parsed) => {
+                if self.foreign && !super::alike::is_alike(&parsed.script) {
+                    self.unknown(Unknown::Construct("what zsh or ksh reads in another way than bash"), span);
+                }
                 let outer = (self.text, self.spans, self.line);
                 self.spans = Spans::of(text, self.source, span);
                 self.text = text;
@@ -77,8 +80,10 @@ impl<'a> Interpreter<'a, '_> {
                 self.reading = true;
                 self.script(&parsed.script);
                 self.reading = nested;
-                if arguments.is_some() {
-                    self.state.flow.arguments = own_arguments;
+                if let Some(arguments) = arguments {
+                    // `set` in a sourced file changes those of the caller.
+                    let kept = self.state.flow.arguments == arguments;
+                    self.state.flow.arguments = if kept { own_arguments } else { &ANY_ARGUMENTS };
                 }
                 (self.text, self.spans, self.line) = outer;
             }
@@ -100,8 +105,12 @@ impl<'a> Interpreter<'a, '_> {
         if how == Reentry::Same {
             return self.captured(stdin, |shell| shell.run_here(text, Some(arguments), span));
         }
-        let outer = (self.dialect, self.elsewhere, self.outer_frames);
+        let outer = (self.dialect, self.elsewhere, self.outer_frames, self.foreign);
         let outer_environment = std::mem::replace(&mut self.outer_environment, self.environment.len());
+        self.foreign = how == Reentry::Foreign;
+        if self.foreign && self.has_startup_files() {
+            self.unknown(Unknown::Construct("a file that zsh reads when it starts"), span);
+        }
         self.outer_frames = self.frames.len();
         self.dialect = dialect;
         self.elsewhere |= how == Reentry::Elsewhere;
@@ -112,9 +121,18 @@ impl<'a> Interpreter<'a, '_> {
                 shell.run_here(text, None, span);
             });
         });
-        (self.dialect, self.elsewhere, self.outer_frames) = outer;
+        (self.dialect, self.elsewhere, self.outer_frames, self.foreign) = outer;
         self.outer_environment = outer_environment;
         output
+    }
+
+    /// Whether the command may have made a file that zsh reads even for `-c`.
+    fn has_startup_files(&mut self) -> bool {
+        self.budget.spend(self.state.size_with_files());
+        let touched = |name: &[u8]| self.state.get(Space::Variable, name).content != Content::Initial;
+        touched(b"ZDOTDIR")
+            || touched(b"HOME")
+            || self.state.files().any(|(path, _)| path.is_empty() || path.ends_with(b"/.zshenv"))
     }
 
     /// Forgets what a new shell does not inherit: variables that are not exported, functions, aliases, options.
@@ -122,7 +140,9 @@ impl<'a> Interpreter<'a, '_> {
         self.budget.spend(self.state.size());
         let elsewhere = self.elsewhere;
         self.state.set_each(Space::Variable, |name, slot| {
-            if slot.flags.has(Flags::EXPORTED) && !elsewhere {
+            // Arrays are not exported.
+            let array = matches!(slot.content, Content::Array(_));
+            if slot.flags.has(Flags::EXPORTED) && !array && !elsewhere {
                 return None;
             }
             // It may have been in the environment before the script gave it another value.
@@ -154,6 +174,9 @@ impl<'a> Interpreter<'a, '_> {
             Some((zero, rest)) if !zero.many => (zero.known(), rest),
             _ => (None, arguments),
         };
+        let mut options = starting_options(dialect);
+        // In zsh and ksh the last stage of a pipeline runs in the shell itself.
+        options.set(Opt::LastPipe, self.foreign);
         self.state.flow = Flow {
             options,
             arguments,

@@ -101,10 +101,19 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let depth = self.environment.len();
-        let mut hidden: Vec<(&'a [u8], Slot<'a>)> = Vec::with_capacity(assignments.len());
+        let mut hidden: Vec<(&'a [u8], Slot<'a>, bool)> = Vec::with_capacity(assignments.len());
         for assignment in assignments {
             let name = assignment.name;
-            hidden.push((name, self.state.get(Space::Variable, name)));
+            let before = self.state.get(Space::Variable, name);
+            if before.flags.has(Flags::REFERENCE) {
+                // What it stands for gets the value.
+                self.unpredictable(
+                    "an assignment through a name reference before a command",
+                    assignment.span,
+                );
+            }
+            let restored = assignment.subscript.is_none();
+            hidden.push((name, before, restored));
             if self.dialect == Dialect::Bash && is_of_array(assignment) {
                 // bash takes `a=(…)` for text here, and does not even expand `a[…]=…`.
                 let mut ways = Ways::from(self.state.mark());
@@ -119,7 +128,8 @@ impl<'a> Interpreter<'a, '_> {
                 self.assignment(assignment);
             }
             let slot = self.state.get(Space::Variable, name);
-            self.state.set(Space::Variable, name, Slot { flags: slot.flags.with(Flags::EXPORTED), ..slot });
+            let flags = slot.flags.with(Flags::EXPORTED).with(Flags::TEMPORARY);
+            self.state.set(Space::Variable, name, Slot { flags, ..slot });
             let value = match slot.content {
                 Content::Scalar(value) => value,
                 _ => Value::unknown(slot.origins()),
@@ -152,7 +162,15 @@ impl<'a> Interpreter<'a, '_> {
                 )
             );
         if !keeps {
-            for (name, slot) in hidden.into_iter().rev() {
+            for (name, before, restored) in hidden.into_iter().rev() {
+                let now = self.state.get(Space::Variable, name);
+                let slot = if now.flags.has(Flags::TEMPORARY) && restored {
+                    before
+                } else {
+                    // The command has given it a value, which may be that of the variable behind the temporary one.
+                    let flags = before.flags.with(now.flags).without(Flags::GUESSED);
+                    Slot { content: Content::Unknown(before.origins().union(now.origins())), flags }
+                };
                 self.state.set(Space::Variable, name, slot);
             }
         }

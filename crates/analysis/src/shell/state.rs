@@ -134,8 +134,12 @@ impl Flags {
     /// A file that something running beside may write at any time.
     pub(super) const SHARED: Self = Self(1 << 11);
 
+    /// Given before a command, and since then neither assigned nor declared anew: gone when the command is through.
+    pub(super) const TEMPORARY: Self = Self(1 << 12);
+
     /// What is derived from the value and ends with it.
-    pub(super) const GUESSED: Self = Self(Self::NUMBER.0 | Self::DECLARED.0 | Self::TRUSTED.0);
+    pub(super) const GUESSED: Self =
+        Self(Self::NUMBER.0 | Self::DECLARED.0 | Self::TRUSTED.0 | Self::TEMPORARY.0);
 
     /// Whether all of `other` are among these.
     pub(super) const fn has(self, other: Self) -> bool {

@@ -33,6 +33,11 @@ pub(crate) fn dialect(shell: &str) -> Dialect {
     if matches!(shell, "sh" | "dash" | "ash") { Dialect::Posix } else { Dialect::Bash }
 }
 
+/// How a shell of this name is entered.
+pub(crate) fn reentry(shell: &str) -> Reentry {
+    if matches!(shell, "zsh" | "ksh" | "ksh93" | "mksh") { Reentry::Foreign } else { Reentry::New }
+}
+
 /// Whether a Python module comes with Python, or reaches out of the process.
 pub(crate) fn is_standard_module(name: &[u8]) -> bool {
     python::is_standard(name)
@@ -106,7 +111,7 @@ pub(crate) fn run<'a>(
                 hidden(run.session, language, text, span);
             }
             let (stdin, dialect) = (run.call.stdin, dialect(run.name));
-            return run.session.run_text(source, dialect, arguments, stdin, Reentry::New, span);
+            return run.session.run_text(source, dialect, arguments, stdin, reentry(run.name), span);
         }
         ("sed" | "awk", Some(source)) => {
             let output = match language {
@@ -192,7 +197,7 @@ pub(crate) fn script<'a>(
             hidden(on.session, language, content, file.span);
         }
         let (stdin, dialect) = (on.call.stdin, dialect(on.name));
-        return on.session.run_text(text, dialect, all, stdin, Reentry::New, file.span);
+        return on.session.run_text(text, dialect, all, stdin, reentry(on.name), file.span);
     }
     if content.text.is_some() && matches!(language, "python" | "sed" | "awk" | "sql") {
         on.reads(file, false);
@@ -224,7 +229,7 @@ fn follow_own<'a>(
     match (language, content.text) {
         ("shell", Some(_)) if OTHER_SHELLS.contains(&name) => {}
         ("shell", Some(text)) => {
-            session.run_text(text, dialect(name), arguments, stdin, Reentry::New, span);
+            session.run_text(text, dialect(name), arguments, stdin, reentry(name), span);
         }
         ("python" | "javascript" | "perl", Some(_)) => {
             read(session, language, content, arguments, stdin, span);

@@ -34,12 +34,22 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return run.argv(again.into_bump_slice(), run.call.stdin, Reentry::New);
     }
     let prints = scan.command.is_empty() && !scan.info;
-    let output = apply::apply(run, &scan);
+    let cleared = scan.has(&["-i", "--ignore-environment", "-"]);
+    let names: Option<Vec<&'a [u8]>> = scan.values(&["-u", "--unset"]).map(|name| name.known()).collect();
+    let mut output = Stream::EMPTY;
+    let (call, name, program) = (run.call, run.name, run.program);
+    let names = names.filter(|_| !cleared);
+    if names.as_ref().is_some_and(Vec::is_empty) {
+        output = apply::apply(run, &scan);
+    } else {
+        run.session.without_variables(names.as_deref(), &mut |session| {
+            output = apply::apply(&mut Run { session, call, name, program }, &scan);
+        });
+    }
     if !prints {
         return output;
     }
     let span = run.call.span;
-    let cleared = scan.has(&["-i", "--ignore-environment", "-"]);
     if cleared {
         return Stream::unknown(Origins::LITERAL, span);
     }

@@ -298,7 +298,7 @@ impl<'a> Expression<'_, '_, 'a> {
             }
             b"-exec" | b"-execdir" | b"-ok" | b"-okdir" => {
                 self.acts = true;
-                self.exec(word, *guard);
+                self.exec(word, *guard, matches!(text, b"-execdir" | b"-okdir"));
             }
             b"-fprint" | b"-fprint0" | b"-fls" => {
                 if let Some(file) = self.next() {
@@ -371,8 +371,8 @@ impl<'a> Expression<'_, '_, 'a> {
         found
     }
 
-    /// `-exec COMMAND… ;` and `-exec COMMAND… {} +`.
-    fn exec(&mut self, word: &Field<'a>, guard: Guard<'a>) {
+    /// `-exec COMMAND… ;` and `-exec COMMAND… {} +`. `there`: in the directory of what is found.
+    fn exec(&mut self, word: &Field<'a>, guard: Guard<'a>, there: bool) {
         let roots = self.found(guard);
         let mut words: Vec<Field<'a>> = Vec::new();
         while let Some(arg) = self.next() {
@@ -391,13 +391,17 @@ impl<'a> Expression<'_, '_, 'a> {
             self.run.not_understood(Unknown::Argument, word.span);
         }
         let mut origins = Origins::FILE;
+        let place = Field { value: Value::unknown(Origins::NAMES), span: word.span, many: false };
+        let places = if there { std::slice::from_ref(&place) } else { &[] };
         found::with(self.run, &roots, &mut |run| {
             for root in &roots {
                 let name = root.field(run.arena());
                 let argv = words.iter().map(|word| filled(run, word, &name));
                 let argv = BumpVec::from_iter_in(argv, run.arena()).into_bump_slice();
-                let output = run.argv(argv, run.call.stdin, Reentry::New);
-                origins = origins | output.origins;
+                run.within(places, &mut |run| {
+                    let output = run.argv(argv, run.call.stdin, Reentry::New);
+                    origins = origins | output.origins;
+                });
             }
         });
         self.output.origins = origins;

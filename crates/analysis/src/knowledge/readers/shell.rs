@@ -3,9 +3,23 @@
 use crate::effect::{EffectKind, Unknown};
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
-use crate::knowledge::scan::At;
+use crate::knowledge::scan::{At, Given};
 use crate::session::Reentry;
-use crate::value::{Field, Origins, Stream};
+use crate::value::{Origins, Stream};
+use bumpalo::collections::Vec as BumpVec;
+
+/// Whether an option of bash or dash changes what a script means, or who knows what.
+fn changes_reading(given: &Given<'_>) -> bool {
+    let harmless: [&[u8]; 7] =
+        [b"errexit", b"errtrace", b"nounset", b"pipefail", b"verbose", b"xtrace", b"functrace"];
+    match given.name {
+        "--posix" | "-a" | "-f" | "-k" | "-H" | "-P" | "-O" | "+O" | "+" | "+[LETTERS]" => true,
+        "-o" | "+o" => {
+            given.value.is_some_and(|name| name.known().is_none_or(|name| !harmless.contains(&name)))
+        }
+        _ => false,
+    }
+}
 
 /// Reads the arguments of a shell.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -16,15 +30,18 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let interactive = scan.has(&["-i"]);
     run.session.expects_aliases(interactive);
-    let posix = |name: &Field<'a>| name.known().is_none_or(|name| name == b"posix");
-    if scan.has(&["--posix", "-O", "+O"]) || scan.values(&["-o"]).any(|name| posix(&name)) {
-        // Aliases are expanded then, and more is read in another way.
-        run.not_understood(Unknown::Construct("a shell option that changes how the script is read"), span);
-    }
     if interactive {
         for file in scan.values(&["--rcfile", "--init-file"]) {
             languages::script(run, "shell", &file, &[]);
         }
+    }
+    if languages::reentry(run.name) == Reentry::Foreign {
+        let alike = ["-c", "-e", "-i", "-n", "-s", "-u", "-x"];
+        if scan.given.iter().any(|given| !alike.contains(&given.name)) {
+            run.not_understood(Unknown::Construct("an option of another shell"), span);
+        }
+    } else if scan.own().iter().any(changes_reading) {
+        run.not_understood(Unknown::Construct("a shell option that changes how the script is read"), span);
     }
     let operands = scan.operands.into_bump_slice();
     // A lone dash ends the options and is none, unless they have ended before.
@@ -46,7 +63,14 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
                     languages::hidden(run.session, "shell", content, text.span);
                 }
                 let (stdin, dialect) = (run.call.stdin, languages::dialect(run.name));
-                run.session.run_text(known, dialect, arguments, stdin, Reentry::New, text.span)
+                run.session.run_text(
+                    known,
+                    dialect,
+                    arguments,
+                    stdin,
+                    languages::reentry(run.name),
+                    text.span,
+                )
             }
             None => {
                 run.code("shell", None, text.value.origins, text.span);
@@ -64,6 +88,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             Stream::unknown(Origins::FILE, span)
         }
         _ if !runs => Stream::EMPTY,
-        _ => languages::standard_input(run, "shell", operands),
+        _ => {
+            // There `$0` is the shell.
+            let all = run.call.argv.iter().take(1).chain(operands).copied();
+            let all = BumpVec::from_iter_in(all, run.arena()).into_bump_slice();
+            languages::standard_input(run, "shell", all)
+        }
     }
 }

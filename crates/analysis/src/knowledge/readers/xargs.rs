@@ -62,12 +62,35 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             }
         }
         _ => {
-            let items: Vec<Field<'a>> =
+            let Some(each) =
+                at_a_time(&scan, words.len()).filter(|each| words.len() <= MAX_RUNS.saturating_mul(*each))
+            else {
+                return unknown_items(run, command, &replace, items);
+            };
+            let fields: Vec<Field<'a>> =
                 words.iter().map(|word| from(run, run.arena().alloc_slice_copy(word))).collect();
-            output = run_with(run, command, None, &items);
+            for some in fields.chunks(each) {
+                let inner = run_with(run, command, None, some);
+                if each >= fields.len() {
+                    output = inner;
+                } else {
+                    output.origins = output.origins | inner.origins;
+                }
+            }
         }
     }
     output
+}
+
+/// How many of so many items a program gets, if that is known.
+fn at_a_time(scan: &Scan<'_>, all: usize) -> Option<usize> {
+    if scan.has(&["-L", "-l", "--max-lines", "-s", "--max-chars"]) {
+        return None;
+    }
+    match scan.value(&["-n", "--max-args"]) {
+        Some(number) => std::str::from_utf8(number.known()?).ok()?.parse().ok().filter(|number| *number > 0),
+        None => Some(all.max(1)),
+    }
 }
 
 /// How items take their place.

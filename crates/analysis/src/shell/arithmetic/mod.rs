@@ -99,6 +99,13 @@ impl<'a> Interpreter<'a, '_> {
         match (key, elements) {
             (Some(key), Some(elements)) => match elements.iter().find(|element| element.key == key) {
                 Some(element) => self.arithmetic_value(&element.value, false, span),
+                // It counts from the end.
+                None if key.starts_with(b"-") => {
+                    for element in &elements {
+                        self.arithmetic_value(&element.value, false, span);
+                    }
+                    Evaluated { value: None, origins }
+                }
                 None => Evaluated { value: Some(0), origins },
             },
             (_, Some(elements)) => {

@@ -3,7 +3,7 @@
 use super::Given;
 use crate::effect::{Certainty, EffectKind};
 use crate::shell::Interpreter;
-use crate::shell::functions::FrameKind;
+use crate::shell::functions::{Frame, FrameKind};
 use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Flags, Slot, Space};
 use crate::shell::words::{Got, is_name};
@@ -54,6 +54,16 @@ impl<'a> Interpreter<'a, '_> {
                 [b'+', letters @ ..] if !letters.is_empty() => (letters, false),
                 _ => break,
             };
+            let permitted: &[u8] = match name {
+                b"export" => b"fnp",
+                b"readonly" => b"aAfp",
+                _ => b"aAcfFgiIlnprtux",
+            };
+            if letters.iter().any(|letter| !permitted.contains(letter))
+                || !on && matches!(name, b"export" | b"readonly")
+            {
+                self.argument_unknown(field.span);
+            }
             for letter in letters {
                 let flag = match letter {
                     b'x' => Flags::EXPORTED,
@@ -120,6 +130,9 @@ impl<'a> Interpreter<'a, '_> {
                 return;
             }
         }
+        if wanted.functions {
+            self.prints(Origins::LITERAL, command.span);
+        }
         for assignment in command.arrays {
             self.judge_global(assignment.name, wanted, assignment.span);
             self.declare_array(assignment, wanted);
@@ -150,7 +163,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     fn declare_array(&mut self, assignment: &'a Assignment<'a>, wanted: Wanted) {
-        self.shape(assignment.name, wanted, true);
+        self.shape(assignment.name, wanted, true, assignment.span);
         if let AssignmentValue::Array(elements) = assignment.value {
             self.assign_array(assignment.name, elements, assignment.append, assignment.span);
         } else {
@@ -185,8 +198,11 @@ impl<'a> Interpreter<'a, '_> {
                 self.argument_unknown(field.span);
                 return;
             }
+            if name == b"-" {
+                self.unpredictable("local - brings options back", here);
+            }
             if let Some((base, _)) = crate::shell::assign::split_subscript(name) {
-                self.shape(base, wanted, true);
+                self.shape(base, wanted, true, here);
                 let value = value.unwrap_or(Value::EMPTY);
                 self.assign_named(&Value::text(self.arena, name, Origins::LITERAL), value, false, here);
             }
@@ -202,7 +218,7 @@ impl<'a> Interpreter<'a, '_> {
             // An array does not become one, and goes on to be what it was.
             self.unpredictable("a reference made of what may be an array", here);
         }
-        self.shape(name, wanted, value.is_some());
+        self.shape(name, wanted, value.is_some(), here);
         match value {
             Some(value) if wanted.add.has(Flags::REFERENCE) => {
                 let flags = self.state.get(Space::Variable, name).flags;
@@ -211,7 +227,9 @@ impl<'a> Interpreter<'a, '_> {
             Some(value) if append => self.append(name, value, here),
             Some(value) => {
                 // `declare a='(1 2)'` on an array is evaluated as a compound assignment.
-                let array = wanted.add.has(Flags::INDEXED) || wanted.add.has(Flags::ASSOCIATIVE);
+                let slot = self.state.get(Space::Variable, name);
+                let array = [Flags::INDEXED, Flags::ASSOCIATIVE].iter().any(|kind| slot.flags.has(*kind))
+                    || matches!(slot.content, Content::Array(_) | Content::Unknown(_));
                 if array && value.known().is_none_or(|text| text.starts_with(b"(")) {
                     self.unpredictable("a compound assignment in quoted text", here);
                     self.assign_unknown(name, value.origins, here);
@@ -239,8 +257,14 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Gives a variable its attributes, in the scope that the declaration asks for.
-    fn shape(&mut self, name: &'a [u8], wanted: Wanted, assigned: bool) {
+    fn shape(&mut self, name: &'a [u8], wanted: Wanted, assigned: bool, here: Span) {
         let mut slot = self.state.get(Space::Variable, name);
+        let hidden = |frame: &Frame<'a>| frame.locals.iter().any(|(local, ..)| *local == name);
+        if wanted.global && self.frames.iter().any(hidden) {
+            // It is not the one that is seen here.
+            self.unpredictable("a global variable that a local one hides", here);
+        }
+        let doubt = self.doubt_now();
         let function = self.frames.iter().rposition(|frame| matches!(frame.kind, FrameKind::Function(_)));
         let shell = self.frames.iter().rposition(|frame| frame.kind == FrameKind::Shell);
         if wanted.local
@@ -249,19 +273,31 @@ impl<'a> Interpreter<'a, '_> {
             && shell < function
             && let Some(frame) = self.frames.get_mut(index)
         {
-            let new = !frame.locals.iter().any(|(local, _)| *local == name);
+            let new = !frame.locals.iter().any(|(local, ..)| *local == name);
             if new {
-                frame.locals.push((name, slot));
+                // Where it may not have been reached, another value may be one outside.
+                let sure = frame.doubt == doubt;
+                frame.locals.push((name, slot, sure));
             }
             // A local variable starts unset, unless it is one already; in dash it keeps its value.
             if new && self.dialect == shward_syntax::Dialect::Bash {
-                slot = Slot {
-                    content: Content::Unset,
-                    flags: slot.flags.without(Flags::GUESSED.with(Flags::REFERENCE)),
-                };
+                // It has no attribute of the one outside but that it is exported, and that this one may be read-only. One
+                // that was given before the call hands its value on.
+                let given = slot.flags.has(Flags::TEMPORARY);
+                let content = if given { Content::Unknown(slot.origins()) } else { Content::Unset };
+                let kept =
+                    [Flags::EXPORTED, Flags::READ_ONLY].into_iter().filter(|flag| slot.flags.has(*flag));
+                slot = Slot { content, flags: kept.fold(Flags::NONE, Flags::with) };
             }
         }
-        slot.flags = slot.flags.with(wanted.add).without(wanted.remove);
+        let arrays = [Flags::INDEXED, Flags::ASSOCIATIVE];
+        if arrays.iter().any(|kind| wanted.remove.has(*kind))
+            || arrays.iter().all(|kind| slot.flags.with(wanted.add).has(*kind))
+        {
+            // It fails, and the variable goes on to be what it was.
+            self.unpredictable("an array that would be made something else", here);
+        }
+        slot.flags = slot.flags.with(wanted.add).without(wanted.remove).without(Flags::TEMPORARY);
         if slot.content == Content::Unset && !assigned {
             slot.flags = slot.flags.with(Flags::DECLARED);
         }
@@ -306,7 +342,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `unset`
     pub(super) fn unset(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"");
+        let given = Given::read(self.arena, command.argv, b"", b"fnv");
         if !given.sure {
             self.argument_unknown(command.span);
         }

@@ -15,7 +15,7 @@ impl<'a> Interpreter<'a, '_> {
     ///
     /// It may fail, and what follows then happens where the shell was: both places are kept unless it is known to succeed.
     pub(super) fn change_directory(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"");
+        let given = Given::read(self.arena, command.argv, b"", b"LPe@");
         if given.options.iter().any(|(letter, _)| !b"LPe@".contains(letter)) {
             // `cd -/x` is an option that there is not: it fails and stays.
             self.state.flow.places.forget_status();
@@ -38,6 +38,11 @@ impl<'a> Interpreter<'a, '_> {
             [only] if !only.many => only.value,
             _ => Value::unknown(Origins::FILE),
         };
+        // The real name of a directory is only known where no link can stand for it.
+        let physical = given.has(b'P') || given.has(b'e') || given.has(b'@');
+        let fixed = |text: &[u8]| matches!(text, b"/" | b"/tmp") || text == self.request.workspace;
+        let value =
+            if physical && !value.known().is_some_and(fixed) { Value::unknown(value.origins) } else { value };
         let searched = self.state.get(Space::Variable, b"CDPATH").content != Content::Initial;
         let value = if searched { Value::unknown(value.origins) } else { value };
         self.go(&value, given.has(b'P'));
@@ -133,7 +138,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `pushd`, `popd`, `dirs`
     pub(super) fn directory_stack(&mut self, name: &[u8], command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"");
+        let given = Given::read(self.arena, command.argv, b"", b"nclpv");
         match (name, given.operands) {
             (b"dirs", _) => {
                 if given.has(b'c') {

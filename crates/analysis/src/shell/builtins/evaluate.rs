@@ -25,6 +25,11 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     fn evaluate_words(&mut self, words: &[Field<'a>], command: &Expanded<'a>) {
+        let ended = command.argv.get(1).is_some_and(|first| first.known() == Some(b"--"));
+        if !ended && words.first().is_some_and(|first| first.value.known_prefix().starts_with(b"-")) {
+            // An option that there is not: it fails.
+            self.argument_unknown(command.span);
+        }
         let (Some(first), Some(last)) = (words.first(), words.last()) else {
             if !command.arrays.is_empty() {
                 self.not_understood("an array assignment as an argument of eval", command.span);
@@ -98,7 +103,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `source`
     pub(super) fn source_file(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"p");
+        let given = Given::read(self.arena, command.argv, b"p", b"");
         let Some((file, arguments)) = given.operands.split_first() else { return };
         if file.many || !given.options.is_empty() {
             self.argument_unknown(file.span);
@@ -142,7 +147,10 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `exec`
     pub(super) fn replace_shell(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"a");
+        let given = Given::read(self.arena, command.argv, b"a", b"cl");
+        if !given.sure {
+            self.argument_unknown(command.span);
+        }
         if given.operands.is_empty() && given.options.is_empty() {
             self.keeps_redirections = true;
             return;
@@ -164,7 +172,12 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `command` and `builtin`
     pub(super) fn without_functions(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"");
+        let flags: &[u8] =
+            if command.argv.first().and_then(Field::known) == Some(b"command") { b"pvV" } else { b"" };
+        let given = Given::read(self.arena, command.argv, b"", flags);
+        if !given.sure {
+            self.argument_unknown(command.span);
+        }
         if given.has(b'v') || given.has(b'V') {
             self.prints(Origins::ENVIRONMENT, command.span);
             return;
@@ -177,6 +190,10 @@ impl<'a> Interpreter<'a, '_> {
     /// `exit`
     pub(super) fn exit(&mut self, command: &Expanded<'a>) {
         let failing = command.argv.get(1).and_then(number).is_some_and(|status| status % 256 != 0);
+        if command.argv.len() > 2 {
+            // With too many arguments it does not exit.
+            self.argument_unknown(command.span);
+        }
         self.state.flow.ended = true;
         self.state.flow.quietly = failing;
         let named = command.argv.first().and_then(Field::known);
@@ -193,7 +210,10 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `trap`
     pub(super) fn trap(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"");
+        let given = Given::read(self.arena, command.argv, b"", b"lpP");
+        if !given.sure {
+            self.argument_unknown(command.span);
+        }
         if given.has(b'l') || given.has(b'p') {
             self.prints(Origins::LITERAL, command.span);
             return;
@@ -218,7 +238,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `jobs`: `-x` runs a command.
     pub(super) fn jobs(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"");
+        let given = Given::read(self.arena, command.argv, b"", b"lnprsx");
         if given.has(b'x') && !given.operands.is_empty() {
             self.dispatch(&Expanded { argv: given.operands, ..*command }, false);
         } else if !given.sure {
@@ -229,7 +249,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `complete` only registers what an interactive shell would run; `compgen` runs it.
     pub(super) fn completion(&mut self, name: &[u8], command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"oAGWFCXPS");
+        let given = Given::read(self.arena, command.argv, b"oAGWFCXPS", b"DEIabcdefgjkprsuv");
         if name == b"compgen" {
             if let Some(value) = given.value(b'C') {
                 match value.known() {
@@ -269,7 +289,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `history`
     pub(super) fn history(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"d");
+        let given = Given::read(self.arena, command.argv, b"d", b"acnprsw");
         if given.has(b'c') || given.has(b'd') {
             self.emit_here(EffectKind::System { what: "audit" }, command.span, Certainty::Certain);
         }
@@ -301,7 +321,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `fc`: runs commands of the history anew, or after an editor has changed them.
     pub(super) fn fix_command(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"e");
+        let given = Given::read(self.arena, command.argv, b"e", b"lnrs");
         if given.has(b'l') && given.sure {
             self.prints(Origins::FILE, command.span);
         } else {
@@ -311,7 +331,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `bind`: key bindings can hold commands, and files of them.
     pub(super) fn bind(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"fmqrux");
+        let given = Given::read(self.arena, command.argv, b"fmqrux", b"lpsvPSVX");
         if given.has(b'x') || given.has(b'f') || !given.operands.is_empty() || !given.sure {
             self.not_understood("bind attaches commands to keys", command.span);
         }
@@ -319,7 +339,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `enable`
     pub(super) fn enable(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"f");
+        let given = Given::read(self.arena, command.argv, b"f", b"adnps");
         if given.has(b'f') {
             let origin = given.value(b'f').map_or(Origins::UNKNOWN, |_| Origins::FILE);
             let effect = EffectKind::Code { language: "native", text: None, origin, source: None };
@@ -346,7 +366,7 @@ impl<'a> Interpreter<'a, '_> {
     /// `hash`: `-p` says what program a name stands for.
     pub(super) fn hash(&mut self, command: &Expanded<'a>) {
         use crate::shell::state::{Content, Slot, Space};
-        let given = Given::read(self.arena, command.argv, b"p");
+        let given = Given::read(self.arena, command.argv, b"p", b"dlrt");
         let others = command.argv.iter().skip(1).any(|field| {
             field
                 .known()

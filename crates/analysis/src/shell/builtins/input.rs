@@ -5,6 +5,7 @@ use super::Given;
 use crate::knowledge;
 use crate::session::Call;
 use crate::shell::Interpreter;
+use crate::shell::assign::split_subscript;
 use crate::shell::flow::{ANY_ARGUMENTS, Port};
 use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Element, Flags, Slot, Space};
@@ -15,7 +16,7 @@ use shward_syntax::Span;
 impl<'a> Interpreter<'a, '_> {
     /// `read`
     pub(super) fn read_builtin(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"adinNptu");
+        let given = Given::read(self.arena, command.argv, b"adinNptu", b"ers");
         if !given.sure {
             self.argument_unknown(command.span);
         }
@@ -49,6 +50,14 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let names = given.operands;
+        let wrong = |name: &Field<'a>| {
+            name.known().is_some_and(|text| !is_name(text) && split_subscript(text).is_none())
+        };
+        let closed = descriptor.is_some_and(|number| self.state.flow.port(number) == Port::Closed);
+        if closed || names.iter().any(wrong) {
+            // It fails, and not every variable is assigned.
+            self.argument_unknown(command.span);
+        }
         if names.is_empty() {
             let value = match line {
                 Some((line, _)) => Value::text(self.arena, line, stream.origins),
@@ -123,7 +132,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `mapfile`
     pub(super) fn mapfile(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"dnOsuCc");
+        let given = Given::read(self.arena, command.argv, b"dnOsuCc", b"t");
         if !given.sure {
             self.argument_unknown(command.span);
         }
@@ -164,6 +173,11 @@ impl<'a> Interpreter<'a, '_> {
                 }
             },
         };
+        let slot = self.state.get(Space::Variable, name);
+        let unfit = [Flags::ASSOCIATIVE, Flags::READ_ONLY, Flags::REFERENCE];
+        if unfit.iter().any(|flag| slot.flags.has(*flag)) || given.operands.len() > 1 {
+            self.argument_unknown(command.span);
+        }
         let plain = given.options.iter().all(|(letter, _)| *letter == b't');
         match stream.text.filter(|text| plain && self.budget.spend(text.len() / 4)) {
             Some(text) => {
@@ -202,6 +216,9 @@ impl<'a> Interpreter<'a, '_> {
         self.assign_some_number(b"OPTIND", command.here);
         match command.argv.get(2) {
             Some(name) => {
+                if !name.known().is_some_and(is_name) {
+                    self.argument_unknown(command.span);
+                }
                 self.assign_named(&name.value, Value::unknown(Origins::LITERAL), false, command.here);
             }
             None => {
@@ -221,7 +238,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `wait`: `-p` assigns to a variable.
     pub(super) fn wait(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"p");
+        let given = Given::read(self.arena, command.argv, b"p", b"fn");
         if let Some(name) = given.value(b'p') {
             self.assign_named(&name.value, Value::unknown(Origins::LITERAL), true, command.here);
         }
@@ -271,8 +288,8 @@ impl<'a> Interpreter<'a, '_> {
         let output =
             knowledge::invoke(self, &Call { argv, stdin: Stream::EMPTY, piped: false, span: command.span });
         let value = match output.text {
-            Some(text) => Value::text(self.arena, text, output.origins),
-            None => Value::unknown(output.origins),
+            Some(text) if !text.contains(&0) => Value::text(self.arena, text, output.origins),
+            _ => Value::unknown(output.origins),
         };
         self.assign_named(&name, value, false, command.here);
         true

@@ -23,18 +23,19 @@ struct Given<'a> {
     options: Vec<(u8, Option<Field<'a>>)>,
     /// What follows.
     operands: &'a [Field<'a>],
-    /// No argument whose text is not known stood where options may stand.
+    /// No argument whose text is not known stood where options may stand, and there are no options but those that exist.
     sure: bool,
 }
 
 impl<'a> Given<'a> {
-    fn read(arena: &'a Bump, argv: &'a [Field<'a>], valued: &[u8]) -> Self {
+    /// `valued`: the letters that have a value; `flags`: those that have none.
+    fn read(arena: &'a Bump, argv: &'a [Field<'a>], valued: &[u8], flags: &[u8]) -> Self {
         let mut rest = argv.get(1..).unwrap_or_default();
         let mut given = Self { options: Vec::new(), operands: rest, sure: true };
         while let Some((field, after)) = rest.split_first() {
             let Some(text) = field.known() else {
                 let prefix = field.value.known_prefix();
-                given.sure = prefix.first().is_some_and(|byte| *byte != b'-')
+                given.sure &= prefix.first().is_some_and(|byte| *byte != b'-')
                     && !(field.many && field.value.has_unknown());
                 break;
             };
@@ -45,11 +46,14 @@ impl<'a> Given<'a> {
             }
             for (index, letter) in letters.iter().enumerate() {
                 if !valued.contains(letter) {
+                    given.sure &= flags.contains(letter);
                     given.options.push((*letter, None));
                     continue;
                 }
                 let joined = letters.get(index + 1..).unwrap_or_default();
                 if joined.is_empty() {
+                    given.sure &=
+                        rest.first().is_some_and(|value| !(value.many && value.value.has_unknown()));
                     given.options.push((*letter, rest.first().copied()));
                     rest = rest.get(1..).unwrap_or_default();
                 } else {
@@ -111,12 +115,15 @@ impl<'a> Interpreter<'a, '_> {
             b"exec" => self.replace_shell(command),
             b"command" | b"builtin" => self.without_functions(command),
             b"exit" | b"logout" => self.exit(command),
-            b"return" => self.return_from(),
+            b"return" => self.return_from(command.argv),
             b"break" | b"continue" => {
                 let count = match command.argv.get(1) {
                     None => Some(1),
                     Some(field) => number(field),
                 };
+                if count == Some(0) || command.argv.len() > 2 {
+                    self.argument_unknown(command.span);
+                }
                 self.leave_loops(count, name == b"continue");
             }
             b"export" | b"readonly" | b"declare" | b"typeset" | b"local" => self.declare(name, command),

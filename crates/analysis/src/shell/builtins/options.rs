@@ -20,6 +20,9 @@ enum Meaning {
     Other(&'static str),
 }
 
+/// Why `set -P` is not followed.
+const PHYSICAL: &str = "directories go by their real names";
+
 fn letter_meaning(letter: u8) -> Meaning {
     match letter {
         b'f' => Meaning::Tracked(Opt::NoGlob),
@@ -29,7 +32,8 @@ fn letter_meaning(letter: u8) -> Meaning {
         b'C' => Meaning::Tracked(Opt::NoClobber),
         b'B' => Meaning::Other("brace expansion is switched"),
         b'H' => Meaning::Other("history expansion is switched"),
-        b'b' | b'h' | b'm' | b'n' | b'p' | b't' | b'u' | b'v' | b'x' | b'E' | b'P' | b'T' => Meaning::None,
+        b'P' => Meaning::Other(PHYSICAL),
+        b'b' | b'h' | b'm' | b'n' | b'p' | b't' | b'u' | b'v' | b'x' | b'E' | b'T' => Meaning::None,
         _ => Meaning::Other("an option of set that is not known"),
     }
 }
@@ -41,6 +45,7 @@ fn name_meaning(name: &[u8]) -> Meaning {
         b"allexport" => Meaning::Tracked(Opt::AllExport),
         b"errexit" => Meaning::Tracked(Opt::ErrExit),
         b"noclobber" => Meaning::Tracked(Opt::NoClobber),
+        b"physical" => Meaning::Other(PHYSICAL),
         b"errtrace"
         | b"functrace"
         | b"hashall"
@@ -48,7 +53,6 @@ fn name_meaning(name: &[u8]) -> Meaning {
         | b"noexec"
         | b"notify"
         | b"nounset"
-        | b"physical"
         | b"pipefail"
         | b"privileged"
         | b"verbose"
@@ -85,6 +89,8 @@ impl<'a> Interpreter<'a, '_> {
                 return;
             };
             match text {
+                // Behind `-` there may be none, and they stay.
+                b"-" if rest.is_empty() => return,
                 b"--" | b"-" => {
                     self.state.flow.arguments = rest;
                     return;
@@ -137,7 +143,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `shopt`
     pub(super) fn shopt(&mut self, command: &Expanded<'a>) {
-        let given = Given::read(self.arena, command.argv, b"");
+        let given = Given::read(self.arena, command.argv, b"", b"opqsu");
         if !given.sure {
             self.argument_unknown(command.span);
             self.state.flow.options.forget();
@@ -192,8 +198,6 @@ impl<'a> Interpreter<'a, '_> {
                     | b"hostcomplete"
                     | b"mailwarn"
                     | b"force_fignore"
-                    | b"localvar_inherit"
-                    | b"localvar_unset"
                     | b"complete_fullquote"
                     | b"histreedit"
                     | b"histverify"
@@ -212,6 +216,9 @@ impl<'a> Interpreter<'a, '_> {
             Some(field) => number(field),
         };
         self.called();
+        if command.argv.len() > 2 {
+            self.argument_unknown(command.span);
+        }
         let arguments = self.state.flow.arguments;
         let shifted = count.and_then(|count| {
             let (gone, left): (&[Field<'a>], _) = arguments.split_at_checked(count)?;

@@ -124,7 +124,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             _ => {}
         }
-        if self.elsewhere {
+        if self.elsewhere || self.bare {
             return Got::Any(Origins::of_variable(name), true);
         }
         match self.world.variable(name) {

@@ -6,6 +6,7 @@ use super::parameter::is_text_and_globs;
 use super::transform;
 use crate::shell::Interpreter;
 use crate::shell::flow::Opt;
+use crate::shell::state::{Flags, Space};
 use crate::value::{Origins, Piece, Value};
 use shward_syntax::{Parameter, ParameterName, ParameterOperation, Span, Subscript, Word};
 
@@ -56,7 +57,11 @@ impl<'a> Interpreter<'a, '_> {
                     _ => (Value::unknown(self.either(&word).union(origins_of(&got))), false),
                 };
                 self.assign_by_expansion(parameter, value, number, span);
-                builder.value(&value, quoted);
+                if self.changes_what_it_is_given(parameter) {
+                    builder.unknown(quoted, value.origins);
+                } else {
+                    builder.value(&value, quoted);
+                }
             }
             ParameterOperation::Error { colon, word } => match choice(&got, colon) {
                 Choice::Value => put(got, quoted, builder),
@@ -81,14 +86,23 @@ impl<'a> Interpreter<'a, '_> {
                 }
             },
             _ => match got {
-                Got::One(value, _) => match self.transformed(parameter, &value, span) {
-                    Some(value) => builder.value(&value, quoted),
-                    None => builder.unknown(quoted, value.origins),
-                },
+                Got::One(value, _) => {
+                    // bash does not expand every operand where there is no text to apply it to.
+                    let there = value.pieces.iter().any(|piece| matches!(piece, Piece::Text(_)));
+                    let transformed = if there {
+                        self.transformed(parameter, &value, span)
+                    } else {
+                        self.perhaps(|shell| shell.transformed(parameter, &value, span))
+                    };
+                    match transformed {
+                        Some(value) => builder.value(&value, quoted),
+                        None => builder.unknown(quoted, value.origins),
+                    }
+                }
                 Got::Unset => {
-                    // For what the operands do. What is not set stays so: not even `@Q` makes quotes of it, and no
+                    // For what the operands may do. What is not set stays so: not even `@Q` makes quotes of it, and no
                     // pattern matches it. Only its attributes can be told.
-                    self.transformed(parameter, &Value::EMPTY, span);
+                    self.perhaps(|shell| shell.transformed(parameter, &Value::EMPTY, span));
                     if matches!(parameter.operation, ParameterOperation::Transform(b'a' | b'A')) {
                         builder.unknown(quoted, Origins::LITERAL);
                     } else {
@@ -96,7 +110,7 @@ impl<'a> Interpreter<'a, '_> {
                     }
                 }
                 Got::Any(origins, _) => {
-                    self.transformed(parameter, &Value::unknown(origins), span);
+                    self.perhaps(|shell| shell.transformed(parameter, &Value::unknown(origins), span));
                     builder.unknown(quoted, origins);
                 }
             },
@@ -105,14 +119,19 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Expands an operand that may not be expanded, for what that does, and tells where its text comes from.
     fn either(&mut self, word: &Word<'a>) -> Origins {
+        self.perhaps(|shell| shell.value(word)).origins
+    }
+
+    /// Expands what may not be expanded.
+    pub(super) fn perhaps<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.state.mark();
-        let value = self.doubtful(|shell| shell.value(word));
-        if self.state.changes(&mark) > 0 {
+        let result = self.doubtful(inner);
+        if self.state.changes(&mark) > 0 || self.state.flow != *mark.flow() {
             let branch = self.state.branch(&mark);
             self.state.rewind(&mark);
             self.state.join(&mark, &branch);
         }
-        value.origins
+        result
     }
 
     fn assign_by_expansion(&mut self, parameter: &Parameter<'a>, value: Value<'a>, number: bool, span: Span) {
@@ -129,6 +148,13 @@ impl<'a> Interpreter<'a, '_> {
             // Arguments cannot be assigned to: the rest of the line is not run.
             self.unpredictable("an assignment to what cannot be assigned", span);
         }
+    }
+
+    /// Whether a variable has attributes by which it holds something else than what it is assigned.
+    fn changes_what_it_is_given(&self, parameter: &Parameter<'a>) -> bool {
+        let ParameterName::Variable(name) = parameter.name else { return false };
+        let flags = self.state.get(Space::Variable, name).flags;
+        [Flags::INTEGER, Flags::RECASED, Flags::REFERENCE].iter().any(|flag| flags.has(*flag))
     }
 
     /// Removal, replacement, substring, case and `@` operations. `None`: the result is not known.
@@ -185,13 +211,21 @@ impl<'a> Interpreter<'a, '_> {
             }
             ParameterOperation::Substring { offset, length } => {
                 let first = self.arithmetic(&offset).value;
-                let count = length.as_ref().map(|length| self.arithmetic(length).value);
+                // Only where text begins at the offset is the length looked at.
+                let count =
+                    length.as_ref().map(|length| self.perhaps(|shell| shell.arithmetic(length).value));
                 let (first, known) = (first?, known?);
                 let length = match count {
                     None => None,
                     Some(count) => Some(count?),
                 };
-                Some(Value::text(arena, transform::substring(known, first, length)?, value.origins))
+                let Some(left) = transform::substring(known, first, length) else {
+                    if length.is_some_and(|length| length < 0) {
+                        self.unpredictable("a substring that ends before it begins", span);
+                    }
+                    return None;
+                };
+                Some(Value::text(arena, left, value.origins))
             }
             ParameterOperation::Case { operator, all, pattern } => {
                 let pattern = self.pattern(&pattern)?;

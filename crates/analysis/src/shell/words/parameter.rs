@@ -135,15 +135,21 @@ impl<'a> Interpreter<'a, '_> {
             }
             (ParameterOperation::Length, _) => builder.number(quoted, Origins::LITERAL),
             (ParameterOperation::Substring { offset, length }, Some((true, elements))) => {
-                let first = self.arithmetic(&offset).value;
-                let count = length.as_ref().map(|length| self.arithmetic(length).value);
+                let first = self.perhaps(|shell| shell.arithmetic(&offset).value);
+                let count =
+                    length.as_ref().map(|length| self.perhaps(|shell| shell.arithmetic(length).value));
                 let zero_based = matches!(parameter.name, ParameterName::Variable(_));
                 match (first, count) {
                     (Some(first), None | Some(Some(_))) => {
                         let slice = slice_of(&elements, first, count.flatten(), zero_based);
                         match slice {
                             Some(slice) => self.put_list(slice, joined, quoted, builder),
-                            None => builder.unknown(false, origins),
+                            None => {
+                                if count.flatten().is_some_and(|count| count < 0) {
+                                    self.unpredictable("a list of less than no elements", span);
+                                }
+                                builder.unknown(false, origins);
+                            }
                         }
                     }
                     _ => builder.unknown(false, origins),
@@ -180,7 +186,8 @@ impl<'a> Interpreter<'a, '_> {
             (_, Some((true, elements))) => {
                 let mut changed = Vec::with_capacity(elements.len());
                 for element in &elements {
-                    let value = self.transformed(parameter, &element.value, span);
+                    // The operand is expanded once for all elements.
+                    let value = self.perhaps(|shell| shell.transformed(parameter, &element.value, span));
                     let value = value.unwrap_or_else(|| Value::unknown(origins));
                     changed.push(Field { value, ..*element });
                 }
@@ -188,7 +195,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             (_, elements) => {
                 if elements.is_none() || !matches!(parameter.operation, ParameterOperation::None) {
-                    self.transformed(parameter, &Value::unknown(origins), span);
+                    self.perhaps(|shell| shell.transformed(parameter, &Value::unknown(origins), span));
                 }
                 if joined && quoted || builder.mode() != Mode::Fields {
                     builder.unknown(quoted, origins);
@@ -326,7 +333,10 @@ fn slice_of<'f, 'a>(
         (_, first) if first < 0 => size.checked_add(first)?,
         _ => return None,
     };
-    if start < 0 || start > size || count.is_some_and(|count| count < 0) {
+    if count.is_some_and(|count| count < 0) {
+        return None;
+    }
+    if start < 0 || start > size {
         return Some(&[]);
     }
     let end = count.map_or(size, |count| start.saturating_add(count).min(size));

@@ -199,8 +199,8 @@ pub(super) fn substring(text: &[u8], offset: i64, length: Option<i64>) -> Option
         Some(length) if length < 0 => size.checked_add(length)?,
         Some(length) => start.saturating_add(length).min(size),
     };
-    // An end before the start is an error that ends the command; nothing is expanded.
-    text.get(usize::try_from(start).ok()?..usize::try_from(end.max(start)).ok()?)
+    // An end before the start is an error that ends the line.
+    text.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
 }
 
 /// `${text@Q}`: quoted so that the shell reads it back.
