@@ -74,6 +74,10 @@ impl<'a> Session<'a> for Recorder<'a> {
         self.cwd.last().copied()
     }
 
+    fn without_variables(&mut self, _: Option<&[&'a [u8]]>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+        inner(self);
+    }
+
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
         let target = self.target(directory);
         self.cwd.push(target.path);

@@ -441,8 +441,9 @@ fn quoted(parts: &[WordPart<'_>]) -> bool {
     for part in parts {
         let alike = match part.kind {
             PartKind::Quoted(text) | PartKind::Literal(text) => {
-                !(after_name && matches!(text.first(), Some(b'[' | b':')))
-                    && !text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'!'))
+                let subscript = after_name && matches!(text.first(), Some(b'[' | b':'));
+                let special = text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'!'));
+                !subscript && !special
             }
             PartKind::Parameter(inner) => {
                 let list = matches!(inner.name, ParameterName::Special(b'@'));
