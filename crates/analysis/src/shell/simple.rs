@@ -6,7 +6,10 @@ use super::flow::Opt;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
-use shward_syntax::{Assignment, AssignmentValue, Command, Dialect, PartKind, SimpleCommand, Word, WordPart};
+use shward_syntax::{
+    Assignment, AssignmentValue, Command, Dialect, ParameterOperation, PartKind, SimpleCommand, Subscript,
+    Word, WordPart,
+};
 
 /// A simple command, expanded.
 #[derive(Debug, Clone, Copy)]
@@ -100,6 +103,9 @@ impl<'a> Interpreter<'a, '_> {
             self.dispatch(expanded, true);
             return;
         }
+        if !expanded.arrays.is_empty() {
+            self.unpredictable("an array that is declared behind an assignment", expanded.here);
+        }
         let depth = self.environment.len();
         let mut hidden: Vec<(&'a [u8], Slot<'a>, bool)> = Vec::with_capacity(assignments.len());
         for assignment in assignments {
@@ -112,7 +118,8 @@ impl<'a> Interpreter<'a, '_> {
                     assignment.span,
                 );
             }
-            let restored = assignment.subscript.is_none();
+            // What its own value assigns in passing stays.
+            let restored = assignment.subscript.is_none() && !may_assign(&assignment.value);
             hidden.push((name, before, restored));
             if self.dialect == Dialect::Bash && is_of_array(assignment) {
                 // bash takes `a=(…)` for text here, and does not even expand `a[…]=…`.
@@ -180,6 +187,27 @@ impl<'a> Interpreter<'a, '_> {
 /// Whether an assignment is one to an array or to an element of one.
 const fn is_of_array(assignment: &Assignment<'_>) -> bool {
     assignment.subscript.is_some() || matches!(assignment.value, AssignmentValue::Array(_))
+}
+
+/// Whether expanding a value may give variables other values.
+fn may_assign(value: &AssignmentValue<'_>) -> bool {
+    let AssignmentValue::Scalar(word) = value else { return true };
+    word.parts.iter().any(part_may_assign)
+}
+
+fn part_may_assign(part: &WordPart<'_>) -> bool {
+    match part.kind {
+        PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => parts.iter().any(part_may_assign),
+        PartKind::Parameter(parameter) => match parameter.operation {
+            ParameterOperation::None | ParameterOperation::Length => {
+                matches!(parameter.subscript, Some(Subscript::Index(_)))
+            }
+            ParameterOperation::Default { word, .. } => word.parts.iter().any(part_may_assign),
+            _ => true,
+        },
+        PartKind::Arithmetic(_) => true,
+        _ => false,
+    }
 }
 
 /// Whether text begins like `name=` or `name[`.

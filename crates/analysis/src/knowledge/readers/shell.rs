@@ -35,14 +35,6 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             languages::script(run, "shell", &file, &[]);
         }
     }
-    if languages::reentry(run.name) == Reentry::Foreign {
-        let alike = ["-c", "-e", "-i", "-n", "-s", "-u", "-x"];
-        if scan.given.iter().any(|given| !alike.contains(&given.name)) {
-            run.not_understood(Unknown::Construct("an option of another shell"), span);
-        }
-    } else if scan.own().iter().any(changes_reading) {
-        run.not_understood(Unknown::Construct("a shell option that changes how the script is read"), span);
-    }
     let operands = scan.operands.into_bump_slice();
     // A lone dash ends the options and is none, unless they have ended before.
     let ended = run.call.argv.iter().any(|word| word.known() == Some(b"--"));
@@ -50,6 +42,23 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         Some((first, rest)) if first.known() == Some(b"-") && !ended => rest,
         _ => operands,
     };
+    let options = scan.given.get(scan.inherited..).unwrap_or_default();
+    let unread = if languages::reentry(run.name) == Reentry::Foreign {
+        let alike = ["-c", "-e", "-i", "-n", "-s", "-u", "-x"];
+        options.iter().any(|given| !alike.contains(&given.name))
+    } else {
+        options.iter().any(changes_reading)
+    };
+    // A script whose text is not known is not understood anyway.
+    let seen = match operands.first() {
+        Some(script) if !scan.given.iter().any(|given| matches!(given.name, "-c" | "-s")) => {
+            run.session.file_text(&script.value).text.is_some()
+        }
+        _ => true,
+    };
+    if unread && seen {
+        run.not_understood(Unknown::Construct("an option that changes how a shell reads"), span);
+    }
     // `-n` reads and runs nothing.
     let runs = !scan.given.iter().any(|given| given.name == "-n");
     if scan.given.iter().any(|given| given.name == "-c") {
