@@ -76,6 +76,8 @@ const TEMPORARY: &[(&str, &str)] = &[
     ("cp", "Cu"),
     ("ln", "Cu"),
     ("tee", "tee"),
+    // Its here-documents.
+    ("zsh", "zsh"),
 ];
 
 impl Plan {

@@ -71,6 +71,17 @@ impl<'a> Interpreter<'a, '_> {
                 words.first().and_then(Word::bare),
                 Some(b"declare" | b"typeset" | b"export" | b"readonly" | b"local" | b"eval")
             );
+        let declares_elsewhere = self.dialect == Dialect::Posix
+            && matches!(words.first().and_then(Word::bare), Some(b"export" | b"readonly" | b"local"));
+        let has_tilde = |part: &WordPart<'_>| match part.kind {
+            PartKind::Literal(text) => text.contains(&b'~'),
+            PartKind::Tilde(_) => true,
+            _ => false,
+        };
+        if declares_elsewhere && let Some(word) = words.iter().find(|word| word.parts.iter().any(has_tilde)) {
+            // dash expands it where an assignment has it, and other shells do not.
+            self.unpredictable("a tilde in a declaration of another shell than bash", word.span);
+        }
         if !declares {
             return (self.fields(words), Vec::new());
         }

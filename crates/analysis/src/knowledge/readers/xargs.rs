@@ -65,7 +65,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             let Some(each) =
                 at_a_time(&scan, words.len()).filter(|each| words.len() <= MAX_RUNS.saturating_mul(*each))
             else {
-                return unknown_items(run, command, &replace, items);
+                return unknown_items(run, command, &replace, items, true);
             };
             let fields: Vec<Field<'a>> =
                 words.iter().map(|word| from(run, run.arena().alloc_slice_copy(word))).collect();
