@@ -204,9 +204,9 @@ fn starts_command(line: &Operands, scan: &Scan<'_>, arg: &Field<'_>) -> bool {
     }
 }
 
-/// `NAME=…` with any name that `putenv(3)` takes.
+/// `NAME=…` with any name that `putenv(3)` takes; that is also none.
 fn is_assignment(prefix: &[u8]) -> bool {
-    prefix.iter().position(|b| *b == b'=').is_some_and(|at| at > 0)
+    prefix.contains(&b'=')
 }
 
 /// A narrowing option counts unless its value takes it back (`--dry-run=none`).
