@@ -228,6 +228,7 @@ const BELIEVED: &[(&str, &str)] = &[
     ("f() { declare -p x; rm -rf $x; }; x=src; f", "rm -rf src"),
     ("x='rm -rf src'; declare -p x=ls; $x", "rm -rf src"),
     ("ls() { rm -rf src; }; unset -fv ls; ls", "rm -rf src"),
+    ("x=src; unset -n x; rm -rf $x", "rm -rf src"),
     ("ls() { rm -rf src; }; readonly -f ls; ls() { :; }; ls", "rm -rf src"),
     ("ls() { rm -rf src; }; declare -fr ls; unset -f ls; ls", "rm -rf src"),
     ("declare -n a=x; read -ra a <<< 'rm -rf src'; \"${x[@]}\"", "rm -rf src"),

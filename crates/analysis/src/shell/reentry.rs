@@ -174,7 +174,6 @@ impl<'a> Interpreter<'a, '_> {
             Some((zero, rest)) if !zero.many => (zero.known(), rest),
             _ => (None, arguments),
         };
-        let mut options = starting_options(dialect);
         // In zsh and ksh the last stage of a pipeline runs in the shell itself.
         options.set(Opt::LastPipe, self.foreign);
         self.state.flow = Flow {

@@ -373,6 +373,10 @@ impl<'a> Interpreter<'a, '_> {
             if matches!(name, b"HISTFILE" | b"HISTSIZE" | b"HISTFILESIZE") {
                 self.emit_here(EffectKind::System { what: "audit" }, field.span, Certainty::Certain);
             }
+            if given.has(b'n') && !self.state.get(Space::Variable, name).flags.has(Flags::REFERENCE) {
+                // It unsets references only.
+                continue;
+            }
             let target = if given.has(b'n') { Some(name) } else { self.dereference(name, command.here) };
             if let Some(target) = target {
                 if self.hides(target) {
