@@ -41,11 +41,15 @@ impl<'a> Interpreter<'a, '_> {
         // The real name of a directory is only known where no link can stand for it.
         let physical = given.has(b'P') || given.has(b'e') || given.has(b'@');
         let fixed = |text: &[u8]| matches!(text, b"/" | b"/tmp") || text == self.request.workspace;
-        let value =
-            if physical && !value.known().is_some_and(fixed) { Value::unknown(value.origins) } else { value };
+        let unnamed = physical && !value.known().is_some_and(fixed);
+        // Where the command's own links lead is told all the same.
+        let value = if unnamed && self.links.is_empty() { Value::unknown(value.origins) } else { value };
         let searched = self.state.get(Space::Variable, b"CDPATH").content != Content::Initial;
         let value = if searched { Value::unknown(value.origins) } else { value };
-        self.go(&value, given.has(b'P'));
+        self.go(&value, physical);
+        if unnamed {
+            self.state.flow.places.add(None, Status::Success);
+        }
     }
 
     /// `physical`: links are followed before `..`. A shell that has no `$PWD` does so too, and so does one where what
