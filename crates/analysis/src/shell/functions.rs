@@ -24,6 +24,8 @@ pub(super) struct Frame<'a> {
     pub(super) locals: Vec<(&'a [u8], Slot<'a>, bool)>,
     /// How doubtful it was that it is run.
     pub(super) doubt: u32,
+    /// How many assignments before commands stood around it.
+    pub(super) environment: usize,
 }
 
 /// What a frame is.
@@ -41,7 +43,7 @@ pub(super) enum FrameKind<'a> {
 
 impl<'a> Frame<'a> {
     pub(super) const fn new(kind: FrameKind<'a>, mark: Mark<'a>) -> Self {
-        Self { kind, mark, left: None, continued: None, locals: Vec::new(), doubt: 0 }
+        Self { kind, mark, left: None, continued: None, locals: Vec::new(), doubt: 0, environment: 0 }
     }
 
     /// A shell or subshell.
@@ -147,6 +149,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         let mut frame = Frame::new(FrameKind::Function(*body), self.state.mark());
         frame.doubt = self.doubt_now();
+        frame.environment = self.environment.len();
         self.frames.push(frame);
         let outer = (self.text, self.spans);
         (self.text, self.spans) = (body.text, body.spans);

@@ -10,6 +10,7 @@ use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::{
     Descriptor, Dialect, HereDocument, PartKind, Redirect, RedirectOperator, RedirectTarget, Span, Word,
+    WordPart,
 };
 use std::collections::BTreeSet;
 
@@ -36,7 +37,30 @@ struct Opened<'a> {
     surely: bool,
 }
 
+/// What the descriptors are connected to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Connections<'a> {
+    standard: [Port; 3],
+    others: &'a [(u32, Port)],
+}
+
+impl<'a> Before<'a> {
+    /// What the descriptors were connected to before.
+    pub(super) const fn connections(&self) -> Connections<'a> {
+        Connections { standard: self.standard, others: self.others }
+    }
+}
+
 impl<'a> Interpreter<'a, '_> {
+    /// Connects all descriptors otherwise, and gives what they were connected to.
+    pub(super) const fn exchange(&mut self, new: Connections<'a>) -> Connections<'a> {
+        let flow = &mut self.state.flow;
+        Connections {
+            standard: std::mem::replace(&mut flow.standard, new.standard),
+            others: std::mem::replace(&mut flow.others, new.others),
+        }
+    }
+
     /// Performs redirections. `idle`: there is no command that writes anything.
     pub(super) fn redirect(&mut self, redirects: &'a [Redirect<'a>], idle: bool) -> Before<'a> {
         let mut before = Before {
@@ -199,11 +223,15 @@ impl<'a> Interpreter<'a, '_> {
         }
         // A file that gets both streams. The shell expands the word a second time to find its name.
         let literal = matches!(word.parts, [part] if matches!(part.kind, PartKind::Literal(_)));
-        let inert =
-            value.known().is_some_and(|text| !text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\')));
+        let inert = value.known().is_some_and(|text| {
+            !text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\' | b'*' | b'?' | b'['))
+        });
         if !literal && !inert {
             self.unknown(Unknown::Construct("the word after >& is expanded twice"), span);
         }
+        // The second time patterns count.
+        let globs = |part: &WordPart<'_>| matches!(part.kind, PartKind::Glob(_) | PartKind::ExtendedGlob(_));
+        let value = if word.parts.iter().any(globs) { self.target_word(word) } else { value };
         let port = self.open(RedirectOperator::OutputBoth, &value, false, span, before);
         self.connect(1, port);
         self.connect(2, port);

@@ -9,7 +9,7 @@ use super::flow::{ANY_ARGUMENTS, Flow, Opt, Options as ShellOptions};
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::session::Reentry;
-use crate::value::{Field, Origins, Stream};
+use crate::value::{Field, Origins, Stream, Value};
 use shward_syntax::{Dialect, Options, Span, parse};
 
 /// How spans of the text being run map to the command that was asked about.
@@ -172,7 +172,14 @@ impl<'a> Interpreter<'a, '_> {
         }
         let (zero, arguments) = match arguments.split_first() {
             Some((zero, rest)) if !zero.many => (zero.known(), rest),
-            _ => (None, arguments),
+            // Which word is `$0` is not known, nor which ones follow it.
+            Some((zero, _)) => {
+                let origins =
+                    arguments.iter().fold(Origins::NONE, |all, field| all.union(field.value.origins));
+                let any = Field { value: Value::unknown(origins), span: zero.span, many: true };
+                (None, &*self.arena.alloc_slice_copy(&[any]))
+            }
+            None => (None, arguments),
         };
         // In zsh and ksh the last stage of a pipeline runs in the shell itself.
         options.set(Opt::LastPipe, self.foreign);

@@ -3,6 +3,7 @@
 use super::Interpreter;
 use super::branches::Ways;
 use super::flow::Opt;
+use super::redirect::Before;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
@@ -50,7 +51,7 @@ impl<'a> Interpreter<'a, '_> {
                 span: self.span(command.span),
                 here: command.span,
             };
-            self.with_assignments(simple.assignments, &expanded);
+            self.with_assignments(simple.assignments, &expanded, before.as_ref());
             self.state.flow.last_argument =
                 expanded.argv.last().filter(|field| !field.many).map(|field| field.value);
         }
@@ -101,7 +102,12 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs a command with the assignments before it in force.
-    fn with_assignments(&mut self, assignments: &'a [Assignment<'a>], expanded: &Expanded<'a>) {
+    fn with_assignments(
+        &mut self,
+        assignments: &'a [Assignment<'a>],
+        expanded: &Expanded<'a>,
+        redirected: Option<&Before<'a>>,
+    ) {
         if self.state.flow.options.may(Opt::Keyword)
             && expanded.argv.iter().any(|field| field.known().is_none_or(|text| text.contains(&b'=')))
         {
@@ -132,6 +138,15 @@ impl<'a> Interpreter<'a, '_> {
             // What its own value assigns in passing stays.
             let restored = assignment.subscript.is_none() && !may_assign(&assignment.value);
             hidden.push((name, before, restored));
+            // bash expands what is assigned before it redirects, dash behind that.
+            let outside = redirected.filter(|_| runs_commands(&assignment.value));
+            if outside.is_some() && self.dialect == Dialect::Posix {
+                self.unpredictable("a substitution before a command with redirections", assignment.span);
+            }
+            if redirected.is_some() && !restored {
+                self.unpredictable("an assignment in passing before redirections", assignment.span);
+            }
+            let inside = outside.map(|outside| self.exchange(outside.connections()));
             if self.dialect == Dialect::Bash && is_of_array(assignment) {
                 // bash takes `a=(…)` for text here, and does not even expand `a[…]=…`.
                 let mut ways = Ways::from(self.state.mark());
@@ -144,6 +159,9 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.set(Space::Variable, name, Slot { content, flags });
             } else {
                 self.assignment(assignment);
+            }
+            if let Some(inside) = inside {
+                self.exchange(inside);
             }
             let slot = self.state.get(Space::Variable, name);
             let flags = slot.flags.with(Flags::EXPORTED).with(Flags::TEMPORARY);
@@ -198,6 +216,29 @@ impl<'a> Interpreter<'a, '_> {
 /// Whether an assignment is one to an array or to an element of one.
 const fn is_of_array(assignment: &Assignment<'_>) -> bool {
     assignment.subscript.is_some() || matches!(assignment.value, AssignmentValue::Array(_))
+}
+
+/// Whether expanding a value runs commands, which may read and write other things than its result.
+fn runs_commands(value: &AssignmentValue<'_>) -> bool {
+    match value {
+        AssignmentValue::Scalar(word) => word.parts.iter().any(part_runs_commands),
+        AssignmentValue::Array(elements) => {
+            elements.iter().any(|element| element.value.parts.iter().any(part_runs_commands))
+        }
+    }
+}
+
+fn part_runs_commands(part: &WordPart<'_>) -> bool {
+    match part.kind {
+        PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => parts.iter().any(part_runs_commands),
+        PartKind::CommandSubstitution(_) | PartKind::ProcessSubstitution(_) => true,
+        PartKind::Parameter(parameter) => {
+            !matches!(parameter.operation, ParameterOperation::None | ParameterOperation::Length)
+                || parameter.subscript.is_some()
+        }
+        PartKind::Arithmetic(_) => true,
+        _ => false,
+    }
 }
 
 /// Whether expanding a value may give variables other values.

@@ -114,8 +114,10 @@ impl<'a> Interpreter<'a, '_> {
         if trap.at_exit {
             run(self);
         } else {
+            let clocks = (self.moves, self.calls);
             self.doubtful(run);
             if self.state.changes(&before) > 0
+                || clocks != (self.moves, self.calls)
                 || self.state.flow.without_status() != before.flow().without_status()
             {
                 self.unknown(Unknown::Construct("a trap that changes the state of the shell"), trap.span);

@@ -224,7 +224,6 @@ impl<'a> Interpreter<'a, '_> {
                 let flags = self.state.get(Space::Variable, name).flags;
                 self.state.set(Space::Variable, name, Slot { content: Content::Scalar(value), flags });
             }
-            Some(value) if append => self.append(name, value, here),
             Some(value) => {
                 // `declare a='(1 2)'` on an array is evaluated as a compound assignment.
                 let slot = self.state.get(Space::Variable, name);
@@ -233,6 +232,8 @@ impl<'a> Interpreter<'a, '_> {
                 if array && value.known().is_none_or(|text| text.starts_with(b"(")) {
                     self.unpredictable("a compound assignment in quoted text", here);
                     self.assign_unknown(name, value.origins, here);
+                } else if append {
+                    self.append(name, value, here);
                 } else {
                     self.assign(name, value, false, here);
                     if wanted.add.has(Flags::EXPORTED) {
@@ -277,7 +278,17 @@ impl<'a> Interpreter<'a, '_> {
             if new {
                 // Where it may not have been reached, another value may be one outside.
                 let sure = frame.doubt == doubt;
-                frame.locals.push((name, slot, sure));
+                let inside = self.environment.get(frame.environment..).unwrap_or_default();
+                let outside = if inside.iter().any(|(given, _)| *given == name) {
+                    // `x=1 local x`: what is seen now is not what is behind the local variable.
+                    let given = self.environment.get(..frame.environment).unwrap_or_default();
+                    let given = given.iter().any(|(given, _)| *given == name);
+                    let flags = if given { slot.flags } else { slot.flags.without(Flags::TEMPORARY) };
+                    Slot { content: Content::Unknown(slot.origins().union(Origins::UNKNOWN)), flags }
+                } else {
+                    slot
+                };
+                frame.locals.push((name, outside, sure));
             }
             // A local variable starts unset, unless it is one already; in dash it keeps its value.
             if new && self.dialect == shward_syntax::Dialect::Bash {

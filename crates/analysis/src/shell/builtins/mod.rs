@@ -10,6 +10,7 @@ mod input;
 mod options;
 
 use super::Interpreter;
+use super::branches::Ways;
 use super::simple::Expanded;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::value::{Field, Origins, Stream, Value};
@@ -98,10 +99,22 @@ impl<'a> Interpreter<'a, '_> {
                 if posix {
                     // In dash these are programs; `sh` may be bash.
                     self.doubtful(|shell| shell.start_program(command.argv, command.span));
+                    let mut ways = Ways::from(self.state.mark());
+                    self.doubtful(|shell| shell.perform(name, command));
+                    self.add_way(&mut ways);
+                    self.state.rewind(&ways.mark());
+                    self.join_ways(ways);
+                    return true;
                 }
             }
             _ => return false,
         }
+        self.perform(name, command);
+        true
+    }
+
+    /// Runs a builtin that was found to be one.
+    fn perform(&mut self, name: &'a [u8], command: &Expanded<'a>) {
         self.begin_invocation(command.argv, command.span, true);
         match name {
             b":" | b"times" | b"bg" | b"fg" | b"umask" | b"ulimit" | b"type" | b"caller" | b"disown"
@@ -150,7 +163,6 @@ impl<'a> Interpreter<'a, '_> {
             }
             _ => {}
         }
-        true
     }
 
     /// The builtin writes text that is not known to standard output.

@@ -302,16 +302,9 @@ impl<'a> Builder<'a> {
 
     /// The elements of a list (`"$@"`, `${a[@]}`): a field each, the first and last joined to what stands beside them.
     pub(in crate::shell) fn list(&mut self, elements: &[Field<'a>], quoted: bool) {
-        if !quoted
-            && self.mode == Mode::Fields
-            && elements.iter().any(|element| element.value.pieces.is_empty())
-        {
-            // With separators other than blanks, empty elements count, by rules of their own.
-            let blank = |list: &[u8]| list.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
-            if !matches!(self.separators, Separators::Known(list) if blank(list)) {
-                self.unknown(false, Origins::UNKNOWN);
-                return;
-            }
+        if !quoted && self.mode == Mode::Fields && self.divides_list(elements) {
+            self.unknown(false, Origins::UNKNOWN);
+            return;
         }
         self.listed |= !elements.is_empty();
         // What stands before joins the first element that is there.
@@ -330,6 +323,19 @@ impl<'a> Builder<'a> {
             joins &= element.many;
         }
         self.hanging = elements.len() > 1 && elements.last().is_some_and(|last| last.many);
+    }
+
+    /// Whether a list without quotes becomes who knows how many fields: with separators other than blanks, bash divides its
+    /// elements, and counts empty ones, by rules that depend on how it has joined them before.
+    fn divides_list(&self, elements: &[Field<'a>]) -> bool {
+        let Separators::Known(separators) = self.separators else { return !elements.is_empty() };
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n');
+        !separators.iter().all(blank)
+            && elements.iter().any(|element| {
+                element.value.known().is_none_or(|text| {
+                    text.is_empty() || text.iter().any(|byte| separators.contains(byte) || blank(byte))
+                })
+            })
     }
 
     /// What follows may join any of the fields before that are surely there, the last one first.
