@@ -311,9 +311,13 @@ impl Firewall {
         limited
     }
 
-    /// The least of what every part of the policy lets a run use.
+    /// The least of what every part of the policy lets a run use. What is the default gives way to the main part alone: whoever may
+    /// only tighten cannot raise it.
     fn limits(&self) -> Limits {
         let mut limits = Limits::default();
+        if let Some(count) = &self.policy().settings().processes {
+            limits.processes = Some(count.value);
+        }
         for settings in self.policy().all_settings() {
             let least = |known: Option<u64>, given: u64| Some(known.map_or(given, |known| known.min(given)));
             if let Some(bytes) = &settings.memory {

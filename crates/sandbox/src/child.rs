@@ -150,7 +150,10 @@ fn perform(
             let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
             sys::mount(c"proc", c"/proc", c"proc", flags, c"")
         }
-        Operation::LimitPids { text } => sys::write_file(c"/proc/sys/kernel/pid_max", text.to_bytes()),
+        Operation::LimitPids { text, skip } => {
+            sys::write_file(c"/proc/sys/kernel/pid_max", text.to_bytes())?;
+            if *skip { sys::write_file(c"/proc/sys/kernel/ns_last_pid", b"300") } else { Ok(()) }
+        }
         Operation::SealProc => {
             on_path(c"/proc", |proc| sys::set_mount_attributes(proc, attribute::READ_ONLY))
         }

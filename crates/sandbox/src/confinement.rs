@@ -50,8 +50,9 @@ pub struct Limits {
     pub address_space: Option<u64>,
     /// Bytes of private writable memory per process (`RLIMIT_DATA`).
     pub data: Option<u64>,
-    /// Processes and threads of the whole sandbox (`RLIMIT_NPROC` of its user namespace). For real root the limit is that
-    /// of the pid namespace, which may exceed this one by 300.
+    /// Processes and threads of the whole sandbox (`RLIMIT_NPROC` of its user namespace; for real root, whom that does not bind,
+    /// the numbers that its pid namespace has to give). How long a fork bomb outlives its deadline depends on it: the kernel
+    /// takes a fraction of a millisecond to clear up after each process, and longer after one that was forked from a fork.
     pub processes: Option<u64>,
     /// Bytes of a single file that is written (`RLIMIT_FSIZE`).
     pub file_size: Option<u64>,
@@ -64,12 +65,14 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 1024 processes, 1 GiB in private directories, the rest as the caller has it.
+    /// 256 processes and threads for each processor, but at least 512 and at most 1024; 1 GiB in private directories; the rest as
+    /// the caller has it.
     fn default() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
         Self {
             address_space: None,
             data: None,
-            processes: Some(1024),
+            processes: Some(processors.saturating_mul(256).clamp(512, 1024)),
             file_size: None,
             open_files: None,
             cpu_seconds: None,

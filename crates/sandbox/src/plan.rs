@@ -62,8 +62,9 @@ pub(crate) enum Operation {
     OpenTerminal,
     /// Mount a fresh proc.
     MountProc,
-    /// Bound the number of processes by the namespace's own pid range.
-    LimitPids { text: CString },
+    /// Bound the number of processes by the namespace's own pid range; the reserved pids at its beginning are skipped where the
+    /// kernel lets one.
+    LimitPids { text: CString, skip: bool },
     /// Make the fresh proc read-only.
     SealProc,
     /// Bring up `lo`.
@@ -189,7 +190,9 @@ impl fmt::Display for Operation {
                 )
             }
             Self::MountProc => write!(f, "mount a fresh proc on /proc"),
-            Self::LimitPids { text } => write!(f, "limit pids to {}", shown(text)),
+            Self::LimitPids { text, skip } => {
+                write!(f, "limit pids to {}{}", shown(text), if *skip { ", from 301" } else { "" })
+            }
             Self::SealProc => write!(f, "make /proc read-only"),
             Self::RaiseLoopback => write!(f, "bring up the loopback interface"),
             Self::OfferProxy { port } => write!(f, "listen on 127.0.0.1:{port} for the proxy outside"),

@@ -365,9 +365,11 @@ impl Builder {
         let root = unsafe { libc::geteuid() } == 0;
         if let (true, Some(processes)) = (root, wanted.limits.processes) {
             if pid_limit_is_per_namespace() {
-                // Pids below 300 are not given out a second time (pid_namespaces(7)), so they are added.
-                let pids = processes.saturating_add(300).clamp(400, 4_194_304);
-                self.push(Operation::LimitPids { text: to_c(format!("{pids}")) });
+                self.push(Operation::LimitPids {
+                    text: to_c(format!("{}", pid_max(processes))),
+                    // The reserved ones are given out once, and would come on top.
+                    skip: Path::new(LAST_PID).exists(),
+                });
             } else {
                 gaps.push(Gap::ProcessLimit);
             }
@@ -477,6 +479,21 @@ fn same_id(id: u32) -> CString {
 /// For text of our own that has no NUL.
 fn to_c(text: String) -> CString {
     CString::new(text).unwrap_or_default()
+}
+
+/// The file of the pid that was given out last (proc_sys_kernel(5)); only with CONFIG_CHECKPOINT_RESTORE.
+const LAST_PID: &str = "/proc/sys/kernel/ns_last_pid";
+
+/// The bound of pids that leaves so many processes beside process 1. Pids below 300 are not given out a second time
+/// (pid_namespaces(7)), and the kernel takes no bound below 301, or below 8 for each processor that there could be.
+fn pid_max(processes: u64) -> u64 {
+    const RESERVED: u64 = 300;
+    const MOST: u64 = 4_194_304;
+    let possible = fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    // "0-63", or "0-3,8-11"; without it, more than there are anywhere.
+    let last = possible.trim().rsplit(['-', ',']).next().and_then(|last| last.parse().ok()).unwrap_or(8191);
+    let least = u64::saturating_mul(8, u64::saturating_add(last, 1)).max(RESERVED + 2);
+    processes.saturating_add(RESERVED).clamp(least.min(MOST), MOST)
 }
 
 /// Since Linux 6.14 `kernel.pid_max` belongs to the pid namespace. Before, writing it would change the host's, so the version

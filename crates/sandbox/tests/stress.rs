@@ -99,6 +99,7 @@ fn a_thousand_runs_at_once() {
 #[test]
 #[ignore = "takes minutes"]
 fn fork_bombs_end_with_their_deadline() {
+    go(&shell("true"), Duration::from_secs(60)); // what is made once is there
     let before = held();
     let mut limits = Limits::default();
     limits.processes = Some(400);

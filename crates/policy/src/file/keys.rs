@@ -179,7 +179,12 @@ const LIMITS: &[Key] = &[
         "4294967296",
         "Bytes of private memory that each process of a run may have (setrlimit(2), `RLIMIT_DATA`).",
     ),
-    key("processes", Kind::Number(1, 1 << 22), "1024", "Processes and threads that a run may have at once."),
+    key(
+        "processes",
+        Kind::Number(1, 1 << 22),
+        "1024",
+        "Processes and threads that a run may have at once. Default: 256 for each processor, at least 512 and at most 1024; more only where the layer may loosen.",
+    ),
 ];
 
 /// What a sandbox can be built without, by name.
