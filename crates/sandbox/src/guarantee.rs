@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::confinement::Confinement;
 use crate::error::{SandboxError, Stage};
 use crate::probe::attempt;
-use crate::{cgroup, landlock, prepare, probe};
+use crate::{cgroup, kernel, landlock, probe};
 
 /// Something that a sandbox rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -216,7 +216,7 @@ pub fn settings() -> Vec<(&'static str, String)> {
 
 /// The release of the running kernel, as `uname -r` gives it.
 pub fn kernel_release() -> String {
-    prepare::kernel_release().to_string_lossy().into_owned()
+    kernel::kernel_release().to_string_lossy().into_owned()
 }
 
 /// What else matters to a sandbox.

@@ -62,6 +62,7 @@ mod filter;
 mod gate;
 mod guarantee;
 mod init;
+mod kernel;
 mod landlock;
 mod layout;
 pub mod overlay;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::confinement::{Confinement, Network, PROXY_PORT};
@@ -11,6 +11,7 @@ use crate::error::SandboxError;
 use crate::filter::{self, Execution};
 use crate::gate::{Listed, listed};
 use crate::guarantee::Guarantee;
+use crate::kernel;
 use crate::landlock::{self, Access};
 use crate::layout::{Layout, Mounted, cover, layout};
 use crate::overlay::Layer;
@@ -364,11 +365,11 @@ impl Builder {
         // SAFETY: cannot fail, no preconditions.
         let root = unsafe { libc::geteuid() } == 0;
         if let (true, Some(processes)) = (root, wanted.limits.processes) {
-            if pid_limit_is_per_namespace() {
+            if kernel::pid_limit_is_per_namespace() {
                 self.push(Operation::LimitPids {
-                    text: to_c(format!("{}", pid_max(processes))),
+                    text: to_c(format!("{}", kernel::pid_max(processes))),
                     // The reserved ones are given out once, and would come on top.
-                    skip: Path::new(LAST_PID).exists(),
+                    skip: kernel::pids_can_be_skipped(),
                 });
             } else {
                 gaps.push(Gap::ProcessLimit);
@@ -479,46 +480,6 @@ fn same_id(id: u32) -> CString {
 /// For text of our own that has no NUL.
 fn to_c(text: String) -> CString {
     CString::new(text).unwrap_or_default()
-}
-
-/// The file of the pid that was given out last (proc_sys_kernel(5)); only with CONFIG_CHECKPOINT_RESTORE.
-const LAST_PID: &str = "/proc/sys/kernel/ns_last_pid";
-
-/// The bound of pids that leaves so many processes beside process 1. Pids below 300 are not given out a second time
-/// (pid_namespaces(7)), and the kernel takes no bound below 301, or below 8 for each processor that there could be.
-fn pid_max(processes: u64) -> u64 {
-    const RESERVED: u64 = 300;
-    const MOST: u64 = 4_194_304;
-    let possible = fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
-    // "0-63", or "0-3,8-11"; without it, more than there are anywhere.
-    let last = possible.trim().rsplit(['-', ',']).next().and_then(|last| last.parse().ok()).unwrap_or(8191);
-    let least = u64::saturating_mul(8, u64::saturating_add(last, 1)).max(RESERVED + 2);
-    processes.saturating_add(RESERVED).clamp(least.min(MOST), MOST)
-}
-
-/// Since Linux 6.14 `kernel.pid_max` belongs to the pid namespace. Before, writing it would change the host's, so the version
-/// decides, not an attempt.
-fn pid_limit_is_per_namespace() -> bool {
-    kernel_version().is_some_and(|version| version >= (6, 14))
-}
-
-/// Major and minor version of the running kernel.
-pub(crate) fn kernel_version() -> Option<(u32, u32)> {
-    let text = kernel_release();
-    let text = text.to_str()?;
-    let mut parts = text.split(|c: char| !c.is_ascii_digit());
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
-}
-
-/// uname(2)'s release.
-pub(crate) fn kernel_release() -> std::ffi::OsString {
-    // SAFETY: an all-zero utsname is valid, and the call, which cannot fail, writes terminated strings into it.
-    let release = unsafe {
-        let mut names: libc::utsname = std::mem::zeroed();
-        libc::uname(&raw mut names);
-        CStr::from_ptr(names.release.as_ptr()).to_bytes().to_vec()
-    };
-    std::ffi::OsString::from_vec(release)
 }
 
 #[cfg(test)]

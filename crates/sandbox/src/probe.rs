@@ -11,7 +11,7 @@ use crate::gate::{Exec, Judge, Ruling};
 use crate::overlay::Store;
 use crate::plan::CStrings;
 use crate::run::{self, Options};
-use crate::{init, landlock, prepare};
+use crate::{init, kernel, landlock};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -39,7 +39,7 @@ impl Probe {
 /// Builds a sandbox with nothing in it, twice, and says how it went. Takes a few milliseconds.
 pub fn probe() -> Probe {
     Probe {
-        kernel: prepare::kernel_release().to_string_lossy().into_owned(),
+        kernel: kernel::kernel_release().to_string_lossy().into_owned(),
         landlock: landlock::version(),
         sandbox: attempt(&Confinement::new("/", "/")),
         loopback: attempt(&Confinement::new("/", "/").network(Network::Loopback)),

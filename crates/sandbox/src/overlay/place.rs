@@ -3,7 +3,7 @@
 //! What can be told without trying is told before anything is decided or recorded. What then still fails is an error of the run.
 
 use super::error::OverlayError;
-use crate::prepare;
+use crate::kernel;
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder};
@@ -26,7 +26,7 @@ const FILE_SYSTEMS: [i64; 6] = [
 /// Whether an overlay on this directory would work, as far as can be told without trying.
 pub(crate) fn suited(workspace: &Path) -> Result<(), OverlayError> {
     let unsuited = |reason: String| Err(OverlayError::unsuited(workspace, reason));
-    if prepare::kernel_version().is_none_or(|version| version < (5, 11)) {
+    if kernel::kernel_version().is_none_or(|version| version < (5, 11)) {
         return unsuited("Linux 5.11 or later is needed for an overlay in a user namespace".into());
     }
     let known = fs::read("/proc/filesystems").unwrap_or_default();
