@@ -75,7 +75,7 @@ fn count(binary: &Path, scratch: &Path) -> Result<BTreeMap<String, u32>, Failure
             "tool_name": "Bash", "tool_input": { "command": command },
         });
         for (arguments, input) in [
-            (&["hook", "claude"][..], event.to_string()),
+            (&["hook", "claude", "--log", "audit.jsonl"][..], event.to_string()),
             (&["check", "--frozen", "--", command], String::new()),
         ] {
             for name in functions(binary, scratch, arguments, &input)? {

@@ -137,8 +137,8 @@ fn named(args: &Args, asks: &Asks) -> Result<Ask, Fail> {
 }
 
 fn store() -> Result<Asks, Fail> {
-    let directory = setup::state_dir()
-        .ok_or_else(|| Fail::usage("the state directory is not known; set HOME or XDG_STATE_HOME"))?;
+    let directory =
+        setup::state_dir().ok_or_else(|| setup::no_state("nothing is answered from elsewhere"))?;
     Ok(Asks::new(directory))
 }
 

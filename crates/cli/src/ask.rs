@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::flags::{ARGV, CALL_ID, CWD, FILE, FROZEN, HOME, REASONING, SESSION, WORKSPACE};
 use crate::terminal::Fail;
-use shward::{Action, BadRequest, MAX_COMMAND, Request};
+use shward::{Account, Action, BadRequest, MAX_COMMAND, Request};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
@@ -32,8 +32,10 @@ impl Directories {
             Some(dir) => absolute(dir, here)?,
             None => cwd.clone(),
         };
-        let home = match args.get(&HOME).cloned().or_else(|| std::env::var_os("HOME")) {
-            Some(dir) if !dir.is_empty() => absolute(&dir, here)?,
+        let named =
+            args.get(&HOME).cloned().or_else(|| std::env::var_os("HOME")).filter(|dir| !dir.is_empty());
+        let home = match named.or_else(|| Account::of_process().home().map(Into::into)) {
+            Some(dir) => absolute(&dir, here)?,
             // Without a home nothing would be protected as one.
             _ => return Err(Fail::usage("the home directory is not known; give --home DIR")),
         };

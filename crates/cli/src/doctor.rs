@@ -4,8 +4,8 @@ use crate::args::Args;
 use crate::ask::Directories;
 use crate::exit::Exit;
 use crate::flags::{JSON, SELF_TEST};
-use crate::setup;
 use crate::terminal::{self, Fail};
+use crate::{setup, shown};
 use shward::{Diagnosis, Firewall};
 use std::fmt::Write as _;
 
@@ -30,7 +30,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
 fn text(diagnosis: &Diagnosis) -> String {
     let user = if diagnosis.root { "root" } else { "an ordinary user" };
     let distribution = diagnosis.distribution.as_deref().unwrap_or("an unknown distribution");
-    let mut out = format!("Linux {}, {distribution}, as {user}\n\nguarantees\n", diagnosis.kernel);
+    let mut out = format!("Linux {}, {distribution}, as {user}\n\naccount\n", diagnosis.kernel);
+    let account = &diagnosis.account;
+    for (what, place) in [("policy", &account.policy), ("state", &account.state), ("log", &account.log)] {
+        let place = place.as_ref().map_or("none".to_owned(), |p| shown::one_line(&p.display().to_string()));
+        let _ = writeln!(out, "  {what:<12}{place}");
+    }
+    for note in &account.notes {
+        let _ = writeln!(out, "      {}", shown::one_line(note));
+    }
+    out.push_str("\nguarantees\n");
     for guarantee in &diagnosis.guarantees {
         let _ = writeln!(out, "  {:<12}{}", guarantee.name, guarantee.state);
         for (what, value) in [

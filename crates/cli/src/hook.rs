@@ -6,12 +6,12 @@ use crate::exit::Exit;
 use crate::flags;
 use crate::reviewers::Caller;
 use crate::{check, help, setup, shown, terminal};
-use shward::{Action, Checked, Decision, Request, Setting};
+use shward::{Account, Action, Checked, Decision, Request, Setting};
 use shward_hosts::{Answer, Command, Question, claude};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Longest accepted event: the longest command with every byte escaped, and room for the rest.
 const MAX_EVENT: u64 = 8 << 20;
@@ -101,7 +101,8 @@ fn request(command: Command) -> Result<Request, String> {
             std::env::current_dir().map_err(|e| format!("the event names no directory, and {e}"))?
         }
     };
-    let home = absolute("HOME").ok_or("HOME is not set")?;
+    let home = absolute("HOME").or_else(|| Account::of_process().home().map(Path::to_owned));
+    let home = home.ok_or("HOME is not set, and the account has no home directory")?;
     // Wherever the agent goes: were the workspace to follow, `cd` would widen what the agent may change.
     let workspace = project.unwrap_or_else(|| cwd.clone());
     Ok(Request {

@@ -72,7 +72,8 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
         }
         "--version" | "-V" => {
             let floor = if shward::policy::UNRESTRICTED { " (unrestricted: without the floor)" } else { "" };
-            return terminal::line(&format!("shward {}{floor}", env!("CARGO_PKG_VERSION")))
+            let test = if shward::TEST_BUILD { " (for tests: a variable says whose home it is)" } else { "" };
+            return terminal::line(&format!("shward {}{floor}{test}", env!("CARGO_PKG_VERSION")))
                 .map(|()| Exit::Allow);
         }
         _ => {}

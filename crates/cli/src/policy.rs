@@ -10,7 +10,7 @@ use crate::terminal::{self, Fail};
 use crate::{setup, shown};
 use serde_json::{Value, json};
 use shward::policy::{Layer, Origin, Policy, Source, exceeds, file, import, profiles, remarks};
-use shward::{Decision, Firewall, PolicyPlaces, Request, Setting, Trust};
+use shward::{Account, Decision, Firewall, PolicyPlaces, Request, Setting, Trust};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, IsTerminal as _};
@@ -102,6 +102,9 @@ fn show(args: &Args) -> Result<Exit, Fail> {
         });
     } else {
         let _ = writeln!(out, "policy {} (profile {})", policy.name(), policy.profile().name());
+        for note in Account::of_process().report().notes {
+            let _ = writeln!(out, "  note: {}", shown::one_line(&note));
+        }
         for (part, key, value, origin) in policy.told() {
             let note = if part > 0 { " (can only tighten)" } else { "" };
             let _ = writeln!(out, "  {key} = {}  # {}{note}", shown::one_line(&value), place(&origin));
@@ -157,7 +160,7 @@ fn shown_as_json(policy: &Policy, only_floor: bool) -> Value {
         })
         .collect();
     json!({ "v": 1, "name": policy.name(), "profile": policy.profile().name(), "unrestricted": shward::policy::UNRESTRICTED,
-            "checks": checks, "settings": settings, "rules": rules })
+            "account": Account::of_process().report(), "checks": checks, "settings": settings, "rules": rules })
 }
 
 /// A policy that is one file over the shipped profiles, or, without a file, the one that is in force.
@@ -216,8 +219,7 @@ fn trust(args: &Args) -> Result<Exit, Fail> {
     let found = places.project_file().map_err(setup::bad_policy)?;
     let (path, source) = found
         .ok_or_else(|| Fail::input("there is no .shward.toml here or above, up to the repository's root"))?;
-    let state =
-        places.state.clone().ok_or_else(|| Fail::usage("the state directory is not known; set HOME"))?;
+    let state = places.state.clone().ok_or_else(|| setup::no_state("nothing can be trusted"))?;
     let store = Trust::in_state(&state);
     let told = |e: io::Error| Fail::io(format!("{}: {e}", state.display()));
     if args.has(&REVOKE) {

@@ -38,9 +38,7 @@ pub(crate) fn reviewers(args: &Args, caller: Caller, policy: &Policy) -> Result<
     let limits = limits(args, caller, policy)?;
     let state = setup::state_dir();
     if !limits.is_empty() {
-        let state = state.clone().ok_or_else(|| {
-            Fail::usage("limits need the state directory, which is not known; set HOME or XDG_STATE_HOME")
-        })?;
+        let state = state.clone().ok_or_else(|| setup::no_state("rate limits cannot be counted"))?;
         reviewers = reviewers.limiter(Limiter::new(state, limits));
     }
     if let Some(gatekeeper) = gatekeeper(args, caller, policy)? {

@@ -13,8 +13,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// The words are wrong, or there is no such session.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
-    let state = setup::state_dir()
-        .ok_or_else(|| Fail::usage("the state directory is not known; set HOME or XDG_STATE_HOME"))?;
+    let state = setup::state_dir().ok_or_else(|| setup::no_state("sessions are not kept"))?;
     let sessions = Sessions::new(state);
     let words: Vec<&str> = args.operands.iter().map(|word| word.to_str().unwrap_or_default()).collect();
     match words.as_slice() {

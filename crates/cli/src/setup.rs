@@ -7,7 +7,7 @@ use crate::reviewers::{Caller, reviewers};
 use crate::terminal::Fail;
 use shward::audit::Log;
 use shward::reviewing::StateDir;
-use shward::{Firewall, Policy, PolicyError, PolicyPlaces, Sessions, Undoing};
+use shward::{Account, Firewall, Policy, PolicyError, PolicyPlaces, Sessions, Undoing};
 use std::path::{Path, PathBuf};
 
 /// Where the policy for a workspace comes from: the layers of this machine, what the options name, and with `--frozen`
@@ -50,8 +50,9 @@ pub(crate) fn reviewed(args: &Args, workspace: &Path, caller: Caller) -> Result<
     let reviewers = reviewers(args, caller, firewall.policy())?;
     let firewall = firewall.with_reviewers(reviewers);
     let state = state_dir();
+    let firewall = firewall.with_self_test(state.clone());
     let firewall = match state {
-        Some(state) => firewall.with_self_test(state.clone()).with_sessions(Sessions::new(state)),
+        Some(state) => firewall.with_sessions(Sessions::new(state)),
         None => firewall,
     };
     Ok(match undoing() {
@@ -60,30 +61,26 @@ pub(crate) fn reviewed(args: &Args, workspace: &Path, caller: Caller) -> Result<
     })
 }
 
-/// Where layers lie and what is kept to undo them; `None` when the state directory is not known.
+/// Where layers lie and what is kept to undo them; `None` where the account has no place that is believed.
 pub(crate) fn undoing() -> Option<Undoing> {
-    state().map(Undoing::new)
+    Account::of_process().state().map(Undoing::new)
 }
 
-/// The log file: `--log`, else the XDG state directory.
+/// The log file: `--log`, else the account's.
 pub(crate) fn log_path(args: &Args) -> Result<PathBuf, Fail> {
     if let Some(path) = args.get(&LOG) {
         return Ok(PathBuf::from(path));
     }
-    match state() {
-        Some(state) => Ok(state.join("audit.jsonl")),
-        None => Err(Fail::usage("the state directory is not known; set HOME or give --log FILE")),
-    }
+    Account::of_process().log().ok_or_else(|| no_state("the log has no place; give --log FILE"))
 }
 
 /// The directory of the stores.
 pub(crate) fn state_dir() -> Option<StateDir> {
-    state().map(StateDir::new)
+    Account::of_process().state().map(StateDir::new)
 }
 
-/// `$XDG_STATE_HOME/shward`.
-fn state() -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let state = variable("XDG_STATE_HOME").or_else(|| variable("HOME").map(|home| home.join(".local/state")));
-    state.map(|state| state.join("shward"))
+/// What needs the state directory cannot be done.
+pub(crate) fn no_state(what: &str) -> Fail {
+    let why = Account::of_process().lack().unwrap_or_default();
+    Fail::usage(format!("{what}: the account has no state directory that could be believed: {why}"))
 }

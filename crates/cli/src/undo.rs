@@ -22,8 +22,7 @@ const MAX: usize = 1000;
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let workspace = Directories::from(args)?.workspace;
     let json = args.has(&JSON);
-    let undoing =
-        setup::undoing().ok_or_else(|| Fail::usage("the state directory is not known; set HOME"))?;
+    let undoing = setup::undoing().ok_or_else(|| setup::no_state("nothing is kept to be undone"))?;
     let fail = |error: Error| match error {
         Error::Kept(OverlayError::Unknown(_)) => Fail::usage(error.to_string()),
         _ => Fail::io(error.to_string()),

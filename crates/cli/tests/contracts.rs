@@ -34,7 +34,11 @@ impl Place {
     }
 
     fn finish(&self, mut command: Command, input: &[u8]) -> Output {
-        command.env_clear().env("HOME", self.home()).env("PATH", "/usr/bin:/bin");
+        command
+            .env_clear()
+            .env("HOME", self.home())
+            .env("SHWARD_TEST_HOME", self.home())
+            .env("PATH", "/usr/bin:/bin");
         feed(command, input)
     }
 }
@@ -161,7 +165,12 @@ fn answers_that_cannot_be_written_are_an_error() {
         &["--help"],
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
-        command.args(args).current_dir(place.project()).env_clear().env("HOME", place.home());
+        command
+            .args(args)
+            .current_dir(place.project())
+            .env_clear()
+            .env("HOME", place.home())
+            .env("SHWARD_TEST_HOME", place.home());
         let requests = place.home().join("requests");
         fs::write(&requests, "{\"command\":\"ls\"}\n").unwrap();
         command.stdin(fs::File::open(requests).unwrap());
@@ -179,6 +188,7 @@ fn a_batch_answers_before_it_waits_for_more() {
         .args(["check", "--batch", "--frozen"])
         .env_clear()
         .env("HOME", place.home())
+        .env("SHWARD_TEST_HOME", place.home())
         .current_dir(place.project())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -342,7 +352,10 @@ fn the_hosts_project_stays_the_workspace() {
     let decision = |cwd: &str, target: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
         command.args(["hook", "claude"]).current_dir("/").env_clear();
-        command.env("HOME", place.home()).env("CLAUDE_PROJECT_DIR", place.project());
+        command
+            .env("HOME", place.home())
+            .env("SHWARD_TEST_HOME", place.home())
+            .env("CLAUDE_PROJECT_DIR", place.project());
         let output = feed(command, &event_in(&format!("echo x > {target}"), cwd));
         json_of(&output)["hookSpecificOutput"]["permissionDecision"].clone()
     };
@@ -362,6 +375,7 @@ fn a_late_hook_denies() {
         .args(["hook", "claude"])
         .env_clear()
         .env("HOME", place.home())
+        .env("SHWARD_TEST_HOME", place.home())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -386,6 +400,7 @@ fn an_end_that_cannot_be_recorded_is_told() {
             .current_dir(place.project())
             .env_clear()
             .env("HOME", place.home())
+            .env("SHWARD_TEST_HOME", place.home())
             .env("PATH", "/usr/bin:/bin");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

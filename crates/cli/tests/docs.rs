@@ -29,6 +29,7 @@ fn run(command: &str, home: &Path, project: &Path) -> String {
         .envs([
             ("PATH", path.as_str()),
             ("HOME", home.to_str().unwrap()),
+            ("SHWARD_TEST_HOME", home.to_str().unwrap()),
             ("LC_ALL", "C.UTF-8"),
             ("USER", "dev"),
         ])

@@ -26,7 +26,7 @@ fn shward(home: &Path, crippled: bool, words: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_shward"))
     };
     command.args(words).current_dir(home.join("project")).env_clear();
-    command.env("HOME", home).env("PATH", "/usr/bin:/bin").output().unwrap()
+    command.env("HOME", home).env("SHWARD_TEST_HOME", home).env("PATH", "/usr/bin:/bin").output().unwrap()
 }
 
 fn json(output: &Output) -> Value {

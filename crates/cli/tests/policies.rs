@@ -62,7 +62,11 @@ impl Place {
     fn shward(&self, args: &[&str], environment: &[(&str, &str)], input: &[u8]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
         command.args(args).current_dir(self.project()).env_clear();
-        command.env("HOME", self.home()).env("PATH", "/usr/bin:/bin").envs(environment.iter().copied());
+        command
+            .env("HOME", self.home())
+            .env("SHWARD_TEST_HOME", self.home())
+            .env("PATH", "/usr/bin:/bin")
+            .envs(environment.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // The child may end without reading.
@@ -277,7 +281,7 @@ fn trust_at_terminal(place: &Place, arguments: &str, keys: &'static str) -> (i32
     let line = format!("{} policy trust {arguments}", env!("CARGO_BIN_EXE_shward"));
     let mut command = Command::new("script");
     command.args(["-qec", &line, "/dev/null"]).current_dir(place.project()).env_clear();
-    command.env("HOME", place.home()).env("PATH", "/usr/bin:/bin");
+    command.env("HOME", place.home()).env("SHWARD_TEST_HOME", place.home()).env("PATH", "/usr/bin:/bin");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // It stays open for as long as the other side reads: its end would be the end of the terminal.

@@ -39,7 +39,12 @@ fn place() -> Option<Place> {
 impl Place {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command.env_clear().env("HOME", &self.home).env("PATH", "/usr/bin:/bin").env("SHELL", "/bin/sh");
+        command
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("SHWARD_TEST_HOME", &self.home)
+            .env("PATH", "/usr/bin:/bin")
+            .env("SHELL", "/bin/sh");
         command.current_dir(self.home.join("project"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command

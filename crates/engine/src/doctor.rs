@@ -1,5 +1,6 @@
 //! What this machine gives, what each containment therefore promises, and what mends each lack.
 
+use crate::account::{Account, AccountReport};
 use crate::run::Containment;
 use crate::self_test::{Attack, self_test};
 use crate::{Error, Firewall};
@@ -18,6 +19,8 @@ pub struct Diagnosis {
     pub distribution: Option<String>,
     /// Whether the user is root.
     pub root: bool,
+    /// Whose policy and state are used.
+    pub account: AccountReport,
     /// What a sandbox rests on.
     pub guarantees: Vec<GuaranteeReport>,
     /// What else the machine gives, and what it is good for.
@@ -136,6 +139,7 @@ impl Firewall {
             kernel: probe.kernel.clone(),
             distribution: distribution(),
             root: probe.root,
+            account: Account::of_process().report(),
             guarantees: found.into_iter().map(|(g, p)| GuaranteeReport::new(g, p, &accepted)).collect(),
             features: features(&probe),
             settings: settings(),

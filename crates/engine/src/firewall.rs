@@ -28,6 +28,8 @@ pub struct Firewall {
     running: Running,
     /// Where it is remembered which containments were tested, and what was found in directories.
     pub(crate) self_test: Option<StateDir>,
+    /// Whether containments are tested before they are used.
+    pub(crate) self_tested: bool,
     undoing: Option<Undoing>,
     /// Where sessions go on.
     pub(crate) sessions: Option<Sessions>,
@@ -81,6 +83,7 @@ impl Firewall {
             reviewers: Reviewers::new(),
             running: Running::default(),
             self_test: None,
+            self_tested: false,
             undoing: None,
             sessions: None,
             memo: None,

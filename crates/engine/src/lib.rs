@@ -18,6 +18,7 @@
 //! # Ok::<(), shward::Error>(())
 //! ```
 
+mod account;
 mod changes;
 mod confine;
 mod direct;
@@ -45,6 +46,7 @@ mod tool_calls;
 mod trust;
 mod waiting;
 
+pub use account::{Account, AccountReport, TEST_BUILD};
 pub use changes::{ChangeReport, ChangesReport, Decide, Proposal, RefusedReport, Then, UndoReport, Undoing};
 pub use doctor::{ContainmentReport, Diagnosis, FeatureReport, GuaranteeReport};
 pub use error::Error;

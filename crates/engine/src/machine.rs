@@ -4,6 +4,7 @@ mod once;
 
 pub(crate) use once::{Once, canonical};
 
+use crate::account::Account;
 // `std` asks the kernel first whether it has the call with which it looks at files.
 use rustix::fs::{FileType, Stat, stat};
 use rustix::io::Errno;
@@ -107,11 +108,7 @@ fn own() -> Vec<Vec<u8>> {
         let place = std::env::var_os(variable).map(PathBuf::from).filter(|p| p.is_absolute())?;
         Some(place.join(below).into_os_string().into_vec())
     };
-    // The account's own policy tightens whatever home the environment names.
-    let account = crate::policies::account_home().into_iter();
-    let account =
-        account.flat_map(|home| [".config/shward", ".local/state/shward"].map(|below| home.join(below)));
-    let account = account.map(|place| place.into_os_string().into_vec());
+    let account = Account::of_process().own().map(|place| place.into_os_string().into_vec());
     OWN.into_iter().filter_map(place).chain(account).collect()
 }
 

@@ -5,6 +5,7 @@
 
 mod kept;
 
+use crate::account::{Account, user};
 use crate::machine::canonical;
 use crate::trust::Trust;
 use kept::Kept;
@@ -16,7 +17,6 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// Why there is no policy. Nothing may be decided without one.
 #[derive(Debug, thiserror::Error)]
@@ -53,9 +53,8 @@ pub struct PolicyPlaces {
     pub system_kept: PathBuf,
     /// The user's file.
     pub user: Option<PathBuf>,
-    /// The home directory of the account. Where the environment names another home or place, the file there still tightens:
-    /// who changes a variable must not get rid of it.
-    pub account: Option<PathBuf>,
+    /// A file in the user's stead that the environment names. It only tightens.
+    pub named: Option<PathBuf>,
     /// The directory of shward's state, with what is trusted.
     pub state: Option<PathBuf>,
     /// The directory that is worked in: the project's file is looked for there, and upward to the repository's root.
@@ -82,7 +81,7 @@ impl PolicyPlaces {
             system: PathBuf::new(),
             system_kept: PathBuf::new(),
             user: None,
-            account: None,
+            named: None,
             state: None,
             workspace: None,
             explicit: None,
@@ -91,15 +90,11 @@ impl PolicyPlaces {
         }
     }
 
-    /// The usual places of this machine, from the environment of this process.
+    /// The usual places of this machine: the system's, those of the account of this process ([`Account`]), and what the
+    /// environment may tighten.
     #[must_use]
     pub fn of_machine(workspace: &Path) -> Self {
-        let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-        let home = variable("HOME");
-        let below = |name, otherwise: &str| {
-            let base = variable(name).or_else(|| home.as_ref().map(|home| home.join(otherwise)));
-            base.map(|base| base.join("shward"))
-        };
+        let account = Account::of_process();
         let environment = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
             let meant = VARIABLES.contains(&name.as_str()) || is_of_cmdwall(&name);
@@ -109,9 +104,9 @@ impl PolicyPlaces {
         Self {
             system: PathBuf::from("/etc/shward/policy.d"),
             system_kept: PathBuf::from("/var/lib/shward/compiled"),
-            user: below("XDG_CONFIG_HOME", ".config").map(|d| d.join("policy.toml")),
-            account: account_home(),
-            state: below("XDG_STATE_HOME", ".local/state"),
+            user: account.policy(),
+            named: account.named_policy(),
+            state: account.state(),
             workspace: Some(workspace.to_owned()),
             explicit: None,
             profile: None,
@@ -127,16 +122,13 @@ impl PolicyPlaces {
         let mut found = self.system_files()?;
         let mut tightening = Vec::new();
         if let Some(user) = &self.user {
-            let file = read(Layer::User, user, Some(Owner::UserOrRoot))?;
-            if self.is_of_project(user, USUAL_POLICY) { tightening.extend(file) } else { found.extend(file) }
+            found.extend(read(Layer::User, user, Some(Owner::UserOrRoot))?);
         }
-        let usual = self.account.as_ref().map(|home| home.join(USUAL_POLICY));
-        if let Some(usual) = usual.filter(|usual| self.user.as_ref() != Some(usual)) {
-            tightening.extend(read(Layer::User, &usual, Some(Owner::UserOrRoot))?);
+        if let Some(named) = &self.named {
+            tightening.extend(read(Layer::User, named, Some(Owner::UserOrRoot))?);
         }
-        let state = self.state.as_deref().filter(|state| !self.is_of_project(state, USUAL_STATE));
         if let Some((path, file)) = self.find_project_file()? {
-            let trusted = match state {
+            let trusted = match &self.state {
                 Some(state) => Trust::in_state(state).holds(&path, &file.source.text),
                 None => false,
             };
@@ -158,7 +150,7 @@ impl PolicyPlaces {
         if nothing && self.profile.is_none() {
             return Ok(Policy::default());
         }
-        let kept = Kept { system: &self.system_kept, state, user: this_user() };
+        let kept = Kept { system: &self.system_kept, state: self.state.as_deref(), user: user() };
         let documents = |files: Vec<Found>| -> Result<Vec<Document>, BadPolicy> {
             files.into_iter().map(|file| kept.document(file.source, file.owner)).collect()
         };
@@ -167,25 +159,6 @@ impl PolicyPlaces {
             tightening.push(Document::parse(source)?);
         }
         Ok(Policy::from_documents(self.profile.as_deref(), &documents, &tightening)?)
-    }
-
-    /// Whether what a variable of the environment names lies in the directory that is worked in, and so is of whoever wrote
-    /// the project. The home of the account may be worked in too.
-    fn is_of_project(&self, place: &Path, usual: &str) -> bool {
-        let (Some(workspace), Some(account)) = (&self.workspace, &self.account) else { return false };
-        if place == account.join(usual) {
-            return false;
-        }
-        let real = |path: &Path| {
-            path.ancestors().find_map(|known| {
-                let rest = path.strip_prefix(known).ok()?;
-                Some(known.canonicalize().ok()?.join(rest))
-            })
-        };
-        match (real(place), real(workspace)) {
-            (Some(place), Some(workspace)) => place.starts_with(workspace),
-            _ => true,
-        }
     }
 
     fn system_files(&self) -> Result<Vec<Found>, PolicyError> {
@@ -276,46 +249,12 @@ fn believe(path: &Path, meta: &fs::Metadata, owner: Owner) -> Result<(), PolicyE
     let refused = |why| Err(PolicyError::Refused { path: path.to_owned(), why });
     match owner {
         Owner::Root if meta.uid() != 0 => refused("it does not belong to root; `chown root` mends that"),
-        Owner::UserOrRoot if meta.uid() != 0 && Some(meta.uid()) != this_user() => {
+        Owner::UserOrRoot if meta.uid() != 0 && meta.uid() != user() => {
             refused("it belongs to somebody else; take it over or move it away")
         }
         _ if meta.mode() & 0o022 != 0 => refused("others may write it; `chmod go-w` mends that"),
         _ => Ok(()),
     }
-}
-
-/// The user's policy, below the home directory of an account.
-const USUAL_POLICY: &str = ".config/shward/policy.toml";
-
-/// The directory of our state, likewise.
-const USUAL_STATE: &str = ".local/state/shward";
-
-/// Largest list of accounts that is looked through, in bytes.
-const MOST_ACCOUNTS: u64 = 1 << 20;
-
-/// The home directory of the user that this process acts for, as the list of accounts has it (passwd(5)). Accounts that stand
-/// elsewhere, as in a directory service, are not known.
-pub(crate) fn account_home() -> Option<PathBuf> {
-    static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
-    HOME.get_or_init(read_account_home).clone()
-}
-
-fn read_account_home() -> Option<PathBuf> {
-    use std::io::Read as _;
-    let user = this_user()?;
-    let mut text = String::new();
-    fs::File::open("/etc/passwd").ok()?.take(MOST_ACCOUNTS).read_to_string(&mut text).ok()?;
-    text.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let number: u32 = fields.nth(2)?.parse().ok()?;
-        let home = fields.nth(2).map(PathBuf::from)?;
-        (number == user && home.is_absolute()).then_some(home)
-    })
-}
-
-/// The user that this process acts for.
-fn this_user() -> Option<u32> {
-    fs::metadata("/proc/self").ok().map(|m| m.uid())
 }
 
 /// A file that was read, and whose it is.

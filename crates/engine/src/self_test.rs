@@ -121,16 +121,20 @@ fn lives(token: &str) -> bool {
 }
 
 impl Firewall {
-    /// Where it is remembered which containments have been tested.
+    /// Tests containments before they are used. With a state directory it is remembered which ones have been tested; without,
+    /// each is tested each time.
     #[must_use]
-    pub fn with_self_test(mut self, state: StateDir) -> Self {
-        self.self_test = Some(state);
+    pub fn with_self_test(mut self, state: Option<StateDir>) -> Self {
+        self.self_test = state;
+        self.self_tested = true;
         self
     }
 
     /// Tests a containment before it is used for the first time with this version, this kernel and these accepted losses.
     pub(crate) fn tested(&self, containment: Containment) -> Result<(), Error> {
-        let Some(state) = &self.self_test else { return Ok(()) };
+        if !self.self_tested {
+            return Ok(());
+        }
         let accepted = self.accepted();
         let about = format!(
             "{} {} {} {accepted:?}",
@@ -138,8 +142,10 @@ impl Firewall {
             shward_sandbox::kernel_release(),
             containment.name()
         );
-        let mark = state.path().join("self-tests").join(Digest::of(about.as_bytes()).to_string());
-        if mark.exists() {
+        let mark = self.self_test.as_ref().map(|state| {
+            (state, state.path().join("self-tests").join(Digest::of(about.as_bytes()).to_string()))
+        });
+        if mark.as_ref().is_some_and(|(_, mark)| mark.exists()) {
             return Ok(());
         }
         let worked: Vec<&str> = match self_test(containment, &accepted) {
@@ -151,10 +157,11 @@ impl Firewall {
             return Err(Error::SelfTest(worked.join(", ")));
         }
         // Where nothing can be remembered it is tested again; that costs time and no safety.
-        let remembered = state.create().is_ok()
-            && mark.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok())
-            && fs::write(&mark, about).is_ok();
-        let _ = remembered;
+        let _ = mark.is_some_and(|(state, mark)| {
+            state.create().is_ok()
+                && mark.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok())
+                && fs::write(&mark, about).is_ok()
+        });
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Which project files a person has trusted: by path, owner and content. Any change of one of them ends the trust.
 
+use crate::account::user;
 use shward_audit::Digest;
 use std::fs;
 use std::io::{self, Write as _};
@@ -60,10 +61,9 @@ impl Trust {
 
     /// The lines of the store; none if anybody else could have written it.
     fn lines(&self) -> Vec<String> {
-        let user = fs::metadata("/proc/self").ok().map(|m| m.uid());
         let Ok(meta) = fs::metadata(&self.file) else { return Vec::new() };
         let ours =
-            Some(meta.uid()) == user && meta.mode() & 0o022 == 0 && meta.is_file() && meta.len() <= LARGEST;
+            meta.uid() == user() && meta.mode() & 0o022 == 0 && meta.is_file() && meta.len() <= LARGEST;
         let text = if ours { fs::read_to_string(&self.file).unwrap_or_default() } else { String::new() };
         text.lines().map(str::to_owned).collect()
     }

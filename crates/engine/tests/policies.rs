@@ -164,47 +164,25 @@ fn locks_of_the_system_hold_against_whoever_comes_after() {
     assert_eq!(decided(places), Decision::Ask);
 }
 
-/// Variables say where the user's policy and what is trusted lie. Whoever sets them must not get a wider policy by it.
+/// What the environment names only tightens; what a project fills by it as well.
 #[test]
-fn a_variable_takes_away_no_denial_and_lets_no_project_speak_for_the_user() {
+fn a_file_that_the_environment_names_only_tightens() {
     let place = Place::new();
     let ask = "curl https://example.com";
-    let account = place.path("account");
-    fs::create_dir_all(account.join(".config/shward")).unwrap();
-    fs::write(account.join(".config/shward/policy.toml"), "[programs]\ndeny = \"nc\"\n").unwrap();
-    fs::write(place.path("policy.toml"), RELAXING).unwrap();
-    let decides = |user: &str, state: &str, command: &str| {
+    let decides = |command: &str| {
         let mut places = place.places();
-        places.account = Some(account.clone());
-        places.user = Some(place.path(user));
-        places.state = Some(place.path(state));
+        places.named = Some(place.path("named.toml"));
         let request = Request::command(command, "/home/dev/project", "/home/dev");
         Firewall::new(places.load().unwrap()).check(&request, &Setting::frozen()).unwrap().decision
     };
-    assert_eq!(
-        decides("policy.toml", "state", "nc -l 80"),
-        Decision::Deny,
-        "the account's own file still denies"
-    );
-    assert_eq!(
-        decides("policy.toml", "state", ask),
-        Decision::Allow,
-        "and the file that is named still counts"
-    );
-    // A project brings a policy and a store of what is trusted along.
-    let inside = "repository/sub/config/policy.toml";
-    fs::create_dir_all(place.path("repository/sub/config")).unwrap();
-    fs::write(place.path(inside), RELAXING).unwrap();
-    assert_eq!(decides(inside, "state", ask), Decision::Ask);
-    assert_eq!(decides("absent.toml", "state", ask), Decision::Ask);
-    symlink(place.path("repository/sub/config"), place.path("link")).unwrap();
-    assert_eq!(decides("link/policy.toml", "state", ask), Decision::Ask, "through a link");
-    fs::write(place.path(inside), "[programs]\ndeny = \"curl\"\n").unwrap();
-    assert_eq!(decides(inside, "state", ask), Decision::Deny, "it may tighten");
-    let file = place.path("repository").join(PROJECT_FILE);
-    fs::write(&file, RELAXING).unwrap();
-    for (state, expected) in [("repository/sub/state", Decision::Ask), ("state", Decision::Allow)] {
-        Trust::in_state(&place.path(state)).add(&file, RELAXING).unwrap();
-        assert_eq!(decides("absent.toml", state, ask), expected, "{state}");
-    }
+    fs::write(place.path("named.toml"), RELAXING).unwrap();
+    assert_eq!(decides(ask), Decision::Ask);
+    fs::write(place.path("policy.toml"), RELAXING).unwrap();
+    assert_eq!(decides(ask), Decision::Allow, "it takes nothing away from what the user allows");
+    fs::write(place.path("named.toml"), "[programs]\ndeny = \"curl\"\n").unwrap();
+    assert_eq!(decides(ask), Decision::Deny);
+    fs::write(place.path("named.toml"), "nonsense = 1\n").unwrap();
+    let mut places = place.places();
+    places.named = Some(place.path("named.toml"));
+    assert!(places.load().is_err(), "a wrong file decides nothing");
 }

@@ -92,9 +92,12 @@ pub(super) fn measure(binary: &Path, scratch: &Path, rounds: usize) -> Result<Ve
         Subject::new("sh -c true", "/bin/sh", &["-c", "true"]),
         Subject::new("bwrap … true", "bwrap", &BWRAP),
         Subject::new("shward check --frozen", binary, &["check", "--frozen", "--", "git status"]),
-        Subject::new("shward check", binary, &["check", "--", "git status"]),
-        Subject { input: Some(event), ..Subject::new("shward hook claude", binary, &["hook", "claude"]) },
-        Subject::new("shward run -- true", binary, &["run", "--", "true"]),
+        Subject::new("shward check", binary, &["check", "--log", "audit.jsonl", "--", "git status"]),
+        Subject {
+            input: Some(event),
+            ..Subject::new("shward hook claude", binary, &["hook", "claude", "--log", "audit.jsonl"])
+        },
+        Subject::new("shward run -- true", binary, &["run", "--log", "audit.jsonl", "--", "true"]),
     ];
     let mut times: Vec<Vec<Option<Duration>>> = subjects.iter().map(|_| Vec::new()).collect();
     for round in 0..rounds + WARM_UP {

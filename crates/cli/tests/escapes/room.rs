@@ -69,10 +69,7 @@ pub(crate) struct Room {
 
 impl Room {
     pub(crate) fn new(place: &Path) -> Self {
-        let room =
-            Self { place: place.to_owned(), victim: None, number: 0, key: std::process::id() + 0x5151 };
-        fs::create_dir(room.place.join("state")).unwrap();
-        room
+        Self { place: place.to_owned(), victim: None, number: 0, key: std::process::id() + 0x5151 }
     }
 
     fn home(&self) -> PathBuf {
@@ -293,7 +290,8 @@ impl Room {
         let mut command = Command::new("/bin/bash");
         command.args(["-c", &open, "bash"]).arg(self.elsewhere()).args(&words);
         command.current_dir(self.workspace()).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
-        command.env("HOME", self.home()).env("XDG_STATE_HOME", self.place.join("state"));
+        // Each attack gets its home anew; what is kept of runs goes on.
+        command.env("HOME", self.home()).env("SHWARD_TEST_HOME", &self.place);
         command.env("API_TOKEN", format!("{SECRET}-variable"));
         let [out, err] = ["out", "err"].map(|name| self.place.join(name));
         command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());

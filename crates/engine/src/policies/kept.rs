@@ -32,7 +32,7 @@ pub(super) struct Kept<'p> {
     /// The directory of the user's state.
     pub(super) state: Option<&'p Path>,
     /// The user that this process acts for.
-    pub(super) user: Option<u32>,
+    pub(super) user: u32,
 }
 
 impl Kept<'_> {
@@ -52,7 +52,7 @@ impl Kept<'_> {
             },
         };
         let document = Document::parse(source)?;
-        if let Some(bytes) = document.keep().filter(|_| self.user == Some(owner)) {
+        if let Some(bytes) = document.keep().filter(|_| self.user == owner) {
             // It saves time and nothing else: where it cannot be written, files are read each time.
             let _ = write(&place, &path, &bytes);
         }
@@ -69,7 +69,7 @@ impl Kept<'_> {
             return (!directory.as_os_str().is_empty()).then_some(Place { directory, modes: (0o755, 0o644) });
         }
         let directory = self.state?.join("compiled");
-        (self.user == Some(owner)).then_some(Place { directory, modes: (0o700, 0o600) })
+        (self.user == owner).then_some(Place { directory, modes: (0o700, 0o600) })
     }
 }
 

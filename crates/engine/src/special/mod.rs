@@ -8,6 +8,7 @@ mod listings;
 
 use self::listings::{Listing, Listings};
 use crate::Request;
+use crate::account::{Account, user};
 use shward_analysis::{Scope, scope_of};
 use shward_review::StateDir;
 use std::collections::{HashSet, VecDeque};
@@ -67,7 +68,7 @@ impl Special {
             special.walk(&walk, &mut listings);
         }
         let home = &request.home;
-        if user() == Some(0) {
+        if user() == 0 {
             for root in SYSTEM {
                 let walk = Walk {
                     root: Path::new(root),
@@ -269,26 +270,11 @@ fn about(request: &Request, homes: &[PathBuf]) -> Option<String> {
 /// is protected.
 fn homes(request: &Request) -> Vec<PathBuf> {
     let mut homes = vec![request.home.clone(), PathBuf::from("/root")];
-    homes.extend(account_home());
+    homes.extend(Account::of_process().listed().map(Path::to_owned));
     homes.extend(fs::read_dir("/home").into_iter().flatten().flatten().map(|entry| entry.path()));
     homes.sort();
     homes.dedup();
     homes
-}
-
-/// The effective user of this process.
-fn user() -> Option<u32> {
-    fs::metadata("/proc/self").ok().map(|meta| meta.uid())
-}
-
-/// The home directory in passwd(5).
-fn account_home() -> Option<PathBuf> {
-    let user = user()?.to_string();
-    let accounts = fs::read_to_string("/etc/passwd").ok()?;
-    accounts.lines().find_map(|line| {
-        let mut fields = line.split(':').skip(2);
-        (fields.next()? == user).then(|| fields.nth(2).map(PathBuf::from)).flatten()
-    })
 }
 
 #[cfg(test)]
