@@ -218,7 +218,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let done = std::process::Command::new("bash")
             // Here nothing would end the process that stays.
-            .args(["-c", &SCRIPT.replace("sleep 300", "sleep 2")])
+            .args(["-c", &SCRIPT.replace("sleep 300", "sleep 20")])
             .env("OUT", place.outside())
             .env("PORT", listener.local_addr().unwrap().port().to_string())
             .env("SUPERVISOR", std::process::id().to_string())

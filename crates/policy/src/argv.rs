@@ -22,7 +22,7 @@ pub(crate) struct Resolved<'w> {
 }
 
 /// Whether a part has anything to say about argument lists as such.
-fn speaks(part: &Part) -> bool {
+pub(crate) fn speaks(part: &Part) -> bool {
     part.shell() == Shell::None || !part.settings.binaries.is_empty() || part.settings.risky.is_some()
 }
 

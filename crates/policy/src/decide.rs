@@ -4,7 +4,7 @@ use crate::Context;
 use crate::argv;
 use crate::compiled::{Compiled, Facts, Row, is_of_system};
 use crate::condition::{Kinds, Subject};
-use crate::decision::{Decision, Tier};
+use crate::decision::{DEFAULT_TIER, Decision, Tier};
 use crate::flow;
 use crate::found::{About, Found};
 use crate::grant::grant;
@@ -201,7 +201,7 @@ impl Judge<'_> {
             }
         }
         if by_tiers && subject.is_opaque() {
-            tier = tier.max(part.settings.default_tier.as_ref().map_or(Tier::Two, |set| set.value));
+            tier = tier.max(part.settings.default_tier.as_ref().map_or(DEFAULT_TIER, |set| set.value));
         }
         let mut skipped = false;
         if !self.ruled.is_idle() {
@@ -226,8 +226,9 @@ impl Judge<'_> {
             }
             skipped = allowed && !asked_by_rule && decision <= Decision::Ask;
         }
-        if !skipped && decision <= Decision::Ask && self.spares(subject) {
-            skipped = !matches!(strictest, Some(Strictest::Rule(..)));
+        // Also where a rule allows it: an allowance must not cost what being listed spares.
+        if decision <= Decision::Ask && self.spares(subject) {
+            skipped = skipped || !matches!(strictest, Some(Strictest::Rule(..)));
             if skipped && self.part.settings.skips.as_ref().is_some_and(|set| set.value == Skips::Risk) {
                 tier = Tier::One;
             }

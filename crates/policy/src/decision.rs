@@ -45,6 +45,9 @@ pub enum Tier {
     Four = 4,
 }
 
+/// The least tier of what is not understood, where a policy of tiers names no other.
+pub(crate) const DEFAULT_TIER: Tier = Tier::Two;
+
 impl Tier {
     /// The tier as a number, 1 to 4.
     #[must_use]

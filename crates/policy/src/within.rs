@@ -3,8 +3,9 @@
 //! The answer is about the form of the two policies. A child that is accepted permits no more than its parent whatever the
 //! command; a child that is refused may be harmless, and is told in which point it is not certainly so.
 
+use crate::argv;
 use crate::compiled::{Compiled, Row};
-use crate::decision::Decision;
+use crate::decision::{DEFAULT_TIER, Decision};
 use crate::policy::{Part, Policy};
 use crate::settings::{
     Binary, ExecGate, Live, NameMatch, Risky, Set, Settings, Shell, Skips, TimeoutClass, Unlisted,
@@ -37,7 +38,33 @@ pub fn exceeds(child: &Policy, parent: &Policy) -> Vec<Wider> {
         }
         out.extend(best.unwrap_or_default());
     }
-    out
+    let mut c = Comparison { out };
+    of_main(&mut c, child.settings(), parent.settings());
+    c.out
+}
+
+/// What only the main part of a policy says: no other part of the child makes up for it.
+fn of_main(c: &mut Comparison, a: &Settings, b: &Settings) {
+    let same_environment = a.environment.as_ref().map(|s| s.value) == b.environment.as_ref().map(|s| s.value)
+        && a.environment_set.as_ref().map(|s| &s.value) == b.environment_set.as_ref().map(|s| &s.value);
+    if !same_environment {
+        c.wider("environment", "is not the parent's");
+    }
+    c.subset(
+        "environment.allow",
+        &listed(a.environment_allow.as_ref()),
+        &listed(b.environment_allow.as_ref()),
+    );
+    // Who answers what is asked may allow it. Without one, a person is asked.
+    let gatekeeper = |s: &Settings| {
+        let texts = [&s.gatekeeper_program, &s.gatekeeper_address, &s.gatekeeper_model, &s.gatekeeper_key];
+        let texts = texts.map(|set| set.as_ref().map(|set| set.value.clone()));
+        (texts, listed(s.gatekeeper_arguments.as_ref()))
+    };
+    let has_one = a.gatekeeper_program.is_some() || a.gatekeeper_address.is_some();
+    if has_one && gatekeeper(a) != gatekeeper(b) {
+        c.wider("gatekeeper", "is another than the parent's, and may allow what that one denies");
+    }
 }
 
 struct Comparison {
@@ -67,6 +94,10 @@ impl Comparison {
 
 fn value<T: Copy>(set: Option<&Set<T>>, otherwise: T) -> T {
     set.map_or(otherwise, |set| set.value)
+}
+
+fn listed(set: Option<&Set<Vec<String>>>) -> Vec<String> {
+    set.map(|set| set.value.clone()).unwrap_or_default()
 }
 
 fn texts(set: &[Set<String>]) -> Vec<String> {
@@ -147,13 +178,9 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
             c.wider("tiers.pattern", format!("the parent's {:?} is missing", pattern.value.regex.as_str()));
         }
     }
-    if let Some(parent) = &b.default_tier {
-        c.at_most(
-            "tiers.default",
-            parent.value,
-            value(a.default_tier.as_ref(), parent.value),
-            "is lower than the parent's",
-        );
+    let least = |settings: &Settings| value(settings.default_tier.as_ref(), DEFAULT_TIER);
+    if least(a) < least(b) && value(b.by_tier.as_ref(), false) {
+        c.wider("tiers.default", "is lower than the parent's");
     }
     times(&mut c, a, b);
     if let Some(parent) = &b.max_output {
@@ -177,12 +204,6 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
             c.wider("rate", "a limit of the parent is missing");
         }
     }
-    let same_environment = a.environment.as_ref().map(|s| s.value) == b.environment.as_ref().map(|s| s.value)
-        && a.environment_set.as_ref().map(|s| &s.value) == b.environment_set.as_ref().map(|s| &s.value);
-    if !same_environment {
-        c.wider("environment", "is not the parent's");
-    }
-    let listed = |set: Option<&Set<Vec<String>>>| set.map(|s| s.value.clone()).unwrap_or_default();
     c.subset("network.allow", &listed(a.network_allow.as_ref()), &listed(b.network_allow.as_ref()));
     c.subset("network.deny", &texts(&b.network_deny), &texts(&a.network_deny));
     c.subset(
@@ -194,11 +215,6 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
     if straight(a.live.as_ref()) < straight(b.live.as_ref()) {
         c.wider("sandbox.live", "lets more write straight to the workspace than the parent");
     }
-    c.subset(
-        "environment.allow",
-        &listed(a.environment_allow.as_ref()),
-        &listed(b.environment_allow.as_ref()),
-    );
     if b.directory.is_some()
         && (a.directory.as_ref().map(|s| s.value) != b.directory.as_ref().map(|s| s.value)
             || a.directory_paths.as_ref().map(|s| &s.value) != b.directory_paths.as_ref().map(|s| &s.value))
@@ -257,8 +273,18 @@ fn programs(c: &mut Comparison, child: &Part, parent: &Part) {
         skips(value(b.skips.as_ref(), Skips::Nothing)),
         "spares more questions",
     );
-    let listed = |set: Option<&Set<Vec<String>>>| set.map(|s| s.value.clone()).unwrap_or_default();
-    if unlisted_parent != Unlisted::Rules || own_skips > 0 {
+    let lists_count = unlisted_parent != Unlisted::Rules || own_skips > 0;
+    match (argv::speaks(child), argv::speaks(parent)) {
+        (false, true) => {
+            c.wider("argv", "does not judge argument lists by the files that they start; the parent does")
+        }
+        (true, false) if lists_count => c.wider(
+            "argv",
+            "lists the programs of argument lists by the files that they start; the parent by their names",
+        ),
+        _ => {}
+    }
+    if lists_count {
         c.subset("programs.allow", &listed(a.programs_allow.as_ref()), &listed(b.programs_allow.as_ref()));
     }
     c.subset("programs.deny", &texts(&b.programs_deny), &texts(&a.programs_deny));
