@@ -127,7 +127,7 @@ impl PolicyPlaces {
         if let Some(named) = &self.named {
             tightening.extend(read(Layer::User, named, Some(Owner::UserOrRoot))?);
         }
-        if let Some((path, file)) = self.find_project_file()? {
+        for (path, file) in self.find_project_files()? {
             let trusted = match &self.state {
                 Some(state) => Trust::in_state(state).holds(&path, &file.source.text),
                 None => false,
@@ -187,28 +187,32 @@ impl PolicyPlaces {
         Ok(sources)
     }
 
-    /// The project's file, if there is one in the workspace or above it, not beyond the root of the repository.
+    /// The nearest of the project's files: in the workspace or above it, not beyond the root of the repository.
     ///
     /// # Errors
-    /// It is there and cannot be read.
+    /// One is there and cannot be read.
     pub fn project_file(&self) -> Result<Option<(PathBuf, Source)>, PolicyError> {
-        Ok(self.find_project_file()?.map(|(path, file)| (path, file.source)))
+        Ok(self.find_project_files()?.pop().map(|(path, file)| (path, file.source)))
     }
 
-    fn find_project_file(&self) -> Result<Option<(PathBuf, Found)>, PolicyError> {
-        let Some(workspace) = &self.workspace else { return Ok(None) };
+    /// The project's files, the nearest last. All of them count: one that appears further down takes nothing away from one
+    /// above.
+    fn find_project_files(&self) -> Result<Vec<(PathBuf, Found)>, PolicyError> {
+        let mut found = Vec::new();
+        let Some(workspace) = &self.workspace else { return Ok(found) };
         // An unreadable workspace has no file that anybody could have meant.
         let workspace = canonical(workspace).unwrap_or(Cow::Borrowed(workspace));
         for directory in workspace.ancestors() {
             let path = directory.join(PROJECT_FILE);
             if let Some(file) = read(Layer::Project, &path, None)? {
-                return Ok(Some((path, file)));
+                found.push((path, file));
             }
             if lstat(directory.join(".git")).is_ok() {
                 break;
             }
         }
-        Ok(None)
+        found.reverse();
+        Ok(found)
     }
 
     fn of_environment(&self) -> Vec<Source> {

@@ -186,3 +186,65 @@ fn a_file_that_the_environment_names_only_tightens() {
     places.named = Some(place.path("named.toml"));
     assert!(places.load().is_err(), "a wrong file decides nothing");
 }
+
+/// A file further down, as in a directory that was copied into the project, takes nothing away from the one above.
+#[test]
+fn every_file_of_a_project_counts() {
+    let place = Place::new();
+    let [above, below] = ["repository", "repository/sub"].map(|below| place.path(below).join(PROJECT_FILE));
+    fs::write(&above, "[programs]\ndeny = \"nc\"\n").unwrap();
+    assert_eq!(place.decides("nc -l 1"), Decision::Deny);
+    fs::write(&below, "[programs]\ndeny = \"socat\"\n").unwrap();
+    assert_eq!((place.decides("nc -l 1"), place.decides("socat - x")), (Decision::Deny, Decision::Deny));
+    let ask = "curl https://example.com";
+    let trust = Trust::in_state(&place.path("state"));
+    fs::write(&below, RELAXING).unwrap();
+    assert_eq!(place.decides(ask), Decision::Ask);
+    trust.add(&below, RELAXING).unwrap();
+    assert_eq!((place.decides(ask), place.decides("nc -l 1")), (Decision::Allow, Decision::Deny));
+    // The nearer of two that are trusted counts, the stricter of two that are not.
+    let strict = "[checks]\nnetwork = \"deny\"\n";
+    fs::write(&above, strict).unwrap();
+    assert_eq!(place.decides(ask), Decision::Deny);
+    trust.add(&above, strict).unwrap();
+    assert_eq!(place.decides(ask), Decision::Allow);
+    assert_eq!(place.places().project_file().unwrap().unwrap().0, below);
+}
+
+/// What is trusted is the text that was read, wherever it lies and however it got there.
+#[test]
+fn links_and_pipes_are_no_way_around_trust() {
+    let place = Place::new();
+    let (file, other) = (place.path("repository").join(PROJECT_FILE), place.path("other.toml"));
+    let (ask, trust) = ("curl https://example.com", Trust::in_state(&place.path("state")));
+    fs::write(&other, RELAXING).unwrap();
+    symlink(&other, &file).unwrap();
+    assert_eq!(place.decides(ask), Decision::Ask);
+    trust.add(&file, RELAXING).unwrap();
+    assert_eq!(place.decides(ask), Decision::Allow);
+    fs::write(&other, "[checks]\nnetwork = \"allow\"\nunknown-executed = \"allow\"\n").unwrap();
+    assert_eq!(place.decides(ask), Decision::Ask, "the link is as it was, its aim is not");
+    fs::remove_file(&file).unwrap();
+    fs::write(&other, "# another\n").unwrap();
+    fs::hard_link(&other, &file).unwrap();
+    fs::write(&other, RELAXING).unwrap();
+    assert_eq!(place.decides(ask), Decision::Allow, "the text that is trusted, at its place");
+    fs::write(&other, "[checks]\ndefault = \"allow\"\n").unwrap();
+    assert_eq!(place.decides(ask), Decision::Ask, "written by its other name");
+    for strange in [&place.path("system"), Path::new("/dev/zero"), Path::new("/nowhere"), &file] {
+        let _ = fs::remove_file(&file);
+        symlink(strange, &file).unwrap();
+        assert!(place.load().is_err(), "{strange:?}");
+    }
+    fs::remove_file(&file).unwrap();
+    // A store of what is trusted that is a link to one that others may write is none, and neither is one that is no file.
+    fs::write(&file, RELAXING).unwrap();
+    let store = place.path("state/trust");
+    fs::rename(&store, place.path("elsewhere")).unwrap();
+    symlink(place.path("elsewhere"), &store).unwrap();
+    fs::set_permissions(place.path("elsewhere"), fs::Permissions::from_mode(0o662)).unwrap();
+    assert_eq!(place.decides(ask), Decision::Ask);
+    fs::remove_file(&store).unwrap();
+    symlink("/dev/zero", &store).unwrap();
+    assert_eq!(place.decides(ask), Decision::Ask);
+}

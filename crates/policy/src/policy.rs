@@ -107,8 +107,12 @@ impl Policy {
     ) -> Result<Self, BadPolicy> {
         let mut documents: Vec<&Document> = documents.iter().collect();
         documents.sort_by_key(|document| document.source().layer);
-        let main = Part::merge(profile, &documents)?;
+        let mut main = Part::merge(profile, &documents)?;
         let mut parts = Vec::new();
+        if let Some(base) = locked_base(profile, &documents) {
+            // A profile lies below the system's files and would change what they lock without setting it.
+            parts.push(std::mem::replace(&mut main, Part::merge(Some(base), &documents)?));
+        }
         for document in tightening {
             // The same policy with this laid over it, judged beside the one without: it can only add denials.
             let with: Vec<&Document> = documents.iter().copied().chain([document]).collect();
@@ -338,6 +342,17 @@ impl Part {
 }
 
 /// A layer that sets a key which an earlier one has locked is an error, not ignored: whoever wrote it thinks it holds.
+/// The profile that the system's files build on, where they lock something and somebody else has chosen another.
+fn locked_base<'d>(profile: Option<&str>, documents: &[&'d Document]) -> Option<&'d str> {
+    let of_system = |document: &&&Document| document.source().layer <= Layer::System;
+    let extends = |document: &&'d Document| Some(document.settings.extends.as_ref()?.value.as_str());
+    let locks = documents.iter().filter(of_system).any(|document| document.settings.lock.is_some());
+    let base = documents.iter().filter(of_system).rev().find_map(extends);
+    let base = base.unwrap_or(Profile::default().name());
+    let chosen = profile.or_else(|| documents.iter().rev().find_map(extends)).unwrap_or(base);
+    (locks && chosen != base).then_some(base)
+}
+
 fn refuse_locked(document: &Document, locked: &[(String, Origin)]) -> Result<(), BadPolicy> {
     let source = document.source();
     if source.layer <= Layer::System || locked.is_empty() {
@@ -350,7 +365,9 @@ fn refuse_locked(document: &Document, locked: &[(String, Origin)]) -> Result<(),
         .iter()
         .filter_map(|(key, origin)| {
             let top = key.split('.').next().unwrap_or(key);
-            let (_, by) = locked.iter().find(|(name, _)| name == top)?;
+            // The times of kinds of commands are limits, too.
+            let above = if top == "timeout" { "limits" } else { top };
+            let (top, by) = locked.iter().find(|(name, _)| name == top || name == above)?;
             let message = format!("`{top}` is locked by {}:{}", by.file, by.line);
             Some(Diagnostic::new("locked", 0..0, message).at_line(origin.line).help("take it out"))
         })
