@@ -163,6 +163,11 @@ fn say(outcome: &Outcome, relay: &Relay) {
             "shward: more output than the policy lets pass; the command and everything it started was killed",
         );
     }
+    if ending.out_of_memory {
+        terminal::error(
+            "shward: the memory that the policy gives a run was used up, and something in it was killed",
+        );
+    }
     let refused = ending.connections.iter().filter(|connection| connection.result == "refused");
     let mut refused: Vec<&str> = refused.map(|connection| connection.destination.as_str()).collect();
     refused.sort_unstable();

@@ -101,3 +101,34 @@ fn what_is_missing_refuses_a_run_until_its_loss_is_accepted_by_name() {
     let log = fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
     assert_eq!(log.matches("\"missing\"").count(), 1, "{log}");
 }
+
+/// A limit of a whole run that nothing can keep is told and recorded, and refuses the run where the policy requires it.
+#[test]
+fn limits_that_need_a_control_group_are_required_by_name() {
+    let Some(home) = home() else { return };
+    let run = |words: &[&str]| shward(home.path(), false, words);
+    fs::create_dir_all(home.path().join(".config/shward")).unwrap();
+    let policy = home.path().join(".config/shward/policy.toml");
+    let limits = "[limits]\nrun-memory = 1073741824\n";
+    fs::write(&policy, limits).unwrap();
+    let found = json(&run(&["doctor", "--json"]));
+    let group = named(&found["features"], "cgroup");
+    let ran = run(&["run", "--", "echo ran"]);
+    assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(0), b"ran\n".as_slice()), "{ran:?}");
+    let log = fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
+    fs::write(&policy, format!("{limits}[sandbox]\nrequire = [\"cgroup\"]\n")).unwrap();
+    let required = run(&["run", "--", "echo ran"]);
+    let plan = run(&["explain", "--sandbox", "--", "echo ran"]);
+    if group["state"].as_str().unwrap().contains("memory") {
+        assert!(!log.contains("\"missing\""), "{log}");
+        assert_eq!(required.stdout, b"ran\n");
+        assert!(String::from_utf8_lossy(&plan.stdout).contains("memory.max=1073741824"), "{plan:?}");
+        return;
+    }
+    assert!(log.contains("\"missing\":[\"cgroup\"]"), "{log}");
+    assert_eq!(required.status.code(), Some(125));
+    assert!(required.stdout.is_empty());
+    let message = String::from_utf8(required.stderr).unwrap();
+    assert!(message.contains("Delegate=yes"), "{message}");
+    assert!(group["meaning"].as_str().unwrap().contains("Delegate=yes"), "{group}");
+}

@@ -5,7 +5,7 @@ use crate::run::Containment;
 use crate::self_test::{Attack, self_test};
 use crate::{Error, Firewall};
 use serde::Serialize;
-use shward_sandbox::{Guarantee, Presence, SandboxError, guarantees, settings};
+use shward_sandbox::{CGROUP_ADVICE, Guarantee, Presence, SandboxError, guarantees, settings};
 
 /// What was found on this machine.
 #[derive(Debug, Clone, Serialize)]
@@ -249,17 +249,25 @@ fn features(found: &shward_sandbox::Features) -> Vec<FeatureReport> {
         ),
     };
     let cgroup = match &found.cgroup {
-        Ok(controllers) if controllers.is_empty() => feature(
+        Ok(controllers) if controllers.iter().any(|name| name == "memory") => feature(
             "cgroup",
-            "delegated, without controllers".to_owned(),
-            "not used: limits are those of each process (setrlimit)",
+            format!("delegated: {}", controllers.join(" ")),
+            "limits of a whole run (`[limits] run-memory`, `processors`) hold as far as their controllers are named here",
         ),
         Ok(controllers) => feature(
             "cgroup",
-            format!("delegated: {}", controllers.join(" ")),
-            "not used: limits are those of each process (setrlimit)",
+            format!("delegated, with no controller but {}", none_or(controllers)),
+            &format!(
+                "limits of a whole run (`[limits] run-memory`, `processors`) do not hold; {CGROUP_ADVICE}"
+            ),
         ),
-        Err(why) => feature("cgroup", why.clone(), "not used: limits are those of each process (setrlimit)"),
+        Err(why) => feature(
+            "cgroup",
+            why.clone(),
+            &format!(
+                "limits of a whole run (`[limits] run-memory`, `processors`) do not hold; {CGROUP_ADVICE}"
+            ),
+        ),
     };
     let bubblewrap = match &found.bubblewrap {
         None => feature(
@@ -274,6 +282,10 @@ fn features(found: &shward_sandbox::Features) -> Vec<FeatureReport> {
         ),
     };
     vec![landlock, overlay, gate, cgroup, bubblewrap]
+}
+
+fn none_or(controllers: &[String]) -> String {
+    if controllers.is_empty() { "none".to_owned() } else { controllers.join(" ") }
 }
 
 /// os-release(5): what the distribution calls itself.

@@ -59,6 +59,9 @@ pub struct Ending {
     /// It wrote more than the policy lets it, and everything was killed.
     #[serde(skip_serializing_if = "is_false")]
     pub output_exceeded: bool,
+    /// The memory of the run was used up (`[limits] run-memory`), and the kernel killed something in it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub out_of_memory: bool,
     /// Some of the output is left out.
     pub truncated: bool,
     /// The time that it was given.

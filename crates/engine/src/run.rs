@@ -326,6 +326,12 @@ impl Firewall {
             if let Some(count) = &settings.processes {
                 limits.processes = least(limits.processes, count.value);
             }
+            if let Some(bytes) = &settings.run_memory {
+                limits.run_memory = least(limits.run_memory, bytes.value);
+            }
+            if let Some(hundredths) = &settings.processors {
+                limits.processors = least(limits.processors, hundredths.value);
+            }
         }
         limits
     }
@@ -398,6 +404,9 @@ impl Firewall {
         if options.pty.is_some() {
             confinement = confinement.terminal();
         }
+        if self.policy().requires("cgroup") {
+            confinement = confinement.require_group();
+        }
         let plan = (options.allow_exec.iter())
             .fold(confinement.limits(self.limits()), Confinement::allow_exec)
             .accept_missing(&self.accepted())
@@ -466,6 +475,7 @@ impl Firewall {
             Judgement { request, policy: self.policy(), checked, contained: true, host: None, grant };
         let missing = plan.iter().flat_map(|plan| plan.gaps()).filter_map(|gap| match gap {
             Gap::Accepted(guarantee) => Some(guarantee.name().to_owned()),
+            Gap::NoGroup { .. } => Some("cgroup".to_owned()),
             _ => None,
         });
         let missing: Vec<String> = missing.collect();
@@ -547,6 +557,7 @@ fn execute(
         timed_out: result.timed_out,
         cancelled: result.cancelled,
         output_exceeded: result.output_exceeded,
+        out_of_memory: result.out_of_memory,
         timeout,
         truncated: result.stdout.truncated || result.stderr.truncated,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),

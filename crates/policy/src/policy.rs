@@ -178,6 +178,14 @@ impl Policy {
         of(self.settings()).iter().filter(everywhere).map(String::as_str).collect()
     }
 
+    /// Whether some part requires this of the machine, by name.
+    #[must_use]
+    pub fn requires(&self, name: &str) -> bool {
+        self.all_settings()
+            .filter_map(|settings| settings.require.as_ref())
+            .any(|set| set.value.iter().any(|required| required == name))
+    }
+
     /// The rules of files, of every part.
     pub fn file_rules(&self) -> impl Iterator<Item = &Compiled> {
         self.parts().flat_map(|part| &part.rules).map(|rules| &**rules)

@@ -436,10 +436,16 @@ settings! {
     memory: u64, "limits.memory";
     /// Processes and threads of a run.
     processes: u64, "limits.processes";
+    /// Bytes of memory of a run as a whole.
+    run_memory: u64, "limits.run-memory";
+    /// Hundredths of a processor.
+    processors: u64, "limits.processors";
     /// Hosts that contained commands may reach.
     network_allow: Vec<String>, "network.allow";
     /// Guarantees of the sandbox that a run may be without where the machine lacks them.
     accept_missing: Vec<String>, "sandbox.accept-missing";
+    /// What is refused where the machine lacks it.
+    require: Vec<String>, "sandbox.require";
     /// Whether a run may write straight to the workspace.
     live: Live, "sandbox.live";
     /// How many runs are kept to be undone.

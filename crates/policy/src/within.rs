@@ -193,6 +193,8 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
     }
     for (what, own, parent) in [
         ("limits.memory", a.memory.as_ref().map(|s| s.value), b.memory.as_ref().map(|s| s.value)),
+        ("limits.run-memory", a.run_memory.as_ref().map(|s| s.value), b.run_memory.as_ref().map(|s| s.value)),
+        ("limits.processors", a.processors.as_ref().map(|s| s.value), b.processors.as_ref().map(|s| s.value)),
         ("limits.processes", a.processes.as_ref().map(|s| s.value), b.processes.as_ref().map(|s| s.value)),
     ] {
         if let Some(parent) = parent {
@@ -211,6 +213,7 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         &listed(a.accept_missing.as_ref()),
         &listed(b.accept_missing.as_ref()),
     );
+    c.subset("sandbox.require", &listed(b.require.as_ref()), &listed(a.require.as_ref()));
     let straight = |set: Option<&Set<Live>>| value(set, Live::default());
     if straight(a.live.as_ref()) < straight(b.live.as_ref()) {
         c.wider("sandbox.live", "lets more write straight to the workspace than the parent");

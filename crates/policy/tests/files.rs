@@ -126,6 +126,7 @@ const BAD: &[(&str, &str, &str)] = &[
     ("[[rate]]\nper = 'all'", "missing-key", "`count` is missing"),
     ("[network]\nallow = 'https://example.com'", "destination", "pypi.org:443"),
     ("[network]\ndeny = 'a:0'", "destination", "from 1 to 65535"),
+    ("[sandbox]\nrequire = 'landlock'", "unknown-requirement", "nothing called \"landlock\""),
     ("[sandbox]\naccept-missing = 'user-ns'", "unknown-guarantee", "cannot be built without"),
 ];
 

@@ -6,15 +6,16 @@
 //! nothing but the few calls below, and waits. When the plan is there, it makes the child, as a sibling of its own, inside
 //! these namespaces and ends. Whatever goes wrong on the way, the supervisor makes the child itself.
 
-use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::child::Context;
 use crate::guarantee::Guarantee;
+use crate::helper::Helper;
 use crate::spawn::{Stack, entry};
-use crate::{child::Context, sys};
+use crate::sys::{self, Start};
 
 /// What the helper is told.
 const WAIT: u32 = 0;
@@ -28,10 +29,13 @@ const FRESH: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 struct Shared {
     order: AtomicU32,
-    /// Not 0 while the helper uses this memory. The kernel sets it to 0 and wakes who waits (`CLONE_CHILD_CLEARTID`).
-    lives: AtomicU32,
     context: AtomicPtr<libc::c_void>,
+    /// Where the child's stack was mapped.
     stack: AtomicPtr<libc::c_void>,
+    /// The control group that the child starts in, negative for ours.
+    group: AtomicI32,
+    /// Namespaces that the child makes for itself (flags of clone(2)).
+    flags: AtomicI32,
     /// Of the child. The kernel writes it when it makes one, and also when it then fails to.
     pidfd: AtomicI32,
     /// What clone(2) has said: the child's number, or what is negative. 0 before.
@@ -44,67 +48,64 @@ struct Shared {
 /// that thread the helper ends. Dropping it ends the helper.
 #[derive(Debug)]
 pub struct Ahead {
-    shared: Box<Shared>,
-    /// The helper runs on it as long as it lives.
-    _stack: Stack,
-    pid: libc::pid_t,
+    helper: Helper<Shared>,
     started: Instant,
 }
+
+/// What the helper leaves to the child: pids count for children only, and a namespace of control groups begins at the group in which
+/// its maker is.
+const CHILDS: i32 = libc::CLONE_NEWPID | libc::CLONE_NEWCGROUP;
 
 impl Ahead {
     /// Begins to make all namespaces of a sandbox. `None` when there cannot be a helper; nothing is lost by that but time.
     #[must_use]
     pub fn start() -> Option<Self> {
-        let stack = Stack::new().ok()?;
-        let shared = Box::new(Shared {
+        let shared = Shared {
             order: AtomicU32::new(WAIT),
-            lives: AtomicU32::new(1),
             context: AtomicPtr::new(ptr::null_mut()),
             stack: AtomicPtr::new(ptr::null_mut()),
+            group: AtomicI32::new(-1),
+            flags: AtomicI32::new(0),
             pidfd: AtomicI32::new(-1),
             made: AtomicI32::new(0),
             supervisor: std::process::id() as usize,
-        });
-        // With the descriptors, because those of the child are opened later; the child gets a copy.
-        let flags = libc::CLONE_VM | libc::CLONE_FILES | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD;
-        let mask = sys::block_signals();
-        // SAFETY: the stack is mapped and its top aligned; stack and `shared` live until the helper has gone, which `drop`
-        // waits for. Signals are blocked, so no handler runs in the helper.
-        let pid = unsafe {
-            libc::clone(
-                helper,
-                stack.top(),
-                flags,
-                (&raw const *shared).cast_mut().cast(),
-                ptr::null_mut::<libc::pid_t>(),
-                ptr::null_mut::<libc::c_void>(),
-                shared.lives.as_ptr(),
-            )
         };
-        sys::restore_signals(mask);
-        (pid > 0).then(|| Self { shared, _stack: stack, pid, started: Instant::now() })
+        // With the descriptors, because those of the child are opened later; the child gets a copy.
+        // SAFETY: the function takes a `Shared`, and keeps to the rules.
+        let helper = unsafe { Helper::start(helper, libc::CLONE_FILES, shared) }.ok()?;
+        Some(Self { helper, started: Instant::now() })
     }
 
     /// Whether a plan that wants these namespaces (flags of clone(2)) can have them.
     pub(crate) fn suits(&self, flags: i32) -> bool {
-        flags == Self::flags() && self.started.elapsed() < FRESH
+        flags | libc::CLONE_NEWCGROUP == Self::flags() && self.started.elapsed() < FRESH
     }
 
     fn flags() -> i32 {
         Guarantee::ALL.into_iter().fold(0, |flags, guarantee| flags | guarantee.clone_flag())
     }
 
-    /// Has the helper make the child, and waits until the child has called execve or exited. `None` if there is no child.
+    /// Has the helper make the child of a plan with these namespaces, and waits until the child has called execve or exited. `None`
+    /// if there is no child.
     ///
     /// # Safety
     /// `context` must point to a [`Context`] that nobody else touches until this returns.
-    pub(crate) unsafe fn spawn(&self, context: *mut Context<'_>, stack: &Stack) -> Option<OwnedFd> {
-        self.shared.context.store(context.cast(), Ordering::Relaxed);
-        self.shared.stack.store(stack.top(), Ordering::Relaxed);
+    pub(crate) unsafe fn spawn(
+        &self,
+        context: *mut Context<'_>,
+        stack: &Stack,
+        flags: i32,
+        group: RawFd,
+    ) -> Option<OwnedFd> {
+        let shared = self.helper.shared();
+        shared.context.store(context.cast(), Ordering::Relaxed);
+        shared.stack.store(stack.range().0, Ordering::Relaxed);
+        shared.flags.store(flags & CHILDS, Ordering::Relaxed);
+        shared.group.store(group, Ordering::Relaxed);
         self.tell(GO);
-        self.wait();
-        let pidfd = self.shared.pidfd.load(Ordering::Acquire);
-        match self.shared.made.load(Ordering::Acquire) {
+        self.helper.wait();
+        let pidfd = shared.pidfd.load(Ordering::Acquire);
+        match shared.made.load(Ordering::Acquire) {
             // SAFETY: the kernel has just made this descriptor, for the helper and so for us; nobody else knows of it.
             1.. => Some(unsafe { OwnedFd::from_raw_fd(pidfd) }),
             // Somebody has killed the helper while it made the child, which may go on building its sandbox in our memory.
@@ -115,29 +116,15 @@ impl Ahead {
     }
 
     fn tell(&self, order: u32) {
-        self.shared.order.store(order, Ordering::Release);
-        sys::wake(&self.shared.order);
-    }
-
-    /// Until the helper uses our memory no more.
-    fn wait(&self) {
-        loop {
-            match self.shared.lives.load(Ordering::Acquire) {
-                0 => return,
-                lives => sys::wait_while(&self.shared.lives, lives),
-            }
-        }
+        let shared = self.helper.shared();
+        shared.order.store(order, Ordering::Release);
+        sys::wake(&shared.order);
     }
 }
 
 impl Drop for Ahead {
     fn drop(&mut self) {
         self.tell(END);
-        self.wait();
-        // SAFETY: waits for our own child by its number; no status is asked for. ECHILD: somebody else has reaped it.
-        while unsafe { libc::waitpid(self.pid, ptr::null_mut(), libc::__WALL) } < 0
-            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-        {}
     }
 }
 
@@ -146,11 +133,10 @@ impl Drop for Ahead {
 extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
     // SAFETY: the supervisor keeps it until the helper has gone. All of it is atomic.
     let shared = unsafe { &*shared.cast::<Shared>() };
-    let pids = libc::CLONE_NEWPID; // counts for children only, so it is left to the child
     let ready = sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).is_ok()
         // The supervisor may have died before.
         && sys::parent() == shared.supervisor
-        && sys::unshare(Ahead::flags() & !pids).is_ok();
+        && sys::unshare(Ahead::flags() & !CHILDS).is_ok();
     if ready {
         let order = loop {
             match shared.order.load(Ordering::Acquire) {
@@ -159,29 +145,29 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
             }
         };
         if order == GO {
-            shared.made.store(make_child(shared, pids), Ordering::Release);
+            shared.made.store(make_child(shared), Ordering::Release);
         }
     }
     sys::exit_now(0);
     0
 }
 
-fn make_child(shared: &Shared, flags: i32) -> libc::pid_t {
-    let flags = flags
-        | libc::CLONE_VM
-        | libc::CLONE_VFORK
-        | libc::CLONE_PARENT // the supervisor waits for it, and it dies with the supervisor
-        | libc::CLONE_PIDFD
-        | libc::SIGCHLD;
+/// The number of the child, or what is negative.
+fn make_child(shared: &Shared) -> libc::pid_t {
+    let start = Start {
+        entry,
+        argument: shared.context.load(Ordering::Relaxed),
+        stack: (shared.stack.load(Ordering::Relaxed), Stack::SIZE),
+        flags: shared.flags.load(Ordering::Relaxed)
+            | libc::CLONE_VM
+            | libc::CLONE_VFORK
+            | libc::CLONE_PARENT // the supervisor waits for it, and it dies with the supervisor
+            | libc::CLONE_PIDFD,
+        pidfd: shared.pidfd.as_ptr(),
+        lives: ptr::null_mut(),
+        group: shared.group.load(Ordering::Relaxed),
+    };
     // SAFETY: as in `spawn::spawn`: the supervisor has prepared stack and context and waits, with its own errno of no
     // interest to it, and the helper is suspended until the child has called execve or exited.
-    unsafe {
-        libc::clone(
-            entry,
-            shared.stack.load(Ordering::Relaxed),
-            flags,
-            shared.context.load(Ordering::Relaxed),
-            shared.pidfd.as_ptr().cast::<libc::pid_t>(),
-        )
-    }
+    unsafe { start.make() }.unwrap_or(-1)
 }

@@ -100,6 +100,7 @@ fn perform(
         Operation::DieWithSupervisor => {
             sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).map(drop)
         }
+        Operation::OwnControlGroups => sys::unshare(libc::CLONE_NEWCGROUP),
         Operation::NewSession => sys::new_session(),
         Operation::ResetSignals => sys::reset_signals(),
         Operation::MapIds { user, group } => map_ids(user, group),

@@ -60,6 +60,11 @@ pub struct Limits {
     pub open_files: Option<u64>,
     /// Seconds of processor time per process (`RLIMIT_CPU`).
     pub cpu_seconds: Option<u64>,
+    /// Bytes of memory that all processes and private directories of the run use together. Takes a control group; where none is
+    /// delegated it is a [`Gap`](crate::Gap).
+    pub run_memory: Option<u64>,
+    /// Hundredths of a processor that the run uses at once, in the mean of a tenth of a second. As above.
+    pub processors: Option<u64>,
     /// Bytes that all private directories hold together; they live in memory.
     pub private_bytes: u64,
 }
@@ -76,6 +81,8 @@ impl Default for Limits {
             file_size: None,
             open_files: None,
             cpu_seconds: None,
+            run_memory: None,
+            processors: None,
             private_bytes: 1 << 30,
         }
     }
@@ -116,6 +123,7 @@ pub struct Confinement {
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
+    pub(crate) group_required: bool,
     pub(crate) gated: bool,
     pub(crate) terminal: bool,
     pub(crate) only: Vec<PathBuf>,
@@ -141,6 +149,7 @@ impl Confinement {
             hidden: Vec::new(),
             network: Network::None,
             limits: Limits::default(),
+            group_required: false,
             gated: false,
             terminal: false,
             only: Vec::new(),
@@ -228,6 +237,12 @@ impl Confinement {
     /// Resource limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The run has a control group of its own, or none can be prepared: what [`Limits`] says of the whole run holds.
+    pub fn require_group(mut self) -> Self {
+        self.group_required = true;
         self
     }
 

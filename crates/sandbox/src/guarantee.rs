@@ -233,7 +233,7 @@ pub struct Features {
     pub yama: Option<u32>,
     /// Whether another process traces this one.
     pub traced: bool,
-    /// The controllers of a control group (v2) that this process may make, or why it cannot make one.
+    /// What a control group (v2) that this process may make can limit, of `cpu`, `memory` and `pids`; or why it cannot make one.
     pub cgroup: Result<Vec<String>, String>,
     /// Where bubblewrap lies, if it is installed.
     pub bubblewrap: Option<PathBuf>,
@@ -255,7 +255,7 @@ pub fn features() -> Features {
         landlock: landlock::version().ok(),
         yama: number("/proc/sys/kernel/yama/ptrace_scope"),
         traced: tracer.is_some_and(|tracer| tracer.trim() != "0"),
-        cgroup: cgroup::controllers(),
+        cgroup: cgroup::place().map(|place| place.controllers),
         bubblewrap: ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
             .map(PathBuf::from)
             .into_iter()

@@ -61,6 +61,7 @@ mod error;
 mod filter;
 mod gate;
 mod guarantee;
+mod helper;
 mod init;
 mod kernel;
 mod landlock;
@@ -80,6 +81,7 @@ mod sys;
 
 pub use ahead::Ahead;
 pub use capture::Captured;
+pub use cgroup::ADVICE as CGROUP_ADVICE;
 pub use confinement::{Confinement, Limits, Network, PROXY_PORT};
 pub use deadline::{deadline, withdraw_deadline};
 pub use entry::start;

@@ -9,13 +9,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::ptr;
 
+use crate::cgroup::GroupLimits;
 use crate::error::Stage;
 use crate::gate::Identity;
 use crate::guarantee::Guarantee;
 use crate::landlock::Access;
 use crate::script::Script;
 use crate::sys::{Instruction, RulesetAttributes};
-use crate::{Network, filter, init};
+use crate::{Network, cgroup, filter, init};
 
 /// Where a descriptor that one operation opens and a later one uses is kept.
 pub(crate) type Slot = usize;
@@ -25,6 +26,8 @@ pub(crate) type Slot = usize;
 pub(crate) enum Operation {
     /// Die when the supervisor's thread dies.
     DieWithSupervisor,
+    /// See only the own control group and what is below it.
+    OwnControlGroups,
     /// Leave the terminal and the process group.
     NewSession,
     /// Default dispositions, nothing blocked.
@@ -94,7 +97,9 @@ pub(crate) enum Operation {
 impl Operation {
     pub(crate) fn stage(&self) -> Stage {
         match self {
-            Self::DieWithSupervisor | Self::NewSession | Self::ResetSignals => Stage::Session,
+            Self::DieWithSupervisor | Self::NewSession | Self::ResetSignals | Self::OwnControlGroups => {
+                Stage::Session
+            }
             Self::MapIds { .. } => Stage::IdMap,
             Self::IsolateMounts
             | Self::TakeTree { .. }
@@ -151,6 +156,7 @@ impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::DieWithSupervisor => write!(f, "die with the supervisor"),
+            Self::OwnControlGroups => write!(f, "see no control group but its own"),
             Self::NewSession => write!(f, "start a session of its own"),
             Self::ResetSignals => write!(f, "reset signals"),
             Self::MapIds { user, group } => {
@@ -232,6 +238,13 @@ pub enum Gap {
     OwnedByAnother(PathBuf),
     /// The machine lacks this, and the caller has accepted that.
     Accepted(Guarantee),
+    /// These limits of a whole run cannot be had, for this reason: the control group that is needed is not delegated.
+    NoGroup {
+        /// What is not limited.
+        limits: Vec<&'static str>,
+        /// Why.
+        why: String,
+    },
     /// The process limit does not bind real root on this kernel (before Linux 6.14 only a cgroup can).
     ProcessLimit,
 }
@@ -251,6 +264,9 @@ impl fmt::Display for Gap {
                 path.display()
             ),
             Self::Accepted(guarantee) => write!(f, "{guarantee} (accepted): {}", guarantee.loss()),
+            Self::NoGroup { limits, why } => {
+                write!(f, "a limit of the whole run's {}: {why}; {}", limits.join(", "), cgroup::ADVICE)
+            }
             Self::ProcessLimit => {
                 write!(f, "the process limit does not bind root before Linux 6.14; run as an ordinary user")
             }
@@ -304,6 +320,8 @@ pub struct Plan {
     pub(crate) gaps: Vec<Gap>,
     /// Whether there is a pseudo-terminal.
     pub(crate) terminal: bool,
+    /// What the control group of its own limits, if it has one.
+    pub(crate) group: Option<GroupLimits>,
     /// Whether every program that starts is judged.
     pub(crate) gated: bool,
     /// The only programs that may be executed, if there is such a list.
@@ -326,6 +344,9 @@ impl Plan {
     pub fn canonical(&self) -> Vec<u8> {
         let mut out =
             format!("shward-sandbox plan 1\nclone {:#x}\nnetwork {}\n", self.clone_flags, self.network);
+        for (_, file, text) in self.group.iter().flat_map(|group| &group.files) {
+            out.push_str(&format!("group {file} {text}\n"));
+        }
         for operation in &self.operations {
             out.push_str(&operation.to_string());
             match operation {
@@ -364,6 +385,11 @@ impl fmt::Display for Plan {
             .map(Guarantee::name)
             .collect();
         writeln!(f, " 0  new namespaces: {}; network: {}", new.join(" "), self.network)?;
+        if let Some(group) = &self.group {
+            write!(f, "    a control group of its own:")?;
+            group.files.iter().try_for_each(|(_, file, text)| write!(f, " {file}={text}"))?;
+            writeln!(f)?;
+        }
         for (number, operation) in (1..).zip(&self.operations) {
             writeln!(f, "{number:2}  {operation}")?;
         }

@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::cgroup;
 use crate::confinement::{Confinement, Network, PROXY_PORT};
 use crate::error::SandboxError;
 use crate::filter::{self, Execution};
@@ -40,8 +41,12 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let layout = layout(wanted, &mut gaps)?;
     let only = only(wanted, &layout)?;
 
-    let mut builder = Builder { data_only: only.is_some(), terminal: wanted.terminal, ..Builder::default() };
-    builder.begin();
+    let group = cgroup::planned(wanted, &mut gaps)?;
+    let pids_counted =
+        group.iter().flat_map(|group| &group.files).any(|(controller, ..)| *controller == "pids");
+    let mut builder =
+        Builder { data_only: only.is_some(), terminal: wanted.terminal, pids_counted, ..Builder::default() };
+    builder.begin(group.is_some() && has(Guarantee::CgroupNamespace));
     builder.mounts(&layout, &overlays(wanted)?, wanted.limits.private_bytes)?;
     builder.devices()?;
     if wanted.terminal {
@@ -86,6 +91,8 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
             .into_iter()
             .filter(|guarantee| has(*guarantee))
             .filter(|guarantee| *guarantee != Guarantee::NetworkNamespace || wanted.network != Network::Host)
+            // Made inside of the group, so that it begins there.
+            .filter(|guarantee| *guarantee != Guarantee::CgroupNamespace || group.is_none())
             .fold(0, |flags, guarantee| flags | guarantee.clone_flag()),
         network: wanted.network,
         arguments: Plan::arguments(wanted.terminal, program, arguments),
@@ -93,6 +100,7 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
         script: wanted.script.clone(),
         table,
         gaps,
+        group,
         terminal: wanted.terminal,
         gated: wanted.gated,
         only: only.map(|only| only.iter().map(|listed| listed.identity).collect()),
@@ -153,6 +161,8 @@ struct Builder {
     data_only: bool,
     /// There is a terminal, so that `/dev/tty` has a meaning.
     terminal: bool,
+    /// A control group limits the number of processes.
+    pids_counted: bool,
 }
 
 impl Builder {
@@ -171,11 +181,14 @@ impl Builder {
         slot
     }
 
-    fn begin(&mut self) {
+    fn begin(&mut self, grouped: bool) {
         // SAFETY: these two calls have no preconditions and cannot fail.
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+        self.push(Operation::DieWithSupervisor);
+        if grouped {
+            self.push(Operation::OwnControlGroups);
+        }
         self.operations.extend([
-            Operation::DieWithSupervisor,
             Operation::PlaceDescriptors,
             Operation::ResetSignals,
             Operation::NewSession,
@@ -371,7 +384,7 @@ impl Builder {
                     // The reserved ones are given out once, and would come on top.
                     skip: kernel::pids_can_be_skipped(),
                 });
-            } else {
+            } else if !self.pids_counted {
                 gaps.push(Gap::ProcessLimit);
             }
         }

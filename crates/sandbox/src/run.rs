@@ -158,6 +158,9 @@ pub struct RunResult {
     pub cancelled: bool,
     /// A stream brought more than is kept, and the tree was killed because [`Options::kill_on_output`] says so.
     pub output_exceeded: bool,
+    /// The kernel has killed something in it, because the run's memory was used up
+    /// ([`Limits::run_memory`](crate::Limits::run_memory)).
+    pub out_of_memory: bool,
     /// What the command wrote to standard output, as far as it was captured.
     pub stdout: Captured,
     /// What the command wrote to standard error, as far as it was captured.
@@ -272,6 +275,7 @@ fn supervise(
         timed_out: killed == Some(Killed::TimedOut),
         cancelled: killed == Some(Killed::Cancelled),
         output_exceeded: killed == Some(Killed::OutputExceeded),
+        out_of_memory: relay.sandbox.ran_out_of_memory(),
         stdout,
         stderr,
         duration: started.elapsed(),

@@ -5,9 +5,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
 use crate::ahead::Ahead;
+use crate::cgroup::Group;
 use crate::child::{Context, Progress, enter};
 use crate::error::{SandboxError, Stage};
 use crate::plan::Plan;
+use crate::sys::Start;
 use crate::{init, sys};
 
 /// A started sandbox. Dropping it kills the whole tree and reaps process 1.
@@ -15,6 +17,8 @@ use crate::{init, sys};
 pub(crate) struct Sandbox {
     pidfd: OwnedFd,
     reaped: bool,
+    /// What it runs in, removed after it.
+    group: Option<Group>,
     /// Who made it, gone by now. Dropping it reaps it, which can wait.
     _ahead: Option<Ahead>,
 }
@@ -26,10 +30,18 @@ impl Sandbox {
 
     /// Kills process 1, and so, by the kernel, everything in its pid namespace.
     pub(crate) fn kill(&self) {
+        if let Some(group) = &self.group {
+            group.kill();
+        }
         // SAFETY: takes numbers; a null siginfo means an ordinary kill. It fails only when the process is gone.
         unsafe {
             libc::syscall(libc::SYS_pidfd_send_signal, self.as_raw_fd(), libc::SIGKILL, ptr::null::<u8>(), 0)
         };
+    }
+
+    /// Whether the kernel has killed something in it because the memory of the run was used up.
+    pub(crate) fn ran_out_of_memory(&self) -> bool {
+        self.group.as_ref().is_some_and(Group::ran_out_of_memory)
     }
 
     /// Waits until process 1 has gone, which is after everything else in the namespace.
@@ -102,14 +114,18 @@ pub(crate) fn spawn(
         image,
         progress: &progress,
     };
+    let group = plan.group.as_ref().map(Group::new).transpose()?;
+    let into = group.as_ref().map_or(-1, Group::as_raw_fd);
     let ahead = ahead.filter(|ahead| ahead.suits(plan.clone_flags));
-    // SAFETY: the context is only used again below.
-    let made = ahead.as_ref().and_then(|ahead| unsafe { ahead.spawn(&raw mut context, &stack) });
+    let made = ahead.as_ref().and_then(|ahead| {
+        // SAFETY: the context is only used again below.
+        unsafe { ahead.spawn(&raw mut context, &stack, plan.clone_flags, into) }
+    });
     let pidfd = match made {
         Some(pidfd) => pidfd,
-        None => make_child(plan.clone_flags, &mut context, &stack)?,
+        None => make_child(plan.clone_flags, &mut context, &stack, into)?,
     };
-    let mut sandbox = Sandbox { pidfd, reaped: false, _ahead: ahead };
+    let mut sandbox = Sandbox { pidfd, reaped: false, group, _ahead: ahead };
     match progress.failure() {
         None => Ok(sandbox),
         Some((index, errno)) => {
@@ -127,28 +143,29 @@ pub(crate) fn spawn(
 }
 
 /// The child in new namespaces of its own, after it has called execve or exited.
-fn make_child(namespaces: i32, context: &mut Context<'_>, stack: &Stack) -> Result<OwnedFd, SandboxError> {
-    let flags = namespaces | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
+fn make_child(
+    namespaces: i32,
+    context: &mut Context<'_>,
+    stack: &Stack,
+    group: RawFd,
+) -> Result<OwnedFd, SandboxError> {
     let mut pidfd: RawFd = -1;
-    let mask = sys::block_signals();
-    // SAFETY: the stack is mapped and its top aligned; `enter` gets the context it expects. With CLONE_VFORK this thread
-    // is suspended until the child has called execve or exited, so stack, plan and context outlive the child's use of
-    // them. Signals are blocked, so no handler runs in the child while it shares our memory.
-    let pid = unsafe {
-        // The wrapper's type for the entry function is the safe one; calling it is what this block vouches for.
-        libc::clone(
-            entry,
-            stack.top(),
-            flags,
-            (&raw mut *context).cast(),
-            (&raw mut pidfd).cast::<libc::pid_t>(),
-        )
+    let start = Start {
+        entry,
+        argument: (&raw mut *context).cast(),
+        stack: stack.range(),
+        flags: namespaces | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD,
+        pidfd: &raw mut pidfd,
+        lives: ptr::null_mut(),
+        group,
     };
-    let errno = sys::errno();
+    let mask = sys::block_signals();
+    // SAFETY: the stack is mapped; `entry` gets the context it expects. With CLONE_VFORK this thread is suspended until the
+    // child has called execve or exited, so stack, plan and context outlive the child's use of them. Signals are blocked, so
+    // no handler runs in the child while it shares our memory.
+    let made = unsafe { start.make() };
     sys::restore_signals(mask);
-    if pid < 0 {
-        return Err(SandboxError::kernel(Stage::Clone, errno, "creating a process in new namespaces"));
-    }
+    made.map_err(|errno| SandboxError::kernel(Stage::Clone, errno, "creating a process in new namespaces"))?;
     // SAFETY: clone succeeded with CLONE_PIDFD, so this is a new descriptor that belongs to nobody else.
     Ok(unsafe { OwnedFd::from_raw_fd(pidfd) })
 }
@@ -165,7 +182,7 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    const SIZE: usize = 128 * 1024;
+    pub(crate) const SIZE: usize = 128 * 1024;
     const GUARD: usize = 64 * 1024; // at least one page on every machine
 
     pub(crate) fn new() -> io::Result<Self> {
@@ -190,10 +207,9 @@ impl Stack {
         Ok(stack)
     }
 
-    /// Stacks grow downwards; a mapping's end is aligned well enough for any of them.
-    pub(crate) fn top(&self) -> *mut libc::c_void {
-        // SAFETY: one past the end of the mapping.
-        unsafe { self.base.byte_add(Self::SIZE) }
+    /// Where it was mapped, and its length with the guard page. Stacks grow downwards.
+    pub(crate) fn range(&self) -> (*mut libc::c_void, usize) {
+        (self.base, Self::SIZE)
     }
 }
 

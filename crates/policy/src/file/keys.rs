@@ -180,6 +180,18 @@ const LIMITS: &[Key] = &[
         "Bytes of private memory that each process of a run may have (setrlimit(2), `RLIMIT_DATA`).",
     ),
     key(
+        "run-memory",
+        Kind::Number(1 << 20, 1 << 50),
+        "8589934592",
+        "Bytes of memory that all processes and private directories of a run use together. Takes a control group: where none is delegated (`shward doctor` says how) it does not hold, and the plan says so, unless `[sandbox] require` names `cgroup`.",
+    ),
+    key(
+        "processors",
+        Kind::Number(1, 1 << 20),
+        "150",
+        "Hundredths of a processor that a run uses at once. Takes a control group, as `run-memory`.",
+    ),
+    key(
         "processes",
         Kind::Number(1, 1 << 22),
         "1024",
@@ -190,6 +202,9 @@ const LIMITS: &[Key] = &[
 /// What a sandbox can be built without, by name.
 pub(crate) const DISPENSABLE: &[&str] =
     &["fresh-proc", "net-ns", "ipc-ns", "uts-ns", "cgroup-ns", "landlock"];
+
+/// What a policy can require of the machine, by name.
+pub(crate) const REQUIRABLE: &[&str] = &["cgroup"];
 
 /// The keys of `[sandbox]`.
 const SANDBOX: &[Key] = &[
@@ -204,6 +219,12 @@ const SANDBOX: &[Key] = &[
         Kind::Texts,
         r#"["fresh-proc"]"#,
         "Guarantees that a run may be without, where the machine lacks them: fresh-proc, net-ns, ipc-ns, uts-ns, cgroup-ns, landlock. Without this a run is refused there. `shward doctor` tells what is lacking, what would mend it and what is lost. Only layers that may loosen can say so.",
+    ),
+    key(
+        "require",
+        Kind::Texts,
+        r#"["cgroup"]"#,
+        "What is refused where it cannot be had: cgroup, a control group of its own for every run, which holds `[limits] run-memory`, `processors` and `processes`. Replaces the list of an earlier layer.",
     ),
     key(
         "live",

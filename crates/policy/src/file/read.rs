@@ -186,8 +186,11 @@ impl<'s> Reader<'s> {
                 .word(inner("limits", "on-output-limit"), &[("truncate", false), ("kill", true)]),
             memory: self.number(inner("limits", "memory")),
             processes: self.number(inner("limits", "processes")),
+            run_memory: self.number(inner("limits", "run-memory")),
+            processors: self.number(inner("limits", "processors")),
             network_allow: self.text_list(inner("network", "allow")),
             accept_missing: self.text_list(inner("sandbox", "accept-missing")),
+            require: self.text_list(inner("sandbox", "require")),
             live: self.word(inner("sandbox", "live"), &Live::ALL.map(|live| (live.name(), live))),
             undo_runs: self.number(inner("undo", "runs")),
             undo_size: self.number(inner("undo", "size")),
@@ -283,6 +286,16 @@ impl<'s> Reader<'s> {
                 let known = super::keys::DISPENSABLE.join(", ");
                 self.problems.push(
                     Diagnostic::new("unknown-guarantee", span, message).help(format!("known here: {known}")),
+                );
+            }
+        }
+        for (name, span) in texts(inner("sandbox", "require")) {
+            if !super::keys::REQUIRABLE.contains(&&**name) {
+                let known = super::keys::REQUIRABLE.join(", ");
+                let message = format!("there is nothing called {name:?} to require");
+                self.problems.push(
+                    Diagnostic::new("unknown-requirement", span, message)
+                        .help(format!("known here: {known}")),
                 );
             }
         }

@@ -10,6 +10,7 @@ mod crash;
 mod errors;
 mod filesystem;
 mod gate;
+mod groups;
 mod guarantees;
 mod network;
 mod output;

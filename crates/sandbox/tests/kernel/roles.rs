@@ -16,7 +16,7 @@ use shward_sandbox::{Confinement, Exit, Options, RunResult, probe, run};
 
 use crate::guarantees;
 use crate::support::{go, stdout};
-use crate::{gate, syscalls};
+use crate::{gate, groups, syscalls};
 
 const ARGUMENTS: [&str; 5] = ["--exact", "roles::play", "--ignored", "--nocapture", "--test-threads=1"];
 const MARK: &str = "=> ";
@@ -98,6 +98,7 @@ fn play() {
         "accepting" => guarantees::accepting(path.to_str().unwrap()),
         "no-socket" => guarantees::no_socket(),
         "supervise" => supervise(path),
+        "supervise-group" => groups::supervise(path),
         "touch" => touch(path),
         "many" => many(path),
         "leaks" => leaks(),
