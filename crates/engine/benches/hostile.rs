@@ -89,7 +89,7 @@ fn fastest(firewall: &Firewall, request: &Request) -> f64 {
         let start = on_processor();
         let judged = firewall.examine(request, &Setting::frozen());
         fastest = fastest.min((on_processor() - start) * 1e3);
-        assert!(judged.is_ok(), "not judged");
+        assert!(judged.is_ok(), "not judged: {:?}", judged.err());
         if fastest > 100.0 {
             break;
         }

@@ -8,6 +8,7 @@
 pub(super) struct Budget {
     steps: u64,
     bytes: u64,
+    words: u64,
     depth: u16,
     exhausted: Option<&'static str>,
 }
@@ -22,6 +23,8 @@ impl Budget {
         Self {
             steps: length.saturating_mul(64).saturating_add(16 << 10),
             bytes: length.saturating_mul(32).saturating_add(256 << 10),
+            // A word takes some hundred bytes, however short it is.
+            words: (length / 4).saturating_add(16 << 10),
             depth: 0,
             exhausted: None,
         }
@@ -66,6 +69,17 @@ impl Budget {
                 self.exhausted.is_none()
             }
             None => self.exhaust("expansion"),
+        }
+    }
+
+    /// Charges what an expansion makes of one word. That it is one costs nothing. False when there are none left.
+    pub(super) fn divide(&mut self, into: usize) -> bool {
+        match self.words.checked_sub(u64::try_from(into.saturating_sub(1)).unwrap_or(u64::MAX)) {
+            Some(rest) => {
+                self.words = rest;
+                self.spend(into)
+            }
+            None => self.exhaust("words"),
         }
     }
 

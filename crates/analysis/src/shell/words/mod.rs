@@ -64,7 +64,7 @@ impl<'a> Interpreter<'a, '_> {
     fn expand_parts(&mut self, parts: &'a [WordPart<'a>], span: Span, out: &mut Vec<Field<'a>>) {
         let before = out.len();
         self.build(Mode::Fields, parts, span, |_, builder| builder.finish_fields(out));
-        self.budget.spend(out.len().saturating_sub(before));
+        self.budget.divide(out.len().saturating_sub(before));
     }
 
     /// Expands a word to exactly one value, without splitting and globs: assignments, `case`, here-strings.
