@@ -25,8 +25,12 @@ use std::path::PathBuf;
 /// Bytes, as far as the family can be cut to size.
 const SIZES: [usize; 4] = [15_000, 60_000, 240_000, 960_000];
 
-/// Milliseconds that a megabyte may cost.
+/// Milliseconds that a megabyte may cost, of the largest size.
 const BOUND: f64 = 200.0;
+
+/// Milliseconds that the smaller sizes may cost, whatever that is for each byte: what is worth its time does not depend
+/// on the length alone.
+const ANYWAY: f64 = 50.0;
 
 /// What is so cheap that its growth does not matter: milliseconds per megabyte.
 const CHEAP: f64 = 20.0;
@@ -115,8 +119,9 @@ fn report(rows: &[Row]) {
     let last = SIZES.len() - 1;
     let grows = |values: &[f64], cheap: f64| values[last] > 2.0 * values[1] && values[last] > cheap;
     for row in rows {
-        if row.time.iter().any(|time| *time > BOUND) {
-            println!("over {BOUND} ms per megabyte: {}", row.name);
+        let over = |(time, size): (&f64, &usize)| *time > BOUND && *time * *size as f64 / 1e6 > ANYWAY;
+        if row.time.iter().zip(&SIZES).any(over) {
+            println!("over {BOUND} ms per megabyte and {ANYWAY} ms: {}", row.name);
         }
         if grows(&row.time, CHEAP) {
             println!("time is not linear: {}", row.name);

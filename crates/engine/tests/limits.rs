@@ -41,6 +41,10 @@ const LIMITS: &[Row] = &[
     ("programs started by programs", |n| nested("env ", "ls", "", n), 148),
     ("functions called by functions", called, 37),
     ("text that doubles", |n| format!("x=a; {}echo $x", "x=$x$x; ".repeat(n)), 16),
+    ("lists that double", |n| format!("set -- a; {}echo", "set -- $@ $@; ".repeat(n)), 13),
+    ("open descriptors", |n| numbered(n, |i| format!("exec {}</dev/null", i + 3)), 64),
+    ("programs and effects", |n| ":;".repeat(n), 43_690),
+    ("patterns in arguments", |n| format!("ls{}", " *".repeat(n)), 6898),
     ("links that are kept in mind", |n| numbered(n, |i| format!("ln -s /etc/passwd l{i}")), 31),
     ("programs that xargs starts", |n| format!("printf '{}' | xargs -I% ls %", "a\\n".repeat(n)), 64),
     (

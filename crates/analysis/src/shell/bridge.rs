@@ -4,7 +4,7 @@ use super::Interpreter;
 use super::flow::Whereabouts;
 use super::follow;
 use super::state::{Content, Flags, Slot, Space};
-use crate::effect::{Certainty, Effect, EffectKind, Scope, Target, WriteMode};
+use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, WriteMode};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::World;
@@ -41,6 +41,16 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn target(&mut self, path: &Value<'a>) -> Target<'a> {
+        if !self.budget.is_left() {
+            // Nothing more is told: the end of the budget covers it.
+            return Target {
+                path: b"",
+                rest: Rest::Unknown,
+                scope: Scope::Elsewhere,
+                tree: true,
+                covers: Covers::default(),
+            };
+        }
         if self.elsewhere {
             let cwd = self.state.flow.places.only().filter(|_| false);
             let target = self.places.target(&crate::world::Frozen, cwd, path);
@@ -48,6 +58,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             return Target { scope, ..target };
         }
         let named = self.places.target(self.world, self.state.flow.places.only(), path);
+        if named.rest == Rest::Glob {
+            // A pattern is held against every name that matters.
+            self.budget.plan(4);
+        }
         let others = self.meanings(path, &named);
         let worst = others.iter().fold(named, |worst, other| crate::place::worse(worst, *other));
         for other in [named].iter().chain(&others).filter(|other| other.path != worst.path) {

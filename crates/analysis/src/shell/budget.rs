@@ -9,6 +9,7 @@ pub(super) struct Budget {
     steps: u64,
     bytes: u64,
     words: u64,
+    parts: u64,
     depth: u16,
     exhausted: Option<&'static str>,
 }
@@ -16,15 +17,20 @@ pub(super) struct Budget {
 /// Deepest nesting of commands, expansions, calls and re-entered text together. Bounds the stack.
 const MAX_DEPTH: u16 = 150;
 
+/// Descriptors beyond the first three that are open at once. Each redirection copies their list.
+const MOST_DESCRIPTORS: usize = 64;
+
 impl Budget {
     /// The allowances for a command of this many bytes.
     pub(super) fn for_length(length: usize) -> Self {
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         Self {
-            steps: length.saturating_mul(64).saturating_add(16 << 10),
+            steps: length.saturating_mul(24).saturating_add(16 << 10),
             bytes: length.saturating_mul(32).saturating_add(256 << 10),
             // A word takes some hundred bytes, however short it is.
             words: (length / 4).saturating_add(16 << 10),
+            // A part takes a microsecond or two, and a command that people write has one for every dozen bytes.
+            parts: (length / 8).saturating_add(32 << 10),
             depth: 0,
             exhausted: None,
         }
@@ -61,6 +67,17 @@ impl Budget {
         }
     }
 
+    /// Charges parts of the plan: programs that start, effects. False when there are none left.
+    pub(super) fn plan(&mut self, parts: usize) -> bool {
+        match self.parts.checked_sub(u64::try_from(parts).unwrap_or(u64::MAX)) {
+            Some(rest) => {
+                self.parts = rest;
+                self.exhausted.is_none()
+            }
+            None => self.exhaust("effects"),
+        }
+    }
+
     /// Charges bytes that an expansion makes. False when there are none left.
     pub(super) fn produce(&mut self, bytes: usize) -> bool {
         match self.bytes.checked_sub(u64::try_from(bytes).unwrap_or(u64::MAX)) {
@@ -81,6 +98,14 @@ impl Budget {
             }
             None => self.exhaust("words"),
         }
+    }
+
+    /// Charges the list of so many open descriptors being copied. False when those are too many.
+    pub(super) fn descriptors(&mut self, open: usize) -> bool {
+        if open > MOST_DESCRIPTORS {
+            return self.exhaust("descriptors");
+        }
+        self.spend(open / 8)
     }
 
     /// Goes one level deeper. Every success is paired with a [`leave`](Self::leave).

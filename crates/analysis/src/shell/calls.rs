@@ -130,7 +130,8 @@ impl<'a> Interpreter<'a, '_> {
         };
         self.current = u32::try_from(self.invocations.len()).ok();
         self.invocations.push(invocation);
-        self.budget.spend(1 + argv.len() / 8);
+        self.budget.spend(argv.len() / 8);
+        self.budget.plan(1);
     }
 
     /// Starts a program, in each of the directories in which the shell may be.

@@ -275,12 +275,12 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     fn finish(mut self) -> Plan<'a> {
         if let Some(what) = self.budget.exhausted() {
-            self.current = None;
-            self.emit_here(
-                EffectKind::Unknown { reason: Unknown::Budget(what) },
-                self.whole(),
-                Certainty::Certain,
-            );
+            self.tell(Effect {
+                kind: EffectKind::Unknown { reason: Unknown::Budget(what) },
+                certainty: if self.is_certain() { Certainty::Certain } else { Certainty::Possible },
+                span: self.whole(),
+                invocation: None,
+            });
         }
         Plan {
             invocations: self.arena.alloc_slice_copy(&self.invocations),
@@ -300,10 +300,12 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         self.spans.map(span)
     }
 
-    /// Records an effect; in doubt it is only possible.
+    /// Records an effect; in doubt it is only possible. What the budget has no room for is covered by its end.
     fn emit_here(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
         let certainty = if self.is_certain() { certainty } else { Certainty::Possible };
-        self.budget.spend(1);
+        if !self.budget.plan(1) {
+            return;
+        }
         self.tell(Effect { kind, certainty, span, invocation: self.current });
         // The link may not have come about: then it happens where it was said.
         let detours: Vec<_> = self.detours.iter().copied().filter(|(led, _)| leads(kind, led)).collect();

@@ -366,7 +366,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let others = self.state.flow.others;
-        self.budget.spend(others.len());
+        self.budget.descriptors(others.len() + 1);
         let new = self.arena.alloc_slice_fill_copy(others.len() + 1, (descriptor, port));
         let mut length = 0;
         for ((place, old), count) in new.iter_mut().zip(others.iter().filter(|o| o.0 != descriptor)).zip(1..)
@@ -379,7 +379,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Connects descriptors beyond the first three, one after the other; of one that comes twice the last counts.
     fn connect_others(&mut self, kept: &[(u32, Port)]) {
         let others = self.state.flow.others;
-        self.budget.spend(others.len() + kept.len());
+        self.budget.descriptors(others.len() + kept.len());
         let mut fresh = BTreeSet::new();
         let mut last: Vec<_> = kept.iter().rev().filter(|(number, _)| fresh.insert(*number)).collect();
         last.reverse();
