@@ -261,17 +261,25 @@ pub(crate) static VERBS: &[Verb] = &[
         usage: "show [--floor]\n       shward policy check [FILE] [--within PARENT]\n       shward policy trust [--revoke]\n       shward policy test FILE\n       shward policy diff OLD NEW [--corpus FILE]\n       shward policy import KIND FILE",
         summary: "Show, check, trust, test, compare and import policies",
         about: "`show` tells what is in force and where each value comes from; with --profile, the text of a profile to copy.\n\
-                `check` reads a file and finds rules that can never match or that change nothing. `trust` lets a project's\n\
-                .shward.toml allow, too, until it changes; it asks at a terminal. `test` tries the [[case]]s of a file\n\
-                (command, decision, contained, rule). `diff` tells which decisions would change, about the log's commands\n\
-                or a corpus's. `import` turns cmdwall, codex, claude or a list of programs into a policy, and says what\n\
-                is not exact.",
+                `check` reads a file (without FILE, what is in force) and finds rules that can never match or that change\n\
+                nothing; with --within it names each point in which a policy may permit more than PARENT. `trust` lets a\n\
+                project's .shward.toml allow, too, until it changes; it asks at a terminal, about the nearest one. `test` tries\n\
+                the [[case]]s of a file (command, decision, contained, rule). `diff` tells which decisions would change, about\n\
+                the log's commands or a corpus's; --workspace says which directory they could change. `import` turns settings\n\
+                of cmdwall, claude or codex, or a list of programs, into a policy, and says what is not exact.\n\
+                `test` and `diff` judge on no machine in particular. Exit code 1 where something is found, 78 for a wrong\n\
+                policy, which is told with the line and what would be right.",
         flags: &[&[
             &PROFILE, &POLICY, &CWD, &WORKSPACE, &HOME, &LOG, &CORPUS, &FLOOR, &WITHIN, &REVOKE, &JSON, &HELP,
         ]],
         examples: &[
             ("shward policy show --floor", "what no policy can allow"),
             ("shward policy show --profile tiers", "the text of a profile, to copy"),
+            ("shward policy check team.toml", "mistakes, and rules that change nothing"),
+            ("shward policy check mine.toml --within team.toml", "in what mine permits more than the team's"),
+            ("shward policy test cases.toml --policy team.toml", "do the cases still get what they should?"),
+            ("shward policy diff old.toml new.toml", "what the log's commands would get instead"),
+            ("shward policy import claude ~/.claude/settings.json", "permissions of Claude Code as a policy"),
         ],
     },
     Verb {

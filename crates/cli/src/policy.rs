@@ -1,6 +1,7 @@
 //! `policy`, `init` and `schema`: reading, checking, trusting and comparing policies.
 
 mod diff;
+mod import;
 
 use crate::args::Args;
 use crate::ask::Directories;
@@ -9,7 +10,7 @@ use crate::flags::{FLOOR, JSON, PROFILE, REVOKE, WITHIN};
 use crate::terminal::{self, Fail};
 use crate::{setup, shown};
 use serde_json::{Value, json};
-use shward::policy::{Layer, Origin, Policy, Source, exceeds, file, import, profiles, remarks};
+use shward::policy::{Layer, Origin, Policy, Source, exceeds, file, profiles, remarks};
 use shward::{Account, Decision, Firewall, PolicyPlaces, Request, Setting, Trust};
 use std::fmt::Write as _;
 use std::fs;
@@ -30,11 +31,45 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         ["trust"] => trust(args),
         ["test", file] => test(args, Path::new(file)),
         ["diff", old, new] => diff::run(args, Path::new(old), Path::new(new)),
-        ["import", kind, file] => import_file(kind, Path::new(file)),
-        _ => Err(Fail::usage(
-            "say what to do: shward policy show, check [FILE], trust, test FILE, diff OLD NEW, or import KIND FILE",
-        )),
+        ["import", kind, file] => import::run(args, kind, Path::new(file)),
+        words => Err(Fail::usage(match words.first().copied() {
+            Some("show") => {
+                "show takes options only: shward policy show --profile NAME prints a profile".to_owned()
+            }
+            Some("check") => "give at most one file: shward policy check [FILE] [--within PARENT]".to_owned(),
+            Some("trust") => {
+                "trust is about the nearest .shward.toml; --workspace DIR says from where".to_owned()
+            }
+            Some("test") => "name one file of [[case]]s: shward policy test FILE [--policy FILE]".to_owned(),
+            Some("diff") => "name two policies: shward policy diff OLD NEW [--corpus FILE]".to_owned(),
+            Some("import") => {
+                format!("name a kind and a file: shward policy import KIND FILE; {}", import::KINDS)
+            }
+            Some(other) => format!("unknown {other:?}; {WHAT}"),
+            None => WHAT.to_owned(),
+        })),
     }
+}
+
+/// What there is to do.
+const WHAT: &str =
+    "say what to do: shward policy show, check [FILE], trust, test FILE, diff OLD NEW, or import KIND FILE";
+
+/// The text of a file that is read as a policy is: bounded, and no pipe is waited for.
+fn read(path: &Path) -> Result<String, Fail> {
+    use std::io::Read as _;
+    let told = |e: io::Error| Fail::io(format!("{}: {e}", path.display()));
+    let meta = fs::metadata(path).map_err(told)?;
+    if !meta.is_file() {
+        return Err(Fail::input(format!("{}: it is no regular file", path.display())));
+    }
+    let mut text = String::new();
+    let most = file::MAX_FILE as u64;
+    fs::File::open(path).map_err(told)?.take(most + 1).read_to_string(&mut text).map_err(told)?;
+    if text.len() as u64 > most {
+        return Err(Fail::input(format!("{}: it has more than {most} bytes", path.display())));
+    }
+    Ok(text)
 }
 
 /// Carries out `schema`.
@@ -225,10 +260,10 @@ fn trust(args: &Args) -> Result<Exit, Fail> {
     if args.has(&REVOKE) {
         let there = store.remove(&path).map_err(told)?;
         let what = if there { "trusted no longer; it can only tighten now" } else { "was not trusted" };
-        return terminal::line(&format!("{}: {what}", path.display())).map(|()| Exit::Allow);
+        return trusted(args, &path, false, what);
     }
     // What is wrong with the file is told before anybody is asked.
-    Policy::from_sources(None, std::slice::from_ref(&source))
+    let alone = Policy::from_sources(None, std::slice::from_ref(&source))
         .map_err(|e| Fail { exit: Exit::BadPolicy, message: e.to_string() })?;
     // Trust is given by a person who sees the file, not by a command that an agent sends.
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
@@ -238,16 +273,45 @@ fn trust(args: &Args) -> Result<Exit, Fail> {
     }
     let text: String = source.text.lines().map(|line| format!("  {}\n", shown::one_line(line))).collect();
     terminal::error(&format!(
-        "{}:\n{text}Trust this file as it stands? It may then allow what is asked otherwise. [type yes] ",
-        path.display()
+        "{}:\n{text}{}Trust this file as it stands? It may then allow what is asked otherwise. [type yes] ",
+        shown::one_line(&path.display().to_string()),
+        permits(&alone)
     ));
     let mut answer = String::new();
     io::stdin().read_line(&mut answer).map_err(|e| Fail::io(e.to_string()))?;
     if answer.trim() != "yes" {
-        return terminal::line("not trusted").map(|()| Exit::Found);
+        return trusted(args, &path, false, "not trusted").map(|_| Exit::Found);
     }
     store.add(&path, &source.text).map_err(told)?;
-    terminal::line(&format!("{}: trusted until it changes", path.display())).map(|()| Exit::Allow)
+    trusted(args, &path, true, "trusted until it changes")
+}
+
+/// In what a policy may permit more than there is without it: a long file could hide that from a person.
+fn permits(policy: &Policy) -> String {
+    let wider = exceeds(policy, &Policy::default());
+    let mut out = String::new();
+    for point in wider.iter().take(POINTS) {
+        let (what, message) = (shown::one_line(&point.what), shown::one_line(&point.message));
+        let _ = writeln!(out, "permits more: {what}: {message}");
+    }
+    if wider.len() > POINTS {
+        let _ = writeln!(out, "permits more: in {} further points", wider.len() - POINTS);
+    }
+    out
+}
+
+/// So many points fit on a screen.
+const POINTS: usize = 15;
+
+/// Tells what became of a file.
+fn trusted(args: &Args, path: &Path, trusted: bool, what: &str) -> Result<Exit, Fail> {
+    let path = path.display().to_string();
+    let line = if args.has(&JSON) {
+        json!({ "v": 1, "file": path, "trusted": trusted }).to_string()
+    } else {
+        format!("{}: {what}", shown::one_line(&path))
+    };
+    terminal::line(&line).map(|()| Exit::Allow)
 }
 
 /// The verdict of a policy on a command, on no machine in particular.
@@ -269,7 +333,7 @@ fn decide(
 /// Tries the cases of a file: `[[case]]` with `command`, `decision`, and perhaps `contained` and `rule`.
 fn test(args: &Args, path: &Path) -> Result<Exit, Fail> {
     let policy = of_file(args, args.get(&crate::flags::POLICY).map(Path::new))?;
-    let text = fs::read_to_string(path).map_err(|e| Fail::io(format!("{}: {e}", path.display())))?;
+    let text = read(path)?;
     let source = Source { layer: Layer::Explicit, name: path.display().to_string(), text };
     let cases = file::cases(&source).map_err(|e| Fail { exit: Exit::BadPolicy, message: e.to_string() })?;
     let directories = Directories::from(args)?;
@@ -280,52 +344,37 @@ fn test(args: &Args, path: &Path) -> Result<Exit, Fail> {
             *decision == case.decision && case.rule.as_ref().is_none_or(|rule| rules.contains(rule))
         });
         if !met {
-            let got = got.map_or("no verdict".to_owned(), |(d, rules)| format!("{d} [{}]", rules.join(" ")));
-            failed.push(format!(
-                "{}:{}: wanted {}, got {got}: {}",
+            failed.push((case, got));
+        }
+    }
+    let held = cases.len() - failed.len();
+    if args.has(&JSON) {
+        let failed: Vec<Value> = failed
+            .iter()
+            .map(|(case, got)| {
+                json!({ "line": case.line, "command": case.command, "wanted": case.decision.as_str(), "rule": case.rule,
+                        "got": got.as_ref().map(|(d, _)| d.as_str()), "rules": got.as_ref().map(|(_, rules)| rules) })
+            })
+            .collect();
+        terminal::line(&json!({ "v": 1, "cases": cases.len(), "held": held, "failed": failed }).to_string())?;
+    } else {
+        let mut out = String::new();
+        for (case, got) in &failed {
+            let got = got
+                .as_ref()
+                .map_or("no verdict".to_owned(), |(d, rules)| format!("{d} [{}]", rules.join(" ")));
+            let rule = case.rule.as_ref().map_or(String::new(), |rule| format!(" [{rule}]"));
+            let _ = writeln!(
+                out,
+                "{}:{}: wanted {}{rule}, got {got}: {}",
                 path.display(),
                 case.line,
                 case.decision,
                 shown::one_line(&case.command)
-            ));
+            );
         }
+        let _ = write!(out, "{held} of {} cases hold", cases.len());
+        terminal::line(&out)?;
     }
-    failed.push(format!("{} of {} cases hold", cases.len() - failed.len(), cases.len()));
-    terminal::line(&failed.join("\n"))?;
-    Ok(if failed.len() == 1 { Exit::Allow } else { Exit::Found })
-}
-
-/// Writes another system's policy as one of ours, with what could not be carried over as comments at its head.
-fn import_file(kind: &str, path: &Path) -> Result<Exit, Fail> {
-    let text = fs::read_to_string(path).map_err(|e| Fail::io(format!("{}: {e}", path.display())))?;
-    let imported = match kind {
-        "cmdwall" => import::cmdwall_env(&text),
-        "programs" => import::allowed_programs(&text),
-        "codex" => import::codex_rules(&text),
-        "claude" => {
-            let settings: Value =
-                serde_json::from_str(&text).map_err(|e| Fail::input(format!("{}: {e}", path.display())))?;
-            let rules = |name: &str| -> Vec<String> {
-                let list = settings.pointer(&format!("/permissions/{name}")).and_then(Value::as_array);
-                list.into_iter().flatten().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
-            };
-            let lists = [("allow", rules("allow")), ("ask", rules("ask")), ("deny", rules("deny"))];
-            let pairs: Vec<(&str, &str)> = lists
-                .iter()
-                .flat_map(|(decision, rules)| rules.iter().map(move |rule| (*decision, rule.as_str())))
-                .collect();
-            import::claude_permissions(&pairs)
-        }
-        other => {
-            return Err(Fail::usage(format!(
-                "unknown kind {other:?}; kinds: cmdwall, programs, codex, claude"
-            )));
-        }
-    };
-    let mut out = format!("# Imported from {}.\n", shown::one_line(&path.display().to_string()));
-    for note in &imported.notes {
-        let _ = writeln!(out, "# Not exact: {}", shown::one_line(note));
-    }
-    out.push_str(&imported.toml);
-    terminal::line(out.trim_end()).map(|()| Exit::Allow)
+    Ok(if failed.is_empty() { Exit::Allow } else { Exit::Found })
 }

@@ -33,6 +33,10 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("limits.env", "CMDWALL_DEFAULT_TIMEOUT_SECONDS=60\nCMDWALL_BLOCKLIST=[\"nc\"]\n"),
     ("claude.json", "{\"permissions\":{\"deny\":[\"Bash(nc:*)\"],\"allow\":[\"Bash(ls:*)\"]}}"),
+    (
+        "odd.json",
+        "{\"permissions\":{\"deny\":\"Bash(nc:*)\",\"ask\":[3],\"defaultMode\":\"plan\",\"allow\":[\"Bash(ls:*)\"]}}",
+    ),
     ("codex.rules", "prefix_rule(pattern = [\"nc\"], decision = \"forbidden\")\n"),
     ("programs.txt", "ls\ncat\n"),
 ];
@@ -92,7 +96,15 @@ fn verbs_say_what_they_find() {
     type Row<'a> = (&'a [&'a str], i32, &'a [&'a str]);
     let table: &[Row] = &[
         (&["policy"], 64, &["say what to do"]),
-        (&["policy", "nonsense"], 64, &["say what to do"]),
+        (&["policy", "nonsense"], 64, &["unknown", "say what to do"]),
+        (&["policy", "show", "x"], 64, &["takes options only"]),
+        (&["policy", "check", "a", "b"], 64, &["at most one file"]),
+        (&["policy", "trust", "x"], 64, &["nearest .shward.toml"]),
+        (&["policy", "test"], 64, &["[[case]]", "policy test FILE"]),
+        (&["policy", "diff", "parent.toml"], 64, &["two policies"]),
+        (&["policy", "import", "claude"], 64, &["settings.json", ".rules"]),
+        (&["policy", "test", "/dev/zero"], 65, &["no regular file"]),
+        (&["policy", "import", "programs", "/dev/zero"], 65, &["no regular file"]),
         (&["policy", "show"], 0, &["profile workspace", "checks:", "contained:"]),
         (&["policy", "show", "--floor"], 0, &["# floor"]),
         (&["policy", "show", "--profile", "strict"], 0, &["shell"]),
@@ -121,6 +133,11 @@ fn verbs_say_what_they_find() {
         (&["policy", "test", "absent.toml"], 74, &["absent.toml"]),
         (&["policy", "import", "cmdwall", "limits.env"], 0, &["timeout = 60", "nc"]),
         (&["policy", "import", "claude", "claude.json"], 0, &["nc"]),
+        (
+            &["policy", "import", "claude", "odd.json"],
+            0,
+            &["permissions.deny: it is no list", "permissions.ask: 3 is no text", "defaultMode", "ls"],
+        ),
         (&["policy", "import", "codex", "codex.rules"], 0, &["nc"]),
         (&["policy", "import", "programs", "programs.txt"], 0, &["ls"]),
         (&["policy", "import", "claude", "limits.env"], 65, &["limits.env"]),
@@ -183,6 +200,23 @@ fn json_says_the_same() {
     let wider = json(&["policy", "check", "--json", "wide.toml", "--within", "parent.toml"]);
     assert_eq!(wider["within"], false);
     assert!(json(&["policy", "check", "--json", "unknown.toml"])["error"].is_string());
+    let tested = json(&["policy", "test", "--json", "fails.toml"]);
+    assert_eq!((&tested["cases"], &tested["held"]), (&2.into(), &1.into()));
+    let failed = &tested["failed"][0];
+    assert_eq!(
+        (&failed["line"], &failed["wanted"], &failed["got"]),
+        (&1.into(), &"deny".into(), &"allow".into())
+    );
+    let imported = json(&["policy", "import", "--json", "claude", "odd.json"]);
+    assert!(imported["policy"].as_str().unwrap().contains("program = \"ls\""), "{imported}");
+    assert_eq!(imported["not_exact"].as_array().unwrap().len(), 3, "{imported}");
+    fs::write(place.project().join(".shward.toml"), "[limits]\ntimeout = 5\n").unwrap();
+    let revoked = json(&["policy", "trust", "--revoke", "--json"]);
+    assert_eq!(
+        (&revoked["trusted"], revoked["file"].as_str().unwrap().ends_with(".shward.toml")),
+        (&false.into(), true)
+    );
+    assert!(json(&["policy", "trust", "--json"])["error"].as_str().unwrap().contains("at a terminal"));
 }
 
 #[test]
@@ -208,6 +242,9 @@ fn a_difference_is_told_from_the_log() {
     let (code, text) = place.run(&diff);
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("     1  ") && text.contains("1 of 2 decisions change"), "{text}");
+    fs::write(place.project().join("corpus.jsonl"), "{\"command\":\"make\",\"cwd\":\"x\"}\n").unwrap();
+    let (code, text) = place.run(&diff);
+    assert_eq!((code, text.trim()), (0, "0 of 0 decisions change; 1 could not be judged"));
     fs::write(place.project().join("corpus.jsonl"), "{\"cmd\": \"make\"}\n").unwrap();
     assert_eq!(place.run(&diff).0, 65);
 }
@@ -305,6 +342,7 @@ fn a_person_at_a_terminal_trusts_a_project() {
         let (code, shown) = trust_at_terminal(&place, "", keys);
         assert_eq!(code, 1, "{keys:?}: {shown}");
         assert!(shown.contains("not trusted") && shown.contains("network = \"allow\""), "{shown}");
+        assert!(shown.contains("permits more: checks.network: decides allow"), "{shown}");
         assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown:?}");
         assert_eq!(decided(), 3, "{keys:?}");
     }
