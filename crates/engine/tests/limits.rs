@@ -23,6 +23,19 @@ fn called(n: usize) -> String {
     format!("{}; f{}", numbered(n, define), n - 1)
 }
 
+fn references(n: usize) -> String {
+    format!("a0=ls; {}; $a{n}", numbered(n, |i| format!("declare -n a{}=a{i}", i + 1)))
+}
+
+fn python(program: &str) -> String {
+    format!("python3 -c '{program}'")
+}
+
+/// So many lines, each with its number.
+fn lines(n: usize, line: &str) -> String {
+    (0..n).map(|i| line.replace("{}", &i.to_string())).collect()
+}
+
 const LIMITS: &[Row] = &[
     ("here-documents of a line", |n| format!("cat{}\n{}", " <<E".repeat(n), "E\n".repeat(n)), 16),
     ("subshells", |n| nested("( ", "ls", " )", n), 49),
@@ -47,6 +60,24 @@ const LIMITS: &[Row] = &[
     ("patterns in arguments", |n| format!("ls{}", " *".repeat(n)), 6898),
     ("links that are kept in mind", |n| numbered(n, |i| format!("ln -s /etc/passwd l{i}")), 31),
     ("programs that xargs starts", |n| format!("printf '{}' | xargs -I% ls %", "a\\n".repeat(n)), 64),
+    ("programs that parallel starts", |n| format!("parallel touch :::{}", " a".repeat(n)), 64),
+    ("places that fd searches", |n| format!("fd x{} -x touch {{}}", " src".repeat(n)), 64),
+    ("operators of find in operators", |n| format!("find . {}", nested("\\( ", "-name a", " \\)", n)), 50),
+    ("turns of a loop", |n| format!("for i in{}; do x=$i; done; touch f$x", " a".repeat(n)), 64),
+    ("references to references", references, 7),
+    ("candidates of a pattern", |n| format!("x={}; touch f${{x//*a*a*a*b/c}}", "a".repeat(n)), 256),
+    (
+        "values of a Python name",
+        |n| python(&format!("{}open(x, \"w\")", lines(n, "if a{}: x = \"f{}\"\n"))),
+        16,
+    ),
+    ("files of a Python program", |n| python(&lines(n, "open(\"f{}\", \"w\")\n")), 2000),
+    ("names of a Python program", |n| python(&lines(n, "x{} = 1\n")), 4096),
+    ("brackets of a Python program", |n| python(&nested("[", "1", "]", n)), 79),
+    ("a Perl program", |n| format!("perl -e '{}'", "$x = 1; ".repeat(n)), 12_499),
+    ("a JavaScript program", |n| format!("node -e '{}'", "x = 1; ".repeat(n)), 12_499),
+    ("an SQL script", |n| format!("sqlite3 a.db '{}'", "select 1; ".repeat(n)), 66_666),
+    ("an awk program", |n| format!("awk '{{{}}}' a", "x=1;".repeat(n)), 4999),
     (
         "places that the actions of find look at",
         |n| format!("find{} -exec ls {{}} +", " src".repeat(n)),
