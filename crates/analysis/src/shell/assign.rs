@@ -64,11 +64,14 @@ impl<'a> Interpreter<'a, '_> {
         if self.unsure > 0 || is_read_only_by_nature(name) || is_kept(name) {
             value = Value::unknown(value.origins);
         }
-        let exported = slot.flags.has(Flags::EXPORTED) || self.state.flow.options.may(Opt::AllExport);
+        let (all, some) =
+            (self.state.flow.options.is(Opt::AllExport), self.state.flow.options.may(Opt::AllExport));
+        let exported = slot.flags.has(Flags::EXPORTED) || some;
         self.judge_variable(name, &value, span);
         let mut flags = slot.flags.without(Flags::GUESSED);
         if exported {
-            flags = flags.with(Flags::EXPORTED);
+            let sure = all || slot.flags.has(Flags::EXPORTED);
+            flags = flags.with(if sure { Flags::EXPORTED } else { Flags::EXPORTED.with(Flags::MAYBE) });
         }
         if number || value.known().is_some_and(is_decimal) {
             flags = flags.with(Flags::NUMBER);
@@ -114,6 +117,9 @@ impl<'a> Interpreter<'a, '_> {
     fn judge_read_only(&mut self, flags: Flags, span: Span) {
         if flags.has(Flags::READ_ONLY) {
             self.unpredictable("an assignment to a read-only variable", span);
+        }
+        if flags.has(Flags::MAYBE) && (flags.has(Flags::INTEGER) || flags.has(Flags::ASSOCIATIVE)) {
+            self.unpredictable("an assignment to a variable whose attributes are not known", span);
         }
     }
 

@@ -2,6 +2,7 @@
 //! descriptors are connected to, its options and positional parameters. Small and copied whole.
 
 use crate::value::{Field, Origins, Value};
+use bumpalo::Bump;
 use shward_syntax::Span;
 
 /// See the module.
@@ -25,6 +26,8 @@ pub(super) struct Flow<'a> {
     pub(super) stack: Option<&'a [&'a [u8]]>,
     /// `$OLDPWD`, if known.
     pub(super) previous: Option<&'a [u8]>,
+    /// The last `cd` may have failed, and `$OLDPWD` be what it was.
+    pub(super) stayed: bool,
     /// Control does not get here (`exit`, `return`, `exec`, `break`).
     pub(super) ended: bool,
     /// It ended with an error, or only left a loop or function: nothing after it becomes less certain.
@@ -35,7 +38,7 @@ pub(super) struct Flow<'a> {
 
 impl<'a> Flow<'a> {
     /// What covers both.
-    pub(super) fn join(&self, other: &Self) -> Self {
+    pub(super) fn join(&self, other: &Self, arena: &'a Bump) -> Self {
         let port = |i: usize| match (self.standard.get(i), other.standard.get(i)) {
             (Some(a), Some(b)) if a == b => *a,
             _ => Port::Unknown,
@@ -47,13 +50,25 @@ impl<'a> Flow<'a> {
             last_argument: if self.last_argument == other.last_argument { self.last_argument } else { None },
             options: self.options.join(other.options),
             standard: [port(0), port(1), port(2)],
-            others: if self.others == other.others { self.others } else { &[] },
+            others: if self.others == other.others { self.others } else { self.joined_others(other, arena) },
             stack: if self.stack == other.stack { self.stack } else { None },
             previous: if self.previous == other.previous { self.previous } else { None },
+            stayed: self.stayed || other.stayed,
             ended: self.ended && other.ended,
             quietly: self.quietly && other.quietly,
             may_have_ended: self.may_have_ended || other.may_have_ended,
         }
+    }
+
+    /// Descriptors beyond the first three of both: what they do not agree on is not known.
+    fn joined_others(&self, other: &Self, arena: &'a Bump) -> &'a [(u32, Port)] {
+        let mut all = self.others.to_vec();
+        all.extend(other.others.iter().filter(|(number, _)| self.others.iter().all(|(n, _)| n != number)));
+        for (number, port) in &mut all {
+            let same = self.port(*number) == other.port(*number);
+            *port = if same { self.port(*number) } else { Port::Unknown };
+        }
+        arena.alloc_slice_copy(&all)
     }
 
     /// What of it makes later commands do something else.

@@ -221,6 +221,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             others: &[],
             stack: Some(&[]),
             previous: None,
+            stayed: false,
             ended: false,
             quietly: false,
             may_have_ended: false,

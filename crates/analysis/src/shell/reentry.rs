@@ -142,7 +142,7 @@ impl<'a> Interpreter<'a, '_> {
         self.state.set_each(Space::Variable, |name, slot| {
             // Arrays are not exported.
             let array = matches!(slot.content, Content::Array(_));
-            if slot.flags.has(Flags::EXPORTED) && !array && !elsewhere {
+            if slot.flags.has(Flags::EXPORTED) && !slot.flags.has(Flags::MAYBE) && !array && !elsewhere {
                 return None;
             }
             // It may have been in the environment before the script gave it another value.

@@ -204,7 +204,7 @@ impl<'a> Interpreter<'a, '_> {
                     before
                 } else {
                     // The command has given it a value, which may be that of the variable behind the temporary one.
-                    let flags = before.flags.with(now.flags).without(Flags::GUESSED);
+                    let flags = before.flags.joined(now.flags);
                     Slot { content: Content::Unknown(before.origins().union(now.origins())), flags }
                 };
                 self.state.set(Space::Variable, name, slot);

@@ -121,7 +121,8 @@ impl Flags {
     pub(super) const RECASED: Self = Self(1 << 5);
     /// Its text, whatever it is, is a decimal number.
     pub(super) const NUMBER: Self = Self(1 << 6);
-    /// A function that may also be undefined; a file that may also be what it was before.
+    /// A function that may also be undefined; a file that may also be what it was before; a variable that may lack some of
+    /// its attributes.
     pub(super) const MAYBE: Self = Self(1 << 7);
     /// An unset variable that `local` hid (declared, no value).
     pub(super) const DECLARED: Self = Self(1 << 8);
@@ -144,6 +145,21 @@ impl Flags {
     /// Whether all of `other` are among these.
     pub(super) const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+
+    /// Whether only one of both has some of `which`.
+    const fn differ(self, other: Self, which: Self) -> bool {
+        (self.0 ^ other.0) & which.0 != 0
+    }
+
+    /// The attributes of both. Where one lacks what changes the meaning of a later assignment, that is not sure.
+    pub(super) const fn joined(self, other: Self) -> Self {
+        let both = self.with(other).without(Self::GUESSED);
+        if self.differ(other, Self(Self::EXPORTED.0 | Self::INTEGER.0 | Self::ASSOCIATIVE.0)) {
+            both.with(Self::MAYBE)
+        } else {
+            both
+        }
     }
 
     /// These and `other`.
@@ -457,7 +473,7 @@ impl<'a> State<'a> {
                 self.set_id(*id, joined);
             }
         }
-        self.flow = self.flow.join(&branch.flow);
+        self.flow = self.flow.join(&branch.flow, self.arena);
     }
 
     fn join_files(&mut self, branch: &Branch<'a>) {
@@ -494,7 +510,7 @@ impl<'a> Branch<'a> {
                 mine.after = join_slots(arena, mine.after, mine.before);
             }
         }
-        self.flow = self.flow.join(&other.flow);
+        self.flow = self.flow.join(&other.flow, arena);
     }
 
     /// How many names it changed.
@@ -519,7 +535,7 @@ pub(super) fn join_slots<'a>(arena: &'a Bump, a: Slot<'a>, b: Slot<'a>) -> Slot<
     }
     let number = a.is_number() && b.is_number();
     let trusted = a.is_trusted() && b.is_trusted();
-    let flags = a.flags.with(b.flags).without(Flags::GUESSED);
+    let flags = a.flags.joined(b.flags);
     let flags = if trusted { flags.with(Flags::TRUSTED) } else { flags };
     let origins = a.origins().union(b.origins());
     let content = match (a.content, b.content) {

@@ -396,7 +396,7 @@ impl<'a> Expression<'_, '_, 'a> {
         found::with(self.run, &roots, &mut |run| {
             for root in &roots {
                 let name = root.field(run.arena());
-                let argv = words.iter().map(|word| filled(run, word, &name));
+                let argv = words.iter().map(|word| filled(run, word, &name, root));
                 let argv = BumpVec::from_iter_in(argv, run.arena()).into_bump_slice();
                 run.within(places, &mut |run| {
                     let output = run.argv(argv, run.call.stdin, Reentry::New);
@@ -409,7 +409,7 @@ impl<'a> Expression<'_, '_, 'a> {
 }
 
 /// A word with every `{}` in it replaced by what is found.
-fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, name: &Field<'a>) -> Field<'a> {
+fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, name: &Field<'a>, root: &Root<'a>) -> Field<'a> {
     if word.known() == Some(b"{}") {
         return Field { span: word.span, ..*name };
     }
@@ -424,7 +424,7 @@ fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, name: &Field<'a>) -> Field<'a
         };
         while let Some(at) = text.windows(2).position(|w| w == b"{}") {
             let before = Value::text(run.arena(), text.get(..at).unwrap_or_default(), word.value.origins);
-            value = values::joined(run.arena(), &[value, before, name.value]);
+            value = values::joined(run.arena(), &[value, before, root.part(run.arena())]);
             text = text.get(at + 2..).unwrap_or_default();
         }
         value = values::joined(run.arena(), &[value, Value::text(run.arena(), text, word.value.origins)]);

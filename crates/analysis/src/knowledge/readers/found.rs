@@ -63,6 +63,20 @@ impl<'a> Root<'a> {
         Field { value, span: self.span, many: true }
     }
 
+    /// The same inside of a longer word, where it counts letter by letter: even one name may stand at any depth, and be told
+    /// relative to where the search began.
+    pub(super) fn part(&self, arena: &'a Bump) -> Value<'a> {
+        let value = self.field(arena).value;
+        let path = self.target.path;
+        let Some(text) = value.known() else { return value };
+        let name = text.strip_prefix(path).unwrap_or_default();
+        let name = name.strip_prefix(b"/").unwrap_or(name);
+        let start = text.len().saturating_sub(name.len());
+        let start = text.get(..start).unwrap_or_default();
+        let pieces = [Piece::Text(start), Piece::Glob(b"*"), Piece::Text(name)];
+        Value { pieces: arena.alloc_slice_copy(&pieces), ..value }
+    }
+
     /// What is found, if builds make everything of that name, and make it again.
     pub(super) fn product(&self, run: &mut Run<'_, 'a>) -> Option<Target<'a>> {
         self.pattern.filter(|_| matches!(self.target.scope, Scope::Workspace | Scope::Product))?;

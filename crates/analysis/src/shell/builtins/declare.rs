@@ -301,6 +301,10 @@ impl<'a> Interpreter<'a, '_> {
                 slot = Slot { content, flags: kept.fold(Flags::NONE, Flags::with) };
             }
         }
+        if slot.flags.has(Flags::REFERENCE) && !wanted.add.has(Flags::REFERENCE) {
+            // Some attributes are given to what it stands for.
+            self.unpredictable("a declaration of what is a reference", here);
+        }
         let arrays = [Flags::INDEXED, Flags::ASSOCIATIVE];
         if arrays.iter().any(|kind| wanted.remove.has(*kind))
             || arrays.iter().all(|kind| slot.flags.with(wanted.add).has(*kind))
@@ -309,6 +313,11 @@ impl<'a> Interpreter<'a, '_> {
             self.unpredictable("an array that would be made something else", here);
         }
         slot.flags = slot.flags.with(wanted.add).without(wanted.remove).without(Flags::TEMPORARY);
+        if wanted.add.has(Flags::EXPORTED)
+            && ![Flags::INTEGER, Flags::ASSOCIATIVE].iter().any(|kind| slot.flags.has(*kind))
+        {
+            slot.flags = slot.flags.without(Flags::MAYBE);
+        }
         if slot.content == Content::Unset && !assigned {
             slot.flags = slot.flags.with(Flags::DECLARED);
         }

@@ -31,10 +31,13 @@ impl<'a> Interpreter<'a, '_> {
                 Got::Unset => Value::text(self.arena, self.request.home, Origins::LITERAL),
                 Got::Any(origins, _) => Value::unknown(origins),
             },
-            [only] if only.known() == Some(b"-") => match self.state.flow.previous {
-                Some(previous) => Value::text(self.arena, previous, Origins::LITERAL),
-                None => Value::unknown(Origins::FILE),
-            },
+            [only] if only.known() == Some(b"-") => {
+                let given = self.state.get(Space::Variable, b"OLDPWD").content != Content::Initial;
+                match self.state.flow.previous.filter(|_| !given) {
+                    Some(previous) => Value::text(self.arena, previous, Origins::LITERAL),
+                    None => Value::unknown(Origins::FILE),
+                }
+            }
             [only] if !only.many => only.value,
             _ => Value::unknown(Origins::FILE),
         };
@@ -75,11 +78,19 @@ impl<'a> Interpreter<'a, '_> {
                 after.add(place, Status::Failure);
             }
         }
-        self.state.flow.previous = before.only();
-        self.state.flow.places = after;
+        let stays = after.iter().any(|(_, status)| status == Status::Failure);
+        let flow = &mut self.state.flow;
+        // Where it fails after one that did not, `cd -` leads to where that came from.
+        let again = stays && flow.previous.is_some() && flow.previous != before.only();
+        flow.previous = if again { None } else { before.only() };
+        flow.stayed = stays;
+        flow.places = after;
         for name in [b"PWD".as_slice(), b"OLDPWD"] {
             if self.state.find(Space::Variable, name).is_some() {
-                self.state.set(Space::Variable, name, Slot::INITIAL);
+                let slot = self.state.get(Space::Variable, name);
+                let kept = Slot { content: Content::Unknown(slot.origins().union(Origins::FILE)), ..slot };
+                let given = stays && slot.content != Content::Initial;
+                self.state.set(Space::Variable, name, if given { kept } else { Slot::INITIAL });
             }
         }
     }

@@ -396,6 +396,12 @@ impl<'a> Builder<'a> {
         Position { fields: self.fields.len(), bytes: self.bytes.len(), started: self.started }
     }
 
+    /// What was added stays, even if it is nothing.
+    pub(in crate::shell) const fn stay(&mut self) {
+        self.listed = true;
+        self.begin();
+    }
+
     /// If nothing was added since, and no element of a list, then nothing is there because of it.
     pub(in crate::shell) const fn vanish(&mut self, since: &Position) {
         if self.fields.len() == since.fields && self.bytes.len() == since.bytes && !self.listed {

@@ -85,7 +85,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             b"PWD" => return Got::One(self.working_directory(), false),
             b"OLDPWD" => {
-                return match self.state.flow.previous {
+                return match self.state.flow.previous.filter(|_| !self.state.flow.stayed) {
                     Some(place) => Got::One(Value::text(self.arena, place, Origins::LITERAL), false),
                     None => Got::Any(Origins::FILE, true),
                 };
@@ -150,6 +150,18 @@ impl<'a> Interpreter<'a, '_> {
                 Got::Any(..) => None,
             },
         }
+    }
+
+    /// The same where their order counts, which of an associative array is not known.
+    pub(in crate::shell) fn elements_in_order(
+        &mut self,
+        name: &'a [u8],
+        span: Span,
+    ) -> Option<Vec<Element<'a>>> {
+        let elements = self.elements(name, span)?;
+        let name = self.dereference(name, span)?;
+        let ordered = !self.state.get(Space::Variable, name).flags.has(Flags::ASSOCIATIVE);
+        (ordered || elements.len() < 2).then_some(elements)
     }
 
     /// What a positional parameter holds.

@@ -69,7 +69,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             (ParameterName::Variable(name), Some(subscript @ (Subscript::At | Subscript::Star))) => {
                 let span_here = self.span(span);
-                let elements = self.elements(name, span).map(|elements| {
+                let elements = self.elements_in_order(name, span).map(|elements| {
                     let field = |e: Element<'a>| Field { value: e.value, span: span_here, many: false };
                     elements.into_iter().map(field).collect()
                 });
@@ -242,7 +242,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `${!array[@]}`.
     fn keys(&mut self, name: &'a [u8], separate: bool, span: Span, quoted: bool, builder: &mut Builder<'a>) {
-        match self.elements(name, span) {
+        match self.elements_in_order(name, span) {
             Some(elements) => {
                 let span = self.span(span);
                 let arena = self.arena;
@@ -283,6 +283,9 @@ impl<'a> Interpreter<'a, '_> {
                     [] => self.positional(0),
                 };
                 self.operate(parameter, got, span, quoted, builder);
+                if quoted && !matches!(got, Got::Any(..)) {
+                    builder.stay();
+                }
                 return;
             }
             (ParameterName::Variable(name), Some(Subscript::Index(index))) => {
@@ -312,6 +315,10 @@ impl<'a> Interpreter<'a, '_> {
             }
         };
         self.operate(parameter, got, span, quoted, builder);
+        if quoted && !matches!(got, Got::Any(..)) {
+            // What it names is no list.
+            builder.stay();
+        }
         if matches!(got, Got::Any(..)) && builder.mode() == Mode::Fields {
             // `${!x}` with x='a[@]' is a list.
             builder.unknown(false, Origins::NONE);
