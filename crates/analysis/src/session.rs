@@ -7,6 +7,7 @@ use crate::effect::{Certainty, Effect, EffectKind, Target};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
 
 /// A program being started.
@@ -47,7 +48,7 @@ pub(crate) trait Session<'a> {
     fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty);
 
     /// All effects recorded so far; used to take back what a dry run does not do.
-    fn effects(&mut self) -> &mut Vec<Effect<'a>>;
+    fn effects(&mut self) -> &mut BumpVec<'a, Effect<'a>>;
 
     /// The place that a path argument means: made absolute against the working directory, normalised, links followed
     /// as far as the world knows them, and classified.

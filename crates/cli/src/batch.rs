@@ -7,27 +7,33 @@ use crate::flags::{ARGV, FILE, WORKSPACE};
 use crate::terminal::{self, Fail};
 use serde::Deserialize;
 use shward::{Action, Firewall, MAX_COMMAND, Request, Setting};
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Write as _};
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 
 /// Longest accepted line: a command of the greatest length with every byte escaped, and room for the rest.
 const MAX_LINE: usize = 6 * MAX_COMMAND + (64 << 10);
 
+/// Text that stays where it was read, if nothing in it is escaped.
+#[derive(Deserialize)]
+struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct Line<'l> {
     #[serde(default)]
     id: Option<serde_json::Value>,
-    #[serde(default)]
-    command: Option<String>,
+    #[serde(default, borrow)]
+    command: Option<Text<'l>>,
     #[serde(default)]
     argv: Option<Vec<String>>,
-    #[serde(default)]
-    cwd: Option<String>,
-    #[serde(default)]
-    home: Option<String>,
-    #[serde(default)]
-    workspace: Option<String>,
+    #[serde(default, borrow)]
+    cwd: Option<Text<'l>>,
+    #[serde(default, borrow)]
+    home: Option<Text<'l>>,
+    #[serde(default, borrow)]
+    workspace: Option<Text<'l>>,
 }
 
 /// Where a request starts and what it may change, when its line does not say.
@@ -51,35 +57,61 @@ pub(crate) fn run(args: &Args, firewall: &Firewall, setting: &Setting) -> Result
     }
     let Directories { cwd, workspace, home } = Directories::from(args)?;
     let defaults = Defaults { cwd, home, workspace: args.has(&WORKSPACE).then_some(workspace) };
-    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
-    let mut output = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let mut line = Vec::new();
+    let output = RefCell::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()));
+    let unread = Answered { input: io::stdin().lock(), output: &output, failed: None };
+    let mut input = BufReader::with_capacity(1 << 16, unread);
+    // One request, one line and one answer, again and again in the same memory.
+    let mut request = Request::command("", "", "");
+    let (mut line, mut written) = (Vec::new(), Vec::new());
     let mut exit = Exit::Allow;
     loop {
-        // The read may wait, and whoever writes the requests may wait for the answers so far.
-        if !input.buffer().contains(&b'\n') && !terminal::delivered(output.flush())? {
-            return Ok(exit);
-        }
         line.clear();
-        let read = input.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line).map_err(failed)?;
+        let read = match input.by_ref().take(MAX_LINE as u64 + 1).read_until(b'\n', &mut line) {
+            Ok(read) => read,
+            Err(e) => return stopped(input.get_mut().failed.take(), e).map(|()| exit),
+        };
         if read == 0 {
-            return Ok(exit);
+            return terminal::delivered(output.borrow_mut().flush()).map(|_| exit);
         }
-        if line.len() > MAX_LINE && !line.ends_with(b"\n") {
-            skip_line(&mut input).map_err(failed)?;
+        if line.len() > MAX_LINE
+            && !line.ends_with(b"\n")
+            && let Err(e) = skip_line(&mut input)
+        {
+            return stopped(input.get_mut().failed.take(), e).map(|()| exit);
         }
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let answer = answer(&line, &defaults, firewall, setting)
-            .and_then(|a| serde_json::to_vec(&a).map_err(|e| (None, e.to_string())))
-            .unwrap_or_else(|refused| {
-                exit = Exit::BadInput;
-                error_object(refused)
-            });
-        if !terminal::delivered(output.write_all(&answer).and_then(|()| output.write_all(b"\n")))? {
+        written.clear();
+        let answered = answer(&line, &mut request, &defaults, firewall, setting)
+            .and_then(|a| serde_json::to_writer(&mut written, &a).map_err(|e| (None, e.to_string())));
+        if let Err(refused) = answered {
+            exit = Exit::BadInput;
+            written = error_object(refused);
+        }
+        written.push(b'\n');
+        if !terminal::delivered(output.borrow_mut().write_all(&written))? {
             return Ok(exit);
         }
+    }
+}
+
+/// Input before whose reading all answers so far are written: the read may wait, and whoever writes the requests may wait
+/// for the answers.
+struct Answered<'o, R, W: Write> {
+    input: R,
+    output: &'o RefCell<BufWriter<W>>,
+    /// Why the answers could not be written.
+    failed: Option<io::Error>,
+}
+
+impl<R: Read, W: Write> Read for Answered<'_, R, W> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if let Err(e) = self.output.borrow_mut().flush() {
+            self.failed = Some(e);
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        self.input.read(into)
     }
 }
 
@@ -91,8 +123,12 @@ fn error_object((id, error): Refused) -> Vec<u8> {
     serde_json::Value::Object(object).to_string().into_bytes()
 }
 
-fn failed(e: io::Error) -> Fail {
-    Fail::io(format!("standard input: {e}"))
+/// The end, because answers could not be `written` or else because of what happened when requests were `read`.
+fn stopped(written: Option<io::Error>, read: io::Error) -> Result<(), Fail> {
+    match written {
+        Some(e) => terminal::delivered(Err(e)).map(|_| ()),
+        None => Err(Fail::io(format!("standard input: {read}"))),
+    }
 }
 
 fn skip_line(input: &mut impl io::BufRead) -> io::Result<()> {
@@ -116,6 +152,7 @@ type Refused = (Option<serde_json::Value>, String);
 
 fn answer(
     line: &[u8],
+    request: &mut Request,
     defaults: &Defaults,
     firewall: &Firewall,
     setting: &Setting,
@@ -123,31 +160,34 @@ fn answer(
     if line.len() > MAX_LINE {
         return Err((None, format!("the line has more than {MAX_LINE} bytes")));
     }
-    let line: Line = serde_json::from_slice(line).map_err(|e| (None, format!("not a request: {e}")))?;
-    let action = match (line.command, line.argv) {
-        (Some(command), None) => Action::Command(command),
-        (None, Some(argv)) => Action::Argv(argv),
+    let line: Line<'_> = serde_json::from_slice(line).map_err(|e| (None, format!("not a request: {e}")))?;
+    match (line.command, line.argv) {
+        (Some(Text(command)), None) => match (&mut request.action, command) {
+            (Action::Command(kept), Cow::Borrowed(command)) => {
+                kept.clear();
+                kept.push_str(command);
+            }
+            (action, command) => *action = Action::Command(command.into_owned()),
+        },
+        (None, Some(argv)) => request.action = Action::Argv(argv),
         _ => return Err((line.id, "a request has either \"command\" or \"argv\"".to_owned())),
-    };
-    let cwd = line.cwd.map_or_else(|| defaults.cwd.clone(), Into::into);
-    let request = Request {
-        action,
-        workspace: line
-            .workspace
-            .map(Into::into)
-            .or_else(|| defaults.workspace.clone())
-            .unwrap_or_else(|| cwd.clone()),
-        cwd,
-        home: line.home.map_or_else(|| defaults.home.clone(), Into::into),
-        session: None,
-        call_id: None,
-        reasoning: None,
-    };
-    match firewall.check(&request, setting) {
+    }
+    let Request { cwd, workspace, home, .. } = request;
+    set(cwd, line.cwd.as_ref(), &defaults.cwd);
+    set(workspace, line.workspace.as_ref(), defaults.workspace.as_deref().unwrap_or(cwd));
+    set(home, line.home.as_ref(), &defaults.home);
+    match firewall.check(request, setting) {
         Ok(mut checked) => {
             checked.id = line.id;
             Ok(checked)
         }
         Err(e) => Err((line.id, e.to_string())),
     }
+}
+
+/// Puts a path into the memory of the last one.
+fn set(path: &mut PathBuf, told: Option<&Text<'_>>, otherwise: &Path) {
+    let text = path.as_mut_os_string();
+    text.clear();
+    text.push(told.map_or(otherwise.as_os_str(), |Text(text)| (**text).as_ref()));
 }

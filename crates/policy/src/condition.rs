@@ -1,7 +1,9 @@
 //! What a rule matches: kinds of effects, the places that they touch, their details and origins.
 
 use crate::Context;
+use crate::mentions::Mentions;
 use shward_analysis::{Covers, Effect, EffectKind, Invocation, Origins, Plan, Rest, Scope, Target, Unknown};
+use std::cell::OnceCell;
 
 /// A set of kinds of effects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,7 +250,7 @@ impl Condition {
 }
 
 /// What a condition is asked about: one effect, or one invocation.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Subject<'s> {
     pub(crate) kinds: Kinds,
     pub(crate) effect: Option<&'s Effect<'s>>,
@@ -261,6 +263,8 @@ pub(crate) struct Subject<'s> {
     pub(crate) opaque: bool,
     pub(crate) plan: &'s Plan<'s>,
     pub(crate) context: &'s Context<'s>,
+    /// What its words and its text name, once a rule has asked.
+    mentions: OnceCell<Mentions>,
 }
 
 impl<'s> Subject<'s> {
@@ -281,6 +285,7 @@ impl<'s> Subject<'s> {
             opaque: false,
             plan,
             context,
+            mentions: OnceCell::new(),
         }
     }
 
@@ -293,7 +298,8 @@ impl<'s> Subject<'s> {
     ) -> Self {
         let place = usize::try_from(place).ok();
         let (kinds, invocation) = (Kinds::INVOCATION, Some(invocation));
-        Self { kinds, effect: None, index: 0, invocation, place, opaque, plan, context }
+        let mentions = OnceCell::new();
+        Self { kinds, effect: None, index: 0, invocation, place, opaque, plan, context, mentions }
     }
 
     /// The place that the effect touches.
@@ -356,6 +362,11 @@ impl<'s> Subject<'s> {
             Some(_) => false,
             None => self.opaque,
         }
+    }
+
+    /// What is named in its words and its text.
+    pub(crate) fn mentions(&self) -> Mentions {
+        *self.mentions.get_or_init(|| Mentions::of(self))
     }
 
     /// The cloud, cluster or database that is used.

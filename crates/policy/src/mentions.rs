@@ -12,29 +12,114 @@ const LONGEST: usize = 64 * 1024;
 /// Longest path that a file system accepts (`PATH_MAX`).
 const PATH_MAX: usize = 4096;
 
-/// The most dangerous scope of the paths that are named, if any is.
-pub(crate) fn scope(subject: &Subject<'_>) -> Option<Scope> {
-    let named = texts(subject).flat_map(paths).filter_map(|path| scope_of_path(path, subject)).max();
-    if texts(subject).any(is_too_long) { named.max(Some(Scope::Persistence)) } else { named }
+/// What is named in the words or the text of one subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mentions {
+    /// The most dangerous scope of the paths that are named, if any is.
+    pub(crate) scope: Option<Scope>,
+    signs: u8,
 }
 
-/// Shells, as they are named where no `PATH` is searched.
-const SHELLS: [&[u8]; 8] =
-    [b"/bin/sh", b"/bin/bash", b"/bin/dash", b"/bin/zsh", b"/bin/ksh", b"/bin/csh", b"/bin/ash", b"cmd.exe"];
+/// A shell, as it is named where no `PATH` is searched.
+const SHELL: u8 = 1;
+/// One that is to be started without commands.
+const BARE: u8 = 1 << 1;
+/// What hands a shell over a connection.
+const HANDED: u8 = 1 << 2;
+/// A network connection.
+const NETWORK: u8 = 1 << 3;
+/// Other programs are started.
+const SPAWNING: u8 = 1 << 4;
 
-/// Whether a shell is named.
-pub(crate) fn shell(subject: &Subject<'_>) -> bool {
-    texts(subject).any(|text| has_any(text, &SHELLS))
+/// Words that say what code does, each with all that it is a sign of.
+const SIGNS: [(&[u8], u8); 38] = [
+    (b"/bin/sh", SHELL | HANDED),
+    (b"/bin/bash", SHELL | HANDED),
+    (b"/bin/dash", SHELL),
+    (b"/bin/zsh", SHELL),
+    (b"/bin/ksh", SHELL),
+    (b"/bin/csh", SHELL),
+    (b"/bin/ash", SHELL),
+    (b"cmd.exe", SHELL | HANDED),
+    (b"bash -i", HANDED),
+    (b"sh -i", HANDED),
+    (b"dup2", HANDED | SPAWNING),
+    (b"pty", HANDED),
+    (b"<&", HANDED | SPAWNING),
+    (b">&", HANDED),
+    (b"\"sh", HANDED),
+    (b"'sh", HANDED),
+    (b"\"bash", HANDED),
+    (b"'bash", HANDED),
+    (b"`sh", HANDED),
+    (b"`bash", HANDED),
+    (b"socket", NETWORK),
+    (b"fsockopen", NETWORK),
+    (b"Socket", NETWORK),
+    (b"/dev/tcp/", NETWORK),
+    (b"/dev/udp/", NETWORK),
+    (b"net.connect", NETWORK),
+    (b"connect(", NETWORK),
+    (b"/inet/", NETWORK),
+    (b"listen(", NETWORK),
+    (b"exec", SPAWNING),
+    (b"spawn", SPAWNING),
+    (b"system", SPAWNING),
+    (b"popen", SPAWNING),
+    (b"subprocess", SPAWNING),
+    (b"passthru", SPAWNING),
+    (b"child_process", SPAWNING),
+    (b"Process", SPAWNING),
+    (b"run(", SPAWNING),
+];
+
+impl Mentions {
+    /// Looks through all texts of a subject, each once.
+    pub(crate) fn of(subject: &Subject<'_>) -> Self {
+        let (mut scope, mut signs) = (None, 0);
+        for text in texts(subject) {
+            if is_too_long(text) {
+                scope = scope.max(Some(Scope::Persistence));
+                continue;
+            }
+            scope = scope.max(paths(text).filter_map(|path| scope_of_path(path, subject)).max());
+            signs |= signs_in(text);
+        }
+        Self { scope, signs }
+    }
+
+    const fn has(self, sign: u8) -> bool {
+        self.signs & sign != 0
+    }
+
+    /// Whether a shell is named.
+    pub(crate) const fn shell(self) -> bool {
+        self.has(SHELL)
+    }
+
+    /// Whether a shell is named as something to be started without commands: at the end of a word or a string, or before
+    /// options and redirections.
+    pub(crate) const fn bare_shell(self) -> bool {
+        self.has(BARE)
+    }
+
+    /// Whether unread code that connects and starts programs looks as if it hands a shell over the connection.
+    pub(crate) const fn handed_over(self) -> bool {
+        self.has(HANDED)
+    }
+
+    /// Whether a network connection is named.
+    pub(crate) const fn network(self) -> bool {
+        self.has(NETWORK)
+    }
+
+    /// Whether other programs are started.
+    pub(crate) const fn spawning(self) -> bool {
+        self.has(SPAWNING)
+    }
 }
 
-/// Whether a shell is named as something to be started without commands: at the end of a word or a string, or before
-/// options and redirections.
-pub(crate) fn bare_shell(subject: &Subject<'_>) -> bool {
-    texts(subject)
-        .any(|text| has_any(text, &SHELLS) && SHELLS.iter().any(|shell| places_of(text, shell).any(is_bare)))
-}
-
-fn is_bare((before, after): (&[u8], &[u8])) -> bool {
+fn is_bare(before: &[u8], after: &[u8]) -> bool {
     // The first line of a script, and Python's way of saying which shell runs a command line.
     if before.ends_with(b"!")
         || before.trim_ascii_end().ends_with(b"executable=")
@@ -48,62 +133,6 @@ fn is_bare((before, after): (&[u8], &[u8])) -> bool {
         [b' ', b'-', option, ..] => *option != b'c',
         _ => false,
     }
-}
-
-/// Whether unread code that connects and starts programs looks as if it hands a shell over the connection.
-pub(crate) fn handed_over(subject: &Subject<'_>) -> bool {
-    const SIGNS: [&[u8]; 15] = [
-        b"/bin/sh",
-        b"/bin/bash",
-        b"bash -i",
-        b"sh -i",
-        b"dup2",
-        b"pty",
-        b"<&",
-        b">&",
-        b"cmd.exe",
-        b"\"sh",
-        b"'sh",
-        b"\"bash",
-        b"'bash",
-        b"`sh",
-        b"`bash",
-    ];
-    texts(subject).any(|text| has_any(text, &SIGNS))
-}
-
-/// Whether a network connection is named.
-pub(crate) fn network(subject: &Subject<'_>) -> bool {
-    const WORDS: [&[u8]; 9] = [
-        b"socket",
-        b"fsockopen",
-        b"Socket",
-        b"/dev/tcp/",
-        b"/dev/udp/",
-        b"net.connect",
-        b"connect(",
-        b"/inet/",
-        b"listen(",
-    ];
-    texts(subject).any(|text| has_any(text, &WORDS))
-}
-
-/// Whether other programs are started.
-pub(crate) fn spawning(subject: &Subject<'_>) -> bool {
-    const WORDS: [&[u8]; 11] = [
-        b"exec",
-        b"spawn",
-        b"system",
-        b"popen",
-        b"subprocess",
-        b"passthru",
-        b"child_process",
-        b"dup2",
-        b"Process",
-        b"<&",
-        b"run(",
-    ];
-    texts(subject).any(|text| has_any(text, &WORDS))
 }
 
 /// The words after the program's name, or the text of code.
@@ -127,20 +156,47 @@ fn is_too_long(text: &[u8]) -> bool {
     text.len() > LONGEST
 }
 
-/// Whether any of these words stands in a text. One pass: at most bytes none of them can begin.
-fn has_any(text: &[u8], words: &[&[u8]]) -> bool {
-    if is_too_long(text) {
-        return false;
+/// For each byte, the words of [`SIGNS`] that have it at this place, as bits.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler only: an index out of bounds does not compile"
+)]
+const fn words_with(place: usize) -> [u64; 256] {
+    let mut table = [0; 256];
+    let mut words: &[(&[u8], u8)] = &SIGNS;
+    let mut at = 0;
+    while let Some(((word, _), rest)) = words.split_first() {
+        table[word[place] as usize] |= 1 << at;
+        at += 1;
+        words = rest;
     }
-    let begins = words.iter().filter_map(|word| word.first()).fold(0, |all, byte| all | bit(*byte));
-    let mut rest = text;
-    while let Some((byte, after)) = rest.split_first() {
-        if begins & bit(*byte) != 0 && words.iter().any(|word| rest.starts_with(word)) {
-            return true;
+    table
+}
+
+static FIRST: [u64; 256] = words_with(0);
+static SECOND: [u64; 256] = words_with(1);
+
+/// All that the words in a text are signs of. One pass: at most places no word begins.
+fn signs_in(text: &[u8]) -> u8 {
+    let words = |table: &[u64; 256], byte: u8| table.get(usize::from(byte)).copied().unwrap_or_default();
+    let mut signs = 0;
+    for (at, pair) in text.windows(2).enumerate() {
+        let [first, second] = pair else { continue };
+        let mut left = words(&FIRST, *first) & words(&SECOND, *second);
+        while left != 0 {
+            if let Some((word, means)) = SIGNS.get(left.trailing_zeros() as usize)
+                && let Some((before, here)) = text.split_at_checked(at)
+                && let Some(after) = here.strip_prefix(*word)
+            {
+                signs |= means;
+                if means & SHELL != 0 && signs & BARE == 0 && is_bare(before, after) {
+                    signs |= BARE;
+                }
+            }
+            left &= left - 1;
         }
-        rest = after;
     }
-    false
+    signs
 }
 
 /// The bit of an ASCII character; all other bytes share that of DEL.
@@ -163,15 +219,8 @@ const OF_PATHS: u128 = {
     all
 };
 
-/// What stands before and after each place at which a word occurs, in a text that is not too long.
-fn places_of<'t>(text: &'t [u8], word: &'t [u8]) -> impl Iterator<Item = (&'t [u8], &'t [u8])> {
-    let places = text.windows(word.len()).enumerate().filter(move |(_, window)| *window == word);
-    places.filter_map(move |(at, _)| Some((text.get(..at)?, text.get(at + word.len()..)?)))
-}
-
 /// What looks like a path: a run of characters that paths are made of, with a slash in it or a dot before it.
 fn paths(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let text = if is_too_long(text) { b"" } else { text };
     text.split(|b| b.is_ascii() && OF_PATHS & bit(*b) == 0)
         .map(|token| token.strip_prefix(b"@").unwrap_or(token))
         .filter(|token| {
@@ -198,20 +247,27 @@ mod tests {
 
     #[test]
     fn words_are_found_wherever_they_stand() {
-        let words: [&[u8]; 3] = [b"bash -i", b"sh -i", "\u{e9}t\u{e9}".as_bytes()];
         for (text, expect) in [
-            ("bash -i", true),
-            ("exec zsh -i", true),
-            ("un \u{e9}t\u{e9}", true),
-            ("\u{e9}t", false),
-            ("bash  -i", false),
-            ("sh", false),
-            ("", false),
-            ("bash bash -", false),
+            ("bash -i", HANDED),
+            ("exec zsh -i", HANDED | SPAWNING),
+            ("bash  -i", 0),
+            ("sh", 0),
+            ("", 0),
+            ("<", 0),
+            ("bash bash -", 0),
+            ("2>&1", HANDED),
+            ("\u{e9}dup2", HANDED | SPAWNING),
+            ("x('/bin/sh')", SHELL | BARE | HANDED),
+            ("/bin/dash -c 'ls'", SHELL),
+            ("#!/bin/zsh", SHELL),
+            ("#!/bin/zsh\n/bin/zsh", SHELL | BARE),
         ] {
-            assert_eq!(has_any(text.as_bytes(), &words), expect, "{text}");
+            assert_eq!(signs_in(text.as_bytes()), expect, "{text}");
         }
-        assert!(!has_any(&b"sh -i ".repeat(LONGEST), &words), "what is too long is not looked through");
+        for (word, means) in SIGNS {
+            let text = [b"x ", word, b" x"].concat();
+            assert_eq!(signs_in(&text) & means, means, "{}", String::from_utf8_lossy(word));
+        }
     }
 
     #[test]

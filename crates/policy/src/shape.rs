@@ -13,9 +13,9 @@ use shward_syntax::{Options, parse};
 
 /// Judges the text of a command, or that there is one.
 pub(crate) fn judge(part: &Part, source: &Source<'_>, found: &mut Found) {
-    let words: Vec<&[u8]> = match source {
-        Source::Command(text) => vec![text],
-        Source::Argv(words) => words.to_vec(),
+    let words = match source {
+        Source::Command(text) => std::slice::from_ref(text),
+        Source::Argv(words) => words,
     };
     if part.settings.refuse_controls.as_ref().is_some_and(|set| set.value)
         && words.iter().any(|w| has_controls(w))

@@ -18,6 +18,7 @@ use super::values;
 use super::words::{Output, Role};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Stream};
+use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
 
@@ -76,8 +77,9 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
     if scan.lost {
         return uses.into_bump_slice();
     }
-    let items: Vec<Item> = scan.operands_line().map(|line| line.items.iter().collect()).unwrap_or_default();
-    let (shares, left_over) = shares(&items, &scan.operands);
+    let mut items = BumpVec::new_in(run.arena());
+    items.extend(scan.operands_line().into_iter().flat_map(|line| line.items.iter()));
+    let (shares, left_over) = shares(run.arena(), &items, &scan.operands);
     let elsewhere = run.call.stdin.origins != Origins::TERMINAL
         && scan.levels.last().is_some_and(|level| level.stdin_before_default);
     for (item, share) in shares {
@@ -102,13 +104,17 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
 type Share<'a, 'o> = (Item, &'o [Field<'a>]);
 
 /// Gives each item its operands; fixed items at the end take the last words. Also gives what no item takes.
-fn shares<'a, 'o>(items: &[Item], operands: &'o [Field<'a>]) -> (Vec<Share<'a, 'o>>, &'o [Field<'a>]) {
+fn shares<'a, 'o>(
+    arena: &'o Bump,
+    items: &[Item],
+    operands: &'o [Field<'a>],
+) -> (BumpVec<'o, Share<'a, 'o>>, &'o [Field<'a>]) {
     let started = |item: &&Item| !item.role.is_command();
     let needed =
         items.iter().filter(started).filter(|i| matches!(i.repeat, Repeat::One | Repeat::Some)).count();
     let mut spare = operands.len().saturating_sub(needed);
     let mut taken = 0usize;
-    let mut shares = Vec::with_capacity(items.len());
+    let mut shares = BumpVec::with_capacity_in(items.len(), arena);
     for item in items.iter().filter(started) {
         let count = match item.repeat {
             Repeat::One => 1,

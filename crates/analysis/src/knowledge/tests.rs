@@ -11,6 +11,7 @@ use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::{Frozen, World};
 use crate::{Request, Source};
 use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
 
 const DEEPEST: usize = 8;
@@ -18,7 +19,7 @@ const DEEPEST: usize = 8;
 pub(super) struct Recorder<'a> {
     arena: &'a Bump,
     places: Places<'a>,
-    effects: Vec<Effect<'a>>,
+    effects: BumpVec<'a, Effect<'a>>,
     /// What was started, as `how: words`.
     started: Vec<String>,
     cwd: Vec<&'a [u8]>,
@@ -37,7 +38,15 @@ impl<'a> Recorder<'a> {
         };
         let places = Places::new(arena, &request, &Frozen);
         let cwd = vec![short::CWD.as_bytes()];
-        Self { arena, places, effects: Vec::new(), started: Vec::new(), cwd, files: Vec::new(), depth: 0 }
+        Self {
+            arena,
+            places,
+            effects: BumpVec::new_in(arena),
+            started: Vec::new(),
+            cwd,
+            files: Vec::new(),
+            depth: 0,
+        }
     }
 
     fn run(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>) -> Stream<'a> {
@@ -58,7 +67,7 @@ impl<'a> Session<'a> for Recorder<'a> {
         self.effects.push(Effect { kind, certainty, span, invocation: None });
     }
 
-    fn effects(&mut self) -> &mut Vec<Effect<'a>> {
+    fn effects(&mut self) -> &mut BumpVec<'a, Effect<'a>> {
         &mut self.effects
     }
 

@@ -42,11 +42,12 @@ impl Part<'_> {
         if differs_at_an_end(pieces, name) {
             return Relation::No;
         }
-        if known_len(pieces) > NAME_MAX || hidden_from(pieces, name) {
+        let known = known_len(pieces);
+        if known > NAME_MAX || hidden_from(pieces, name) {
             return Relation::No;
         }
         match split_star(name) {
-            None => may(matches_name(pieces, name)),
+            None => may(matches_name(pieces, known, name)),
             Some((prefix, suffix)) => {
                 let (first, last) = (leading(pieces), trailing(pieces));
                 if first.starts_with(prefix) && last.ends_with(suffix) {
@@ -164,8 +165,9 @@ fn compatible_ends(a: &[u8], b: &[u8]) -> bool {
     a.ends_with(b) || b.ends_with(a)
 }
 
-/// Whether the pieces can be `name`: `?` and `[…]` are one character, everything else that is not text any number.
-fn matches_name(pieces: &[Piece<'_>], name: &[u8]) -> bool {
+/// Whether the pieces, with so many bytes of known text, can be `name`: `?` and `[…]` are one character, everything else
+/// that is not text any number.
+fn matches_name(pieces: &[Piece<'_>], known: usize, name: &[u8]) -> bool {
     if pieces.len() > MAX_PIECES {
         return true;
     }
@@ -173,11 +175,14 @@ fn matches_name(pieces: &[Piece<'_>], name: &[u8]) -> bool {
     if name.len() > 62 {
         return true;
     }
+    if known > name.len() {
+        return false;
+    }
     let full: u64 = (1 << (name.len() + 1)) - 1;
     let mut reach: u64 = 1;
     for piece in pieces {
         reach = match piece {
-            Piece::Text(text) => text.iter().fold(reach, |reach, byte| step(reach, name, |b| b == *byte)),
+            Piece::Text(text) => after_text(reach, text, name),
             Piece::Glob(b"?") => (reach << 1) & full,
             Piece::Glob(glob) if glob.starts_with(b"[") && !glob.contains(&b'(') => {
                 step(reach, name, |byte| in_bracket(glob, byte))
@@ -193,6 +198,23 @@ fn matches_name(pieces: &[Piece<'_>], name: &[u8]) -> bool {
         }
     }
     reach & (1 << name.len()) != 0
+}
+
+/// The positions reached by this text.
+fn after_text(reach: u64, text: &[u8], name: &[u8]) -> u64 {
+    if reach & (reach.wrapping_sub(1)) == 0 {
+        // From one position only.
+        let from = name.get(reach.trailing_zeros() as usize..).unwrap_or_default();
+        return if from.starts_with(text) { reach << text.len() } else { 0 };
+    }
+    let mut reach = reach;
+    for byte in text {
+        reach = step(reach, name, |b| b == *byte);
+        if reach == 0 {
+            break;
+        }
+    }
+    reach
 }
 
 /// The positions reached by one more character that `accepts` the byte at the position before.

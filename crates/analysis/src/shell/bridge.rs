@@ -9,6 +9,7 @@ use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
 
 /// So many places are looked up before the effects that belong to them are told, at most.
@@ -36,7 +37,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         }
     }
 
-    fn effects(&mut self) -> &mut Vec<Effect<'a>> {
+    fn effects(&mut self) -> &mut BumpVec<'a, Effect<'a>> {
         &mut self.effects
     }
 

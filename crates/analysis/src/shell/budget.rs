@@ -78,6 +78,11 @@ impl Budget {
         }
     }
 
+    /// Whether so many bytes can still be made.
+    pub(super) fn has_room(&self, bytes: usize) -> bool {
+        u64::try_from(bytes).is_ok_and(|bytes| bytes <= self.bytes)
+    }
+
     /// Charges bytes that an expansion makes. False when there are none left.
     pub(super) fn produce(&mut self, bytes: usize) -> bool {
         match self.bytes.checked_sub(u64::try_from(bytes).unwrap_or(u64::MAX)) {

@@ -44,6 +44,7 @@ use crate::world::World;
 use crate::{Request, Source};
 use budget::Budget;
 use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
 use flow::{Flow, Port, Whereabouts};
 use functions::Frame;
 use io::Io;
@@ -134,8 +135,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     io: Io<'a>,
     budget: Budget,
     following: follow::Following,
-    effects: Vec<Effect<'a>>,
-    invocations: Vec<Invocation<'a>>,
+    effects: BumpVec<'a, Effect<'a>>,
+    invocations: BumpVec<'a, Invocation<'a>>,
     /// Functions, loops, sourced files and subshells being run, innermost last.
     frames: Vec<Frame<'a>>,
     traps: Vec<Trap<'a>>,
@@ -235,8 +236,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             io: Io::default(),
             budget: Budget::for_length(text.len()),
             following: follow::Following::default(),
-            effects: Vec::new(),
-            invocations: Vec::new(),
+            effects: BumpVec::new_in(arena),
+            invocations: BumpVec::new_in(arena),
             frames: Vec::new(),
             traps: Vec::new(),
             moves: 0,
@@ -284,8 +285,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             });
         }
         Plan {
-            invocations: self.arena.alloc_slice_copy(&self.invocations),
-            effects: self.arena.alloc_slice_copy(&self.effects),
+            invocations: self.invocations.into_bump_slice(),
+            effects: self.effects.into_bump_slice(),
             refused: None,
             notes: &[],
         }

@@ -87,17 +87,27 @@ fn is_plain(path: &[u8]) -> bool {
     names.split(|b| *b == b'/').all(|name| !matches!(name, b"" | b"." | b".."))
 }
 
-/// Whether the kernel finds something at an absolute path without following a link.
-fn is_straight(path: &[u8]) -> bool {
+/// Asks the kernel for what is at an absolute path, without following a link.
+fn without_links(path: &[u8]) -> Result<(), Errno> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).is_ok()
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map(drop)
 }
 
-/// [`Path::canonicalize`] in two system calls where there is nothing to resolve.
+/// Whether the kernel finds something at an absolute path without following a link.
+fn is_straight(path: &[u8]) -> bool {
+    without_links(path).is_ok()
+}
+
+/// [`Path::canonicalize`] in two system calls where there is nothing to resolve, in one where nothing is there.
 pub(crate) fn canonical(path: &Path) -> std::io::Result<Cow<'_, Path>> {
     let bytes = path.as_os_str().as_bytes();
-    if is_plain(bytes) && is_straight(bytes) {
-        return Ok(Cow::Borrowed(path));
+    if is_plain(bytes) {
+        match without_links(bytes) {
+            Ok(()) => return Ok(Cow::Borrowed(path)),
+            // Were there a link before the name that is missing, that would have been told.
+            Err(e @ Errno::NOENT) => return Err(e.into()),
+            Err(_) => {}
+        }
     }
     path.canonicalize().map(Cow::Owned)
 }

@@ -2,7 +2,6 @@
 
 use crate::condition::{Condition, Kinds, Scopes, Subject, on};
 use crate::decision::Tier::{Four, Three, Two};
-use crate::mentions;
 use crate::rule::Rule;
 use shward_analysis::{EffectKind, Origins, Scope, Unknown};
 
@@ -45,6 +44,11 @@ const MINERS: [&[u8]; 12] = [
     b"lolminer",
     b"teamredminer",
 ];
+
+fn mines(subject: &Subject<'_>) -> bool {
+    let program = subject.program();
+    MINERS.iter().any(|name| program.eq_ignore_ascii_case(name))
+}
 
 /// Variables that make other programs load or run what they name.
 const LOADERS: [&[u8]; 12] = [
@@ -95,27 +99,27 @@ fn is_written_unseen(subject: &Subject<'_>) -> bool {
 }
 
 fn names_secret(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && matches!(mentions::scope(subject), Some(Scope::Secret | Scope::Environment))
+    subject.is_opaque() && matches!(subject.mentions().scope, Some(Scope::Secret | Scope::Environment))
 }
 
 fn names_protected(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && mentions::scope(subject).is_some()
+    subject.is_opaque() && subject.mentions().scope.is_some()
 }
 
 fn is_reverse_shell(subject: &Subject<'_>) -> bool {
-    is_remote_control(subject) && mentions::handed_over(subject)
+    is_remote_control(subject) && subject.mentions().handed_over()
 }
 
 fn is_remote_control(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && mentions::network(subject) && mentions::spawning(subject)
+    subject.is_opaque() && subject.mentions().network() && subject.mentions().spawning()
 }
 
 fn starts_shell(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && mentions::bare_shell(subject)
+    subject.is_opaque() && subject.mentions().bare_shell()
 }
 
 fn names_shell(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && mentions::shell(subject)
+    subject.is_opaque() && subject.mentions().shell()
 }
 
 /// Words and text that may be looked through.
@@ -190,7 +194,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "miner",
         Four,
-        &[on(Kinds::INVOCATION).and(|s| MINERS.iter().any(|name| s.program().eq_ignore_ascii_case(name)))],
+        &[on(Kinds::INVOCATION).and(mines)],
         "Starts the crypto-currency miner {program}. That uses up a machine for somebody else.",
     ),
     Rule::deny(

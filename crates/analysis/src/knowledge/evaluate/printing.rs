@@ -239,7 +239,7 @@ pub(super) fn seq(words: &[&[u8]]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Numbers below this are counted digit by digit: a line of one fits into eight bytes.
+/// Numbers below this are counted digit by digit: a line of one fits into seven bytes.
 const MOST_COUNTED: i64 = 1_000_000;
 
 /// Pushes the numbers from `first` to the last with as many digits, or to `last`, each with a newline. The number after
@@ -253,14 +253,27 @@ fn count_up(text: &mut Vec<u8>, first: i64, last: i64) -> Option<i64> {
     if count * line.len() > MAX_OUTPUT {
         return None;
     }
-    text.reserve(count * line.len() + 8);
-    let mut packed = [0; 8];
-    packed.iter_mut().zip(&line).for_each(|(to, from)| *to = *from);
-    for _ in 0..count {
-        let length = text.len() + line.len();
-        text.extend_from_slice(&packed);
-        text.truncate(length);
-        for digit in packed.iter_mut().take(digits).rev() {
+    let start = text.len();
+    text.resize(start + count * line.len(), 0);
+    let lines = text.get_mut(start..)?;
+    match line.len() {
+        2 => count_lines::<2>(lines, &line),
+        3 => count_lines::<3>(lines, &line),
+        4 => count_lines::<4>(lines, &line),
+        5 => count_lines::<5>(lines, &line),
+        6 => count_lines::<6>(lines, &line),
+        7 => count_lines::<7>(lines, &line),
+        _ => return None,
+    }
+    Some(end + 1)
+}
+
+/// Fills lines of this length with the first number and those after it.
+fn count_lines<const LENGTH: usize>(lines: &mut [u8], first: &[u8]) {
+    let Some(mut number) = first.first_chunk::<LENGTH>().copied() else { return };
+    for line in lines.as_chunks_mut::<LENGTH>().0 {
+        *line = number;
+        for digit in number.iter_mut().rev().skip(1) {
             if *digit < b'9' {
                 *digit += 1;
                 break;
@@ -268,7 +281,6 @@ fn count_up(text: &mut Vec<u8>, first: i64, last: i64) -> Option<i64> {
             *digit = b'0';
         }
     }
-    Some(end + 1)
 }
 
 /// The number in decimal, and a newline.

@@ -67,6 +67,8 @@ pub(in crate::shell) struct Builder<'a> {
     span: Span,
     bytes: Vec<u8>,
     kinds: Vec<Kind>,
+    /// So many bytes were left out, which the word is charged for all the same.
+    left_out: usize,
     /// The current field exists even if it is empty.
     started: bool,
     many: bool,
@@ -93,6 +95,7 @@ impl<'a> Builder<'a> {
             span: Span { start: 0, end: 0 },
             bytes: Vec::new(),
             kinds: Vec::new(),
+            left_out: 0,
             started: false,
             many: false,
             hanging: false,
@@ -119,6 +122,7 @@ impl<'a> Builder<'a> {
         self.extended = extended;
         self.span = span;
         self.fields.clear();
+        self.left_out = 0;
         self.operand = false;
         self.clear_field();
     }
@@ -205,6 +209,17 @@ impl<'a> Builder<'a> {
         if !quoted && self.mode == Mode::Fields {
             self.many = true;
         }
+    }
+
+    /// Quoted text that is too long to be kept.
+    pub(in crate::shell) fn too_much(&mut self, length: usize, origins: Origins) {
+        self.left_out = self.left_out.saturating_add(length);
+        self.unknown(true, origins);
+    }
+
+    /// How many bytes the current field would have if all text were kept.
+    pub(in crate::shell) fn made(&self) -> usize {
+        self.bytes.len().saturating_add(self.left_out)
     }
 
     /// A decimal number that is not known: one field unless digits separate fields.

@@ -110,7 +110,7 @@ impl<'a> Interpreter<'a, '_> {
         for part in parts {
             self.part(part, false, &mut builder);
         }
-        self.budget.produce(builder.arithmetic_text().len());
+        self.budget.produce(builder.made());
         let result = take(self, &mut builder);
         self.spare.push(builder);
         result

@@ -44,7 +44,12 @@ impl<'a> Interpreter<'a, '_> {
         match output.text {
             Some(text) => {
                 let text = self.substituted(text);
-                builder.value(&Value::text(self.arena, text, output.origins), quoted);
+                if quoted && !self.budget.has_room(text.len()) {
+                    // The word is charged for it when it is done.
+                    builder.too_much(text.len(), output.origins);
+                } else {
+                    builder.value(&Value::text(self.arena, text, output.origins), quoted);
+                }
             }
             None if prints_number(script) => builder.number(quoted, output.origins),
             None => builder.unknown(quoted, output.origins),

@@ -190,9 +190,11 @@ impl<'a> Reader<'_, '_, 'a> {
             grew = !covers(old, &val);
             unseen &= grew;
             let widened = grew && learning && late && !val.acts();
-            let new = join(arena, *old, if widened { Val::Data } else { val });
-            self.changed |= grew && !covers(old, &new);
-            *old = new;
+            if grew {
+                let new = join(arena, *old, if widened { Val::Data } else { val });
+                self.changed |= !covers(old, &new);
+                *old = new;
+            }
         } else if list.len() < MAX_GROWING {
             self.changed = true;
             list.push((id, val));

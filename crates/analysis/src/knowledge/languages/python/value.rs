@@ -239,6 +239,9 @@ impl<'a> Val<'a> {
 
 /// Either of two.
 pub(super) fn join<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
+    if matches!(a, Val::OneOf(_)) && covers(&a, &b) {
+        return a;
+    }
     let mut union = Union::new(arena);
     union.add(a);
     union.add(b);
@@ -282,8 +285,9 @@ impl<'a> Union<'a> {
                 self.one = Some(val);
                 return;
             }
+            // Alternatives were told apart when they were collected.
             self.all.reserve(4);
-            one.alternatives().iter().for_each(|each| self.put(each));
+            self.all.extend_from_slice_copy(one.alternatives());
         }
         val.alternatives().iter().for_each(|each| self.put(each));
         if self.all.len() == 1 {
