@@ -7,7 +7,6 @@ use crate::effect::{Certainty, Effect, EffectKind, Target};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
-use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
 
 /// A program being started.
@@ -48,7 +47,7 @@ pub(crate) trait Session<'a> {
     fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty);
 
     /// All effects recorded so far; used to take back what a dry run does not do.
-    fn effects(&mut self) -> &mut BumpVec<'a, Effect<'a>>;
+    fn effects(&mut self) -> &mut Vec<Effect<'a>>;
 
     /// The place that a path argument means: made absolute against the working directory, normalised, links followed
     /// as far as the world knows them, and classified.
@@ -118,6 +117,12 @@ pub(crate) trait Session<'a> {
         value: &Field<'a>,
         inner: &mut dyn FnMut(&mut dyn Session<'a>),
     );
+
+    /// Whether the script may have written a file or made a link. If not, no file holds what it has made, and what else a file
+    /// holds need not be looked up to know that.
+    fn has_made_files(&self) -> bool {
+        true
+    }
 
     /// As [`file_text`](Self::file_text), of a file that is executed: where it may also still hold what was there before,
     /// its origins have `FILE` among them.

@@ -313,8 +313,9 @@ impl Firewall {
 /// Names and values of environment variables.
 type Variables = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Most bytes that a thread keeps from one check to the next.
-const KEPT: usize = 1 << 20;
+/// Most bytes that a thread keeps from one check to the next. A command takes some seventy times its length, and memory that
+/// has to be asked for anew costs as much as the judgement.
+const KEPT: usize = 8 << 20;
 
 thread_local! {
     static SPARE: RefCell<Bump> = RefCell::new(Bump::new());

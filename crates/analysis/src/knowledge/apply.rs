@@ -18,7 +18,6 @@ use super::values;
 use super::words::{Output, Role};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Stream};
-use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
 
@@ -77,12 +76,12 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
     if scan.lost {
         return uses.into_bump_slice();
     }
-    let mut items = BumpVec::new_in(run.arena());
-    items.extend(scan.operands_line().into_iter().flat_map(|line| line.items.iter()));
-    let (shares, left_over) = shares(run.arena(), &items, &scan.operands);
+    let items = || scan.operands_line().into_iter().flat_map(|line| line.items.iter());
+    let mut shares = Shares::new(items(), &scan.operands);
     let elsewhere = run.call.stdin.origins != Origins::TERMINAL
         && scan.levels.last().is_some_and(|level| level.stdin_before_default);
-    for (item, share) in shares {
+    for item in items().filter(is_operand) {
+        let share = shares.of(&item);
         uses.extend(share.iter().map(|field| Use { role: item.role, field: *field }));
         if let Some(place) = item.default
             && share.is_empty()
@@ -93,6 +92,7 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
             uses.push(Use { role: item.role, field });
         }
     }
+    let left_over = shares.left;
     if let Some(first) = left_over.first() {
         run.not_understood(Unknown::Argument, first.span);
         uses.extend(left_over.iter().map(|field| Use { role: Role::Text, field: *field }));
@@ -100,36 +100,41 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
     uses.into_bump_slice()
 }
 
-/// An operand of the description, and the arguments that are meant by it.
-type Share<'a, 'o> = (Item, &'o [Field<'a>]);
+/// Whether an item stands for operands, and not for a command.
+fn is_operand(item: &Item) -> bool {
+    !item.role.is_command()
+}
 
-/// Gives each item its operands; fixed items at the end take the last words. Also gives what no item takes.
-fn shares<'a, 'o>(
-    arena: &'o Bump,
-    items: &[Item],
-    operands: &'o [Field<'a>],
-) -> (BumpVec<'o, Share<'a, 'o>>, &'o [Field<'a>]) {
-    let started = |item: &&Item| !item.role.is_command();
-    let needed =
-        items.iter().filter(started).filter(|i| matches!(i.repeat, Repeat::One | Repeat::Some)).count();
-    let mut spare = operands.len().saturating_sub(needed);
-    let mut taken = 0usize;
-    let mut shares = BumpVec::with_capacity_in(items.len(), arena);
-    for item in items.iter().filter(started) {
+/// Gives each item its operands; fixed items at the end take the last words.
+struct Shares<'a, 'o> {
+    /// What no item has taken.
+    left: &'o [Field<'a>],
+    /// So many of that no fixed item needs.
+    spare: usize,
+}
+
+impl<'a, 'o> Shares<'a, 'o> {
+    fn new(items: impl Iterator<Item = Item>, operands: &'o [Field<'a>]) -> Self {
+        let fixed = |item: &Item| matches!(item.repeat, Repeat::One | Repeat::Some);
+        let needed = items.filter(is_operand).filter(fixed).count();
+        Self { left: operands, spare: operands.len().saturating_sub(needed) }
+    }
+
+    /// The operands that are meant by the next item.
+    fn of(&mut self, item: &Item) -> &'o [Field<'a>] {
         let count = match item.repeat {
             Repeat::One => 1,
-            Repeat::Maybe => spare.min(1),
-            Repeat::Any => spare,
-            Repeat::Some => 1 + spare,
+            Repeat::Maybe => self.spare.min(1),
+            Repeat::Any => self.spare,
+            Repeat::Some => 1 + self.spare,
         };
         if !matches!(item.repeat, Repeat::One) {
-            spare = spare.saturating_sub(count);
+            self.spare = self.spare.saturating_sub(count);
         }
-        let end = (taken + count).min(operands.len());
-        shares.push((*item, operands.get(taken..end).unwrap_or_default()));
-        taken = end;
+        let (share, left) = self.left.split_at(count.min(self.left.len()));
+        self.left = left;
+        share
     }
-    (shares, operands.get(taken..).unwrap_or_default())
 }
 
 fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> Stream<'a> {

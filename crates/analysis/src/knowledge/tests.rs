@@ -11,7 +11,6 @@ use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::{Frozen, World};
 use crate::{Request, Source};
 use bumpalo::Bump;
-use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
 
 const DEEPEST: usize = 8;
@@ -19,7 +18,7 @@ const DEEPEST: usize = 8;
 pub(super) struct Recorder<'a> {
     arena: &'a Bump,
     places: Places<'a>,
-    effects: BumpVec<'a, Effect<'a>>,
+    effects: Vec<Effect<'a>>,
     /// What was started, as `how: words`.
     started: Vec<String>,
     cwd: Vec<&'a [u8]>,
@@ -38,15 +37,7 @@ impl<'a> Recorder<'a> {
         };
         let places = Places::new(arena, &request, &Frozen);
         let cwd = vec![short::CWD.as_bytes()];
-        Self {
-            arena,
-            places,
-            effects: BumpVec::new_in(arena),
-            started: Vec::new(),
-            cwd,
-            files: Vec::new(),
-            depth: 0,
-        }
+        Self { arena, places, effects: Vec::new(), started: Vec::new(), cwd, files: Vec::new(), depth: 0 }
     }
 
     fn run(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>) -> Stream<'a> {
@@ -67,7 +58,7 @@ impl<'a> Session<'a> for Recorder<'a> {
         self.effects.push(Effect { kind, certainty, span, invocation: None });
     }
 
-    fn effects(&mut self) -> &mut BumpVec<'a, Effect<'a>> {
+    fn effects(&mut self) -> &mut Vec<Effect<'a>> {
         &mut self.effects
     }
 
@@ -308,6 +299,9 @@ fn known_text_is_evaluated() {
         ("seq 0 1", None, "0\n1\n"),
         ("seq 98 101", None, "98\n99\n100\n101\n"),
         ("seq -1 1", None, "-1\n0\n1\n"),
+        ("seq 9 10", None, "9\n10\n"),
+        ("seq 999998 999999", None, "999998\n999999\n"),
+        ("seq 7 7", None, "7\n"),
         ("seq 999999 1000001", None, "999999\n1000000\n1000001\n"),
         ("seq 5 -2 1", None, "5\n3\n1\n"),
         ("seq 2 1", None, ""),

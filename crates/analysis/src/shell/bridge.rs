@@ -9,7 +9,6 @@ use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
-use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
 
 /// So many places are looked up before the effects that belong to them are told, at most.
@@ -37,7 +36,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         }
     }
 
-    fn effects(&mut self) -> &mut BumpVec<'a, Effect<'a>> {
+    fn effects(&mut self) -> &mut Vec<Effect<'a>> {
         &mut self.effects
     }
 
@@ -157,6 +156,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn file_text(&mut self, path: &Value<'a>) -> Stream<'a> {
         self.content_of(path)
+    }
+
+    fn has_made_files(&self) -> bool {
+        self.state.has_files() || !self.links.is_empty()
     }
 
     fn script_text(&mut self, path: &Value<'a>) -> Stream<'a> {

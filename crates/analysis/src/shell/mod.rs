@@ -32,6 +32,7 @@ mod redirect;
 mod reentry;
 mod run;
 mod simple;
+mod spare;
 mod state;
 mod traps;
 mod words;
@@ -44,7 +45,6 @@ use crate::world::World;
 use crate::{Request, Source};
 use budget::Budget;
 use bumpalo::Bump;
-use bumpalo::collections::Vec as BumpVec;
 use flow::{Flow, Port, Whereabouts};
 use functions::Frame;
 use io::Io;
@@ -135,8 +135,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     io: Io<'a>,
     budget: Budget,
     following: follow::Following,
-    effects: BumpVec<'a, Effect<'a>>,
-    invocations: BumpVec<'a, Invocation<'a>>,
+    effects: Vec<Effect<'a>>,
+    invocations: Vec<Invocation<'a>>,
     /// Functions, loops, sourced files and subshells being run, innermost last.
     frames: Vec<Frame<'a>>,
     traps: Vec<Trap<'a>>,
@@ -227,6 +227,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             quietly: false,
             may_have_ended: false,
         };
+        let (effects, invocations) = spare::take();
         Self {
             arena,
             request: *request,
@@ -236,8 +237,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             io: Io::default(),
             budget: Budget::for_length(text.len()),
             following: follow::Following::default(),
-            effects: BumpVec::new_in(arena),
-            invocations: BumpVec::new_in(arena),
+            effects,
+            invocations,
             frames: Vec::new(),
             traps: Vec::new(),
             moves: 0,
@@ -284,12 +285,10 @@ impl<'a, 'w> Interpreter<'a, 'w> {
                 invocation: None,
             });
         }
-        Plan {
-            invocations: self.invocations.into_bump_slice(),
-            effects: self.effects.into_bump_slice(),
-            refused: None,
-            notes: &[],
-        }
+        let invocations = self.arena.alloc_slice_copy(&self.invocations);
+        let effects = self.arena.alloc_slice_copy(&self.effects);
+        spare::give_back(self.effects, self.invocations);
+        Plan { invocations, effects, refused: None, notes: &[] }
     }
 
     /// The span of everything.

@@ -27,22 +27,30 @@ impl Parser<'_> {
         if !unusual {
             return Ok(());
         }
-        if let Some(position) = self.source.iter().position(|byte| matches!(byte, 0 | 1 | 0x7f)) {
+        let refused = first(self.source, |byte| matches!(byte, 0 | 1 | 0x7f));
+        let carriage_return = first(self.source, |byte| byte == b'\r');
+        if let Some(position) = refused {
             self.cursor.set_position(position);
             return self.fail(ErrorCode::ControlByte, "");
         }
-        if let Some(position) = self.source.iter().position(|byte| *byte == b'\r') {
+        if let Some(position) = carriage_return {
             self.note(NoteKind::CarriageReturn, position);
         }
         let mut valid_up_to = 0;
         for chunk in self.source.utf8_chunks() {
-            let mut offset = valid_up_to;
-            for character in chunk.valid().chars() {
+            let mut rest = chunk.valid();
+            // Most of it is ASCII, and ASCII is mostly visible.
+            while let Some(at) =
+                rest.bytes().position(|byte| !matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r'))
+            {
+                let Some(from) = rest.get(at..) else { break };
+                let Some(character) = from.chars().next() else { break };
                 if is_invisible(character) {
+                    let offset = valid_up_to + chunk.valid().len() - from.len();
                     self.note_bytes(NoteKind::InvisibleCharacter, offset, character.len_utf8());
                     break;
                 }
-                offset += character.len_utf8();
+                rest = from.get(character.len_utf8()..).unwrap_or_default();
             }
             valid_up_to += chunk.valid().len();
             if !chunk.invalid().is_empty() {
@@ -60,6 +68,15 @@ impl Parser<'_> {
             self.notes.push(Note { kind, span });
         }
     }
+}
+
+/// Where the first byte stands of which this holds. Looks at many together.
+fn first(bytes: &[u8], holds: impl Fn(u8) -> bool) -> Option<usize> {
+    bytes.chunks(CHUNK).enumerate().find_map(|(index, chunk)| {
+        let any = chunk.iter().fold(false, |any, byte| any | holds(*byte));
+        let at = any.then(|| chunk.iter().position(|byte| holds(*byte))).flatten();
+        at.map(|at| index * CHUNK + at)
+    })
 }
 
 /// Whether any of these bytes needs a closer look. Without short circuits, so that the processor looks at many at a time.

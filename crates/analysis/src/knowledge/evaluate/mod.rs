@@ -75,7 +75,7 @@ pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u
             "printf" => printing::printf(&words),
             "pwd" if words.is_empty() => run.session.cwd().map(|cwd| [cwd, b"\n"].concat()),
             "pwd" => None,
-            "seq" => printing::seq(&words),
+            "seq" => return printing::seq(run.arena(), &words),
             "basename" => printing::basename(&words),
             "dirname" => printing::dirname(&words),
             _ => Some(Vec::new()),

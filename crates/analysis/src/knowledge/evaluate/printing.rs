@@ -1,6 +1,7 @@
 //! Programs that print their arguments.
 
 use super::MAX_OUTPUT;
+use bumpalo::Bump;
 
 /// `echo` as GNU coreutils and bash have it.
 pub(super) fn echo(words: &[&[u8]]) -> Option<Vec<u8>> {
@@ -214,7 +215,7 @@ fn integer(text: &[u8]) -> Option<i64> {
 }
 
 /// `seq` over whole numbers.
-pub(super) fn seq(words: &[&[u8]]) -> Option<Vec<u8>> {
+pub(super) fn seq<'a>(arena: &'a Bump, words: &[&[u8]]) -> Option<&'a [u8]> {
     let numbers: Option<Vec<i64>> = words.iter().map(|w| std::str::from_utf8(w).ok()?.parse().ok()).collect();
     let (first, step, last) = match numbers?.as_slice() {
         [last] => (1, 1, *last),
@@ -222,50 +223,62 @@ pub(super) fn seq(words: &[&[u8]]) -> Option<Vec<u8>> {
         [first, step, last] if *step != 0 => (*first, *step, *last),
         _ => return None,
     };
+    if step == 1 && 0 <= first && first <= last && last < MOST_COUNTED {
+        return counted(arena, first, last);
+    }
+    let lines = last.checked_sub(first)?.checked_div(step)?.checked_add(1)?;
+    if usize::try_from(lines).is_ok_and(|lines| lines > MAX_OUTPUT / 2) {
+        return None;
+    }
     let mut text = Vec::new();
     let mut number = first;
     while (step > 0 && number <= last) || (step < 0 && number >= last) {
-        number = match step == 1 && (0..MOST_COUNTED).contains(&number) {
-            true => count_up(&mut text, number, last.min(MOST_COUNTED))?,
-            false => {
-                push_line(&mut text, number);
-                number.checked_add(step)?
-            }
-        };
+        push_line(&mut text, number);
+        number = number.checked_add(step)?;
         if text.len() > MAX_OUTPUT {
             return None;
         }
     }
-    Some(text)
+    Some(arena.alloc_slice_copy(&text))
 }
 
 /// Numbers below this are counted digit by digit: a line of one fits into seven bytes.
 const MOST_COUNTED: i64 = 1_000_000;
 
-/// Pushes the numbers from `first` to the last with as many digits, or to `last`, each with a newline. The number after
-/// that; `None` if there are too many.
-fn count_up(text: &mut Vec<u8>, first: i64, last: i64) -> Option<i64> {
-    let mut line = Vec::with_capacity(8);
-    push_line(&mut line, first);
-    let digits = line.len() - 1;
-    let end = last.min(10_i64.pow(u32::try_from(digits).ok()?) - 1);
-    let count = usize::try_from(end - first + 1).ok()?;
-    if count * line.len() > MAX_OUTPUT {
+/// The numbers from `first` to `last`, each with a newline. `None` if there are too many.
+fn counted(arena: &Bump, first: i64, last: i64) -> Option<&[u8]> {
+    // Of each length the first number, and how many there are.
+    let mut levels: [(i64, usize); 6] = [(0, 0); 6];
+    let (mut number, mut bytes, mut limit) = (first, 0, 10);
+    for (level, length) in levels.iter_mut().zip(2..) {
+        if number <= last && number < limit {
+            let end = last.min(limit - 1);
+            *level = (number, usize::try_from(end - number + 1).ok()?);
+            bytes += level.1 * length;
+            number = end + 1;
+        }
+        limit *= 10;
+    }
+    if bytes > MAX_OUTPUT {
         return None;
     }
-    let start = text.len();
-    text.resize(start + count * line.len(), 0);
-    let lines = text.get_mut(start..)?;
-    match line.len() {
-        2 => count_lines::<2>(lines, &line),
-        3 => count_lines::<3>(lines, &line),
-        4 => count_lines::<4>(lines, &line),
-        5 => count_lines::<5>(lines, &line),
-        6 => count_lines::<6>(lines, &line),
-        7 => count_lines::<7>(lines, &line),
-        _ => return None,
+    let text = arena.alloc_slice_fill_copy(bytes, 0);
+    let mut rest = &mut *text;
+    for ((number, count), length) in levels.into_iter().zip(2..).filter(|((_, count), _)| *count > 0) {
+        let (lines, after) = rest.split_at_mut_checked(count * length)?;
+        let mut line = Vec::with_capacity(8);
+        push_line(&mut line, number);
+        match length {
+            2 => count_lines::<2>(lines, &line),
+            3 => count_lines::<3>(lines, &line),
+            4 => count_lines::<4>(lines, &line),
+            5 => count_lines::<5>(lines, &line),
+            6 => count_lines::<6>(lines, &line),
+            _ => count_lines::<7>(lines, &line),
+        }
+        rest = after;
     }
-    Some(end + 1)
+    Some(text)
 }
 
 /// Fills lines of this length with the first number and those after it.

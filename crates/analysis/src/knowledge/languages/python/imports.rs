@@ -155,7 +155,7 @@ impl<'a> Reader<'_, '_, 'a> {
         for ending in [&b".py"[..], b"/__init__.py"] {
             let file = crate::knowledge::values::concat(arena, &[stem, ending]);
             let value = self.report.literal(file);
-            if self.report.rehearses_following(value, made) {
+            if self.report.rehearses_following(value, made) || !self.report.session.has_made_files() {
                 continue;
             }
             let content = self.report.session.file_text(&value);

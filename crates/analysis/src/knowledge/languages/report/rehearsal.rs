@@ -121,7 +121,8 @@ impl<'a> Report<'_, 'a> {
         deeds.iter().all(|deed| {
             changed |= deed.changes();
             let Deed::FollowUnlessMade(path, made) = deed else { return true };
-            !changed && !self.session.file_text(path).origins.intersects(*made)
+            !changed
+                && (!self.session.has_made_files() || !self.session.file_text(path).origins.intersects(*made))
         })
     }
 
