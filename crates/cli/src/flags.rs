@@ -69,7 +69,7 @@ flags! {
     FROZEN = "frozen" None, "Consult no file system and write no record: the answer depends on the arguments alone";
     PLAN = "plan" None, "Add the plan (programs and effects) to the answer";
     BATCH = "batch" None, "Read one JSON request per line from standard input, answer one per line";
-    LOG = "log" Some("FILE"), "The audit log (default: .local/state/shward/audit.jsonl in the account's home)";
+    LOG = "log" Some("FILE"), "The audit log (default: $XDG_STATE_HOME/shward/audit.jsonl)";
     SESSION = "session" Some("ID"), "The agent's session, for the record and the limits; the directory and the exported variables with which one call ends are those with which the next begins, and is judged";
     CALL_ID = "call-id" Some("ID"), "The tool call's identity, for the record";
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: the policy's, else 300)";

@@ -94,6 +94,9 @@ pub(crate) fn init(args: &Args) -> Result<Exit, Fail> {
         [path] => {
             use std::io::Write as _;
             let told = |e: io::Error| Fail::io(format!("{}: {e}", Path::new(path).display()));
+            if let Some(parent) = Path::new(path).parent() {
+                fs::create_dir_all(parent).map_err(told)?;
+            }
             let mut out = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(told)?;
             out.write_all(template.as_bytes()).map_err(told)?;
             terminal::line(&format!("{}: written; every key in it is a comment", Path::new(path).display()))?;

@@ -82,5 +82,7 @@ pub(crate) fn state_dir() -> Option<StateDir> {
 /// What needs the state directory cannot be done.
 pub(crate) fn no_state(what: &str) -> Fail {
     let why = Account::of_process().lack().unwrap_or_default();
-    Fail::usage(format!("{what}: the account has no state directory that could be believed: {why}"))
+    Fail::usage(format!(
+        "{what}: no state directory is known; set HOME, or XDG_STATE_HOME, or let the account have a home: {why}"
+    ))
 }

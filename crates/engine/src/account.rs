@@ -1,10 +1,11 @@
 //! Whose process this is, and where that user's own files lie: the policy, what is trusted, answered, counted and kept.
 //!
-//! The list of accounts says it (passwd(5)), never the environment: whoever sets a variable for shward may have filled the
-//! place that it names before. A place that a variable names can only tighten. Where the list says nothing there is no place
-//! that could be believed; then nothing is believed, and the message says what root can do about it.
+//! They lie where the environment says (`XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `HOME`) until the account has a policy of its own, in
+//! the home directory that the list of accounts names (passwd(5)). From then on they lie there, whatever the environment says: whoever
+//! sets a variable for shward may have filled the place that it names, so such a place can only tighten.
 
 use rustix::fs::{FileType, Mode, OFlags};
+use rustix::io::Errno;
 use serde::Serialize;
 use std::env;
 use std::ffi::OsStr;
@@ -40,6 +41,8 @@ pub struct Account {
     listed: Option<PathBuf>,
     /// Why nothing in it is believed.
     lack: Option<Lack>,
+    /// Whether it has a policy of its own, so that no variable says where things lie.
+    settled: bool,
 }
 
 /// Why an account has no place that is believed.
@@ -79,9 +82,7 @@ impl Account {
     fn find() -> Self {
         match env::var_os("SHWARD_TEST_HOME") {
             None => Self::in_lists(),
-            Some(home) if home == "unlisted" => {
-                Self { user: user(), listed: None, lack: Some(Lack::Unlisted) }
-            }
+            Some(home) if home == "unlisted" => Self::nowhere(user(), Lack::Unlisted),
             Some(home) => Self::at(user(), PathBuf::from(home)),
         }
     }
@@ -100,10 +101,15 @@ impl Account {
                         return Self::at(user, home);
                     }
                 }
-                Err(lack) => return Self { user, listed: None, lack: Some(lack) },
+                Err(lack) => return Self::nowhere(user, lack),
             }
         }
-        Self { user, listed: None, lack: Some(Lack::Unlisted) }
+        Self::nowhere(user, Lack::Unlisted)
+    }
+
+    /// Without a home directory.
+    const fn nowhere(user: u32, lack: Lack) -> Self {
+        Self { user, listed: None, lack: Some(lack), settled: false }
     }
 
     /// With this home directory, if it is the user's.
@@ -112,7 +118,9 @@ impl Account {
         let own = found.is_ok_and(|found| {
             found.st_uid == user && FileType::from_raw_mode(found.st_mode) == FileType::Directory
         });
-        Self { user, listed: Some(home), lack: (!own).then_some(Lack::Home) }
+        // Whatever lies there, and wherever a link leads: only that there is nothing leaves the word to the environment.
+        let settled = own && !is_missing(&home.join(SETTINGS).join(POLICY));
+        Self { user, listed: Some(home), lack: (!own).then_some(Lack::Home), settled }
     }
 
     /// The home directory, if what lies in it is believed.
@@ -131,31 +139,54 @@ impl Account {
         self.listed().into_iter().flat_map(|home| [SETTINGS, STATE].map(|below| home.join(below)))
     }
 
+    /// Whether the account has a policy of its own: then variables of the environment can only tighten.
+    #[must_use]
+    pub const fn is_settled(&self) -> bool {
+        self.settled
+    }
+
     /// The user's policy, which need not exist.
     #[must_use]
     pub fn policy(&self) -> Option<PathBuf> {
-        Some(self.home()?.join(SETTINGS).join(POLICY))
+        Some(self.place("XDG_CONFIG_HOME", SETTINGS)?.join(POLICY))
     }
 
     /// The directory of what is trusted, answered, counted and kept, which need not exist.
     #[must_use]
     pub fn state(&self) -> Option<PathBuf> {
-        Some(self.home()?.join(STATE))
+        self.place("XDG_STATE_HOME", STATE)
     }
 
-    /// The audit log. An account without a place of its own has it where the environment says: a record in a place that
-    /// nobody protects is better than none.
+    /// The audit log.
     #[must_use]
     pub fn log(&self) -> Option<PathBuf> {
-        let state = self.state().or_else(|| named("XDG_STATE_HOME", ".local/state"))?;
-        Some(state.join("audit.jsonl"))
+        Some(self.state()?.join("audit.jsonl"))
     }
 
-    /// The policy that the environment names, where that is another than the account's. It can only tighten.
+    /// A place of ours: the account's if it is settled, else what the environment names, else the account's.
+    fn place(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
+        let own = || self.home().map(|home| home.join(below_home));
+        if self.settled { own() } else { named(variable, below_home).or_else(own) }
+    }
+
+    /// Whether the environment has moved a place away from the account's home.
+    fn is_moved(&self, place: &Path, below_home: &str) -> bool {
+        self.home().is_none_or(|home| !is_same(&home.join(below_home), place))
+    }
+
+    /// The policy that the environment names, where that is another than the account's own. It can only tighten.
     #[must_use]
     pub fn named_policy(&self) -> Option<PathBuf> {
-        let named = named("XDG_CONFIG_HOME", ".config")?.join(POLICY);
-        self.policy().is_none_or(|own| !is_same(&own, &named)).then_some(named)
+        let named = named("XDG_CONFIG_HOME", SETTINGS).filter(|_| self.settled)?;
+        self.is_moved(&named, SETTINGS).then(|| named.join(POLICY))
+    }
+
+    /// Whether a variable has led one of these places into the directory that is worked in: then it is of whoever wrote the
+    /// project.
+    pub(crate) fn is_of_project(&self, place: &Path, workspace: &Path) -> bool {
+        let (Some(place), Some(workspace)) = (real(place), real(workspace)) else { return true };
+        place.starts_with(workspace)
+            && self.own().all(|own| real(&own).is_none_or(|own| !place.starts_with(own)))
     }
 
     /// Why nothing is believed of what the account keeps, and what mends it.
@@ -186,29 +217,31 @@ impl Account {
         let (policy, state) = (self.policy(), self.state());
         let mut notes = Vec::new();
         if let Some(lack) = self.lack() {
+            notes.push(format!("{lack}. Until then the environment says where policy and state lie (XDG_CONFIG_HOME, XDG_STATE_HOME, HOME)"));
+        } else if !self.settled
+            && let Some(own) = self.home().map(|home| home.join(SETTINGS).join(POLICY))
+        {
             notes.push(format!(
-                "{lack}. Until then policies of this user only tighten, unless --policy FILE names one; nothing is \
-                 trusted, answered from elsewhere, continued or kept to be undone, and where a policy sets rate limits \
-                 nothing is run"
+                "the environment says where policy and state lie (XDG_CONFIG_HOME, XDG_STATE_HOME, HOME); once {0} exists, it \
+                 can only tighten: shward init {0}",
+                own.display()
             ));
         }
         if let Some(named) = self.named_policy().filter(|named| named.symlink_metadata().is_ok()) {
-            let home = policy
-                .as_ref()
-                .map_or_else(|| "/etc/shward/policy.d, as root,".to_owned(), |own| own.display().to_string());
             notes.push(format!(
                 "{} is where the environment says (XDG_CONFIG_HOME, HOME) and not in the account's home, so it only \
-                 tightens; what it shall allow belongs into {home}",
-                named.display()
+                 tightens; what it shall allow belongs into {}",
+                named.display(),
+                policy.as_deref().unwrap_or(Path::new("")).display()
             ));
         }
-        if let Some((own, named)) = state.as_ref().zip(named("XDG_STATE_HOME", ".local/state"))
-            && !is_same(own, &named)
+        if let Some(named) =
+            named("XDG_STATE_HOME", STATE).filter(|named| self.settled && self.is_moved(named, STATE))
         {
             notes.push(format!(
                 "state and log are in {}, not in {}, where the environment says (XDG_STATE_HOME, HOME): variables do \
                  not move them",
-                own.display(),
+                state.as_deref().unwrap_or(Path::new("")).display(),
                 named.display()
             ));
         }
@@ -222,21 +255,31 @@ pub(crate) fn user() -> u32 {
     rustix::process::getuid().as_raw()
 }
 
-/// The directory that the environment names for us.
+/// The directory that the environment names for us. What lies below a home directory begins with the one that the variable
+/// stands for.
 fn named(variable: &str, below_home: &str) -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = absolute(variable).or_else(|| Some(absolute("HOME")?.join(below_home)))?;
-    Some(base.join("shward"))
+    match absolute(variable) {
+        Some(base) => Some(base.join("shward")),
+        None => Some(absolute("HOME")?.join(below_home)),
+    }
 }
 
-/// Whether both are one place. They usually are spelled the same; else links may make them the same, whether they exist or not.
+/// Whether there is surely nothing.
+fn is_missing(path: &Path) -> bool {
+    matches!(rustix::fs::lstat(path), Err(Errno::NOENT | Errno::NOTDIR))
+}
+
+/// Where a path leads, whether it exists or not.
+fn real(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|known| {
+        let rest = path.strip_prefix(known).ok()?;
+        Some(fs::canonicalize(known).ok()?.join(rest))
+    })
+}
+
+/// Whether both are one place. They usually are spelled the same; else links may make them the same.
 fn is_same(a: &Path, b: &Path) -> bool {
-    let real = |path: &Path| {
-        path.ancestors().find_map(|known| {
-            let rest = path.strip_prefix(known).ok()?;
-            Some(fs::canonicalize(known).ok()?.join(rest))
-        })
-    };
     a == b || real(a).is_some_and(|a| real(b) == Some(a))
 }
 
@@ -328,10 +371,15 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let own = Account::at(user(), place.path().to_owned());
         assert_eq!((own.home(), own.lack()), (Some(place.path()), None));
-        assert_eq!(own.state(), Some(place.path().join(STATE)));
+        assert!(!own.is_settled());
+        let policy = place.path().join(SETTINGS).join(POLICY);
+        fs::create_dir_all(policy.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink("nowhere", &policy).unwrap();
+        let own = Account::at(user(), place.path().to_owned());
+        assert_eq!((own.is_settled(), own.state()), (true, Some(place.path().join(STATE))));
         for home in ["/nonexistent", "/proc/version"] {
             let account = Account::at(user(), PathBuf::from(home));
-            assert_eq!((account.home(), account.policy(), account.state()), (None, None, None), "{home}");
+            assert_eq!((account.home(), account.is_settled()), (None, false), "{home}");
             assert_eq!(account.listed(), Some(Path::new(home)));
             assert!(account.lack().is_some_and(|lack| lack.contains("install -d")));
         }

@@ -101,12 +101,17 @@ impl PolicyPlaces {
             // A value that cannot be read must not be lost: it becomes one that means nothing, which is an error.
             meant.then(|| (name, value.into_string().unwrap_or_else(|v| v.to_string_lossy().into_owned())))
         });
+        let own = |place: &PathBuf| account.is_settled() || !account.is_of_project(place, workspace);
+        let (user, of_project) = match account.policy() {
+            Some(place) if own(&place) => (Some(place), None),
+            place => (None, place),
+        };
         Self {
             system: PathBuf::from("/etc/shward/policy.d"),
             system_kept: PathBuf::from("/var/lib/shward/compiled"),
-            user: account.policy(),
-            named: account.named_policy(),
-            state: account.state(),
+            user,
+            named: account.named_policy().or(of_project),
+            state: account.state().filter(own),
             workspace: Some(workspace.to_owned()),
             explicit: None,
             profile: None,
