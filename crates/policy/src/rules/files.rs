@@ -53,6 +53,11 @@ fn is_somewhere(subject: &Subject<'_>) -> bool {
     subject.target().is_some_and(|target| target.rest != Rest::Unknown)
 }
 
+/// The place is known.
+fn is_one(subject: &Subject<'_>) -> bool {
+    subject.target().is_some_and(|target| target.rest == Rest::Exact)
+}
+
 /// Not only some of the names below a place, as a search finds them.
 fn is_not_chosen(subject: &Subject<'_>) -> bool {
     subject.target().is_some_and(|target| target.tree || target.rest != Rest::Below)
@@ -122,6 +127,8 @@ pub(super) const RULES: &[Rule] = &[
         &[
             on(Kinds::CHANGE).at(Scopes::OWN),
             on(Kinds::CHANGE).extent(Extent::Tree).covering(own).and(is_somewhere),
+            // A directory that is moved away takes along what lies in it.
+            on(Kinds::DELETE).covering(own).and(is_one),
         ],
         "Would change {place}: the configuration, state or hooks of this firewall or of the agent that it guards. No \
          command may do that. If the rules are in the way, say which one and why; a person can change them.",
