@@ -313,6 +313,62 @@ fn neither_project_nor_environment_relaxes() {
     }
 }
 
+/// Every variable by which somebody may try to speak to us, with what would relax and what tightens.
+#[test]
+fn each_variable_only_tightens() {
+    let place = Place::new();
+    let ask = "curl https://example.com/x";
+    let code = |environment: &[(&str, &str)], words: &[&str]| told(&place.shward(words, environment, b"")).0;
+    let decided = |variable: (&str, &str), command: &str| code(&[variable], &["check", "--", command]);
+    for (variable, command, expected) in [
+        (("SHWARD_PROFILE", ""), ask, 3),
+        (("SHWARD_PROFILE", "strict"), "ls | wc", 2),
+        (("SHWARD_PROFILE", "/tmp/x"), "ls", 78),
+        (("shward_profile", "nonsense"), "ls", 0),
+        // What does not exist changes nothing.
+        (("SHWARD_POLICY", "wide.toml"), ask, 3),
+        (("SHWARD_DISABLE", "1"), ask, 3),
+        (("SHWARD_TRUST", "1"), ask, 3),
+        (("SHWARD_UNRESTRICTED", "1"), "rm -rf ~", 2),
+        (("CMDWALL_ALLOWLIST", "curl,sh"), ask, 3),
+        (("cmdwall_allowlist", "[\"curl\"]"), ask, 3),
+        (("CMDWALL_BLOCKLIST", "nc, ls"), "ls", 2),
+        (("Cmdwall_Blocklist", "ls"), "ls", 2),
+        (("CMDWALL_BLOCKLIST", ""), "ls", 0),
+        (("CMDWALL_BLOCKLIST", "x\"]\nchecks.default = \"allow\"\n#"), ask, 78),
+        (("CMDWALL_MAX_OUTPUT_BYTES", "many"), "ls", 78),
+        (("CMDWALL_DEFAULT_TIMEOUT_SECONDS", "-1"), "ls", 78),
+        (("CMDWALL_DEFAULT_TIMEOUT_SECONDS", "60"), "ls", 0),
+        (("CMDWALL_PROVIDER", "none"), ask, 3),
+    ] {
+        assert_eq!(decided(variable, command), expected, "{variable:?} {command}");
+    }
+    fs::write(place.project().join("short.toml"), "[limits]\ntimeout = 1\nmax-output = 4\n").unwrap();
+    let run = |environment: &[(&str, &str)], policy: &[&str], command: &str| {
+        let words = [&["run", "--json"], policy, &["--", command]].concat();
+        let output = place.shward(&words, environment, b"");
+        (output.status.code().unwrap(), serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default())
+    };
+    if run(&[], &[], "true").0 == 125 {
+        return;
+    }
+    let short: &[&str] = &["--policy", "short.toml"];
+    for (environment, policy) in [
+        (&[("CMDWALL_DEFAULT_TIMEOUT_SECONDS", "1")][..], &[][..]),
+        (&[("CMDWALL_DEFAULT_TIMEOUT_SECONDS", "3600")], short),
+    ] {
+        assert_eq!(run(environment, policy, "sleep 20").0, 124, "{environment:?}");
+    }
+    for (environment, policy) in [
+        (&[("CMDWALL_MAX_OUTPUT_BYTES", "4")][..], &[][..]),
+        (&[("CMDWALL_MAX_OUTPUT_BYTES", "4000")], short),
+    ] {
+        let (_, outcome) = run(environment, policy, "echo 0123456789");
+        let shown = outcome["stdout"].as_str().unwrap();
+        assert!(shown.contains("7 bytes left out"), "{environment:?}: {outcome}");
+    }
+}
+
 /// `policy trust` at a pseudo-terminal (script(1)), where somebody types this.
 fn trust_at_terminal(place: &Place, arguments: &str, keys: &'static str) -> (i32, String) {
     let line = format!("{} policy trust {arguments}", env!("CARGO_BIN_EXE_shward"));

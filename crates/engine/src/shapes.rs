@@ -35,6 +35,8 @@ pub enum Shape {
     Inspect,
     /// llm-tools-sandboxed-shell's: one text.
     Text,
+    /// proc_jail's `Output`: `stdout`, `stderr`, `exit_code`, `success`; or `error` with the name of the violation.
+    Argv,
 }
 
 impl Shape {
@@ -46,6 +48,7 @@ impl Shape {
             "command-tool" => Self::CommandTool,
             "inspect" => Self::Inspect,
             "sandboxed-shell" => Self::Text,
+            "argv" => Self::Argv,
             _ => Self::Whole,
         }
     }
@@ -59,6 +62,7 @@ impl Shape {
             Self::CommandTool => command_tool(outcome, request, &String::from_utf8_lossy(both)),
             Self::Inspect => inspect(outcome, request),
             Self::Text => json!(outcome.to_text()),
+            Self::Argv => argv(outcome),
         }
     }
 
@@ -73,6 +77,7 @@ impl Shape {
             Self::CommandTool => json!({ "Content": "", "Streaming": false, "Error": error, "Metadata": {} }),
             Self::Inspect => json!({ "status": "error", "error": error, "has_errors": true }),
             Self::Text => json!(format!("[Error executing command: {error}]")),
+            Self::Argv => json!({ "error": error, "violation": "SpawnFailed" }),
         }
     }
 
@@ -217,6 +222,10 @@ fn command_tool(outcome: &Outcome, request: &Request, both: &str) -> Value {
                     "TOOL_EXECUTION_DENIED: The user rejected this call. Do not try it again in other words."
                         .to_owned()
                 }
+                // Its patterns are rules here.
+                Some((rule, _)) if outcome.decision == Decision::Deny && !OF_REVIEW.contains(&rule) => {
+                    format!("command matches denied pattern: {rule} ({})", outcome.reasons())
+                }
                 _ => outcome.reasons(),
             })
         }
@@ -234,6 +243,53 @@ fn command_tool(outcome: &Outcome, request: &Request, both: &str) -> Value {
         }
     };
     json!({ "Content": both, "Streaming": false, "Error": error, "Metadata": metadata })
+}
+
+/// The names of proc_jail's violations, by the rules that stand for them, in the order in which it looks. What else is refused
+/// has none there.
+const VIOLATIONS: [(&str, &str); 13] = [
+    ("binary-not-absolute", "BinNotAbsolute"),
+    ("binary-not-found", "BinNotFound"),
+    ("binary-is-directory", "BinIsDirectory"),
+    ("binary-not-regular", "BinNotRegularFile"),
+    ("binary-not-executable", "BinNotExecutable"),
+    ("program-unlisted", "BinNotAllowed"),
+    ("binary-risky", "BinRiskyDenied"),
+    ("argument-rules-required", "ArgRulesRequired"),
+    ("too-many-flags", "ArgTooManyFlags"),
+    ("flag-not-allowed", "ArgFlagNotAllowed"),
+    ("subcommand-not-allowed", "ArgSubcommandMismatch"),
+    ("too-many-positionals", "ArgTooManyPositionals"),
+    ("directory-denied", "CwdForbidden"),
+];
+
+fn argv(outcome: &Outcome) -> Value {
+    let Some(ending) = &outcome.ending else {
+        let known = VIOLATIONS.iter().find(|(rule, _)| outcome.against().any(|f| f.rule == *rule));
+        return json!({ "error": outcome.reasons(), "violation": known.map(|(_, name)| *name) });
+    };
+    let (stdout, stderr) = (ending.stdout.to_text(), ending.stderr.to_text());
+    let stopped = if ending.timed_out {
+        let (took, limit) = (std::time::Duration::from_millis(ending.duration_ms), ending.timeout);
+        Some(("Timeout", format!("process timed out after {took:?} (limit: {limit:?})")))
+    } else if ending.output_exceeded {
+        let (name, kind) = match ending.stdout.truncated {
+            true => ("stdout", "StdoutLimitExceeded"),
+            false => ("stderr", "StderrLimitExceeded"),
+        };
+        Some((kind, format!("{name} limit exceeded")))
+    } else {
+        None
+    };
+    match stopped {
+        // What had come is not lost.
+        Some((kind, error)) => {
+            json!({ "error": error, "violation": kind, "stdout": stdout, "stderr": stderr })
+        }
+        None => json!({
+            "stdout": stdout, "stderr": stderr, "exit_code": ending.exit_code, "success": success(Some(ending)),
+        }),
+    }
 }
 
 fn inspect(outcome: &Outcome, request: &Request) -> Value {

@@ -14,6 +14,12 @@ use crate::timeout::DEFAULT_TIMEOUT;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+/// Bytes of each stream that are kept without `limits.max-output`.
+const DEFAULT_OUTPUT: u64 = 1_000_000;
+
+/// Processes that a run may have on the smallest machine, without `limits.processes`.
+const LEAST_PROCESSES: u64 = 512;
+
 /// A point in which a policy may permit more than its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wider {
@@ -90,6 +96,14 @@ impl Comparison {
             self.wider(what, format!("`{more}` is not in the parent's list"));
         }
     }
+
+    /// A list that has to hold all of another.
+    fn superset(&mut self, what: &str, child: &[String], parent: &[String]) {
+        let kept: HashSet<&str> = child.iter().map(String::as_str).collect();
+        if let Some(missing) = parent.iter().find(|entry| !kept.contains(entry.as_str())) {
+            self.wider(what, format!("the parent's `{missing}` is missing"));
+        }
+    }
 }
 
 fn value<T: Copy>(set: Option<&Set<T>>, otherwise: T) -> T {
@@ -155,7 +169,7 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         c.wider("decide-by", "decides by another measure than the parent");
     }
     programs(&mut c, child, parent);
-    c.subset("paths.deny", &texts(&b.paths_deny), &texts(&a.paths_deny));
+    c.superset("paths.deny", &texts(&a.paths_deny), &texts(&b.paths_deny));
     match (&a.paths_allow, &b.paths_allow) {
         (_, None) => {}
         (None, Some(_)) => c.wider("paths.allow", "the parent allows some places only, the child all"),
@@ -183,31 +197,28 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         c.wider("tiers.default", "is lower than the parent's");
     }
     times(&mut c, a, b);
-    if let Some(parent) = &b.max_output {
-        c.at_most(
-            "limits.max-output",
-            value(a.max_output.as_ref(), u64::MAX),
-            parent.value,
-            "is more than the parent's",
-        );
-    }
-    for (what, own, parent) in [
-        ("limits.memory", a.memory.as_ref().map(|s| s.value), b.memory.as_ref().map(|s| s.value)),
-        ("limits.run-memory", a.run_memory.as_ref().map(|s| s.value), b.run_memory.as_ref().map(|s| s.value)),
-        ("limits.processors", a.processors.as_ref().map(|s| s.value), b.processors.as_ref().map(|s| s.value)),
-        ("limits.processes", a.processes.as_ref().map(|s| s.value), b.processes.as_ref().map(|s| s.value)),
+    let number = |set: &Option<Set<u64>>, otherwise| set.as_ref().map_or(otherwise, |set| set.value);
+    for (what, own, parent, otherwise) in [
+        ("limits.max-output", &a.max_output, &b.max_output, DEFAULT_OUTPUT),
+        ("limits.memory", &a.memory, &b.memory, u64::MAX),
+        ("limits.run-memory", &a.run_memory, &b.run_memory, u64::MAX),
+        ("limits.processors", &a.processors, &b.processors, u64::MAX),
+        ("limits.processes", &a.processes, &b.processes, LEAST_PROCESSES),
     ] {
-        if let Some(parent) = parent {
-            c.at_most(what, own.unwrap_or(u64::MAX), parent, "is more than the parent's");
+        // A limit that a policy does not name may be higher than the one that is certain.
+        if own.is_some() || parent.is_some() {
+            let own = if parent.is_some() { number(own, u64::MAX) } else { number(own, otherwise) };
+            c.at_most(what, own, number(parent, otherwise), "is more than the parent's");
         }
     }
+    c.superset("sandbox.require", &listed(a.require.as_ref()), &listed(b.require.as_ref()));
     for rate in &b.rates {
         if !a.rates.iter().any(|own| own.value == rate.value) {
             c.wider("rate", "a limit of the parent is missing");
         }
     }
     c.subset("network.allow", &listed(a.network_allow.as_ref()), &listed(b.network_allow.as_ref()));
-    c.subset("network.deny", &texts(&b.network_deny), &texts(&a.network_deny));
+    c.superset("network.deny", &texts(&a.network_deny), &texts(&b.network_deny));
     c.subset(
         "sandbox.accept-missing",
         &listed(a.accept_missing.as_ref()),
@@ -290,7 +301,7 @@ fn programs(c: &mut Comparison, child: &Part, parent: &Part) {
     if lists_count {
         c.subset("programs.allow", &listed(a.programs_allow.as_ref()), &listed(b.programs_allow.as_ref()));
     }
-    c.subset("programs.deny", &texts(&b.programs_deny), &texts(&a.programs_deny));
+    c.superset("programs.deny", &texts(&a.programs_deny), &texts(&b.programs_deny));
     let risky = |r| match r {
         Risky::Deny => 0,
         Risky::Warn => 1,
@@ -392,5 +403,90 @@ fn times(c: &mut Comparison, a: &Settings, b: &Settings) {
     let longest = in_class(a).into_iter().fold(own, u32::max);
     for class in b.timeouts.iter().filter(|class| !is_in(class, a) && class.value.seconds < longest) {
         c.wider(format!("timeout.{}", class.value.class), "a shorter time of the parent is missing");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file::keys::{Key, Kind, POLICY};
+    use crate::{Layer, Source};
+
+    /// What says nothing about what is permitted, or is compared by what it leads to.
+    const NOT_COMPARED: &[&str] = &[
+        "extends",
+        "name",
+        "lock",
+        "undo.runs",
+        "undo.size",
+        "undo.age",
+        "gatekeeper.timeout",
+        "gatekeeper.arguments",
+        "gatekeeper.model",
+        "gatekeeper.key-variable",
+        "programs.match",
+        "directory.paths",
+        "tiers.default",
+    ];
+
+    /// Keys whose example is what holds without it, or that count with another one only.
+    const OTHERWISE: &[(&str, &str)] = &[
+        ("shell", "shell = 'simple'"),
+        ("block-globs", "block-globs = true"),
+        ("control-characters", "control-characters = 'refuse'"),
+        ("asked", "asked = 'deny'"),
+        ("approval", "approval = 'always'"),
+        ("decide-by", "decide-by = 'tier'"),
+        ("checks", "checks.network = 'allow'"),
+        ("programs.allow", "programs = { allow = 'x', skips = 'questions' }"),
+        ("programs.unlisted", "programs.unlisted = 'deny'"),
+        ("programs.skips", "programs.skips = 'risk'"),
+        ("limits.timeout", "limits.timeout = 5"),
+        ("limits.on-output-limit", "limits.on-output-limit = 'kill'"),
+        ("limits.max-output", "limits.max-output = 5"),
+        ("sandbox.read-only", "sandbox.read-only = true"),
+        ("sandbox.live", "sandbox.live = 'deny'"),
+        ("environment.policy", "environment.policy = 'listed'"),
+        ("directory.policy", "directory.policy = 'fixed'\ndirectory.paths = '$WORKSPACE'"),
+        ("tiers.pattern", "tiers.pattern = [{ tier = 4, regex = 'x' }]"),
+        ("binary", "binary = [{ path = '/x' }]"),
+        ("rate", "rate = [{ per = 'all', count = 1, seconds = 1 }]"),
+        ("timeout", "timeout = [{ class = 't', commands = 'make', seconds = 900 }]"),
+        ("rule", "rule = [{ id = 'r', decision = 'deny', program = 'x' }]"),
+    ];
+
+    fn policy(text: &str) -> Policy {
+        let source = Source { layer: Layer::System, name: "p".to_owned(), text: text.to_owned() };
+        Policy::from_sources(None, &[source]).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// A key that somebody adds and forgets here would let a child permit more.
+    #[test]
+    fn every_key_is_compared() {
+        fn keys(table: &[Key], above: &str, out: &mut Vec<(String, String)>) {
+            for key in table {
+                let name = format!("{above}{}", key.name);
+                match key.kind {
+                    Kind::Table(inner) => keys(inner, &format!("{name}."), out),
+                    _ => out.push((name.clone(), format!("{name} = {}", key.example))),
+                }
+            }
+        }
+        let mut all = Vec::new();
+        keys(POLICY, "", &mut all);
+        let without = policy("");
+        for (name, text) in all {
+            if NOT_COMPARED.contains(&name.as_str()) {
+                continue;
+            }
+            let text = OTHERWISE
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map_or(text, |(_, text)| (*text).to_owned());
+            let with = policy(&text);
+            let found = [exceeds(&with, &without), exceeds(&without, &with)].concat();
+            assert!(!found.is_empty(), "{name}: {text}");
+            assert!(exceeds(&with, &with).is_empty(), "{text}");
+        }
     }
 }
