@@ -82,3 +82,22 @@ fn an_observation_that_is_not_predicted_is_noticed() {
         assert_eq!(plan.violations(&seen(event)).len(), expected, "{event}");
     }
 }
+
+/// What a recorded observation cannot show, because the order in which things happen differs from run to run: a script that
+/// runs beside what writes it executes either text.
+#[test]
+fn what_may_be_written_while_it_runs_is_not_allowed() {
+    let firewall = Firewall::new(Policy::default());
+    for (command, allowed) in [
+        ("{ sleep 1; sh x.sh; } & echo 'rm -rf ~' > x.sh", false),
+        ("{ sleep 1; sh x.sh; } | echo 'rm -rf ~' > x.sh", false),
+        ("cat <(sleep 1; sh x.sh) & echo 'rm -rf ~' > x.sh", false),
+        ("coproc { sleep 1; . ./x.sh; }; echo 'rm -rf ~' > x.sh", false),
+        ("{ sleep 1; sh x.sh; } & echo ls > y.sh", true),
+        ("sh x.sh | cat; echo ls > x.sh; sh x.sh", true),
+    ] {
+        let request = Request::command(command, "/workspace", "/home/dev");
+        let checked = firewall.examine(&request, &Setting::frozen()).unwrap();
+        assert_eq!(checked.decision == shward::Decision::Allow, allowed, "{command}: {checked:?}");
+    }
+}

@@ -40,6 +40,9 @@ impl<'a> Interpreter<'a, '_> {
         if target.rest != Rest::Exact {
             return Stream { text: None, origins, source: None };
         }
+        if executed {
+            self.scripts.run(target.path);
+        }
         let mut known: Option<Slot<'a>> = None;
         let mut untouched = false;
         for path in self.aliases(&target) {
@@ -156,6 +159,7 @@ impl<'a> Interpreter<'a, '_> {
         let fresh = Content::File(Stream { origins: stream.origins.union(Origins::WRITTEN), ..stream });
         let mut before = Vec::with_capacity(paths.len());
         for path in paths {
+            self.judge_race(path);
             before.push((path, self.state.get(Space::File, path)));
             let slot = match self.written_at(path) {
                 Some(old) if !surely || old.flags.has(Flags::SHARED) => {

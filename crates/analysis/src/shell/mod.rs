@@ -28,6 +28,7 @@ mod functions;
 mod io;
 mod links;
 mod loops;
+mod racing;
 mod redirect;
 mod reentry;
 mod run;
@@ -156,6 +157,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     locked: bool,
     /// How many commands around what is being run have redirections that may fail.
     fallible: u32,
+    /// Scripts that run beside what comes after them.
+    scripts: racing::Scripts<'a>,
     /// Builders of words that are not in use.
     spare: Vec<words::Builder<'a>>,
     /// The command that was asked about.
@@ -249,6 +252,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             touched: Vec::new(),
             locked: false,
             fallible: 0,
+            scripts: racing::Scripts::default(),
             spare: Vec::new(),
             source: text,
             text,

@@ -4,6 +4,7 @@ use super::Interpreter;
 use super::branches::Ways;
 use super::flow::{Opt, Port};
 use super::io::SinkKind;
+use super::racing::Aside;
 use super::state::{Mark, Racing, Space};
 use crate::value::{Origins, Stream};
 use shward_syntax::{
@@ -32,14 +33,16 @@ impl<'a> Interpreter<'a, '_> {
     fn item(&mut self, item: &Item<'a>) {
         if item.background {
             let mark = self.state.mark();
-            self.isolated(|shell| {
-                // Nothing in a script; with job control, whatever the shell itself reads.
-                let stdin = Stream { text: None, ..Stream::EMPTY };
-                let source = shell.io.open_source(stdin, None);
-                if shell.state.flow.port(0) == Port::Terminal {
-                    shell.set_standard(0, Port::Source(source));
-                }
-                shell.and_or(&item.list);
+            self.aside(Aside::Job, |shell| {
+                shell.isolated(|shell| {
+                    // Nothing in a script; with job control, whatever the shell itself reads.
+                    let stdin = Stream { text: None, ..Stream::EMPTY };
+                    let source = shell.io.open_source(stdin, None);
+                    if shell.state.flow.port(0) == Port::Terminal {
+                        shell.set_standard(0, Port::Source(source));
+                    }
+                    shell.and_or(&item.list);
+                })
             });
             self.beside(&mark);
             self.state.flow.places.forget_status();
@@ -53,7 +56,7 @@ impl<'a> Interpreter<'a, '_> {
         match pipeline.stages {
             [] => {}
             [stage] => self.command(stage.command),
-            stages => self.stages(stages),
+            stages => self.beside_each_other(|shell| shell.stages(stages)),
         }
         if pipeline.negated {
             self.state.flow.places.negate();
@@ -92,7 +95,8 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.leave_subshell(&mark);
                 self.join_ways(ways);
             } else {
-                self.isolated(run);
+                let how = if last { Aside::No } else { Aside::Stage };
+                self.aside(how, |shell| shell.isolated(run));
             }
             if !last {
                 let output = self.io.collected(self.arena, sink);
@@ -182,13 +186,15 @@ impl<'a> Interpreter<'a, '_> {
             }
             CommandKind::Coprocess(node) => {
                 let mark = self.state.mark();
-                self.isolated(|shell| {
-                    let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
-                    let source = shell.io.open_source(stdin, None);
-                    shell.set_standard(0, Port::Source(source));
-                    let sink = shell.io.open_sink(SinkKind::Elsewhere, shell.doubt_now(), None);
-                    shell.set_standard(1, Port::Sink(sink));
-                    shell.command(node.body);
+                self.aside(Aside::Job, |shell| {
+                    shell.isolated(|shell| {
+                        let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
+                        let source = shell.io.open_source(stdin, None);
+                        shell.set_standard(0, Port::Source(source));
+                        let sink = shell.io.open_sink(SinkKind::Elsewhere, shell.doubt_now(), None);
+                        shell.set_standard(1, Port::Sink(sink));
+                        shell.command(node.body);
+                    })
                 });
                 self.beside(&mark);
                 let name = node.name.unwrap_or(b"COPROC");

@@ -33,6 +33,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     if interactive {
         for file in scan.values(&["--rcfile", "--init-file"]) {
             languages::script(run, "shell", &file, &[]);
+            // What it leaves behind is not followed: functions, aliases, variables.
+            run.not_understood(
+                Unknown::Construct("a file that an interactive shell reads when it starts"),
+                span,
+            );
         }
     }
     let operands = scan.operands.into_bump_slice();

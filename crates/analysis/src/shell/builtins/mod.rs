@@ -120,6 +120,11 @@ impl<'a> Interpreter<'a, '_> {
             b":" | b"times" | b"bg" | b"fg" | b"umask" | b"ulimit" | b"type" | b"caller" | b"disown"
             | b"help" | b"compopt" => {
                 self.prints(Origins::ENVIRONMENT, command.span);
+                let operands = command.argv.get(1..).unwrap_or_default();
+                if name == b"umask" && !operands.iter().all(leaves_readable) {
+                    // What it writes from here on, it may not be able to read.
+                    self.argument_unknown(command.span);
+                }
             }
             b"cd" => self.change_directory(command),
             b"pushd" | b"popd" | b"dirs" => self.directory_stack(name, command),
@@ -187,6 +192,22 @@ impl<'a> Interpreter<'a, '_> {
     fn argument_unknown(&mut self, span: Span) {
         self.unknown(Unknown::Argument, span);
     }
+}
+
+/// Whether an argument of `umask` leaves the owner the right to read and write.
+fn leaves_readable(field: &Field<'_>) -> bool {
+    match field.known() {
+        Some(b"-S" | b"-p" | b"-pS" | b"-Sp") => true,
+        Some([b'g' | b'o', rest @ ..]) => !rest.contains(&b','),
+        Some(text) if text.starts_with(b"u=rwx,") => true,
+        Some([digits @ .., _, _]) if text_is_octal(field) => matches!(digits, [] | [b'0'] | [b'0', b'0']),
+        Some([_]) => text_is_octal(field),
+        _ => false,
+    }
+}
+
+fn text_is_octal(field: &Field<'_>) -> bool {
+    field.known().is_some_and(|text| text.len() <= 4 && text.iter().all(|byte| matches!(byte, b'0'..=b'7')))
 }
 
 /// The number that an argument is.

@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::shell::Interpreter;
+use crate::shell::racing::Aside;
 use crate::shell::words::lookup::Got;
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::{
@@ -92,13 +93,17 @@ impl<'a> Interpreter<'a, '_> {
         if substitution.output {
             // What is written to it is not followed.
             let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
-            self.isolated(|shell| {
-                let source = shell.io.open_source(stdin, None);
-                shell.set_standard(0, crate::shell::flow::Port::Source(source));
-                shell.script(script);
+            self.aside(Aside::Job, |shell| {
+                shell.isolated(|shell| {
+                    let source = shell.io.open_source(stdin, None);
+                    shell.set_standard(0, crate::shell::flow::Port::Source(source));
+                    shell.script(script);
+                });
             });
         } else {
-            let output = self.capturing(|shell| shell.isolated(|shell| shell.script(script)));
+            let output = self.aside(Aside::Job, |shell| {
+                shell.capturing(|shell| shell.isolated(|shell| shell.script(script)))
+            });
             self.io.open_source(output, Some(name));
         }
         self.beside(&mark);
