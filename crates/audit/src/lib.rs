@@ -25,6 +25,7 @@
 //!         rules: vec![],
 //!         grant: None,
 //!         missing: Vec::new(),
+//!         unconfined: false,
 //!         review: None,
 //!     }),
 //! })?;

@@ -77,9 +77,17 @@ pub struct Decided {
     /// Guarantees of the sandbox that the machine lacks and the policy accepts the loss of, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
+    /// The policy permits that it runs without being confined, and that was asked for.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unconfined: bool,
     /// Who answered what the policy asked; the decision above is the one after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Reviewed>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What an agent handed over.
@@ -323,6 +331,7 @@ mod tests {
             rules: vec!["delete-outside".into()],
             grant: None,
             missing: Vec::new(),
+            unconfined: false,
             review: None,
         };
         let empty = StreamDigest { bytes: 0, sha256: Digest::ZERO };

@@ -74,7 +74,7 @@ flags! {
     CALL_ID = "call-id" Some("ID"), "The tool call's identity, for the record";
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: the policy's, else 300)";
     MAX_OUTPUT = "max-output" Some("BYTES"), "Keep at most this much of each output stream (default: 1000000)";
-    CONTAIN = "contain" Some("LEVEL"), "granted (default: what the policy grants the command), read-only, workspace-write (no network), loopback (a network interface of its own, private to the run), network (and every host that the policy permits), or speculate, which shows what the command would change and drops it; never more than the policy grants";
+    CONTAIN = "contain" Some("LEVEL"), "granted (default: what the policy grants the command), read-only, workspace-write (no network), loopback (a network interface of its own, private to the run), network (and every host that the policy permits), speculate, which shows what the command would change and drops it, or full, which confines nothing and which the policy has to permit ([sandbox] full); never more than the policy grants";
     ALLOW_HOST = "allow-host" Some("HOST[:PORT]"), "Of the hosts that the policy permits, reach only this one; may be given several times";
     GATE = "gate" Some("MODE"), "off (default), observe (every program that starts inside goes into the record), or enforce (each is also judged by the policy before it runs); never less than the policy says";
     ALLOW_EXEC = "allow-exec" Some("PATH"), "Nothing but this program may be executed inside; may be given several times, and has to name bash, or the program after --argv, too";

@@ -56,6 +56,10 @@ fn the_self_test_stops_every_attack() {
     assert_eq!(output.status.code(), Some(0));
     let found = json(&output);
     for containment in found["containments"].as_array().unwrap() {
+        if containment["name"] == "full" {
+            assert_eq!(containment["state"], "off"); // it promises nothing
+            continue;
+        }
         assert_eq!(containment["state"], "holds", "{containment}");
         let attacks = containment["self_test"].as_array().unwrap();
         assert!(attacks.len() > 5 && attacks.iter().all(|attack| attack["stopped"] == true), "{containment}");
@@ -131,4 +135,53 @@ fn limits_that_need_a_control_group_are_required_by_name() {
     let message = String::from_utf8(required.stderr).unwrap();
     assert!(message.contains("Delegate=yes"), "{message}");
     assert!(group["meaning"].as_str().unwrap().contains("Delegate=yes"), "{group}");
+}
+
+/// What is not confined takes the policy's word, is judged as what others run, and is recorded as what it is.
+#[test]
+fn an_unconfined_run_is_permitted_by_name_and_recorded() {
+    let Some(home) = home() else { return };
+    let run = |words: &[&str]| shward(home.path(), false, words);
+    let refused = run(&["run", "--contain", "full", "--", "echo ran"]);
+    assert_eq!((refused.status.code(), refused.stdout.as_slice()), (Some(125), b"".as_slice()));
+
+    // The project cannot say so.
+    let text = "[sandbox]\nfull = true\n";
+    fs::write(home.path().join("project/.shward.toml"), text).unwrap();
+    assert_eq!(run(&["run", "--contain", "full", "--", "echo ran"]).status.code(), Some(125));
+    fs::remove_file(home.path().join("project/.shward.toml")).unwrap();
+
+    fs::create_dir_all(home.path().join(".config/shward")).unwrap();
+    let policy = home.path().join(".config/shward/policy.toml");
+    fs::write(&policy, text).unwrap();
+    // A directory that no sandbox shows: each has a /run of its own.
+    let ran = run(&["run", "--contain", "full", "--", "grep NoNewPrivs /proc/self/status; ls /proc/1/exe"]);
+    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    assert!(ran.stdout.starts_with(b"NoNewPrivs:\t1\n"), "{ran:?}");
+    let log = || fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
+    assert_eq!(log().matches("\"unconfined\":true").count(), 1, "{}", log());
+    assert!(log().contains("\"contained\":false"));
+
+    // What the sandbox alone makes harmless is asked about.
+    let shell = "someunknownprogram --x";
+    assert_eq!(run(&["check", "--contained", "--", shell]).status.code(), Some(0));
+    let asked = run(&["run", "--contain", "full", "--", shell]);
+    assert!(asked.stdout.is_empty() && asked.status.code() != Some(0), "{asked:?}");
+
+    // Nor with anything that takes a sandbox.
+    for with in [["--gate", "enforce"], ["--allow-host", "example.com"]] {
+        let words = ["run", "--contain", "full", with[0], with[1], "--", "echo ran"];
+        assert_eq!(run(&words).status.code(), Some(125), "{with:?}");
+    }
+    for stricter in ["[limits]\nexec-gate = \"observe\"", "live = \"deny\""] {
+        fs::write(&policy, format!("{text}{stricter}\n")).unwrap();
+        assert_eq!(
+            run(&["run", "--contain", "full", "--", "echo ran"]).status.code(),
+            Some(125),
+            "{stricter}"
+        );
+    }
+    fs::write(&policy, format!("{text}read-only = true\n")).unwrap();
+    let confined = run(&["run", "--contain", "full", "--", "touch made"]);
+    assert!(confined.status.code() != Some(0) && !home.path().join("project/made").exists(), "{confined:?}");
 }

@@ -107,7 +107,7 @@ pub(crate) fn confinement(
 
 /// Whether the workspace can be written.
 pub(crate) fn is_writable(grant: &Grant, containment: Containment) -> bool {
-    grant.workspace && containment != Containment::ReadOnly
+    grant.workspace && containment != Containment::ReadOnly || !containment.confines()
 }
 
 /// What a command runs that needs no shell. Of a session, a shell tells what has changed.

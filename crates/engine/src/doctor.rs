@@ -68,7 +68,8 @@ pub struct FeatureReport {
 pub struct ContainmentReport {
     /// Its name.
     pub name: &'static str,
-    /// `holds`, `weakened` (by losses that the policy accepts), or `refused`.
+    /// `holds`, `weakened` (by losses that the policy accepts), or `refused`; of what confines nothing, `open` where the policy permits
+    /// it and `off` where not.
     pub state: &'static str,
     /// What it is without.
     pub without: Vec<&'static str>,
@@ -118,7 +119,13 @@ impl Firewall {
                     (false, false) => "weakened",
                     (false, true) => "holds",
                 };
-                let tested = (attack && state != "refused").then(|| self_test(containment, &accepted));
+                let state = match (containment.confines(), self.policy().permits_full()) {
+                    (true, _) => state,
+                    (false, true) => "open",
+                    (false, false) => "off",
+                };
+                let tested = (attack && containment.confines() && state != "refused")
+                    .then(|| self_test(containment, &accepted));
                 let (self_test, self_test_error) = match tested {
                     None => (None, None),
                     Some(Ok(attacks)) => (Some(attacks), None),

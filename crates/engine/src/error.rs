@@ -71,6 +71,10 @@ pub enum Error {
     /// A host was asked for that the policy does not let commands reach.
     #[error("the policy does not let commands reach {0}; a person can permit it: [network] allow = [{0:?}]")]
     HostNotPermitted(String),
+    /// A run that is not confined was asked for, and the policy does not permit such runs, or something else that was asked for takes a
+    /// sandbox.
+    #[error("nothing was run, because it would not be confined: {0}")]
+    NotConfined(&'static str),
     /// There is no place for what the shell of a session tells.
     #[error(
         "the session cannot be continued, so nothing is run: {0}; make room in the directory for temporary files"

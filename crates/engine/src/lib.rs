@@ -27,6 +27,7 @@ mod environment;
 mod error;
 mod firewall;
 mod gate;
+mod limits;
 mod machine;
 mod memo;
 mod network;

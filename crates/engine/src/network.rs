@@ -66,7 +66,8 @@ impl Firewall {
             Containment::ReadOnly
             | Containment::WorkspaceWrite
             | Containment::Loopback
-            | Containment::Speculate => return Ok(None),
+            | Containment::Speculate
+            | Containment::Full => return Ok(None),
         };
         if !options.allow_hosts.is_empty() {
             let mut wanted = Vec::new();

@@ -49,6 +49,7 @@ impl Judgement<'_> {
             rules,
             grant: self.grant,
             missing: Vec::new(),
+            unconfined: false,
             review: self.checked.review.as_ref().map(|review| Reviewed {
                 answer: review.answer.to_owned(),
                 by: review.by.to_owned(),

@@ -3,6 +3,7 @@
 use crate::changes::{Guard, Then};
 use crate::confine::{self, Beyond, First};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
+use crate::limits::DEFAULT_TIMEOUT;
 use crate::machine::Once;
 use crate::outcome::{Ending, Outcome};
 use crate::record::{self, Judgement};
@@ -17,7 +18,7 @@ use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
 use shward_review::StateDir;
 use shward_sandbox::{
-    Ahead, Cancel, Confinement, Exit, Gap, Guarantee, Judge, Limits, OnOutput, Options, Plan, Pty, Stream,
+    Ahead, Cancel, Confinement, Exit, Gap, Guarantee, Judge, OnOutput, Options, Plan, Pty, Stream,
 };
 use std::cell::Cell;
 use std::fs::OpenOptions;
@@ -42,16 +43,34 @@ pub enum Containment {
     /// What the verdict grants and no more: of the hosts that the policy permits, those that the command is seen to connect to.
     #[default]
     Granted,
+    /// Not at all: the command may do what the user may. It is judged as a command that others run, the policy has to permit it by name
+    /// (`[sandbox] full`), and the record says so. Environment, limits and the end of everything it started are those of any run.
+    Full,
 }
 
 impl Containment {
     /// Every level.
-    pub const ALL: [Self; 6] =
-        [Self::ReadOnly, Self::WorkspaceWrite, Self::Loopback, Self::Network, Self::Granted, Self::Speculate];
+    pub const ALL: [Self; 7] = [
+        Self::ReadOnly,
+        Self::WorkspaceWrite,
+        Self::Loopback,
+        Self::Network,
+        Self::Granted,
+        Self::Speculate,
+        Self::Full,
+    ];
+
+    /// Whether it confines anything.
+    #[must_use]
+    pub const fn confines(self) -> bool {
+        !matches!(self, Self::Full)
+    }
 
     /// Whether it cannot do without a guarantee, whatever is accepted.
     pub(crate) fn needs(self, guarantee: Guarantee) -> bool {
-        !Guarantee::DISPENSABLE.contains(&guarantee)
+        let dispensable = Guarantee::DISPENSABLE.contains(&guarantee)
+            || !self.confines() && guarantee == Guarantee::Seccomp;
+        !dispensable
             || matches!(self, Self::Loopback | Self::Network) && guarantee == Guarantee::NetworkNamespace
     }
 
@@ -65,6 +84,7 @@ impl Containment {
             Self::Speculate => "speculate",
             Self::Network => "network",
             Self::Granted => "granted",
+            Self::Full => "full",
         }
     }
 
@@ -166,16 +186,18 @@ impl Firewall {
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
         self.refuse_above_ceiling(options)?;
+        self.refuse_unconfined(options)?;
+        let confined = options.containment.confines();
         let timeout = Cell::new(DEFAULT_TIMEOUT);
         let judge = || {
-            let judged = self.judge_in(&arena, request, &Once::new(&world), true)?;
+            let judged = self.judge_in(&arena, request, &Once::new(&world), confined)?;
             timeout.set(self.timeout(&judged.plan, options).min(options.at_most.unwrap_or(Duration::MAX)));
             Ok(judged)
         };
         let permits = |grant: &Grant| self.permissions(request, grant, options, timeout.get());
         let around = Circumstances {
             request,
-            contained: true,
+            contained: confined,
             counted: !options.again,
             environment: &environment,
             permits: Some(&permits),
@@ -189,9 +211,9 @@ impl Firewall {
         });
         let ready = match prepared.transpose() {
             Ok(ready) => ready,
-            Err(error) => return Err(self.not_started(request, &checked, error)?),
+            Err(error) => return Err(self.not_started(request, &checked, options, error)?),
         };
-        let run = self.record_decision(request, &checked, ready.as_ref().map(|r| &r.plan))?;
+        let run = self.record_decision(request, &checked, options, ready.as_ref().map(|r| &r.plan))?;
         let Some(mut ready) = ready else {
             return Ok(Outcome::refused(checked, request.call_id.clone()));
         };
@@ -246,8 +268,14 @@ impl Firewall {
     }
 
     /// Records a decision that nothing comes of, and gives back why.
-    fn not_started(&self, request: &Request, checked: &Checked, error: Error) -> Result<Error, Error> {
-        if let (Some(run), Some(log)) = (self.record_decision(request, checked, None)?, self.log()) {
+    fn not_started(
+        &self,
+        request: &Request,
+        checked: &Checked,
+        options: &RunOptions,
+        error: Error,
+    ) -> Result<Error, Error> {
+        if let (Some(run), Some(log)) = (self.record_decision(request, checked, options, None)?, self.log()) {
             log.append(&record::not_started(request, run, error.to_string()))?;
         }
         Ok(error)
@@ -266,76 +294,6 @@ impl Firewall {
         request
     }
 
-    /// Refuses a time that is longer than may be asked for.
-    fn refuse_above_ceiling(&self, options: &RunOptions) -> Result<(), Error> {
-        let ceilings = self.policy().all_settings().filter_map(|s| s.timeout_ceiling.as_ref());
-        let Some(ceiling) = ceilings.map(|set| set.value).min() else { return Ok(()) };
-        match options.timeout {
-            Some(asked) if asked > seconds(ceiling) => Err(Error::TimeoutAboveCeiling { ceiling }),
-            _ => Ok(()),
-        }
-    }
-
-    /// How long a command may run: the shortest that any part of the policy gives, or what was asked for as far as the part lets
-    /// callers ask.
-    fn timeout(&self, plan: &shward_analysis::Plan<'_>, options: &RunOptions) -> Duration {
-        let parts = self.policy().all_settings().map(|settings| {
-            let given = settings.timeout_for(plan).map(seconds);
-            match (options.timeout, &settings.timeout_ceiling) {
-                (None, _) => given.unwrap_or(DEFAULT_TIMEOUT),
-                (Some(asked), None) => given.map_or(asked, |given| asked.min(given)),
-                (Some(asked), Some(ceiling)) => asked.min(seconds(ceiling.value)),
-            }
-        });
-        parts.min().unwrap_or(DEFAULT_TIMEOUT)
-    }
-
-    /// The options within the limits of every part of the policy.
-    fn limited(&self, options: &RunOptions) -> RunOptions {
-        let mut limited = options.clone();
-        if !limited.allow_exec.is_empty() {
-            limited.gate = limited.gate.max(ExecGate::Observe); // or nobody would learn what was killed
-        }
-        for settings in self.policy().all_settings() {
-            limited.gate =
-                limited.gate.max(settings.exec_gate.as_ref().map_or(ExecGate::Off, |set| set.value));
-            if settings.read_only.as_ref().is_some_and(|set| set.value) {
-                limited.containment = Containment::ReadOnly;
-            }
-            limited.kill_on_output |= settings.kill_on_output.as_ref().is_some_and(|set| set.value);
-            if let Some(bytes) = &settings.max_output {
-                limited.max_output =
-                    limited.max_output.min(usize::try_from(bytes.value).unwrap_or(usize::MAX));
-            }
-        }
-        limited
-    }
-
-    /// The least of what every part of the policy lets a run use. What is the default gives way to the main part alone: whoever may
-    /// only tighten cannot raise it.
-    fn limits(&self) -> Limits {
-        let mut limits = Limits::default();
-        if let Some(count) = &self.policy().settings().processes {
-            limits.processes = Some(count.value);
-        }
-        for settings in self.policy().all_settings() {
-            let least = |known: Option<u64>, given: u64| Some(known.map_or(given, |known| known.min(given)));
-            if let Some(bytes) = &settings.memory {
-                limits.data = least(limits.data, bytes.value);
-            }
-            if let Some(count) = &settings.processes {
-                limits.processes = least(limits.processes, count.value);
-            }
-            if let Some(bytes) = &settings.run_memory {
-                limits.run_memory = least(limits.run_memory, bytes.value);
-            }
-            if let Some(hundredths) = &settings.processors {
-                limits.processors = least(limits.processors, hundredths.value);
-            }
-        }
-        limits
-    }
-
     /// The sandbox plan that [`run`](Self::run) would carry out for a verdict, or `None` when nothing would run.
     ///
     /// # Errors
@@ -349,7 +307,8 @@ impl Firewall {
         let request = &self.resumed(request, &mut environment);
         let arena = Bump::new();
         let world = self.with_log_protected(Machine::ours(&environment));
-        let judged = self.judge_in(&arena, request, &Once::new(&world), true)?;
+        self.refuse_unconfined(options)?;
+        let judged = self.judge_in(&arena, request, &Once::new(&world), options.containment.confines())?;
         let Some(grant) = judged.verdict.grant() else { return Ok(None) };
         Ok(Some(self.prepare(request, grant, options, &environment)?.plan))
     }
@@ -366,7 +325,11 @@ impl Firewall {
         let containment = options.containment;
         let telling = self.telling(request)?;
         let reach = self.reach(grant, options)?;
-        let mut special = Special::find(request, self.self_test.as_ref());
+        let confined = containment.confines();
+        let mut special = match confined {
+            true => Special::find(request, self.self_test.as_ref()),
+            false => Special::default(),
+        };
         let mut places: Vec<PathBuf> = self.log_in(&request.workspace).into_iter().collect();
         places.extend(self.stores_in(&request.workspace));
         let (layer, live) = match confine::is_writable(grant, containment) {
@@ -395,7 +358,10 @@ impl Firewall {
                 telling: telling.as_ref(),
             },
         )?;
-        if let Some(undoing) = self.undoing() {
+        if !confined {
+            confinement = confinement.unconfined();
+        }
+        if let Some(undoing) = self.undoing().filter(|_| confined) {
             confinement = confinement.hidden(undoing.directory());
         }
         if options.gate != ExecGate::Off {
@@ -426,6 +392,10 @@ impl Firewall {
         options: &RunOptions,
         timeout: Duration,
     ) -> Vec<String> {
+        if !options.containment.confines() {
+            let end = format!("is killed after {} s", timeout.as_secs());
+            return vec!["is not confined: it may do what you may".to_owned(), end];
+        }
         let network = match (self.reach(grant, options), grant.network, options.containment) {
             (Ok(Some(reach)), ..) => format!("reaches {reach}, and no other host"),
             (
@@ -467,12 +437,19 @@ impl Firewall {
         &self,
         request: &Request,
         checked: &Checked,
+        options: &RunOptions,
         plan: Option<&Plan>,
     ) -> Result<Option<u64>, Error> {
         let Some(log) = self.log() else { return Ok(None) };
         let grant = plan.map(|p| Digest::of(&p.canonical()));
-        let judgement =
-            Judgement { request, policy: self.policy(), checked, contained: true, host: None, grant };
+        let judgement = Judgement {
+            request,
+            policy: self.policy(),
+            checked,
+            contained: options.containment.confines(),
+            host: None,
+            grant,
+        };
         let missing = plan.iter().flat_map(|plan| plan.gaps()).filter_map(|gap| match gap {
             Gap::Accepted(guarantee) => Some(guarantee.name().to_owned()),
             Gap::NoGroup { .. } => Some("cgroup".to_owned()),
@@ -482,18 +459,12 @@ impl Firewall {
         Ok(Some(
             log.append(&judgement.record(|mut decided| {
                 decided.missing = missing;
+                decided.unconfined = !options.containment.confines();
                 Event::Run(decided)
             }))?
             .seq,
         ))
     }
-}
-
-/// The time of a run for which nothing is set.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
-
-fn seconds(number: u32) -> Duration {
-    Duration::from_secs(u64::from(number))
 }
 
 /// Everything that a run needs.

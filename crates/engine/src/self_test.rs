@@ -132,7 +132,7 @@ impl Firewall {
 
     /// Tests a containment before it is used for the first time with this version, this kernel and these accepted losses.
     pub(crate) fn tested(&self, containment: Containment) -> Result<(), Error> {
-        if !self.self_tested {
+        if !self.self_tested || !containment.confines() {
             return Ok(());
         }
         let accepted = self.accepted();
@@ -242,7 +242,7 @@ mod tests {
         if !shward_sandbox::probe().works() {
             return;
         }
-        for containment in Containment::ALL {
+        for containment in Containment::ALL.into_iter().filter(|containment| containment.confines()) {
             for attack in self_test(containment, &[]).unwrap() {
                 assert!(attack.stopped, "{}: {}", containment.name(), attack.name);
             }

@@ -178,6 +178,14 @@ impl Policy {
         of(self.settings()).iter().filter(everywhere).map(String::as_str).collect()
     }
 
+    /// Whether a run may be asked for that is not confined: the main part says so, and no other part denies it.
+    #[must_use]
+    pub fn permits_full(&self) -> bool {
+        let said = |settings: &Settings| settings.full.as_ref().map(|set| set.value);
+        said(self.settings()) == Some(true)
+            && self.all_settings().all(|settings| said(settings) != Some(false))
+    }
+
     /// Whether some part requires this of the machine, by name.
     #[must_use]
     pub fn requires(&self, name: &str) -> bool {

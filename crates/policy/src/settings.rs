@@ -446,6 +446,8 @@ settings! {
     accept_missing: Vec<String>, "sandbox.accept-missing";
     /// What is refused where the machine lacks it.
     require: Vec<String>, "sandbox.require";
+    /// Whether a run may be asked for that is not confined.
+    full: bool, "sandbox.full";
     /// Whether a run may write straight to the workspace.
     live: Live, "sandbox.live";
     /// How many runs are kept to be undone.

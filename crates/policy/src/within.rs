@@ -225,6 +225,9 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         &listed(b.accept_missing.as_ref()),
     );
     c.subset("sandbox.require", &listed(b.require.as_ref()), &listed(a.require.as_ref()));
+    if value(a.full.as_ref(), false) && !value(b.full.as_ref(), false) {
+        c.wider("sandbox.full", "permits runs that are not confined");
+    }
     let straight = |set: Option<&Set<Live>>| value(set, Live::default());
     if straight(a.live.as_ref()) < straight(b.live.as_ref()) {
         c.wider("sandbox.live", "lets more write straight to the workspace than the parent");

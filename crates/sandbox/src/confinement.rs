@@ -124,6 +124,8 @@ pub struct Confinement {
     pub(crate) network: Network,
     pub(crate) limits: Limits,
     pub(crate) group_required: bool,
+    /// Nothing is confined.
+    pub(crate) open: bool,
     pub(crate) gated: bool,
     pub(crate) terminal: bool,
     pub(crate) only: Vec<PathBuf>,
@@ -150,6 +152,7 @@ impl Confinement {
             network: Network::None,
             limits: Limits::default(),
             group_required: false,
+            open: false,
             gated: false,
             terminal: false,
             only: Vec::new(),
@@ -237,6 +240,15 @@ impl Confinement {
     /// Resource limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The command is not confined: it may do what the caller may, but gain rights (`no_new_privs`). What is left is order: the environment,
+    /// descriptors and signals are those given, it has a session and process numbers of its own, the [limits](Self::limits) hold, and
+    /// everything it started ends with it. What was said of paths and network does not matter. Choose it explicitly and record it.
+    pub fn unconfined(mut self) -> Self {
+        self.open = true;
+        self.network = Network::Host;
         self
     }
 

@@ -385,6 +385,9 @@ impl fmt::Display for Plan {
             .map(Guarantee::name)
             .collect();
         writeln!(f, " 0  new namespaces: {}; network: {}", new.join(" "), self.network)?;
+        if !self.operations.iter().any(|operation| matches!(operation, Operation::Filter { .. })) {
+            writeln!(f, "    NOTHING IS CONFINED: it may do what the user may")?;
+        }
         if let Some(group) = &self.group {
             write!(f, "    a control group of its own:")?;
             group.files.iter().try_for_each(|(_, file, text)| write!(f, " {file}={text}"))?;

@@ -1,23 +1,27 @@
 //! From description to plan: which operations, in which order, on which paths.
 
+mod open;
+mod parts;
+
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use self::parts::{environment, only};
 use crate::cgroup;
 use crate::confinement::{Confinement, Network, PROXY_PORT};
 use crate::error::SandboxError;
 use crate::filter::{self, Execution};
-use crate::gate::{Listed, listed};
+use crate::gate::Listed;
 use crate::guarantee::Guarantee;
 use crate::kernel;
 use crate::landlock::{self, Access};
 use crate::layout::{Layout, Mounted, cover, layout};
 use crate::overlay::Layer;
 use crate::paths::{absolute, c_string, directory};
-use crate::plan::{CStrings, Gap, Operation, Plan, Slot};
+use crate::plan::{Gap, Operation, Plan, Slot};
 use crate::script::compile;
 use crate::sys::attribute;
 
@@ -30,51 +34,17 @@ const SYSTEM_LINKS: &[&str] = &["/run/booted-system", "/run/current-system", "/r
 pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let program = absolute(&wanted.program, "program")?;
     let cwd = directory(&wanted.cwd)?;
-    let has = |guarantee| !wanted.left_out.contains(&guarantee);
-    if matches!(wanted.network, Network::Loopback | Network::Proxied) && !has(Guarantee::NetworkNamespace) {
-        return Err(SandboxError::request(
-            "a loopback interface of its own needs the guarantee net-ns, which is missing here",
-            "run without loopback, or mend it: `shward doctor` says how",
-        ));
-    }
     let mut gaps: Vec<Gap> = wanted.left_out.iter().copied().map(Gap::Accepted).collect();
-    let layout = layout(wanted, &mut gaps)?;
-    let only = only(wanted, &layout)?;
-
     let group = cgroup::planned(wanted, &mut gaps)?;
     let pids_counted =
         group.iter().flat_map(|group| &group.files).any(|(controller, ..)| *controller == "pids");
-    let mut builder =
-        Builder { data_only: only.is_some(), terminal: wanted.terminal, pids_counted, ..Builder::default() };
-    builder.begin(group.is_some() && has(Guarantee::CgroupNamespace));
-    builder.mounts(&layout, &overlays(wanted)?, wanted.limits.private_bytes)?;
-    builder.devices()?;
-    if wanted.terminal {
-        builder.terminal()?;
-    }
-    if has(Guarantee::FreshProc) {
-        builder.proc(wanted, &mut gaps)?;
-    }
-    if matches!(wanted.network, Network::Loopback | Network::Proxied) {
-        builder.push(Operation::RaiseLoopback);
-    }
-    if wanted.network == Network::Proxied {
-        builder.push(Operation::OfferProxy { port: PROXY_PORT });
-    }
-    builder.push(Operation::ChangeDirectory { path: cwd.clone() });
-    let ruleset = match has(Guarantee::Landlock) {
-        true => Some(builder.landlock_rules(&layout, wanted.network, only.as_deref())?),
-        false if only.is_none() => None,
-        false => {
-            return Err(SandboxError::request(
-                "a list of the only programs needs the guarantee landlock, which is missing here",
-                "run without such a list, or mend it: `shward doctor` says how",
-            ));
-        }
+    let mut builder = Builder { terminal: wanted.terminal, pids_counted, ..Builder::default() };
+    let only = if wanted.open {
+        builder.open(wanted, &cwd, group.is_some(), &mut gaps)?;
+        None
+    } else {
+        builder.confined(wanted, &cwd, group.is_some(), &mut gaps)?
     };
-    builder.limits(wanted);
-    builder.privileges(ruleset, wanted.network, wanted.gated);
-
     let arguments = wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<_, _>>()?;
     let environment = environment(wanted)?;
     let entered = OsStr::from_bytes(cwd.to_bytes()).to_owned();
@@ -87,13 +57,7 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     Ok(Plan {
         operations: builder.operations,
         slots: builder.slots,
-        clone_flags: Guarantee::ALL
-            .into_iter()
-            .filter(|guarantee| has(*guarantee))
-            .filter(|guarantee| *guarantee != Guarantee::NetworkNamespace || wanted.network != Network::Host)
-            // Made inside of the group, so that it begins there.
-            .filter(|guarantee| *guarantee != Guarantee::CgroupNamespace || group.is_none())
-            .fold(0, |flags, guarantee| flags | guarantee.clone_flag()),
+        clone_flags: clone_flags(wanted, group.is_some()),
         network: wanted.network,
         arguments: Plan::arguments(wanted.terminal, program, arguments),
         environment,
@@ -107,39 +71,18 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     })
 }
 
-/// The only programs that may be executed. A program that the command could replace would stand for any other.
-fn only(wanted: &Confinement, layout: &Layout) -> Result<Option<Vec<Listed>>, SandboxError> {
-    if wanted.only.is_empty() {
-        return Ok(None);
+/// The namespaces, as flags of clone(2).
+fn clone_flags(wanted: &Confinement, grouped: bool) -> i32 {
+    if wanted.open {
+        return open::clone_flags();
     }
-    let list: Vec<Listed> = wanted.only.iter().map(|path| listed(path)).collect::<Result<_, _>>()?;
-    for Listed { path, .. } in &list {
-        let above = layout.get(path).copied().or_else(|| cover(layout, path).map(|(_, mounted)| mounted));
-        if !matches!(above, None | Some(Mounted::ReadOnly)) {
-            return Err(SandboxError::request(
-                format!("the program `{}` lies where the command may write", path.display()),
-                "name programs outside of the writable and private directories",
-            ));
-        }
-    }
-    Ok(Some(list))
-}
-
-fn environment(wanted: &Confinement) -> Result<CStrings, SandboxError> {
-    let mut strings = Vec::with_capacity(wanted.environment.len());
-    for (name, value) in &wanted.environment {
-        if name.is_empty() || name.as_bytes().contains(&b'=') {
-            return Err(SandboxError::request(
-                format!("`{}` is not a name of an environment variable", name.display()),
-                "a name is not empty and has no `=`",
-            ));
-        }
-        let mut entry = name.clone();
-        entry.push("=");
-        entry.push(value);
-        strings.push(c_string(&entry, "environment")?);
-    }
-    Ok(CStrings::new(strings))
+    Guarantee::ALL
+        .into_iter()
+        .filter(|guarantee| !wanted.left_out.contains(guarantee))
+        .filter(|guarantee| *guarantee != Guarantee::NetworkNamespace || wanted.network != Network::Host)
+        // Made inside of the group, so that it begins there.
+        .filter(|guarantee| *guarantee != Guarantee::CgroupNamespace || !grouped)
+        .fold(0, |flags, guarantee| flags | guarantee.clone_flag())
 }
 
 /// The layers with the canonical paths of the roots that they are for.
@@ -179,6 +122,57 @@ impl Builder {
         let slot = self.slot();
         self.push(Operation::TakeTree { path, attributes, slot });
         slot
+    }
+
+    /// Everything that confines a command. Returns the only programs that may be executed, if there is such a list.
+    fn confined(
+        &mut self,
+        wanted: &Confinement,
+        cwd: &CStr,
+        grouped: bool,
+        gaps: &mut Vec<Gap>,
+    ) -> Result<Option<Vec<Listed>>, SandboxError> {
+        let has = |guarantee| !wanted.left_out.contains(&guarantee);
+        if matches!(wanted.network, Network::Loopback | Network::Proxied) && !has(Guarantee::NetworkNamespace)
+        {
+            return Err(SandboxError::request(
+                "a loopback interface of its own needs the guarantee net-ns, which is missing here",
+                "run without loopback, or mend it: `shward doctor` says how",
+            ));
+        }
+        let layout = layout(wanted, gaps)?;
+        let only = only(wanted, &layout)?;
+
+        self.data_only = only.is_some();
+        self.begin(grouped && has(Guarantee::CgroupNamespace));
+        self.mounts(&layout, &overlays(wanted)?, wanted.limits.private_bytes)?;
+        self.devices()?;
+        if wanted.terminal {
+            self.terminal()?;
+        }
+        if has(Guarantee::FreshProc) {
+            self.proc(wanted, gaps)?;
+        }
+        if matches!(wanted.network, Network::Loopback | Network::Proxied) {
+            self.push(Operation::RaiseLoopback);
+        }
+        if wanted.network == Network::Proxied {
+            self.push(Operation::OfferProxy { port: PROXY_PORT });
+        }
+        self.push(Operation::ChangeDirectory { path: cwd.to_owned() });
+        let ruleset = match has(Guarantee::Landlock) {
+            true => Some(self.landlock_rules(&layout, wanted.network, only.as_deref())?),
+            false if only.is_none() => None,
+            false => {
+                return Err(SandboxError::request(
+                    "a list of the only programs needs the guarantee landlock, which is missing here",
+                    "run without such a list, or mend it: `shward doctor` says how",
+                ));
+            }
+        };
+        self.limits(wanted);
+        self.privileges(ruleset, wanted.network, wanted.gated);
+        Ok(only)
     }
 
     fn begin(&mut self, grouped: bool) {

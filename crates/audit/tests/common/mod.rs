@@ -20,6 +20,7 @@ pub(crate) fn check(command: &str) -> Record {
         rules: vec![],
         grant: None,
         missing: Vec::new(),
+        unconfined: false,
         review: None,
     };
     Record { session: None, call_id: None, event: Event::Check(decided) }

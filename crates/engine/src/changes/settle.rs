@@ -86,6 +86,7 @@ impl Firewall {
     pub(crate) fn layer(&self, request: &Request, options: &RunOptions) -> Result<Layered, Error> {
         let needed = options.containment == Containment::Speculate || !matches!(options.then, Then::Commit);
         let layer = match self.undoing() {
+            _ if !options.containment.confines() => Err("it is not confined".to_owned()),
             _ if options.live => Err("it was asked for".to_owned()),
             // It would judge what lies below the layer, and the command would run what lies in it.
             _ if options.gate == ExecGate::Enforce => {

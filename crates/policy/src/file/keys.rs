@@ -227,6 +227,12 @@ const SANDBOX: &[Key] = &[
         "What is refused where it cannot be had: cgroup, a control group of its own for every run, which holds `[limits] run-memory`, `processors` and `processes`. Replaces the list of an earlier layer.",
     ),
     key(
+        "full",
+        Kind::Switch,
+        "true",
+        "Whether a caller may ask for runs that are not confined (`--contain full`): they are judged as what others run, and have limits and an end. Only layers that may loosen can say so.",
+    ),
+    key(
         "live",
         Kind::Word(&["allow", "fallback", "deny"]),
         r#""fallback""#,

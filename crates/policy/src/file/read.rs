@@ -191,6 +191,7 @@ impl<'s> Reader<'s> {
             network_allow: self.text_list(inner("network", "allow")),
             accept_missing: self.text_list(inner("sandbox", "accept-missing")),
             require: self.text_list(inner("sandbox", "require")),
+            full: self.map(inner("sandbox", "full"), |v| v.as_bool()),
             live: self.word(inner("sandbox", "live"), &Live::ALL.map(|live| (live.name(), live))),
             undo_runs: self.number(inner("undo", "runs")),
             undo_size: self.number(inner("undo", "size")),

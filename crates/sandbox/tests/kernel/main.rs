@@ -13,6 +13,7 @@ mod gate;
 mod groups;
 mod guarantees;
 mod network;
+mod open;
 mod output;
 mod overlay;
 mod process;

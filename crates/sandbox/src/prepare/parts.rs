@@ -1,0 +1,46 @@
+//! What of a plan is no operation: the list of programs, and the environment.
+
+use std::os::unix::ffi::OsStrExt as _;
+
+use crate::confinement::Confinement;
+use crate::error::SandboxError;
+use crate::gate::{Listed, listed};
+use crate::layout::{Layout, Mounted, cover};
+use crate::paths::c_string;
+use crate::plan::CStrings;
+
+/// The only programs that may be executed. A program that the command could replace would stand for any other.
+pub(super) fn only(wanted: &Confinement, layout: &Layout) -> Result<Option<Vec<Listed>>, SandboxError> {
+    if wanted.only.is_empty() {
+        return Ok(None);
+    }
+    let list: Vec<Listed> = wanted.only.iter().map(|path| listed(path)).collect::<Result<_, _>>()?;
+    for Listed { path, .. } in &list {
+        let above = layout.get(path).copied().or_else(|| cover(layout, path).map(|(_, mounted)| mounted));
+        if !matches!(above, None | Some(Mounted::ReadOnly)) {
+            return Err(SandboxError::request(
+                format!("the program `{}` lies where the command may write", path.display()),
+                "name programs outside of the writable and private directories",
+            ));
+        }
+    }
+    Ok(Some(list))
+}
+
+/// `NAME=value`, each.
+pub(super) fn environment(wanted: &Confinement) -> Result<CStrings, SandboxError> {
+    let mut strings = Vec::with_capacity(wanted.environment.len());
+    for (name, value) in &wanted.environment {
+        if name.is_empty() || name.as_bytes().contains(&b'=') {
+            return Err(SandboxError::request(
+                format!("`{}` is not a name of an environment variable", name.display()),
+                "a name is not empty and has no `=`",
+            ));
+        }
+        let mut entry = name.clone();
+        entry.push("=");
+        entry.push(value);
+        strings.push(c_string(&entry, "environment")?);
+    }
+    Ok(CStrings::new(strings))
+}
