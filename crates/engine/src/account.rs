@@ -4,12 +4,13 @@
 //! the home directory that the list of accounts names (passwd(5)). From then on they lie there, whatever the environment says: whoever
 //! sets a variable for shward may have filled the place that it names, so such a place can only tighten.
 
+use crate::machine::canonical;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use serde::Serialize;
 use std::env;
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -274,7 +275,7 @@ fn is_missing(path: &Path) -> bool {
 fn real(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|known| {
         let rest = path.strip_prefix(known).ok()?;
-        Some(fs::canonicalize(known).ok()?.join(rest))
+        Some(canonical(known).ok()?.join(rest))
     })
 }
 
@@ -324,6 +325,7 @@ fn home_in(text: &[u8], user: u32) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn the_first_line_of_a_user_says_where_home_is() {
