@@ -288,3 +288,22 @@ fn without_a_home_of_any_kind_the_log_has_to_be_named() {
     // The account's home stands in for a variable that is not there.
     assert_eq!(place.shward(Whose::Account, &[], &["check", "--", "ls"]).status.code(), Some(0));
 }
+
+/// Where the state directory lies on another file system, layers and their journal lie beside the workspace, and whoever writes
+/// there would write what is committed.
+#[test]
+fn what_is_kept_beside_the_workspace_is_ours() {
+    let place = Place::new();
+    let user = fs::metadata(place.path("project")).unwrap().uid();
+    let beside = format!("../.shward-{user}");
+    for command in [
+        format!("mkdir {beside}"),
+        format!("echo x > {beside}/journal"),
+        format!("rm -rf {beside}"),
+        format!("mv {beside} x"),
+        format!("ln -s x {}", place.path(&format!(".shward-{user}/y")).display()),
+    ] {
+        assert_eq!(place.decides(Whose::Account, &[], &command), 2, "{command}");
+    }
+    assert_eq!(place.decides(Whose::Account, &[], "echo x > ../other"), 0, "where anybody may write");
+}

@@ -174,10 +174,10 @@ impl Firewall {
         if setting.frozen {
             self.judge_in(arena, request, &Frozen, setting.contained)
         } else if setting.contained {
-            let machine = self.with_log_protected(Machine::ours(environment));
+            let machine = self.with_own(Machine::ours(environment), request);
             self.judge_in(arena, request, &Once::new(&machine), true)
         } else {
-            let machine = self.with_log_protected(Machine::of_others());
+            let machine = self.with_own(Machine::of_others(), request);
             self.judge_in(arena, request, &Once::new(&machine), false)
         }
     }
@@ -197,9 +197,13 @@ impl Firewall {
     }
 
     /// The machine, with the log and the stores as places of ours.
-    pub(crate) fn with_log_protected(&self, machine: Machine) -> Machine {
+    pub(crate) fn with_own(&self, machine: Machine, request: &Request) -> Machine {
         let stores = self.reviewers.directories().map(|directory| directory.path());
-        self.log.iter().map(Log::path).chain(stores).fold(machine, Machine::with_own)
+        let machine = self.log.iter().map(Log::path).chain(stores).fold(machine, Machine::with_own);
+        match shward_sandbox::overlay::beside(&request.workspace) {
+            Some(layers) => machine.with_own(&layers),
+            None => machine,
+        }
     }
 
     /// Judges a request in a given world.

@@ -184,7 +184,7 @@ impl Firewall {
         };
         let options = &options;
         let arena = Bump::new();
-        let world = self.with_log_protected(Machine::ours(&environment));
+        let world = self.with_own(Machine::ours(&environment), request);
         self.refuse_above_ceiling(options)?;
         self.refuse_unconfined(options)?;
         let confined = options.containment.confines();
@@ -306,7 +306,7 @@ impl Firewall {
         let mut environment = environment::of_policy(self.policy(), &request.home);
         let request = &self.resumed(request, &mut environment);
         let arena = Bump::new();
-        let world = self.with_log_protected(Machine::ours(&environment));
+        let world = self.with_own(Machine::ours(&environment), request);
         self.refuse_unconfined(options)?;
         let judged = self.judge_in(&arena, request, &Once::new(&world), options.containment.confines())?;
         let Some(grant) = judged.verdict.grant() else { return Ok(None) };

@@ -45,6 +45,7 @@ mod undo;
 pub use changes::{Accept, Change, ChangeKind, Changes, CommitPolicy, Refused, Sight};
 pub use commit::{Committed, Failed};
 pub use error::OverlayError;
+pub use place::beside;
 pub use store::{Keep, Kept, Layer, Run, Store};
 pub use tree::Kind;
 pub use undo::{Skipped, Undone};

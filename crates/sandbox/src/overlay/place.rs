@@ -78,12 +78,17 @@ fn mount_points(mounts: &[u8]) -> impl Iterator<Item = PathBuf> {
     })
 }
 
+/// Where the store of a workspace lies if the state directory is on another file system. Whoever writes there writes what is
+/// committed, so that no command may.
+#[must_use]
+pub fn beside(workspace: &Path) -> Option<PathBuf> {
+    Some(workspace.parent()?.join(format!(".shward-{}", rustix::process::geteuid().as_raw())))
+}
+
 /// The directory for the store of a workspace, made if it is not there.
 pub(crate) fn root(state: &Path, workspace: &Path) -> Result<PathBuf, OverlayError> {
     let wanted = mount_of(workspace).map_err(|error| OverlayError::io(workspace, error))?;
-    let beside = workspace
-        .parent()
-        .map(|parent| parent.join(format!(".shward-{}", rustix::process::geteuid().as_raw())));
+    let beside = beside(workspace);
     let mut mine = None;
     for candidate in std::iter::once(state.join("overlay")).chain(beside) {
         // Nothing is made on another file system.
