@@ -51,6 +51,7 @@ use functions::Frame;
 use io::Io;
 use reentry::{Spans, starting_options};
 use shward_syntax::{Dialect, Options, ParseError, Span, parse};
+use spare::Spare;
 use state::State;
 use std::collections::BTreeSet;
 use traps::Trap;
@@ -230,7 +231,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             quietly: false,
             may_have_ended: false,
         };
-        let (effects, invocations) = spare::take();
+        let Spare { effects, invocations, frames } = spare::take();
         Self {
             arena,
             request: *request,
@@ -242,7 +243,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             following: follow::Following::default(),
             effects,
             invocations,
-            frames: Vec::new(),
+            frames,
             traps: Vec::new(),
             moves: 0,
             calls: 0,
@@ -291,7 +292,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         }
         let invocations = self.arena.alloc_slice_copy(&self.invocations);
         let effects = self.arena.alloc_slice_copy(&self.effects);
-        spare::give_back(self.effects, self.invocations);
+        let Self { effects: told, invocations: started, frames, .. } = self;
+        spare::give_back(Spare { effects: told, invocations: started, frames });
         Plan { invocations, effects, refused: None, notes: &[] }
     }
 

@@ -1,43 +1,49 @@
-//! Memory in which plans grow, kept from one analysis to the next on the same thread.
+//! Memory in which plans and frames grow, kept from one analysis to the next on the same thread.
 
+use super::functions::Frame;
 use crate::effect::Effect;
 use crate::plan::Invocation;
 use std::cell::RefCell;
 
-/// Most effects, and most invocations, for which memory is kept.
+/// Most effects, invocations and frames for which memory is kept.
 const KEPT: usize = 512;
 
 /// For so many there is room at the start.
 const FIRST: usize = 16;
 
-/// A plan in the making.
-type Growing<'a> = (Vec<Effect<'a>>, Vec<Invocation<'a>>);
-
-thread_local! {
-    static SPARE: RefCell<Growing<'static>> = const { RefCell::new((Vec::new(), Vec::new())) };
+/// A plan in the making, and what is being run for it.
+#[derive(Debug, Default)]
+pub(super) struct Spare<'a> {
+    pub(super) effects: Vec<Effect<'a>>,
+    pub(super) invocations: Vec<Invocation<'a>>,
+    pub(super) frames: Vec<Frame<'a>>,
 }
 
-/// An empty plan.
-pub(super) fn take<'a>() -> Growing<'a> {
-    let (mut effects, mut invocations): Growing<'a> = SPARE.try_with(RefCell::take).unwrap_or_default();
+thread_local! {
+    static SPARE: RefCell<Spare<'static>> = RefCell::default();
+}
+
+/// Nothing yet.
+pub(super) fn take<'a>() -> Spare<'a> {
+    let Spare { mut effects, mut invocations, frames } = SPARE.try_with(RefCell::take).unwrap_or_default();
     effects.reserve(FIRST);
     invocations.reserve(FIRST);
-    (effects, invocations)
+    Spare { effects, invocations, frames: emptied(frames) }
 }
 
 /// Keeps the memory of a plan that was copied, unless it has become large.
-pub(super) fn give_back(effects: Vec<Effect<'_>>, invocations: Vec<Invocation<'_>>) {
-    if effects.capacity() <= KEPT && invocations.capacity() <= KEPT {
-        // Nothing is collected, in the memory of the vectors themselves.
-        let effects = effects.into_iter().filter_map(nothing).collect();
-        let invocations = invocations.into_iter().filter_map(nothing).collect();
+pub(super) fn give_back(spare: Spare<'_>) {
+    let Spare { effects, invocations, frames } = spare;
+    if effects.capacity() <= KEPT && invocations.capacity() <= KEPT && frames.capacity() <= KEPT {
+        let (effects, invocations) = (emptied(effects), emptied(invocations));
         // A thread that ends has no use for it.
-        let _ = SPARE.try_with(|spare| spare.replace((effects, invocations)));
+        let _ = SPARE.try_with(|kept| kept.replace(Spare { effects, invocations, frames: emptied(frames) }));
     }
 }
 
-fn nothing<T, U>(_: T) -> Option<U> {
-    None
+/// A vector without anything in it, in the same memory: what is collected in place of things of the same size stays there.
+fn emptied<T, U>(all: Vec<T>) -> Vec<U> {
+    all.into_iter().filter_map(|_| None).collect()
 }
 
 #[cfg(test)]
@@ -46,13 +52,20 @@ mod tests {
 
     #[test]
     fn memory_is_used_again() {
-        let (effects, invocations) = take();
-        let places = (effects.as_ptr() as usize, invocations.as_ptr() as usize);
-        give_back(effects, invocations);
-        let (effects, invocations) = take();
-        assert_eq!((effects.as_ptr() as usize, invocations.as_ptr() as usize), places);
-        give_back(Vec::with_capacity(KEPT + 1), invocations);
-        assert_ne!(take().1.as_ptr() as usize, places.1, "what is large is not kept");
-        drop(effects);
+        let mut spare = take();
+        spare.frames.reserve(1);
+        let places = |spare: &Spare<'_>| {
+            (
+                spare.effects.as_ptr() as usize,
+                spare.invocations.as_ptr() as usize,
+                spare.frames.as_ptr() as usize,
+            )
+        };
+        let before = places(&spare);
+        give_back(spare);
+        let spare = take();
+        assert_eq!(places(&spare), before);
+        give_back(Spare { effects: Vec::with_capacity(KEPT + 1), ..spare });
+        assert!(take().frames.capacity() == 0, "what is large is not kept");
     }
 }
