@@ -1,8 +1,10 @@
 //! The real machine, as the analysis may see it.
 
 mod once;
+mod within;
 
 pub(crate) use once::{Once, canonical};
+pub(crate) use within::Within;
 
 use crate::account::Account;
 // `std` asks the kernel first whether it has the call with which it looks at files.
@@ -128,11 +130,32 @@ enum Resolved {
     Unknown,
 }
 
-fn resolve(place: &Path) -> Resolved {
+/// How links are followed.
+trait Follow {
+    /// The path without a link in it, if it is there.
+    fn canonicalize(&self, path: &Path) -> Option<PathBuf>;
+    /// What a link says.
+    fn read_link(&self, path: &Path) -> Option<PathBuf>;
+}
+
+/// As this process sees the files.
+struct Here;
+
+impl Follow for Here {
+    fn canonicalize(&self, path: &Path) -> Option<PathBuf> {
+        fs::canonicalize(path).ok()
+    }
+
+    fn read_link(&self, path: &Path) -> Option<PathBuf> {
+        fs::read_link(path).ok()
+    }
+}
+
+fn resolve(place: &Path, files: &dyn Follow) -> Resolved {
     let mut missing = Vec::new();
     let mut existing = place;
     loop {
-        if let Ok(mut whole) = fs::canonicalize(existing) {
+        if let Some(mut whole) = files.canonicalize(existing) {
             for name in missing.iter().rev() {
                 // `..` after what does not exist fails today, and leads up once somebody creates it.
                 match *name {
@@ -143,7 +166,7 @@ fn resolve(place: &Path) -> Resolved {
             }
             return Resolved::Whole(whole);
         }
-        if let (Ok(aim), Some(parent)) = (fs::read_link(existing), existing.parent()) {
+        if let (Some(aim), Some(parent)) = (files.read_link(existing), existing.parent()) {
             let mut whole = parent.join(aim);
             whole.extend(missing.iter().rev());
             return Resolved::Dangling(whole);
@@ -155,6 +178,41 @@ fn resolve(place: &Path) -> Resolved {
         }
         existing = components.as_path();
     }
+}
+
+/// Where a path leads, whether it is there or not.
+fn follow(bytes: &[u8], files: &dyn Follow) -> Option<Vec<u8>> {
+    let mut place = path(bytes).to_owned();
+    for hop in 0..MAX_LINKS {
+        match resolve(&place, files) {
+            Resolved::Whole(whole) => return Some(whole.into_os_string().into_vec()),
+            // A link that leads nowhere yet: writing through it creates what it names, which may be a link again.
+            Resolved::Dangling(next) => place = next,
+            Resolved::Unknown if hop == 0 => return None,
+            Resolved::Unknown => break,
+        }
+    }
+    // A link that nobody can follow to its end may lead anywhere; the root stands for the worst.
+    Some(b"/".to_vec())
+}
+
+fn kind_of(found: Result<Stat, Errno>) -> FileKind {
+    match found.map(|found| FileType::from_raw_mode(found.st_mode)) {
+        Ok(FileType::RegularFile) => FileKind::File,
+        Ok(FileType::Directory) => FileKind::Directory,
+        Ok(_) => FileKind::Special,
+        Err(Errno::NOENT) => FileKind::Missing,
+        Err(_) => FileKind::Unknown,
+    }
+}
+
+/// The first program of this name in the directories of a `PATH`.
+fn search(directories: &[u8], name: &[u8], is_program: impl Fn(&Path) -> bool) -> Option<Vec<u8>> {
+    directories.split(|&b| b == b':').find_map(|directory| {
+        let directory = if directory.is_empty() { b".".as_slice() } else { directory };
+        let file: PathBuf = path(directory).join(OsStr::from_bytes(name));
+        is_program(&file).then(|| file.into_os_string().into_vec())
+    })
 }
 
 impl World for Machine {
@@ -171,28 +229,11 @@ impl World for Machine {
     }
 
     fn canonical(&self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-        let mut place = path(bytes).to_owned();
-        for hop in 0..MAX_LINKS {
-            match resolve(&place) {
-                Resolved::Whole(whole) => return Some(Cow::Owned(whole.into_os_string().into_vec())),
-                // A link that leads nowhere yet: writing through it creates what it names, which may be a link again.
-                Resolved::Dangling(next) => place = next,
-                Resolved::Unknown if hop == 0 => return None,
-                Resolved::Unknown => break,
-            }
-        }
-        // A link that nobody can follow to its end may lead anywhere; the root stands for the worst.
-        Some(Cow::Borrowed(b"/"))
+        follow(bytes, &Here).map(Cow::Owned)
     }
 
     fn kind(&self, bytes: &[u8]) -> FileKind {
-        match stat(path(bytes)).map(|found| FileType::from_raw_mode(found.st_mode)) {
-            Ok(FileType::RegularFile) => FileKind::File,
-            Ok(FileType::Directory) => FileKind::Directory,
-            Ok(_) => FileKind::Special,
-            Err(Errno::NOENT) => FileKind::Missing,
-            Err(_) => FileKind::Unknown,
-        }
+        kind_of(stat(path(bytes)))
     }
 
     fn executable(&self, bytes: &[u8]) -> Option<bool> {
@@ -203,14 +244,8 @@ impl World for Machine {
         if self.search.is_empty() {
             return None;
         }
-        for directory in self.search.split(|&b| b == b':') {
-            let directory = if directory.is_empty() { b".".as_slice() } else { directory };
-            let file: PathBuf = path(directory).join(OsStr::from_bytes(name));
-            if stat(&file).is_ok_and(|found| is_executable(&found)) {
-                return Some(Some(Cow::Owned(file.into_os_string().into_vec())));
-            }
-        }
-        Some(None)
+        let found = search(&self.search, name, |file| stat(file).is_ok_and(|found| is_executable(&found)));
+        Some(found.map(Cow::Owned))
     }
 
     fn content(&self, bytes: &[u8], limit: usize) -> Option<Cow<'_, [u8]>> {

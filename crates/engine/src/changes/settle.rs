@@ -1,7 +1,7 @@
 //! Where the changes of a run go, and what becomes of them when it is over.
 
 use super::{ChangesReport, Guard, Proposal, title};
-use crate::{Containment, Error, ExecGate, Firewall, Request, RunOptions};
+use crate::{Containment, Error, Firewall, Request, RunOptions};
 use shward_policy::settings::Live;
 use shward_sandbox::overlay::{OverlayError, Run};
 use std::fmt;
@@ -88,10 +88,6 @@ impl Firewall {
         let layer = match self.undoing() {
             _ if !options.containment.confines() => Err("it is not confined".to_owned()),
             _ if options.live => Err("it was asked for".to_owned()),
-            // It would judge what lies below the layer, and the command would run what lies in it.
-            _ if options.gate == ExecGate::Enforce => {
-                Err("the exec gate reads scripts where the workspace is".to_owned())
-            }
             None => Err("no directory for layers was given".to_owned()),
             Some(undoing) => undoing
                 .store(&request.workspace)

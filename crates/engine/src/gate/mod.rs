@@ -13,6 +13,7 @@ mod report;
 pub(crate) use predicted::{Pinned, Predicted};
 pub use report::{GateReport, ProgramReport, StoppedReport};
 
+use crate::machine::Within;
 use crate::review::Circumstances;
 use crate::{Action, BadRequest, Checked, Firewall, Machine, Request, RunOptions};
 use bumpalo::Bump;
@@ -106,12 +107,12 @@ impl<'f> Programs<'f> {
     fn find(&self, exec: &Exec, first: bool) -> Found {
         if let Some(own) = self.own.as_ref().filter(|_| first) {
             return match own {
-                Some(own) if !own.is(exec, &self.run.request.workspace) => Found::deny(
-                    "gate-replaced",
-                    "The program was replaced after it was checked. Run the command again.",
-                ),
+                Some(own) if !own.is(exec, &self.run.request.workspace) => replaced(),
                 _ => Found::allow(),
             };
+        }
+        if self.predicted.iter().any(|p| p.is_replaced_by(exec, &self.run.request.workspace)) {
+            return replaced();
         }
         if exec.nameless {
             return Found::deny(
@@ -143,8 +144,12 @@ impl<'f> Programs<'f> {
     fn judged(&self, exec: &Exec, words: &[&[u8]]) -> Found {
         let arena = Bump::new();
         let source = Source::Argv(words);
+        // Scripts are read, and links followed, as the program will.
+        let Ok(world) = Within::new(self.world, exec.pid) else {
+            return Found::deny("gate-unreadable", "What the program sees could not be looked at.");
+        };
         let judged =
-            self.run.firewall.judge_source(&arena, source, self.run.request, &exec.cwd, self.world, true);
+            self.run.firewall.judge_source(&arena, source, self.run.request, &exec.cwd, &world, true);
         match judged.verdict.decision() {
             Decision::Allow => Found::allow(),
             Decision::Ask | Decision::Deny => Found::new(&Checked::new(&judged.verdict)),
@@ -166,7 +171,7 @@ impl<'f> Programs<'f> {
     }
 
     /// What came of asking about a program.
-    fn settled(&self, request: &Request) -> Result<Checked, BadRequest> {
+    fn settled(&self, exec: &Exec, request: &Request) -> Result<Checked, BadRequest> {
         let permits =
             |grant: &Grant| self.run.firewall.permissions(request, grant, self.run.options, self.run.timeout);
         let around = Circumstances {
@@ -179,9 +184,10 @@ impl<'f> Programs<'f> {
         let arena = Bump::new();
         let Action::Argv(argv) = &request.action else { return Err(BadRequest::Empty) };
         let words: Vec<&[u8]> = argv.iter().map(String::as_bytes).collect();
+        let Ok(world) = Within::new(self.world, exec.pid) else { return Err(BadRequest::Empty) };
         let judge = || {
             let source = Source::Argv(&words);
-            Ok(self.run.firewall.judge_source(&arena, source, request, &request.cwd, self.world, true))
+            Ok(self.run.firewall.judge_source(&arena, source, request, &request.cwd, &world, true))
         };
         self.run.firewall.settle(&around, judge).map(|settled| settled.checked)
     }
@@ -203,6 +209,10 @@ impl<'f> Programs<'f> {
         let requests: Option<Vec<Option<Request>>> = readings(exec)?.into_iter().map(request).collect();
         Some(requests?.into_iter().flatten().collect())
     }
+}
+
+fn replaced() -> Found {
+    Found::deny("gate-replaced", "The program was replaced after it was checked. Run the command again.")
 }
 
 /// The argument lists that a program is judged by: with its file; of the dynamic loader, that of the program that it runs, too (any
@@ -276,7 +286,7 @@ impl Judge for Programs<'_> {
             return false;
         };
         for request in requests {
-            let found = match self.settled(&request) {
+            let found = match self.settled(exec, &request) {
                 Ok(checked) if checked.decision == Decision::Allow => continue,
                 Ok(checked) => Found::new(&checked),
                 Err(error) => Found::deny("gate-unreadable", &error.to_string()),

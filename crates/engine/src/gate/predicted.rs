@@ -41,6 +41,13 @@ impl Pinned {
     }
 }
 
+impl Pinned {
+    /// Whether another file is executed under the name of this one. In the workspace that is what builds are for.
+    fn is_replaced_by(&self, exec: &Exec, workspace: &Path) -> bool {
+        exec.program == self.path && exec.identity != self.identity && !self.path.starts_with(workspace)
+    }
+}
+
 /// A program that the verdict covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Predicted {
@@ -55,6 +62,11 @@ impl Predicted {
     pub(crate) fn all(plan: &Plan<'_>, search: &[u8]) -> Vec<Self> {
         let whole = plan.invocations.iter().filter(|i| !i.builtin).filter_map(|i| Known::new(i));
         whole.take(MAX_PREDICTED).flat_map(|known| known.predicted(search)).collect()
+    }
+
+    /// Whether another file than the one of the check is executed under its name.
+    pub(super) fn is_replaced_by(&self, exec: &Exec, workspace: &Path) -> bool {
+        self.program.is_replaced_by(exec, workspace)
     }
 
     /// Whether the verdict covers this program. `changed` are the variables that can carry code and that the command did not get.
