@@ -69,6 +69,15 @@ const COMMANDS: &[(&str, bool)] = &[
     ("! false", true),
     ("! true", true),
     ("! false | false", true),
+    // The line that is named where a group's redirection fails.
+    ("true\n{ echo a\n { echo b\n } > /nonexist/y\n} > /dev/null", true),
+    ("( { echo b\n\n } > /nonexist/y\n)", true),
+    ("( true\n{ echo q\n} > /nonexist/z\ntrue\n)", true),
+    ("true &&\n{ echo 1\n} > /nonexist/a ||\necho 2 > /nonexist/b", true),
+    ("{ ( { echo b\n } > /nonexist/x \n ) \n\n}", true),
+    ("{ echo a; } > /nonexist/x; { echo b\n\n}", true),
+    ("( true; { echo b; } > /nonexist/x \n echo q\n)\n{ echo r; } > /nonexist/y", true),
+    ("echo 1 | { { cat\n } > /nonexist/a\n\n}", true),
     // Pipelines.
     ("ls | cat", true),
     ("yes | head -n 2", true),

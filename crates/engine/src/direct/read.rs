@@ -134,7 +134,7 @@ pub(super) struct Read {
 pub(super) fn read(text: &[u8], cwd: &Path, find: &dyn Find) -> Option<Read> {
     let arena = Bump::new();
     let script = parse(&arena, text, &Options::default()).ok()?.script;
-    let mut reader = Reader { text, find, touched: false, commands: 0, depth: 0, moves: false };
+    let mut reader = Reader { text, find, touched: false, commands: 0, depth: 0, moves: false, end: 0 };
     let (list, _) = reader.script(&script, Place::at(cwd))?;
     Some(Read { list, moves: reader.moves })
 }
@@ -180,6 +180,12 @@ fn joined([success, failure]: After) -> Place {
     success.or(failure)
 }
 
+/// Where a list ends.
+fn end(list: &AndOr<'_>) -> Option<u32> {
+    let last = list.rest.last().map_or(&list.first, |(_, pipeline)| pipeline);
+    Some(last.stages.last()?.command.span.end)
+}
+
 struct Reader<'r> {
     text: &'r [u8],
     find: &'r dyn Find,
@@ -188,6 +194,8 @@ struct Reader<'r> {
     commands: usize,
     depth: usize,
     moves: bool,
+    /// Where the innermost subshell ends, or outside of one what bash reads at once: a line, with all that is begun on it.
+    end: u32,
 }
 
 impl Reader<'_> {
@@ -201,6 +209,10 @@ impl Reader<'_> {
         for item in script.items {
             if item.background {
                 return None;
+            }
+            if self.depth == 1 {
+                let read = script.items.iter().filter(|other| other.line == item.line);
+                self.end = read.filter_map(|other| end(&other.list)).max()?;
             }
             let (list, then) = self.and_or(&item.list, joined(after))?;
             after = then;
@@ -287,9 +299,10 @@ impl Reader<'_> {
                 (Action::Group(Box::new(list)), after)
             }
             CommandKind::Subshell(script) => {
-                let before = self.moves;
+                let before = (self.moves, self.end);
+                self.end = command.span.end;
                 let (list, _) = self.script(script, place.clone())?;
-                self.moves = before;
+                (self.moves, self.end) = before;
                 (Action::Subshell(Box::new(list)), same(place))
             }
             _ => return None,
@@ -299,9 +312,13 @@ impl Reader<'_> {
         let failure = if redirects.is_empty() { failure } else { failure.or(place.clone()) };
         let written = |r: &Redirect| matches!(&r.target, Target::File { path, mode } if *mode != Mode::Read && path != Path::new("/dev/null"));
         self.touched |= redirects.iter().any(written);
-        // bash names the line on which a simple command begins, and on which another ends.
-        let simple = matches!(command.kind, CommandKind::Simple(_));
-        let at = usize::try_from(if simple { command.span.start } else { command.span.end }).ok()?;
+        // bash names the line on which a simple command begins, on which a subshell ends, and for a group that to which it has read.
+        let at = usize::try_from(match command.kind {
+            CommandKind::Simple(_) => command.span.start,
+            CommandKind::BraceGroup(_) => self.end,
+            _ => command.span.end,
+        })
+        .ok()?;
         let lines = self.text.get(..at)?.iter().filter(|&&byte| byte == b'\n').count();
         let line = u32::try_from(lines).ok()?.checked_add(1)?;
         Some((Command { action, redirects, line }, [success, failure]))
