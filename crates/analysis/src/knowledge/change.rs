@@ -25,7 +25,7 @@ pub(super) fn change<'a>(
         Role::Dest => destination(run, flow, scan, uses, field, WriteMode::Replace),
         Role::DestLink => destination(run, flow, scan, uses, field, WriteMode::Create),
         Role::Metadata("mode") => {
-            let target = run.target(&field.value, flow.tree);
+            let target = run.target_of(field, flow.tree);
             let what = uses.iter().find(|u| u.role == Role::Mode).map_or("mode", |u| given_by(&u.field));
             run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
         }
@@ -76,7 +76,7 @@ pub(super) fn change_place<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, role: Rol
         Role::Delete => return run.deletes(field, flow.tree),
         Role::DeleteTree => return run.deletes(field, true),
         Role::Metadata(what) => {
-            let target = run.target(&field.value, flow.tree);
+            let target = run.target_of(field, flow.tree);
             return run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
         }
         _ => return,
@@ -118,7 +118,7 @@ pub(super) fn destination<'a>(
     let many = uses.iter().any(|each| is_source(each) && each.field.many);
     let known = field.known();
     let named = known.is_some_and(|t| t.ends_with(b"/") || matches!(values::base_name(t), b"." | b".."));
-    let target = run.target(&field.value, false);
+    let target = run.target_of(field, false);
     let exists = target.rest == Rest::Exact && run.session.world().kind(target.path) == FileKind::Directory;
     let content = content(run, flow, WriteMode::Replace);
     if target.scope == Scope::Harmless || !(named || exists || count > 1 || many) {

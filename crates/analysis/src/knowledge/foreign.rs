@@ -40,7 +40,7 @@ fn outside<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     if matches!(field.known(), Some(b"-")) {
         return;
     }
-    let target = run.target(&field.value, false);
+    let target = run.target_of(field, false);
     match target.scope {
         Scope::Harmless | Scope::Unknown => {}
         Scope::Workspace | Scope::Product => {

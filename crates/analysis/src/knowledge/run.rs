@@ -95,6 +95,13 @@ impl<'a> Run<'_, 'a> {
         target
     }
 
+    /// The same of a word. One that may become several says nothing of where the others lie: `o/$x`.
+    pub(crate) fn target_of(&mut self, field: &Field<'a>, tree: bool) -> Target<'a> {
+        let target = self.target(&field.value, tree);
+        let several = field.many && target.rest == Rest::Unknown;
+        Target { path: if several { b"" } else { target.path }, ..target }
+    }
+
     /// A file is read; where its content comes from.
     pub(crate) fn reads(&mut self, file: &Field<'a>, tree: bool) -> Origins {
         let target = self.target(&file.value, tree);
@@ -108,7 +115,7 @@ impl<'a> Run<'_, 'a> {
     }
 
     pub(crate) fn writes(&mut self, file: &Field<'a>, mode: WriteMode, content: Stream<'a>) {
-        let target = self.target(&file.value, false);
+        let target = self.target_of(file, false);
         self.emit(EffectKind::Write { target, mode, content: content.origins }, file.span, certainty(file));
         if mode == WriteMode::Create && !content.origins.contains(Origins::WRITTEN) {
             // What is there stays.
@@ -119,7 +126,7 @@ impl<'a> Run<'_, 'a> {
     }
 
     pub(crate) fn deletes(&mut self, file: &Field<'a>, tree: bool) {
-        let target = self.target(&file.value, tree);
+        let target = self.target_of(file, tree);
         self.emit(EffectKind::Delete { target }, file.span, certainty(file));
     }
 

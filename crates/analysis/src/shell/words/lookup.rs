@@ -152,7 +152,13 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    /// The same where their order counts, which of an associative array is not known.
+    /// Whether a variable is surely an array.
+    pub(in crate::shell) fn is_array(&mut self, name: &'a [u8], span: Span) -> bool {
+        let name = self.dereference(name, span);
+        name.is_some_and(|name| matches!(self.state.get(Space::Variable, name).content, Content::Array(_)))
+    }
+
+    /// The elements of an array where their order counts, which of an associative array is not known.
     pub(in crate::shell) fn elements_in_order(
         &mut self,
         name: &'a [u8],

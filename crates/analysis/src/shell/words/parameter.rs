@@ -139,7 +139,13 @@ impl<'a> Interpreter<'a, '_> {
                 let count =
                     length.as_ref().map(|length| self.perhaps(|shell| shell.arithmetic(length).value));
                 let zero_based = matches!(parameter.name, ParameterName::Variable(_));
+                let plain = match parameter.name {
+                    ParameterName::Variable(name) => !elements.is_empty() && !self.is_array(name, span),
+                    _ => false,
+                };
                 match (first, count) {
+                    // Of a variable that is no array it takes characters.
+                    _ if plain => builder.unknown(false, origins),
                     (Some(first), None | Some(Some(_))) => {
                         let slice = slice_of(&elements, first, count.flatten(), zero_based);
                         match slice {
@@ -337,6 +343,8 @@ fn slice_of<'f, 'a>(
     let start = match (zero_based, first) {
         (true, first) if first >= 0 => first,
         (false, first) if first > 0 => first - 1,
+        // Counted from behind it may be `$0`.
+        (false, first) if first.checked_add(size) == Some(-1) => return None,
         (_, first) if first < 0 => size.checked_add(first)?,
         _ => return None,
     };
