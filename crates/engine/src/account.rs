@@ -185,9 +185,12 @@ impl Account {
     /// Whether a variable has led one of these places into the directory that is worked in: then it is of whoever wrote the
     /// project.
     pub(crate) fn is_of_project(&self, place: &Path, workspace: &Path) -> bool {
+        // Where nothing is moved, nothing has to be asked.
+        if self.home().is_some() && self.own().any(|own| place == own || place == own.join(POLICY)) {
+            return false;
+        }
         let (Some(place), Some(workspace)) = (real(place), real(workspace)) else { return true };
         place.starts_with(workspace)
-            && self.own().all(|own| real(&own).is_none_or(|own| !place.starts_with(own)))
     }
 
     /// Why nothing is believed of what the account keeps, and what mends it.
