@@ -292,6 +292,8 @@ impl Room {
         command.current_dir(self.workspace()).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
         // Each attack gets its home anew; what is kept of runs goes on.
         command.env("HOME", self.home()).env("SHWARD_TEST_HOME", &self.place);
+        // The account has no policy, so it is this that says where.
+        command.env("XDG_STATE_HOME", self.place.join("state"));
         command.env("API_TOKEN", format!("{SECRET}-variable"));
         let [out, err] = ["out", "err"].map(|name| self.place.join(name));
         command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
