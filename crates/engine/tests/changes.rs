@@ -64,8 +64,11 @@ impl Place {
     }
 
     fn run_under(&self, policy: &Policy, script: &str, options: &RunOptions) -> Result<Outcome, Error> {
+        self.run_by(&Firewall::new(policy.clone()).with_undoing(self.undoing()), script, options)
+    }
+
+    fn run_by(&self, firewall: &Firewall, script: &str, options: &RunOptions) -> Result<Outcome, Error> {
         fs::write(self.workspace.join("tool.sh"), script).unwrap();
-        let firewall = Firewall::new(policy.clone()).with_undoing(self.undoing());
         let argv = ["bash", "tool.sh"].map(str::to_owned).to_vec();
         let request =
             Request { action: Action::Argv(argv), ..Request::command("", &self.workspace, &self.home) };
@@ -244,7 +247,10 @@ fn without_an_overlay_it_is_said_or_refused() {
     let mut gated = RunOptions::default();
     gated.gate = shward::ExecGate::Enforce;
     let ending = place.run_with("true", &gated).unwrap().ending.unwrap();
-    assert!(ending.live.is_some() && ending.changes.is_none());
+    assert!(ending.live.is_none() && ending.changes.is_some(), "the gate enforces on the overlay");
+    let nowhere = Firewall::new(Policy::of_profile("open").unwrap());
+    let ending = place.run_by(&nowhere, "true", &RunOptions::default()).unwrap().ending.unwrap();
+    assert!(ending.live.is_some() && ending.changes.is_none(), "there is no place for layers");
     live.then = Then::Drop;
     assert!(matches!(place.run_with("echo y > data.txt", &live), Err(Error::NoOverlay(_))));
     live.then = Then::Commit;
@@ -293,9 +299,8 @@ fn a_policy_says_how_much_is_kept() {
 #[test]
 fn a_policy_says_whether_a_run_may_write_straight_to_the_workspace() {
     let Some(place) = place() else { return };
-    let (plain, mut live, mut gated) = (RunOptions::default(), RunOptions::default(), RunOptions::default());
+    let (plain, mut live) = (RunOptions::default(), RunOptions::default());
     live.live = true;
-    gated.gate = shward::ExecGate::Enforce; // which no overlay goes with
     let word = |word: &str| format!("[sandbox]\nlive = {word:?}\n");
     for (user, project, [plainly, asked, fallback]) in [
         ("allow", "", [true, true, true]),
@@ -307,8 +312,12 @@ fn a_policy_says_whether_a_run_may_write_straight_to_the_workspace() {
     ] {
         let above = if project.is_empty() { String::new() } else { word(project) };
         let policy = policy(&word(user), &above);
-        for (options, expected) in [(&plain, plainly), (&live, asked), (&gated, fallback)] {
-            match place.run_under(&policy, "true", options) {
+        let nowhere = Firewall::new(policy.clone());
+        let layered = Firewall::new(policy).with_undoing(place.undoing());
+        for (firewall, options, expected) in
+            [(&layered, &plain, plainly), (&layered, &live, asked), (&nowhere, &plain, fallback)]
+        {
+            match place.run_by(firewall, "true", options) {
                 Ok(outcome) => assert!(outcome.executed && expected, "{user} {project} {options:?}"),
                 Err(Error::Straight(..)) => assert!(!expected, "{user} {project} {options:?}"),
                 Err(error) => panic!("{user} {project}: {error}"),
