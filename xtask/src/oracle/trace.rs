@@ -425,16 +425,10 @@ impl Tracer {
             return None;
         }
         let program = bare(room::TOOLS).or_else(|| bare(room::STUBS)).unwrap_or(name);
-        let cwd = fs::read_link(format!("/proc/{process}/cwd")).ok()?;
-        let cwd = text(cwd.as_os_str().as_bytes());
+        let cwd = directory_of(&format!("/proc/{process}/cwd"))?;
         self.note(
             process,
-            Act::Exec {
-                program: text(program),
-                argv: argv.iter().map(|word| text(word)).collect(),
-                // What was removed can still be stood in.
-                cwd: cwd.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(cwd),
-            },
+            Act::Exec { program: text(program), argv: argv.iter().map(|word| text(word)).collect(), cwd },
         );
         let written = room::WRITABLE.iter().any(|place| Path::new(&file).starts_with(place));
         if bare(room::STUBS).is_none() && !there {
@@ -515,6 +509,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// The directory behind a link of a process. What was removed can still be stood in.
+fn directory_of(link: &str) -> Option<String> {
+    let path = text(fs::read_link(link).ok()?.as_os_str().as_bytes());
+    Some(path.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(path))
+}
+
 /// The path that a process means, from the root, without `.` and `..`.
 fn absolute(process: Pid, directory: Option<u64>, name: &[u8]) -> Option<String> {
     let name = PathBuf::from(std::ffi::OsString::from_vec(name.to_vec()));
@@ -528,7 +528,7 @@ fn absolute(process: Pid, directory: Option<u64>, name: &[u8]) -> Option<String>
             None => format!("/proc/{process}/cwd"),
             Some(descriptor) => format!("/proc/{process}/fd/{descriptor}"),
         };
-        fs::read_link(link).ok()?
+        PathBuf::from(directory_of(&link)?)
     };
     Some(text(normal(&base.join(name)).as_os_str().as_bytes()))
 }

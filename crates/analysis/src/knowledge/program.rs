@@ -231,7 +231,12 @@ fn run_script<'a>(
     };
     let arena = session.arena();
     let mut argv = bumpalo::collections::Vec::new_in(arena);
-    argv.extend(values::words(line).map(|part| values::field(arena, part, file.origins, word.span)));
+    // The kernel makes one argument of all that stands behind the interpreter (execve(2)).
+    let line = line.trim_ascii();
+    let (interpreter, argument) =
+        line.split_at(line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len()));
+    let parts = [interpreter, argument.trim_ascii_start()].into_iter().filter(|part| !part.is_empty());
+    argv.extend(parts.map(|part| values::field(arena, part, file.origins, word.span)));
     argv.push(*word);
     argv.extend_from_slice(arguments);
     // The interpreter may itself be a script; the session bounds how deep that goes.

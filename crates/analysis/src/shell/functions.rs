@@ -222,7 +222,14 @@ impl<'a> Interpreter<'a, '_> {
         }
         let place = self.frames.iter().rposition(|frame| !matches!(frame.kind, FrameKind::Loop));
         match place.and_then(|index| self.frames.get(index)) {
-            Some(frame) if frame.kind != FrameKind::Shell => self.leave_through(place, false),
+            Some(frame) if frame.kind != FrameKind::Shell => {
+                self.leave_through(place, false);
+                // `--help`, or what may be that, leaves nothing.
+                self.state.flow.ended = argv.get(1).is_none_or(|status| match status.known() {
+                    Some(text) => !text.starts_with(b"--") || text.len() == 2,
+                    None => !status.many && status.value.origins == Origins::LITERAL,
+                });
+            }
             // Outside of functions it is an error in bash and the end of the script in dash.
             _ => self.state.flow.may_have_ended |= self.dialect == shward_syntax::Dialect::Posix,
         }
@@ -251,6 +258,18 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     fn leave_through(&mut self, index: Option<usize>, continues: bool) {
+        let Some(around) = index.and_then(|index| self.frames.get(index)).map(|frame| frame.environment)
+        else {
+            return;
+        };
+        // What was given before a command that is left ends with it: `x=a eval return`.
+        let given: Vec<_> =
+            self.environment.get(around..).unwrap_or_default().iter().map(|(name, _)| *name).collect();
+        for name in given {
+            let slot = self.state.get(Space::Variable, name);
+            let content = Content::Unknown(slot.origins());
+            self.state.set(Space::Variable, name, Slot { content, flags: slot.flags });
+        }
         let Some(frame) = index.and_then(|index| self.frames.get_mut(index)) else { return };
         let branch = self.state.branch(&frame.mark);
         self.budget.spend(branch.size());

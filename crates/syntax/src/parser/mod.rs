@@ -318,8 +318,9 @@ impl<'a> Parser<'a> {
     fn time_options(&mut self) {
         for option in [b"-p", b"--"] {
             self.blanks();
-            if self.cursor.bare() == option {
-                self.cursor.advance(option.len());
+            let mut ahead = self.cursor;
+            if option.iter().all(|byte| ahead.eat(*byte)) && ahead.word_ends(0) {
+                self.cursor = ahead;
             }
         }
     }
