@@ -68,6 +68,11 @@ impl<'a> Interpreter<'a, '_> {
             (self.state.flow.options.is(Opt::AllExport), self.state.flow.options.may(Opt::AllExport));
         let exported = slot.flags.has(Flags::EXPORTED) || some;
         self.judge_variable(name, &value, span);
+        if name == b"IFS" && value.known().is_some_and(|text| text.iter().any(|byte| b"*?[\\".contains(byte)))
+        {
+            // With `IFS='a**'` bash takes a quoted `*` for a pattern.
+            self.unpredictable("separators that are characters of patterns", span);
+        }
         let mut flags = slot.flags.without(Flags::GUESSED);
         if exported {
             let sure = all || slot.flags.has(Flags::EXPORTED);

@@ -190,7 +190,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("awk", |n| format!("awk '{{{}}}'", flood("x=1;", n))),
     ("sed", |n| format!("sed '{}' a", flood("s/a/b/;", n))),
     ("control bytes", |n| flood("\u{1}\u{7f}", n)),
-    ("blanks", |n| flood(" \t", n)),
+    ("blanks", |n| format!("ls{}", flood(" \t", n))),
     ("other blanks", |n| flood("\u{a0}a\u{3000}", n)),
     ("path", |n| format!("rm -rf {}", flood("/..", n))),
     ("path of names", |n| format!("cat {}", flood("a/../", n))),
