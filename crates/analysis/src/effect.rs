@@ -351,8 +351,10 @@ pub enum Unknown<'a> {
     Construct(&'static str),
     /// A variable that carries execution, or is special to the shell, gets a value.
     Variable(&'a [u8]),
-    /// A budget is used up.
+    /// Something is more than is followed; what else the command does is told.
     Budget(&'static str),
+    /// The budget of the whole command is used up. What comes behind that point was not looked at.
+    Exhausted(&'static str),
     /// Text that is to be executed does not parse.
     Syntax,
 }
@@ -369,6 +371,7 @@ impl Unknown<'_> {
             Self::Construct(_) => "construct",
             Self::Variable(_) => "variable",
             Self::Budget(_) => "budget",
+            Self::Exhausted(_) => "exhausted",
             Self::Syntax => "syntax",
         }
     }

@@ -22,7 +22,9 @@ fn budgets(command: &str) -> (bool, Vec<String>) {
         let plan = analyze(&arena, &request, &Frozen);
         let mut found = Vec::new();
         for effect in plan.effects {
-            if let EffectKind::Unknown { reason: Unknown::Budget(what) } = effect.kind {
+            if let EffectKind::Unknown { reason: Unknown::Budget(what) | Unknown::Exhausted(what) } =
+                effect.kind
+            {
                 found.push(what.to_owned());
             }
         }

@@ -162,6 +162,7 @@ fn an_account_without_a_policy_has_it_where_the_environment_says() {
     };
     policy("named");
     policy("project/named");
+    fs::create_dir_all(place.path("bare/.config/shward")).unwrap();
     let bare = |environment: &[(&str, &str)], words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
         command.args(words).current_dir(place.path("project")).env_clear().env("PATH", "/usr/bin:/bin");
@@ -171,11 +172,15 @@ fn an_account_without_a_policy_has_it_where_the_environment_says() {
         }
         command.stdin(Stdio::null()).output().unwrap()
     };
-    let table: [(&[(&str, &str)], i32); 5] = [
+    let table: [(&[(&str, &str)], i32); 6] = [
         (&[("HOME", "bare")], 3),
         (&[("XDG_CONFIG_HOME", "named"), ("XDG_STATE_HOME", "state")], 0),
         (&[("HOME", "filled"), ("XDG_CONFIG_HOME", "named")], 0),
         (&[("XDG_CONFIG_HOME", "project/named"), ("XDG_STATE_HOME", "state")], 3),
+        (
+            &[("XDG_CONFIG_HOME", "bare/.config/shward/../../../project/named"), ("XDG_STATE_HOME", "state")],
+            3,
+        ),
         (&[], 3),
     ];
     for (environment, expected) in table {

@@ -89,7 +89,7 @@ fn exit_codes_of_check() {
         (&["check", "--", "cat ~/.ssh/id_rsa"], 2),
         (&["check", "--", "curl https://example.com/x"], 3),
         (&["check", "--contained", "--", "curl https://example.com/x"], 0),
-        (&["check", "--", "echo 'unbalanced"], 3),
+        (&["check", "--", "echo 'unbalanced"], 2),
         (&["check"], 64),
         (&["check", "ls"], 64),
         (&["check", "--wrong", "--", "ls"], 64),

@@ -248,7 +248,9 @@ fn unknown(reason: &Unknown<'_>) -> String {
         Unknown::Option(name) | Unknown::Subcommand(name) | Unknown::Variable(name) => {
             format!("{} {}", reason.name(), text(name))
         }
-        Unknown::Construct(what) | Unknown::Budget(what) => format!("{} {what}", reason.name()),
+        Unknown::Construct(what) | Unknown::Budget(what) | Unknown::Exhausted(what) => {
+            format!("{} {what}", reason.name())
+        }
         _ => reason.name().to_owned(),
     }
 }

@@ -13,6 +13,7 @@
 )]
 
 use bumpalo::Bump;
+use shward::policy::Profile;
 use shward::{Decision, Firewall, Policy, Request, Setting};
 use shward_syntax::{Connector, Options, parse, print};
 use std::collections::BTreeSet;
@@ -118,6 +119,44 @@ fn adding_never_relaxes() {
     eprintln!("{judged} pairs");
     assert!(judged > 4000);
     assert!(wrong.is_empty(), "{} of {judged}\n{}", wrong.len(), wrong[..wrong.len().min(30)].join("\n"));
+}
+
+/// What cannot be read to its end hides nothing: the shell runs what stands before that, and a flood what stands behind it.
+#[test]
+fn what_the_floor_denies_is_denied_beside_what_is_not_read() {
+    let denied = "rm -rf /";
+    let beside = [
+        format!("{denied}\nfi"),
+        format!("{denied}\n)"),
+        format!("{denied}\necho '"),
+        format!("{denied}\necho $(("),
+        format!("bash -c '{denied}\nfi'"),
+        format!("eval '{denied}\n)'"),
+        format!("bash <<E\n{denied}\nfi\nE"),
+        format!("bash -c '{denied}; echo `fi`'"),
+        format!("sh -c '{denied}; [[ a && b ]]'"),
+        format!("bash -c '{denied}; {}:{}'", "( ".repeat(120), " )".repeat(120)),
+        format!("{}ls{}; {denied}", "( ".repeat(60), " )".repeat(60)),
+        format!("{}ls; {denied}", "eval ".repeat(60)),
+        format!("ls{}; {denied}", " *".repeat(9000)),
+        format!("{}{denied}", ":;".repeat(50_000)),
+        format!("set -- a; {}{denied}", "set -- $@ $@; ".repeat(20)),
+        format!("x=aaaaaaaaaa; {}{denied}", "x=$x$x; ".repeat(40)),
+        format!("{}; {denied}", (3..80).map(|n| format!("exec {n}</dev/null; ")).collect::<String>()),
+    ];
+    for profile in Profile::ALL {
+        let firewall = Firewall::new(Policy::of_profile(profile.name()).unwrap());
+        for contained in [false, true] {
+            let mut setting = Setting::frozen();
+            setting.contained = contained;
+            for command in [denied.to_owned()].iter().chain(&beside) {
+                let request = Request::command(command, "/workspace", "/home/dev");
+                let decision = firewall.examine(&request, &setting).unwrap().decision;
+                let shown: String = command.chars().take(60).collect();
+                assert_eq!(decision, Decision::Deny, "{profile:?} contained: {contained}: {shown}");
+            }
+        }
+    }
 }
 
 /// Each command of a list is judged at most as strictly as the list, as far as nothing before it changes what it means.

@@ -81,7 +81,7 @@ fn what(subject: &Subject<'_>) -> Cow<'static, str> {
             Unknown::Option(text) => format!("the option `{}`", shown(text)).into(),
             Unknown::Subcommand(text) => format!("the subcommand `{}`", shown(text)).into(),
             Unknown::Variable(text) => format!("the variable `{}`", shown(text)).into(),
-            Unknown::Construct(text) | Unknown::Budget(text) => (*text).into(),
+            Unknown::Construct(text) | Unknown::Budget(text) | Unknown::Exhausted(text) => (*text).into(),
             Unknown::Argument => "an argument that is not known could be an option".into(),
             Unknown::Program => "the program is not known".into(),
             Unknown::Syntax => match subject.plan.refused {

@@ -59,6 +59,7 @@ const REASONS: &[&str] = &[
     Unknown::Construct("").name(),
     Unknown::Variable(b"").name(),
     Unknown::Budget("").name(),
+    Unknown::Exhausted("").name(),
     Unknown::Syntax.name(),
 ];
 

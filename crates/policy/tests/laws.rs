@@ -71,6 +71,7 @@ fn kinds() -> impl Strategy<Value = EffectKind<'static>> {
         Unknown::Argument,
         Unknown::Variable(b"LD_PRELOAD"),
         Unknown::Budget("time"),
+        Unknown::Exhausted("time"),
         Unknown::Syntax,
     ]);
     prop_oneof![

@@ -272,6 +272,7 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (unknown(Reason::Variable(b"LD_PRELOAD")), Ask, Ask, "loader-variable"),
         (unknown(Reason::Variable(b"FOO")), Ask, Allow, "unknown-variable"),
         (unknown(Reason::Budget("time")), Ask, Ask, "too-much"),
+        (unknown(Reason::Exhausted("time")), Deny, Deny, "not-followed"),
         (unknown(Reason::Syntax), Ask, Ask, "not-parsed"),
     ]
 }

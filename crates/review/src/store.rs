@@ -69,7 +69,7 @@ pub enum StoreError {
     },
 }
 
-/// The directory of the stores, `.local/state/shward` in the account's home. It is looked at again each time a store is used.
+/// The directory of the stores, `shward` below the account's state. It is looked at again each time a store is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateDir(PathBuf);
 

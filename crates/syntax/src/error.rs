@@ -14,6 +14,9 @@ pub struct ParseError {
     pub span: Span,
     /// The token that opened what is not closed.
     pub opener: Option<Span>,
+    /// How many bytes of whole lines stand before the command with the error. bash reads and runs a text line by line, and has
+    /// run these by then. What is in them can be read.
+    pub before: u32,
     /// What was expected there; for [`ErrorCode::NotPosix`], what to write instead.
     pub expected: &'static str,
 }
@@ -205,6 +208,32 @@ codes! {
     NotPosix "not-posix" "not POSIX: dash reads this differently" "or run it with bash";
 }
 
+impl ErrorCode {
+    /// Whether every shell reports this while it reads a line, and then runs nothing of the line.
+    ///
+    /// Errors inside backquotes are reported later, whatever their code: the shell reads what stands there when it runs it.
+    #[must_use]
+    pub const fn stops_reading(self) -> bool {
+        matches!(
+            self,
+            Self::UnexpectedToken
+                | Self::UnexpectedEnd
+                | Self::UnexpectedReservedWord
+                | Self::EmptyList
+                | Self::MissingTarget
+                | Self::UnterminatedSingleQuote
+                | Self::UnterminatedDoubleQuote
+                | Self::UnterminatedBackquote
+                | Self::UnterminatedSubstitution
+                | Self::UnterminatedParameter
+                | Self::UnterminatedCommand
+                | Self::BadConditional
+                | Self::BadArithmeticFor
+                | Self::BadFunctionBody
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,6 +254,7 @@ mod tests {
             code: ErrorCode::UnterminatedSubstitution,
             span: Span::new(7, 7),
             opener: Some(Span::new(2, 4)),
+            before: 0,
             expected: "`)`",
         };
         assert_eq!(

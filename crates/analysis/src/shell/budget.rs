@@ -1,7 +1,7 @@
 //! What an analysis may spend, so that its time and memory grow linearly with the length of the command.
 //!
 //! Everything that repeats charges here: commands, words, turns of loops, bytes produced by expansion, copies of state.
-//! When a purse is empty the interpreter stops and the plan says so with `Unknown{Budget}`, which covers all the rest.
+//! When a purse is empty the interpreter stops and the plan says so with `Unknown{Exhausted}`, which covers all the rest.
 
 /// The remaining allowances.
 #[derive(Debug, Clone, Copy)]
@@ -56,26 +56,26 @@ impl Budget {
         false
     }
 
-    /// Charges some steps of work. False when there are none left.
-    pub(super) fn spend(&mut self, steps: usize) -> bool {
-        match self.steps.checked_sub(u64::try_from(steps).unwrap_or(u64::MAX)) {
+    /// Takes so much out of what is left of one allowance. False when an allowance is used up, this one or another.
+    fn charge(&mut self, purse: fn(&mut Self) -> &mut u64, amount: usize, what: &'static str) -> bool {
+        let left = purse(self);
+        match left.checked_sub(u64::try_from(amount).unwrap_or(u64::MAX)) {
             Some(rest) => {
-                self.steps = rest;
+                *left = rest;
                 self.exhausted.is_none()
             }
-            None => self.exhaust("steps"),
+            None => self.exhaust(what),
         }
+    }
+
+    /// Charges some steps of work. False when there are none left.
+    pub(super) fn spend(&mut self, steps: usize) -> bool {
+        self.charge(|budget| &mut budget.steps, steps, "steps")
     }
 
     /// Charges parts of the plan: programs that start, effects. False when there are none left.
     pub(super) fn plan(&mut self, parts: usize) -> bool {
-        match self.parts.checked_sub(u64::try_from(parts).unwrap_or(u64::MAX)) {
-            Some(rest) => {
-                self.parts = rest;
-                self.exhausted.is_none()
-            }
-            None => self.exhaust("effects"),
-        }
+        self.charge(|budget| &mut budget.parts, parts, "effects")
     }
 
     /// Whether so many bytes can still be made.
@@ -85,24 +85,12 @@ impl Budget {
 
     /// Charges bytes that an expansion makes. False when there are none left.
     pub(super) fn produce(&mut self, bytes: usize) -> bool {
-        match self.bytes.checked_sub(u64::try_from(bytes).unwrap_or(u64::MAX)) {
-            Some(rest) => {
-                self.bytes = rest;
-                self.exhausted.is_none()
-            }
-            None => self.exhaust("expansion"),
-        }
+        self.charge(|budget| &mut budget.bytes, bytes, "expansion")
     }
 
     /// Charges what an expansion makes of one word. That it is one costs nothing. False when there are none left.
     pub(super) fn divide(&mut self, into: usize) -> bool {
-        match self.words.checked_sub(u64::try_from(into.saturating_sub(1)).unwrap_or(u64::MAX)) {
-            Some(rest) => {
-                self.words = rest;
-                self.spend(into)
-            }
-            None => self.exhaust("words"),
-        }
+        self.charge(|budget| &mut budget.words, into.saturating_sub(1), "words") && self.spend(into)
     }
 
     /// Charges the list of so many open descriptors being copied. False when those are too many.

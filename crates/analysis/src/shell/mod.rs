@@ -284,7 +284,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     fn finish(mut self) -> Plan<'a> {
         if let Some(what) = self.budget.exhausted() {
             self.tell(Effect {
-                kind: EffectKind::Unknown { reason: Unknown::Budget(what) },
+                kind: EffectKind::Unknown { reason: Unknown::Exhausted(what) },
                 certainty: if self.is_certain() { Certainty::Certain } else { Certainty::Possible },
                 span: self.whole(),
                 invocation: None,

@@ -10,7 +10,7 @@ use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream, Value};
-use shward_syntax::{Dialect, Options, Span, parse};
+use shward_syntax::{Dialect, Options, ParseError, Parsed, Span, parse};
 
 /// How spans of the text being run map to the command that was asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,32 +64,58 @@ impl<'a> Interpreter<'a, '_> {
             ..Options::default()
         };
         match parse(self.arena, text, &options) {
-            Ok(parsed) => {
-                if self.foreign && !super::alike::is_alike(&parsed.script) {
-                    self.unknown(Unknown::Construct("what zsh or ksh reads in another way than bash"), span);
-                }
-                let outer = (self.text, self.spans, self.line);
-                self.spans = Spans::of(text, self.source, span);
-                self.text = text;
-                let own_arguments = self.state.flow.arguments;
-                if let Some(arguments) = arguments {
-                    self.called();
-                    self.state.flow.arguments = arguments;
-                }
-                let nested = self.reading;
-                self.reading = true;
-                self.script(&parsed.script);
-                self.reading = nested;
-                if let Some(arguments) = arguments {
-                    // `set` in a sourced file changes those of the caller.
-                    let kept = self.state.flow.arguments == arguments;
-                    self.state.flow.arguments = if kept { own_arguments } else { &ANY_ARGUMENTS };
-                }
-                (self.text, self.spans, self.line) = outer;
-            }
-            Err(_) => self.unknown(Unknown::Syntax, span),
+            Ok(parsed) => self.run_parsed(text, &parsed, arguments, span),
+            Err(error) => self.run_what_can_be_read(text, &error, &options, span),
         }
         self.budget.leave();
+    }
+
+    /// Runs what a shell does before, or in spite of, what is wrong with the text.
+    fn run_what_can_be_read(&mut self, text: &'a [u8], error: &ParseError, options: &Options, span: Span) {
+        self.unknown(Unknown::Syntax, span);
+        if !error.code.stops_reading() || text.contains(&b'`') {
+            // The shell that is there may read it as bash does.
+            let as_bash = Options { dialect: Dialect::Bash, extglob: true, ..*options };
+            match parse(self.arena, text, &as_bash) {
+                Ok(parsed) => return self.perhaps(|shell| shell.run_parsed(text, &parsed, None, span)),
+                Err(_) => self.unknown(Unknown::Exhausted("text that shells read differently"), span),
+            }
+        }
+        let lines = text.get(..error.before as usize).unwrap_or_default();
+        if let Ok(parsed) = parse(self.arena, lines, options) {
+            self.run_parsed(lines, &parsed, None, span);
+        }
+    }
+
+    /// Runs text that has been parsed.
+    fn run_parsed(
+        &mut self,
+        text: &'a [u8],
+        parsed: &Parsed<'a>,
+        arguments: Option<&'a [Field<'a>]>,
+        span: Span,
+    ) {
+        if self.foreign && !super::alike::is_alike(&parsed.script) {
+            self.unknown(Unknown::Construct("what zsh or ksh reads in another way than bash"), span);
+        }
+        let outer = (self.text, self.spans, self.line);
+        self.spans = Spans::of(text, self.source, span);
+        self.text = text;
+        let own_arguments = self.state.flow.arguments;
+        if let Some(arguments) = arguments {
+            self.called();
+            self.state.flow.arguments = arguments;
+        }
+        let nested = self.reading;
+        self.reading = true;
+        self.script(&parsed.script);
+        self.reading = nested;
+        if let Some(arguments) = arguments {
+            // `set` in a sourced file changes those of the caller.
+            let kept = self.state.flow.arguments == arguments;
+            self.state.flow.arguments = if kept { own_arguments } else { &ANY_ARGUMENTS };
+        }
+        (self.text, self.spans, self.line) = outer;
     }
 
     /// Runs text in a new shell and returns what it writes to standard output.

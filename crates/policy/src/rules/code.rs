@@ -252,18 +252,27 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::UNKNOWN).and(loads)],
         "Sets {what}, which makes every program that is started load or run something else. Start the program without it.",
     ),
-    Rule::ask(
+    // bash has run the lines before the one that it cannot read.
+    Rule::deny(
         "syntax",
         Two,
         &[on(Kinds::UNKNOWN).what(&["syntax"]).and(is_refused)],
         "Cannot be read for certain: {what}.",
-    ),
+    )
+    .floor(),
     Rule::ask(
         "not-parsed",
         Two,
         &[on(Kinds::UNKNOWN).what(&["syntax"]).and(|s| !is_refused(s))],
         "Executes {what}. Write it in a simpler way.",
     ),
+    Rule::deny(
+        "not-followed",
+        Three,
+        &[on(Kinds::UNKNOWN).what(&["exhausted"])],
+        "Cannot be followed to its end ({what}). Split it into smaller commands, or write it in a simpler way.",
+    )
+    .floor(),
     Rule::ask(
         "too-much",
         Three,

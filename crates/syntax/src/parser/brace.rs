@@ -360,7 +360,7 @@ impl<'a> Piece<'a> {
 }
 
 fn ambiguous<T>(span: Span) -> Result<T> {
-    Err(ParseError { code: ErrorCode::AmbiguousBrace, span, opener: None, expected: "" })
+    Err(ParseError { code: ErrorCode::AmbiguousBrace, span, opener: None, before: 0, expected: "" })
 }
 
 /// Cuts literal text where the scanner looks. Spans are exact unless the text was joined over a line continuation.

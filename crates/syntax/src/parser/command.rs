@@ -156,6 +156,7 @@ impl<'a> Parser<'a> {
                 code: ErrorCode::BadFunctionName,
                 span: name_span,
                 opener: None,
+                before: 0,
                 expected: "",
             });
         };

@@ -60,6 +60,8 @@ pub(crate) struct Parser<'a> {
     /// How many here-documents and `case` commands have been read; both matter to what is around them.
     documents: u32,
     cases: u32,
+    /// Where the line of commands begins that is being read, of those that stand in nothing else.
+    before: usize,
     notes: Vec<Note>,
     stacks: Stacks<'a>,
 }
@@ -124,6 +126,7 @@ impl<'a> Parser<'a> {
             pending: Vec::new(),
             documents: 0,
             cases: 0,
+            before: 0,
             notes: Vec::new(),
             stacks: Stacks::new(arena),
         }
@@ -132,7 +135,9 @@ impl<'a> Parser<'a> {
     /// Reads the whole source as a program.
     pub(crate) fn program(mut self, max_len: usize) -> Result<Parsed<'a>> {
         self.check_source(max_len)?;
-        let script = self.script_to_end()?;
+        let read = self.script_to_end();
+        let before = u32::try_from(self.before).unwrap_or(u32::MAX);
+        let script = read.map_err(|error| ParseError { before, ..error })?;
         Ok(Parsed { script, notes: self.arena.alloc_slice_copy(&self.notes) })
     }
 
@@ -169,6 +174,9 @@ impl<'a> Parser<'a> {
                     self.note_options(line_mark);
                 }
                 line_mark = self.stacks.items.len();
+                if self.depth == 1 {
+                    self.before = self.cursor.position();
+                }
             }
             match self.cursor.peek() {
                 END | b')' => break,
@@ -471,20 +479,20 @@ impl<'a> Parser<'a> {
     fn fail<T>(&mut self, code: ErrorCode, expected: &'static str) -> Result<T> {
         let start = self.cursor.position();
         let end = (start + 1).min(self.cursor.len()).max(start);
-        Err(ParseError { code, span: self.cursor.span(start, end), opener: None, expected })
+        Err(ParseError { code, span: self.cursor.span(start, end), opener: None, before: 0, expected })
     }
 
     /// An error about the word that ends at `end`.
     #[cold]
     fn fail_word<T>(&mut self, end: usize, code: ErrorCode, expected: &'static str) -> Result<T> {
         let span = self.cursor.span(self.cursor.position(), end);
-        Err(ParseError { code, span, opener: None, expected })
+        Err(ParseError { code, span, opener: None, before: 0, expected })
     }
 
     /// An error about everything from `start` to the cursor.
     #[cold]
     fn fail_from<T>(&mut self, start: usize, code: ErrorCode, expected: &'static str) -> Result<T> {
-        Err(ParseError { code, span: self.cursor.span_from(start), opener: None, expected })
+        Err(ParseError { code, span: self.cursor.span_from(start), opener: None, before: 0, expected })
     }
 
     /// Something that was opened is not closed.
@@ -492,7 +500,13 @@ impl<'a> Parser<'a> {
     fn unterminated<T>(&mut self, code: ErrorCode, opener: Span, expected: &'static str) -> Result<T> {
         let start = self.cursor.position();
         let end = (start + 1).min(self.cursor.len()).max(start);
-        Err(ParseError { code, span: self.cursor.span(start, end), opener: Some(opener), expected })
+        Err(ParseError {
+            code,
+            span: self.cursor.span(start, end),
+            opener: Some(opener),
+            before: 0,
+            expected,
+        })
     }
 
     #[cold]

@@ -123,7 +123,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Expands what may not be expanded.
-    pub(super) fn perhaps<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> R {
+    pub(in crate::shell) fn perhaps<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.state.mark();
         let result = self.doubtful(inner);
         if self.state.changes(&mark) > 0 || self.state.flow != *mark.flow() {
