@@ -249,6 +249,18 @@ impl<'s, 'a> Report<'s, 'a> {
         self.session.linked(&link, &aim);
     }
 
+    /// What is known of a file, or of everything in a directory, is true of where it is copied or renamed to. Told after
+    /// the place was written, and before what was there is gone.
+    pub(super) fn carries(&mut self, from: Option<&Value<'a>>, to: Option<&Value<'a>>) {
+        let (Some(from), Some(to)) = (from, to) else { return };
+        if self.rehearses(|| Deed::Carry(*from, *to)) {
+            return;
+        }
+        let from = self.target(from, false);
+        let to = self.target(to, false);
+        self.session.carried(&from, &to);
+    }
+
     /// Something is removed.
     pub(super) fn deletes(&mut self, path: Option<&Value<'a>>, tree: bool) {
         if self.rehearses(|| Deed::Delete(path.copied(), tree)) {

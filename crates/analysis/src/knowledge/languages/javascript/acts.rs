@@ -229,11 +229,12 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Act::Copy | Act::Rename => {
                 self.report.reads(Some(&first), act == Act::Copy && arguments.len() > 2);
+                let second = value(self, 1).unwrap_or(unknown);
+                self.report.writes(Some(&second), WriteMode::Replace);
+                self.report.carries(Some(&first), Some(&second));
                 if act == Act::Rename {
                     self.report.takes_away(Some(&first));
                 }
-                let second = value(self, 1).unwrap_or(unknown);
-                self.report.writes(Some(&second), WriteMode::Replace);
             }
             Act::Shell => {
                 if mentions(self, &[b"cwd", b"env", b"shell", b"input"]) || self.is_obscure(&arguments, 1) {

@@ -432,17 +432,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Data
             }
             Act::Rename => {
-                for path in self.each_path(at(0, &["src"])) {
-                    self.report.reads(path.as_ref(), false);
-                    self.report.takes_away(path.as_ref());
-                }
-                self.write_each(at(1, &["dst"]), WriteMode::Replace)
+                let sources = self.each_path(at(0, &["src"]));
+                self.rename_each(&sources, at(1, &["dst"]))
             }
             Act::Copy(tree) => {
-                for path in self.each_path(at(0, &["src"])) {
-                    self.report.reads(path.as_ref(), tree);
-                }
-                self.write_each(at(1, &["dst"]), if tree { WriteMode::Below } else { WriteMode::Replace })
+                let sources = self.each_path(at(0, &["src"]));
+                let mode = if tree { WriteMode::Below } else { WriteMode::Replace };
+                self.copy_each(&sources, tree, at(1, &["dst"]), mode)
             }
             Act::Link => {
                 self.mention(&at(0, &["src"]).unwrap_or(Val::Data), Reach::Sensitive);
@@ -496,6 +492,29 @@ impl<'a> Reader<'_, '_, 'a> {
         for path in self.each_path(val) {
             self.report.reads(path.as_ref(), false);
         }
+    }
+
+    /// Copies what is somewhere, with all that is known of it.
+    pub(super) fn copy_each(
+        &mut self,
+        sources: &[Option<Value<'a>>],
+        tree: bool,
+        to: Option<Val<'a>>,
+        mode: WriteMode,
+    ) -> Val<'a> {
+        sources.iter().for_each(|from| self.report.reads(from.as_ref(), tree));
+        let val = self.write_each(to, mode);
+        for to in self.each_path(to) {
+            sources.iter().for_each(|from| self.report.carries(from.as_ref(), to.as_ref()));
+        }
+        val
+    }
+
+    /// Renames what is somewhere.
+    pub(super) fn rename_each(&mut self, sources: &[Option<Value<'a>>], to: Option<Val<'a>>) -> Val<'a> {
+        let val = self.copy_each(sources, false, to, WriteMode::Replace);
+        sources.iter().for_each(|from| self.report.takes_away(from.as_ref()));
+        val
     }
 
     pub(super) fn write_each(&mut self, val: Option<Val<'a>>, mode: WriteMode) -> Val<'a> {

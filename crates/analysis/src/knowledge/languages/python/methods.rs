@@ -307,17 +307,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Data
             }
             b"rename" | b"replace" | b"move" | b"move_into" => {
-                self.report.reads(place, false);
-                self.report.takes_away(place);
-                self.write_each(arguments.get(0, &["target"]), WriteMode::Replace)
+                self.rename_each(&[place.copied()], arguments.get(0, &["target"]))
             }
-            b"copy" => {
-                self.report.reads(place, true);
-                self.write_each(arguments.get(0, &["target"]), WriteMode::Below)
-            }
-            b"copy_into" => {
-                self.report.reads(place, true);
-                self.write_each(arguments.get(0, &["target_dir"]), WriteMode::Below)
+            b"copy" | b"copy_into" => {
+                let to = arguments.get(0, &["target", "target_dir"]);
+                self.copy_each(&[place.copied()], true, to, WriteMode::Below)
             }
             b"symlink_to" | b"hardlink_to" | b"link_to" => {
                 self.hand_over(arguments, Reach::Sensitive);

@@ -19,6 +19,7 @@ pub(super) enum Deed<'a> {
     List(Value<'a>, bool),
     Write(Option<Value<'a>>, WriteMode),
     Link(Option<Value<'a>>, Option<Value<'a>>),
+    Carry(Value<'a>, Value<'a>),
     Delete(Option<Value<'a>>, bool),
     Metadata(Option<Value<'a>>, &'static str),
     Execute(Value<'a>),
@@ -56,6 +57,7 @@ impl Deed<'_> {
             Self::ChangeDirectory(_)
             | Self::Write(..)
             | Self::Link(..)
+            | Self::Carry(..)
             | Self::Delete(..)
             | Self::Metadata(..)
             | Self::Shell(..)
@@ -136,6 +138,7 @@ impl<'a> Report<'_, 'a> {
             Deed::List(path, tree) => self.lists(Some(&path), tree),
             Deed::Write(path, mode) => self.writes(path.as_ref(), mode),
             Deed::Link(link, aim) => self.links(link.as_ref(), aim.as_ref()),
+            Deed::Carry(from, to) => self.carries(Some(&from), Some(&to)),
             Deed::Delete(path, tree) => self.deletes(path.as_ref(), tree),
             Deed::Metadata(path, what) => self.metadata(path.as_ref(), what),
             Deed::Execute(path) => self.executes(&path),
