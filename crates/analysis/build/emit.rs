@@ -265,6 +265,7 @@ impl Writer {
             let place = self.option(kind, option.role, &option.acts, then)?;
             for name in &option.names {
                 let takes = match (name.optional, option.kind) {
+                    (true, _) if name.digits => 3,
                     (true, _) => 2,
                     (false, Kind::Value) => 1,
                     (false, _) => 0,

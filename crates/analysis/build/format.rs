@@ -103,6 +103,8 @@ pub(crate) struct Name {
     pub(crate) text: String,
     /// It has an optional, joined value.
     pub(crate) optional: bool,
+    /// That is made of digits; what follows them are further options.
+    pub(crate) digits: bool,
 }
 
 /// One `operands` line.
@@ -468,7 +470,7 @@ fn name(word: &str) -> Result<Name, String> {
             "‘{word}’: write `--name[=VALUE]` for an optional value, `option --name VALUE ROLE` else"
         ));
     }
-    Ok(Name { text: text.to_owned(), optional })
+    Ok(Name { text: text.to_owned(), optional, digits: word.ends_with("[DIGITS]") })
 }
 
 /// As typed, in any style.

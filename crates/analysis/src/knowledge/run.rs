@@ -91,6 +91,17 @@ impl<'a> Run<'_, 'a> {
 
     pub(crate) fn target(&mut self, value: &Value<'a>, tree: bool) -> Target<'a> {
         let mut target = self.session.target(value);
+        if let Some(path) = value.known_prefix().strip_prefix(b"file:") {
+            // A program that knows addresses goes where it says, and one that does not to a file of this name.
+            let slashes = if path.starts_with(b"//") { 2 } else { 0 };
+            let path = values::after(self.arena(), value, b"file:".len() + slashes);
+            let path = match path.known().and_then(|text| text.split(|byte| *byte == b'?').next()) {
+                Some(path_text) => Value::text(self.arena(), path_text, value.origins),
+                None => path,
+            };
+            let named = target;
+            target = crate::place::worse(named, self.session.target(&path));
+        }
         target.tree |= tree;
         target
     }

@@ -399,12 +399,17 @@ impl<'a> Scanner<'_, '_, 'a> {
 
     /// `-abc`: letters, the last of which may have a value.
     fn cluster(&mut self, arg: &Field<'a>, prefix: &'a [u8], scan: &mut Scan<'a>) {
+        let mut digits = false;
         for (at, byte) in prefix.iter().enumerate().skip(1) {
+            if digits && byte.is_ascii_digit() {
+                continue;
+            }
             let Some(found) = self.find(|level| level.letter(*byte)) else {
                 self.unlisted(arg);
                 return;
             };
-            if found.takes != Takes::Nothing {
+            digits = found.takes == Takes::Digits;
+            if !digits && found.takes != Takes::Nothing {
                 let value = values::after(self.arena, &arg.value, at + 1);
                 let joined = (!value.pieces.is_empty()).then_some(Field { value, ..*arg });
                 self.take(found, joined, arg.span, scan);

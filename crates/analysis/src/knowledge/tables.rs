@@ -157,6 +157,7 @@ impl Record for Spelling {
         let takes = match cursor.u8() {
             0 => Takes::Nothing,
             1 => Takes::Value,
+            3 => Takes::Digits,
             _ => Takes::Optional,
         };
         let name = cursor.text();
@@ -171,6 +172,8 @@ pub(crate) enum Takes {
     Value,
     /// Only joined to it.
     Optional,
+    /// Only joined to it, and of digits; other options may follow them.
+    Digits,
 }
 
 /// An option, whatever its spelling. Two options are the same if they are the same record.

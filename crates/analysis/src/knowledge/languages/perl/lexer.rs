@@ -17,9 +17,9 @@ pub(super) enum Token<'a> {
     Pattern,
     /// Text in backquotes.
     Command(Option<&'a [u8]>),
-    /// `<NAME>`, `<$name>`, `<>`: the name.
+    /// `<NAME>`, `<$name>`, `<>`: what stands between.
     Input(&'a [u8]),
-    /// A sign; `->` is `A`, `=>` is `F`, `::` is `N`, `..` and other operators of several characters are `O`.
+    /// A sign; `->` is `A`, `=>` is `F`, `||` is `|`, `..` and other operators of several characters are `O`.
     Sign(u8),
 }
 
@@ -43,12 +43,26 @@ pub(super) struct Tokens<'a> {
     pub(super) follows: bool,
 }
 
-/// Words after which a value ends, so that what follows is an operator, or may be one.
-fn may_end(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"time" | b"shift" | b"pop" | b"wantarray" | b"wait" | b"times" | b"__LINE__" | b"__FILE__"
-    )
+/// Words after which a value begins. After any other it depends on whether the word takes one (`time / 2`, a constant, a
+/// method, a function with a prototype).
+fn begins_value(word: &[u8]) -> bool {
+    const WORDS: &[&str] = &[
+        "my", "our", "local", "state", "for", "foreach", "print", "printf", "say", "join", "split", "map",
+        "grep", "sort", "push", "unshift", "splice", "reverse", "sprintf", "die", "warn", "return", "if",
+        "elsif", "unless", "while", "until", "and", "or", "not", "xor", "eq", "ne", "lt", "gt", "le", "ge",
+        "cmp", "keys", "values", "each", "defined", "delete", "exists", "scalar", "index", "rindex",
+        "substr", "pack", "unpack",
+    ];
+    WORDS.iter().any(|known| known.as_bytes() == word)
+}
+
+/// Whether a sign after `$name` could begin a value: then a bare word before the variable takes it for a file handle
+/// (`print $file /x/`). Perl looks at the blanks.
+fn may_begin_value(tokens: &[Token<'_>], text: &[u8], rest: &[u8]) -> bool {
+    let [.., Token::Word(_), Token::Variable(b'$', _)] = tokens else { return false };
+    let blank = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_whitespace);
+    let before = (text.len() - rest.len()).checked_sub(1).and_then(|at| text.get(at));
+    blank(before) && !blank(rest.get(1)) && rest.first().is_some_and(|sign| b"/%&*<-+.?".contains(sign))
 }
 
 /// Splits a program into tokens; `None` if it is not understood.
@@ -57,6 +71,9 @@ pub(super) fn tokens(text: &[u8]) -> Option<Tokens<'_>> {
     // For each brace that is open, whether it holds the key of an item.
     let mut braces: Vec<bool> = Vec::new();
     let mut item = false;
+    if !is_plain_first_line(text) {
+        return None;
+    }
     let mut rest = text;
     while let Some((&first, after)) = rest.split_first() {
         if found.all.len() >= MAX_TOKENS {
@@ -64,6 +81,9 @@ pub(super) fn tokens(text: &[u8]) -> Option<Tokens<'_>> {
         }
         let line_start = rest.len() == text.len() || text.get(text.len() - rest.len() - 1) == Some(&b'\n');
         let last = found.all.last().copied();
+        if may_begin_value(&found.all, text, rest) {
+            return None;
+        }
         let (token, length) = match (first, after) {
             (b' ' | b'\t' | b'\n' | b'\r', _) => {
                 rest = after;
@@ -116,8 +136,12 @@ pub(super) fn tokens(text: &[u8]) -> Option<Tokens<'_>> {
                 Some(false) => {
                     let end = after.iter().position(|b| *b == b'>')?;
                     let name = after.get(..end)?;
-                    let name = name.strip_prefix(b"$").unwrap_or(name);
-                    if !name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_') {
+                    if !name
+                        .strip_prefix(b"$")
+                        .unwrap_or(name)
+                        .iter()
+                        .all(|b| b.is_ascii_alphanumeric() || *b == b'_')
+                    {
                         return None;
                     }
                     (Token::Input(name), end + 2)
@@ -128,12 +152,10 @@ pub(super) fn tokens(text: &[u8]) -> Option<Tokens<'_>> {
             (b'-', [b'>', ..]) => (ARROW, 2),
             (b'=', [b'>', ..]) => (COMMA, 2),
             (b'=', [b'~', ..]) | (b'!', [b'~', ..]) => (Token::Sign(b'~'), 2),
-            (b'0'..=b'9', _) | (b'.', [b'0'..=b'9', ..]) => {
-                let length =
-                    rest.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_')).count();
-                (Token::Number, length.max(1))
+            (b'0'..=b'9', _) | (b'.', [b'0'..=b'9', ..]) => (Token::Number, number(rest)?),
+            (b'A'..=b'Z' | b'a'..=b'z' | b'_', _) => {
+                word(rest, last, braces.last() == Some(&true), &mut found)?
             }
-            (b'A'..=b'Z' | b'a'..=b'z' | b'_', _) => word(rest, last, &mut found)?,
             (b'(' | b')' | b'[' | b']' | b'{' | b'}' | b';' | b',' | b':' | b'\\' | b'!' | b'~', _) => {
                 (Token::Sign(first), 1)
             }
@@ -142,11 +164,15 @@ pub(super) fn tokens(text: &[u8]) -> Option<Tokens<'_>> {
             (b'-', [letter, next, ..])
                 if letter.is_ascii_alphabetic()
                     && !is_word(*next)
-                    && ends_value(last, item) == Some(false) =>
+                    && ends_value(last, item) != Some(true) =>
             {
                 // `-e $file`
+                if ends_value(last, item).is_none() || !b"rwxoRWXOezsfdlpSugkbctTBMAC".contains(letter) {
+                    return None;
+                }
                 (Token::Sign(b'T'), 2)
             }
+            (b'|', [b'|', ..]) => (Token::Sign(b'|'), 2 + usize::from(after.get(1) == Some(&b'='))),
             (b'+' | b'-' | b'.' | b'|' | b'^' | b'>', _) => {
                 let length = after.iter().take_while(|b| b"+-.|^>=".contains(b)).count().min(2);
                 (Token::Sign(b'O'), 1 + length)
@@ -174,6 +200,17 @@ pub(super) fn tokens(text: &[u8]) -> Option<Tokens<'_>> {
     Some(found)
 }
 
+/// Whether the first line names no program and no options that Perl would obey.
+fn is_plain_first_line(text: &[u8]) -> bool {
+    let line = text.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii();
+    let Some(line) = line.strip_prefix(b":").unwrap_or(line).trim_ascii().strip_prefix(b"#!") else {
+        return true;
+    };
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let named = words.by_ref().find(|word| !word.ends_with(b"/env"));
+    named.is_some_and(|name| name.ends_with(b"perl")) && words.all(|word| matches!(word, b"-w" | b"-W"))
+}
+
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
@@ -182,21 +219,45 @@ fn is_word(byte: u8) -> bool {
 fn ends_value(last: Option<Token<'_>>, item: bool) -> Option<bool> {
     match last {
         None => Some(false),
-        Some(Token::Word(word)) => {
-            if may_end(word) {
-                None
-            } else {
-                Some(false)
-            }
-        }
+        Some(Token::Word(word)) => begins_value(word).then_some(false),
         Some(Token::Sign(b'}')) => item.then_some(true),
         Some(Token::Sign(sign)) => Some(matches!(sign, b')' | b']')),
         Some(_) => Some(true),
     }
 }
 
-/// A word: quote-like operators, or a name.
-fn word<'a>(text: &'a [u8], last: Option<Token<'a>>, found: &mut Tokens<'a>) -> Option<(Token<'a>, usize)> {
+/// The length of a number. What begins a word right behind it (`1x/…/`) is not for this reader.
+fn number(text: &[u8]) -> Option<usize> {
+    let digits = |text: &[u8], is: fn(&u8) -> bool| text.iter().take_while(|b| is(b) || **b == b'_').count();
+    let length = match text {
+        [b'0', b'x' | b'X', rest @ ..] => 2 + digits(rest, u8::is_ascii_hexdigit),
+        [b'0', b'b' | b'B' | b'o', rest @ ..] => 2 + digits(rest, u8::is_ascii_digit),
+        _ => {
+            let mut length = digits(text, u8::is_ascii_digit);
+            // `1..5` is a range.
+            if let [b'.', next, ..] = text.get(length..)?
+                && *next != b'.'
+            {
+                length += 1 + digits(text.get(length + 1..)?, u8::is_ascii_digit);
+            }
+            if let [b'e' | b'E', rest @ ..] = text.get(length..)? {
+                let sign = usize::from(matches!(rest.first(), Some(b'+' | b'-')));
+                let power = digits(rest.get(sign..)?, u8::is_ascii_digit);
+                length += if power > 0 { 1 + sign + power } else { 0 };
+            }
+            length
+        }
+    };
+    (length > 0 && !text.get(length).is_some_and(|byte| is_word(*byte))).then_some(length)
+}
+
+/// A word: quote-like operators, a name, or a string (`word => …`, `{word}` behind a variable: `key`).
+fn word<'a>(
+    text: &'a [u8],
+    last: Option<Token<'a>>,
+    key: bool,
+    found: &mut Tokens<'a>,
+) -> Option<(Token<'a>, usize)> {
     let mut length = text.iter().take_while(|b| is_word(**b)).count();
     while let Some([b':', b':', next, ..]) = text.get(length..)
         && is_word(*next)
@@ -210,13 +271,18 @@ fn word<'a>(text: &'a [u8], last: Option<Token<'a>>, found: &mut Tokens<'a>) -> 
     let after = text.get(length..)?;
     let blanks = after.iter().take_while(|b| b.is_ascii_whitespace()).count();
     let next = after.get(blanks..)?;
-    // `s => 1`, `{s}`, `->s`: a name like any other.
-    let plain = next.starts_with(b"=>")
-        || last == Some(ARROW)
-        || (last == Some(Token::Sign(b'{')) && next.starts_with(b"}"));
+    // `s => 1`, `$h{s}`: a name like any other.
+    if next.starts_with(b"=>") || (key && last == Some(Token::Sign(b'{')) && next.starts_with(b"}")) {
+        return Some((Token::Text(Some(name)), length));
+    }
     let quotes = matches!(name, b"q" | b"qq" | b"qw" | b"m" | b"qr" | b"s" | b"tr" | b"y" | b"qx");
-    if !quotes || plain {
-        return Some((Token::Word(name), length));
+    if !quotes || last == Some(ARROW) {
+        // `f'a` is `f::a`.
+        return (!after.starts_with(b"'")).then_some((Token::Word(name), length));
+    }
+    // The name of a function.
+    if last == Some(Token::Word(b"sub")) {
+        return None;
     }
     let delimiter = *next.first()?;
     if is_word(delimiter)
@@ -244,6 +310,10 @@ fn word<'a>(text: &'a [u8], last: Option<Token<'a>>, found: &mut Tokens<'a>) -> 
                 (inner, used - 1)
             } else {
                 let gap = text.get(length..)?.iter().take_while(|b| b.is_ascii_whitespace()).count();
+                // A comment, if there is a blank before it.
+                if text.get(length + gap) == Some(&b'#') {
+                    return None;
+                }
                 let (inner, used) = delimited(text.get(length + gap..)?)?;
                 (inner, used + gap)
             };
@@ -341,7 +411,8 @@ fn variable(text: &[u8]) -> Option<(Token<'_>, usize)> {
         [first, ..] if is_word(*first) => {
             let name = text.get(at..)?;
             let length = name.iter().take_while(|b| is_word(**b)).count();
-            if name.get(length..)?.starts_with(b"::") || (name.get(length) == Some(&b'\'') && sigil != b'$') {
+            // `$a'b` is `$a::b`.
+            if name.get(length..)?.starts_with(b"::") || name.get(length) == Some(&b'\'') {
                 return None;
             }
             Some((Token::Variable(sigil, name.get(..length)?), at + length))
@@ -419,10 +490,7 @@ fn mentioned<'a>(text: &'a [u8], found: &mut Tokens<'a>) -> Option<usize> {
         let inner = text.get(at + arrow + 1..)?;
         let end = inner.iter().position(|b| *b == close)?;
         let subscript = inner.get(..end)?;
-        let odd = |b: &u8| {
-            !(is_word(*b) || matches!(b, b'$' | b'-' | b'\'' | b'"' | b' ' | b',' | b'+' | b'^' | b'.'))
-        };
-        if subscript.iter().any(odd) || subscript.windows(2).any(|w| w == b"$$") {
+        if !is_plain_subscript(subscript) {
             return None;
         }
         // In a pattern a bracket may be a class: then it holds no name of a function either way, unless bare.
@@ -437,6 +505,23 @@ fn mentioned<'a>(text: &'a [u8], found: &mut Tokens<'a>) -> Option<usize> {
     let subscripted = matches!(text.get(start + length + usize::from(braced)), Some(b'{'));
     found.inner.push((if subscripted { b'%' } else { sigil }, name));
     Some(at)
+}
+
+/// Whether a subscript in a string calls nothing: a name, a quoted string, or variables and numbers with signs between.
+fn is_plain_subscript(text: &[u8]) -> bool {
+    let word = |text: &[u8]| text.iter().all(|b| is_word(*b));
+    match text.trim_ascii() {
+        [quote @ (b'\'' | b'"'), inner @ .., end] => {
+            quote == end && inner.iter().all(|b| is_word(*b) || b" -.,:/".contains(b))
+        }
+        [b'-', name @ ..] if word(name) => true,
+        name if word(name) => true,
+        // `^` and `-` stand in classes of patterns.
+        parts => parts.split(|b| b" +-^,.".contains(b)).all(|part| match part {
+            [b'$', b'#', name @ ..] | [b'$', name @ ..] => !name.is_empty() && word(name),
+            part => part.iter().all(u8::is_ascii_digit),
+        }),
+    }
 }
 
 /// A pattern: variables in it are replaced, and code may stand in it.

@@ -4,13 +4,15 @@
 //! of the program's own, or one whose effect is recorded. References to functions by name, code in strings and patterns,
 //! typeglobs and modules that are not listed are not for it. Sources: perlfunc(1), perlop(1), perlrun(1) of 5.36.
 
+mod given;
 mod lexer;
 mod words;
 
 use super::report::Report;
 use crate::effect::WriteMode;
 use crate::value::{Field, Origins, Value};
-use lexer::{ARROW, COMMA, Token};
+use given::Line;
+use lexer::{ARROW, Token};
 use std::collections::BTreeSet;
 
 /// The longest program that is read, in bytes.
@@ -28,15 +30,33 @@ pub(super) struct Given<'a> {
 
 /// Whether a module only computes; `text` is what `-M` gives (`List::Util=sum`).
 pub(super) fn is_harmless_module(text: &[u8]) -> bool {
-    let text = text.strip_prefix(b"-").unwrap_or(text);
+    // What a program may do without is not taken away but warnings.
+    let (text, without) = text.strip_prefix(b"-").map_or((text, false), |text| (text, true));
     let name = text.split(|b| matches!(b, b'=' | b' ')).next().unwrap_or_default();
     let rest = text.get(name.len()..).unwrap_or_default();
-    words::is_module(name) && rest.iter().all(|b| b.is_ascii_alphanumeric() || b"=,:_ '\"()-".contains(b))
+    let names = |text: &[u8]| text.iter().all(|b| b.is_ascii_alphanumeric() || b",:_ -".contains(b));
+    let imported = match rest {
+        [] => true,
+        [b'=', list @ ..] => names(list),
+        // After a blank stands code.
+        rest => match rest.trim_ascii() {
+            [b'q', b'w', b'(', list @ .., b')'] => names(list),
+            [b'q', b'w', b' ', b'(', list @ .., b')'] => names(list),
+            _ => false,
+        },
+    };
+    words::is_module(name) && (!without || name == b"warnings") && imported
 }
 
 /// Reads a program. What cannot be vouched for is recorded as code.
 pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], given: Given<'a>) {
     report.printed = None;
+    let line = Line::of(given.argv);
+    // All texts are one program.
+    let text = match line.codes.as_slice() {
+        [] | [_] => text,
+        all => report.arena.alloc_slice_copy(&all.join(&b'\n')),
+    };
     let mut reader = Reader {
         report,
         subs: BTreeSet::new(),
@@ -44,44 +64,20 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], given: Given
         depth: 0,
         reads: false,
         arguments: false,
-        strict: false,
+        strict: line.has(b"-Mstrict"),
+        environment: false,
+        starts: false,
     };
-    reader.strict = given.argv.iter().any(|field| field.known() == Some(b"-Mstrict"));
     let understood = (text.len() <= MAX_TEXT).then(|| reader.text(text)).flatten();
-    let magic = reader.reads || loops(given.argv);
     // `<>` opens its operands as `open` with two arguments does, so that `x|` is a command. What the program itself puts
     // there is not known.
-    let safe = !magic || (!reader.arguments && given.argv.iter().all(|field| is_plain_name(&field.value)));
-    let patterns = given
-        .argv
-        .iter()
-        .any(|field| field.known().is_some_and(|text| text.starts_with(b"-F") && text.contains(&b'{')));
-    if understood.is_none() || !safe || patterns {
+    let magic = reader.reads || line.loops;
+    let safe = !magic || (!reader.arguments && line.opens_plainly(reader.report.session.has_made_files()));
+    // What is started sees the environment, and a variable may be changed in more ways than by assignment.
+    let changed = reader.environment && reader.starts;
+    if understood.is_none() || !safe || changed || !line.is_plain() {
         report.unseen_code("perl", report.text.origins);
     }
-}
-
-/// Whether the options run the program over the lines of its operands.
-fn loops(argv: &[Field<'_>]) -> bool {
-    argv.iter().skip(1).filter_map(Field::known).any(|word| {
-        matches!(word, [b'-', first, ..] if *first != b'-')
-            && word
-                .iter()
-                .take_while(|b| !matches!(b, b'e' | b'E' | b'M' | b'I' | b'F'))
-                .any(|b| matches!(b, b'n' | b'p'))
-    })
-}
-
-/// Whether opening a file of this name does nothing but open it. Names that a pattern gives are the workspace's own.
-fn is_plain_name(value: &Value<'_>) -> bool {
-    let Some(text) = value.known() else { return true };
-    let program = text.iter().any(|b| matches!(b, b'\n' | b';' | b'(' | b'{'));
-    program
-        || text.starts_with(b"-") && text.len() > 1 && !text.contains(&b'|')
-        || !text.trim_ascii().starts_with(b"|")
-            && !text.trim_ascii().ends_with(b"|")
-            && !text.trim_ascii().starts_with(b">")
-            && !text.trim_ascii().starts_with(b"<")
 }
 
 /// A reader at work.
@@ -98,6 +94,10 @@ struct Reader<'r, 's, 'a> {
     arguments: bool,
     /// What is no reference is not taken for the name of one.
     strict: bool,
+    /// Variables of the environment are used.
+    environment: bool,
+    /// A program is started.
+    starts: bool,
 }
 
 /// Whether the program begins with `use strict`.
@@ -162,23 +162,29 @@ impl<'a> Reader<'_, '_, 'a> {
                     _ => sigil,
                 };
                 if name == b"ENV" {
+                    self.environment = true;
                     return self.environment(tokens, at);
                 }
                 self.variable(sigil, name, &next)?;
             }
-            Token::Command(text) => match text {
-                Some(text) => {
-                    let line = self.report.literal(text);
-                    self.report.shell(Some(&line), None, None);
+            Token::Command(text) => {
+                self.starts = true;
+                match text {
+                    Some(text) => {
+                        let line = self.report.literal(text);
+                        self.report.shell(Some(&line), None, None);
+                    }
+                    None => self.report.unseen_code("shell", Origins::UNKNOWN),
                 }
-                None => self.report.unseen_code("shell", Origins::UNKNOWN),
-            },
+            }
             Token::Input(name) => match name {
                 b"" | b"ARGV" => {
                     self.reads = true;
                     self.report.reads_stdin = true;
                 }
                 b"STDIN" => self.report.reads_stdin = true,
+                // A name in a variable may be that of `<>`.
+                [b'$', ..] => self.reads |= !self.strict,
                 _ => {}
             },
             // A function by reference, or a method whose name is computed.
@@ -205,11 +211,13 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             (_, b"SIG" | b"INC" | b"ISA" | b"EXPORT" | b"AUTOLOAD" | b"main" | b"STDIN" | b"STDOUT") => None,
             (b'%', b"ENV") if *next == Token::Number => {
+                self.environment = true;
                 // In a string: one variable, whose name is not looked at.
                 self.report.reads_variable(None);
                 Some(())
             }
             (_, b"ENV") => {
+                self.environment = true;
                 self.report.environment();
                 Some(())
             }
@@ -249,10 +257,6 @@ impl<'a> Reader<'_, '_, 'a> {
         before: Token<'a>,
         next: Token<'a>,
     ) -> Option<usize> {
-        // A string: `word => …`, `{word}`.
-        if next == COMMA || (before == Token::Sign(b'{') && next == Token::Sign(b'}')) {
-            return Some(at + 1);
-        }
         if before == ARROW {
             return words::is_method(word).then_some(at + 1);
         }
@@ -274,7 +278,10 @@ impl<'a> Reader<'_, '_, 'a> {
                     return None;
                 }
             }
-            b"system" | b"exec" => self.start(tokens, at),
+            b"system" | b"exec" => {
+                self.starts = true;
+                self.start(tokens, at);
+            }
             b"unlink" => self.unlink(tokens, at),
             b"mkdir" => match self.one_argument(tokens, at) {
                 Some(path) => self.report.writes(Some(&path), WriteMode::Create),
@@ -297,6 +304,8 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             b"STDIN" => self.report.reads_stdin = true,
             b"STDOUT" | b"STDERR" => {}
+            // Without arguments they mean `<>`.
+            b"eof" | b"readline" => self.reads = true,
             _ if words::computes(word) || self.subs.contains(word) || self.handles.contains(word) => {}
             // A class whose methods compute.
             _ if words::is_module(word) && matches!(next, ARROW) => {}
@@ -313,7 +322,8 @@ impl<'a> Reader<'_, '_, 'a> {
         match token(tokens, at + 1) {
             Token::Number => {}
             Token::Word(name) if words::is_module(name) => {
-                if name == b"lib" {
+                // What was strict stays so.
+                if token(tokens, at) == Token::Word(b"no") && name != b"warnings" {
                     return None;
                 }
             }
@@ -329,7 +339,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     | Token::Text(Some(_))
                     | Token::Number
                     | Token::Sign(b',' | b'(' | b')' | b'F' | b'O' | b':')
-            ) || matches!(t, Token::Word(_))
+            )
         });
         plain.then_some(end)
     }
@@ -350,7 +360,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let Token::Text(Some(mode)) = token(tokens, at + 2) else { return None };
         let ended = |at: usize| {
             matches!(token(tokens, at), Token::Sign(b')' | b';' | b'}') | Token::Word(b"or" | b"and" | b"if"))
-                || token(tokens, at) == Token::Sign(b'O')
+                || token(tokens, at) == Token::Sign(b'|')
         };
         let trimmed = mode.trim_ascii();
         let sign = trimmed.iter().take_while(|b| b"<>+|".contains(b)).count();
@@ -448,5 +458,6 @@ impl<'a> Reader<'_, '_, 'a> {
 fn is_plain_layer(layer: &[u8]) -> bool {
     let name = layer.trim_ascii();
     matches!(name, b":raw" | b":utf8" | b":bytes" | b":crlf" | b":unix" | b":perlio")
-        || (name.to_ascii_lowercase().starts_with(b":encoding(utf") && !name.contains(&b' '))
+        || (name.to_ascii_lowercase().starts_with(b":encoding(utf")
+            && name.iter().position(|b| *b == b')') == name.len().checked_sub(1))
 }

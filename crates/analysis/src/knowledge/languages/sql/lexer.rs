@@ -44,7 +44,16 @@ pub(super) fn tokens<'a>(text: &'a [u8], client: Client) -> Option<Vec<Token<'a>
         if tokens.len() >= MAX_TOKENS {
             return None;
         }
+        let starts = text.len() == rest.len() || text.get(text.len() - rest.len() - 1) == Some(&b'\n');
+        // To sqlite3 such a line ends a statement.
+        if client == Client::Sqlite && starts && !fresh && is_terminator(line(rest)) {
+            return None;
+        }
         if fresh && let Some(length) = meta_line(rest, client) {
+            // Only there it takes commands of its own; elsewhere what looks like one is SQL.
+            if client == Client::Sqlite && !starts {
+                return None;
+            }
             let (line, after) = rest.split_at_checked(length)?;
             tokens.push(Token::Meta(line));
             tokens.push(Token::End);
@@ -116,6 +125,12 @@ pub(super) fn tokens<'a>(text: &'a [u8], client: Client) -> Option<Vec<Token<'a>
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'@') || byte >= 0x80
+}
+
+/// `go` or `/` by itself.
+fn is_terminator(line: &[u8]) -> bool {
+    let word = line.trim_ascii();
+    word == b"/" || word.eq_ignore_ascii_case(b"go")
 }
 
 /// The rest of the line.

@@ -273,14 +273,20 @@ impl<'a> Reader<'_, '_, 'a> {
             b"create" => self.create(&words),
             b"vacuum" => {
                 self.uses("change");
-                if has("into") {
-                    self.place(tokens.last(), WriteMode::Replace);
+                // One literal, and nothing after it.
+                match words.iter().position(|word| word == b"into") {
+                    Some(at) if at + 2 == tokens.len() => self.place(tokens.last(), WriteMode::Replace),
+                    Some(_) => self.lose(),
+                    None => {}
                 }
             }
-            b"attach" => match tokens.iter().find(|token| matches!(token, Token::Text(_))) {
-                Some(Token::Text(Some(b":memory:" | b""))) => {}
-                found => self.place(found, WriteMode::Modify),
-            },
+            b"attach" => {
+                let at = 1 + usize::from(word(1) == b"database");
+                match tokens.get(at).filter(|_| word(at + 1) == b"as") {
+                    Some(Token::Text(Some(b":memory:" | b""))) => {}
+                    found => self.place(found, WriteMode::Modify),
+                }
+            }
             b"detach" => {}
             b"load" => self.load(tokens, &words),
             b"copy" => self.copy(tokens, &words),

@@ -1,0 +1,131 @@
+//! What a Perl program is given besides its text: the options and operands of the command line (perlrun(1)).
+
+use crate::value::{Field, Value};
+
+/// A command line of `perl`, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Line<'a> {
+    /// The texts of `-e` and `-E`, which are one program, a line each.
+    pub(super) codes: Vec<&'a [u8]>,
+    /// The words of options that stand for themselves.
+    options: Vec<&'a [u8]>,
+    /// The names of files, where there is a text; a script's arguments.
+    operands: &'a [Field<'a>],
+    /// What `-F` gives.
+    separators: Vec<&'a [u8]>,
+    /// The program runs over the lines of the operands.
+    pub(super) loops: bool,
+    /// Files are opened as they are named.
+    in_place: bool,
+    /// Something was not understood.
+    odd: bool,
+}
+
+impl<'a> Line<'a> {
+    /// Takes an argument list apart.
+    pub(super) fn of(argv: &'a [Field<'a>]) -> Self {
+        let mut line = Self::default();
+        let mut rest = argv.get(1..).unwrap_or_default();
+        while let Some((field, after)) = rest.split_first() {
+            let Some(word) = field.known() else { break };
+            let [b'-', letters @ ..] = word else { break };
+            if letters.is_empty() {
+                break;
+            }
+            rest = after;
+            if word == b"--" {
+                break;
+            }
+            line.options.push(word);
+            if word.starts_with(b"--") {
+                continue;
+            }
+            if line.cluster(letters, after.first()) {
+                rest = after.get(1..).unwrap_or_default();
+            }
+        }
+        line.operands = rest;
+        line
+    }
+
+    /// Letters behind one dash. Whether they take the next argument as well.
+    fn cluster(&mut self, letters: &'a [u8], next: Option<&'a Field<'a>>) -> bool {
+        let mut letters = letters;
+        while let Some((letter, after)) = letters.split_first() {
+            letters = after;
+            match letter {
+                b'n' | b'p' => self.loops = true,
+                b'a' => self.loops = true,
+                b'c' | b'f' | b's' | b't' | b'T' | b'u' | b'U' | b'w' | b'W' | b'X' | b'S' | b'g' => {}
+                b'0' | b'l' => {
+                    let digits =
+                        after.iter().take_while(|b| b.is_ascii_hexdigit() && !b.is_ascii_lowercase());
+                    let count = digits.count();
+                    letters = after.get(count..).unwrap_or_default();
+                }
+                b'F' => {
+                    self.loops = true;
+                    self.separators.push(after);
+                    return false;
+                }
+                b'i' => {
+                    self.in_place = true;
+                    return false;
+                }
+                b'e' | b'E' => {
+                    let code = if after.is_empty() { next.and_then(Field::known) } else { Some(after) };
+                    match code {
+                        Some(code) => self.codes.push(code),
+                        None => self.odd = true,
+                    }
+                    return after.is_empty();
+                }
+                b'I' => return after.is_empty(),
+                b'm' | b'M' | b'x' | b'C' | b'd' | b'D' | b'V' | b'v' | b'h' => return false,
+                _ => self.odd = true,
+            }
+        }
+        false
+    }
+
+    /// Whether an option stands there by itself.
+    pub(super) fn has(&self, option: &[u8]) -> bool {
+        self.options.contains(&option)
+    }
+
+    /// Whether what the options say runs no code by itself.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.odd && self.separators.iter().all(|text| is_plain_separator(text))
+    }
+
+    /// Whether opening an operand as `open` with two arguments does only opens it. `made`: the command may have made
+    /// files, under names that a pattern finds.
+    pub(super) fn opens_plainly(&self, made: bool) -> bool {
+        self.operands.iter().all(|field| match field.known() {
+            None => self.in_place || !made,
+            Some(_) => is_plain_name(&field.value),
+        })
+    }
+}
+
+/// Whether opening a file of this name does nothing but open it.
+fn is_plain_name(value: &Value<'_>) -> bool {
+    let Some(text) = value.known() else { return false };
+    // Perl counts the vertical tab as a blank.
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
+    let first = text.iter().find(|byte| !blank(byte));
+    let last = text.iter().rev().find(|byte| !blank(byte));
+    !matches!(first, Some(b'|' | b'>' | b'<' | b'+')) && last != Some(&b'|')
+}
+
+/// Whether a separator of fields is a pattern: one between quotes or slashes stands in the program as it is written.
+fn is_plain_separator(text: &[u8]) -> bool {
+    let quoted = match text {
+        [quote @ (b'/' | b'"' | b'\''), inner @ ..] => {
+            inner.iter().position(|b| b == quote) == inner.len().checked_sub(1)
+        }
+        _ => true,
+    };
+    let bare = matches!(text, [b'/' | b'"' | b'\''] | []);
+    (quoted || bare) && !text.iter().any(|b| b"{$@".contains(b))
+}
