@@ -49,11 +49,11 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `a && b || c`
     pub(super) fn and_or(&mut self, list: &AndOr<'a>) {
+        if list.rest.is_empty() {
+            return self.pipeline(&list.first);
+        }
         let mark = self.state.mark();
         self.pipeline(&list.first);
-        if list.rest.is_empty() {
-            return;
-        }
         // The ways on which the pipelines that follow are skipped as long as the operators stay the same.
         let mut succeeded = Ways::from(mark);
         let mut failed = Ways::from(mark);

@@ -28,9 +28,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         match kind {
             EffectKind::Write { target, mode, content } => {
                 let target = Target { tree: target.tree || mode == WriteMode::Below, ..target };
-                self.touched = self.file_touched(&target, content);
+                self.last_touched(&target, content);
             }
-            EffectKind::Delete { target } => self.touched = self.file_touched(&target, Origins::NONE),
+            EffectKind::Delete { target } => self.last_touched(&target, Origins::NONE),
             EffectKind::Metadata { .. } => self.locked = true,
             _ => {}
         }

@@ -45,7 +45,8 @@ impl<'a> Interpreter<'a, '_> {
         }
         let mut known: Option<Slot<'a>> = None;
         let mut untouched = false;
-        for path in self.aliases(&target) {
+        let (own, others) = self.aliases(&target);
+        for path in [own].into_iter().chain(others) {
             match (self.written_at(path), known) {
                 (Some(slot), None) => known = Some(slot),
                 (Some(slot), Some(other)) => known = Some(join_slots(self.arena, other, slot)),
@@ -73,39 +74,44 @@ impl<'a> Interpreter<'a, '_> {
         if target.path.is_empty() || !self.state.has_files() {
             return Origins::NONE;
         }
-        let mut slots: Vec<Slot<'a>> =
-            self.aliases(target).into_iter().filter_map(|path| self.written_at(path)).collect();
-        if target.tree || target.rest != Rest::Exact {
-            let below = self.state.files_below(&directory(target.path));
-            slots.extend(below.into_iter().map(|(_, slot)| slot));
+        let (own, others) = self.aliases(target);
+        let written = [own].into_iter().chain(others).filter_map(|path| self.written_at(path));
+        let all = written.fold(Origins::NONE, |all, slot| all.union(slot.origins()));
+        if !target.tree && target.rest == Rest::Exact {
+            return all;
         }
-        slots.iter().fold(Origins::NONE, |all, slot| all.union(slot.origins()))
+        let below = self.state.files_below(&directory(target.path));
+        below.into_iter().fold(all, |all, (_, slot)| all.union(slot.origins()))
     }
 
     /// What the command has written to a path, by its own name or with everything in a directory above.
     fn written_at(&self, path: &[u8]) -> Option<Slot<'a>> {
-        let of = |name: &[u8]| {
-            let slot = self.state.get(Space::File, name);
-            matches!(slot.content, Content::File(_)).then_some(slot)
-        };
-        if path.is_empty() || !self.state.has_files() {
+        self.written_over(path, self.state.get(Space::File, path))
+    }
+
+    /// The same, when it is known what is kept under its own name.
+    fn written_over(&self, path: &[u8], own: Slot<'a>) -> Option<Slot<'a>> {
+        let written = |slot: Slot<'a>| matches!(slot.content, Content::File(_)).then_some(slot);
+        if path.is_empty() {
             return None;
         }
-        of(path).or_else(|| {
+        written(own).or_else(|| {
             let mut ends = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/');
-            ends.find_map(|(at, _)| path.get(..=at).and_then(of))
+            let mut whole = |(at, _)| written(self.state.get(Space::File, path.get(..=at)?));
+            if self.state.has_wholes() { ends.find_map(&mut whole) } else { None }
         })
     }
 
-    /// The paths that one which was just looked up may mean.
-    fn aliases(&self, target: &Target<'a>) -> Vec<&'a [u8]> {
-        let mut paths = vec![target.path];
+    /// The paths that one which was just looked up may mean: itself, and others.
+    fn aliases(&self, target: &Target<'a>) -> (&'a [u8], Vec<&'a [u8]>) {
+        let mut others = Vec::new();
         for (led, other) in &self.detours {
-            if led.path == target.path && other.rest == Rest::Exact && !paths.contains(&other.path) {
-                paths.push(other.path);
+            let new = other.path != target.path && !others.contains(&other.path);
+            if new && led.path == target.path && other.rest == Rest::Exact {
+                others.push(other.path);
             }
         }
-        paths
+        (target.path, others)
     }
 
     /// A file was changed in a way that is not followed. Gives what was known before.
@@ -116,6 +122,12 @@ impl<'a> Interpreter<'a, '_> {
     ) -> Vec<(&'a [u8], Slot<'a>)> {
         let stream = Stream { text: None, origins: content, source: None };
         self.change_files(target, stream, false, Flags::NONE)
+    }
+
+    /// The same, by the effect that was told last.
+    pub(super) fn last_touched(&mut self, target: &Target<'a>, content: Origins) {
+        self.spare_touched = std::mem::take(&mut self.touched);
+        self.touched = self.file_touched(target, content);
     }
 
     /// A file has this content now; or, if not surely, may have.
@@ -153,15 +165,17 @@ impl<'a> Interpreter<'a, '_> {
         if target.rest != Rest::Exact || target.tree {
             return self.change_below(target, stream.origins);
         }
-        let paths = self.aliases(target);
-        let flags = if paths.len() > 1 { Flags::MAYBE } else { flags };
-        let surely = surely && paths.len() == 1;
+        let (own, others) = self.aliases(target);
+        let flags = if others.is_empty() { flags } else { Flags::MAYBE };
+        let surely = surely && others.is_empty();
         let fresh = Content::File(Stream { origins: stream.origins.union(Origins::WRITTEN), ..stream });
-        let mut before = Vec::with_capacity(paths.len());
-        for path in paths {
+        let mut before = std::mem::take(&mut self.spare_touched);
+        before.clear();
+        for path in [own].into_iter().chain(others) {
             self.judge_race(path);
-            before.push((path, self.state.get(Space::File, path)));
-            let slot = match self.written_at(path) {
+            let old = self.state.get(Space::File, path);
+            before.push((path, old));
+            let slot = match self.written_over(path, old) {
                 Some(old) if !surely || old.flags.has(Flags::SHARED) => {
                     join_slots(self.arena, old, Slot::of(fresh))
                 }
@@ -211,7 +225,8 @@ impl<'a> Interpreter<'a, '_> {
     /// A file or directory, with what is known of all that is in it, is copied or moved to a place, or into it.
     pub(super) fn move_along(&mut self, from: &Target<'a>, to: &Target<'a>) {
         if !self.links.is_empty() {
-            for path in self.aliases(from) {
+            let (own, others) = self.aliases(from);
+            for path in [own].into_iter().chain(others) {
                 self.links_carried(&Target { path, ..*from }, to);
             }
         }

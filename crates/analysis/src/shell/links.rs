@@ -29,6 +29,11 @@ struct Link<'a> {
     names: Option<&'a [Piece<'a>]>,
 }
 
+/// How a path ends: two that differ in that are not the same.
+fn end_of(path: &[u8]) -> Option<&[u8; 8]> {
+    path.last_chunk()
+}
+
 /// All links that the command makes.
 #[derive(Debug, Default)]
 pub(super) struct Links<'a> {
@@ -93,7 +98,7 @@ impl<'a> Links<'a> {
                 if name.is_empty() {
                     continue;
                 }
-                let from = way.done.clone();
+                let before = way.done.len();
                 way.step(name);
                 if matches!(name, b"." | b"..") {
                     continue;
@@ -108,7 +113,8 @@ impl<'a> Links<'a> {
                         through.push(b'/');
                         through.extend_from_slice(name);
                     }
-                    let from: &[u8] = if through.starts_with(b"/") { b"" } else { &from };
+                    let here = way.done.get(..before).unwrap_or_default();
+                    let from = if through.starts_with(b"/") { b"" } else { here };
                     through.push(b'/');
                     through.extend_from_slice(left);
                     ways.push(Way::to(from, through, way.depth + 1));
@@ -129,7 +135,7 @@ impl Link<'_> {
     fn is_at(&self, path: &[u8], name: &[u8]) -> bool {
         match self.names {
             Some(pattern) => parent(path) == self.place && place::may_name(pattern, name),
-            None => path == self.place,
+            None => end_of(path) == end_of(self.place) && path == self.place,
         }
     }
 }

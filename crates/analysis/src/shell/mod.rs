@@ -154,6 +154,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     detours: Vec<(Target<'a>, Target<'a>)>,
     /// Files that the last effect has changed, with what was known of them before.
     touched: Vec<(&'a [u8], state::Slot<'a>)>,
+    /// Memory for the same.
+    spare_touched: Vec<(&'a [u8], state::Slot<'a>)>,
     /// Modes or owners were changed: a file may not let itself be written.
     locked: bool,
     /// How many commands around what is being run have redirections that may fail.
@@ -251,6 +253,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             links: links::Links::default(),
             detours: Vec::new(),
             touched: Vec::new(),
+            spare_touched: Vec::new(),
             locked: false,
             fallible: 0,
             scripts: racing::Scripts::default(),

@@ -4,29 +4,20 @@
 //! every change of a slot is noted in a trail, so that a branch is undone by walking the trail back, and a join touches
 //! only what one of the branches changed.
 
+mod branch;
+mod names;
 mod written;
 
 use super::flow::Flow;
 use crate::value::{Origins, Stream, Value};
+pub(super) use branch::Branch;
+use branch::Change;
 use bumpalo::Bump;
+pub(super) use names::Space;
+use names::{Names, SPACES};
 use shward_syntax::Function;
-use std::collections::BTreeMap;
+use std::cell::Cell;
 pub(super) use written::Racing;
-
-/// The name spaces of a shell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Space {
-    /// Variables.
-    Variable,
-    /// Functions.
-    Function,
-    /// Aliases.
-    Alias,
-    /// Command names that `hash -p` or `enable -n` have changed.
-    Command,
-    /// Files that the script has written, by absolute path. Not part of a shell's own state: what a subshell writes stays.
-    File,
-}
 
 /// A slot, as an index that is cheap to copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -223,21 +214,6 @@ pub(super) fn is_decimal(text: &[u8]) -> bool {
     }
 }
 
-/// What a branch left behind, relative to the mark it started from.
-#[derive(Debug)]
-pub(super) struct Branch<'a> {
-    changes: BTreeMap<Id, Change<'a>>,
-    /// Its flow at the end.
-    pub(super) flow: Flow<'a>,
-}
-
-/// What a branch did to one slot.
-#[derive(Debug, Clone, Copy)]
-struct Change<'a> {
-    before: Slot<'a>,
-    after: Slot<'a>,
-}
-
 /// A point to which the state can be taken back.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark<'a> {
@@ -266,13 +242,18 @@ struct Named<'a> {
 #[derive(Debug)]
 pub(super) struct State<'a> {
     arena: &'a Bump,
-    names: BTreeMap<(Space, &'a [u8]), Id>,
+    names: [Names<'a>; SPACES],
     slots: Vec<Named<'a>>,
     /// The slots of each space but that of files, of which there may be any number.
     own: [Vec<Id>; Space::File as usize],
     /// Counts changes; never taken back.
     clock: u32,
+    /// What slots were before they were changed.
     trail: Vec<(Id, Slot<'a>)>,
+    /// No mark that still counts lies behind this place of the trail.
+    marked: Cell<usize>,
+    /// Whether what was written to a whole directory is kept, under its name with a slash at the end.
+    wholes: bool,
     /// Working directory, descriptors, options, positional parameters.
     pub(super) flow: Flow<'a>,
 }
@@ -280,13 +261,22 @@ pub(super) struct State<'a> {
 impl<'a> State<'a> {
     /// The state of a shell that has just started.
     pub(super) const fn new(arena: &'a Bump, flow: Flow<'a>) -> Self {
-        let own = [const { Vec::new() }; Space::File as usize];
-        Self { arena, names: BTreeMap::new(), slots: Vec::new(), own, clock: 0, trail: Vec::new(), flow }
+        Self {
+            arena,
+            names: [const { Names::new() }; SPACES],
+            slots: Vec::new(),
+            own: [const { Vec::new() }; Space::File as usize],
+            clock: 0,
+            trail: Vec::new(),
+            marked: Cell::new(0),
+            wholes: false,
+            flow,
+        }
     }
 
     /// The slot of a name, if it was ever touched.
     pub(super) fn find(&self, space: Space, name: &[u8]) -> Option<Id> {
-        if self.slots.is_empty() { None } else { self.names.get(&(space, name)).copied() }
+        self.names.get(space as usize).and_then(|names| names.find(name))
     }
 
     /// What is known of a name.
@@ -300,28 +290,34 @@ impl<'a> State<'a> {
 
     /// Gives a name a new slot, and notes the old one.
     pub(super) fn set(&mut self, space: Space, name: &'a [u8], slot: Slot<'a>) {
-        let found = self.find(space, name);
-        let slot = taken(space, found.map_or(Slot::INITIAL, |id| self.at(id)), slot);
-        let id = match found {
-            Some(id) => id,
-            None => {
-                let id = Id(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
-                self.names.insert((space, name), id);
-                self.slots.push(Named { space, name, slot: Slot::INITIAL, changed: 0 });
-                if let Some(own) = self.own.get_mut(space as usize) {
-                    own.push(id);
-                }
-                id
-            }
-        };
+        let id = self.enlist(space, name);
+        let slot = taken(space, self.at(id), slot);
         self.set_id(id, slot);
+    }
+
+    /// The slot of a name, which is touched now if it never was.
+    fn enlist(&mut self, space: Space, name: &'a [u8]) -> Id {
+        let fresh = Id(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
+        let id = self.names.get_mut(space as usize).map_or(fresh, |names| names.enlist(name, fresh));
+        if id == fresh {
+            self.slots.push(Named { space, name, slot: Slot::INITIAL, changed: 0 });
+            match self.own.get_mut(space as usize) {
+                Some(own) => own.push(id),
+                None => self.wholes |= name.ends_with(b"/"),
+            }
+        }
+        id
     }
 
     fn set_id(&mut self, id: Id, slot: Slot<'a>) {
         if let Some(named) = self.slots.get_mut(id.0 as usize)
             && named.slot != slot
         {
-            self.trail.push((id, named.slot));
+            // Between two marks only what it was at the first of them is ever asked for.
+            let noted = self.trail.last().is_some_and(|(last, _)| *last == id);
+            if !noted || self.trail.len() <= self.marked.get() {
+                self.trail.push((id, named.slot));
+            }
             self.clock += 1;
             named.slot = slot;
             named.changed = self.clock;
@@ -362,6 +358,11 @@ impl<'a> State<'a> {
         self.size_with_files() > self.size()
     }
 
+    /// Whether it is known of whole directories what was written there.
+    pub(super) const fn has_wholes(&self) -> bool {
+        self.wholes
+    }
+
     /// Every name, files excepted, that has changed since the clock showed this.
     pub(super) fn changed_since(&self, clock: u32) -> impl Iterator<Item = (Space, &'a [u8], Slot<'a>)> + '_ {
         self.own
@@ -388,7 +389,8 @@ impl<'a> State<'a> {
     }
 
     /// A point to come back to.
-    pub(super) const fn mark(&self) -> Mark<'a> {
+    pub(super) fn mark(&self) -> Mark<'a> {
+        self.marked.set(self.trail.len());
         Mark { trail: self.trail.len(), flow: self.flow }
     }
 
@@ -405,10 +407,12 @@ impl<'a> State<'a> {
 
     /// What the state is now, relative to the mark.
     pub(super) fn branch(&self, mark: &Mark<'a>) -> Branch<'a> {
-        let mut changes = BTreeMap::new();
-        for (id, old) in self.trail.get(mark.trail..).unwrap_or_default() {
-            changes.entry(*id).or_insert_with(|| Change { before: *old, after: self.at(*id) });
-        }
+        let trail = self.trail.get(mark.trail..).unwrap_or_default();
+        let change = |(id, before): &(Id, Slot<'a>)| (*id, Change { before: *before, after: self.at(*id) });
+        let mut changes: Vec<_> = trail.iter().map(change).collect();
+        // Of those of one slot the first was made first, and stays.
+        changes.sort_by_key(|(id, _)| *id);
+        changes.dedup_by_key(|(id, _)| *id);
         Branch { changes, flow: self.flow }
     }
 
@@ -468,7 +472,7 @@ impl<'a> State<'a> {
             self.set_id(*id, joined);
         }
         for (id, change) in &mine.changes {
-            if !branch.changes.contains_key(id) {
+            if !branch.changed(*id) {
                 let joined = join_slots(self.arena, self.at(*id), change.before);
                 self.set_id(*id, joined);
             }
@@ -483,39 +487,6 @@ impl<'a> State<'a> {
                 self.set_id(*id, joined);
             }
         }
-    }
-}
-
-impl<'a> Branch<'a> {
-    /// Makes this branch cover another one from the same mark.
-    pub(super) fn absorb(&mut self, other: &Self, arena: &'a Bump) {
-        if other.flow.ended {
-            self.flow.may_have_ended |= !other.flow.quietly;
-            return;
-        }
-        if self.flow.ended {
-            let quietly = self.flow.quietly;
-            self.changes.clone_from(&other.changes);
-            self.flow = other.flow;
-            self.flow.may_have_ended |= !quietly;
-            return;
-        }
-        for (id, theirs) in &other.changes {
-            let mine =
-                self.changes.entry(*id).or_insert(Change { before: theirs.before, after: theirs.before });
-            mine.after = join_slots(arena, mine.after, theirs.after);
-        }
-        for (id, mine) in &mut self.changes {
-            if !other.changes.contains_key(id) {
-                mine.after = join_slots(arena, mine.after, mine.before);
-            }
-        }
-        self.flow = self.flow.join(&other.flow, arena);
-    }
-
-    /// How many names it changed.
-    pub(super) fn size(&self) -> usize {
-        self.changes.len()
     }
 }
 

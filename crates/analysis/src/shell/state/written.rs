@@ -2,6 +2,7 @@
 
 use super::{Content, Flags, Id, Mark, Slot, Space, State, join_slots};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// A file that is written beside what follows.
 #[derive(Debug, Clone, Copy)]
@@ -14,8 +15,9 @@ pub(in crate::shell) struct Racing<'a> {
 impl<'a> State<'a> {
     /// The files that were written and whose names begin like this.
     pub(in crate::shell) fn files_below(&self, prefix: &[u8]) -> Vec<(&'a [u8], Slot<'a>)> {
-        let all = self.names.range((Space::File, prefix)..);
-        all.take_while(|((space, name), _)| *space == Space::File && name.starts_with(prefix))
+        let Some(names) = self.names.get(Space::File as usize) else { return Vec::new() };
+        let all = names.ids.range::<[u8], _>((Bound::Included(prefix), Bound::Unbounded));
+        all.take_while(|(name, _)| name.starts_with(prefix))
             .filter_map(|(_, id)| self.slots.get(id.0 as usize))
             .filter(|named| matches!(named.slot.content, Content::File(_)))
             .map(|named| (named.name, named.slot))
