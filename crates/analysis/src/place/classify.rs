@@ -290,7 +290,12 @@ fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + use<'p> {
 }
 
 /// The scope that rows give: of the first that fits for certain, or of the worst before it that may fit.
-fn lookup(rows: impl Iterator<Item = &'static Row>, names: Names<'_>) -> Option<Scope> {
+fn lookup(mut rows: impl Iterator<Item = &'static Row>, names: Names<'_>) -> Option<Scope> {
+    let mut peek = names;
+    if peek.next().is_none() {
+        // Only a row that means everything means the directory itself.
+        return rows.find(|(row, _)| *row == "**").map(|(_, scope)| *scope);
+    }
     let mut worst = None;
     for (row, scope) in rows {
         match names.relation(row) {

@@ -74,6 +74,11 @@ impl<'p> Names<'p> {
     /// directory and everything below.
     pub(super) fn relation(mut self, row: &'static str) -> Reach {
         let mut relation = Relation::Must;
+        if let Names::Path(path) = self
+            && path.strip_prefix(b"/").unwrap_or(path).first().is_some_and(|byte| differs(*byte, row))
+        {
+            return Reach::At(Relation::No);
+        }
         for name in row.as_bytes().split(|b| *b == b'/') {
             if name == b"**" {
                 return Reach::At(relation);
@@ -90,6 +95,11 @@ impl<'p> Names<'p> {
         }
         Reach::At(if self.next().is_some() { Relation::No } else { relation })
     }
+}
+
+/// Whether the first byte of a path alone says that a row does not name it.
+fn differs(first: u8, row: &str) -> bool {
+    first != b'/' && row.as_bytes().first().is_some_and(|byte| *byte != first && *byte != b'*')
 }
 
 /// How a path relates to a row of the tables.

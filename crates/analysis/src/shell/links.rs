@@ -29,15 +29,19 @@ struct Link<'a> {
     names: Option<&'a [Piece<'a>]>,
 }
 
-/// How a path ends: two that differ in that are not the same.
-fn end_of(path: &[u8]) -> Option<&[u8; 8]> {
-    path.last_chunk()
+/// A number that two paths have in common if they are the same, and seldom otherwise.
+fn tag(path: &[u8]) -> u64 {
+    path.last_chunk().map_or(0, |end| u64::from_le_bytes(*end)) ^ path.len() as u64
 }
 
 /// All links that the command makes.
 #[derive(Debug, Default)]
 pub(super) struct Links<'a> {
     all: Vec<Link<'a>>,
+    /// The tags of their places.
+    tags: Vec<u64>,
+    /// Some are of several names.
+    several: bool,
 }
 
 /// A path on its way.
@@ -79,6 +83,19 @@ impl<'a> Links<'a> {
         self.all.is_empty()
     }
 
+    /// Whether one may lie at this path.
+    fn may_lie_at(&self, path: &[u8]) -> bool {
+        let tag = tag(path);
+        // All are looked at: that takes fewer steps than finding the first.
+        self.several || self.tags.iter().fold(false, |any, other| any | (*other == tag))
+    }
+
+    fn add(&mut self, link: Link<'a>) {
+        self.tags.push(tag(link.place));
+        self.several |= link.names.is_some();
+        self.all.push(link);
+    }
+
     /// Everything that an absolute path may lead to, itself first: paths in which no link of these is left to be followed,
     /// but `.` and `..` still stand. `None` if that is not known.
     fn led(&self, path: &[u8]) -> Option<Vec<Vec<u8>>> {
@@ -100,7 +117,7 @@ impl<'a> Links<'a> {
                 }
                 let before = way.done.len();
                 way.step(name);
-                if matches!(name, b"." | b"..") {
+                if matches!(name, b"." | b"..") || !self.may_lie_at(&way.normal) {
                     continue;
                 }
                 for link in self.all.iter().filter(|link| link.is_at(&way.normal, name)) {
@@ -135,7 +152,7 @@ impl Link<'_> {
     fn is_at(&self, path: &[u8], name: &[u8]) -> bool {
         match self.names {
             Some(pattern) => parent(path) == self.place && place::may_name(pattern, name),
-            None => end_of(path) == end_of(self.place) && path == self.place,
+            None => path == self.place,
         }
     }
 }
@@ -283,13 +300,13 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     fn keep_link(&mut self, link: Link<'a>) {
-        if self.links.all.contains(&link) {
+        if self.links.may_lie_at(link.place) && self.links.all.contains(&link) {
             return;
         }
         if self.links.all.len() == MOST_LINKS {
             return self.too_many_links();
         }
-        self.links.all.push(link);
+        self.links.add(link);
     }
 
     fn too_many_links(&mut self) {
