@@ -6,7 +6,7 @@
 
 use super::git_config;
 use crate::Request;
-use crate::special::GUARDED;
+use crate::special::{GUARDED, READ_BY_OTHERS, SET_ID};
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
 use std::borrow::Cow;
@@ -14,34 +14,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// Files that a shell, git or a terminal reads when somebody next starts it there, besides those of the analysis' tables. Sorted.
-const READ_BY_OTHERS: &[&str] = &[
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".gitconfig",
-    ".gitmodules",
-    ".inputrc",
-    ".kshrc",
-    ".profile",
-    ".tmux.conf",
-    ".vimrc",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-];
-
 /// Where packages for Python lie: what its start executes there is part of installing them.
 const SITES: [&str; 2] = ["dist-packages", "site-packages"];
 
 /// The longest settings of a repository that are read, in bytes.
 const MAX_CONFIG: u64 = 256 * 1024;
-
-/// The bits that give whoever runs a file the rights of its owner or group (inode(7)).
-const SET_ID: u32 = 0o6000;
 
 /// Refuses what is protected in one workspace.
 #[derive(Debug)]

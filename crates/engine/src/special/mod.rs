@@ -17,6 +17,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// How many directory entries of one root are looked at. What lies beyond is as deep as generated trees are; the analysis
 /// denies a command that names a secret there.
@@ -40,6 +41,29 @@ const SYSTEM: [&str; 3] = ["/etc", "/var/backups", "/var/lib"];
 pub(crate) const GUARDED: [&str; 8] =
     [".claude", ".codex", ".copilot", ".cursor", ".gemini", ".husky", ".idea", ".vscode"];
 
+/// Files that a shell, git or a terminal reads when somebody next starts it there, besides those of the analysis' tables. Sorted.
+pub(crate) const READ_BY_OTHERS: [&str; 16] = [
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".gitconfig",
+    ".gitmodules",
+    ".inputrc",
+    ".kshrc",
+    ".profile",
+    ".tmux.conf",
+    ".vimrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+];
+
+/// The bits that give whoever runs a file the rights of its owner or group (inode(7)).
+pub(crate) const SET_ID: u32 = 0o6000;
+
 /// The ending of a file that a command created where it must not.
 const REFUSED: &str = "refused-by-shward";
 
@@ -49,13 +73,17 @@ pub(crate) struct Special {
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) protected: Vec<PathBuf>,
     repositories: HashSet<PathBuf>,
+    /// When it was looked for, in seconds (stat(2)).
+    since: i64,
 }
 
 impl Special {
     /// Looks at every home there is, at the workspace, and, for root, who can read them, at the system's own files. With a
     /// state directory, which no command may change, what was found is remembered there.
     pub(crate) fn find(request: &Request, state: Option<&StateDir>) -> Self {
-        let mut special = Self::default();
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let since = now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+        let mut special = Self { since, ..Self::default() };
         let homes = homes(request);
         let memory = state.zip(about(request, &homes));
         let mut listings =
@@ -136,7 +164,9 @@ impl Special {
         after.look_at_workspace(request, 0, None, &mut Listings::default());
         let before: HashSet<&PathBuf> = self.protected.iter().chain(&self.hidden).collect();
         let mut refused = Vec::new();
-        for path in after.protected {
+        let mut created = after.protected;
+        created.extend(self.with_others_rights(&request.workspace));
+        for path in created {
             if before.contains(&path)
                 || path.extension().is_some_and(|e| e == REFUSED)
                 || self.is_of_new_repository(&path)
@@ -150,6 +180,25 @@ impl Special {
             }
         }
         refused
+    }
+
+    /// Programs in the workspace that have been given the rights of their owner or group since.
+    fn with_others_rights(&self, workspace: &Path) -> Vec<PathBuf> {
+        let (mut found, mut budget) = (Vec::new(), MAX_ENTRIES);
+        let mut pending = vec![workspace.to_owned()];
+        while let Some(directory) = pending.pop() {
+            for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+                let Some(rest) = budget.checked_sub(1) else { return found };
+                budget = rest;
+                let Ok(meta) = entry.metadata() else { continue };
+                if meta.is_dir() {
+                    pending.push(entry.path());
+                } else if meta.is_file() && meta.mode() & SET_ID != 0 && meta.ctime() >= self.since {
+                    found.push(entry.path());
+                }
+            }
+        }
+        found
     }
 
     fn is_of_new_repository(&self, path: &Path) -> bool {
@@ -199,6 +248,7 @@ impl Walk<'_> {
         let mut listing = Listing::default();
         // Why it cannot be read may lie elsewhere than in the directory: too many open files, or a group that is joined later.
         let Ok(entries) = fs::read_dir(directory) else { return (listing, false) };
+        let hooks = self.kind == Kind::Workspace && is_hooks_of_bare_repository(directory);
         for entry in entries {
             let Ok(entry) = entry else { return (listing, false) };
             if listing.entries == limit {
@@ -219,7 +269,12 @@ impl Walk<'_> {
                 Scope::Secret => listing.hidden.push(bytes()),
                 Scope::Own | Scope::Persistence if in_workspace => listing.protected.push(bytes()),
                 _ => {
-                    if in_workspace && GUARDED.iter().any(|g| name == *g) {
+                    let sample = Path::new(&name).extension().is_some_and(|ending| ending == "sample");
+                    let named = || {
+                        GUARDED.iter().any(|g| name == *g)
+                            || READ_BY_OTHERS.binary_search(&&*name.to_string_lossy()).is_ok()
+                    };
+                    if in_workspace && (named() || hooks && !sample) {
                         listing.protected.push(bytes());
                     }
                     let of_interest =
@@ -241,6 +296,15 @@ impl Walk<'_> {
     fn may_be_directory(&self, entry: &fs::DirEntry) -> bool {
         entry.file_type().is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && self.kind == Kind::Home))
     }
+}
+
+/// What git runs of a repository without a work tree (gitrepository-layout(5)).
+fn is_hooks_of_bare_repository(directory: &Path) -> bool {
+    directory.file_name().is_some_and(|name| name == "hooks")
+        && directory.parent().is_some_and(|above| {
+            above.file_name().is_none_or(|name| name != ".git")
+                && ["HEAD", "objects", "refs"].iter().all(|name| above.join(name).exists())
+        })
 }
 
 /// Whether a directory is filled by package managers and builds alone.
