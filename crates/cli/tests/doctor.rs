@@ -106,6 +106,76 @@ fn what_is_missing_refuses_a_run_until_its_loss_is_accepted_by_name() {
     assert_eq!(log.matches("\"missing\"").count(), 1, "{log}");
 }
 
+/// Where only bubblewrap may make namespaces, it does when a person accepts what is lost by that. The lack is real: a filter of system calls.
+#[test]
+fn bubblewrap_makes_namespaces_where_only_it_may_and_its_losses_are_accepted() {
+    let Some(home) = home() else { return };
+    let restricted = |words: &[&str]| {
+        let mut command = Command::new("/usr/bin/python3");
+        command.args(["-c", include_str!("data/restrict.py"), env!("CARGO_BIN_EXE_shward")]).args(words);
+        command.current_dir(home.path().join("project")).env_clear().env("HOME", home.path());
+        command.env("SHWARD_TEST_HOME", home.path()).env("PATH", "/usr/bin:/bin").output().unwrap()
+    };
+    let found = restricted(&["doctor", "--json"]);
+    if !Path::new("/usr/bin/python3").exists()
+        || named(&json(&found)["guarantees"], "user-ns")["state"] != "given"
+    {
+        eprintln!("SKIPPED: bubblewrap makes no sandbox here, or there is no Python: {found:?}");
+        return;
+    }
+    let found = json(&found);
+    let own = named(&found["guarantees"], "own-namespaces");
+    assert_eq!(own["state"], "missing");
+    assert!(own["fix"].as_str().unwrap().contains("apparmor_restrict_unprivileged_userns"), "{own}");
+    assert!(own["loss"].as_str().unwrap().contains("cannot be undone"), "{own}");
+    let bubblewrap = named(&found["features"], "bubblewrap");
+    assert!(bubblewrap["meaning"].as_str().unwrap().contains("has to be accepted"), "{bubblewrap}");
+    assert_eq!(named(&found["containments"], "workspace-write")["state"], "refused");
+    let refused = restricted(&["run", "--", "echo ran"]);
+    assert_eq!((refused.status.code(), refused.stdout.as_slice()), (Some(125), b"".as_slice()));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("accept-missing = [\"own-namespaces\"]"), "{message}");
+
+    // The project cannot say so; a person can.
+    let text = "[sandbox]\naccept-missing = [\"own-namespaces\"]\n";
+    fs::write(home.path().join("project/.shward.toml"), text).unwrap();
+    assert_eq!(restricted(&["run", "--", "echo ran"]).status.code(), Some(125));
+    fs::remove_file(home.path().join("project/.shward.toml")).unwrap();
+    fs::create_dir_all(home.path().join(".config/shward")).unwrap();
+    fs::write(home.path().join(".config/shward/policy.toml"), text).unwrap();
+    let ran = restricted(&["run", "--gate", "enforce", "--", "echo ran > made; cat made"]);
+    assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(0), b"ran\n".as_slice()), "{ran:?}");
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("cannot be undone"), "{ran:?}");
+    let plan = restricted(&["explain", "--sandbox", "--", "echo ran"]);
+    let plan = String::from_utf8(plan.stdout).unwrap();
+    assert!(plan.contains("namespaces and mounts by /usr/bin/bwrap"), "{plan}");
+    assert!(plan.contains("confirm that there are no capabilities"), "{plan}");
+    for what in [&["--preview"][..], &["--contain", "speculate"], &["--pty"], &["--allow-exec", "/bin/cat"]] {
+        let refused = restricted(&[&["run"], what, &["--", "touch other"]].concat());
+        assert_eq!(
+            (refused.status.code(), refused.stdout.as_slice()),
+            (Some(125), b"".as_slice()),
+            "{what:?}"
+        );
+    }
+    let found = restricted(&["doctor", "--self-test", "--json"]);
+    let found = json(&found);
+    assert_eq!(named(&found["guarantees"], "own-namespaces")["state"], "accepted");
+    let makes = named(&found["features"], "bubblewrap")["meaning"].as_str().unwrap().to_owned();
+    assert!(makes.starts_with("makes namespaces and mounts"), "{makes}");
+    assert_eq!(named(&found["containments"], "speculate")["state"], "refused");
+    let tested = named(&found["containments"], "workspace-write");
+    assert_eq!(tested["state"], "weakened");
+    let attacks = tested["self_test"].as_array().unwrap();
+    assert!(attacks.len() > 5 && attacks.iter().all(|attack| attack["stopped"] == true), "{tested}");
+
+    // It is recorded, and where nothing is missing nothing is lost.
+    let log = || fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
+    assert_eq!(log().matches("\"missing\":[\"own-namespaces\"]").count(), 1, "{}", log());
+    assert_eq!(shward(home.path(), false, &["run", "--", "echo ran"]).status.code(), Some(0));
+    assert_eq!(log().matches("\"missing\"").count(), 1, "{}", log());
+}
+
 /// A limit of a whole run that nothing can keep is told and recorded, and refuses the run where the policy requires it.
 #[test]
 fn limits_that_need_a_control_group_are_required_by_name() {

@@ -141,14 +141,18 @@ impl Firewall {
             })
             .collect();
         let probe = shward_sandbox::features();
+        let guarantees: Vec<GuaranteeReport> =
+            found.into_iter().map(|(g, p)| GuaranteeReport::new(g, p, &accepted)).collect();
+        let own = guarantees.iter().find(|report| report.name == Guarantee::OwnNamespaces.name());
+        let own = own.map_or("unknown", |report| report.state);
         Diagnosis {
             v: 1,
             kernel: probe.kernel.clone(),
             distribution: distribution(),
             root: probe.root,
             account: Account::of_process().report(),
-            guarantees: found.into_iter().map(|(g, p)| GuaranteeReport::new(g, p, &accepted)).collect(),
-            features: features(&probe),
+            features: features(&probe, own),
+            guarantees,
             settings: settings(),
             containments,
         }
@@ -159,7 +163,13 @@ impl Firewall {
         use shward_sandbox::Stage;
         let of_machine = matches!(
             error.stage,
-            Stage::Clone | Stage::IdMap | Stage::Mount | Stage::Proc | Stage::Landlock | Stage::Seccomp
+            Stage::Clone
+                | Stage::Bubblewrap
+                | Stage::IdMap
+                | Stage::Mount
+                | Stage::Proc
+                | Stage::Landlock
+                | Stage::Seccomp
         );
         if !of_machine {
             return error.into();
@@ -200,7 +210,9 @@ fn cause(error: &SandboxError) -> String {
     }
 }
 
-fn features(found: &shward_sandbox::Features) -> Vec<FeatureReport> {
+/// `instead` is the state of the guarantee that namespaces are our own.
+fn features(found: &shward_sandbox::Features, instead: &str) -> Vec<FeatureReport> {
+    let own = instead == "given";
     let feature =
         |name, state: String, meaning: &str| FeatureReport { name, state, meaning: meaning.to_owned() };
     let landlock = match found.landlock {
@@ -276,17 +288,34 @@ fn features(found: &shward_sandbox::Features) -> Vec<FeatureReport> {
             ),
         ),
     };
-    let bubblewrap = match &found.bubblewrap {
-        None => feature(
-            "bubblewrap",
-            "not installed".to_owned(),
-            "not needed: shward makes its own namespaces, and does not use bubblewrap where it may not",
-        ),
-        Some(path) => feature(
+    let bubblewrap = match (&found.bubblewrap, own) {
+        (Err(why), true) => {
+            feature("bubblewrap", why.clone(), "not needed: shward makes namespaces and mounts itself")
+        }
+        (Ok(path), true) => feature(
             "bubblewrap",
             path.display().to_string(),
-            "not used: shward makes its own namespaces, and refuses where it may not",
+            "not used: shward makes namespaces and mounts itself",
         ),
+        (Err(why), false) => feature(
+            "bubblewrap",
+            why.clone(),
+            "where shward may not make namespaces, bubblewrap sometimes may",
+        ),
+        (Ok(path), false) if instead == "accepted" => feature(
+            "bubblewrap",
+            path.display().to_string(),
+            "makes namespaces and mounts, because shward may not and the policy accepts what is lost by that",
+        ),
+        (Ok(path), false) if instead == "missing" => feature(
+            "bubblewrap",
+            path.display().to_string(),
+            "could make namespaces and mounts, which shward may not; what is lost by that has to be accepted: \
+             [sandbox] accept-missing = [\"own-namespaces\"]",
+        ),
+        (Ok(path), false) => {
+            feature("bubblewrap", path.display().to_string(), "makes no sandbox here either")
+        }
     };
     vec![landlock, overlay, gate, cgroup, bubblewrap]
 }

@@ -72,6 +72,7 @@ impl Containment {
             || !self.confines() && guarantee == Guarantee::Seccomp;
         !dispensable
             || matches!(self, Self::Loopback | Self::Network) && guarantee == Guarantee::NetworkNamespace
+            || self == Self::Speculate && guarantee == Guarantee::OwnNamespaces
     }
 
     /// The name on the command line.
@@ -332,8 +333,9 @@ impl Firewall {
         };
         let mut places: Vec<PathBuf> = self.log_in(&request.workspace).into_iter().collect();
         places.extend(self.stores_in(&request.workspace));
+        let lacking = shward_sandbox::lacking(&self.accepted());
         let (layer, live) = match confine::is_writable(grant, containment) {
-            true => match self.layer(request, options)? {
+            true => match self.layer(request, options, &lacking)? {
                 Ok(layer) => (Some(layer), None),
                 Err(reason) => (None, Some(reason)),
             },
@@ -375,7 +377,7 @@ impl Firewall {
         }
         let plan = (options.allow_exec.iter())
             .fold(confinement.limits(self.limits()), Confinement::allow_exec)
-            .accept_missing(&self.accepted())
+            .without(&lacking)
             .prepare()
             .map_err(|error| self.lack(error))?;
         match plan.gaps().iter().find(|gap| matches!(gap, Gap::ProtectedMissing(_) | Gap::ProtectedLink(_))) {

@@ -22,7 +22,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    fn fail(&self, index: u32, errno: Errno) {
+    pub(crate) fn fail(&self, index: u32, errno: Errno) {
         self.errno.store(errno, Ordering::Relaxed);
         self.failed.store(index.saturating_add(1), Ordering::Release);
     }
@@ -83,8 +83,7 @@ pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
     }
     sys::set_umask(umask);
     // SAFETY: both arrays are null-terminated and live in the plan.
-    let errno =
-        unsafe { sys::execute_descriptor(*image, plan.arguments.as_ptr(), plan.environment.as_ptr()) };
+    let errno = unsafe { sys::execute(*image, c"", plan.arguments.as_ptr(), plan.environment.as_ptr()) };
     progress.fail(index, errno);
     sys::exit_now(1);
     1

@@ -281,12 +281,13 @@ impl Confinement {
     /// without any accepted loss nothing is tried. What is not [dispensable](Guarantee::DISPENSABLE) cannot be accepted, and its
     /// lack stays an error.
     pub fn accept_missing(self, accepted: &[Guarantee]) -> Self {
-        let dispensable: Vec<Guarantee> =
-            accepted.iter().copied().filter(|g| Guarantee::DISPENSABLE.contains(g)).collect();
-        if dispensable.is_empty() {
-            return self;
-        }
-        guarantee::lacking(&dispensable).into_iter().fold(self, Self::leaving_out)
+        self.without(&guarantee::lacking(accepted))
+    }
+
+    /// The same with what [`lacking`](crate::lacking) has found out. What is not dispensable is not left out.
+    pub fn without(self, lacking: &[Guarantee]) -> Self {
+        let dispensable = lacking.iter().filter(|guarantee| Guarantee::DISPENSABLE.contains(guarantee));
+        dispensable.fold(self, |confinement, guarantee| confinement.leaving_out(*guarantee))
     }
 
     /// The same without a guarantee, whether the machine gives it or not.

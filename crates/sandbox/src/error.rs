@@ -20,6 +20,8 @@ pub enum Stage {
     Resources,
     /// `clone(2)` with new namespaces.
     Clone,
+    /// Namespaces and mounts by bubblewrap, and whether they are what they have to be.
+    Bubblewrap,
     /// The child's own bookkeeping: death signal, session, signal dispositions.
     Session,
     /// `/proc/self/uid_map` and its kin (user_namespaces(7)).
@@ -62,6 +64,7 @@ impl Stage {
             Self::Path => "path",
             Self::Resources => "resources",
             Self::Clone => "clone",
+            Self::Bubblewrap => "bubblewrap",
             Self::Session => "session",
             Self::IdMap => "id-map",
             Self::Mount => "mount",
@@ -150,6 +153,9 @@ fn advice(stage: Stage, errno: i32, subject: &str) -> &'static str {
         }
         (Stage::Clone, libc::EINVAL) => {
             "the kernel was built without one of CONFIG_USER_NS, PID_NS, NET_NS, IPC_NS, UTS_NS, CGROUPS, or is older than 5.13"
+        }
+        (Stage::Bubblewrap, libc::ESTALE) => {
+            "something was replaced while the sandbox was being built, or bubblewrap did not do what it was asked for; run it again"
         }
         (Stage::Clone, libc::EAGAIN) => "too many processes: raise `ulimit -u` or the cgroup's pids.max",
         (Stage::IdMap | Stage::Mount, libc::EPERM | libc::EACCES) => {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use crate::confinement::Confinement;
 use crate::error::{SandboxError, Stage};
 use crate::probe::attempt;
-use crate::{cgroup, kernel, landlock, probe};
+use crate::{bubblewrap, cgroup, kernel, landlock, probe};
 
 /// Something that a sandbox rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,11 +36,13 @@ pub enum Guarantee {
     Landlock,
     /// The filter of system calls.
     Seccomp,
+    /// Namespaces and mounts that shward makes itself. Without it bubblewrap makes them, if the machine lets it.
+    OwnNamespaces,
 }
 
 impl Guarantee {
     /// Every guarantee, what the others rest on first.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::UserNamespace,
         Self::MountNamespace,
         Self::PidNamespace,
@@ -51,16 +53,18 @@ impl Guarantee {
         Self::CgroupNamespace,
         Self::Landlock,
         Self::Seccomp,
+        Self::OwnNamespaces,
     ];
 
     /// Those that a sandbox can be built without.
-    pub const DISPENSABLE: [Self; 6] = [
+    pub const DISPENSABLE: [Self; 7] = [
         Self::FreshProc,
         Self::NetworkNamespace,
         Self::IpcNamespace,
         Self::HostNameNamespace,
         Self::CgroupNamespace,
         Self::Landlock,
+        Self::OwnNamespaces,
     ];
 
     /// The stable kebab-case name, as policies and records have it.
@@ -76,6 +80,7 @@ impl Guarantee {
             Self::CgroupNamespace => "cgroup-ns",
             Self::Landlock => "landlock",
             Self::Seccomp => "seccomp",
+            Self::OwnNamespaces => "own-namespaces",
         }
     }
 
@@ -105,6 +110,10 @@ impl Guarantee {
                 "there is no second opinion on files: pipes and sockets that lie in read-only places can be written to, \
                  abstract sockets are closed by the network namespace alone"
             }
+            Self::OwnNamespaces => {
+                "bubblewrap makes namespaces and mounts: changes go straight to the workspace and cannot be undone or previewed, \
+                 terminals and lists of the only programs are refused, and the number of files in private directories is not limited"
+            }
         }
     }
 
@@ -118,14 +127,14 @@ impl Guarantee {
             Self::IpcNamespace => libc::CLONE_NEWIPC,
             Self::HostNameNamespace => libc::CLONE_NEWUTS,
             Self::CgroupNamespace => libc::CLONE_NEWCGROUP,
-            Self::FreshProc | Self::Landlock | Self::Seccomp => 0,
+            Self::FreshProc | Self::Landlock | Self::Seccomp | Self::OwnNamespaces => 0,
         }
     }
 
     /// Which guarantee the failure of a step is about, when everything dispensable was left out.
     fn of_stage(stage: Stage) -> Option<Self> {
         match stage {
-            Stage::Clone | Stage::IdMap => Some(Self::UserNamespace),
+            Stage::Clone | Stage::IdMap | Stage::Bubblewrap => Some(Self::UserNamespace),
             Stage::Mount => Some(Self::MountNamespace),
             Stage::Proc => Some(Self::FreshProc),
             Stage::Landlock => Some(Self::Landlock),
@@ -161,17 +170,25 @@ pub fn guarantees() -> Vec<(Guarantee, Presence)> {
     let without = |kept: Option<Guarantee>| {
         Guarantee::DISPENSABLE
             .into_iter()
-            .filter(|guarantee| Some(*guarantee) != kept)
+            .filter(|guarantee| Some(*guarantee) != kept && *guarantee != Guarantee::OwnNamespaces)
             .fold(bare(), Confinement::leaving_out)
     };
     match attempt(&without(None)) {
         Ok(()) => Guarantee::ALL
             .map(|guarantee| {
                 let dispensable = Guarantee::DISPENSABLE.contains(&guarantee);
-                match dispensable.then(|| attempt(&without(Some(guarantee)))) {
+                match (dispensable && guarantee != Guarantee::OwnNamespaces)
+                    .then(|| attempt(&without(Some(guarantee))))
+                {
                     None | Some(Ok(())) => (guarantee, Presence::Given),
                     Some(Err(error)) => (guarantee, Presence::Missing(error)),
                 }
+            })
+            .to_vec(),
+        Err(error) if through_bubblewrap(&error) => Guarantee::ALL
+            .map(|guarantee| match guarantee {
+                Guarantee::OwnNamespaces => (guarantee, Presence::Missing(error.clone())),
+                _ => (guarantee, Presence::Given),
             })
             .to_vec(),
         Err(error) => {
@@ -186,10 +203,23 @@ pub fn guarantees() -> Vec<(Guarantee, Presence)> {
     }
 }
 
-/// The guarantees among `accepted` that this machine lacks.
-pub(crate) fn lacking(accepted: &[Guarantee]) -> Vec<Guarantee> {
+/// Whether bubblewrap makes a whole sandbox where we may not, because of what this error says.
+fn through_bubblewrap(error: &SandboxError) -> bool {
+    let refused = matches!(error.stage, Stage::Clone | Stage::IdMap | Stage::Mount)
+        && matches!(error.errno, libc::EPERM | libc::EACCES);
+    refused && attempt(&bare().leaving_out(Guarantee::OwnNamespaces)).is_ok()
+}
+
+/// The guarantees among `accepted` that this machine lacks and that a sandbox can be built without. Finding out takes some
+/// milliseconds; nothing is tried if none is accepted.
+pub fn lacking(accepted: &[Guarantee]) -> Vec<Guarantee> {
+    if !accepted.iter().any(|guarantee| Guarantee::DISPENSABLE.contains(guarantee)) {
+        return Vec::new();
+    }
     let missing = guarantees().into_iter().filter(|(_, presence)| matches!(presence, Presence::Missing(_)));
-    missing.map(|(guarantee, _)| guarantee).filter(|guarantee| accepted.contains(guarantee)).collect()
+    let accepted =
+        |guarantee: &Guarantee| accepted.contains(guarantee) && Guarantee::DISPENSABLE.contains(guarantee);
+    missing.map(|(guarantee, _)| guarantee).filter(accepted).collect()
 }
 
 fn bare() -> Confinement {
@@ -235,8 +265,8 @@ pub struct Features {
     pub traced: bool,
     /// What a control group (v2) that this process may make can limit, of `cpu`, `memory` and `pids`; or why it cannot make one.
     pub cgroup: Result<Vec<String>, String>,
-    /// Where bubblewrap lies, if it is installed.
-    pub bubblewrap: Option<PathBuf>,
+    /// Where the bubblewrap lies that could make namespaces, or why there is none.
+    pub bubblewrap: Result<PathBuf, String>,
     /// Whether a program that starts inside was judged, or what stood in the way.
     pub gate: Result<(), SandboxError>,
     /// Whether an overlay was mounted on the file system of temporary files, or what stood in the way.
@@ -256,10 +286,7 @@ pub fn features() -> Features {
         yama: number("/proc/sys/kernel/yama/ptrace_scope"),
         traced: tracer.is_some_and(|tracer| tracer.trim() != "0"),
         cgroup: cgroup::place().map(|place| place.controllers),
-        bubblewrap: ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
-            .map(PathBuf::from)
-            .into_iter()
-            .find(|path| path.is_file()),
+        bubblewrap: bubblewrap::find(),
         gate: probe::gate(),
         overlay: probe::overlay(),
     }

@@ -8,7 +8,8 @@
 //!
 //! It is started with the argument vector `name, PROGRAM, ARGV0, ARGV1 …` and the command's environment, with the
 //! status pipe as descriptor 3; with an empty PROGRAM its child carries out the table of a [`Script`](crate::Script) that the image
-//! brings along instead. It writes 8 bytes to the pipe: a [`Kind`](Report) and a value. Exit codes of process 1
+//! brings along instead. If its name is a path it goes through the beginning of that table itself first: whoever started it has made
+//! namespaces and mounts, and the rest of the sandbox is left to do (`bubblewrap`). It writes 8 bytes to the pipe: a [`Kind`](Report) and a value. Exit codes of process 1
 //! itself could not tell "exit 137" from "killed by signal 9".
 
 use std::ffi::CString;
@@ -18,7 +19,7 @@ use std::sync::OnceLock;
 
 use crate::descriptor;
 use crate::error::{SandboxError, Stage};
-use crate::script::TABLE;
+use crate::script::{Assembler, Cell, TABLE};
 
 /// The descriptor on which process 1 reports.
 pub(crate) const STATUS_FD: i32 = 3;
@@ -42,6 +43,11 @@ impl Report {
             _ => None,
         }
     }
+}
+
+/// What the child reports itself, over the same pipe, if it could not become the command: the errno comes after four bytes.
+pub(crate) fn not_started(assembler: &mut Assembler) -> Cell {
+    Cell(assembler.words(&[2, 0]))
 }
 
 // The same program twice. It keeps argc, argv, envp and the child's pid in registers that system calls preserve, and
@@ -68,6 +74,11 @@ core::arch::global_asm!(
     "lea r14, [r13 + r12*8 + 8]", // envp
     "sub rsp, 48",
     "and rsp, -16",
+    "mov ebp, 0x10001000", // where the next of us begins with the table
+    "mov rdi, [r13]",
+    "cmp byte ptr [rdi], 47", // '/'
+    "je 20f",
+    "32:",
     // prctl(PR_SET_DUMPABLE, 0)
     "mov eax, 157",
     "mov edi, 4",
@@ -168,7 +179,7 @@ core::arch::global_asm!(
     "syscall",
     // The table: rbx is the instruction, eight words of 8 bytes
     "20:",
-    "mov ebx, 0x10001000",
+    "mov rbx, rbp",
     "21:",
     "mov rax, [rbx]",
     "mov rdi, [rbx + 8]",
@@ -216,8 +227,14 @@ core::arch::global_asm!(
     "add eax, [rbx + 40]",
     "mov [rdi], rax",
     "jmp 22b",
+    // process 1 goes on as such, and its child after this
+    "31:",
+    "lea rbp, [rbx + 64]",
+    "jmp 32b",
     // add, subtract: to, from
     "28:",
+    "cmp eax, -7",
+    "je 31b",
     "mov ecx, [rsi]",
     "cmp eax, -5",
     "je 29f",
@@ -244,6 +261,14 @@ core::arch::global_asm!(
     "add x21, x20, x19, lsl #3",
     "add x21, x21, #8", // envp
     "sub sp, sp, #48",
+    "mov x25, x19",
+    "mov x23, #0x1000", // where the next of us begins with the table
+    "movk x23, #0x1000, lsl #16",
+    "ldr x9, [x20]",
+    "ldrb w9, [x9]",
+    "cmp w9, #47", // '/'
+    "b.eq 20f",
+    "32:",
     // prctl(PR_SET_DUMPABLE, 0)
     "mov x8, #167",
     "mov x0, #4",
@@ -269,7 +294,7 @@ core::arch::global_asm!(
     "mov x2, #1",
     "svc #0",
     "str wzr, [sp, #16]",
-    "cmp x19, #3",
+    "cmp x25, #3",
     "b.lo 5f",
     // clone(CLONE_VM | CLONE_VFORK | SIGCHLD, same stack)
     "str wzr, [sp, #8]",
@@ -353,8 +378,7 @@ core::arch::global_asm!(
     "svc #0",
     // The table: x19 is the instruction, eight words of 8 bytes
     "20:",
-    "mov x19, #0x1000",
-    "movk x19, #0x1000, lsl #16",
+    "mov x19, x23",
     "21:",
     "ldp x8, x0, [x19]",
     "ldp x1, x2, [x19, #16]",
@@ -399,8 +423,14 @@ core::arch::global_asm!(
     "add w1, w1, w3",
     "str x1, [x0]",
     "b 22b",
+    // process 1 goes on as such, and its child after this
+    "31:",
+    "add x23, x19, #64",
+    "b 32b",
     // add, subtract: to, from
     "28:",
+    "cmn w8, #7",
+    "b.eq 31b",
     "ldr w1, [x1]",
     "ldr x2, [x0]",
     "cmn w8, #5",

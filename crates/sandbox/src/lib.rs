@@ -50,6 +50,7 @@ compile_error!("process 1 of the sandbox and the seccomp table are written for x
 
 mod ahead;
 mod bpf;
+mod bubblewrap;
 mod capture;
 mod cgroup;
 mod child;
@@ -87,7 +88,7 @@ pub use deadline::{deadline, withdraw_deadline};
 pub use entry::start;
 pub use error::{SandboxError, Stage};
 pub use gate::{Exec, Identity, Judge, Ruling};
-pub use guarantee::{Features, Guarantee, Presence, features, guarantees, kernel_release, settings};
+pub use guarantee::{Features, Guarantee, Presence, features, guarantees, kernel_release, lacking, settings};
 pub use plan::{Gap, Plan};
 pub use probe::{Probe, probe};
 pub use pty::Pty;

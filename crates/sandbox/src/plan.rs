@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::ptr;
 
+use crate::bubblewrap::Outer;
 use crate::cgroup::GroupLimits;
 use crate::error::Stage;
 use crate::gate::Identity;
@@ -128,7 +129,7 @@ impl Operation {
 }
 
 /// Text that any bytes survive, on one line.
-fn shown(text: &CStr) -> impl fmt::Display {
+pub(crate) fn shown(text: &CStr) -> impl fmt::Display {
     text.to_bytes().escape_ascii()
 }
 
@@ -245,7 +246,8 @@ pub enum Gap {
         /// Why.
         why: String,
     },
-    /// The process limit does not bind real root on this kernel (before Linux 6.14 only a cgroup can).
+    /// The process limit does not bind real root: on this kernel (before Linux 6.14 only a cgroup can), or because bubblewrap makes the pid
+    /// namespace.
     ProcessLimit,
 }
 
@@ -268,7 +270,10 @@ impl fmt::Display for Gap {
                 write!(f, "a limit of the whole run's {}: {why}; {}", limits.join(", "), cgroup::ADVICE)
             }
             Self::ProcessLimit => {
-                write!(f, "the process limit does not bind root before Linux 6.14; run as an ordinary user")
+                write!(
+                    f,
+                    "the process limit does not bind root before Linux 6.14, nor where bubblewrap makes the namespaces; run as an ordinary user"
+                )
             }
         }
     }
@@ -326,6 +331,8 @@ pub struct Plan {
     pub(crate) gated: bool,
     /// The only programs that may be executed, if there is such a list.
     pub(crate) only: Option<Vec<Identity>>,
+    /// What bubblewrap does of it, if it makes the namespaces.
+    pub(crate) outer: Option<Outer>,
 }
 
 impl Plan {
@@ -361,6 +368,11 @@ impl Plan {
             }
             out.push('\n');
         }
+        if let Some(Outer { program, arguments, steps, .. }) = &self.outer {
+            out.push_str(&format!("bubblewrap {}\n", shown(program)));
+            arguments.iter().for_each(|text| out.push_str(&format!("bubblewrap {}\n", shown(text))));
+            steps.iter().for_each(|step| out.push_str(&format!("inside {step:?}\n")));
+        }
         for Identity { device, inode } in self.only.iter().flatten() {
             out.push_str(&format!("only {device:x}:{inode}\n"));
         }
@@ -384,8 +396,18 @@ impl fmt::Display for Plan {
             .filter(|guarantee| self.clone_flags & guarantee.clone_flag() != 0)
             .map(Guarantee::name)
             .collect();
-        writeln!(f, " 0  new namespaces: {}; network: {}", new.join(" "), self.network)?;
-        if !self.operations.iter().any(|operation| matches!(operation, Operation::Filter { .. })) {
+        match &self.outer {
+            None => writeln!(f, " 0  new namespaces: {}; network: {}", new.join(" "), self.network)?,
+            Some(outer) => writeln!(
+                f,
+                " 0  namespaces and mounts by {}; network: {}",
+                shown(&outer.program),
+                self.network
+            )?,
+        }
+        if self.outer.is_none()
+            && !self.operations.iter().any(|operation| matches!(operation, Operation::Filter { .. }))
+        {
             writeln!(f, "    NOTHING IS CONFINED: it may do what the user may")?;
         }
         if let Some(group) = &self.group {
@@ -395,6 +417,14 @@ impl fmt::Display for Plan {
         }
         for (number, operation) in (1..).zip(&self.operations) {
             writeln!(f, "{number:2}  {operation}")?;
+        }
+        if let Some(outer) = &self.outer {
+            write!(f, "    bubblewrap:")?;
+            outer.arguments.iter().try_for_each(|argument| write!(f, " {}", shown(argument)))?;
+            writeln!(f, "\n    inside, before the command:")?;
+            for (number, step) in (1..).zip(&outer.steps) {
+                writeln!(f, "{number:2}  {step}")?;
+            }
         }
         let names: Vec<String> = self
             .environment

@@ -1,6 +1,7 @@
 //! From description to plan: which operations, in which order, on which paths.
 
 mod open;
+mod outside;
 mod parts;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use self::parts::{environment, only};
+use crate::bubblewrap;
 use crate::cgroup;
 use crate::confinement::{Confinement, Network, PROXY_PORT};
 use crate::error::SandboxError;
@@ -22,7 +24,7 @@ use crate::layout::{Layout, Mounted, cover, layout};
 use crate::overlay::Layer;
 use crate::paths::{absolute, c_string, directory};
 use crate::plan::{Gap, Operation, Plan, Slot};
-use crate::script::compile;
+use crate::script::{Assembler, compile};
 use crate::sys::attribute;
 
 /// Devices that work inside; all others are visible and cannot be opened.
@@ -39,25 +41,39 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let pids_counted =
         group.iter().flat_map(|group| &group.files).any(|(controller, ..)| *controller == "pids");
     let mut builder = Builder { terminal: wanted.terminal, pids_counted, ..Builder::default() };
-    let only = if wanted.open {
+    let (mut only, mut outer) = (None, None);
+    if wanted.open {
         builder.open(wanted, &cwd, group.is_some(), &mut gaps)?;
-        None
+    } else if wanted.left_out.contains(&Guarantee::OwnNamespaces) {
+        outer = Some(builder.outside(wanted, &cwd, &mut gaps)?);
     } else {
-        builder.confined(wanted, &cwd, group.is_some(), &mut gaps)?
-    };
-    let arguments = wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<_, _>>()?;
+        only = builder.confined(wanted, &cwd, group.is_some(), &mut gaps)?;
+    }
+    let arguments =
+        wanted.arguments.iter().map(|a| c_string(a, "argument")).collect::<Result<Vec<_>, _>>()?;
     let environment = environment(wanted)?;
     let entered = OsStr::from_bytes(cwd.to_bytes()).to_owned();
-    let table = (wanted.script.as_ref())
-        .map(|script| compile(script, Path::new(&entered), &environment.strings))
-        .transpose()?;
-    // An empty name is what process 1 knows a table by.
-    let (program, arguments) =
-        if table.is_some() { (CString::default(), vec![CString::default()]) } else { (program, arguments) };
+    let before = |assembler: &mut Assembler| {
+        if let Some(outer) = &outer {
+            bubblewrap::before(assembler, &outer.steps);
+        }
+    };
+    let table = match (&wanted.script, &outer) {
+        (Some(script), _) => Some(compile(script, Path::new(&entered), &environment.strings, before)?),
+        (None, Some(outer)) => {
+            Some(bubblewrap::table(&outer.steps, &program, &arguments, &environment.strings)?)
+        }
+        (None, None) => None,
+    };
+    // An empty name is what process 1 knows a script by.
+    let (program, arguments) = match wanted.script {
+        Some(_) => (CString::default(), vec![CString::default()]),
+        None => (program, arguments),
+    };
     Ok(Plan {
         operations: builder.operations,
         slots: builder.slots,
-        clone_flags: clone_flags(wanted, group.is_some()),
+        clone_flags: if outer.is_some() { 0 } else { clone_flags(wanted, group.is_some()) },
         network: wanted.network,
         arguments: Plan::arguments(wanted.terminal, program, arguments),
         environment,
@@ -68,6 +84,7 @@ pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
         terminal: wanted.terminal,
         gated: wanted.gated,
         only: only.map(|only| only.iter().map(|listed| listed.identity).collect()),
+        outer,
     })
 }
 
@@ -106,6 +123,8 @@ struct Builder {
     terminal: bool,
     /// A control group limits the number of processes.
     pids_counted: bool,
+    /// Namespaces and mounts are made by bubblewrap, and with them a `/dev` of its own.
+    own_devices: bool,
 }
 
 impl Builder {
@@ -336,12 +355,6 @@ impl Builder {
         Ok(())
     }
 
-    fn present_devices(&self) -> Vec<&'static CStr> {
-        let own = if self.terminal { Some(c"/dev/tty") } else { None };
-        let exists = |path: &&CStr| Path::new(OsStr::from_bytes(path.to_bytes())).exists();
-        DEVICES.iter().copied().chain(own).filter(exists).collect()
-    }
-
     /// A terminal for the command, one of those.
     fn terminal(&mut self) -> Result<(), SandboxError> {
         if !Path::new("/dev/pts").is_dir() {
@@ -396,6 +409,8 @@ impl Builder {
         let version = landlock::version()?;
         let attributes = landlock::attributes(version, network);
         let (ruleset, devices) = (self.slot(), self.present_devices());
+        let multiplexer =
+            !self.own_devices && fs::symlink_metadata("/dev/ptmx").is_ok_and(|data| !data.is_symlink());
         self.push(Operation::Ruleset { attributes, size: landlock::attributes_size(version), slot: ruleset });
         let mut rule = |path: CString, access: Access| {
             let rights = access.rights(attributes.filesystem);
@@ -429,7 +444,7 @@ impl Builder {
         }
         if Path::new("/dev/pts").is_dir() {
             rule(c"/dev/pts".to_owned(), Access::Terminals);
-            if fs::symlink_metadata("/dev/ptmx").is_ok_and(|data| !data.is_symlink()) {
+            if multiplexer {
                 rule(c"/dev/ptmx".to_owned(), Access::Device);
             }
         }

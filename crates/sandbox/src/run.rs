@@ -207,8 +207,12 @@ pub fn run(plan: &Plan, options: Options<'_>) -> Result<RunResult, SandboxError>
             Some(_) => Err(SandboxError::request("there is a judge and no gate", "make the plan `gated`")),
         };
     }
-    let gate =
-        Gate { only: plan.only.as_deref(), environment: &plan.environment.strings, judge: options.judge };
+    let gate = Gate {
+        only: plan.only.as_deref(),
+        environment: &plan.environment.strings,
+        judge: options.judge,
+        begun: plan.outer.is_some(),
+    };
     std::thread::scope(|scope| {
         let guard = Guard::start(scope, gate)?;
         let result = supervise(plan, options, Some(&guard));

@@ -9,13 +9,15 @@ use crate::cgroup::Group;
 use crate::child::{Context, Progress, enter};
 use crate::error::{SandboxError, Stage};
 use crate::plan::Plan;
-use crate::sys::Start;
-use crate::{init, sys};
+use crate::sys::{Entry, Start};
+use crate::{bubblewrap, init, sys};
 
 /// A started sandbox. Dropping it kills the whole tree and reaps process 1.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     pidfd: OwnedFd,
+    /// Process 1, where bubblewrap has made it: our own child is bubblewrap then.
+    first: Option<OwnedFd>,
     reaped: bool,
     /// What it runs in, removed after it.
     group: Option<Group>,
@@ -24,8 +26,25 @@ pub(crate) struct Sandbox {
 }
 
 impl Sandbox {
+    /// A sandbox whose namespaces bubblewrap makes. It is whole when there is a process 1.
+    pub(crate) fn of_bubblewrap(pidfd: OwnedFd, group: Option<Group>) -> Self {
+        Self { pidfd, first: None, reaped: false, group, _ahead: None }
+    }
+
+    /// Process 1 has come to its end with the steps.
+    pub(crate) fn is_whole(&mut self, first: OwnedFd) {
+        self.first = Some(first);
+    }
+
+    /// Whether our child has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        let mut wait = libc::pollfd { fd: self.pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one valid entry; a timeout of zero returns at once.
+        unsafe { libc::poll(&raw mut wait, 1, 0) != 0 }
+    }
+
     pub(crate) fn as_raw_fd(&self) -> RawFd {
-        self.pidfd.as_raw_fd()
+        self.first.as_ref().unwrap_or(&self.pidfd).as_raw_fd()
     }
 
     /// Kills process 1, and so, by the kernel, everything in its pid namespace.
@@ -46,13 +65,27 @@ impl Sandbox {
 
     /// Waits until process 1 has gone, which is after everything else in the namespace.
     pub(crate) fn reap(&mut self) {
+        if let Some(first) = &self.first {
+            // Only who made it can reap it, and that goes by itself.
+            wait_until_gone(first);
+            // SAFETY: as in `kill`.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_pidfd_send_signal,
+                    self.pidfd.as_raw_fd(),
+                    libc::SIGKILL,
+                    ptr::null::<u8>(),
+                    0,
+                )
+            };
+        }
         while !self.reaped {
             // SAFETY: an all-zero siginfo_t is valid, and the call writes into it.
             let result = unsafe {
                 let mut info: libc::siginfo_t = std::mem::zeroed();
                 libc::waitid(
                     libc::P_PIDFD,
-                    self.as_raw_fd() as libc::id_t,
+                    self.pidfd.as_raw_fd() as libc::id_t,
                     &raw mut info,
                     libc::WEXITED | libc::__WALL,
                 )
@@ -61,6 +94,15 @@ impl Sandbox {
             self.reaped = result == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EINTR);
         }
     }
+}
+
+/// poll(2) until a process has gone.
+fn wait_until_gone(pidfd: &OwnedFd) {
+    let mut wait = libc::pollfd { fd: pidfd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one valid entry.
+    while unsafe { libc::poll(&raw mut wait, 1, -1) } < 0
+        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+    {}
 }
 
 impl Drop for Sandbox {
@@ -90,18 +132,15 @@ pub(crate) fn spawn(
     sockets: Sockets,
     ahead: Option<Ahead>,
 ) -> Result<Sandbox, SandboxError> {
+    if let Some(outer) = &plan.outer {
+        return bubblewrap::start(plan, outer, descriptors, sockets);
+    }
     let own = match &plan.table {
         Some(table) => Some(init::image_with(table)?),
         None => None,
     };
     let image = own.as_ref().map_or_else(init::image, |own| Ok(own.as_raw_fd()))?;
-    let stack = Stack::new().map_err(|error| {
-        SandboxError::kernel(
-            Stage::Resources,
-            error.raw_os_error().unwrap_or(0),
-            "mapping a stack for the child",
-        )
-    })?;
+    let stack = Stack::for_child()?;
     let progress = Progress::default();
     let mut slots = vec![-1; plan.slots];
     let mut context = Context {
@@ -123,9 +162,10 @@ pub(crate) fn spawn(
     });
     let pidfd = match made {
         Some(pidfd) => pidfd,
-        None => make_child(plan.clone_flags, &mut context, &stack, into)?,
+        // SAFETY: `entry` expects the context, which nobody else uses meanwhile.
+        None => unsafe { make_child(plan.clone_flags, entry, (&raw mut context).cast(), &stack, into) }?,
     };
-    let mut sandbox = Sandbox { pidfd, reaped: false, group, _ahead: ahead };
+    let mut sandbox = Sandbox { pidfd, first: None, reaped: false, group, _ahead: ahead };
     match progress.failure() {
         None => Ok(sandbox),
         Some((index, errno)) => {
@@ -143,16 +183,20 @@ pub(crate) fn spawn(
 }
 
 /// The child in new namespaces of its own, after it has called execve or exited.
-fn make_child(
+///
+/// # Safety
+/// `entry` takes a pointer to what `argument` points to, and keeps to the rules of the child; nobody else uses that meanwhile.
+pub(crate) unsafe fn make_child(
     namespaces: i32,
-    context: &mut Context<'_>,
+    entry: Entry,
+    argument: *mut libc::c_void,
     stack: &Stack,
     group: RawFd,
 ) -> Result<OwnedFd, SandboxError> {
     let mut pidfd: RawFd = -1;
     let start = Start {
         entry,
-        argument: (&raw mut *context).cast(),
+        argument,
         stack: stack.range(),
         flags: namespaces | libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD,
         pidfd: &raw mut pidfd,
@@ -160,7 +204,7 @@ fn make_child(
         group,
     };
     let mask = sys::block_signals();
-    // SAFETY: the stack is mapped; `entry` gets the context it expects. With CLONE_VFORK this thread is suspended until the
+    // SAFETY: the stack is mapped; the caller vouches for function and argument. With CLONE_VFORK this thread is suspended until the
     // child has called execve or exited, so stack, plan and context outlive the child's use of them. Signals are blocked, so
     // no handler runs in the child while it shares our memory.
     let made = unsafe { start.make() };
@@ -205,6 +249,14 @@ impl Stack {
             return Err(io::Error::last_os_error());
         }
         Ok(stack)
+    }
+
+    /// The same, and what it was for in the error.
+    pub(crate) fn for_child() -> Result<Self, SandboxError> {
+        Self::new().map_err(|error| {
+            let errno = error.raw_os_error().unwrap_or(0);
+            SandboxError::kernel(Stage::Resources, errno, "mapping a stack for the child")
+        })
     }
 
     /// Where it was mapped, and its length with the guard page. Stacks grow downwards.

@@ -479,13 +479,12 @@ fn set_filter(program: &[Instruction], flags: usize) -> Result<usize, Errno> {
     }
 }
 
-/// Installs a filter on this thread and returns the descriptor that its notifications come to. seccomp(2),
-/// `SECCOMP_FILTER_FLAG_NEW_LISTENER`; a caller that was received is only disturbed by its death (`WAIT_KILLABLE_RECV`, Linux
-/// 5.19).
+/// `SECCOMP_FILTER_FLAG_NEW_LISTENER`; and a caller that was received is only disturbed by its death (`WAIT_KILLABLE_RECV`, Linux 5.19).
+pub(crate) const LISTENING: usize = 1 << 3 | 1 << 5;
+
+/// Installs a filter on this thread and returns the descriptor that its notifications come to. seccomp(2).
 pub(crate) fn install_listening_filter(program: &[Instruction]) -> Result<RawFd, Errno> {
-    const NEW_LISTENER: usize = 1 << 3;
-    const WAIT_KILLABLE: usize = 1 << 5;
-    set_filter(program, NEW_LISTENER | WAIT_KILLABLE).map(descriptor)
+    set_filter(program, LISTENING).map(descriptor)
 }
 
 /// Sends a descriptor over a local socket. unix(7), `SCM_RIGHTS`.
@@ -562,27 +561,22 @@ pub(crate) fn listen_on_loopback(port: u16) -> Result<RawFd, Errno> {
     Ok(descriptor(socket))
 }
 
-/// `execveat(2)` of an open file. Returns only on failure.
+/// `execveat(2)` of a path, or of an open file with an empty one. Returns only on failure.
 ///
 /// # Safety
 /// `argv` and `envp` must be null-terminated arrays of NUL-terminated strings.
-pub(crate) unsafe fn execute_descriptor(
-    fd: RawFd,
+pub(crate) unsafe fn execute(
+    at: RawFd,
+    path: &CStr,
     argv: *const *const libc::c_char,
     envp: *const *const libc::c_char,
 ) -> Errno {
-    // SAFETY: the caller vouches for the arrays; the path is a static empty string.
+    let flags = libc::AT_EMPTY_PATH as usize;
+    // SAFETY: the caller vouches for the arrays; the path is NUL-terminated and outlives the call.
     let result = unsafe {
         call(
             libc::SYS_execveat,
-            [
-                register(fd),
-                c"".as_ptr() as usize,
-                argv as usize,
-                envp as usize,
-                libc::AT_EMPTY_PATH as usize,
-                0,
-            ],
+            [register(at), path.as_ptr() as usize, argv as usize, envp as usize, flags, 0],
         )
     };
     result.err().unwrap_or(libc::EIO)

@@ -257,6 +257,9 @@ impl Room {
                 other => other,
             };
             let (workspace, home) = (self.workspace(), self.home());
+            if let Some(restrict) = restrict() {
+                ["/usr/bin/python3", "-c", &restrict].into_iter().for_each(&mut word);
+            }
             ["/mnt/shward", "run", "--profile", "open", "--timeout", TIMEOUT, "--contain", containment]
                 .into_iter()
                 .chain(["--workspace", workspace.to_str().unwrap(), "--home", home.to_str().unwrap()])
@@ -268,6 +271,11 @@ impl Room {
                 }
             }
             ["--argv", "--"].into_iter().for_each(&mut word);
+        }
+        if confined && restrict().is_some() {
+            let policy = self.place.join(".config/shward/policy.toml");
+            fs::create_dir_all(policy.parent().unwrap()).unwrap();
+            fs::write(policy, "[sandbox]\naccept-missing = [\"own-namespaces\"]\n").unwrap();
         }
         let interpreter = if entry.language == "bash" { "/bin/bash" } else { "/usr/bin/python3" };
         [interpreter, "-c", program].into_iter().for_each(&mut word);
@@ -358,6 +366,11 @@ impl Drop for Room {
     fn drop(&mut self) {
         self.bury();
     }
+}
+
+/// What takes the namespaces from us that bubblewrap is to make, if it is to.
+fn restrict() -> Option<String> {
+    std::env::var("ROOM_RESTRICT").ok().filter(|text| !text.is_empty())
 }
 
 /// A word that is nowhere else.

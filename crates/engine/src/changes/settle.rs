@@ -3,6 +3,7 @@
 use super::{ChangesReport, Guard, Proposal, title};
 use crate::{Containment, Error, Firewall, Request, RunOptions};
 use shward_policy::settings::Live;
+use shward_sandbox::Guarantee;
 use shward_sandbox::overlay::{OverlayError, Run};
 use std::fmt;
 use std::sync::Arc;
@@ -83,11 +84,19 @@ impl Firewall {
     }
 
     /// The layer for a run that may write, or why it writes straight to the workspace.
-    pub(crate) fn layer(&self, request: &Request, options: &RunOptions) -> Result<Layered, Error> {
+    pub(crate) fn layer(
+        &self,
+        request: &Request,
+        options: &RunOptions,
+        lacking: &[Guarantee],
+    ) -> Result<Layered, Error> {
         let needed = options.containment == Containment::Speculate || !matches!(options.then, Then::Commit);
         let layer = match self.undoing() {
             _ if !options.containment.confines() => Err("it is not confined".to_owned()),
             _ if options.live => Err("it was asked for".to_owned()),
+            _ if lacking.contains(&Guarantee::OwnNamespaces) => {
+                Err("bubblewrap makes the namespaces, and no overlay".to_owned())
+            }
             None => Err("no directory for layers was given".to_owned()),
             Some(undoing) => undoing
                 .store(&request.workspace)

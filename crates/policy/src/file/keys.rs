@@ -201,7 +201,7 @@ const LIMITS: &[Key] = &[
 
 /// What a sandbox can be built without, by name.
 pub(crate) const DISPENSABLE: &[&str] =
-    &["fresh-proc", "net-ns", "ipc-ns", "uts-ns", "cgroup-ns", "landlock"];
+    &["fresh-proc", "net-ns", "ipc-ns", "uts-ns", "cgroup-ns", "landlock", "own-namespaces"];
 
 /// What a policy can require of the machine, by name.
 pub(crate) const REQUIRABLE: &[&str] = &["cgroup"];
@@ -218,7 +218,7 @@ const SANDBOX: &[Key] = &[
         "accept-missing",
         Kind::Texts,
         r#"["fresh-proc"]"#,
-        "Guarantees that a run may be without, where the machine lacks them: fresh-proc, net-ns, ipc-ns, uts-ns, cgroup-ns, landlock. Without this a run is refused there. `shward doctor` tells what is lacking, what would mend it and what is lost. Only layers that may loosen can say so.",
+        "Guarantees that a run may be without, where the machine lacks them: fresh-proc, net-ns, ipc-ns, uts-ns, cgroup-ns, landlock, own-namespaces (bubblewrap makes them then). Without this a run is refused there. `shward doctor` tells what is lacking, what would mend it and what is lost. Only layers that may loosen can say so.",
     ),
     key(
         "require",

@@ -30,6 +30,8 @@ pub(crate) struct Gate<'a> {
     pub(crate) environment: &'a [CString],
     /// Decides about the rest.
     pub(crate) judge: Option<&'a dyn Judge>,
+    /// Process 1 runs when the filter comes, so the first call is the command's.
+    pub(crate) begun: bool,
 }
 
 impl Gate<'_> {
@@ -132,7 +134,7 @@ fn watch<'scope, 'env>(
 ) -> io::Result<()> {
     let Some(listener) = Listener::receive(socket)? else { return Ok(()) };
     let waiting = Waiting::new(scope)?;
-    Watch { gate, listener, started: false, flying: Vec::new(), waiting }.run(socket.as_raw_fd())
+    Watch { gate, listener, started: gate.begun, flying: Vec::new(), waiting }.run(socket.as_raw_fd())
 }
 
 struct Watch<'scope, 'env> {

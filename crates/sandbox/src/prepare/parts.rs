@@ -1,13 +1,25 @@
-//! What of a plan is no operation: the list of programs, and the environment.
+//! What of a plan is no operation: the list of programs, the environment, and which devices there are.
 
+use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
+use super::{Builder, DEVICES};
 use crate::confinement::Confinement;
 use crate::error::SandboxError;
 use crate::gate::{Listed, listed};
 use crate::layout::{Layout, Mounted, cover};
 use crate::paths::c_string;
 use crate::plan::CStrings;
+
+impl Builder {
+    /// Those that work inside and exist here.
+    pub(super) fn present_devices(&self) -> Vec<&'static CStr> {
+        let own = if self.terminal { Some(c"/dev/tty") } else { None };
+        let exists = |path: &&CStr| Path::new(OsStr::from_bytes(path.to_bytes())).exists();
+        DEVICES.iter().copied().chain(own).filter(exists).collect()
+    }
+}
 
 /// The only programs that may be executed. A program that the command could replace would stand for any other.
 pub(super) fn only(wanted: &Confinement, layout: &Layout) -> Result<Option<Vec<Listed>>, SandboxError> {

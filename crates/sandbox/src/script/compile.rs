@@ -22,8 +22,14 @@ const MAX_DEPTH: usize = 64;
 /// Variables that the script keeps up to date itself, as a shell does.
 const OWN: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
 
-/// The table of a script that starts in this directory with this environment.
-pub(crate) fn compile(script: &Script, cwd: &Path, environment: &[CString]) -> Result<Vec<u8>, SandboxError> {
+/// The table of a script that starts in this directory with this environment. `before` writes what process 1 has to do first, if it
+/// has to do anything.
+pub(crate) fn compile(
+    script: &Script,
+    cwd: &Path,
+    environment: &[CString],
+    before: impl FnOnce(&mut Assembler),
+) -> Result<Vec<u8>, SandboxError> {
     let own = |entry: &CString| {
         OWN.iter()
             .any(|name| entry.to_bytes().strip_prefix(name.as_bytes()).is_some_and(|e| e.starts_with(b"=")))
@@ -40,6 +46,7 @@ pub(crate) fn compile(script: &Script, cwd: &Path, environment: &[CString]) -> R
     let machine = Machine::new(&mut assembler, cwd, &entries);
     let mut compiler = Compiler { assembler, machine, entries, depth: 0 };
     compiler.assembler.place(start);
+    before(&mut compiler.assembler);
     // Process 1's own report goes over this descriptor.
     compiler.call(libc::SYS_close, &[Is(init::STATUS_FD as u64)]);
     compiler.list(&script.list, Context { last: true, main: true, leaves: true })?;

@@ -25,19 +25,21 @@ mod operation {
     pub(super) const ADD: i64 = -5;
     /// The same, subtracted.
     pub(super) const SUBTRACT: i64 = -6;
+    /// Process 1 goes on as such; what follows is its child's.
+    pub(super) const GO_ON: i64 = -7;
 }
 
 /// A place among the instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Label(usize);
+pub(crate) struct Label(usize);
 
 /// The address of eight bytes that instructions read and write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cell(pub(super) u64);
+pub(crate) struct Cell(pub(crate) u64);
 
 /// An argument of a system call.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// This number or address.
     Is(u64),
     /// What the cell holds at that moment.
@@ -56,7 +58,7 @@ enum Word {
 
 /// Collects data and instructions.
 #[derive(Debug, Default)]
-pub(super) struct Assembler {
+pub(crate) struct Assembler {
     data: Vec<u8>,
     code: Vec<[Word; WORDS]>,
     /// The instruction that each label stands before.
@@ -74,26 +76,26 @@ impl Assembler {
     }
 
     /// Bytes of what has been collected.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.data.len() + self.code.len() * WORDS * 8
     }
 
     /// Puts bytes, and gives their address.
-    pub(super) fn bytes(&mut self, bytes: &[u8]) -> u64 {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> u64 {
         let at = self.here();
         self.data.extend_from_slice(bytes);
         at
     }
 
     /// Puts a string with a NUL at its end.
-    pub(super) fn string(&mut self, text: &[u8]) -> u64 {
+    pub(crate) fn string(&mut self, text: &[u8]) -> u64 {
         let at = self.bytes(text);
         self.data.push(0);
         at
     }
 
     /// Puts words one after the other, and gives their address.
-    pub(super) fn words(&mut self, words: &[u64]) -> u64 {
+    pub(crate) fn words(&mut self, words: &[u64]) -> u64 {
         self.align();
         let at = self.here();
         self.data.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
@@ -101,25 +103,25 @@ impl Assembler {
     }
 
     /// The string at an address.
-    pub(super) fn string_at(&self, address: u64) -> &[u8] {
+    pub(crate) fn string_at(&self, address: u64) -> &[u8] {
         let from = usize::try_from(address.saturating_sub(BASE + SIZE)).unwrap_or(usize::MAX);
         let rest = self.data.get(from..).unwrap_or_default();
         rest.split(|byte| *byte == 0).next().unwrap_or_default()
     }
 
     /// A cell that holds nothing yet.
-    pub(super) fn cell(&mut self) -> Cell {
+    pub(crate) fn cell(&mut self) -> Cell {
         Cell(self.words(&[0]))
     }
 
     /// A label that stands nowhere yet.
-    pub(super) fn label(&mut self) -> Label {
+    pub(crate) fn label(&mut self) -> Label {
         self.labels.push(usize::MAX);
         Label(self.labels.len() - 1)
     }
 
     /// Puts a label before the next instruction.
-    pub(super) fn place(&mut self, label: Label) {
+    pub(crate) fn place(&mut self, label: Label) {
         if let Some(at) = self.labels.get_mut(label.0) {
             *at = self.code.len();
         }
@@ -131,7 +133,7 @@ impl Assembler {
     }
 
     /// A system call.
-    pub(super) fn call(&mut self, number: i64, arguments: &[Value], result: Cell) {
+    pub(crate) fn call(&mut self, number: i64, arguments: &[Value], result: Cell) {
         let label = self.label();
         let mut words = [Word::Is(0); 6];
         for (at, (argument, word)) in arguments.iter().zip(&mut words).enumerate() {
@@ -150,24 +152,24 @@ impl Assembler {
         self.push(operation, arguments, 0);
     }
 
-    pub(super) fn jump_if_equal(&mut self, cell: Cell, value: u32, target: Label) {
+    pub(crate) fn jump_if_equal(&mut self, cell: Cell, value: u32, target: Label) {
         self.branch(operation::JUMP_IF_EQUAL, cell, value, target);
     }
 
-    pub(super) fn jump_unless_equal(&mut self, cell: Cell, value: u32, target: Label) {
+    pub(crate) fn jump_unless_equal(&mut self, cell: Cell, value: u32, target: Label) {
         self.branch(operation::JUMP_UNLESS_EQUAL, cell, value, target);
     }
 
-    pub(super) fn jump_if_less(&mut self, cell: Cell, value: u32, target: Label) {
+    pub(crate) fn jump_if_less(&mut self, cell: Cell, value: u32, target: Label) {
         self.branch(operation::JUMP_IF_LESS, cell, value, target);
     }
 
-    pub(super) fn jump_if_negative(&mut self, cell: Cell, target: Label) {
+    pub(crate) fn jump_if_negative(&mut self, cell: Cell, target: Label) {
         self.jump_if_less(cell, 0, target);
     }
 
     /// A jump whatever is.
-    pub(super) fn jump(&mut self, target: Label) {
+    pub(crate) fn jump(&mut self, target: Label) {
         let always = Cell(BASE); // the first instruction's number, which is not 0
         self.jump_unless_equal(always, 0, target);
     }
@@ -185,26 +187,31 @@ impl Assembler {
     }
 
     /// `to = (from >> shift & mask) + addend`, in 32 bits.
-    pub(super) fn copy(&mut self, to: Cell, from: Cell, shift: u8, mask: u32, addend: i32) {
+    pub(crate) fn copy(&mut self, to: Cell, from: Cell, shift: u8, mask: u32, addend: i32) {
         self.copy_to(Word::Is(to.0), from, shift, mask, Word::Is(u64::from(addend as u32)));
     }
 
-    pub(super) fn set(&mut self, to: Cell, value: u64) {
+    pub(crate) fn set(&mut self, to: Cell, value: u64) {
         self.copy_to(Word::Is(to.0), to, 0, 0, Word::Is(value));
     }
 
-    pub(super) fn add(&mut self, to: Cell, from: Cell) {
+    pub(crate) fn add(&mut self, to: Cell, from: Cell) {
         let zero = Word::Is(0);
         self.push(operation::ADD, [Word::Is(to.0), Word::Is(from.0), zero, zero, zero, zero], 0);
     }
 
-    pub(super) fn subtract(&mut self, to: Cell, from: Cell) {
+    pub(crate) fn subtract(&mut self, to: Cell, from: Cell) {
         let zero = Word::Is(0);
         self.push(operation::SUBTRACT, [Word::Is(to.0), Word::Is(from.0), zero, zero, zero, zero], 0);
     }
 
+    /// Where process 1 begins with the table: it goes on as process 1, and its child with the next instruction.
+    pub(crate) fn go_on(&mut self) {
+        self.push(operation::GO_ON, [Word::Is(0); 6], 0);
+    }
+
     /// Goes to a routine, which comes back after this by the jump that `back` stands before.
-    pub(super) fn gosub(&mut self, routine: Label, back: Label) {
+    pub(crate) fn gosub(&mut self, routine: Label, back: Label) {
         let next = self.label();
         self.copy_to(Word::Argument(back, 2), Cell(BASE), 0, 0, Word::At(next));
         self.jump(routine);
@@ -212,13 +219,13 @@ impl Assembler {
     }
 
     /// The jump by which a routine comes back.
-    pub(super) fn come_back(&mut self, back: Label) {
+    pub(crate) fn come_back(&mut self, back: Label) {
         self.place(back);
         self.jump(back);
     }
 
     /// The table, to lie at [`BASE`], beginning with a jump to `start`.
-    pub(super) fn finish(mut self, start: Label) -> Vec<u8> {
+    pub(crate) fn finish(mut self, start: Label) -> Vec<u8> {
         self.align();
         let code = self.here();
         let at = |label: Label| self.labels.get(label.0).map_or(0, |at| code + SIZE * *at as u64);

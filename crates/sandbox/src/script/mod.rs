@@ -15,7 +15,7 @@ mod say;
 mod shown;
 
 pub(crate) use compile::compile;
-pub(crate) use machine::BASE as TABLE;
+pub(crate) use machine::{Assembler, BASE as TABLE, Cell, Label, Value};
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use shward_sandbox::{Ahead, Confinement, Exit, Network, Options, Plan, run};
+use shward_sandbox::{Ahead, Exit, Network, Options, Plan, run};
 
-use crate::support::{Place, need_sandbox, stdout};
+use crate::support::{Place, confinement, need_sandbox, stdout};
 
 /// Children of this process whose memory is ours too or that nobody has reaped, and descriptors.
 fn left() -> (usize, usize) {
@@ -63,7 +63,7 @@ fn what_does_not_suit_is_not_used() {
 fn failures_are_told_as_ever() {
     need_sandbox!();
     let place = Place::new();
-    let plan = Confinement::new("/no/such/program", place.workspace()).prepare().unwrap();
+    let plan = confinement("/no/such/program", place.workspace()).prepare().unwrap();
     let errors: BTreeMap<String, ()> = [None, Ahead::start()]
         .into_iter()
         .map(|ahead| {

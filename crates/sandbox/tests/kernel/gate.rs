@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use shward_sandbox::{Confinement, Exec, Exit, Judge, Options, Ruling, RunResult, SandboxError, Stage, run};
 
 use crate::roles;
-use crate::support::{Place, need_sandbox, stdout};
+use crate::support::{Place, confinement, need_sandbox, stdout};
 
 /// Decides by a function, and remembers everything.
 struct Watcher<F> {
@@ -174,7 +174,7 @@ fn the_command_itself_is_judged() {
     assert_eq!((stdout(&result).as_str(), result.exit), ("", Exit::Signaled(9)));
     assert_eq!(watcher.seen.lock().unwrap().len(), 1);
     // What cannot be started at all is told as without a gate.
-    let missing = observe().try_run(&Confinement::new("/does/not/exist", "/"), Duration::from_secs(9));
+    let missing = observe().try_run(&confinement("/does/not/exist", "/"), Duration::from_secs(9));
     assert_eq!(missing.map_err(|error| (error.stage, error.errno)), Err((Stage::Execute, libc::ENOENT)));
 }
 
@@ -409,7 +409,7 @@ fn a_judge_without_a_gate_is_refused() {
     let watcher = observe();
     let mut options = Options::default();
     options.judge = Some(&watcher);
-    let error = run(&Confinement::new("/bin/true", "/").prepare().unwrap(), options).unwrap_err();
+    let error = run(&confinement("/bin/true", "/").prepare().unwrap(), options).unwrap_err();
     assert_eq!(error.stage, Stage::Request);
 }
 

@@ -8,10 +8,10 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use shward_sandbox::{Confinement, Exit, Gap, Limits, Options, Stage, features, run};
+use shward_sandbox::{Exit, Gap, Limits, Options, Stage, features, run};
 
 use crate::roles;
-use crate::support::{Place, go, need_sandbox, stdout};
+use crate::support::{Place, confinement, go, need_sandbox, stdout};
 
 /// Whether groups can be made here, with these controllers; says loudly when not.
 fn given(controllers: &[&str]) -> bool {
@@ -104,7 +104,7 @@ fn a_run_is_seen_in_its_group_from_outside() {
 /// The role: a supervisor that waits for its command.
 pub(crate) fn supervise(place: &Path) -> String {
     let script = format!("touch {}/started; sleep 1000", place.display());
-    let plan = Confinement::new("/bin/bash", place)
+    let plan = confinement("/bin/bash", place)
         .arguments(["bash", "-c", &script])
         .variable("PATH", "/usr/bin:/bin")
         .writable(place)

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use shward_sandbox::{Confinement, Gap, Guarantee, Options, Presence, guarantees, run};
+use shward_sandbox::{Gap, Guarantee, Options, Presence, guarantees, run};
 
 use crate::roles;
 use crate::support::need_sandbox;
@@ -32,7 +32,7 @@ fn what_is_missing_is_found_out() {
         (MASKED_PROC, "missing: fresh-proc unknown:"),
         (
             NO_USER,
-            "missing: user-ns unknown: mount-ns pid-ns fresh-proc net-ns ipc-ns uts-ns cgroup-ns landlock seccomp",
+            "missing: user-ns unknown: mount-ns pid-ns fresh-proc net-ns ipc-ns uts-ns cgroup-ns landlock seccomp own-namespaces",
         ),
     ] {
         assert_eq!(crippled(how, "guarantees", ""), expected, "{how}");
@@ -86,7 +86,7 @@ pub(crate) fn missing() -> String {
 /// The role: runs a program with the loss of one guarantee accepted.
 pub(crate) fn accepting(name: &str) -> String {
     let accepted = [Guarantee::from_name(name).unwrap()];
-    let confinement = Confinement::new("/bin/true", "/usr").accept_missing(&accepted);
+    let confinement = crate::support::confinement("/bin/true", "/usr").accept_missing(&accepted);
     let plan = match confinement.prepare() {
         Ok(plan) => plan,
         Err(error) => return format!("refused: {error}"),
@@ -105,6 +105,7 @@ pub(crate) fn accepting(name: &str) -> String {
 
 /// The role: makes an internet socket in a sandbox without a network namespace.
 pub(crate) fn no_socket() -> String {
-    let base = Confinement::new("/bin/bash", "/usr").accept_missing(&[Guarantee::NetworkNamespace]);
+    let base =
+        crate::support::confinement("/bin/bash", "/usr").accept_missing(&[Guarantee::NetworkNamespace]);
     roles::inside(&base, "tcp", "127.0.0.1:9")
 }

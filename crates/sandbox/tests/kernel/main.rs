@@ -6,6 +6,7 @@
 #![allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod ahead;
+mod bubblewrap;
 mod crash;
 mod errors;
 mod filesystem;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use shward_sandbox::{Confinement, Exit, Limits, Options, run};
 
-use crate::support::{Place, need_sandbox, stdout, succeed};
+use crate::support::{Place, confinement, need_sandbox, stdout, succeed};
 
 fn open(place: &Place, script: &str) -> Confinement {
-    Confinement::new("/bin/bash", place.workspace())
+    confinement("/bin/bash", place.workspace())
         .arguments(["bash", "-c", script])
         .variable("PATH", "/usr/bin:/bin")
         .variable("OUT", place.outside())

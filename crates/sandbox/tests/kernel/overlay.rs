@@ -11,7 +11,7 @@ use shward_sandbox::overlay::{
 };
 use shward_sandbox::{Confinement, Exit};
 
-use crate::support::{Place, go, need_sandbox, stdout};
+use crate::support::{Place, confinement, go, need_sandbox, stdout};
 
 /// Type, permissions, and content or target of everything below a directory.
 pub(crate) fn tree(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
@@ -67,7 +67,7 @@ pub(crate) fn store(place: &Place) -> Option<Store> {
 }
 
 fn overlaid(place: &Place, run: &Run, script: &str) -> Confinement {
-    Confinement::new("/bin/bash", place.workspace())
+    confinement("/bin/bash", place.workspace())
         .arguments(["bash", "-c", script])
         .variable("PATH", "/usr/local/bin:/usr/bin:/bin")
         .variable("STORE", run.layer().store())

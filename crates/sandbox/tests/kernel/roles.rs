@@ -15,7 +15,7 @@ use std::process::Command;
 use shward_sandbox::{Confinement, Exit, Options, RunResult, probe, run};
 
 use crate::guarantees;
-use crate::support::{go, stdout};
+use crate::support::{confinement, go, stdout};
 use crate::{gate, groups, syscalls};
 
 const ARGUMENTS: [&str; 5] = ["--exact", "roles::play", "--ignored", "--nocapture", "--test-threads=1"];
@@ -132,7 +132,7 @@ fn tcp_to_myself() -> std::io::Result<()> {
 /// Runs a sandbox that does not end by itself, until this process is killed.
 fn supervise(workspace: &Path) -> String {
     let name = workspace.to_str().unwrap();
-    let plan = Confinement::new("/bin/bash", workspace)
+    let plan = confinement("/bin/bash", workspace)
         .arguments([
             name, // its name tells it from others
             "-c",
@@ -147,7 +147,7 @@ fn supervise(workspace: &Path) -> String {
 
 /// Confines a command that leaves a mark in the workspace.
 fn touch(workspace: &Path) -> String {
-    let confinement = Confinement::new("/usr/bin/touch", workspace)
+    let confinement = confinement("/usr/bin/touch", workspace)
         .arguments(["touch", "mark"])
         .writable(workspace)
         .hidden("/etc/passwd");
@@ -160,7 +160,7 @@ fn touch(workspace: &Path) -> String {
 /// Hides every `h*` and protects every `p*` of the workspace.
 fn many(workspace: &Path) -> String {
     let script = "cat h1 p1; for f in p*; do echo pwn > $f; done 2> /dev/null; cat h1999 p1999; echo end";
-    let mut confinement = Confinement::new("/bin/bash", workspace)
+    let mut confinement = confinement("/bin/bash", workspace)
         .arguments(["bash", "-c", script])
         .variable("PATH", "/bin")
         .writable(workspace);
@@ -178,9 +178,9 @@ fn many(workspace: &Path) -> String {
 /// Many runs, one after the other and at once; what is left of descriptors, mappings and children.
 fn leaks() -> String {
     let once = || {
-        let plan = Confinement::new("/bin/true", "/").prepare().unwrap();
+        let plan = confinement("/bin/true", "/").prepare().unwrap();
         assert_eq!(run(&plan, Options::default()).unwrap().exit, Exit::Exited(0));
-        let failing = Confinement::new("/does/not/exist", "/").prepare().unwrap();
+        let failing = confinement("/does/not/exist", "/").prepare().unwrap();
         assert!(run(&failing, Options::default()).is_err());
     };
     let count = || {

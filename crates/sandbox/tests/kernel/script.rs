@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use shward_sandbox::script::{Action, Command, List, Mode, Program, Redirect, Target};
 use shward_sandbox::{Confinement, Exit, Identity, Limits, Script};
 
-use crate::support::{Place, go, need_sandbox, stdout};
+use crate::support::{Place, confinement, go, need_sandbox, stdout};
 
 fn program(words: &[&str]) -> Program {
     Program {
@@ -27,7 +27,7 @@ fn pipeline(commands: Vec<Command>) -> List {
 }
 
 fn confined(place: &Place, list: List) -> Confinement {
-    Confinement::new("/", place.workspace())
+    confinement("/", place.workspace())
         .script(Script { list })
         .variable("PATH", "/usr/bin:/bin")
         .writable(place.workspace())
@@ -135,7 +135,7 @@ fn what_cannot_be_meant_is_refused() {
     for _ in 0..100 {
         deep = pipeline(vec![command(Action::Subshell(Box::new(deep)), Vec::new())]);
     }
-    let plan = |list: List| Confinement::new("/", "/").script(Script { list });
+    let plan = |list: List| confinement("/", "/").script(Script { list });
     assert!(plan(pipeline(vec![fine()])).prepare().is_ok());
     assert!(plan(pipeline(vec![command(Action::Status(0), vec![high])])).prepare().is_err());
     assert!(plan(pipeline(vec![command(Action::Program(nul), Vec::new())])).prepare().is_err());
@@ -148,7 +148,7 @@ fn what_cannot_be_meant_is_refused() {
 fn a_script_is_part_of_the_plan() {
     let plan = |bytes: &[u8]| {
         let list = pipeline(vec![command(Action::Print { name: "echo", bytes: bytes.to_vec() }, Vec::new())]);
-        Confinement::new("/", "/").script(Script { list }).variable("A", "value").prepare().unwrap()
+        confinement("/", "/").script(Script { list }).variable("A", "value").prepare().unwrap()
     };
     assert_eq!(plan(b"one").canonical(), plan(b"one").canonical());
     assert_ne!(plan(b"one").canonical(), plan(b"two").canonical());

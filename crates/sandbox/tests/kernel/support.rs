@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use shward_sandbox::{Ahead, Confinement, Exit, Options, RunResult, probe, run};
+use shward_sandbox::{Ahead, Confinement, Exit, Guarantee, Options, RunResult, probe, run};
 
 /// Whether sandboxes can be built here; says loudly when not.
 pub(crate) fn usable() -> bool {
@@ -30,6 +30,23 @@ macro_rules! need_sandbox {
     };
 }
 pub(crate) use need_sandbox;
+
+/// With this variable set bubblewrap makes the namespaces of every sandbox of these tests.
+pub(crate) const THROUGH: &str = "SHWARD_TEST_THROUGH_BUBBLEWRAP";
+
+/// Whether it is.
+pub(crate) fn through_bubblewrap() -> bool {
+    std::env::var_os(THROUGH).is_some()
+}
+
+/// A program confined, its namespaces made by us or, for all tests, by bubblewrap.
+pub(crate) fn confinement(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Confinement {
+    let confinement = Confinement::new(program, cwd);
+    match through_bubblewrap() {
+        true => confinement.without(&[Guarantee::OwnNamespaces]),
+        false => confinement,
+    }
+}
 
 /// A directory with `ws` (the workspace) and `out` (not to be touched).
 pub(crate) struct Place {
@@ -68,7 +85,7 @@ impl Place {
 
     /// A shell script in the workspace, which is writable.
     pub(crate) fn shell(&self, script: &str) -> Confinement {
-        Confinement::new("/bin/bash", self.workspace())
+        confinement("/bin/bash", self.workspace())
             .arguments(["bash", "-c", script])
             .variable("PATH", "/usr/local/bin:/usr/bin:/bin")
             .variable("WS", self.workspace())

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use shward_sandbox::{Confinement, Exit, Options, Pty, RunResult, run};
 
-use crate::support::{Place, need_sandbox};
+use crate::support::{Place, confinement, need_sandbox};
 
 /// Runs at a terminal.
 fn at(confinement: Confinement, pty: Option<Pty>, max_output: usize) -> RunResult {
@@ -60,7 +60,7 @@ fn it_is_the_terminal_of_the_session() {
     assert_eq!(shown(&result), "three\n/dev/pts/0\n50 132\n1 1\nx\n0 ptmx error\n");
     assert_eq!(result.exit, Exit::Exited(0));
     // Without a size of its own, and with programs that no shell starts.
-    let result = at(Confinement::new("/usr/bin/stty", "/").arguments(["stty", "size"]), None, 10_000);
+    let result = at(confinement("/usr/bin/stty", "/").arguments(["stty", "size"]), None, 10_000);
     assert_eq!(shown(&result), "24 80\n");
 }
 
@@ -98,8 +98,7 @@ fn nothing_is_pushed_into_what_is_typed() {
         eprintln!("SKIPPED: no python3");
         return;
     }
-    let confinement =
-        Confinement::new("/usr/bin/python3", place.workspace()).arguments(["python3", "-c", script]);
+    let confinement = confinement("/usr/bin/python3", place.workspace()).arguments(["python3", "-c", script]);
     assert_eq!(shown(&at(confinement, None, 1000)), "1\n1\n"); // EPERM
 }
 
@@ -170,7 +169,7 @@ fn the_terminal_is_put_back() {
     assert_eq!(modes(&seat), before);
     let mut options = Options::default();
     options.pty = Some(Pty::typed(seat.try_clone().unwrap()));
-    let missing = Confinement::new("/usr/bin/not-there", "/").terminal().prepare().unwrap();
+    let missing = confinement("/usr/bin/not-there", "/").terminal().prepare().unwrap();
     assert!(run(&missing, options).is_err());
     assert_eq!(modes(&seat), before);
     // No terminal: nothing runs.
