@@ -183,6 +183,10 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 break;
             }
         }
+        if scan.operands.is_empty() {
+            // Mostly all that is left.
+            scan.operands.reserve_exact(1 + rest.len());
+        }
         scan.operands.push(*arg);
         options_over |= style == Style::Posix;
     }

@@ -2,6 +2,7 @@
 
 use super::path::{Names, Reach};
 use super::pattern::{Part, Relation};
+use super::plain::{Facts, remembered};
 use super::tables::{
     Affix, FAMILIES, HOME, IN_FAMILIES, IN_INSIDE, IN_KEY_FAMILIES, IN_NAMES, IN_PRODUCT_FAMILIES,
     IN_PRODUCTS, IN_REPOSITORIES, IN_ROOT, INSIDE, KEY_FAMILIES, NAMES, ORDINARY, PRODUCT_FAMILIES,
@@ -17,7 +18,7 @@ pub(super) struct Root<'a> {
 }
 
 impl<'a> Root<'a> {
-    fn both(self) -> impl Iterator<Item = &'a [u8]> {
+    pub(super) fn both(self) -> impl Iterator<Item = &'a [u8]> {
         std::iter::once(self.named).chain((self.real != self.named).then_some(self.real))
     }
 }
@@ -37,14 +38,25 @@ pub(super) struct Map<'a> {
     pub(super) at_home: bool,
     /// Whether the home directory lies where home directories usually do.
     pub(super) usual_home: bool,
+    /// Whether the names below the workspace alone decide about what lies in it.
+    pub(super) plain: bool,
 }
 
 impl<'a> Map<'a> {
     pub(super) fn new(workspace: Root<'a>, home: Root<'a>) -> Self {
-        let boundless = workspace.both().any(boundless);
-        let at_home = workspace.both().any(|w| home.both().any(|h| h == w) || is_home(Names::Path(w)));
-        let usual_home = home.both().all(|home| is_home(Names::Path(home)));
-        Self { workspace, home, temp: None, own: &[], boundless, at_home, usual_home }
+        let facts = remembered(workspace, home, || {
+            let boundless = workspace.both().any(boundless);
+            let at_home = workspace.both().any(|w| home.both().any(|h| h == w) || is_home(Names::Path(w)));
+            let usual_home = home.both().all(|home| is_home(Names::Path(home)));
+            let facts = Facts { boundless, at_home, usual_home, plain: false };
+            Facts { plain: Self::of(workspace, home, facts).lies_plainly(), ..facts }
+        });
+        Self::of(workspace, home, facts)
+    }
+
+    const fn of(workspace: Root<'a>, home: Root<'a>, facts: Facts) -> Self {
+        let Facts { boundless, at_home, usual_home, plain } = facts;
+        Self { workspace, home, temp: None, own: &[], boundless, at_home, usual_home, plain }
     }
 
     /// The most dangerous scope that an absolute path may have.
@@ -107,7 +119,7 @@ impl<'a> Map<'a> {
         self.workspace.both().find_map(|workspace| names.below(workspace)).filter(|_| !in_home(names))
     }
 
-    fn workspace_region(&self, tail: Names<'_>) -> Scope {
+    pub(super) fn workspace_region(&self, tail: Names<'_>) -> Scope {
         let mut tail = tail.peekable();
         if self.at_home && matches!(tail.peek(), Some(Part::Text(name)) if name.starts_with(b".")) {
             return Scope::Home;
@@ -269,7 +281,7 @@ fn in_top(top: &'static Top, rest: Names<'_>) -> Rooted {
 }
 
 /// What follows the home directory in a path below a directory that holds homes.
-fn home_tail<'p>(top: &Top, mut rest: Names<'p>) -> Option<Names<'p>> {
+pub(super) fn home_tail<'p>(top: &Top, mut rest: Names<'p>) -> Option<Names<'p>> {
     for _ in 0..top.home_after? {
         rest.next()?;
     }
@@ -277,7 +289,7 @@ fn home_tail<'p>(top: &Top, mut rest: Names<'p>) -> Option<Names<'p>> {
 }
 
 /// The directories of the root that a first component may mean.
-fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + use<'p> {
+pub(super) fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + use<'p> {
     let exact = match first {
         Part::Text(name) if !IN_ROOT.may_be(name) => None,
         Part::Text(name) => {
@@ -308,7 +320,7 @@ fn lookup(mut rows: impl Iterator<Item = &'static Row>, names: Names<'_>) -> Opt
 }
 
 /// The tables for what lies inside a directory of this name, wherever it is.
-fn inside<'p>(part: Part<'p>) -> impl Iterator<Item = &'static [Row]> + use<'p> {
+pub(super) fn inside<'p>(part: Part<'p>) -> impl Iterator<Item = &'static [Row]> + use<'p> {
     let exact = match part {
         // A bare repository is the `.git` of nothing.
         Part::Text(name) if name.ends_with(b".git") => row_of(b".git"),
@@ -345,7 +357,7 @@ fn special(names: Names<'_>, keys: bool) -> Scope {
 }
 
 /// What a file is for its name alone.
-fn by_name(part: Part<'_>, keys: bool) -> Scope {
+pub(super) fn by_name(part: Part<'_>, keys: bool) -> Scope {
     let exact = match part {
         Part::Text(name) if !IN_NAMES.may_be(name) => ORDINARY,
         Part::Text(name) => NAMES
@@ -418,7 +430,7 @@ fn without_everything(names: Names<'_>) -> Option<Names<'_>> {
 }
 
 /// Whether home directories in their usual places lie at or below a path.
-fn holds_homes(mut names: Names<'_>) -> bool {
+pub(super) fn holds_homes(mut names: Names<'_>) -> bool {
     let Some(first) = names.next() else { return true };
     tops(first).any(|top| {
         top.home_after.is_some_and(|after| {

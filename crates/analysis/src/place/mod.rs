@@ -7,6 +7,7 @@
 mod classify;
 mod path;
 mod pattern;
+mod plain;
 mod tables;
 
 #[cfg(test)]
@@ -66,6 +67,7 @@ impl<'a> Places<'a> {
         ];
         let told = world.own().iter().map(|place| path::normalise(arena, b"", arena.alloc_slice_copy(place)));
         map.own = arena.alloc_slice_fill_iter(own.into_iter().flatten().chain(told).collect::<Vec<_>>());
+        map.plain &= map.own.is_empty() || map.lies_plainly();
         // The environment may not turn a place that matters into a temporary one.
         map.temp = directory("TMPDIR", b"").filter(|temp| {
             matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
@@ -182,6 +184,11 @@ impl<'a> Places<'a> {
     }
 
     fn judged(&self, path: &'a [u8], rest: Rest, names: Names<'_>) -> Target<'a> {
+        if let Names::Path(named) = names
+            && let Some(scope) = self.map.scope_in_workspace(named)
+        {
+            return Target { path, rest, scope, tree: false, covers: Covers::default() };
+        }
         Target { path, rest, scope: self.map.scope(names), tree: false, covers: self.map.covers(names) }
     }
 }

@@ -293,9 +293,11 @@ impl<'a, 'w> Interpreter<'a, 'w> {
                 invocation: None,
             });
         }
-        let invocations = self.arena.alloc_slice_copy(&self.invocations);
-        let effects = self.arena.alloc_slice_copy(&self.effects);
-        let Self { effects: told, invocations: started, frames, .. } = self;
+        let Self { arena, effects: told, invocations: started, frames, state, io, .. } = self;
+        // A long command takes most memory here: what is done with goes first.
+        drop((state, io));
+        let effects = arena.alloc_slice_copy(&told);
+        let invocations = arena.alloc_slice_copy(&started);
         spare::give_back(Spare { effects: told, invocations: started, frames });
         Plan { invocations, effects, refused: None, notes: &[] }
     }

@@ -9,6 +9,7 @@ use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Piece, Stream, Value};
+use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
 /// Most commands that are followed one by one; what is left is known to be like them in nothing.
@@ -37,7 +38,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         run.not_understood(Unknown::Argument, span);
         return Stream::unknown(Origins::UNKNOWN, span);
     }
-    let words = items.text.and_then(|text| split(&scan, text, matches!(replace, Replace::Each(_))));
+    let by_line = matches!(replace, Replace::Each(_));
+    let words = items.text.and_then(|text| split(run.arena(), &scan, text, by_line));
     let from = |run: &Run<'_, 'a>, text: &'a [u8]| values::field(run.arena(), text, items.origins, span);
     let Some(words) = words else {
         let torn = tears(run, &scan, matches!(replace, Replace::Each(_)));
@@ -50,7 +52,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
                 run.not_understood(Unknown::Budget("xargs"), span);
             }
             for word in words.iter().take(MAX_RUNS) {
-                let item = from(run, run.arena().alloc_slice_copy(word));
+                let item = from(run, word);
                 let inner = run_with(run, command, Some(marker), &[item]);
                 output.origins = output.origins | inner.origins;
             }
@@ -67,8 +69,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             else {
                 return unknown_items(run, command, &replace, items, true);
             };
-            let fields: Vec<Field<'a>> =
-                words.iter().map(|word| from(run, run.arena().alloc_slice_copy(word))).collect();
+            let fields: Vec<Field<'a>> = words.iter().map(|word| from(run, word)).collect();
             for some in fields.chunks(each) {
                 let inner = run_with(run, command, None, some);
                 if each >= fields.len() {
@@ -217,11 +218,9 @@ fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, marker: &[u8], item: &Field<'
 }
 
 /// The items of a known text; `None` if a delimiter is not understood.
-fn split(scan: &Scan<'_>, text: &[u8], by_line: bool) -> Option<Vec<Vec<u8>>> {
-    let pieces = |separator: u8| {
-        let items = text.split(move |b| *b == separator).map(<[u8]>::to_vec).filter(|i| !i.is_empty());
-        Some(items.collect())
-    };
+fn split<'a>(arena: &'a Bump, scan: &Scan<'_>, text: &'a [u8], by_line: bool) -> Option<Vec<&'a [u8]>> {
+    let pieces =
+        |separator: u8| Some(text.split(move |b| *b == separator).filter(|item| !item.is_empty()).collect());
     if scan.has(&["-E", "-e", "--eof"]) {
         return None;
     }
@@ -237,10 +236,20 @@ fn split(scan: &Scan<'_>, text: &[u8], by_line: bool) -> Option<Vec<Vec<u8>>> {
             _ => None,
         };
     }
-    let mut items: Vec<Vec<u8>> = Vec::new();
+    if !text.iter().any(|byte| matches!(byte, b'\'' | b'"' | b'\\')) {
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+        let ends = |byte: &u8| *byte == b'\n' || (!by_line && blank(byte));
+        // Blanks before the item of a line are no part of it.
+        let start =
+            |item: &[u8]| if by_line { item.iter().take_while(|byte| blank(byte)).count() } else { 0 };
+        let items = text.split(ends).filter_map(|item| item.get(start(item)..));
+        return Some(items.filter(|item| !item.is_empty()).collect());
+    }
+    let mut items: Vec<&'a [u8]> = Vec::new();
     let mut item: Option<Vec<u8>> = None;
     let mut quote = None;
     let mut bytes = text.iter();
+    let kept = |item: Option<Vec<u8>>| item.map(|item| &*arena.alloc_slice_copy(&item));
     while let Some(byte) = bytes.next() {
         match (quote, byte) {
             (Some(_), b'\n') => return None,
@@ -250,12 +259,12 @@ fn split(scan: &Scan<'_>, text: &[u8], by_line: bool) -> Option<Vec<Vec<u8>>> {
                 item.get_or_insert_with(Vec::new);
             }
             (None, b'\\') => item.get_or_insert_with(Vec::new).push(*bytes.next()?),
-            (None, b'\n') => items.extend(item.take()),
-            (None, b' ' | b'\t') if !by_line => items.extend(item.take()),
+            (None, b'\n') => items.extend(kept(item.take())),
+            (None, b' ' | b'\t') if !by_line => items.extend(kept(item.take())),
             (None, b' ' | b'\t') if item.is_none() => {}
             (_, b) => item.get_or_insert_with(Vec::new).push(*b),
         }
     }
-    items.extend(item);
+    items.extend(kept(item));
     quote.is_none().then_some(items)
 }

@@ -1,0 +1,215 @@
+//! Places in a workspace that lies nowhere special: the names below it alone say what they are.
+//!
+//! Nearly every place that a command names is one of these, and looking them up in all tables takes ten times as long.
+
+use super::classify::{Map, Root, by_name, holds_homes, home_tail, inside, tops};
+use super::path::{Names, Reach};
+use super::pattern::{Part, Relation};
+use super::tables::{HOME, Row};
+use crate::effect::Scope;
+use std::cell::RefCell;
+
+/// What is known of a workspace and a home directory by their names.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Facts {
+    /// See [`Map::boundless`].
+    pub(super) boundless: bool,
+    /// See [`Map::at_home`].
+    pub(super) at_home: bool,
+    /// See [`Map::usual_home`].
+    pub(super) usual_home: bool,
+    /// See [`Map::plain`].
+    pub(super) plain: bool,
+}
+
+/// Facts, and the directories that they are about.
+struct Known {
+    directories: [Vec<u8>; 4],
+    facts: Facts,
+}
+
+thread_local! {
+    /// Those of the last request: the next one mostly has the same directories.
+    static LAST: RefCell<Option<Known>> = const { RefCell::new(None) };
+}
+
+/// What `find` finds, if it was not found for the last request.
+pub(super) fn remembered(workspace: Root<'_>, home: Root<'_>, find: impl FnOnce() -> Facts) -> Facts {
+    let directories = [workspace.named, workspace.real, home.named, home.real];
+    let same = |known: &&Known| known.directories.iter().zip(directories).all(|(known, now)| known == now);
+    let last = |last: &RefCell<Option<Known>>| last.borrow().as_ref().filter(same).map(|known| known.facts);
+    // A thread that ends remembers nothing.
+    if let Ok(Some(facts)) = LAST.try_with(last) {
+        return facts;
+    }
+    let facts = find();
+    let _ = LAST
+        .try_with(|last| last.replace(Some(Known { directories: directories.map(<[u8]>::to_vec), facts })));
+    facts
+}
+
+impl Map<'_> {
+    /// Whether the names below the workspace decide about everything in it: it has one name, is no home and holds none, and
+    /// no table says anything of it, or of what lies in it because of where it lies.
+    pub(super) fn lies_plainly(&self) -> bool {
+        let Root { named, real } = self.workspace;
+        let path = Names::Path(named);
+        let mut rest = path;
+        let Some(first) = rest.next() else { return false };
+        let apart = |place: &[u8]| !path.may_hold(place) && path.below(place).is_none();
+        named == real
+            && !self.boundless
+            && !self.at_home
+            && !matches!(first, Part::Text(b"proc" | b"private" | b"var"))
+            && self.home.both().all(|home| apart(home) || (self.usual_home && !path.may_hold(home)))
+            && !holds_homes(path)
+            && self.own.iter().all(|own| apart(own))
+            && path.into_iter().all(|part| inside(part).next().is_none())
+            && tops(first).all(|top| {
+                unnamed(top.rows.about(rest), rest)
+                    && home_tail(top, rest).is_none_or(|tail| unnamed(HOME.about(tail), tail))
+            })
+    }
+
+    /// The scope of a path in such a workspace. It covers nothing. `None` where more has to be looked at.
+    pub(super) fn scope_in_workspace(&self, path: &[u8]) -> Option<Scope> {
+        if !self.plain {
+            return None;
+        }
+        let tail = Names::Path(path).below(self.workspace.named)?;
+        let mut last = None;
+        for part in tail {
+            if inside(part).next().is_some() {
+                return None;
+            }
+            last = Some(part);
+        }
+        Some(self.workspace_region(tail).max(by_name(last?, false)))
+    }
+}
+
+/// Whether no row says anything of a path. Then none does of what lies below it.
+fn unnamed(mut rows: impl Iterator<Item = &'static Row>, names: Names<'_>) -> bool {
+    rows.all(|(row, _)| names.relation(row) == Reach::At(Relation::No))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tables::{
+        FAMILIES, INSIDE, KEY_FAMILIES, NAMES, PRODUCT_FAMILIES, PRODUCT_FILES, PRODUCTS, ROOT,
+    };
+    use super::*;
+    use crate::effect::Covers;
+
+    fn map<'a>(workspace: &'a str, home: &'a str, own: &'a [&'a [u8]]) -> Map<'a> {
+        let root = |path: &'a str| Root { named: path.as_bytes(), real: path.as_bytes() };
+        let mut map = Map::new(root(workspace), root(home));
+        map.own = own;
+        map.plain = map.lies_plainly();
+        map
+    }
+
+    /// All that any table names, as paths.
+    fn tails() -> Vec<String> {
+        let rows =
+            ROOT.iter().flat_map(|top| top.rows.rows()).chain(HOME.rows()).chain(NAMES).chain(FAMILIES);
+        let rows = rows.chain(KEY_FAMILIES).map(|(row, _)| (*row).to_owned());
+        let inside =
+            INSIDE.iter().flat_map(|(name, rows)| rows.iter().map(move |(row, _)| format!("{name}/{row}")));
+        let names =
+            PRODUCTS.iter().chain(PRODUCT_FAMILIES).chain(PRODUCT_FILES).map(|name| (*name).to_owned());
+        let tops = ROOT.iter().map(|top| top.name.to_owned());
+        let found = rows.chain(inside).chain(names).chain(tops);
+        let mut tails: Vec<String> =
+            found.flat_map(|row| [row.replace("**", "x"), row.replace("**", "x/y")]).collect();
+        tails = tails.iter().flat_map(|tail| [tail.replace('*', ""), tail.replace('*', "x")]).collect();
+        tails.extend([
+            String::new(),
+            "x".to_owned(),
+            "x.git".to_owned(),
+            "dev/.ssh/id".to_owned(),
+            "dev".to_owned(),
+        ]);
+        tails
+    }
+
+    #[test]
+    fn plain_places_are_what_all_tables_say() {
+        let workspaces = [
+            "/workspace",
+            "/home/dev/work",
+            "/home/dev/.config",
+            "/home/dev/.config/x",
+            "/home/dev",
+            "/home",
+            "/root",
+            "/root/w",
+            "/tmp",
+            "/tmp/w",
+            "/var",
+            "/var/lib/w",
+            "/srv/w",
+            "/usr/src/w",
+            "/proc/1/root/w",
+            "/w/.claude/x",
+            "/w/.git",
+            "/opt",
+            "/Users/me/w",
+            "/Users/me",
+            "/data/people/me",
+            "/data",
+            "/etc/w",
+            "/etc",
+            "/private/w",
+            "/",
+            "/mnt/c/Users/me/w",
+            "/w/node_modules/x",
+            "/home/dev/.local/share/w",
+            "/dev/shm/w",
+            "/run/w",
+        ];
+        let tails = tails();
+        let mut plain = 0;
+        for home in ["/home/dev", "/root", "/data/people/me", "/workspace/home", "/"] {
+            for own in [&[] as &[&[u8]], &[b"/workspace/x", b"/srv"]] {
+                for workspace in workspaces {
+                    let map = map(workspace, home, own);
+                    for prefix in ["", "/a", "/home/dev"] {
+                        for tail in &tails {
+                            let path = format!("{}{prefix}/{tail}", workspace.trim_end_matches('/'));
+                            let path = path.trim_end_matches('/');
+                            let Some(scope) = map.scope_in_workspace(path.as_bytes()) else { continue };
+                            plain += 1;
+                            let names = Names::Path(path.as_bytes());
+                            assert_eq!(
+                                (scope, Covers::default()),
+                                (map.scope(names), map.covers(names)),
+                                "{path} {home}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        assert!(plain > 100_000, "{plain}");
+    }
+
+    #[test]
+    fn facts_are_those_of_the_directories() {
+        for (workspace, home) in
+            [("/w", "/home/dev"), ("/home/dev", "/home/dev"), ("/", "/root"), ("/w", "/srv/me")]
+        {
+            let first = map(workspace, home, &[]);
+            for _ in 0..2 {
+                let again = map(workspace, home, &[]);
+                assert_eq!(
+                    (first.boundless, first.at_home, first.usual_home, first.plain),
+                    (again.boundless, again.at_home, again.usual_home, again.plain)
+                );
+            }
+            assert_eq!(first.at_home, workspace == home);
+            assert_eq!(first.boundless, workspace == "/");
+            assert_eq!(first.usual_home, home != "/srv/me");
+        }
+    }
+}
