@@ -38,6 +38,9 @@ use std::ffi::OsString;
 
 shward::entry!(start);
 
+#[global_allocator]
+static MEMORY: shward::LargePages = shward::LargePages;
+
 fn start(arguments: Vec<OsString>) -> u8 {
     let mut words = arguments.into_iter().skip(1);
     let verb = words.next();

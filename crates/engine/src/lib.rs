@@ -72,7 +72,9 @@ pub use shward_policy::settings::ExecGate;
 pub use shward_policy::{Decision, Finding, Grant, Policy, Profile, Tier, Verdict};
 pub use shward_review as reviewing;
 pub use shward_sandbox::overlay::{Keep, Kept, OverlayError};
-pub use shward_sandbox::{Cancel, Pty, Stream as OutputStream, deadline, entry, withdraw_deadline};
+pub use shward_sandbox::{
+    Cancel, LargePages, Pty, Stream as OutputStream, deadline, entry, withdraw_deadline,
+};
 pub use tool_calls::{Tool, ToolCall};
 pub use trust::Trust;
 pub use waiting::{Waited, Waiting};
