@@ -114,8 +114,9 @@ mod tests {
         let rows =
             ROOT.iter().flat_map(|top| top.rows.rows()).chain(HOME.rows()).chain(NAMES).chain(FAMILIES);
         let rows = rows.chain(KEY_FAMILIES).map(|(row, _)| (*row).to_owned());
-        let inside =
-            INSIDE.iter().flat_map(|(name, rows)| rows.iter().map(move |(row, _)| format!("{name}/{row}")));
+        let inside = INSIDE.iter().flat_map(|(name, rows)| {
+            rows.iter().flat_map(move |(row, _)| [format!("{name}/{row}"), (*row).to_owned()])
+        });
         let names =
             PRODUCTS.iter().chain(PRODUCT_FAMILIES).chain(PRODUCT_FILES).map(|name| (*name).to_owned());
         let tops = ROOT.iter().map(|top| top.name.to_owned());
@@ -153,6 +154,7 @@ mod tests {
             "/proc/1/root/w",
             "/w/.claude/x",
             "/w/.git",
+            "/w/.ssh",
             "/opt",
             "/Users/me/w",
             "/Users/me",
