@@ -183,8 +183,8 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 break;
             }
         }
-        if scan.operands.is_empty() {
-            // Mostly all that is left.
+        if scan.operands.is_empty() && !runs && level.subs.is_empty() {
+            // All that is left: no program within this one takes the rest.
             scan.operands.reserve_exact(1 + rest.len());
         }
         scan.operands.push(*arg);

@@ -80,16 +80,17 @@ struct Stacks<'a> {
 }
 
 impl<'a> Stacks<'a> {
-    /// The capacities are enough for the ordinary one-line command.
-    fn new(arena: &'a Bump) -> Self {
+    /// The capacities are enough for the ordinary one-line command, or for all that so short a text may hold.
+    fn new(arena: &'a Bump, length: usize) -> Self {
+        let most = |ordinary: usize| ordinary.min(1 + length / 2);
         Self {
-            items: Stack::new(arena, 4),
-            rest: Stack::new(arena, 4),
-            stages: Stack::new(arena, 4),
-            words: Stack::new(arena, 16),
-            parts: Stack::new(arena, 24),
-            redirects: Stack::new(arena, 4),
-            assignments: Stack::new(arena, 2),
+            items: Stack::new(arena, most(4)),
+            rest: Stack::new(arena, most(4)),
+            stages: Stack::new(arena, most(4)),
+            words: Stack::new(arena, most(16)),
+            parts: Stack::new(arena, most(24)),
+            redirects: Stack::new(arena, most(4)),
+            assignments: Stack::new(arena, most(2)),
             elements: Stack::new(arena, 0),
             arms: Stack::new(arena, 0),
         }
@@ -128,7 +129,7 @@ impl<'a> Parser<'a> {
             cases: 0,
             before: 0,
             notes: Vec::new(),
-            stacks: Stacks::new(arena),
+            stacks: Stacks::new(arena, source.len()),
         }
     }
 
