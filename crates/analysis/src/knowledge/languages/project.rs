@@ -1,11 +1,12 @@
 //! What the workspace's own build files tell a program to run: recipes of a Makefile or justfile, scripts of a
 //! package.json. Running them is the project's own business; they are followed only for what is grave
-//! ([`Session::follow`]), and what is not certain of them is left out.
+//! ([`Session::follow`]), and what is not certain of them is left out. What the same command has written there is judged
+//! like any other text that it executes.
 
 use super::super::run::Run;
 use super::super::scan::Scan;
 use super::super::values;
-use crate::session::Reentry;
+use crate::session::{Reentry, Session};
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::Dialect;
 use std::collections::BTreeMap;
@@ -35,14 +36,23 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
         };
         names.into_iter().find_map(|name| {
             let path = Value::text(run.arena(), name, Origins::FILE);
-            let content = run.session.file_text(&path);
-            // What this same command has written is judged where it is executed.
-            content.text.filter(|_| !content.origins.intersects(super::NOT_OF_THE_PROJECT))
+            let content = run.session.script_text(&path);
+            let written = content.origins.intersects(super::NOT_OF_THE_PROJECT);
+            if written && content.text.is_none() {
+                run.streamed_code("project", content, span);
+            }
+            content.text.map(|text| (text, written))
         })
+    };
+    let mut own = true;
+    let mut file = |run: &mut Run<'_, 'a>, names: &[&'static [u8]]| {
+        let (text, written) = file(run, names)?;
+        own = !written;
+        Some(text)
     };
     let commands = match run.name {
         "make" | "gmake" => file(run, &[b"GNUmakefile", b"makefile", b"Makefile"])
-            .map(|text| Rules::of(text, b':').commands(&operands)),
+            .map(|text| [shell_calls(text), Rules::of(text, b':').commands(&operands)].concat()),
         "just" => file(run, &[b"justfile", b"Justfile", b".justfile"])
             .map(|text| Rules::of(text, b':').commands(&operands)),
         "npm" | "yarn" | "yarnpkg" | "pnpm" | "pn" | "bun" => file(run, &[b"package.json"])
@@ -51,11 +61,39 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
     };
     for command in commands.unwrap_or_default().into_iter().take(MAX_RECIPES) {
         let text = run.arena().alloc_slice_copy(&command);
-        let stdin = Stream::EMPTY;
-        run.session.follow(&mut |session| {
-            session.run_text(text, Dialect::Posix, &[], stdin, Reentry::New, span);
-        });
+        let execute = |session: &mut dyn Session<'a>| {
+            session.run_text(text, Dialect::Posix, &[], Stream::EMPTY, Reentry::New, span);
+        };
+        if own {
+            run.session.follow(&mut |session| execute(session));
+        } else {
+            execute(run.session);
+        }
     }
+}
+
+/// What `$(shell COMMAND)` runs, wherever it stands in a Makefile.
+fn shell_calls(text: &[u8]) -> Vec<Vec<u8>> {
+    const CALL: &[u8] = b"$(shell ";
+    let mut calls = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.windows(CALL.len()).position(|window| window == CALL)
+        && calls.len() < MAX_RECIPES
+    {
+        rest = rest.get(at + CALL.len()..).unwrap_or_default();
+        let mut depth = 0usize;
+        let end = rest.iter().position(|byte| {
+            match byte {
+                b'(' => depth += 1,
+                b')' if depth == 0 => return true,
+                b')' => depth -= 1,
+                _ => {}
+            }
+            false
+        });
+        calls.extend(end.and_then(|end| rest.get(..end)).and_then(|call| Rules::default().expanded(call)));
+    }
+    calls
 }
 
 /// What a target needs, and the lines that make it.
