@@ -141,6 +141,9 @@ pub(super) fn destination<'a>(
                 let name = Value::text(run.arena(), values::base_name(path), source.field.value.origins);
                 let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
                 let value = values::joined(run.arena(), &[field.value, slash, name]);
+                // A directory whose content becomes what guards us is no single file.
+                let whole = flow.tree && mode != WriteMode::Create && run.target(&value, false).covers.own;
+                let mode = if whole { WriteMode::Below } else { mode };
                 run.writes(&Field { value, ..*field }, mode, content);
                 if mode != WriteMode::Create {
                     carry(run, source, &value);

@@ -30,12 +30,34 @@ impl<'a> Run<'_, 'a> {
     }
 
     pub(crate) fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
+        if let EffectKind::Vcs { .. } = kind {
+            self.changes_elsewhere(span, certainty);
+        }
         self.session.emit(kind, span, certainty);
+    }
+
+    /// Version control writes where it is told to work, which may be another repository than the workspace's.
+    fn changes_elsewhere(&mut self, span: Span, certainty: Certainty) {
+        let here = values::field(self.arena(), b".", Origins::LITERAL, span);
+        let target = self.target(&here.value, false);
+        let own = matches!(
+            target.scope,
+            Scope::Workspace
+                | Scope::Product
+                | Scope::Repository
+                | Scope::Temp
+                | Scope::Harmless
+                | Scope::Unknown
+        );
+        if !own {
+            let kind = EffectKind::Write { target, mode: WriteMode::Modify, content: Origins::FILE };
+            self.session.emit(kind, span, certainty);
+        }
     }
 
     /// An effect that certainly happens.
     pub(crate) fn does(&mut self, kind: EffectKind<'a>, span: Span) {
-        self.session.emit(kind, span, Certainty::Certain);
+        self.emit(kind, span, Certainty::Certain);
     }
 
     pub(crate) fn not_understood(&mut self, reason: Unknown<'a>, span: Span) {

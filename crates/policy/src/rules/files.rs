@@ -127,6 +127,8 @@ pub(super) const RULES: &[Rule] = &[
         &[
             on(Kinds::CHANGE).at(Scopes::OWN),
             on(Kinds::CHANGE).extent(Extent::Tree).covering(own).and(is_somewhere),
+            // What is unpacked or copied there may be one of them.
+            on(Kinds::WRITE).what(&["below"]).covering(own).and(is_one),
             // A directory that is moved away takes along what lies in it.
             on(Kinds::DELETE).covering(own).and(is_one),
         ],

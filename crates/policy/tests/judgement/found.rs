@@ -47,11 +47,16 @@ const GIT: &[Row] = &[
     deny("git hash-object -w ~/.ssh/id_rsa", 3, "secret-read"),
     deny("git config -l -f ~/.netrc", 3, "secret-read"),
     // Another work tree.
-    contain("git --work-tree=/home/dev checkout main", 2, "outside-written"),
-    contain("git --work-tree=/home/dev merge x", 2, "outside-written"),
-    contain("git --work-tree=/home/dev rm x", 3, "outside-file-deleted"),
-    deny("git --work-tree=/home/dev mv .bashrc x", 3, "persistence-written"),
-    deny("git --work-tree=/etc add shadow", 3, "system-changed"),
+    contain("git --work-tree=/home/dev/x checkout main", 2, "outside-written"),
+    contain("git --work-tree=/home/dev/x merge x", 2, "outside-written"),
+    contain("git --work-tree=/home/dev/x rm x", 3, "outside-file-deleted"),
+    // What is checked out there may be our own configuration.
+    deny("git --work-tree=/home/dev checkout main", 4, "own-changed"),
+    deny("git --work-tree=/home/dev mv .bashrc x", 4, "own-changed"),
+    deny("git --work-tree=/etc add shadow", 4, "own-changed"),
+    contain("git -C /home/dev/x checkout main", 2, "outside-written"),
+    contain("cd /home/dev/x && git commit -am x", 2, "outside-written"),
+    allow("git -C /home/dev/x status", 1),
     // Who is asked for what there is.
     contain("git ls-remote git@example.com:x", 2, "network"),
     contain("git ls-remote", 2, "network"),

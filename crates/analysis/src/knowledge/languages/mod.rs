@@ -199,7 +199,8 @@ pub(crate) fn script<'a>(
         let (stdin, dialect) = (on.call.stdin, dialect(on.name));
         return on.session.run_text(text, dialect, all, stdin, reentry(on.name), file.span);
     }
-    if content.text.is_some() && matches!(language, "python" | "javascript" | "perl" | "sed" | "awk" | "sql") {
+    if content.text.is_some() && matches!(language, "python" | "javascript" | "perl" | "sed" | "awk" | "sql")
+    {
         on.reads(file, false);
         return run(on, language, content, all, file.span);
     }

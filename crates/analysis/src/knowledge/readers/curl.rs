@@ -1,13 +1,13 @@
 //! `curl`: data options whose value may be text or, after `@` or `<`, a file; and URLs of files.
 
-use crate::effect::Endpoint;
+use crate::effect::{Endpoint, Unknown};
 use crate::knowledge::apply::{self, Use};
 use crate::knowledge::endpoint;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
-use crate::value::{Field, Stream};
+use crate::value::{Field, Stream, Value};
 use bumpalo::collections::Vec as BumpVec;
 
 /// Reads the arguments of `curl`.
@@ -17,7 +17,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let forms: BumpVec<'_, Field<'a>> = BumpVec::from_iter_in(scan.values(&["-F", "--form"]), run.arena());
     // These take `@` literally.
     let literal: BumpVec<'_, Field<'a>> =
-        BumpVec::from_iter_in(scan.values(&["--data-raw", "--form-string", "--url-query"]), run.arena());
+        BumpVec::from_iter_in(scan.values(&["--data-raw", "--form-string"]), run.arena());
     let fetches = scan.has(&["-o", "--output", "-O", "--remote-name", "--remote-name-all", "-I", "--head"]);
     for each in apply::uses(run, &scan) {
         uses.push(match each.role {
@@ -31,13 +31,33 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             _ => *each,
         });
     }
-    for encoded in scan.values(&["--data-urlencode"]) {
+    for encoded in scan.values(&["--data-urlencode", "--url-query"]) {
         let prefix = encoded.value.known_prefix();
         let at = prefix.iter().position(|b| matches!(b, b'=' | b'@'));
         if let Some(at) = at.filter(|at| *at > 0 && prefix.get(*at) == Some(&b'@')) {
             let value = values::after(run.arena(), &encoded.value, at);
             uses.push(Use { role: Role::Upload, field: Field { value, ..encoded } });
         }
+    }
+    for format in scan.values(&["-w", "--write-out"]) {
+        let prefix = format.value.known_prefix();
+        if prefix.starts_with(b"@") {
+            let value = values::after(run.arena(), &format.value, 1);
+            uses.push(Use { role: Role::Read, field: Field { value, ..format } });
+        } else if prefix.windows(8).any(|window| window == b"%output{") {
+            // Since 8.3 it names a file.
+            run.not_understood(Unknown::Construct("%output"), format.span);
+        }
+    }
+    // `HOST:PORT:ADDRESS`, `HOST:PORT:HOST:PORT`: another place than the URL says.
+    for route in scan.values(&["--resolve", "--connect-to"]) {
+        let colon = |value: &Value<'a>| values::split_once(run.arena(), value, b':').map(|(_, rest)| rest);
+        if let Some(value) = colon(&route.value).as_ref().and_then(colon) {
+            uses.push(Use { role: Role::Connect, field: Field { value, ..route } });
+        }
+    }
+    for servers in scan.values(&["--dns-servers"]) {
+        uses.push(Use { role: Role::Connect, field: servers });
     }
     let output = apply::apply_as(run, &scan, uses.into_bump_slice());
     // What goes into files does not come out.
