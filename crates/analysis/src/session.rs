@@ -148,6 +148,9 @@ pub(crate) trait Session<'a> {
     /// each other, are not followed; nor is anything by a session that knows no files.
     fn follow(&mut self, _inner: &mut dyn FnMut(&mut dyn Session<'a>)) {}
 
+    /// Records that the program reads its standard input.
+    fn takes_input(&mut self, _span: Span) {}
+
     /// The origins of what is read from this place (secret, environment, file, …).
     fn read_origins(&self, target: &Target<'a>) -> Origins;
 

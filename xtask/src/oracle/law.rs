@@ -92,6 +92,8 @@ impl Plan {
             // A file that the shell itself reads may do anything in it.
             "code" => detail == "shell" || self.around(effect).any(|it| it.builtin),
             "execute" => effect.path.is_none(),
+            // Where no process can be started any more, bash goes on without it: `prog >(f)` has no argument then.
+            "system" => detail == "limits",
             "unknown" => match detail.split(' ').next() {
                 // What it does is the program's doing; of a builtin it is the shell's.
                 Some("option" | "subcommand" | "argument") => {

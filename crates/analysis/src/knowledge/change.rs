@@ -60,7 +60,39 @@ pub(super) fn change<'a>(
                 carry(run, source, &field.value);
             }
         }
+        Role::Create if scan.has(&["-p", "--parents"]) => {
+            on_the_way(run, flow, field);
+            change_place(run, flow, *role, field);
+        }
         _ => change_place(run, flow, *role, field),
+    }
+}
+
+/// More steps back than this in one path are not followed.
+const MAX_STEPS_BACK: usize = 16;
+
+/// With its parents, what a path leaves again is made as well: `a` of `a/../b`.
+fn on_the_way<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, field: &Field<'a>) {
+    let mut passed = 0usize;
+    for (index, piece) in field.value.pieces.iter().enumerate() {
+        let Piece::Text(text) = piece else { continue };
+        let backs = text.windows(3).enumerate().filter(|(_, three)| *three == b"/..").map(|(at, _)| at);
+        for at in backs {
+            let before = text.get(..at).unwrap_or_default();
+            let leads = text.get(at + 3).is_none_or(|next| *next == b'/');
+            let stays = matches!(before.rsplit(|byte| *byte == b'/').next(), Some(b"" | b"." | b".."));
+            if !leads || stays && !(before.is_empty() && index > 0) {
+                continue;
+            }
+            passed += 1;
+            if passed > MAX_STEPS_BACK {
+                return run.not_understood(Unknown::Argument, field.span);
+            }
+            let mut pieces = field.value.pieces.get(..index).unwrap_or_default().to_vec();
+            pieces.extend((!before.is_empty()).then_some(Piece::Text(before)));
+            let value = Value { pieces: run.arena().alloc_slice_copy(&pieces), ..field.value };
+            change_place(run, flow, Role::Create, &Field { value, ..*field });
+        }
     }
 }
 

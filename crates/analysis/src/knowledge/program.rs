@@ -106,7 +106,7 @@ pub(super) fn find<'a>(
     if let Some((name, program)) = described.filter(|_| !writable && is_installed(text, session.home())) {
         return Found::Described(name, program);
     }
-    let file = session.script_text(&word.value);
+    let file = session.script_text(&values::script(session.arena(), word));
     if let Some(script) = file.text
         && !is_binary(script)
     {

@@ -108,6 +108,9 @@ pub(super) fn read_stdin<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &
         return;
     }
     let wanted = flow.stdin || level.stdin_when_no_operands;
+    if wanted {
+        run.session.takes_input(run.call.span);
+    }
     if level.stdin == Stdin::List && !flow.stdin {
         read_named(run, flow, stdin, run.call.span);
         return;

@@ -39,6 +39,17 @@ pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
     Value { pieces: pieces.into_bump_slice(), origins }
 }
 
+/// Where the text of a script may lie. One of the files that a search found may lie deeper than its name says.
+pub(crate) fn script<'a>(arena: &'a Bump, file: &Field<'a>) -> Value<'a> {
+    let name = file.value.known().filter(|_| file.value.origins.contains(Origins::NAMES)).and_then(|text| {
+        let end = text.iter().rposition(|byte| *byte == b'/')?;
+        text.get(..=end)
+    });
+    let Some(directory) = name else { return file.value };
+    let pieces = [Piece::Text(directory), Piece::Glob(b"*")];
+    Value { pieces: arena.alloc_slice_copy(&pieces), ..file.value }
+}
+
 /// Bytes one after the other.
 pub(crate) fn concat<'a>(arena: &'a Bump, parts: &[&[u8]]) -> &'a [u8] {
     let mut bytes = BumpVec::with_capacity_in(parts.iter().map(|p| p.len()).sum(), arena);

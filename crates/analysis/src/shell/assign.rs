@@ -348,7 +348,7 @@ fn is_read_only_by_nature(name: &[u8]) -> bool {
 fn is_kept(name: &[u8]) -> bool {
     matches!(
         name,
-        b"BASHPID"
+        b"_" | b"BASHPID"
             | b"BASH_ARGC"
             | b"BASH_ARGV"
             | b"BASH_COMMAND"

@@ -158,6 +158,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.content_of(path)
     }
 
+    fn takes_input(&mut self, span: Span) {
+        self.takes_lines(0, span);
+    }
+
     fn has_made_files(&self) -> bool {
         self.state.has_files() || !self.links.is_empty()
     }

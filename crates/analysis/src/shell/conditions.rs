@@ -14,7 +14,7 @@ impl<'a> Interpreter<'a, '_> {
         match expression {
             Test::And(left, right) | Test::Or(left, right) => {
                 self.test(left);
-                self.doubtful(|shell| shell.test(right));
+                self.perhaps(|shell| shell.test(right));
             }
             Test::Not(inner) | Test::Group(inner) => self.test(inner),
             Test::Unary(operator, word) => {

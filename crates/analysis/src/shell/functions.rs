@@ -90,6 +90,12 @@ impl<'a> Interpreter<'a, '_> {
         functions.any(|frame| frame.locals.iter().any(|(local, ..)| *local == name))
     }
 
+    /// The innermost function being run that made this variable local.
+    pub(super) fn innermost(&self, name: &[u8]) -> Option<usize> {
+        let frames = self.frames.get(self.outer_frames..).unwrap_or_default();
+        frames.iter().rposition(|frame| frame.locals.iter().any(|(local, ..)| *local == name))
+    }
+
     /// Whether an assignment before a command that this shell is running gives this variable a value.
     pub(super) fn is_given(&self, name: &[u8]) -> bool {
         self.environment

@@ -1,5 +1,6 @@
 //! What descriptors are connected to: where output is collected, where input comes from.
 
+use super::flow::Port;
 use crate::effect::{Effect, EffectKind, Target};
 use crate::value::{Origins, Stream};
 use bumpalo::Bump;
@@ -51,6 +52,8 @@ pub(super) struct Source<'a> {
     pub(super) name: Option<&'a [u8]>,
     /// What another command of the pipeline writes.
     pub(super) piped: bool,
+    /// A shell reads its script from it: who else reads takes lines away from that.
+    script: bool,
 }
 
 /// All sinks and sources ever opened.
@@ -76,19 +79,37 @@ impl<'a> Io<'a> {
 
     /// Opens a source.
     pub(super) fn open_source(&mut self, stream: Stream<'a>, name: Option<&'a [u8]>) -> u32 {
-        self.sources.push(Source { stream, name, piped: false });
+        self.sources.push(Source { stream, name, piped: false, script: false });
         u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX)
     }
 
     /// Opens the source at the end of a pipe.
     pub(super) fn open_pipe(&mut self, stream: Stream<'a>) -> u32 {
-        self.sources.push(Source { stream, name: None, piped: true });
+        self.sources.push(Source { stream, name: None, piped: true, script: false });
         u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX)
     }
 
     /// Whether a source is the end of a pipe.
     pub(super) fn is_pipe(&self, id: u32) -> bool {
         self.sources.get(id as usize).is_some_and(|source| source.piped)
+    }
+
+    /// How many sinks there are.
+    pub(super) fn sinks(&self) -> u32 {
+        u32::try_from(self.sinks.len()).unwrap_or(u32::MAX)
+    }
+
+    /// A shell reads its script from this source.
+    pub(super) fn runs(&mut self, id: u32) {
+        if let Some(source) = self.sources.get_mut(id as usize) {
+            source.script = true;
+        }
+    }
+
+    /// Whether a shell reads its script from what a descriptor is connected to.
+    pub(super) fn is_run(&self, port: Port) -> bool {
+        let (Port::Source(id) | Port::Both(id, _)) = port else { return false };
+        self.sources.get(id as usize).is_some_and(|source| source.script)
     }
 
     /// What a sink is.

@@ -68,6 +68,7 @@ impl<'a> Interpreter<'a, '_> {
         let span = node.name_span;
         let (value, _) = any_of(&fields);
         let reply = self.stdin().origins;
+        self.takes_lines(0, self.span(span));
         self.consume_stdin();
         self.in_loop(|shell| {
             shell.repeated(span, &mut |shell| {

@@ -206,6 +206,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     outer_frames: usize,
     /// The command that has just run was an `exec` whose redirections stay.
     keeps_redirections: bool,
+    /// Variables to which redirections gave numbers of their own, and when.
+    numbered: Vec<(&'a [u8], u32)>,
     /// The descriptor by which the next process substitution goes.
     next_descriptor: u32,
 }
@@ -280,6 +282,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             foreign: false,
             outer_frames: 0,
             keeps_redirections: false,
+            numbered: Vec::new(),
             next_descriptor: 63,
         }
     }
@@ -366,7 +369,11 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         let [before, ..] = self.state.flow.standard;
         // A program that starts another one hands its own standard input on.
         let handed_on = self.is_piped() && self.stdin() == stdin;
+        let run = self.io.is_run(before) && self.stdin() == stdin;
         let source = if handed_on { self.io.open_pipe(stdin) } else { self.io.open_source(stdin, None) };
+        if run {
+            self.io.runs(source);
+        }
         self.set_standard(0, Port::Source(source));
         let output = self.capturing(inner);
         self.set_standard(0, before);
@@ -398,6 +405,13 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     /// What comes out of standard input. Reading it leaves less of it for others.
     fn stdin(&mut self) -> Stream<'a> {
         self.reads(0)
+    }
+
+    /// Something reads from a descriptor: from that of which the shell reads its script as well, it takes what would have been run.
+    fn takes_lines(&mut self, descriptor: u32, span: Span) {
+        if self.io.is_run(self.state.flow.port(descriptor)) {
+            self.unknown(Unknown::Construct("a command reads from the script in which it stands"), span);
+        }
     }
 
     /// Whether standard input is the end of a pipe.
@@ -433,6 +447,15 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             let doubt = self.doubt_now();
             let copied = self.io.write(id, stream, doubt, &mut self.effects);
             self.budget.produce(copied);
+        }
+        if self.state.flow.port(descriptor) == Port::Unknown {
+            let any = Stream { text: None, ..stream };
+            for id in 0..self.io.sinks() {
+                if !self.budget.spend(1) {
+                    return;
+                }
+                self.io.write(id, any, 0, &mut self.effects);
+            }
         }
     }
 }

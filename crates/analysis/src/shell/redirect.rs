@@ -5,6 +5,7 @@ use super::flow::{Opt, Port};
 use super::io::SinkKind;
 use super::run::may_fail;
 use super::state::{Slot, Space};
+use super::words::Got;
 use crate::effect::{Certainty, EffectKind, Endpoint, Target, Unknown, WriteMode};
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
@@ -13,6 +14,9 @@ use shward_syntax::{
     WordPart,
 };
 use std::collections::BTreeSet;
+
+/// So many of the numbers that the shell has chosen are looked at.
+const MOST_NUMBERED: usize = 16;
 
 /// The connections before redirections, and what the redirections opened.
 #[derive(Debug)]
@@ -117,6 +121,10 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Redirections of `exec` stay; what will be written to files is not known.
     pub(super) fn keep(&mut self, before: &Before<'a>) {
+        let [script, ..] = before.standard;
+        if self.io.is_run(script) && self.state.flow.port(0) != script {
+            self.unknown(Unknown::Construct("exec gives the shell another script to read"), self.whole());
+        }
         for Opened { sink, .. } in &before.opened {
             if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
                 // Whatever the command prints from here on.
@@ -139,10 +147,16 @@ impl<'a> Interpreter<'a, '_> {
             Descriptor::Default => u32::from(!input),
             Descriptor::Number(number) => number,
             Descriptor::Variable(name) => {
-                let free = 10 + u32::try_from(self.state.flow.others.len()).unwrap_or(u32::MAX - 10);
-                let number = self.decimal(i64::from(free));
-                self.assign(name, number, true, redirect.span);
-                free
+                if let RedirectTarget::Word(word) = &redirect.target
+                    && word.bare() == Some(b"-")
+                {
+                    return self.close_named(name, redirect.span);
+                }
+                // What the shell itself has open, and what it was given, takes numbers as well: which is free nobody knows.
+                self.assign_some_number(name, redirect.span);
+                let when = self.state.changed_at(Space::Variable, name);
+                self.numbered.extend(when.map(|when| (name, when)));
+                10 + u32::try_from(self.state.flow.others.len()).unwrap_or(u32::MAX - 10)
             }
         };
         let word = match &redirect.target {
@@ -184,6 +198,22 @@ impl<'a> Interpreter<'a, '_> {
         self.connect(descriptor, port);
         if both {
             self.connect(2, port);
+        }
+    }
+
+    /// `{name}>&-` closes the descriptor whose number the variable holds.
+    fn close_named(&mut self, name: &'a [u8], span: Span) {
+        let number = match self.lookup(name, span) {
+            Got::One(value, _) => value.known().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()),
+            _ => None,
+        };
+        let when = self.state.changed_at(Space::Variable, name);
+        let own = self.numbered.iter().rev().take(MOST_NUMBERED);
+        match number {
+            Some(number) => self.connect(number, Port::Closed),
+            // One that the shell has chosen itself: nothing else goes by it.
+            None if own.clone().any(|(numbered, then)| *numbered == name && when == Some(*then)) => {}
+            None => self.unpredictable("a descriptor that is closed by a number that is not known", span),
         }
     }
 

@@ -5,7 +5,7 @@
 //! stands there letter by letter, else as the span of the word that carried it.
 
 use super::Interpreter;
-use super::flow::{ANY_ARGUMENTS, Flow, Opt, Options as ShellOptions};
+use super::flow::{ANY_ARGUMENTS, Flow, Opt, Options as ShellOptions, Port};
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::session::Reentry;
@@ -143,6 +143,13 @@ impl<'a> Interpreter<'a, '_> {
         // What its traps write is captured as well.
         let output = self.captured(stdin, |shell| {
             shell.isolated(|shell| {
+                if stdin.text.is_some_and(|script| std::ptr::eq(script, text))
+                    && let Port::Source(id) = shell.state.flow.port(0)
+                {
+                    // It is the script itself; how much of that is left nobody knows.
+                    shell.io.runs(id);
+                    shell.io.consumed(id);
+                }
                 shell.become_new_shell(dialect, arguments);
                 shell.run_here(text, None, span);
             });

@@ -8,8 +8,8 @@ use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
 use shward_syntax::{
-    Assignment, AssignmentValue, Command, Dialect, ParameterOperation, PartKind, SimpleCommand, Subscript,
-    Word, WordPart,
+    Assignment, AssignmentValue, Command, Dialect, ParameterOperation, PartKind, SimpleCommand, Span,
+    Subscript, Word, WordPart,
 };
 
 /// A simple command, expanded.
@@ -20,9 +20,9 @@ pub(super) struct Expanded<'a> {
     /// The array assignments among the arguments (`declare a=(…)`).
     pub(super) arrays: &'a [&'a Assignment<'a>],
     /// The whole command, in the command that was asked about.
-    pub(super) span: shward_syntax::Span,
+    pub(super) span: Span,
     /// The same in the text being run.
-    pub(super) here: shward_syntax::Span,
+    pub(super) here: Span,
 }
 
 impl<'a> Interpreter<'a, '_> {
@@ -44,6 +44,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.assignment(assignment);
             }
             self.state.flow.places.forget_status();
+            self.state.flow.last_argument = Some(Value::EMPTY);
         } else {
             let expanded = Expanded {
                 argv: self.arena.alloc_slice_copy(&argv),
@@ -52,8 +53,11 @@ impl<'a> Interpreter<'a, '_> {
                 here: command.span,
             };
             self.with_assignments(simple.assignments, &expanded, before.as_ref());
-            self.state.flow.last_argument =
-                expanded.argv.last().filter(|field| !field.many).map(|field| field.value);
+            self.state.flow.last_argument = expanded
+                .argv
+                .last()
+                .filter(|field| !field.many && arrays.is_empty())
+                .map(|field| field.value);
         }
         if let Some(before) = before {
             if std::mem::take(&mut self.keeps_redirections) {
@@ -84,13 +88,28 @@ impl<'a> Interpreter<'a, '_> {
             self.unpredictable("a tilde in a declaration of another shell than bash", word.span);
         }
         if !declares {
-            return (self.fields(words), Vec::new());
+            let fields = self.fields(words);
+            if declares_elsewhere && fields.len() > words.len() {
+                // The shells of one system do not split what is assigned there, those of another do.
+                self.unpredictable(
+                    "a value with blanks in a declaration of another shell than bash",
+                    Span::default(),
+                );
+            }
+            return (fields, Vec::new());
         }
         let mut argv = Vec::with_capacity(words.len());
         let mut arrays = Vec::new();
         for word in words {
             match word.parts {
                 [WordPart { kind: PartKind::ArrayAssignment(assignment), .. }] => arrays.push(*assignment),
+                _ if self.mentions(word, &arrays) => {
+                    self.unpredictable(
+                        "a declaration that uses an array which it has made before",
+                        word.span,
+                    );
+                    self.expand(word, &mut argv);
+                }
                 [WordPart { kind: PartKind::Literal(text), .. }, _, ..] if is_assignment(text) => {
                     let value = self.value(word);
                     argv.push(Field { value, span: self.span(word.span), many: false });
@@ -99,6 +118,15 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         (argv, arrays)
+    }
+
+    /// Whether a word may use one of these arrays, which are assigned before it is expanded.
+    fn mentions(&self, word: &Word<'a>, arrays: &[&Assignment<'a>]) -> bool {
+        if arrays.is_empty() || word.bare().is_some() {
+            return false;
+        }
+        let text = self.text.get(word.span.start as usize..word.span.end as usize).unwrap_or_default();
+        text.contains(&b'!') || arrays.iter().any(|array| contains(text, array.name))
     }
 
     /// Runs a command with the assignments before it in force.
@@ -211,6 +239,10 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
     }
+}
+
+fn contains(text: &[u8], name: &[u8]) -> bool {
+    !name.is_empty() && text.windows(name.len()).any(|part| part == name)
 }
 
 /// Whether an assignment is one to an array or to an element of one.

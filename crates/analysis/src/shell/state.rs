@@ -373,6 +373,11 @@ impl<'a> State<'a> {
             .map(|named| (named.space, named.name, named.slot))
     }
 
+    /// When a name was last changed.
+    pub(super) fn changed_at(&self, space: Space, name: &[u8]) -> Option<u32> {
+        self.find(space, name).and_then(|id| self.slots.get(id.0 as usize)).map(|named| named.changed)
+    }
+
     /// What the clock shows.
     pub(super) const fn clock(&self) -> u32 {
         self.clock

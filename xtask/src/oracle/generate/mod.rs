@@ -1,11 +1,13 @@
 //! Commands that nobody wrote: from a grammar, by changing ones that somebody did, and in other spellings.
 
+mod fragments;
 mod grammar;
 mod mutate;
 mod random;
 mod spell;
 mod state;
 
+use fragments::Fragments;
 pub(super) use grammar::Dialect;
 use random::Random;
 
@@ -24,6 +26,10 @@ const PAIRS: &[(&[&str], &[&str])] = &[
     (&["prog", "now"], &["shutdown", "now"]),
     (&["rm", "-f", "a"], &["rm", "-rf", "/home/dev"]),
 ];
+
+thread_local! {
+    static FRAGMENTS: Fragments = Fragments::read();
+}
 
 /// A command, and what else is asked of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +53,7 @@ pub(super) fn command(seed: u64, number: usize, corpus: &[&str], dialect: Dialec
     let mut random = Random::new(seed, number);
     let script = |random: &mut Random| grammar::script(random, dialect);
     let mut pair = None;
-    let command = match random.below(if dialect == Dialect::Bash { 23 } else { 20 }) {
+    let command = match random.below(if dialect == Dialect::Bash { 40 } else { 20 }) {
         0..=8 => script(&mut random),
         9 | 10 => {
             let script = script(&mut random);
@@ -73,6 +79,7 @@ pub(super) fn command(seed: u64, number: usize, corpus: &[&str], dialect: Dialec
             mutate::mutated(&mut random, base)
         }
         20..=22 => state::script(&mut random),
+        23..=39 => FRAGMENTS.with(|fragments| fragments.script(&mut random)),
         _ => script(&mut random),
     };
     if command.len() > LONGEST {

@@ -14,6 +14,7 @@ mod sed;
 mod sql;
 
 use super::run::Run;
+use super::values;
 use crate::effect::{Certainty, EffectKind, Scope};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream};
@@ -176,7 +177,8 @@ pub(crate) fn script<'a>(
     if super::foreign::fetched(on, language, file) {
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
-    let content = on.session.script_text(&file.value);
+    let place = values::script(on.arena(), file);
+    let content = on.session.script_text(&place);
     if content.text.is_some() && content.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
         // What the command has written; or what lay there before.
         on.executes(file);

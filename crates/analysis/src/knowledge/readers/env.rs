@@ -12,6 +12,11 @@ use bumpalo::collections::Vec as BumpVec;
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
     if let Some(string) = scan.value(&["-S", "--split-string"]) {
+        // Options before it count as well, and those behind it may be those of a command that stands in it.
+        if scan.own().len() > 1 {
+            run.not_understood(Unknown::Program, string.span);
+            return Stream::unknown(Origins::UNKNOWN, run.call.span);
+        }
         let mut argv = BumpVec::new_in(run.arena());
         match string.known().and_then(split_string) {
             Some(words) => {

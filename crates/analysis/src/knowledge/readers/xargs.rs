@@ -219,8 +219,12 @@ fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, marker: &[u8], item: &Field<'
 
 /// The items of a known text; `None` if a delimiter is not understood.
 fn split<'a>(arena: &'a Bump, scan: &Scan<'_>, text: &'a [u8], by_line: bool) -> Option<Vec<&'a [u8]>> {
-    let pieces =
-        |separator: u8| Some(text.split(move |b| *b == separator).filter(|item| !item.is_empty()).collect());
+    let pieces = |separator: u8| {
+        // Empty ones count, but for what stands behind the last separator.
+        let whole = text.strip_suffix(&[separator]).unwrap_or(text);
+        let items = whole.split(move |b| *b == separator);
+        Some(items.filter(|_| !text.is_empty()).collect())
+    };
     if scan.has(&["-E", "-e", "--eof"]) {
         return None;
     }

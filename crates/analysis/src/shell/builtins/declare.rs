@@ -3,6 +3,7 @@
 use super::Given;
 use crate::effect::{Certainty, EffectKind};
 use crate::shell::Interpreter;
+use crate::shell::flow::Opt;
 use crate::shell::functions::{Frame, FrameKind};
 use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Flags, Slot, Space};
@@ -290,7 +291,12 @@ impl<'a> Interpreter<'a, '_> {
                 };
                 frame.locals.push((name, outside, sure));
             }
-            // A local variable starts unset, unless it is one already; in dash it keeps its value.
+            if new && self.dialect == shward_syntax::Dialect::Posix {
+                // In dash it keeps its value, in the shell of busybox it starts unset.
+                slot.content = Content::Unknown(slot.origins());
+                slot.flags = slot.flags.without(Flags::GUESSED);
+            }
+            // A local variable starts unset, unless it is one already.
             if new && self.dialect == shward_syntax::Dialect::Bash {
                 // It has no attribute of the one outside but that it is exported, and that this one may be read-only. One
                 // that was given before the call hands its value on.
@@ -325,6 +331,18 @@ impl<'a> Interpreter<'a, '_> {
             // What stands before the call, and whatever was assigned to it since, is taken over.
             slot.content = Content::Unknown(Origins::UNKNOWN);
             slot.flags = slot.flags.without(Flags::DECLARED);
+        }
+        if wanted.add.has(Flags::EXPORTED) || wanted.read_only || self.state.flow.options.may(Opt::AllExport)
+        {
+            // One that stands before the call of the function gives its value to that outside of it then.
+            for (_, outside, _) in self
+                .frames
+                .iter_mut()
+                .flat_map(|frame| &mut frame.locals)
+                .filter(|(local, ..)| *local == name)
+            {
+                outside.flags = outside.flags.without(Flags::TEMPORARY);
+            }
         }
         self.state.set(Space::Variable, name, slot);
     }

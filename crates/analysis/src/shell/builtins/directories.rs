@@ -28,7 +28,8 @@ impl<'a> Interpreter<'a, '_> {
         let value = match given.operands {
             [] => match self.lookup(b"HOME", Span::default()) {
                 Got::One(value, _) => value,
-                Got::Unset => Value::text(self.arena, self.request.home, Origins::LITERAL),
+                // bash fails and stays.
+                Got::Unset => Value::unknown(Origins::NONE),
                 Got::Any(origins, _) => Value::unknown(origins),
             },
             [only] if only.known() == Some(b"-") => {
@@ -62,6 +63,7 @@ impl<'a> Interpreter<'a, '_> {
         self.moved();
         let before = self.state.flow.places;
         let mut after = Whereabouts::nowhere();
+        let mut stays = false;
         for (place, _) in before.iter() {
             let target = self.directory(value, place);
             after.add(target, Status::Success);
@@ -74,11 +76,12 @@ impl<'a> Interpreter<'a, '_> {
                     None => after.add(None, Status::Success),
                 }
             }
-            if !self.surely_enters(target, place) {
+            // What stands before `..` has to be a directory.
+            if value.known().is_some_and(leaves) || !self.surely_enters(target, place) {
                 after.add(place, Status::Failure);
+                stays = true;
             }
         }
-        let stays = after.iter().any(|(_, status)| status == Status::Failure);
         let flow = &mut self.state.flow;
         // Where it fails after one that did not, `cd -` leads to where that came from.
         let again = stays && flow.previous.is_some() && flow.previous != before.only();
@@ -113,6 +116,10 @@ impl<'a> Interpreter<'a, '_> {
     /// The directory that a path means from another; lexically, as `cd` does without `-P`.
     fn directory(&self, path: &Value<'a>, from: Option<&'a [u8]>) -> Option<&'a [u8]> {
         let path = path.known()?;
+        if path.starts_with(b"//") && !path.starts_with(b"///") {
+            // bash keeps both (POSIX, "Pathname Resolution").
+            return None;
+        }
         let base = if path.starts_with(b"/") { b"".as_slice() } else { from? };
         let mut parts: Vec<&[u8]> = Vec::new();
         for part in base.split(|byte| *byte == b'/').chain(path.split(|byte| *byte == b'/')) {
@@ -201,6 +208,12 @@ impl<'a> Interpreter<'a, '_> {
         }
         self.prints(Origins::FILE, command.span);
     }
+}
+
+/// Whether a path has `..` in it behind the name of something.
+fn leaves(path: &[u8]) -> bool {
+    let mut names = path.split(|byte| *byte == b'/').skip_while(|name| matches!(*name, b"" | b"." | b".."));
+    names.any(|name| name == b"..")
 }
 
 /// Whether a path has `..` in it.

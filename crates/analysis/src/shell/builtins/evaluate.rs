@@ -4,7 +4,9 @@ use super::{Given, number};
 use crate::effect::{Certainty, EffectKind, Scope, Unknown, WriteMode};
 use crate::session::Session;
 use crate::shell::Interpreter;
+use crate::shell::flow::Port;
 use crate::shell::functions::{Frame, FrameKind};
+use crate::shell::redirect::descriptor_named;
 use crate::shell::simple::Expanded;
 use crate::shell::state::Space;
 use crate::shell::words::is_name;
@@ -26,8 +28,10 @@ impl<'a> Interpreter<'a, '_> {
 
     fn evaluate_words(&mut self, words: &[Field<'a>], command: &Expanded<'a>) {
         let ended = command.argv.get(1).is_some_and(|first| first.known() == Some(b"--"));
-        if !ended && words.first().is_some_and(|first| first.value.known_prefix().starts_with(b"-")) {
-            // An option that there is not: it fails.
+        let posix = self.dialect == shward_syntax::Dialect::Posix;
+        let dashed = words.first().is_some_and(|first| first.value.known_prefix().starts_with(b"-"));
+        if !ended && dashed || ended && posix {
+            // An option that there is not: it fails. In dash `--` is the command.
             self.argument_unknown(command.span);
         }
         let (Some(first), Some(last)) = (words.first(), words.last()) else {
@@ -116,7 +120,17 @@ impl<'a> Interpreter<'a, '_> {
             // It is looked up in `PATH` first.
             self.not_understood("source looks its file up in a PATH that the script changed", file.span);
         }
+        if self.dialect == shward_syntax::Dialect::Posix && !arguments.is_empty() {
+            // dash does not hand them on.
+            self.not_understood("arguments of a sourced file in another shell than bash", file.span);
+        }
         let stream = self.read_file(&file.value, true, file.span);
+        if let Some(number) = file.known().and_then(descriptor_named)
+            && let Port::Source(id) = self.state.flow.port(number)
+        {
+            // It is read to its end before anything of it is run.
+            self.io.rest(id, b"");
+        }
         match stream.text {
             Some(text) => {
                 if stream.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
@@ -148,7 +162,9 @@ impl<'a> Interpreter<'a, '_> {
     /// `exec`
     pub(super) fn replace_shell(&mut self, command: &Expanded<'a>) {
         let given = Given::read(self.arena, command.argv, b"a", b"cl");
-        if !given.sure {
+        // dash has no options there: `-l` is the program.
+        let foreign = self.dialect == shward_syntax::Dialect::Posix && !given.options.is_empty();
+        if !given.sure || foreign {
             self.argument_unknown(command.span);
         }
         if given.operands.is_empty() && given.options.is_empty() {
@@ -156,7 +172,11 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         match given.operands.first().map(|field| field.known()) {
-            Some(Some(_)) => {
+            Some(Some(name)) => {
+                if name.contains(&b'/') && !name.starts_with(b"/") && self.state.has_files() {
+                    // bash starts it by its whole path, which a script sees as `$0`.
+                    self.argument_unknown(command.span);
+                }
                 self.start_program(given.operands, command.span);
                 self.state.flow.ended = true;
             }

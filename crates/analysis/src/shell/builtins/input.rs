@@ -25,7 +25,10 @@ impl<'a> Interpreter<'a, '_> {
             Some(number) => number.and_then(|number| u32::try_from(number).ok()),
         };
         let stream = match descriptor {
-            Some(descriptor) => self.reads(descriptor),
+            Some(descriptor) => {
+                self.takes_lines(descriptor, command.span);
+                self.reads(descriptor)
+            }
             None => Stream { text: None, origins: Origins::UNKNOWN, source: None },
         };
         let raw = given.has(b'r');
@@ -155,6 +158,7 @@ impl<'a> Interpreter<'a, '_> {
                 None => self.argument_unknown(callback.span),
             }
         }
+        self.takes_lines(0, command.span);
         let stream = match given.value(b'u').map(|field| super::number(&field)) {
             None => self.stdin(),
             Some(number) => match number.and_then(|number| u32::try_from(number).ok()) {
@@ -201,8 +205,9 @@ impl<'a> Interpreter<'a, '_> {
         self.in_loop(|shell| {
             shell.repeated(here, &mut |shell| {
                 let own = std::mem::replace(&mut shell.state.flow.arguments, &ANY_ARGUMENTS);
+                let calls = shell.calls;
                 shell.run_here(called, None, span);
-                if shell.state.flow.arguments == ANY_ARGUMENTS {
+                if shell.calls == calls {
                     shell.state.flow.arguments = own;
                 }
             });

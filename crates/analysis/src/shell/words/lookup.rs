@@ -33,7 +33,14 @@ impl<'a> Interpreter<'a, '_> {
             }
             match slot.content {
                 Content::Scalar(value) => match value.known() {
-                    Some(next) if is_name(next) => name = next,
+                    Some(next) if is_name(next) => {
+                        if self.innermost(next) > self.innermost(name) {
+                            // Which of the two is meant depends on what is done with it.
+                            self.unpredictable("a name reference to a variable that a function hides", span);
+                            return None;
+                        }
+                        name = next;
+                    }
                     _ => {
                         self.unpredictable("a name reference to what is not a plain variable", span);
                         return None;

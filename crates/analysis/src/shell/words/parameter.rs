@@ -7,7 +7,7 @@ use crate::shell::state::{Element, Space};
 use crate::shell::words::builder::Mode;
 use crate::value::{Field, Origins, Piece, Value};
 use shward_syntax::{
-    Arithmetic, Parameter, ParameterName, ParameterOperation, PartKind, Span, Subscript, WordPart,
+    Arithmetic, Dialect, Parameter, ParameterName, ParameterOperation, PartKind, Span, Subscript, WordPart,
 };
 
 /// Whether a part, in double quotes, may expand to no field at all.
@@ -124,12 +124,24 @@ impl<'a> Interpreter<'a, '_> {
             (None, ParameterName::Variable(name)) => self.state.get(Space::Variable, name).origins(),
             (None, _) => Origins::UNKNOWN,
         };
+        let alike = matches!(
+            parameter.operation,
+            ParameterOperation::None
+                | ParameterOperation::Length
+                | ParameterOperation::Default { .. }
+                | ParameterOperation::Alternative { .. }
+        );
+        if self.dialect == Dialect::Posix && !alike {
+            // dash does it to all of them together.
+            self.unpredictable("an operation on all arguments in another shell than bash", span);
+        }
         let elements = elements.map(|all| (all.iter().all(|e| !e.many), all));
         match (parameter.operation, elements) {
             (ParameterOperation::None, Some((_, elements))) => {
                 self.put_list(&elements, joined, quoted, builder);
             }
-            (ParameterOperation::Length, Some((true, elements))) => {
+            // dash counts the letters.
+            (ParameterOperation::Length, Some((true, elements))) if self.dialect == Dialect::Bash => {
                 let text = self.arena.alloc_str(&elements.len().to_string()).as_bytes();
                 builder.value(&Value::text(self.arena, text, Origins::LITERAL), quoted);
             }
