@@ -6,6 +6,8 @@
 //! used calls where kernel exploits live. Whatever this table has no knowledge of, because it is newer, is answered with
 //! `ENOSYS`: programs take that as an older kernel.
 
+use std::sync::OnceLock;
+
 use crate::Network;
 use crate::bpf::{self, Answer, Decision, Range, Test};
 use crate::sys::Instruction;
@@ -89,9 +91,14 @@ pub(crate) enum Execution {
     Listed,
 }
 
-/// The filter for a network choice, with or without the exec gate.
+/// The filter for a network choice, with or without the exec gate; made once of each.
 pub(crate) fn program(network: Network, execution: Execution) -> Vec<Instruction> {
-    bpf::program(ARCHITECTURE, &ranges(network, execution))
+    static MADE: [OnceLock<Vec<Instruction>>; 12] = [const { OnceLock::new() }; 12];
+    let make = || bpf::program(ARCHITECTURE, &ranges(network, execution));
+    match MADE.get(network as usize * 3 + execution as usize) {
+        Some(made) => made.get_or_init(make).clone(),
+        None => make(),
+    }
 }
 
 /// What the filter refuses, in a few words.

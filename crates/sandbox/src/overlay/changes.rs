@@ -353,7 +353,7 @@ impl Reader<'_> {
         let mut arrival = Arrival { top: path, refused: refusal, entries: Vec::new() };
         self.take(top, &mut arrival, after);
         if after.kind == Kind::Directory {
-            self.tree(&mut arrival)?;
+            self.tree(&mut arrival, before.is_some_and(|before| before.kind == Kind::Directory))?;
         }
         if arrival.refused.is_some() {
             return Ok(());
@@ -393,16 +393,16 @@ impl Reader<'_> {
             self.changes.marked.push(path.clone());
         }
         self.changes.accepted.push(change);
-        let path = path.strip_prefix(arrival.top).unwrap_or(&path).to_owned();
+        let path = path.strip_prefix(arrival.top).map(Path::to_owned).unwrap_or(path);
         arrival.entries.push(Entry { path, meta });
     }
 
-    /// Everything below the top of an arrival.
-    fn tree(&mut self, arrival: &mut Arrival<'_>) -> Result<(), OverlayError> {
-        // With each directory, why it will not be in the workspace.
-        let mut waiting: Vec<(PathBuf, usize, Option<Cow<'static, str>>)> =
-            vec![(arrival.top.to_owned(), 0, arrival.refused.clone())];
-        while let Some((directory, depth, above)) = waiting.pop() {
+    /// Everything below the top of an arrival; whether there was a directory in its place.
+    fn tree(&mut self, arrival: &mut Arrival<'_>, there: bool) -> Result<(), OverlayError> {
+        // With each directory, why it will not be in the workspace, and whether there was one before.
+        let mut waiting: Vec<(PathBuf, usize, Option<Cow<'static, str>>, bool)> =
+            vec![(arrival.top.to_owned(), 0, arrival.refused.clone(), there)];
+        while let Some((directory, depth, above, there)) = waiting.pop() {
             for name in self.names(self.store, &Self::upper(&directory))? {
                 let path = directory.join(name);
                 let Some(after) = Self::look(self.store, &Self::upper(&path))? else { continue };
@@ -410,7 +410,8 @@ impl Reader<'_> {
                     self.changes.stale.push(path);
                     continue;
                 }
-                let before = Self::look(self.workspace, &path)?;
+                // Where there was no directory there was nothing in it.
+                let before = if there { Self::look(self.workspace, &path)? } else { None };
                 let what = if before.is_some() { ChangeKind::Changed } else { ChangeKind::Created };
                 let listed = change(&path, what, before, after);
                 let mut reason = above.clone();
@@ -430,7 +431,8 @@ impl Reader<'_> {
                     None => self.take(listed, arrival, after),
                 }
                 if after.kind == Kind::Directory && depth < MAX_DEPTH && fits(&path) {
-                    waiting.push((path, depth + 1, reason));
+                    let there = before.is_some_and(|before| before.kind == Kind::Directory);
+                    waiting.push((path, depth + 1, reason, there));
                 }
             }
         }
