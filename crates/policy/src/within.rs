@@ -18,7 +18,7 @@ use std::sync::Arc;
 const DEFAULT_OUTPUT: u64 = 1_000_000;
 
 /// Processes that a run may have on the smallest machine, without `limits.processes`.
-const LEAST_PROCESSES: u64 = 512;
+const LEAST_PROCESSES: u64 = 320;
 
 /// A point in which a policy may permit more than its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]

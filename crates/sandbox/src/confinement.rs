@@ -70,14 +70,16 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 256 processes and threads for each processor, but at least 512 and at most 1024; 1 GiB in private directories; the rest as
+    /// 320 processes and threads where there are one or two processors, else 256 for each and at most 1024; 1 GiB in private directories; the rest as
     /// the caller has it.
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+        // Two processors clear up after so many forks of forks in 100 ms.
+        let processes = if processors <= 2 { 320 } else { processors.saturating_mul(256).min(1024) };
         Self {
             address_space: None,
             data: None,
-            processes: Some(processors.saturating_mul(256).clamp(512, 1024)),
+            processes: Some(processes),
             file_size: None,
             open_files: None,
             cpu_seconds: None,

@@ -195,7 +195,7 @@ const LIMITS: &[Key] = &[
         "processes",
         Kind::Number(1, 1 << 22),
         "1024",
-        "Processes and threads that a run may have at once. Default: 256 for each processor, at least 512 and at most 1024; more only where the layer may loosen.",
+        "Processes and threads that a run may have at once. Default: 320 where there are one or two processors, else 256 for each and at most 1024; more only where the layer may loosen.",
     ),
 ];
 

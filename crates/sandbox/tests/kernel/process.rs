@@ -194,7 +194,9 @@ fn cancelling_ends_400_processes_that_resist() {
     let mut options = Options::default();
     options.cancel = Some(cancel);
     options.on_output = Some(&mut on_output);
-    let result = run(&place.shell(&script).prepare().unwrap(), options).unwrap();
+    let mut limits = Limits::default();
+    limits.processes = Some(512); // on two processors it would be fewer
+    let result = run(&place.shell(&script).limits(limits).prepare().unwrap(), options).unwrap();
     assert!(result.cancelled && !result.timed_out);
     assert_eq!((stdout(&result).as_str(), result.exit), ("started\n", Exit::Signaled(9)));
     assert_eq!(processes_with(&mark), 0);
