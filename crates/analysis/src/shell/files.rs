@@ -171,6 +171,8 @@ impl<'a> Interpreter<'a, '_> {
         let fresh = Content::File(Stream { origins: stream.origins.union(Origins::WRITTEN), ..stream });
         let mut before = std::mem::take(&mut self.spare_touched);
         before.clear();
+        // Redirections keep theirs: it takes no more room than it needs.
+        before.reserve_exact(1 + others.len());
         for path in [own].into_iter().chain(others) {
             self.judge_race(path);
             let old = self.state.get(Space::File, path);
