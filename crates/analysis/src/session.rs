@@ -43,6 +43,9 @@ pub(crate) trait Session<'a> {
     /// The machine.
     fn world(&self) -> &dyn World;
 
+    /// From here on a file may not let itself be read.
+    fn lock_reading(&mut self);
+
     /// Records an effect of the current invocation.
     fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty);
 

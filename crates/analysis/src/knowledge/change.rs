@@ -28,9 +28,15 @@ pub(super) fn change<'a>(
             let target = run.target_of(field, flow.tree);
             let what = uses.iter().find(|u| u.role == Role::Mode).map_or("mode", |u| given_by(&u.field));
             run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
+            if !uses.iter().any(|u| u.role == Role::Mode && stays_readable(&u.field)) {
+                run.session.lock_reading();
+            }
         }
         Role::Setting => setting(run, scan, field),
         Role::Mode => {
+            if !stays_readable(field) {
+                run.session.lock_reading();
+            }
             let changes = uses.iter().any(|u| matches!(u.role, Role::Metadata(_)));
             if !changes && given_by(field) == "setuid" {
                 run.does(EffectKind::Privilege { what: "setuid" }, field.span);
@@ -277,6 +283,28 @@ fn given_by(mode: &Field<'_>) -> &'static str {
         }
     }
     what
+}
+
+/// Whether the owner of a file surely may read it after this change, if that was so before (POSIX chmod).
+fn stays_readable(mode: &Field<'_>) -> bool {
+    let Some(text) = mode.known() else { return false };
+    if text.iter().all(u8::is_ascii_digit) {
+        let owner = text.len().checked_sub(3).and_then(|at| text.get(at));
+        return owner.is_some_and(|digit| matches!(digit, b'4'..=b'7'));
+    }
+    text.split(|b| *b == b',').all(|clause| {
+        let at = clause.iter().position(|b| matches!(b, b'+' | b'-' | b'=')).unwrap_or(0);
+        let (who, change) = clause.split_at(at);
+        let others_only = !who.is_empty() && !who.iter().any(|b| matches!(b, b'u' | b'a'));
+        let reads = change.contains(&b'r');
+        others_only
+            || match change {
+                [b'+', given @ ..] => !given.iter().any(|b| matches!(b, b'-' | b'=')),
+                [b'-', taken @ ..] => !reads && taken.iter().all(u8::is_ascii_alphabetic),
+                [b'=', given @ ..] => reads && given.iter().all(u8::is_ascii_alphabetic),
+                _ => false,
+            }
+    })
 }
 
 /// `KEY=VALUE` or `KEY`: code, unless the key is known as harmless.

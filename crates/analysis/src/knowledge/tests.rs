@@ -54,6 +54,8 @@ impl<'a> Session<'a> for Recorder<'a> {
         &Frozen
     }
 
+    fn lock_reading(&mut self) {}
+
     fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
         self.effects.push(Effect { kind, certainty, span, invocation: None });
     }

@@ -23,6 +23,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.world
     }
 
+    fn lock_reading(&mut self) {
+        self.unreadable = true;
+    }
+
     fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
         self.emit_here(kind, span, certainty);
         match kind {

@@ -46,7 +46,8 @@ impl<'a> Interpreter<'a, '_> {
         let mut known: Option<Slot<'a>> = None;
         let mut untouched = false;
         let (own, others) = self.aliases(&target);
-        for path in [own].into_iter().chain(others) {
+        let paths = [own].into_iter().chain(others);
+        for path in paths.clone() {
             match (self.written_at(path), known) {
                 (Some(slot), None) => known = Some(slot),
                 (Some(slot), Some(other)) => known = Some(join_slots(self.arena, other, slot)),
@@ -54,8 +55,11 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         if let Some(Slot { content: Content::File(stream), flags }) = known {
-            let maybe = untouched || flags.has(Flags::MAYBE) || flags.has(Flags::SHARED);
+            let maybe = self.unreadable || untouched || flags.has(Flags::MAYBE) || flags.has(Flags::SHARED);
             let text = stream.text.filter(|_| executed || !maybe);
+            if let Some(text) = text {
+                self.scripts.read(text, self.arena.alloc_slice_copy(&paths.collect::<Vec<_>>()));
+            }
             let origins = if maybe { stream.origins.union(origins) } else { stream.origins };
             return Stream { text, origins, ..stream };
         }
@@ -63,7 +67,9 @@ impl<'a> Interpreter<'a, '_> {
             // Something was written to a place that is not known.
             return Stream { text: None, origins: origins.union(Origins::WRITTEN), source: None };
         }
-        let readable = !self.elsewhere && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT));
+        let readable = (executed || !self.unreadable)
+            && !self.elsewhere
+            && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT));
         let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
         let text = text.filter(|text| self.budget.produce(text.len()));
         Stream { text: text.map(|text| &*self.arena.alloc_slice_copy(&text)), origins, source: None }
@@ -184,9 +190,23 @@ impl<'a> Interpreter<'a, '_> {
                 Some(_) => Slot::of(fresh),
                 None => Slot { content: fresh, flags },
             };
-            self.state.set(Space::File, path, slot);
+            self.state.set(Space::File, path, touched(slot));
         }
         before
+    }
+
+    /// Whether one of these files has an attribute.
+    pub(super) fn is_flagged(&self, files: &[(&'a [u8], Slot<'a>)], flags: Flags) -> bool {
+        files.iter().any(|(path, _)| self.state.get(Space::File, path).flags.has(flags))
+    }
+
+    /// Gives these files attributes, and takes others.
+    pub(super) fn flag(&mut self, files: &[(&'a [u8], Slot<'a>)], given: Flags, taken: Flags) {
+        for (path, _) in files {
+            let slot = self.state.get(Space::File, path);
+            let flags = slot.flags.with(given).without(taken);
+            self.state.set(Space::File, path, Slot { flags, ..slot });
+        }
     }
 
     /// Something in a directory was changed, it is not known what.
@@ -208,7 +228,7 @@ impl<'a> Interpreter<'a, '_> {
             for (path, slot) in below.into_iter().filter(|(path, _)| *path != name) {
                 before.push((path, slot));
                 let joined = join_slots(self.arena, slot, Slot::of(Content::File(stream)));
-                self.state.set(Space::File, path, joined);
+                self.state.set(Space::File, path, touched(joined));
             }
         }
         // What a program brings along is the project's, as what was there before.
@@ -267,10 +287,15 @@ impl<'a> Interpreter<'a, '_> {
                     Some(old) => join_slots(self.arena, old, slot),
                     None => Slot { flags: slot.flags.with(Flags::MAYBE), ..slot },
                 };
-                self.state.set(Space::File, place, slot);
+                self.state.set(Space::File, place, touched(slot));
             }
         }
     }
+}
+
+/// A file that something else than a redirection that has it open may have written.
+const fn touched(slot: Slot<'_>) -> Slot<'_> {
+    Slot { flags: slot.flags.with(Flags::TOUCHED), ..slot }
 }
 
 /// The name under which everything in a directory is kept.

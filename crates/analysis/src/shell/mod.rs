@@ -158,6 +158,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     spare_touched: Vec<(&'a [u8], state::Slot<'a>)>,
     /// Modes or owners were changed: a file may not let itself be written.
     locked: bool,
+    /// The same of being read.
+    unreadable: bool,
     /// How many commands around what is being run have redirections that may fail.
     fallible: u32,
     /// Scripts that run beside what comes after them.
@@ -257,6 +259,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             touched: Vec::new(),
             spare_touched: Vec::new(),
             locked: false,
+            unreadable: false,
             fallible: 0,
             scripts: racing::Scripts::default(),
             spare: Vec::new(),

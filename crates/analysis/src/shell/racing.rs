@@ -1,10 +1,11 @@
-//! Scripts that run beside what comes after them in the command: in the background, or in an earlier stage of a pipeline.
+//! Scripts that are written while they may be read: in the background, in an earlier stage of a pipeline, or by themselves.
 //!
-//! When such a script is read nobody knows. Where the command writes it later, the text that is executed may be that one.
+//! When a script that runs beside is read nobody knows, and of one that runs a shell reads line by line. Where the command writes it
+//! meanwhile, the text that is executed may be that one.
 
 use super::Interpreter;
 use crate::effect::Unknown;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How what is being run stands to what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -25,6 +26,10 @@ pub(super) struct Scripts<'a> {
     jobs: BTreeSet<&'a [u8]>,
     /// Of each pipeline that is being run, innermost last.
     stages: Vec<BTreeSet<&'a [u8]>>,
+    /// Texts that the command has written, by address, and the paths at which they lie.
+    texts: BTreeMap<usize, (&'a [u8], &'a [&'a [u8]])>,
+    /// The paths of the scripts that are being run, innermost last.
+    running: Vec<&'a [&'a [u8]]>,
 }
 
 impl<'a> Scripts<'a> {
@@ -37,8 +42,31 @@ impl<'a> Scripts<'a> {
         }
     }
 
+    /// A text was read at these paths.
+    pub(super) fn read(&mut self, text: &'a [u8], paths: &'a [&'a [u8]]) {
+        self.texts.insert(text.as_ptr().addr(), (text, paths));
+    }
+
+    /// A text, or a part of it, is run from here on. Gives whether it is known where it lies.
+    pub(super) fn begin(&mut self, text: &[u8]) -> bool {
+        let start = text.as_ptr().addr();
+        let last = self.texts.range(..=start).next_back();
+        let paths = last.and_then(|(address, (whole, paths))| {
+            (start + text.len() <= address + whole.len()).then_some(*paths)
+        });
+        self.running.extend(paths);
+        paths.is_some()
+    }
+
+    /// The text that was begun last is through.
+    pub(super) fn end(&mut self) {
+        self.running.pop();
+    }
+
     fn may_run(&self, path: &[u8]) -> bool {
-        self.jobs.contains(path) || self.stages.iter().any(|stage| stage.contains(path))
+        self.jobs.contains(path)
+            || self.stages.iter().any(|stage| stage.contains(path))
+            || self.running.iter().any(|paths| paths.contains(&path))
     }
 }
 
@@ -59,10 +87,10 @@ impl<'a> Interpreter<'a, '_> {
         self.scripts.stages.pop();
     }
 
-    /// A file is written: what runs beside may be what reads it.
+    /// A file is written: what runs may be what reads it.
     pub(super) fn judge_race(&mut self, path: &[u8]) {
         if self.scripts.may_run(path) {
-            let reason = Unknown::Construct("a script is written while it may be run beside");
+            let reason = Unknown::Construct("a script is written while it may be run");
             self.unknown(reason, self.whole());
         }
     }

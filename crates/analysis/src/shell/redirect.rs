@@ -4,7 +4,7 @@ use super::Interpreter;
 use super::flow::{Opt, Port};
 use super::io::SinkKind;
 use super::run::may_fail;
-use super::state::{Slot, Space};
+use super::state::{Flags, Slot, Space};
 use super::words::Got;
 use crate::effect::{Certainty, EffectKind, Endpoint, Target, Unknown, WriteMode};
 use crate::session::Session;
@@ -107,6 +107,11 @@ impl<'a> Interpreter<'a, '_> {
                     _ => None,
                 };
                 let origins = old.origins.union(new.origins);
+                if self.is_flagged(before, Flags::TOUCHED) {
+                    // Something else wrote there as well, by this name or another: one over, or behind, the other.
+                    self.file_touched(&target, origins);
+                    continue;
+                }
                 for (path, slot) in before {
                     self.state.set(Space::File, path, *slot);
                 }
@@ -125,10 +130,25 @@ impl<'a> Interpreter<'a, '_> {
         if self.io.is_run(script) && self.state.flow.port(0) != script {
             self.unknown(Unknown::Construct("exec gives the shell another script to read"), self.whole());
         }
+        if before.doubtful {
+            self.keep_both(before);
+        }
         for Opened { sink, .. } in &before.opened {
             if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
-                // Whatever the command prints from here on.
-                self.file_touched(&target, Origins::LITERAL);
+                // Whatever the command prints from here on, at any time.
+                let files = self.file_touched(&target, Origins::LITERAL);
+                self.flag(&files, Flags::SHARED, Flags::NONE);
+            }
+        }
+    }
+
+    /// Redirections of `exec` may have failed: what is written goes where it went before, or to the new place.
+    fn keep_both(&mut self, before: &Before<'a>) {
+        let standard = (0..).zip(before.standard);
+        for (descriptor, port) in standard.chain(before.others.iter().copied()) {
+            let was_open = matches!(port, Port::Sink(_) | Port::Both(..));
+            if was_open && self.budget.spend(1) && self.state.flow.port(descriptor) != port {
+                self.connect(descriptor, Port::Unknown);
             }
         }
     }
@@ -317,6 +337,7 @@ impl<'a> Interpreter<'a, '_> {
             self.emit_here(EffectKind::Write { target, mode, content }, span, Certainty::Certain);
             let known = self.file_touched(&target, Origins::NONE);
             if first {
+                self.flag(&known, Flags::NONE, Flags::TOUCHED);
                 let effect = (self.effects.len() > index).then_some(index);
                 let id = self.io.open_sink(SinkKind::File { target }, self.doubt_now(), effect);
                 before.opened.push(Opened { sink: id, start, before: known, surely });

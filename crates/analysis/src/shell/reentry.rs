@@ -63,9 +63,13 @@ impl<'a> Interpreter<'a, '_> {
             extglob: self.state.flow.options.may(Opt::ExtGlob),
             ..Options::default()
         };
+        let from_file = self.scripts.begin(text);
         match parse(self.arena, text, &options) {
             Ok(parsed) => self.run_parsed(text, &parsed, arguments, span),
             Err(error) => self.run_what_can_be_read(text, &error, &options, span),
+        }
+        if from_file {
+            self.scripts.end();
         }
         self.budget.leave();
     }

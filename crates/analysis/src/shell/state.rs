@@ -129,6 +129,9 @@ impl Flags {
     /// Given before a command, and since then neither assigned nor declared anew: gone when the command is through.
     pub(super) const TEMPORARY: Self = Self(1 << 12);
 
+    /// A file that was written since the redirection that was the last to open it.
+    pub(super) const TOUCHED: Self = Self(1 << 13);
+
     /// What is derived from the value and ends with it.
     pub(super) const GUESSED: Self =
         Self(Self::NUMBER.0 | Self::DECLARED.0 | Self::TRUSTED.0 | Self::TEMPORARY.0);

@@ -292,6 +292,7 @@ impl<'s, 'a> Report<'s, 'a> {
             None => anywhere(Scope::Unknown),
         };
         self.emit(EffectKind::Metadata { target, what }, path.is_some_and(|p| p.known().is_some()));
+        self.session.lock_reading();
     }
 
     /// A file that can execute code is loaded or run.
