@@ -196,7 +196,8 @@ fn output<'a>(
         };
     }
     let decoded = if evaluate::decodes(run.name, scan) { Origins::DECODED } else { Origins::NONE };
-    if let Some(text) = evaluate::output(run, scan, flow.input.as_deref()) {
+    let evaluated = if scan.unlisted { None } else { evaluate::output(run, scan, flow.input.as_deref()) };
+    if let Some(text) = evaluated {
         return Stream {
             text: Some(text),
             origins: flow.origins | decoded,

@@ -60,6 +60,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) narrow: bool,
     /// A subcommand was needed and not understood; the operands mean nothing.
     pub(crate) lost: bool,
+    /// An option is not described: the program may refuse it.
+    pub(crate) unlisted: bool,
 }
 
 impl<'a> Scan<'a> {
@@ -117,6 +119,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         info: false,
         narrow: at.outer.iter().any(|g| narrows(g)),
         lost: false,
+        unlisted: false,
     };
     let Some(level) = at.level() else { return scan };
     let style = level.style;
@@ -128,6 +131,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         style,
         sensitive,
         uncertain: false,
+        unlisted: false,
         runs: level.operands.iter().any(|l| l.items.last().is_some_and(|i| i.role.is_command())),
         over: false,
         args: at.args,
@@ -190,6 +194,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         scan.operands.push(*arg);
         options_over |= style == Style::Posix;
     }
+    scan.unlisted = scanner.unlisted;
     scan
 }
 
@@ -229,6 +234,8 @@ struct Scanner<'r, 's, 'a> {
     sensitive: bool,
     /// An argument that is not known came before: it may have ended the options.
     uncertain: bool,
+    /// An option is not described.
+    unlisted: bool,
     /// The operands may be a command.
     runs: bool,
     /// The last option says that what follows are operands.
@@ -484,6 +491,8 @@ impl<'a> Scanner<'_, '_, 'a> {
 
     fn unlisted(&mut self, arg: &Field<'a>) {
         let prefix = arg.value.known_prefix();
+        // It may be a number (`seq -1 1`).
+        self.unlisted |= !prefix.get(1).is_some_and(u8::is_ascii_digit);
         let name = prefix.split(|b| *b == b'=').next().unwrap_or(prefix);
         self.unknown(Unknown::Option(name), arg.span, Certainty::Certain);
     }

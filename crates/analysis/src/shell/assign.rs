@@ -73,6 +73,10 @@ impl<'a> Interpreter<'a, '_> {
             // With `IFS='a**'` bash takes a quoted `*` for a pattern.
             self.unpredictable("separators that are characters of patterns", span);
         }
+        if matches!(name, b"PWD" | b"OLDPWD") {
+            // `cd -` goes there, and `..` counts from there.
+            self.unpredictable("an assignment to the name of the working directory", span);
+        }
         let mut flags = slot.flags.without(Flags::GUESSED);
         if exported {
             let sure = all || slot.flags.has(Flags::EXPORTED);
@@ -178,7 +182,10 @@ impl<'a> Interpreter<'a, '_> {
             }
             _ => Content::Unknown(slot.origins().union(value.origins)),
         };
-        let flags = slot.flags.without(Flags::GUESSED);
+        let mut flags = slot.flags.without(Flags::GUESSED);
+        if !flags.has(Flags::ASSOCIATIVE) {
+            flags = flags.with(Flags::INDEXED);
+        }
         self.state.set(Space::Variable, name, Slot { content, flags });
     }
 

@@ -48,6 +48,10 @@ impl<'a> Interpreter<'a, '_> {
             if !self.budget.spend(1) || self.state.flow.ended {
                 break;
             }
+            if self.state.get(Space::Variable, name).flags.has(Flags::REFERENCE) {
+                // Then it leads to each of the words, one after the other.
+                self.unpredictable("a loop over a reference", span);
+            }
             self.assign(name, field.value, false, span);
             self.script(body);
             self.next_turn();

@@ -179,7 +179,9 @@ impl<'a> Interpreter<'a, '_> {
         let elsewhere = self.elsewhere;
         self.state.set_each(Space::Variable, |name, slot| {
             // Arrays are not exported.
-            let array = matches!(slot.content, Content::Array(_));
+            let array = matches!(slot.content, Content::Array(_))
+                || slot.flags.has(Flags::INDEXED)
+                || slot.flags.has(Flags::ASSOCIATIVE);
             if slot.flags.has(Flags::EXPORTED) && !slot.flags.has(Flags::MAYBE) && !array && !elsewhere {
                 return None;
             }

@@ -253,6 +253,9 @@ impl<'a> Interpreter<'a, '_> {
         let at_exit = conditions
             .iter()
             .all(|condition| matches!(condition.known(), Some(b"EXIT" | b"exit" | b"Exit" | b"0")));
+        if !at_exit && [&b"return"[..], b"break", b"continue", b"trap"].iter().any(|word| holds(text, word)) {
+            self.not_understood("a trap that ends what it interrupts, or sets another", action.span);
+        }
         self.set_trap(text, action.span, at_exit);
     }
 
@@ -419,4 +422,8 @@ fn is_plain(word: &Field<'_>) -> bool {
                 .iter()
                 .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'.'))
     })
+}
+
+fn holds(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|part| part == word)
 }

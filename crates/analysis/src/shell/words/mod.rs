@@ -183,6 +183,14 @@ impl<'a> Interpreter<'a, '_> {
             PartKind::ProcessSubstitution(substitution) => {
                 // `<()` is nothing.
                 if !substitution.script.items.is_empty() {
+                    let plain = match self.lookup(b"IFS", Span::default()) {
+                        Got::One(value, _) => value.known().is_some_and(|text| !text.iter().any(is_of_path)),
+                        Got::Unset => true,
+                        Got::Any(..) => false,
+                    };
+                    if !plain {
+                        self.unpredictable("a path of a descriptor under other separators", part.span);
+                    }
                     let name = self.process_substitution(substitution);
                     builder.quoted(name);
                 }
@@ -245,7 +253,11 @@ impl<'a> Interpreter<'a, '_> {
             },
             // dash takes these two for names of users.
             b"+" | b"-" if self.dialect == Dialect::Posix => Value::unknown(Origins::FILE),
-            b"+" => self.working_directory(),
+            b"+" => match self.lookup(b"PWD", Span::default()) {
+                Got::One(value, _) => value,
+                Got::Unset => Value::text(self.arena, b"~+", Origins::LITERAL),
+                Got::Any(origins, _) => Value::unknown(origins),
+            },
             b"-" => match self.lookup(b"OLDPWD", Span::default()) {
                 Got::One(value, _) => value,
                 Got::Unset | Got::Any(..) => Value::unknown(Origins::FILE),
@@ -269,4 +281,9 @@ impl<'a> Interpreter<'a, '_> {
         let span = self.span(span);
         self.unknown(Unknown::Construct(what), span);
     }
+}
+
+/// Whether a byte may stand in `/dev/fd/63`, which bash divides as any text beside other expansions.
+const fn is_of_path(byte: &u8) -> bool {
+    matches!(byte, b'/' | b'd' | b'e' | b'v' | b'f' | b'0'..=b'9')
 }

@@ -40,7 +40,12 @@ impl<'a> Interpreter<'a, '_> {
             }
             ParameterOperation::Default { colon, word } => match choice(&got, colon) {
                 Choice::Value => put(got, quoted, builder),
-                Choice::Word => self.operand(word.parts, quoted, builder),
+                Choice::Word => {
+                    self.operand(word.parts, quoted, builder);
+                    if quoted && parameter.name == ParameterName::Special(b'@') {
+                        builder.stay();
+                    }
+                }
                 Choice::Either => {
                     let origins = self.either(&word);
                     builder.unknown(quoted, origins.union(origins_of(&got)));

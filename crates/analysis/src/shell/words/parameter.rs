@@ -3,7 +3,7 @@
 use super::Builder;
 use super::lookup::{Got, is_name};
 use crate::shell::Interpreter;
-use crate::shell::state::{Element, Space};
+use crate::shell::state::{Element, Flags, Space};
 use crate::shell::words::builder::Mode;
 use crate::value::{Field, Origins, Piece, Value};
 use shward_syntax::{
@@ -287,6 +287,27 @@ impl<'a> Interpreter<'a, '_> {
         quoted: bool,
         builder: &mut Builder<'a>,
     ) {
+        if let (ParameterName::Variable(name), None) = (parameter.name, parameter.subscript)
+            && let slot = self.state.get(Space::Variable, name)
+            && slot.flags.has(Flags::REFERENCE)
+        {
+            // Of a reference it is the name that it leads to.
+            let aim = self.dereference(name, span).filter(|aim| *aim != name);
+            let got = match aim {
+                Some(aim) if !slot.flags.has(Flags::MAYBE) => {
+                    Got::One(Value::text(self.arena, aim, Origins::LITERAL), false)
+                }
+                _ => {
+                    self.unpredictable("a reference that may lead nowhere", span);
+                    Got::Any(Origins::UNKNOWN, false)
+                }
+            };
+            self.operate(parameter, got, span, quoted, builder);
+            if quoted && !matches!(got, Got::Any(..)) {
+                builder.stay();
+            }
+            return;
+        }
         let pointer = match (parameter.name, parameter.subscript) {
             (ParameterName::Variable(name), None) => self.lookup(name, span),
             (ParameterName::Positional(number), None) => self.positional(number),
@@ -324,9 +345,12 @@ impl<'a> Interpreter<'a, '_> {
                     Got::Any(Origins::UNKNOWN, false)
                 }
             },
-            Got::Unset => Got::Unset,
-            // Taken from the environment it is a name; what that names is not known either.
-            Got::Any(origins, true) => Got::Any(origins, false),
+            Got::Unset => {
+                if matches!(parameter.name, ParameterName::Variable(_)) {
+                    self.unpredictable("an indirect expansion of what is not set", span);
+                }
+                Got::Unset
+            }
             Got::Any(..) => {
                 self.unpredictable("an indirect expansion of a name that is not known", span);
                 Got::Any(Origins::UNKNOWN, false)
