@@ -28,6 +28,8 @@ pub(super) struct Flow<'a> {
     pub(super) previous: Option<&'a [u8]>,
     /// The last `cd` may have failed, and `$OLDPWD` be what it was.
     pub(super) stayed: bool,
+    /// A change of the directory has been tried: no previous one then means that it is not known.
+    pub(super) went: bool,
     /// Control does not get here (`exit`, `return`, `exec`, `break`).
     pub(super) ended: bool,
     /// It ended with an error, or only left a loop or function: nothing after it becomes less certain.
@@ -54,6 +56,7 @@ impl<'a> Flow<'a> {
             stack: if self.stack == other.stack { self.stack } else { None },
             previous: if self.previous == other.previous { self.previous } else { None },
             stayed: self.stayed || other.stayed,
+            went: self.went || other.went,
             ended: self.ended && other.ended,
             quietly: self.quietly && other.quietly,
             may_have_ended: self.may_have_ended || other.may_have_ended,

@@ -233,6 +233,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             stack: Some(&[]),
             previous: None,
             stayed: false,
+            went: false,
             ended: false,
             quietly: false,
             may_have_ended: false,

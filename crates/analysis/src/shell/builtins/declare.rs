@@ -411,6 +411,9 @@ impl<'a> Interpreter<'a, '_> {
             if matches!(name, b"HISTFILE" | b"HISTSIZE" | b"HISTFILESIZE") {
                 self.emit_here(EffectKind::System { what: "audit" }, field.span, Certainty::Certain);
             }
+            if matches!(name, b"PWD" | b"OLDPWD") {
+                self.unpredictable("the name of the working directory is unset", command.here);
+            }
             if given.has(b'n') && !self.state.get(Space::Variable, name).flags.has(Flags::REFERENCE) {
                 // It unsets references only.
                 continue;

@@ -84,9 +84,10 @@ impl<'a> Interpreter<'a, '_> {
         }
         let flow = &mut self.state.flow;
         // Where it fails after one that did not, `cd -` leads to where that came from.
-        let again = stays && flow.previous.is_some() && flow.previous != before.only();
+        let known = flow.previous.is_some() || flow.went;
+        let again = stays && known && flow.previous != before.only();
         flow.previous = if again { None } else { before.only() };
-        flow.stayed = stays;
+        (flow.stayed, flow.went) = (stays, true);
         flow.places = after;
         for name in [b"PWD".as_slice(), b"OLDPWD"] {
             if self.state.find(Space::Variable, name).is_some() {

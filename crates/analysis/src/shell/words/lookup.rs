@@ -159,10 +159,12 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    /// Whether a variable is surely an array.
-    pub(in crate::shell) fn is_array(&mut self, name: &'a [u8], span: Span) -> bool {
-        let name = self.dereference(name, span);
-        name.is_some_and(|name| matches!(self.state.get(Space::Variable, name).content, Content::Array(_)))
+    /// Whether a variable is surely an array of which no index is left out.
+    pub(in crate::shell) fn is_dense(&mut self, name: &'a [u8], span: Span) -> bool {
+        let Some(name) = self.dereference(name, span) else { return false };
+        let Content::Array(elements) = self.state.get(Space::Variable, name).content else { return false };
+        let index = |key: &[u8]| std::str::from_utf8(key).ok().and_then(|key| key.parse().ok());
+        elements.iter().enumerate().all(|(place, element)| index(element.key) == Some(place))
     }
 
     /// The elements of an array where their order counts, which of an associative array is not known.

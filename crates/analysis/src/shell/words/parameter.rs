@@ -152,11 +152,11 @@ impl<'a> Interpreter<'a, '_> {
                     length.as_ref().map(|length| self.perhaps(|shell| shell.arithmetic(length).value));
                 let zero_based = matches!(parameter.name, ParameterName::Variable(_));
                 let plain = match parameter.name {
-                    ParameterName::Variable(name) => !elements.is_empty() && !self.is_array(name, span),
+                    ParameterName::Variable(name) => !elements.is_empty() && !self.is_dense(name, span),
                     _ => false,
                 };
                 match (first, count) {
-                    // Of a variable that is no array it takes characters.
+                    // Of a variable that is no array it takes characters, and it counts by index, not by place.
                     _ if plain => builder.unknown(false, origins),
                     (Some(first), None | Some(Some(_))) => {
                         let slice = slice_of(&elements, first, count.flatten(), zero_based);
