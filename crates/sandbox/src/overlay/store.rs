@@ -313,10 +313,10 @@ impl Store {
         let (mut total, mut gone): (u64, _) = (0, Vec::new());
         for (number, (id, bytes, path)) in kept.into_iter().enumerate() {
             total = total.saturating_add(bytes);
-            if (number < keep.runs && total <= keep.bytes && time_of(&id) >= oldest) || lock(&path).is_none()
-            {
+            if number < keep.runs && total <= keep.bytes && time_of(&id) >= oldest {
                 continue;
             }
+            let Some(_held) = lock_soon(&path) else { continue };
             bury(&self.root, &id, &path);
             gone.push(id);
         }
@@ -437,6 +437,17 @@ fn lock(path: &Path) -> Option<File> {
     // Somebody else may have finished and renamed it before we had the lock.
     let same = fs::metadata(path).ok()?.ino() == file.metadata().ok()?.ino();
     same.then_some(file)
+}
+
+/// The same, if nobody holds it in a moment: a child that another thread is just starting has every open file until it is
+/// another program, and so the lock of a run that has ended.
+fn lock_soon(path: &Path) -> Option<File> {
+    (0..10).find_map(|attempt| {
+        if attempt > 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        lock(path)
+    })
 }
 
 fn is_old(path: &Path) -> bool {
