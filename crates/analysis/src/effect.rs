@@ -353,7 +353,8 @@ pub enum Unknown<'a> {
     Variable(&'a [u8]),
     /// Something is more than is followed; what else the command does is told.
     Budget(&'static str),
-    /// The budget of the whole command is used up. What comes behind that point was not looked at.
+    /// What comes behind some point was not looked at: the budget of the whole command is used up, or shells read the text in
+    /// different ways.
     Exhausted(&'static str),
     /// Text that is to be executed does not parse.
     Syntax,

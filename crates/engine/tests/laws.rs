@@ -134,6 +134,8 @@ fn what_the_floor_denies_is_denied_beside_what_is_not_read() {
         format!("eval '{denied}\n)'"),
         format!("bash <<E\n{denied}\nfi\nE"),
         format!("bash -c '{denied}; echo `fi`'"),
+        "printf 'rm -rf $1\nfi\n' > s; . ./s /".to_owned(),
+        "printf 'rm -rf $1\nfi\n' > s; bash ./s /".to_owned(),
         format!("sh -c '{denied}; [[ a && b ]]'"),
         format!("bash -c '{denied}; {}:{}'", "( ".repeat(120), " )".repeat(120)),
         format!("{}ls{}; {denied}", "( ".repeat(60), " )".repeat(60)),

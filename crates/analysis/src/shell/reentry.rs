@@ -66,7 +66,7 @@ impl<'a> Interpreter<'a, '_> {
         let from_file = self.scripts.begin(text);
         match parse(self.arena, text, &options) {
             Ok(parsed) => self.run_parsed(text, &parsed, arguments, span),
-            Err(error) => self.run_what_can_be_read(text, &error, &options, span),
+            Err(error) => self.run_what_can_be_read(text, &error, &options, arguments, span),
         }
         if from_file {
             self.scripts.end();
@@ -75,19 +75,26 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs what a shell does before, or in spite of, what is wrong with the text.
-    fn run_what_can_be_read(&mut self, text: &'a [u8], error: &ParseError, options: &Options, span: Span) {
+    fn run_what_can_be_read(
+        &mut self,
+        text: &'a [u8],
+        error: &ParseError,
+        options: &Options,
+        arguments: Option<&'a [Field<'a>]>,
+        span: Span,
+    ) {
         self.unknown(Unknown::Syntax, span);
         if !error.code.stops_reading() || text.contains(&b'`') {
             // The shell that is there may read it as bash does.
             let as_bash = Options { dialect: Dialect::Bash, extglob: true, ..*options };
             match parse(self.arena, text, &as_bash) {
-                Ok(parsed) => return self.perhaps(|shell| shell.run_parsed(text, &parsed, None, span)),
+                Ok(parsed) => return self.perhaps(|shell| shell.run_parsed(text, &parsed, arguments, span)),
                 Err(_) => self.unknown(Unknown::Exhausted("text that shells read differently"), span),
             }
         }
         let lines = text.get(..error.before as usize).unwrap_or_default();
         if let Ok(parsed) = parse(self.arena, lines, options) {
-            self.run_parsed(lines, &parsed, None, span);
+            self.run_parsed(lines, &parsed, arguments, span);
         }
     }
 

@@ -241,7 +241,8 @@ impl<'a> Interpreter<'a, '_> {
     }
 }
 
-fn contains(text: &[u8], name: &[u8]) -> bool {
+/// Whether a text has another one in it.
+pub(super) fn contains(text: &[u8], name: &[u8]) -> bool {
     !name.is_empty() && text.windows(name.len()).any(|part| part == name)
 }
 

@@ -7,7 +7,7 @@ use crate::shell::Interpreter;
 use crate::shell::flow::Port;
 use crate::shell::functions::{Frame, FrameKind};
 use crate::shell::redirect::descriptor_named;
-use crate::shell::simple::Expanded;
+use crate::shell::simple::{Expanded, contains};
 use crate::shell::state::Space;
 use crate::shell::words::is_name;
 use crate::value::{Field, Origins, Stream, Value};
@@ -253,7 +253,9 @@ impl<'a> Interpreter<'a, '_> {
         let at_exit = conditions
             .iter()
             .all(|condition| matches!(condition.known(), Some(b"EXIT" | b"exit" | b"Exit" | b"0")));
-        if !at_exit && [&b"return"[..], b"break", b"continue", b"trap"].iter().any(|word| holds(text, word)) {
+        if !at_exit
+            && [&b"return"[..], b"break", b"continue", b"trap"].iter().any(|word| contains(text, word))
+        {
             self.not_understood("a trap that ends what it interrupts, or sets another", action.span);
         }
         self.set_trap(text, action.span, at_exit);
@@ -422,8 +424,4 @@ fn is_plain(word: &Field<'_>) -> bool {
                 .iter()
                 .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/' | b'.'))
     })
-}
-
-fn holds(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|part| part == word)
 }
