@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use crate::child::Context;
 use crate::guarantee::Guarantee;
 use crate::helper::Helper;
+use crate::kept::{self, Kept};
 use crate::spawn::{Stack, entry};
 use crate::sys::{self, Start};
 
@@ -40,6 +41,8 @@ struct Shared {
     pidfd: AtomicI32,
     /// What clone(2) has said: the child's number, or what is negative. 0 before.
     made: AtomicI32,
+    /// The user and the network namespace: those that are used again, or those that were made, once they were; negative before.
+    namespaces: [AtomicI32; 2],
     /// The supervisor's process.
     supervisor: usize,
 }
@@ -50,6 +53,20 @@ struct Shared {
 pub struct Ahead {
     helper: Helper<Shared>,
     started: Instant,
+    /// Namespaces of a run before this one.
+    kept: Option<Kept>,
+    /// What was done with them.
+    used: Used,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Used {
+    /// Nothing.
+    No,
+    /// A run without a network had them.
+    Cleanly,
+    /// What a run had that could do more, or what nobody can tell.
+    Up,
 }
 
 /// What the helper leaves to the child: pids count for children only, and a namespace of control groups begins at the group in which
@@ -57,9 +74,12 @@ pub struct Ahead {
 const CHILDS: i32 = libc::CLONE_NEWPID | libc::CLONE_NEWCGROUP;
 
 impl Ahead {
-    /// Begins to make all namespaces of a sandbox. `None` when there cannot be a helper; nothing is lost by that but time.
+    /// Begins to make all namespaces of a sandbox. The network namespace, and the user namespace that it belongs to, are those of an earlier
+    /// run of this process that had no network, if there is one that has ended. `None` when there cannot be a helper; nothing is
+    /// lost by that but time.
     #[must_use]
     pub fn start() -> Option<Self> {
+        let kept = Kept::take();
         let shared = Shared {
             order: AtomicU32::new(WAIT),
             context: AtomicPtr::new(ptr::null_mut()),
@@ -68,17 +88,29 @@ impl Ahead {
             flags: AtomicI32::new(0),
             pidfd: AtomicI32::new(-1),
             made: AtomicI32::new(0),
+            namespaces: kept.as_ref().map_or([-1; 2], Kept::as_raw_fds).map(AtomicI32::new),
             supervisor: std::process::id() as usize,
         };
         // With the descriptors, because those of the child are opened later; the child gets a copy.
         // SAFETY: the function takes a `Shared`, and keeps to the rules.
         let helper = unsafe { Helper::start(helper, libc::CLONE_FILES, shared) }.ok()?;
-        Some(Self { helper, started: Instant::now() })
+        Some(Self { helper, started: Instant::now(), kept, used: Used::No })
     }
 
     /// Whether a plan that wants these namespaces (flags of clone(2)) can have them.
     pub(crate) fn suits(&self, flags: i32) -> bool {
         flags | libc::CLONE_NEWCGROUP == Self::flags() && self.started.elapsed() < FRESH
+    }
+
+    /// Whether the user namespace is one whose user and group are mapped already.
+    pub(crate) fn is_mapped(&self) -> bool {
+        self.kept.as_ref().is_some_and(|kept| kept.mapped)
+    }
+
+    /// The run that has these namespaces has no power over them and no socket but local ones, and its child has been made. Once all of
+    /// it has gone, another may have them.
+    pub(crate) fn may_be_kept(&mut self) {
+        self.used = Used::Cleanly;
     }
 
     fn flags() -> i32 {
@@ -91,12 +123,13 @@ impl Ahead {
     /// # Safety
     /// `context` must point to a [`Context`] that nobody else touches until this returns.
     pub(crate) unsafe fn spawn(
-        &self,
+        &mut self,
         context: *mut Context<'_>,
         stack: &Stack,
         flags: i32,
         group: RawFd,
     ) -> Option<OwnedFd> {
+        self.used = Used::Up;
         let shared = self.helper.shared();
         shared.context.store(context.cast(), Ordering::Relaxed);
         shared.stack.store(stack.range().0, Ordering::Relaxed);
@@ -125,6 +158,17 @@ impl Ahead {
 impl Drop for Ahead {
     fn drop(&mut self) {
         self.tell(END);
+        self.helper.wait();
+        let made = |namespaces: &[AtomicI32; 2]| {
+            let [user, network] = namespaces;
+            // SAFETY: the helper has opened them for us and has gone, and this is done once.
+            unsafe { Kept::new([user.load(Ordering::Acquire), network.load(Ordering::Acquire)]) }
+        };
+        let kept = self.kept.take().or_else(|| made(&self.helper.shared().namespaces));
+        if let Some(mut kept) = kept.filter(|_| self.used != Used::Up) {
+            kept.mapped |= self.used == Used::Cleanly;
+            kept.keep();
+        }
     }
 }
 
@@ -136,7 +180,7 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
     let ready = sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).is_ok()
         // The supervisor may have died before.
         && sys::parent() == shared.supervisor
-        && sys::unshare(Ahead::flags() & !CHILDS).is_ok();
+        && make_namespaces(&shared.namespaces);
     if ready {
         let order = loop {
             match shared.order.load(Ordering::Acquire) {
@@ -150,6 +194,24 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
     }
     sys::exit_now(0);
     0
+}
+
+/// All that a sandbox has and that are not the child's to make.
+fn make_namespaces(kept: &[AtomicI32; 2]) -> bool {
+    let wanted = Ahead::flags() & !CHILDS;
+    let [user, network] = kept;
+    let known = [user.load(Ordering::Relaxed), network.load(Ordering::Relaxed)];
+    if known.iter().all(|fd| *fd >= 0) {
+        return kept::enter(known)
+            && sys::unshare(wanted & !(libc::CLONE_NEWUSER | libc::CLONE_NEWNET)).is_ok();
+    }
+    if sys::unshare(wanted).is_err() {
+        return false;
+    }
+    let [made, of_network] = kept::opened();
+    user.store(made, Ordering::Release);
+    network.store(of_network, Ordering::Release);
+    true
 }
 
 /// The number of the child, or what is negative.

@@ -50,6 +50,8 @@ pub(crate) struct Context<'a> {
     pub(crate) terminal: (RawFd, [u16; 2]),
     /// The program of process 1.
     pub(crate) image: RawFd,
+    /// The user namespace is one that was used before, with user and group mapped.
+    pub(crate) mapped: bool,
     pub(crate) progress: &'a Progress,
 }
 
@@ -68,13 +70,16 @@ struct Sockets {
 pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
     // SAFETY: the supervisor passes its context and is suspended (CLONE_VFORK) while the child uses it.
     let context = unsafe { &mut *context.cast::<Context<'_>>() };
-    let Context { plan, slots, descriptors, gate, proxy, terminal, image, progress } = context;
+    let Context { plan, slots, descriptors, gate, proxy, terminal, image, mapped, progress } = context;
     let sockets = Sockets { gate: *gate, proxy: *proxy, terminal: terminal.0, size: terminal.1 };
     // Modes in the plan are meant as they are.
     let umask = sys::set_umask(0);
     let mut index = 0;
+    let done = |operation: &Operation| *mapped && matches!(operation, Operation::MapIds { .. });
     for operation in &plan.operations {
-        if let Err(errno) = perform(operation, slots, descriptors, &sockets) {
+        if !done(operation)
+            && let Err(errno) = perform(operation, slots, descriptors, &sockets)
+        {
             progress.fail(index, errno);
             sys::exit_now(1);
             return 1;

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use crate::error::SandboxError;
 use crate::guarantee::{self, Guarantee};
@@ -73,7 +74,10 @@ impl Default for Limits {
     /// 320 processes and threads where there are one or two processors, else 256 for each and at most 1024; 1 GiB in private directories; the rest as
     /// the caller has it.
     fn default() -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+        // Asked once: where there are control groups of the first version, the answer takes a dozen system calls.
+        static PROCESSORS: OnceLock<u64> = OnceLock::new();
+        let processors = *PROCESSORS
+            .get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get() as u64));
         // Two processors clear up after so many forks of forks in 100 ms.
         let processes = if processors <= 2 { 320 } else { processors.saturating_mul(256).min(1024) };
         Self {

@@ -64,6 +64,7 @@ mod gate;
 mod guarantee;
 mod helper;
 mod init;
+mod kept;
 mod kernel;
 mod landlock;
 mod layout;

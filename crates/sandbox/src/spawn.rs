@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
+use crate::Network;
 use crate::ahead::Ahead;
 use crate::cgroup::Group;
 use crate::child::{Context, Progress, enter};
@@ -21,7 +22,8 @@ pub(crate) struct Sandbox {
     reaped: bool,
     /// What it runs in, removed after it.
     group: Option<Group>,
-    /// Who made it, gone by now. Dropping it reaps it, which can wait.
+    /// Who made it, gone by now. Dropping it reaps it, which can wait, and keeps what can be used again, which has to wait until
+    /// nothing of the run is left.
     _ahead: Option<Ahead>,
 }
 
@@ -151,20 +153,30 @@ pub(crate) fn spawn(
         proxy: sockets.proxy.unwrap_or(-1),
         terminal: sockets.terminal.unwrap_or((-1, [0; 2])),
         image,
+        mapped: false,
         progress: &progress,
     };
     let group = plan.group.as_ref().map(Group::new).transpose()?;
     let into = group.as_ref().map_or(-1, Group::as_raw_fd);
-    let ahead = ahead.filter(|ahead| ahead.suits(plan.clone_flags));
-    let made = ahead.as_ref().and_then(|ahead| {
+    let mut ahead = ahead.filter(|ahead| ahead.suits(plan.clone_flags));
+    let made = ahead.as_mut().and_then(|ahead| {
+        context.mapped = ahead.is_mapped();
         // SAFETY: the context is only used again below.
         unsafe { ahead.spawn(&raw mut context, &stack, plan.clone_flags, into) }
     });
+    let is_ahead = made.is_some();
     let pidfd = match made {
         Some(pidfd) => pidfd,
-        // SAFETY: `entry` expects the context, which nobody else uses meanwhile.
-        None => unsafe { make_child(plan.clone_flags, entry, (&raw mut context).cast(), &stack, into) }?,
+        None => {
+            context.mapped = false;
+            // SAFETY: `entry` expects the context, which nobody else uses meanwhile.
+            unsafe { make_child(plan.clone_flags, entry, (&raw mut context).cast(), &stack, into) }?
+        }
     };
+    let may_be_kept = is_ahead && progress.failure().is_none() && plan.network == Network::None;
+    if let Some(ahead) = ahead.as_mut().filter(|_| may_be_kept) {
+        ahead.may_be_kept();
+    }
     let mut sandbox = Sandbox { pidfd, first: None, reaped: false, group, _ahead: ahead };
     match progress.failure() {
         None => Ok(sandbox),

@@ -13,7 +13,7 @@ use std::mem;
 use std::os::fd::RawFd;
 
 pub(crate) use clone::{Entry, Start};
-pub(crate) use helper::{close_from, parent, read, unshare, wait_while, wake, write};
+pub(crate) use helper::{close_from, enter_namespace, parent, read, unshare, wait_while, wake, write};
 pub(crate) use terminal::{Attributes, attributes, open_terminal, set_attributes};
 
 /// The errno of a failed call.

@@ -11,6 +11,12 @@ pub(crate) fn unshare(flags: i32) -> Result<(), Errno> {
     unsafe { call(libc::SYS_unshare, [flags as usize, 0, 0, 0, 0, 0]) }.map(drop)
 }
 
+/// Makes the calling process one of a namespace, of this kind (a flag of clone(2)). `setns(2)`.
+pub(crate) fn enter_namespace(fd: RawFd, kind: i32) -> Result<(), Errno> {
+    // SAFETY: takes numbers.
+    unsafe { call(libc::SYS_setns, [register(fd), kind as usize, 0, 0, 0, 0]) }.map(drop)
+}
+
 /// The process whose child this is. getppid(2), which cannot fail.
 pub(crate) fn parent() -> usize {
     // SAFETY: no arguments.

@@ -99,3 +99,46 @@ fn nothing_is_left_of_helpers() {
         "{children} {descriptors}, then {after} {open}"
     );
 }
+
+/// A run sees nothing in the network namespace of one before it, and no two have the same at the same time.
+#[test]
+fn what_is_used_again_is_as_new() {
+    need_sandbox!();
+    let place = Place::new();
+    // Heading alone, no address, and the loopback interface with no byte on it.
+    let look = "readlink /proc/self/ns/net /proc/self/ns/mnt /proc/self/ns/ipc /proc/self/ns/uts; cat /proc/self/uid_map | wc -l
+        test $(wc -l < /proc/net/unix) = 1 && test -z \"$(cat /proc/net/if_inet6)\" && grep -q 'lo: *0  *0 ' /proc/net/dev && echo clean";
+    let clean = place.shell(look).prepare().unwrap();
+    let busy =
+        "bash -c 'echo x > /dev/udp/127.0.0.1/9' && ! grep -q 'lo: *0  *0 ' /proc/net/dev && echo used";
+    let loopback = place.shell(busy).network(Network::Loopback).prepare().unwrap();
+    let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for _ in 0..6 {
+        let said = run_with(&clean, Ahead::start());
+        let lines: Vec<String> = said.lines().map(str::to_owned).collect();
+        assert_eq!(lines[4..], ["1", "clean"], "{said}");
+        seen.entry(lines[0].clone()).or_default().extend_from_slice(&lines[1..4]);
+        assert_eq!(run_with(&loopback, Ahead::start()), "used\n");
+    }
+    for others in seen.values() {
+        // Nothing else is used again. Numbers of what has gone are given out anew, but not at once.
+        assert!(others.windows(2).all(|pair| pair[0] != pair[1]), "{others:?}");
+    }
+    let held = place.shell("readlink /proc/self/ns/net; sleep 1").prepare().unwrap();
+    let names: Vec<String> = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..6).map(|_| scope.spawn(|| run_with(&held, Ahead::start()))).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    let different: std::collections::BTreeSet<&String> = names.iter().collect();
+    assert_eq!(different.len(), names.len(), "{names:?}");
+}
+
+/// One after the other gets the same, unless another test takes it.
+#[test]
+fn a_network_namespace_is_used_again() {
+    need_sandbox!();
+    let place = Place::new();
+    let plan = place.shell("readlink /proc/self/ns/net").prepare().unwrap();
+    let names: Vec<String> = (0..30).map(|_| run_with(&plan, Ahead::start())).collect();
+    assert!(names.windows(2).any(|pair| pair[0] == pair[1]), "{names:?}");
+}

@@ -31,7 +31,9 @@ fn a_flood_is_drained_in_constant_memory() {
     assert!(result.stdout.truncated);
     assert_eq!((result.stdout.head.len(), result.stdout.tail.len()), (500, 500));
     assert!(result.stdout.head.starts_with(b"begin\n") && result.stdout.tail.ends_with(b"end\n"));
-    assert!(peak_memory() - before < 32 * 1024, "KiB: {}", peak_memory() - before);
+    // The kernel adds up what processors count apart, and so may tell a little less later.
+    let more = peak_memory().saturating_sub(before);
+    assert!(more < 32 * 1024, "KiB: {more}");
 }
 
 #[test]
