@@ -213,6 +213,18 @@ pub struct Target<'a> {
     pub covers: Covers,
 }
 
+impl Target<'_> {
+    /// Whether a directory has another name once what this means has another one. Both count as absolute.
+    pub(crate) fn moves(&self, directory: &[u8]) -> bool {
+        let Some(rest) = directory.strip_prefix(self.path) else { return false };
+        match self.rest {
+            Rest::Exact => rest.is_empty() || rest.starts_with(b"/") || self.path.ends_with(b"/"),
+            Rest::Glob | Rest::Below => !rest.is_empty(),
+            Rest::Unknown => true,
+        }
+    }
+}
+
 /// What follows the known part of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest {

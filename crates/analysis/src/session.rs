@@ -140,6 +140,9 @@ pub(crate) trait Session<'a> {
     /// Records that a file or directory, with all that is in it, is copied or moved to this place, or into it.
     fn carried(&mut self, _from: &Target<'a>, _to: &Target<'a>) {}
 
+    /// Records that a file or directory gets another name, or may get one: whoever stands in it stands elsewhere then.
+    fn renamed(&mut self, _from: &Target<'a>) {}
+
     /// The write that was told last leaves the content of its file alone.
     fn kept(&mut self) {}
 

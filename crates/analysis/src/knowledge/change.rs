@@ -166,6 +166,12 @@ pub(super) fn destination<'a>(
         }
         return;
     }
+    let place = target.covers;
+    let directory = exists || target.path == b"/tmp" || place.home || place.workspace || place.system;
+    if !(named || directory || count > 1) {
+        // There may be only one of the many.
+        run.writes(field, mode, Stream { text: None, ..content });
+    }
     for source in uses.iter().filter(|each| is_source(each)) {
         // Each has a content of its own.
         let content = match content.text {

@@ -166,7 +166,9 @@ impl<'a> Run<'_, 'a> {
     /// A file, or a directory with all that is in it, is taken from its place. That is a loss where the machine or its user
     /// live in it; elsewhere it lies at another place then.
     pub(crate) fn takes_away(&mut self, file: &Field<'a>) {
-        let held = self.target(&file.value, true).covers;
+        let target = self.target(&file.value, true);
+        let held = target.covers;
+        self.session.renamed(&target);
         self.deletes(file, held.root || held.home || held.system || held.workspace);
     }
 

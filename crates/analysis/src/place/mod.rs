@@ -35,6 +35,9 @@ pub(crate) struct Places<'a> {
 /// Places that are remembered: a command names the same few again and again, and its parts stand in one directory.
 const KNOWN: usize = 16;
 
+/// Most names of a path that may turn out to be `..` before it counts as not known.
+const MOST_CLIMBS: usize = 2;
+
 impl<'a> Places<'a> {
     /// Looks up what differs from machine to machine: where links lead from the workspace and home, and where the
     /// environment has moved temporary files and our own.
@@ -134,8 +137,7 @@ impl<'a> Places<'a> {
     fn partial(&self, world: &dyn World, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Target<'a> {
         let partial = path::split(self.arena, cwd, value);
         if partial.start == Start::Unknown && partial.tail.is_none() {
-            let scope = Scope::Unknown.max(Map::scope_anywhere(Names::Parts(partial.head)));
-            return Target { path: b"", rest: Rest::Unknown, scope, tree: false, covers: Covers::default() };
+            return self.nowhere_known(partial.head);
         }
         let Some(tail) = partial.tail else {
             return self.pattern(world, partial.head);
@@ -155,8 +157,17 @@ impl<'a> Places<'a> {
         // A path that begins with unknown text may be absolute: the working directory says nothing of it.
         let somewhere =
             partial.start == Start::Known && !matches!(value.pieces.first(), Some(Piece::Unknown));
-        let path = if somewhere { path::known_directory(self.arena, partial.head) } else { b"" };
+        // `..$x` is `..` where there is no `$x`.
+        let dots = matches!(tail.first(), Some(Part::Pattern([Piece::Text(b".."), ..])));
+        let head = partial.head.split_last().filter(|_| dots).map_or(partial.head, |(_, above)| above);
+        let path = if somewhere { path::known_directory(self.arena, head) } else { b"" };
         Target { path, rest: Rest::Unknown, scope, tree: false, covers }
+    }
+
+    /// A path below a directory of which nothing is known.
+    fn nowhere_known(&self, parts: &[Part<'a>]) -> Target<'a> {
+        let scope = Scope::Unknown.max(Map::scope_anywhere(Names::Parts(parts)));
+        Target { path: b"", rest: Rest::Unknown, scope, tree: false, covers: Covers::default() }
     }
 
     /// A path with patterns, but without unknown text.
@@ -164,12 +175,15 @@ impl<'a> Places<'a> {
         let directory = path::known_directory(self.arena, parts);
         let mut target = self.judged(directory, Rest::Glob, Names::Parts(parts));
         // `.*` is also the directory itself and its parent, in shells other than bash 5.2.
-        if let Some((last, above)) = parts.split_last()
-            && last.specific()
-            && last.may_be(b"..")
-        {
+        let climbs = |part: &Part<'a>| part.specific() && part.may_be(b"..");
+        if parts.iter().filter(|part| climbs(part)).count() > MOST_CLIMBS {
+            return self.nowhere_known(parts);
+        }
+        if let Some(at) = parts.iter().position(climbs) {
+            let (above, rest) = parts.split_at_checked(at).unwrap_or_default();
             let parent = above.split_last().map_or(above, |(_, parent)| parent);
-            target = worse(target, self.judged(directory, Rest::Glob, Names::Parts(parent)));
+            let other = parent.iter().chain(rest.iter().skip(1)).copied().collect::<Vec<_>>();
+            target = worse(target, self.pattern(world, self.arena.alloc_slice_fill_iter(other)));
         }
         match real(world, directory) {
             Some(real) if *real != *directory => {

@@ -92,6 +92,12 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         }
     }
 
+    fn renamed(&mut self, from: &Target<'a>) {
+        if !self.elsewhere {
+            self.removals.push(*from);
+        }
+    }
+
     fn home(&self) -> &'a [u8] {
         self.request.home
     }
@@ -224,7 +230,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn wrote(&mut self, target: Target<'a>, content: Stream<'a>) {
         if !self.elsewhere {
-            self.file_wrote(&target, content);
+            // Whoever reads from it may end first, and a program that writes to both with it.
+            let text = content.text.filter(|_| !self.scripts.is_in_a_pipeline());
+            self.file_wrote(&target, Stream { text, ..content });
         }
     }
 

@@ -139,6 +139,7 @@ impl<'a> Interpreter<'a, '_> {
         let outer = self.current;
         let name = argv.first().and_then(Field::known).unwrap_or_default();
         let builtin = is_builtin(name, self.dialect);
+        let missing = !builtin && !self.finds_programs();
         let places = self.state.flow.places;
         let mut output: Option<Stream<'a>> = None;
         for (place, _) in places.iter() {
@@ -150,6 +151,7 @@ impl<'a> Interpreter<'a, '_> {
             let stdin = self.stdin();
             let piped = self.is_piped();
             let stream = knowledge::invoke(self, &Call { argv, stdin, piped, span });
+            let stream = if missing { Stream { text: None, ..stream } } else { stream };
             if several && output.is_some() {
                 self.drop_repetitions(effects);
             }
@@ -162,6 +164,7 @@ impl<'a> Interpreter<'a, '_> {
             });
         }
         self.state.flow.places = places;
+        self.find_itself();
         self.current = outer;
         let silent = builtin && !matches!(name, b"kill");
         if !silent {
@@ -172,6 +175,21 @@ impl<'a> Interpreter<'a, '_> {
             if !silent && !matches!(self.state.flow.port(2), Port::Terminal | Port::Closed) {
                 self.write_to(2, Stream { text: None, ..output });
             }
+        }
+    }
+
+    /// Whether the programs of the system are found where `$PATH` says.
+    fn finds_programs(&self) -> bool {
+        match self.state.get(Space::Variable, b"PATH").content {
+            Content::Initial => true,
+            Content::Scalar(value) => match value.known() {
+                Some(path) => {
+                    path.split(|byte| *byte == b':').any(|place| matches!(place, b"/bin" | b"/usr/bin"))
+                }
+                // What was in it before is.
+                None => value.origins.intersects(Origins::ENVIRONMENT),
+            },
+            _ => false,
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Flow<'a> {
     pub(super) previous: Option<&'a [u8]>,
     /// The last `cd` may have failed, and `$OLDPWD` be what it was.
     pub(super) stayed: bool,
+    /// How many of the directories that got another name are reckoned with in `places`.
+    pub(super) settled: u32,
     /// A change of the directory has been tried: no previous one then means that it is not known.
     pub(super) went: bool,
     /// Control does not get here (`exit`, `return`, `exec`, `break`).
@@ -56,6 +58,7 @@ impl<'a> Flow<'a> {
             stack: if self.stack == other.stack { self.stack } else { None },
             previous: if self.previous == other.previous { self.previous } else { None },
             stayed: self.stayed || other.stayed,
+            settled: self.settled.min(other.settled),
             went: self.went || other.went,
             ended: self.ended && other.ended,
             quietly: self.quietly && other.quietly,

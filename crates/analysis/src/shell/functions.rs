@@ -73,6 +73,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         let content = Content::Functions(self.arena.alloc_slice_copy(&bodies));
         self.state.set(Space::Function, function.name, Slot { content, flags });
+        self.defined.push((function.name, body));
         self.state.flow.places.forget_status();
     }
 
@@ -174,6 +175,10 @@ impl<'a> Interpreter<'a, '_> {
         if inner.any(|frame| frame.kind == FrameKind::Shell) {
             // In a pipeline or in the background: each copy starts more of them.
             self.emit_here(EffectKind::System { what: "limits" }, span, Certainty::Certain);
+        }
+        if self.fallible > 0 {
+            // Where it has no end, descriptors have one: the redirection fails, and what follows it runs all the same.
+            self.not_understood("a function that calls itself where something is redirected", span);
         }
         self.forget_variables();
         self.state.flow.arguments = &ANY_ARGUMENTS;

@@ -61,6 +61,8 @@ pub(super) struct Source<'a> {
 pub(super) struct Io<'a> {
     sinks: Vec<Sink<'a>>,
     sources: Vec<Source<'a>>,
+    /// What is printed may have more in it, or end, between any two commands.
+    interrupted: bool,
 }
 
 impl<'a> Io<'a> {
@@ -192,10 +194,16 @@ impl<'a> Io<'a> {
         }
     }
 
+    /// From now on a trap may print between any two commands, or they may be ended; or no longer. Gives how it was.
+    pub(super) const fn interrupted(&mut self, may_be: bool) -> bool {
+        std::mem::replace(&mut self.interrupted, may_be)
+    }
+
     /// Everything that was written to a sink.
     pub(super) fn collected(&self, arena: &'a Bump, id: u32) -> Stream<'a> {
         let Some(sink) = self.sinks.get(id as usize) else { return Stream::EMPTY };
         let text = match &sink.text {
+            _ if self.interrupted => None,
             Collected::Known(text) => Some(*text),
             Collected::Several(all) => Some(&*arena.alloc_slice_copy(all)),
             Collected::Unknown => None,

@@ -177,6 +177,8 @@ impl<'a> Interpreter<'a, '_> {
 fn any_of<'a>(fields: &[Field<'a>]) -> (Value<'a>, bool) {
     match fields {
         [] => (Value::EMPTY, false),
+        // Of names that were found, each lies somewhere below the place that is told for all of them.
+        [only] if only.many && only.value.known().is_some() => (Value::unknown(only.value.origins), false),
         [only] => (only.value, false),
         _ => {
             let origins = fields.iter().fold(Origins::NONE, |all, field| all.union(field.value.origins));

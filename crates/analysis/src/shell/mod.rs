@@ -142,8 +142,14 @@ pub(crate) struct Interpreter<'a, 'w> {
     /// Functions, loops, sourced files and subshells being run, innermost last.
     frames: Vec<Frame<'a>>,
     traps: Vec<Trap<'a>>,
+    /// Every function that was ever defined.
+    defined: Vec<(&'a [u8], state::Body<'a>)>,
+    /// What is being run is a trap.
+    in_trap: bool,
     /// How often the shell changed its directory, on whichever way.
     moves: u32,
+    /// Files and directories that got another name.
+    removals: Vec<Target<'a>>,
     /// How often it changed its positional parameters.
     calls: u32,
     /// Variables that assignments before a command, and wrappers, put into the environment of what is being run.
@@ -233,6 +239,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             stack: Some(&[]),
             previous: None,
             stayed: false,
+            settled: 0,
             went: false,
             ended: false,
             quietly: false,
@@ -252,7 +259,10 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             invocations,
             frames,
             traps: Vec::new(),
+            defined: Vec::new(),
+            in_trap: false,
             moves: 0,
+            removals: Vec::new(),
             calls: 0,
             environment: Vec::new(),
             links: links::Links::default(),
@@ -365,6 +375,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         let result = self.with_traps(inner);
         self.budget.spend(self.state.changes(&mark));
         self.state.leave_subshell(&mark);
+        self.find_itself();
         result
     }
 

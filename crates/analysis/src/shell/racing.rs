@@ -58,6 +58,11 @@ impl<'a> Scripts<'a> {
         paths.is_some()
     }
 
+    /// Whether others of a pipeline read what is being printed, or run beside it.
+    pub(super) fn is_in_a_pipeline(&self) -> bool {
+        self.aside == Aside::Stage
+    }
+
     /// The text that was begun last is through.
     pub(super) fn end(&mut self) {
         self.running.pop();

@@ -384,6 +384,10 @@ impl<'a> Interpreter<'a, '_> {
 
     /// The name of a redirection's file. A word that may become several is an error or not known.
     fn target_word(&mut self, word: &'a Word<'a>) -> Value<'a> {
+        if self.dialect == Dialect::Posix {
+            // It is neither divided nor taken for a pattern (POSIX, "Redirection"; bash(1), "POSIX mode").
+            return self.value(word);
+        }
         let mut fields = Vec::new();
         self.expand(word, &mut fields);
         match fields.as_slice() {

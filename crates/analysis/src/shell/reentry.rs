@@ -189,12 +189,15 @@ impl<'a> Interpreter<'a, '_> {
             let array = matches!(slot.content, Content::Array(_))
                 || slot.flags.has(Flags::INDEXED)
                 || slot.flags.has(Flags::ASSOCIATIVE);
+            // No attribute is exported.
+            let own = [Flags::INTEGER, Flags::RECASED, Flags::REFERENCE, Flags::READ_ONLY];
+            let flags = own.into_iter().fold(slot.flags, Flags::without);
             if slot.flags.has(Flags::EXPORTED) && !slot.flags.has(Flags::MAYBE) && !array && !elsewhere {
-                return None;
+                return (flags != slot.flags).then_some(Slot { flags, ..*slot });
             }
             // It may have been in the environment before the script gave it another value.
             let inherited = match slot.content {
-                Content::Initial => return None,
+                Content::Initial => Content::Initial,
                 _ if name == b"IFS" => Content::Initial,
                 _ => Content::Unknown(slot.origins().union(Origins::ENVIRONMENT)),
             };

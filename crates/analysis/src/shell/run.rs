@@ -96,7 +96,12 @@ impl<'a> Interpreter<'a, '_> {
                 self.join_ways(ways);
             } else {
                 let how = if last { Aside::No } else { Aside::Stage };
+                // Its messages may go where nobody reads, and end it in the midst of what it prints elsewhere.
+                let outer = stage.pipes_stderr.then(|| self.io.interrupted(true));
                 self.aside(how, |shell| shell.isolated(run));
+                if let Some(outer) = outer {
+                    self.io.interrupted(outer);
+                }
             }
             if !last {
                 let output = self.io.collected(self.arena, sink);

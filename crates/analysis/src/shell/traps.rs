@@ -6,10 +6,14 @@
 use super::Interpreter;
 use super::flow::{ANY_ARGUMENTS, Flow, Whereabouts};
 use super::functions::{Frame, FrameKind};
-use super::state::{Content, Flags, Slot, Space};
+use super::state::{Body, Content, Flags, Slot, Space};
 use crate::effect::Unknown;
 use crate::value::Origins;
 use shward_syntax::Span;
+use std::collections::BTreeMap;
+
+/// So many functions of one name are told apart when a trap is run.
+const MOST_BODIES: usize = 8;
 
 /// A trap that was set.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +44,10 @@ impl<'a> Interpreter<'a, '_> {
         let result = inner(self);
         self.frames.truncate(frames);
         while self.traps.len() > traps {
+            // The others run inside of those at the end, too.
+            if let Some(own) = self.traps.get_mut(traps..) {
+                own.sort_by_key(|trap| trap.at_exit);
+            }
             let Some(trap) = self.traps.pop() else { break };
             self.spring(&trap);
         }
@@ -77,6 +85,29 @@ impl<'a> Interpreter<'a, '_> {
         self.calls = self.calls.wrapping_add(1);
     }
 
+    /// A function is whatever it was at any time: it is not known where the shell ends.
+    fn any_function(&mut self, span: Span) {
+        let mut all: BTreeMap<&'a [u8], Vec<Body<'a>>> = BTreeMap::new();
+        self.budget.spend(self.defined.len());
+        for (name, body) in &self.defined {
+            let bodies = all.entry(name).or_default();
+            if bodies.len() <= MOST_BODIES && !bodies.contains(body) {
+                bodies.push(*body);
+            }
+        }
+        for (name, bodies) in all {
+            if bodies.len() > MOST_BODIES {
+                self.unknown(
+                    Unknown::Construct("a function that is many others before a trap calls it"),
+                    span,
+                );
+            }
+            let flags = self.state.get(Space::Function, name).flags.with(Flags::MAYBE);
+            let content = Content::Functions(self.arena.alloc_slice_copy(&bodies));
+            self.state.set(Space::Function, name, Slot { content, flags });
+        }
+    }
+
     fn spring(&mut self, trap: &Trap<'a>) {
         let mark = self.state.mark();
         self.budget.spend(self.state.size());
@@ -87,11 +118,11 @@ impl<'a> Interpreter<'a, '_> {
                     content: Content::Unknown(slot.origins().union(Origins::UNKNOWN)),
                     flags: slot.flags.without(Flags::GUESSED),
                 },
-                Space::Function => Slot { flags: slot.flags.with(Flags::MAYBE), ..slot },
                 _ => continue,
             };
             self.state.set(space, name, slot);
         }
+        self.any_function(trap.span);
         let now = self.state.flow;
         // What they are at the end of the script is not what they are where it is left before.
         let same = trap.moves == self.moves && now.places == trap.flow.places;
@@ -108,7 +139,9 @@ impl<'a> Interpreter<'a, '_> {
         let before = self.state.mark();
         let run = |shell: &mut Self| {
             shell.frames.push(Frame::shell(before));
+            let outer = std::mem::replace(&mut shell.in_trap, true);
             shell.run_here(trap.text, None, trap.span);
+            shell.in_trap = outer;
             shell.frames.pop();
         };
         if trap.at_exit {

@@ -1,12 +1,13 @@
 //! What a program in another language does, said as effects. All readers of languages share it.
 
+mod directory;
 mod rehearsal;
 mod strings;
 
 use super::super::endpoint;
 use super::super::run::anywhere;
 use super::super::values;
-use crate::effect::{Certainty, Covers, EffectKind, Endpoint, Rest, Scope, Target, WriteMode};
+use crate::effect::{Certainty, EffectKind, Endpoint, Rest, Scope, Target, WriteMode};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Piece, Stream, Value, names_credential};
 use bumpalo::Bump;
@@ -138,35 +139,6 @@ impl<'s, 'a> Report<'s, 'a> {
         self.session.file_text(&path)
     }
 
-    /// The path as it counts from the directory that the program was started in.
-    fn resolved(&self, path: &Value<'a>) -> Value<'a> {
-        match self.directory() {
-            Some(directory) if !path.known_prefix().starts_with(b"/") => {
-                let slash = Value::text(self.arena, b"/", Origins::LITERAL);
-                values::joined(self.arena, &[directory, slash, *path])
-            }
-            _ => *path,
-        }
-    }
-
-    fn directory(&self) -> Option<Value<'a>> {
-        if self.wanders { Some(Value::unknown(Origins::UNKNOWN)) } else { self.directory }
-    }
-
-    /// From now on what happens may happen in any directory; or no longer.
-    pub(super) fn wander(&mut self, wanders: bool) {
-        if !self.rehearses(|| Deed::Wander(wanders)) {
-            self.wanders = wanders;
-        }
-    }
-
-    /// The program changes its working directory.
-    pub(super) fn change_directory(&mut self, to: Value<'a>) {
-        if !self.rehearses(|| Deed::ChangeDirectory(to)) {
-            self.directory = Some(self.resolved(&to));
-        }
-    }
-
     pub(super) fn target(&mut self, path: &Value<'a>, tree: bool) -> Target<'a> {
         let mut target = self.session.target(&self.resolved(path));
         target.tree |= tree;
@@ -274,12 +246,6 @@ impl<'s, 'a> Report<'s, 'a> {
             None => Target { tree, ..anywhere(Scope::Unknown) },
         };
         self.emit(EffectKind::Delete { target }, path.is_some_and(|p| p.known().is_some()));
-    }
-
-    /// A file or directory is renamed; see `Run::takes_away`.
-    pub(super) fn takes_away(&mut self, path: Option<&Value<'a>>) {
-        let held = path.map_or_else(Covers::default, |path| self.target(path, true).covers);
-        self.deletes(path, held.root || held.home || held.system || held.workspace);
     }
 
     /// Metadata changes.

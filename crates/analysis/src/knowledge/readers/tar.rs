@@ -86,7 +86,8 @@ fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
 fn remote<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, archive: &Field<'a>, sends: Origins) -> bool {
     let prefix = archive.value.known_prefix();
     let name = prefix.split(|b| *b == b'/').next().unwrap_or_default();
-    let Some(at) = name.iter().position(|b| *b == b':') else { return false };
+    // A colon that comes first belongs to the name.
+    let Some(at) = name.iter().position(|b| *b == b':').filter(|at| *at > 0) else { return false };
     if scan.has(&["--force-local"]) {
         return false;
     }

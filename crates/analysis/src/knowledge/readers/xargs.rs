@@ -105,9 +105,17 @@ enum Replace<'a> {
 }
 
 fn replaced<'a>(scan: &Scan<'a>) -> Replace<'a> {
-    let given = scan.given.iter().rev().find(|g| matches!(g.name, "-I" | "-i" | "--replace" | "-J"));
-    match given {
+    let place = scan.given.iter().rposition(|g| matches!(g.name, "-I" | "-i" | "--replace" | "-J"));
+    let later = place.and_then(|place| scan.given.get(place + 1..)).unwrap_or_default();
+    // What is given last holds, but for `-n 1`.
+    let undone = later.iter().any(|g| match g.name {
+        "-L" | "-l" | "--max-lines" => true,
+        "-n" | "--max-args" => g.value.and_then(|n| n.known()) != Some(b"1"),
+        _ => false,
+    });
+    match place.and_then(|place| scan.given.get(place)) {
         None => Replace::Append,
+        Some(_) if undone => Replace::Unknown,
         Some(given) => match given.value {
             None => Replace::Each(b"{}"),
             Some(value) => value.known().filter(|t| !t.is_empty()).map_or(Replace::Unknown, Replace::Each),

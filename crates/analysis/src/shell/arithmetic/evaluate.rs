@@ -169,9 +169,11 @@ impl<'e, 'a, 'w> Evaluation<'e, 'a, 'w> {
                 value
             }
             None => {
+                let mark = self.shell.state.mark();
                 self.shell.unsure += 1;
                 let value = operand(self);
                 self.shell.unsure -= 1;
+                self.shell.perhaps_since(&mark);
                 value
             }
         }

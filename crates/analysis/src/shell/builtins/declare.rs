@@ -9,7 +9,7 @@ use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Flags, Slot, Space};
 use crate::shell::words::{Got, is_name};
 use crate::value::{Field, Origins, Piece, Value};
-use shward_syntax::{Assignment, AssignmentValue, Span};
+use shward_syntax::{Assignment, AssignmentValue, Dialect, Span};
 
 /// What a declaration asks for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,6 +42,10 @@ impl<'a> Interpreter<'a, '_> {
             b"export" => wanted.add = Flags::EXPORTED,
             b"readonly" => wanted.read_only = true,
             _ => wanted.local = true,
+        }
+        if self.dialect == Dialect::Posix && wanted.local && name != b"local" {
+            // Where it is no builtin, what follows assigns to other variables than those it would have made.
+            self.unpredictable("a declaration that not every shell has", command.here);
         }
         let mut arguments = command.argv.get(1..).unwrap_or_default();
         while let Some((field, rest)) = arguments.split_first() {
@@ -267,15 +271,16 @@ impl<'a> Interpreter<'a, '_> {
             self.unpredictable("a global variable that a local one hides", here);
         }
         let doubt = self.doubt_now();
-        let function = self.frames.iter().rposition(|frame| matches!(frame.kind, FrameKind::Function(_)));
-        let shell = self.frames.iter().rposition(|frame| frame.kind == FrameKind::Shell);
+        let own = self.frames.get_mut(self.outer_frames..).unwrap_or_default();
+        let function = own.iter().rposition(|frame| matches!(frame.kind, FrameKind::Function(_)));
         if wanted.local
             && !wanted.global
-            && let Some(index) = function
-            && shell < function
-            && let Some(frame) = self.frames.get_mut(index)
+            && let Some(inner) = function.and_then(|index| own.get_mut(index..))
+            && let new = !inner.iter().flat_map(|frame| &frame.locals).any(|(local, ..)| *local == name)
+            // What a subshell inside of the function makes local ends with the subshell.
+            && let Some(frame) =
+                inner.iter_mut().rfind(|frame| !matches!(frame.kind, FrameKind::Loop | FrameKind::Source))
         {
-            let new = !frame.locals.iter().any(|(local, ..)| *local == name);
             if new {
                 // Where it may not have been reached, another value may be one outside.
                 let sure = frame.doubt == doubt;
@@ -291,13 +296,13 @@ impl<'a> Interpreter<'a, '_> {
                 };
                 frame.locals.push((name, outside, sure));
             }
-            if new && self.dialect == shward_syntax::Dialect::Posix {
+            if new && self.dialect == Dialect::Posix {
                 // In dash it keeps its value, in the shell of busybox it starts unset.
                 slot.content = Content::Unknown(slot.origins());
                 slot.flags = slot.flags.without(Flags::GUESSED);
             }
             // A local variable starts unset, unless it is one already.
-            if new && self.dialect == shward_syntax::Dialect::Bash {
+            if new && self.dialect == Dialect::Bash {
                 // It has no attribute of the one outside but that it is exported, and that this one may be read-only. One
                 // that was given before the call hands its value on.
                 let given = slot.flags.has(Flags::TEMPORARY);

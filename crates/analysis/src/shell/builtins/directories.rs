@@ -48,6 +48,12 @@ impl<'a> Interpreter<'a, '_> {
         let unnamed = physical && !value.known().is_some_and(fixed);
         // Where the command's own links lead is told all the same.
         let value = if unnamed && self.links.is_empty() { Value::unknown(value.origins) } else { value };
+        // A `pushd` that failed has put nothing there.
+        if let Some([.., top]) = self.state.flow.stack
+            && self.state.flow.places.iter().any(|(place, _)| place == Some(top))
+        {
+            self.state.flow.stack = None;
+        }
         let searched = self.state.get(Space::Variable, b"CDPATH").content != Content::Initial;
         let value = if searched { Value::unknown(value.origins) } else { value };
         self.go(&value, physical);
@@ -96,6 +102,21 @@ impl<'a> Interpreter<'a, '_> {
                 let given = stays && slot.content != Content::Initial;
                 self.state.set(Space::Variable, name, if given { kept } else { Slot::INITIAL });
             }
+        }
+    }
+
+    /// Where a directory got another name in which the shell stands, it is not known any more where that is.
+    pub(in crate::shell) fn find_itself(&mut self) {
+        let settled = self.state.flow.settled;
+        self.state.flow.settled = u32::try_from(self.removals.len()).unwrap_or(u32::MAX);
+        let since = self.removals.get(settled as usize..).unwrap_or_default();
+        let flow = &mut self.state.flow;
+        if flow
+            .places
+            .iter()
+            .any(|(place, _)| place.is_some_and(|place| since.iter().any(|from| from.moves(place))))
+        {
+            flow.places.add(None, Status::Either);
         }
     }
 

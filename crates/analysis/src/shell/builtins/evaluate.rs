@@ -258,6 +258,17 @@ impl<'a> Interpreter<'a, '_> {
         {
             self.not_understood("a trap that ends what it interrupts, or sets another", action.span);
         }
+        if self.in_trap {
+            self.not_understood("a trap that a trap sets", action.span);
+        }
+        let from_inside = |condition: &Field<'a>| match condition.known() {
+            Some(name) => [&b"DEBUG"[..], b"ERR", b"RETURN"].iter().any(|own| name.eq_ignore_ascii_case(own)),
+            None => true,
+        };
+        if !at_exit && (conditions.iter().any(from_inside) || contains(self.source, b"kill")) {
+            // It prints to wherever what it interrupts does.
+            self.io.interrupted(true);
+        }
         self.set_trap(text, action.span, at_exit);
     }
 

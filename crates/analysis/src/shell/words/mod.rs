@@ -120,7 +120,10 @@ impl<'a> Interpreter<'a, '_> {
     fn separators(&mut self) -> Separators<'a> {
         match self.state.get(Space::Variable, b"IFS").content {
             Content::Initial | Content::Unset => Separators::DEFAULT,
-            Content::Scalar(value) => value.known().map_or(Separators::Unknown, Separators::Known),
+            // What one character is depends on the locale.
+            Content::Scalar(value) => {
+                value.known().filter(|text| text.is_ascii()).map_or(Separators::Unknown, Separators::Known)
+            }
             _ => Separators::Unknown,
         }
     }
@@ -130,7 +133,13 @@ impl<'a> Interpreter<'a, '_> {
         let outer = builder.operand;
         builder.operand = true;
         for part in parts {
-            self.part(part, quoted, builder);
+            match part.kind {
+                // In a command substitution, bash forgets these quotes.
+                PartKind::AnsiC(text) if !quoted && !text.iter().all(is_plain) => {
+                    builder.unknown(false, Origins::LITERAL);
+                }
+                _ => self.part(part, quoted, builder),
+            }
         }
         builder.operand = outer;
     }
@@ -281,6 +290,11 @@ impl<'a> Interpreter<'a, '_> {
         let span = self.span(span);
         self.unknown(Unknown::Construct(what), span);
     }
+}
+
+/// Whether a byte means itself, with quotes and without.
+const fn is_plain(byte: &u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'/')
 }
 
 /// Whether a byte may stand in `/dev/fd/63`, which bash divides as any text beside other expansions.

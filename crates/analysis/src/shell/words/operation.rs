@@ -6,7 +6,7 @@ use super::parameter::is_text_and_globs;
 use super::transform;
 use crate::shell::Interpreter;
 use crate::shell::flow::Opt;
-use crate::shell::state::{Flags, Space};
+use crate::shell::state::{Flags, Mark, Space};
 use crate::value::{Origins, Piece, Value};
 use shward_syntax::{Parameter, ParameterName, ParameterOperation, Span, Subscript, Word};
 
@@ -131,12 +131,17 @@ impl<'a> Interpreter<'a, '_> {
     pub(in crate::shell) fn perhaps<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.state.mark();
         let result = self.doubtful(inner);
-        if self.state.changes(&mark) > 0 || self.state.flow != *mark.flow() {
-            let branch = self.state.branch(&mark);
-            self.state.rewind(&mark);
-            self.state.join(&mark, &branch);
-        }
+        self.perhaps_since(&mark);
         result
+    }
+
+    /// What has changed since may not have.
+    pub(in crate::shell) fn perhaps_since(&mut self, mark: &Mark<'a>) {
+        if self.state.changes(mark) > 0 || self.state.flow != *mark.flow() {
+            let branch = self.state.branch(mark);
+            self.state.rewind(mark);
+            self.state.join(mark, &branch);
+        }
     }
 
     fn assign_by_expansion(&mut self, parameter: &Parameter<'a>, value: Value<'a>, number: bool, span: Span) {
@@ -147,7 +152,7 @@ impl<'a> Interpreter<'a, '_> {
                     let key = self.key(name, &index);
                     self.assign_element(name, key, value, span);
                 }
-                Some(_) => self.assign_unknown(name, value.origins, span),
+                Some(_) => self.unpredictable("an assignment to all elements of an array", span),
             }
         } else {
             // Arguments cannot be assigned to: the rest of the line is not run.

@@ -231,7 +231,8 @@ impl<'a> Interpreter<'a, '_> {
             builder.list(elements, quoted);
             return;
         }
-        let separator = if star { self.first_separator() } else { Some(b" ".as_slice()) };
+        // Some shells, and bash where something is done to the elements, put the first separator between those of `$@`, too.
+        let separator = self.first_separator().filter(|first| star || *first == b" ");
         builder.begin();
         for (index, element) in elements.iter().enumerate() {
             if index > 0 {
@@ -252,7 +253,9 @@ impl<'a> Interpreter<'a, '_> {
     /// What `"$*"` puts between its elements.
     fn first_separator(&mut self) -> Option<&'a [u8]> {
         match self.lookup(b"IFS", Span::default()) {
-            Got::One(value, _) => value.known().map(|text| text.get(..1).unwrap_or_default()),
+            Got::One(value, _) => {
+                value.known().filter(|text| text.is_ascii()).map(|text| text.get(..1).unwrap_or_default())
+            }
             Got::Unset => Some(b" "),
             Got::Any(..) => None,
         }

@@ -6,7 +6,7 @@ use crate::shell::racing::Aside;
 use crate::shell::words::lookup::Got;
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::{
-    CommandKind, CommandSubstitution, PartKind, ProcessSubstitution, Redirect, RedirectOperator,
+    CommandKind, CommandSubstitution, Dialect, PartKind, ProcessSubstitution, Redirect, RedirectOperator,
     RedirectTarget, Script, Span, SubstitutionForm,
 };
 
@@ -74,7 +74,10 @@ impl<'a> Interpreter<'a, '_> {
             RedirectTarget::Word(ref word) => {
                 let path = self.value(word);
                 let span = self.span(redirect.span);
-                self.read_file(&path, false, span)
+                let read = self.read_file(&path, false, span);
+                // Not every shell reads anything there.
+                let text = read.text.filter(|_| self.dialect == Dialect::Bash);
+                Stream { text, ..read }
             }
             RedirectTarget::HereDocument(_) => Stream::EMPTY,
         }

@@ -208,6 +208,9 @@ pub(super) fn quote(text: &[u8]) -> Option<Vec<u8>> {
     if text.iter().any(|byte| byte.is_ascii_control() || !byte.is_ascii()) {
         return None;
     }
+    if text == b"'" {
+        return Some(b"\\'".to_vec());
+    }
     let mut out = vec![b'\''];
     for byte in text {
         if *byte == b'\'' {
@@ -240,5 +243,6 @@ mod tests {
         assert_eq!(substring(b"abcdef", -3, Some(2)), Some(b"de".as_slice()));
         assert_eq!(substring(b"abc", 5, None), Some(b"".as_slice()));
         assert_eq!(quote(b"it's").unwrap(), b"'it'\\''s'");
+        assert_eq!(quote(b"'").unwrap(), b"\\'");
     }
 }

@@ -1,0 +1,57 @@
+//! The working directory of a program: what it changes it to, and what happens to it.
+
+use super::super::super::values;
+use super::Report;
+use super::rehearsal::Deed;
+use crate::effect::Covers;
+use crate::value::{Origins, Value};
+
+impl<'a> Report<'_, 'a> {
+    /// The path as it counts from the directory that the program was started in.
+    pub(super) fn resolved(&self, path: &Value<'a>) -> Value<'a> {
+        match self.directory() {
+            Some(directory) if !path.known_prefix().starts_with(b"/") => {
+                let slash = Value::text(self.arena, b"/", Origins::LITERAL);
+                values::joined(self.arena, &[directory, slash, *path])
+            }
+            _ => *path,
+        }
+    }
+
+    pub(super) fn directory(&self) -> Option<Value<'a>> {
+        if self.wanders { Some(Value::unknown(Origins::UNKNOWN)) } else { self.directory }
+    }
+
+    /// From now on what happens may happen in any directory; or no longer.
+    pub(in super::super) fn wander(&mut self, wanders: bool) {
+        if !self.rehearses(|| Deed::Wander(wanders)) {
+            self.wanders = wanders;
+        }
+    }
+
+    /// The program changes its working directory.
+    pub(in super::super) fn change_directory(&mut self, to: Value<'a>) {
+        if !self.rehearses(|| Deed::ChangeDirectory(to)) {
+            self.directory = Some(self.resolved(&to));
+        }
+    }
+
+    /// A file or directory is renamed; see `Run::takes_away`. Whoever stands in it stands elsewhere then.
+    pub(in super::super) fn takes_away(&mut self, path: Option<&Value<'a>>) {
+        if self.rehearses(|| Deed::TakeAway(path.copied())) {
+            return;
+        }
+        let mut held = Covers::default();
+        if let Some(path) = path {
+            let target = self.target(path, true);
+            held = target.covers;
+            self.session.renamed(&target);
+            let stands = match self.directory() {
+                Some(directory) => self.session.target(&directory).path,
+                None => self.session.cwd().unwrap_or_default(),
+            };
+            self.wanders |= target.moves(stands);
+        }
+        self.deletes(path, held.root || held.home || held.system || held.workspace);
+    }
+}
