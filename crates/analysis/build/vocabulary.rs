@@ -131,6 +131,7 @@ pub(crate) fn act(word: &str) -> Found<Act> {
         "package" => Ok(Act::Package(among("package action", detail, PACKAGES)?)),
         "vcs" => Ok(Act::Vcs(among("version control action", detail, VCS)?)),
         "unknown" => Ok(Act::Unknown(open("reason", detail)?)),
+        "obeys" => Ok(Act::Obeys(among("what is obeyed", detail, &["here", "nothing"])?)),
         "remote" => {
             let (action, service) = detail.split_once(':').unwrap_or((detail, ""));
             Ok(Act::Remote(among("remote action", action, REMOTE)?, open("service", service)?))
@@ -172,6 +173,8 @@ pub(crate) fn act(word: &str) -> Found<Act> {
                 "remote:ACTION:SERVICE",
                 "environment",
                 "secret",
+                "obeys:here",
+                "obeys:nothing",
                 "unknown:REASON",
             ],
         }),

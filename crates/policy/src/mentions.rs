@@ -6,7 +6,7 @@
 use crate::condition::Subject;
 use shward_analysis::{EffectKind, Piece, Scope, scope_of};
 
-/// Longest text that is looked through. What is longer counts as naming something protected.
+/// Longest text that is looked through.
 const LONGEST: usize = 64 * 1024;
 
 /// Longest path that a file system accepts (`PATH_MAX`).
@@ -17,6 +17,8 @@ const PATH_MAX: usize = 4096;
 pub(crate) struct Mentions {
     /// The most dangerous scope of the paths that are named, if any is.
     pub(crate) scope: Option<Scope>,
+    /// A text is too long to be looked through.
+    pub(crate) too_long: bool,
     signs: u8,
 }
 
@@ -76,16 +78,16 @@ const SIGNS: [(&[u8], u8); 38] = [
 impl Mentions {
     /// Looks through all texts of a subject, each once.
     pub(crate) fn of(subject: &Subject<'_>) -> Self {
-        let (mut scope, mut signs) = (None, 0);
+        let (mut scope, mut signs, mut too_long) = (None, 0, false);
         for text in texts(subject) {
             if is_too_long(text) {
-                scope = scope.max(Some(Scope::Persistence));
+                too_long = true;
                 continue;
             }
             scope = scope.max(paths(text).filter_map(|path| scope_of_path(path, subject)).max());
             signs |= signs_in(text);
         }
-        Self { scope, signs }
+        Self { scope, too_long, signs }
     }
 
     const fn has(self, sign: u8) -> bool {

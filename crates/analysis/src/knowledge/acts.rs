@@ -23,6 +23,11 @@ pub(super) fn recursive(scan: &Scan<'_>) -> bool {
     by_option || scan.levels.iter().any(|level| level.effects.contains(&Act::Recursive))
 }
 
+/// Whether the subcommand obeys nothing of the directory where it runs.
+fn obeys_nothing(scan: &Scan<'_>) -> bool {
+    scan.levels.iter().any(|level| level.effects.contains(&Act::Obeys("nothing")))
+}
+
 /// The effects of the level, of the options, and of having operands or none.
 pub(super) fn acts<'a>(
     run: &mut Run<'_, 'a>,
@@ -33,6 +38,9 @@ pub(super) fn acts<'a>(
 ) {
     for level in scan.levels {
         for each in level.effects.iter() {
+            if each == Act::Obeys("here") && obeys_nothing(scan) {
+                continue;
+            }
             act(run, flow, each, endpoints, phase);
         }
     }
@@ -139,6 +147,8 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
             flow.origins = flow.origins | Origins::SECRET;
             run.does(EffectKind::Read { target: anywhere(Scope::Secret) }, span);
         }
+        Act::Obeys("here") => super::foreign::obeyed(run),
+        Act::Obeys(_) => {}
         Act::Unknown(reason) => run.not_understood(Unknown::Construct(reason), span),
     }
 }

@@ -20,8 +20,7 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize)
         return;
     }
     if run.session.cwd().is_some() {
-        let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
-        outside(run, &here);
+        here(run);
     } else if run.target(&Value::text(run.arena(), b".", Origins::LITERAL), false).scope == Scope::Unknown {
         // Whose files they are is not known then.
         run.not_understood(Unknown::Construct("code of a directory that is not known"), run.call.span);
@@ -35,10 +34,32 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize)
     }
 }
 
+/// The program obeys what lies in the directory where it runs, or in one above: what is above the workspace it obeys there,
+/// too.
+pub(super) fn obeyed(run: &mut Run<'_, '_>) {
+    let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
+    if !run.target_of(&here, true).covers.workspace {
+        outside(run, &here);
+    }
+}
+
+/// The directory where it runs has code that is executed.
+fn here(run: &mut Run<'_, '_>) {
+    let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
+    outside(run, &here);
+}
+
 /// Records the execution of a place that is not the workspace's own.
 fn outside<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     if matches!(field.known(), Some(b"-")) {
         return;
+    }
+    if let Some(list) = field.known().filter(|text| text.contains(&b':')) {
+        // Perhaps a list of directories: each counts.
+        for place in list.split(|byte| *byte == b':').filter(|place| !place.is_empty()) {
+            let part = run.part(field, place);
+            outside(run, &part);
+        }
     }
     let target = run.target_of(field, false);
     match target.scope {

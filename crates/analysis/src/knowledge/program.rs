@@ -106,6 +106,12 @@ pub(super) fn find<'a>(
     if let Some((name, program)) = described.filter(|_| !writable && is_installed(text, session.home())) {
         return Found::Described(name, program);
     }
+    let copied = session.copied_from(&word.value);
+    let described = match copied {
+        Some(from) if is_installed(from, session.home()) => self::described(values::base_name(from)),
+        _ => described,
+    };
+    copy_of(session, word, copied);
     let file = session.script_text(&values::script(session.arena(), word));
     if let Some(script) = file.text
         && !is_binary(script)
@@ -138,6 +144,15 @@ pub(super) fn find<'a>(
         // A file of this name may be that program: its effects count as well.
         Some((name, program)) => Found::Described(name, program),
         None => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
+    }
+}
+
+/// What is a copy of a file from a temporary directory, where anybody may have put it, is executed as that.
+pub(super) fn copy_of<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, from: Option<&'a [u8]>) {
+    let Some(from) = from else { return };
+    let target = session.target(&Value::text(session.arena(), from, Origins::LITERAL));
+    if target.scope == Scope::Temp {
+        session.emit(EffectKind::Execute { target, origin: Origins::FILE }, word.span, Certainty::Possible);
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
                 }
             }
         }
-        Role::Name if field.known().is_none_or(|name| name.contains(&b'/')) => {
+        Role::Name if !field.known().is_some_and(is_plain_name) => {
             run.not_understood(Unknown::Argument, field.span);
         }
         Role::Config => {
@@ -48,6 +48,11 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         }
         _ => flow.origins = flow.origins | field.value.origins,
     }
+}
+
+/// Whether a name is no path, and means nothing to a shell or a `Makefile` that it is put into.
+fn is_plain_name(name: &[u8]) -> bool {
+    !name.iter().any(|byte| b"/$`;|&<>()\\'\"\n\r\0".contains(byte))
 }
 
 pub(super) fn take_text<'a>(flow: &mut Flow<'a>, text: Option<&'a [u8]>) {

@@ -1,5 +1,6 @@
 //! One program being interpreted: what readers and the generic engine share.
 
+use super::endpoint;
 use super::scan::{At, Scan, scan};
 use super::tables::{Level, Program};
 use super::values;
@@ -9,6 +10,14 @@ use crate::value::{Field, Origins, Stream, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
+
+/// Utilities of POSIX, and their like, to which every operand is a name in the file system.
+const POSIX: [&str; 45] = [
+    "awk", "basename", "bc", "cat", "cksum", "cmp", "comm", "cp", "csplit", "cut", "dd", "dirname", "du",
+    "ed", "egrep", "expand", "fgrep", "file", "find", "fold", "grep", "head", "iconv", "join", "ln", "ls",
+    "mv", "nl", "od", "paste", "patch", "pr", "rm", "sed", "sort", "split", "strings", "tail", "tee",
+    "touch", "tr", "tsort", "unexpand", "uniq", "wc",
+];
 
 /// Most variables that one wrapper may set: each nests a call.
 const MAX_VARIABLES: usize = 64;
@@ -139,7 +148,23 @@ impl<'a> Run<'_, 'a> {
     pub(crate) fn reads(&mut self, file: &Field<'a>, tree: bool) -> Origins {
         let target = self.target(&file.value, tree);
         self.emit(EffectKind::Read { target }, file.span, certainty(file));
-        self.session.read_origins(&target)
+        let fetched = if self.reaches(file, Origins::NONE) { Origins::NETWORK } else { Origins::NONE };
+        self.session.read_origins(&target) | fetched
+    }
+
+    /// Many programs take an address where they take a file. Records the connection, if it is one.
+    fn reaches(&mut self, file: &Field<'a>, sends: Origins) -> bool {
+        let prefix = file.value.known_prefix();
+        let Some(end) = prefix.iter().position(|byte| !byte.is_ascii_alphanumeric()) else { return false };
+        if !prefix.get(end..).is_some_and(|rest| rest.starts_with(b"://")) || prefix.starts_with(b"file:") {
+            return false;
+        }
+        if POSIX.contains(&self.name) {
+            return false;
+        }
+        let endpoint = endpoint::of(&file.value);
+        self.emit(EffectKind::Connect { endpoint, sends, source: None }, file.span, certainty(file));
+        true
     }
 
     pub(crate) fn lists(&mut self, file: &Field<'a>, tree: bool) {
@@ -150,6 +175,19 @@ impl<'a> Run<'_, 'a> {
     pub(crate) fn writes(&mut self, file: &Field<'a>, mode: WriteMode, content: Stream<'a>) {
         let target = self.target_of(file, false);
         self.emit(EffectKind::Write { target, mode, content: content.origins }, file.span, certainty(file));
+        self.reaches(file, content.origins | Origins::FILE);
+        // The kind of what is written may stand before the place (`html:/srv/report`).
+        let prefix = file.value.known_prefix();
+        let at = prefix.windows(2).position(|two| two == b":/").filter(|at| *at > 0);
+        if let Some(at) = at.filter(|at| !prefix.get(at + 1..).is_some_and(|rest| rest.starts_with(b"//"))) {
+            let place = Field { value: values::after(self.arena(), &file.value, at + 1), ..*file };
+            let target = self.target_of(&place, false);
+            self.emit(
+                EffectKind::Write { target, mode, content: content.origins },
+                file.span,
+                certainty(file),
+            );
+        }
         if mode == WriteMode::Create && !content.origins.contains(Origins::WRITTEN) {
             // What is there stays.
             self.session.kept();

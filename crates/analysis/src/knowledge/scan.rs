@@ -388,14 +388,23 @@ impl<'a> Scanner<'_, '_, 'a> {
 
     /// In a style without options: one that is listed all the same, as it stands.
     fn listed(&mut self, arg: &Field<'a>, name: &[u8], scan: &mut Scan<'a>) -> bool {
+        let mut joined = None;
         let found = match name {
-            [b'-', b'-', long @ ..] => self.find(|level| exact(level.long, long)),
+            [b'-', b'-', long @ ..] => {
+                let end = long.iter().position(|b| *b == b'=');
+                joined = end.map(|at| Field { value: values::after(self.arena, &arg.value, at + 3), ..*arg });
+                self.find(|level| exact(level.long, end.and_then(|at| long.get(..at)).unwrap_or(long)))
+            }
             [b'-', byte] => self.find(|level| level.letter(*byte)),
             _ => None,
         };
-        let Some(found) = found else { return false };
-        self.take(found, None, arg.span, scan);
-        true
+        match found {
+            Some(found) if joined.is_none() || found.takes != Takes::Nothing => {
+                self.take(found, joined, arg.span, scan);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// `-NUMBER`.

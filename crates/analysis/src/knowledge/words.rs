@@ -113,6 +113,9 @@ pub(crate) enum Act {
     Remote(&'static str, &'static str),
     Environment,
     Secret,
+    /// The program obeys what lies in the directory where it runs (`here`), and that names programs; a subcommand does
+    /// not (`nothing`).
+    Obeys(&'static str),
     Unknown(&'static str),
 }
 

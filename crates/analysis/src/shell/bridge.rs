@@ -33,6 +33,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             EffectKind::Write { target, mode, content } => {
                 let target = Target { tree: target.tree || mode == WriteMode::Below, ..target };
                 self.last_touched(&target, content);
+                if target.tree {
+                    self.links_spread(&target);
+                }
             }
             EffectKind::Delete { target } => self.last_touched(&target, Origins::NONE),
             EffectKind::Metadata { .. } => self.locked = true,
@@ -89,6 +92,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     fn carried(&mut self, from: &Target<'a>, to: &Target<'a>) {
         if !self.elsewhere {
             self.move_along(from, to);
+            self.copied(from, to);
         }
     }
 
@@ -96,6 +100,18 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         if !self.elsewhere {
             self.removals.push(*from);
         }
+    }
+
+    fn copied_from(&mut self, path: &Value<'a>) -> Option<&'a [u8]> {
+        if self.copies.is_empty() {
+            return None;
+        }
+        let here = self.target(path).path;
+        self.copies.iter().rev().find(|(copy, _)| *copy == here).map(|(_, from)| *from)
+    }
+
+    fn renames_packed(&mut self) {
+        self.links_renamed();
     }
 
     fn home(&self) -> &'a [u8] {
@@ -234,14 +250,6 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             let text = content.text.filter(|_| !self.scripts.is_in_a_pipeline());
             self.file_wrote(&target, Stream { text, ..content });
         }
-    }
-
-    fn begins_repeating(&mut self) {
-        self.scripts.begin_repeating();
-    }
-
-    fn ends_repeating(&mut self) {
-        self.scripts.end_repeating();
     }
 
     fn kept(&mut self) {

@@ -14,6 +14,8 @@ use crate::value::{Origins, Stream, Value};
 
 /// The longest file that is followed.
 const LONGEST_FILE: usize = 64 << 10;
+/// So many copies are kept in mind.
+const MOST_COPIES: usize = 128;
 
 impl<'a> Interpreter<'a, '_> {
     /// The content of a file as far as it is known.
@@ -41,7 +43,7 @@ impl<'a> Interpreter<'a, '_> {
             return Stream { text: None, origins, source: None };
         }
         if executed {
-            self.scripts.use_file(target.path);
+            self.scripts.run(target.path);
         }
         let mut known: Option<Slot<'a>> = None;
         let mut untouched = false;
@@ -58,7 +60,6 @@ impl<'a> Interpreter<'a, '_> {
             let maybe = self.unreadable || untouched || flags.has(Flags::MAYBE) || flags.has(Flags::SHARED);
             let text = stream.text.filter(|_| executed || !maybe);
             if let Some(text) = text {
-                self.scripts.use_file(target.path);
                 self.scripts.read(text, self.arena.alloc_slice_copy(&paths.collect::<Vec<_>>()));
             }
             let origins = if maybe { stream.origins.union(origins) } else { stream.origins };
@@ -110,7 +111,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// The paths that one which was just looked up may mean: itself, and others.
-    fn aliases(&self, target: &Target<'a>) -> (&'a [u8], Vec<&'a [u8]>) {
+    pub(super) fn aliases(&self, target: &Target<'a>) -> (&'a [u8], Vec<&'a [u8]>) {
         let mut others = Vec::new();
         for (led, other) in &self.detours {
             let new = other.path != target.path && !others.contains(&other.path);
@@ -243,6 +244,19 @@ impl<'a> Interpreter<'a, '_> {
             self.state.set(Space::File, name, slot);
         }
         before
+    }
+
+    /// What lay outside of the workspace is the same in it, when it is executed there.
+    pub(super) fn copied(&mut self, from: &Target<'a>, to: &Target<'a>) {
+        let own = matches!(from.scope, Scope::Workspace | Scope::Product | Scope::Harmless);
+        if own || from.rest != Rest::Exact || to.rest != Rest::Exact || self.copies.len() >= MOST_COPIES {
+            return;
+        }
+        let cut = from.path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        let base = from.path.get(cut..).unwrap_or_default();
+        let here = to.path.strip_suffix(b"/").unwrap_or(to.path);
+        self.copies.push((here, from.path));
+        self.copies.push((self.arena.alloc_slice_copy(&[here, base].concat()), from.path));
     }
 
     /// A file or directory, with what is known of all that is in it, is copied or moved to a place, or into it.

@@ -42,6 +42,10 @@ pub(super) struct Links<'a> {
     tags: Vec<u64>,
     /// Some are of several names.
     several: bool,
+    /// Directories below which they may lie as well, wherever: what a program has written there it may have packed before.
+    spread: Vec<&'a [u8]>,
+    /// They may have other names there.
+    renamed: bool,
 }
 
 /// A path on its way.
@@ -87,7 +91,22 @@ impl<'a> Links<'a> {
     fn may_lie_at(&self, path: &[u8]) -> bool {
         let tag = tag(path);
         // All are looked at: that takes fewer steps than finding the first.
-        self.several || self.tags.iter().fold(false, |any, other| any | (*other == tag))
+        self.several
+            || !self.spread.is_empty()
+            || self.tags.iter().fold(false, |any, other| any | (*other == tag))
+    }
+
+    /// Whether a program has written below a directory that this path lies in, or that lies in this path.
+    fn is_spread_about(&self, path: &[u8]) -> bool {
+        self.spread.iter().any(|place| below(path, place).is_some() || below(place, path).is_some())
+    }
+
+    /// The links that may lie at this path, which has this name.
+    fn at<'s>(&'s self, path: &'s [u8], name: &'s [u8]) -> impl Iterator<Item = &'s Link<'a>> {
+        let spread = self.spread.iter().any(|place| below(parent(path), place).is_some());
+        self.all
+            .iter()
+            .filter(move |link| link.is_at(path, name) || spread && (self.renamed || link.is_named(name)))
     }
 
     fn add(&mut self, link: Link<'a>) {
@@ -120,7 +139,7 @@ impl<'a> Links<'a> {
                 if matches!(name, b"." | b"..") || !self.may_lie_at(&way.normal) {
                     continue;
                 }
-                for link in self.all.iter().filter(|link| link.is_at(&way.normal, name)) {
+                for link in self.at(&way.normal, name) {
                     followed += 1;
                     if followed > MOST_FOLLOWED || way.depth == DEEPEST {
                         return None;
@@ -148,12 +167,83 @@ impl<'a> Links<'a> {
     }
 }
 
+/// A way in which a pattern may lead over a link.
+struct Passage<'a> {
+    /// The names between, each after a slash. Those that are not known are `_`.
+    before: Vec<u8>,
+    rest: Vec<Piece<'a>>,
+}
+
+impl<'a> Links<'a> {
+    /// The ways over one of these links that a pattern has which is taken from a directory.
+    fn passages(&self, link: &Link<'a>, here: &[u8], pattern: &[Piece<'a>]) -> Vec<Passage<'a>> {
+        let names = names_of(pattern);
+        // Where the pattern steps back, it may come to every name of it.
+        let anywhere = names.iter().any(|(name, _)| matches!(name.as_slice(), [Piece::Text(b"..")]))
+            || self.is_spread_about(here);
+        let mut found = Vec::new();
+        let mut passes = |at: usize| {
+            let mut before = Vec::new();
+            for (name, _) in names.iter().take(at) {
+                before.push(b'/');
+                match name.as_slice() {
+                    [Piece::Text(name)] => before.extend_from_slice(name),
+                    _ => before.push(b'_'),
+                }
+            }
+            if let Some((name, rest)) = names.get(at) {
+                let mut through = Vec::new();
+                if link.names.is_some() {
+                    through.extend_from_slice(name);
+                    through.extend((!rest.is_empty()).then_some(Piece::Text(b"/")));
+                }
+                through.extend_from_slice(rest);
+                found.push(Passage { before, rest: through });
+            }
+        };
+        if anywhere {
+            let own = link.name();
+            let any = self.renamed || link.names.is_some();
+            let may_be = |name: &[Piece<'_>]| any || place::may_name(name, own);
+            (0..names.len())
+                .filter(|at| names.get(*at).is_some_and(|(name, _)| may_be(name)))
+                .for_each(passes);
+            return found;
+        }
+        let directory = if link.names.is_some() { link.place } else { parent(link.place) };
+        let Some(between) = below(directory, here) else { return found };
+        let mut at = 0;
+        for own in between.split(|byte| *byte == b'/').filter(|own| !own.is_empty()) {
+            if !names.get(at).is_some_and(|(name, _)| place::may_name(name, own)) {
+                return found;
+            }
+            at += 1;
+        }
+        if link.names.is_some() || names.get(at).is_some_and(|(name, _)| place::may_name(name, link.name())) {
+            passes(at);
+        }
+        found
+    }
+}
+
 impl Link<'_> {
     fn is_at(&self, path: &[u8], name: &[u8]) -> bool {
         match self.names {
             Some(pattern) => parent(path) == self.place && place::may_name(pattern, name),
             None => path == self.place,
         }
+    }
+
+    /// Whether it has this name, wherever it lies.
+    fn is_named(&self, name: &[u8]) -> bool {
+        match self.names {
+            Some(pattern) => place::may_name(pattern, name),
+            None => self.name() == name,
+        }
+    }
+
+    fn name(&self) -> &[u8] {
+        self.place.get(parent(self.place).len() + 1..).unwrap_or_default()
     }
 }
 
@@ -182,7 +272,6 @@ impl<'a> Interpreter<'a, '_> {
             pieces.push(Piece::Text(self.arena.alloc_slice_copy(glob)));
         }
         pieces.extend(path.pieces.iter().skip_while(|piece| matches!(piece, Piece::Text(_))).copied());
-        let (pattern, rest) = first_name(&pieces);
         let mut meant = Vec::new();
         for (index, end) in ends.iter().enumerate() {
             if index > 0 {
@@ -190,25 +279,17 @@ impl<'a> Interpreter<'a, '_> {
             }
             let here = place::normal(self.arena, end);
             for link in &self.links.all {
-                let matched = match link.names {
-                    Some(_) => link.place == here,
-                    None => {
-                        let name = link.place.get(parent(link.place).len() + 1..).unwrap_or_default();
-                        parent(link.place) == without_slash(here) && place::may_name(&pattern, name)
+                for matched in self.links.passages(link, without_slash(here), &pieces) {
+                    let Some(aim) = link.aim else { return unknown() };
+                    let from = [without_slash(end), matched.before.as_slice()].concat();
+                    let Some(through) = self.links.led(&joined(&from, aim)) else { return unknown() };
+                    for end in through {
+                        meant.push(self.place_of_pieces(&end, &matched.rest, path.origins));
                     }
-                };
-                if !matched {
-                    continue;
+                    if meant.len() > MOST_FOLLOWED {
+                        return unknown();
+                    }
                 }
-                let Some(aim) = link.aim else { return unknown() };
-                let Some(through) = self.links.led(&joined(end, aim)) else { return unknown() };
-                for end in through {
-                    let rest = if link.names.is_some() { &pieces } else { &rest };
-                    meant.push(self.place_of_pieces(&end, rest, path.origins));
-                }
-            }
-            if meant.len() > MOST_FOLLOWED {
-                return unknown();
             }
         }
         meant
@@ -317,11 +398,8 @@ impl<'a> Interpreter<'a, '_> {
     /// The links at and below a place lie at or below another one as well.
     pub(super) fn links_carried(&mut self, from: &Target<'a>, to: &Target<'a>) {
         let from_path = without_slash(from.path);
-        let below = |place: &'a [u8]| {
-            place.strip_prefix(from_path).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        };
         let moved: Vec<(Link<'a>, &'a [u8])> =
-            self.links.all.iter().filter_map(|link| Some((*link, below(link.place)?))).collect();
+            self.links.all.iter().filter_map(|link| Some((*link, below(link.place, from_path)?))).collect();
         for (link, rest) in moved {
             if from.rest != Rest::Exact || to.rest != Rest::Exact {
                 // Any name there may be one of them.
@@ -343,12 +421,41 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
+    /// A program has written below a directory, it is not known what: what the command has packed before, with the links
+    /// in it, may lie there.
+    pub(super) fn links_spread(&mut self, to: &Target<'a>) {
+        if self.links.is_empty() || matches!(to.scope, Scope::Harmless | Scope::Elsewhere) {
+            return;
+        }
+        let (own, others) = self.aliases(to);
+        for place in [own].into_iter().chain(others) {
+            let place = without_slash(place);
+            if self.links.spread.iter().any(|known| below(place, known).is_some()) {
+                continue;
+            }
+            if self.links.spread.len() == MOST_LINKS {
+                return self.too_many_links();
+            }
+            self.links.spread.push(place);
+        }
+    }
+
+    /// Links that are packed get other names.
+    pub(super) fn links_renamed(&mut self) {
+        self.links.renamed = true;
+    }
+
     /// The directories in which a path with `..` ends if links are followed first, as everything but `cd` does.
     pub(super) fn followed(&self, path: &[u8], from: Option<&'a [u8]>) -> Option<Vec<&'a [u8]>> {
         let base = if path.starts_with(b"/") { b"" } else { from? };
         let ends = self.links.led(&joined(base, path))?;
         Some(ends.iter().map(|end| place::normal(self.arena, end)).collect())
     }
+}
+
+/// What stays of a path below a directory, or of the directory itself.
+fn below<'p>(path: &'p [u8], directory: &[u8]) -> Option<&'p [u8]> {
+    path.strip_prefix(directory).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// A path below a directory; an absolute one is itself.
@@ -366,6 +473,20 @@ fn parent(path: &[u8]) -> &[u8] {
 
 fn without_slash(path: &[u8]) -> &[u8] {
     path.strip_suffix(b"/").unwrap_or(path)
+}
+
+/// The names that a pattern has, each with what comes after it.
+fn names_of<'a>(pattern: &[Piece<'a>]) -> Vec<(Vec<Piece<'a>>, Vec<Piece<'a>>)> {
+    let mut names = Vec::new();
+    let mut left = pattern.to_vec();
+    while !left.is_empty() && names.len() < MOST_FOLLOWED {
+        let (name, rest) = first_name(&left);
+        left.clone_from(&rest);
+        if !matches!(name.as_slice(), [] | [Piece::Text(b".")]) {
+            names.push((name, rest));
+        }
+    }
+    names
 }
 
 /// The pieces of the first name, and those after the slash behind it.

@@ -156,6 +156,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     environment: Vec<(&'a [u8], Field<'a>)>,
     /// Links that the command makes or may make.
     links: links::Links<'a>,
+    /// What the command copies from outside of the workspace: the copies, and what each is one of.
+    copies: Vec<(&'a [u8], &'a [u8])>,
     /// Places that were last taken for what such a link may lead to, each with the place that was named.
     detours: Vec<(Target<'a>, Target<'a>)>,
     /// Files that the last effect has changed, with what was known of them before.
@@ -266,6 +268,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             calls: 0,
             environment: Vec::new(),
             links: links::Links::default(),
+            copies: Vec::new(),
             detours: Vec::new(),
             touched: Vec::new(),
             spare_touched: Vec::new(),

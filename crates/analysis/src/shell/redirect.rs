@@ -347,7 +347,9 @@ impl<'a> Interpreter<'a, '_> {
         let sink = sink.unwrap_or_default();
         if operator == RedirectOperator::ReadWrite {
             let stream = self.read_file(path, false, span);
-            let source = self.io.open_source(Stream { text: None, ..stream }, None);
+            // It may be a pipe with a name: what is written through it is read again.
+            let origins = stream.origins.union(Origins::WRITTEN).union(Origins::LITERAL);
+            let source = self.io.open_source(Stream { text: None, origins, ..stream }, None);
             return Port::Both(source, sink);
         }
         Port::Sink(sink)

@@ -106,6 +106,10 @@ fn names_protected(subject: &Subject<'_>) -> bool {
     subject.is_opaque() && subject.mentions().scope.is_some()
 }
 
+fn is_too_long(subject: &Subject<'_>) -> bool {
+    subject.is_opaque() && subject.mentions().too_long
+}
+
 fn is_reverse_shell(subject: &Subject<'_>) -> bool {
     is_remote_control(subject) && subject.mentions().handed_over()
 }
@@ -231,6 +235,20 @@ pub(super) const RULES: &[Rule] = &[
         &[on(Kinds::CODE).and(names_protected)],
         "Names a protected file (a start-up file, a device, the configuration of the system or of this firewall) in \
          {what} code that was not understood and may change it. Show the change and let a person make it.",
+    ),
+    Rule::deny(
+        "long-code",
+        Three,
+        &[on(Kinds::CODE).and(is_too_long)],
+        "Executes {what} code of more than 64 KiB that stands in the command. Nobody reads that much, and it is not looked \
+         through here. Write it to a file in the workspace, in a command of its own, and run that.",
+    ),
+    Rule::ask(
+        "long-argument",
+        Three,
+        &[TOLD.and(is_too_long)],
+        "Gives {program}, of which it is not known what it does, an argument of more than 64 KiB, which is not looked \
+         through here. Write it to a file in the workspace and name that.",
     ),
     Rule::ask(
         "protected-named",

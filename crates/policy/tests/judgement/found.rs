@@ -47,16 +47,18 @@ const GIT: &[Row] = &[
     deny("git hash-object -w ~/.ssh/id_rsa", 3, "secret-read"),
     deny("git config -l -f ~/.netrc", 3, "secret-read"),
     // Another work tree.
-    contain("git --work-tree=/home/dev/x checkout main", 2, "outside-written"),
-    contain("git --work-tree=/home/dev/x merge x", 2, "outside-written"),
+    contain("git --work-tree=/home/dev/x checkout main", 2, "unknown-executed"),
+    contain("git --work-tree=/home/dev/x merge x", 2, "unknown-executed"),
     contain("git --work-tree=/home/dev/x rm x", 3, "outside-file-deleted"),
     contain("git --work-tree=/home/dev status", 2, "outside-written"),
     contain("git --work-tree=/home/dev checkout main", 2, "outside-written"),
     deny("git --work-tree=/home/dev mv .bashrc x", 3, "persistence-written"),
     deny("git --work-tree=/etc add shadow", 3, "system-changed"),
-    contain("git -C /home/dev/x checkout main", 2, "outside-written"),
-    contain("cd /home/dev/x && git commit -am x", 2, "outside-written"),
-    allow("git -C /home/dev/x status", 1),
+    contain("git -C /home/dev/x checkout main", 2, "unknown-executed"),
+    contain("cd /home/dev/x && git commit -am x", 2, "unknown-executed"),
+    // Its configuration names programs, as that of a repository which is named by `--git-dir`.
+    contain("git -C /home/dev/x status", 2, "unknown-executed"),
+    allow("git -C .. status", 1),
     // Who is asked for what there is.
     contain("git ls-remote git@example.com:x", 2, "network"),
     contain("git ls-remote", 2, "network"),

@@ -102,23 +102,6 @@ pub(crate) fn run<'a>(
     arguments: &'a [Field<'a>],
     span: Span,
 ) -> Stream<'a> {
-    if language == "shell" {
-        return run_once(run, language, text, arguments, span);
-    }
-    // Most programs have loops.
-    run.session.begins_repeating();
-    let output = run_once(run, language, text, arguments, span);
-    run.session.ends_repeating();
-    output
-}
-
-fn run_once<'a>(
-    run: &mut Run<'_, 'a>,
-    language: &'static str,
-    text: Stream<'a>,
-    arguments: &'a [Field<'a>],
-    span: Span,
-) -> Stream<'a> {
     match (language, text.text) {
         ("shell", Some(_)) if OTHER_SHELLS.contains(&run.name) => {
             run.streamed_code(language, text, span);
@@ -195,6 +178,8 @@ pub(crate) fn script<'a>(
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
     let place = values::script(on.arena(), file);
+    let copied = on.session.copied_from(&place);
+    super::program::copy_of(on.session, file, copied);
     let content = on.session.script_text(&place);
     if content.text.is_some() && content.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
         // What the command has written; or what lay there before.

@@ -1,6 +1,6 @@
 //! `awk`: the program is the first operand unless `-f` or `-e` gives it; operands of the form `NAME=value` are assignments.
 
-use crate::effect::WriteMode;
+use crate::effect::{Unknown, WriteMode};
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
@@ -24,6 +24,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         } else {
             languages::script(run, "awk", &library, &[]);
         }
+    }
+    for option in scan.values(&["-W"]) {
+        // mawk's `exec FILE` takes the program from there.
+        run.not_understood(Unknown::Argument, option.span);
     }
     for library in scan.values(&["-l", "--load"]) {
         run.code("native", None, library.value.origins, library.span);

@@ -10,6 +10,9 @@ use crate::knowledge::words::Role;
 use crate::value::{Field, Stream, Value};
 use bumpalo::collections::Vec as BumpVec;
 
+/// Schemes whose URL is text that any service of the host gets: a command for a database as well.
+const PLAIN: [&[u8]; 4] = [b"gopher", b"gophers", b"dict", b"telnet"];
+
 /// Reads the arguments of `curl`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
@@ -27,7 +30,13 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
                 Use { role: Role::Upload, ..*each }
             }
             // `name@file` of --data-urlencode.
-            Role::Download => local(run, each),
+            Role::Download => {
+                let scheme = endpoint::of(&each.field.value).scheme;
+                if PLAIN.iter().any(|plain| scheme.eq_ignore_ascii_case(plain)) {
+                    run.not_understood(Unknown::Construct("text for any service"), each.field.span);
+                }
+                local(run, each)
+            }
             _ => *each,
         });
     }
@@ -37,6 +46,12 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         if let Some(at) = at.filter(|at| *at > 0 && prefix.get(*at) == Some(&b'@')) {
             let value = values::after(run.arena(), &encoded.value, at);
             uses.push(Use { role: Role::Upload, field: Field { value, ..encoded } });
+        }
+    }
+    for cookie in scan.values(&["-b", "--cookie"]) {
+        // Without `=` it names a file of them.
+        if !cookie.value.known_prefix().contains(&b'=') && cookie.known() != Some(b"") {
+            uses.push(Use { role: Role::Read, field: cookie });
         }
     }
     for format in scan.values(&["-w", "--write-out"]) {

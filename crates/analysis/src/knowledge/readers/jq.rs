@@ -1,7 +1,9 @@
-//! `jq`: its language computes on the input and can do nothing else but look at the environment and load modules.
+//! `jq` and `yq`: their language computes on the input and can do nothing else but look at the environment and load modules
+//! and, that of `yq`, files.
 
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
 use crate::knowledge::apply;
+use crate::knowledge::proceed;
 use crate::knowledge::run::{Run, anywhere};
 use crate::knowledge::scan::At;
 use crate::value::{Origins, Stream};
@@ -9,9 +11,12 @@ use crate::value::{Origins, Stream};
 /// Options that make every operand a file.
 const FROM_FILE: [&str; 2] = ["-f", "--from-file"];
 
-/// Reads the arguments of `jq`, `gojq` or `jaq`.
+/// Reads the arguments of `jq`, `gojq`, `jaq` or `yq`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
+    if scan.sub.is_some() {
+        return proceed(run, &scan);
+    }
     let mut output = apply::apply(run, &scan);
     if scan.info {
         return output;
@@ -29,10 +34,22 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         output.origins = output.origins | Origins::ALL_VARIABLES;
         return output;
     };
-    if uses(program, &[b"import", b"include", b"modulemeta"]) {
+    if uses(
+        program,
+        &[
+            b"import",
+            b"include",
+            b"modulemeta",
+            b"load",
+            b"load_str",
+            b"load_xml",
+            b"load_props",
+            b"load_base64",
+        ],
+    ) {
         run.not_understood(Unknown::Construct("jq-module"), span);
     }
-    if uses(program, &[b"env", b"ENV"]) {
+    if uses(program, &[b"env", b"ENV", b"strenv", b"envsubst"]) {
         run.does(environment(), span);
         output.origins = output.origins | Origins::ALL_VARIABLES;
     }

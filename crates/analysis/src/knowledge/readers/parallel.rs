@@ -4,6 +4,7 @@
 //! replaced; without any of them the argument is put at the end, quoted.
 
 use crate::effect::Unknown;
+use crate::knowledge::apply;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
@@ -16,12 +17,13 @@ const MAX_RUNS: usize = 64;
 
 /// Reads the arguments of `parallel`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
-    let scan = run.scan(at);
+    let mut scan = run.scan(at);
     let span = run.call.span;
     if scan.info {
         return Stream::unknown(Origins::LITERAL, span);
     }
-    let all = scan.command;
+    let all = std::mem::take(&mut scan.command);
+    apply::apply(run, &scan);
     let separator = |arg: &Field<'a>| matches!(arg.known(), Some(b":::" | b":::+" | b"::::" | b"::::+"));
     let end = all.iter().position(separator).unwrap_or(all.len());
     let (words, sources) = all.split_at_checked(end).unwrap_or((all, &[]));
@@ -45,9 +47,6 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         }
         _ => None,
     };
-    for file in scan.values(&["-a", "--arg-file"]) {
-        run.reads(&file, false);
-    }
     let mut output = Stream::unknown(Origins::NONE, span);
     let arguments = arguments.filter(|all| all.len() <= MAX_RUNS && !scan.has(&["-a", "--arg-file"]));
     let Some(arguments) = arguments else {

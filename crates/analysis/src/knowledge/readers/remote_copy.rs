@@ -48,6 +48,14 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             run.deletes(target, true);
         }
     }
+    for rule in scan.values(&["--filter", "-f"]) {
+        if run.name == "rsync" {
+            merge(run, &rule);
+        }
+    }
+    for list in scan.values(&["--files-from"]).filter(is_remote) {
+        uses.push(Use { role: Role::Connect, field: list });
+    }
     if scan.has(&["--remove-source-files"]) && !scan.narrow {
         for source in sources.iter().filter(|s| !is_remote(s)) {
             run.deletes(source, true);
@@ -62,6 +70,21 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         run.not_understood(Unknown::Argument, run.call.span);
     }
     output
+}
+
+/// A filter rule that has more of them read from a file (`merge FILE`, `. FILE`): a line that is none is printed.
+fn merge<'a>(run: &mut Run<'_, 'a>, rule: &Field<'a>) {
+    let prefix = rule.value.known_prefix();
+    let rest = prefix.strip_prefix(b"merge").or_else(|| prefix.strip_prefix(b"."));
+    match rest.and_then(|rest| rest.iter().position(|b| matches!(b, b' ' | b'_'))) {
+        Some(at) => {
+            let cut = prefix.len() - rest.map_or(0, <[u8]>::len) + at + 1;
+            let file = Field { value: values::after(run.arena(), &rule.value, cut), ..*rule };
+            run.reads(&file, false);
+        }
+        None if prefix.is_empty() => run.not_understood(Unknown::Argument, rule.span),
+        None => {}
+    }
 }
 
 /// A target that is a directory by its spelling is written below, else it may be either.

@@ -31,6 +31,9 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let uses = apply::uses(run, &scan);
     let uses = BumpVec::from_iter_in(uses.iter().filter(|each| !is_archive(each)).copied(), run.arena());
     let archive = archives.last().filter(|file| file.known() != Some(b"-")).copied();
+    if scan.has(&["--transform", "--xform"]) {
+        run.session.renames_packed();
+    }
     for action in scan.values(&["--checkpoint-action"]) {
         checkpoint(run, &action);
     }

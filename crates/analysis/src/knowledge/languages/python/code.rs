@@ -299,11 +299,15 @@ impl<'a> Reader<'_, '_, 'a> {
             self.report.unseen_code("python", self.report.stdin.origins);
             return Val::Data;
         }
+        if let Some(Val::File(path)) = first {
+            self.report.loads_below(&path);
+        }
         if let Some(Val::Text(value) | Val::Path(value)) = first {
             // The text itself, or the name of a file (`shelve.open`).
             let is_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'/' | b'~' | b'-');
             if value.known().is_some_and(|text| text.iter().all(is_name)) {
                 self.report.reads(Some(&value), false);
+                self.report.loads_below(&value);
             } else {
                 self.report.unseen_code("python", value.origins);
                 return Val::Data;

@@ -10,6 +10,17 @@ const UNKNOWN: Act = Code("python");
 /// Modules, sorted by name.
 pub(super) static PACKAGES: &[Module] = &[
     module(
+        "IPython",
+        Act::Project,
+        &[
+            ("embed", Act::Terminal),
+            ("embed_kernel", UNKNOWN),
+            ("get_ipython", UNKNOWN),
+            ("start_ipython", UNKNOWN),
+            ("start_kernel", UNKNOWN),
+        ],
+    ),
+    module(
         "aiohttp",
         Act::Network,
         &[("ClientSession", Make(O::Client)), ("ClientTimeout", Act::Inert), ("web", Act::Listen)],
@@ -26,6 +37,8 @@ pub(super) static PACKAGES: &[Module] = &[
     module("cffi", Code("native"), &[]),
     module("cgi", UNKNOWN, &[]),
     module("cgitb", UNKNOWN, &[]),
+    module("cloudpickle", Act::Project, &[("load", Act::Unpickle), ("loads", Act::Unpickle)]),
+    module("dill", Act::Project, &[("load", Act::Unpickle), ("loads", Act::Unpickle)]),
     module("docker", Act::Network, &[]),
     module("fabric", Code("shell"), &[]),
     module("git", Code("shell"), &[]),
@@ -51,6 +64,7 @@ pub(super) static PACKAGES: &[Module] = &[
     module("impacket", Act::Network, &[]),
     module("invoke", Code("shell"), &[]),
     module("joblib", Act::Project, &[("load", Act::Unpickle)]),
+    module("keyring", UNKNOWN, &[]),
     module("ldap3", Act::Network, &[]),
     module("lib2to3", UNKNOWN, &[]),
     module("mailbox", UNKNOWN, &[]),
