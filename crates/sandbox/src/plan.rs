@@ -6,6 +6,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::ptr;
 
@@ -349,44 +350,61 @@ impl Plan {
     /// instructions, arguments and environment with their values. To be hashed, not shown: the environment may hold what
     /// nobody should read in a log.
     pub fn canonical(&self) -> Vec<u8> {
-        let mut out =
-            format!("shward-sandbox plan 1\nclone {:#x}\nnetwork {}\n", self.clone_flags, self.network);
+        // A script's table is long, and much of it is zero: it stands there as it is, after its length.
+        let table = self.table.as_deref().unwrap_or_default();
+        let mut out = Vec::with_capacity(table.len() + TEXT);
+        // Writing to memory cannot fail.
+        let _ = self.write_canonical(&mut out, table);
+        out
+    }
+
+    fn write_canonical(&self, out: &mut Vec<u8>, table: &[u8]) -> io::Result<()> {
+        writeln!(out, "shward-sandbox plan 2\nclone {:#x}\nnetwork {}", self.clone_flags, self.network)?;
         for (_, file, text) in self.group.iter().flat_map(|group| &group.files) {
-            out.push_str(&format!("group {file} {text}\n"));
+            writeln!(out, "group {file} {text}")?;
         }
         for operation in &self.operations {
-            out.push_str(&operation.to_string());
+            write!(out, "{operation}")?;
             match operation {
-                Operation::Rule { rights, .. } => out.push_str(&format!(" {rights:#x}")),
+                Operation::Rule { rights, .. } => write!(out, " {rights:#x}")?,
                 Operation::Filter { program, .. } => {
                     for instruction in program {
                         let Instruction { code, jump_true, jump_false, k } = instruction;
-                        out.push_str(&format!(" {code:x},{jump_true:x},{jump_false:x},{k:x}"));
+                        write!(out, " {code:x},{jump_true:x},{jump_false:x},{k:x}")?;
                     }
                 }
                 _ => {}
             }
-            out.push('\n');
+            out.push(b'\n');
         }
         if let Some(Outer { program, arguments, steps, .. }) = &self.outer {
-            out.push_str(&format!("bubblewrap {}\n", shown(program)));
-            arguments.iter().for_each(|text| out.push_str(&format!("bubblewrap {}\n", shown(text))));
-            steps.iter().for_each(|step| out.push_str(&format!("inside {step:?}\n")));
+            writeln!(out, "bubblewrap {}", shown(program))?;
+            for text in arguments {
+                writeln!(out, "bubblewrap {}", shown(text))?;
+            }
+            for step in steps {
+                writeln!(out, "inside {step:?}")?;
+            }
         }
         for Identity { device, inode } in self.only.iter().flatten() {
-            out.push_str(&format!("only {device:x}:{inode}\n"));
+            writeln!(out, "only {device:x}:{inode}")?;
         }
-        if let Some(table) = &self.table {
-            out.push_str(&format!("script {}\n", table.escape_ascii()));
+        if !table.is_empty() {
+            writeln!(out, "script {}", table.len())?;
+            out.extend_from_slice(table);
+            out.push(b'\n');
         }
         for (kind, list) in [("argument", &self.arguments), ("environment", &self.environment)] {
             for text in &list.strings {
-                out.push_str(&format!("{kind} {}\n", shown(text)));
+                writeln!(out, "{kind} {}", shown(text))?;
             }
         }
-        out.into_bytes()
+        Ok(())
     }
 }
+
+/// How much else there is in most plans, in bytes.
+const TEXT: usize = 16 << 10;
 
 /// One numbered line per operation; the environment by name only.
 impl fmt::Display for Plan {

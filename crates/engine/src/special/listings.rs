@@ -11,11 +11,16 @@
 //! bear the same time, a file system that does not keep these times itself, and a file of ours that somebody else could
 //! have written. Then nothing is remembered.
 
+mod record;
+
+pub(super) use self::record::Found;
+use self::record::{Record, places};
 use rustix::fs::statfs;
 use shward_review::StateDir;
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{Read as _, Write as _};
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -24,10 +29,7 @@ use std::time::{Duration, SystemTime};
 /// Names in the order of the file system.
 pub(super) type Names = Vec<Box<[u8]>>;
 
-/// By directory and kind of place: its state, and what it held in that.
-type Known = HashMap<Box<[u8]>, (Stamp, Listing)>;
-
-/// What one directory holds, as far as it matters here.
+/// What one directory was found to hold, as far as it matters here ([`Found`]).
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Listing {
     /// How many entries it has.
@@ -96,16 +98,19 @@ const END: &[u8] = b"\nend\n";
 pub(super) struct Listings {
     /// Nothing is remembered without.
     file: Option<PathBuf>,
-    known: Known,
-    /// What was remembered in the order in which it was met, and is not in `known` yet. Mostly it is met in that order
-    /// again, and then no record is looked up.
-    ordered: Vec<u8>,
-    /// How much of that has been met again.
+    /// What was remembered: records in the order in which directories were met. Mostly they are met in that order again, and then no
+    /// record is looked up, and none is copied.
+    bytes: Vec<u8>,
+    /// How much of that has been met again, in that order and with nothing between.
     at: usize,
-    /// What was met in this walk and can be relied on.
-    met: Vec<u8>,
-    /// `met` is not what the file holds.
+    /// Where the others begin, by their keys, once the order was another.
+    known: Option<HashMap<Box<[u8]>, usize>>,
+    /// What was met in this walk and can be relied on, if it is not just what lies before `at`.
+    met: Option<Vec<u8>>,
+    /// What was met has something that is not in the file.
     changed: bool,
+    /// A directory that was read.
+    read: Vec<u8>,
     local: HashMap<u64, bool>,
 }
 
@@ -116,8 +121,10 @@ impl Listings {
         let directory = state.path().join("listings");
         let ready = state.create().is_ok() && is_ours(&directory);
         let Some(file) = ready.then(|| directory.join(name)) else { return Self::default() };
-        let ordered = read(&file).and_then(|bytes| records(&bytes).map(<[u8]>::to_vec)).unwrap_or_default();
-        Self { file: Some(file), ordered, ..Self::default() }
+        let mut bytes = read(&file).unwrap_or_default();
+        let whole = bytes.starts_with(HEAD) && bytes.len() >= HEAD.len() + END.len() && bytes.ends_with(END);
+        bytes.truncate(if whole { bytes.len() - END.len() } else { 0 });
+        Self { file: Some(file), at: HEAD.len().min(bytes.len()), bytes, ..Self::default() }
     }
 
     /// What a directory holds, `read` if it has to be. `read` says whether it came to the end.
@@ -128,41 +135,74 @@ impl Listings {
         meta: &Metadata,
         limit: usize,
         read: impl FnOnce() -> (Listing, bool),
-    ) -> Listing {
-        let key = key(kind, path);
+    ) -> Found<'_> {
         let stamp = Stamp::of(meta);
-        if let Some((_, listing)) = self.remembered(&key).filter(|(of, _)| *of == stamp)
-            && listing.entries <= limit
-        {
-            write_one(&mut self.met, &key, stamp, &listing);
-            return listing;
+        if let Some(place) = self.remembered(kind, path, stamp, limit) {
+            self.meet(&place);
+            return found(self.bytes.get(place));
         }
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let (listing, whole) = read();
         let settled = i64::try_from(now.saturating_sub(SETTLED).as_nanos()).unwrap_or(0);
+        self.read.clear();
+        Record::write(&mut self.read, &key(kind, path), stamp, &listing);
         if whole && self.file.is_some() && stamp.changed < settled && self.is_local(path, stamp.device) {
-            write_one(&mut self.met, &key, stamp, &listing);
+            let read = std::mem::take(&mut self.read);
+            self.met().extend_from_slice(&read);
+            self.read = read;
             self.changed = true;
         }
-        listing
+        found(Some(&self.read))
     }
 
-    fn remembered(&mut self, key: &[u8]) -> Option<(Stamp, Listing)> {
-        let mut rest = self.ordered.get(self.at..).unwrap_or_default();
-        if !rest.is_empty() {
-            match record(&mut rest) {
-                Some((next, found)) if next == key => {
-                    self.at = self.ordered.len() - rest.len();
-                    return Some(found);
+    /// Where the record of a directory lies that is in this state.
+    fn remembered(&mut self, kind: usize, path: &Path, stamp: Stamp, limit: usize) -> Option<Range<usize>> {
+        let is_it = |record: &Record<'_>| {
+            let key = record.key.split_at_checked(size_of::<usize>());
+            key.is_some_and(|(of, at)| of == kind.to_le_bytes() && at == path.as_os_str().as_bytes())
+        };
+        let still = |record: &Record<'_>| record.stamp == stamp && record.found.entries <= limit;
+        let mut rest = self.bytes.get(self.at..).unwrap_or_default();
+        if self.known.is_none() && !rest.is_empty() {
+            if let Some(record) = Record::read(&mut rest).filter(is_it) {
+                let place = self.at..self.bytes.len() - rest.len();
+                if !still(&record) {
+                    // It is passed over, so what is met from here on is not what lies before.
+                    self.met();
+                    self.at = place.end;
+                    return None;
                 }
-                _ => {
-                    let rest = self.ordered.get(self.at..).unwrap_or_default();
-                    self.known = parse(rest).unwrap_or_default();
-                    self.ordered = Vec::new();
-                }
+                return Some(place);
             }
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let places = places(rest).unwrap_or_default();
+            self.known = Some(places.into_iter().map(|(key, at)| (key.into(), self.at + at)).collect());
         }
-        self.known.remove(key)
+        let begin = self.known.as_mut()?.remove(&*key(kind, path))?;
+        let mut rest = self.bytes.get(begin..)?;
+        let record = Record::read(&mut rest).filter(still);
+        record.map(|_| begin..self.bytes.len() - rest.len())
+    }
+
+    /// A record counts.
+    fn meet(&mut self, place: &Range<usize>) {
+        if place.start == self.at && self.known.is_none() {
+            if let Some(met) = &mut self.met {
+                met.extend_from_slice(self.bytes.get(place.clone()).unwrap_or_default());
+            }
+            self.at = place.end;
+            return;
+        }
+        self.met();
+        if let Some(met) = &mut self.met {
+            met.extend_from_slice(self.bytes.get(place.clone()).unwrap_or_default());
+        }
+    }
+
+    /// What was met and can be relied on, apart from what was remembered.
+    fn met(&mut self) -> &mut Vec<u8> {
+        let before = self.bytes.get(HEAD.len()..self.at).unwrap_or_default();
+        self.met.get_or_insert_with(|| before.to_vec())
     }
 
     fn is_local(&mut self, path: &Path, device: u64) -> bool {
@@ -172,14 +212,14 @@ impl Listings {
     }
 
     /// Remembers what was met. Where that fails it is read again; that costs time and no safety.
-    pub(super) fn keep(self) {
-        let Some(file) = self.file.filter(|_| self.changed) else { return };
+    pub(super) fn keep(mut self) {
+        let Some(file) = self.file.take().filter(|_| self.changed) else { return };
         let Some(directory) = file.parent() else { return };
         if !file.exists() {
             forget_oldest(directory);
         }
         let mut bytes = HEAD.to_vec();
-        bytes.extend_from_slice(&self.met);
+        bytes.extend_from_slice(self.met());
         bytes.extend_from_slice(END);
         let making = file.with_extension(format!("{}", std::process::id()));
         let mut options = File::options();
@@ -212,8 +252,8 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     if !meta.is_file() || !is_mine(&meta) || meta.len() > MAX_BYTES {
         return None;
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).ok()?.checked_add(1)?);
-    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    let mut bytes = vec![0; usize::try_from(meta.len()).ok()?];
+    (&file).read_exact(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -236,74 +276,9 @@ fn key(kind: usize, path: &Path) -> Box<[u8]> {
     key.into()
 }
 
-/// A record: the key, the stamp, the number of entries, and the four lists of names, each with its length before it.
-fn write_one(out: &mut Vec<u8>, key: &[u8], stamp: Stamp, listing: &Listing) {
-    let text = |out: &mut Vec<u8>, bytes: &[u8]| {
-        out.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
-        out.extend_from_slice(bytes);
-    };
-    text(out, key);
-    let Stamp { device, inode, modified, changed } = stamp;
-    for number in [device, inode, modified.cast_unsigned(), changed.cast_unsigned()] {
-        out.extend_from_slice(&number.to_le_bytes());
-    }
-    let Listing { entries, hidden, protected, repositories, below } = listing;
-    out.extend_from_slice(&u32::try_from(*entries).unwrap_or(u32::MAX).to_le_bytes());
-    for names in [hidden, protected, repositories, below] {
-        out.extend_from_slice(&u32::try_from(names.len()).unwrap_or(u32::MAX).to_le_bytes());
-        names.iter().for_each(|name| text(out, name));
-    }
-}
-
-/// What stands between head and end, if both are there.
-fn records(bytes: &[u8]) -> Option<&[u8]> {
-    bytes.strip_prefix(HEAD)?.strip_suffix(END)
-}
-
-/// All records, or nothing if any of them is not as it was written.
-fn parse(mut rest: &[u8]) -> Option<Known> {
-    let mut known = Known::new();
-    while !rest.is_empty() {
-        let (key, found) = record(&mut rest)?;
-        known.insert(key.into(), found);
-    }
-    Some(known)
-}
-
-fn record<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], (Stamp, Listing))> {
-    let key = text(rest)?;
-    let numbers = take(rest, Stamp::BYTES)?;
-    let mut numbers = numbers.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
-    let stamp = Stamp {
-        device: numbers.next()?,
-        inode: numbers.next()?,
-        modified: numbers.next()?.cast_signed(),
-        changed: numbers.next()?.cast_signed(),
-    };
-    let entries = number(rest)?;
-    let mut names = || {
-        let count = number(rest)?;
-        (0..count).map(|_| Some(text(rest)?.into())).collect::<Option<Names>>()
-    };
-    let (hidden, protected, repositories, below) = (names()?, names()?, names()?, names()?);
-    Some((key, (stamp, Listing { entries, hidden, protected, repositories, below })))
-}
-
-fn take<'b>(rest: &mut &'b [u8], count: usize) -> Option<&'b [u8]> {
-    let (taken, after) = rest.split_at_checked(count)?;
-    *rest = after;
-    Some(taken)
-}
-
-fn number(rest: &mut &[u8]) -> Option<usize> {
-    let (taken, after) = rest.split_first_chunk()?;
-    *rest = after;
-    usize::try_from(u32::from_le_bytes(*taken)).ok()
-}
-
-fn text<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {
-    let count = number(rest)?;
-    take(rest, count)
+/// What a record says that was read before.
+fn found(record: Option<&[u8]>) -> Found<'_> {
+    record.and_then(|mut bytes| Record::read(&mut bytes)).map_or_else(Found::default, |record| record.found)
 }
 
 #[cfg(test)]
@@ -315,25 +290,80 @@ mod tests {
         Listing { entries: names.len(), hidden: names, ..Listing::default() }
     }
 
+    fn owned(found: Found<'_>) -> Listing {
+        let names = |names: record::Names<'_>| names.map(Box::from).collect();
+        let Found { entries, hidden, protected, repositories, below } = found;
+        let (hidden, protected) = (names(hidden), names(protected));
+        Listing { entries, hidden, protected, repositories: names(repositories), below: names(below) }
+    }
+
     #[test]
     fn what_is_written_is_read_and_nothing_else() {
         let stamp = Stamp { device: 1, inode: u64::MAX, modified: -5, changed: i64::MAX };
-        let mut bytes = HEAD.to_vec();
-        write_one(&mut bytes, b"\x01/a", stamp, &listing(&["x", "", "\u{fc}"]));
-        write_one(&mut bytes, b"\x01/b", stamp, &Listing::default());
-        bytes.extend_from_slice(END);
-        let parse = |bytes: &[u8]| records(bytes).and_then(parse);
-        let known = parse(&bytes).unwrap();
-        assert_eq!(known.get(&b"\x01/a"[..]), Some(&(stamp, listing(&["x", "", "\u{fc}"]))));
-        assert_eq!(known.len(), 2);
+        let all = Listing { below: listing(&["b"]).hidden, ..listing(&["x", "", "\u{fc}"]) };
+        let mut bytes = Vec::new();
+        Record::write(&mut bytes, b"\x01/a", stamp, &all);
+        let first = bytes.len();
+        Record::write(&mut bytes, b"\x01/b", stamp, &Listing::default());
+        let known = places(&bytes).unwrap();
+        assert_eq!((known.len(), known[&b"\x01/a"[..]], known[&b"\x01/b"[..]]), (2, 0, first));
+        let record = Record::read(&mut &bytes[..]).unwrap();
+        assert_eq!((record.stamp, owned(record.found)), (stamp, all));
         for cut in 0..bytes.len() {
-            let mut less = bytes[..cut].to_vec();
-            assert_eq!(parse(&less), None, "{cut}");
-            less.extend_from_slice(END);
             // Whole records are as good as all of them: what is not remembered is read.
-            assert!(parse(&less).is_none_or(|k| k.iter().all(|(k, v)| known.get(k) == Some(v))), "{cut}");
+            let expected = match cut {
+                0 => Some(0),
+                cut if cut == first => Some(1),
+                _ => None,
+            };
+            assert_eq!(places(&bytes[..cut]).map(|places| places.len()), expected, "{cut}");
         }
-        assert_eq!(parse(&vec![0; bytes.len()]), None);
+        assert!(places(&vec![0xff; bytes.len()]).is_none());
+    }
+
+    /// Whatever comes, goes and changes in whatever order: the memory says what the file system does, and reads no directory again that
+    /// it has just remembered.
+    #[test]
+    fn the_order_does_not_matter() {
+        let place = tempfile::tempdir().unwrap();
+        let state = place.path().join("state");
+        let names = ["a", "b", "c", "d"].map(|name| place.path().join(name));
+        let make = |name: &Path| fs::create_dir(name).unwrap();
+        names.iter().for_each(|name| make(name));
+        let settle = || std::thread::sleep(SETTLED + Duration::from_millis(50));
+        // Which are looked at, and which of them are read.
+        let looks = |order: &[usize]| -> Vec<usize> {
+            let mut listings = Listings::open(&StateDir::new(&state), "order");
+            let mut read = Vec::new();
+            for number in order {
+                let path = &names[*number];
+                let one = listing(&[path.to_str().unwrap()]);
+                let found = listings.of(0, path, &fs::metadata(path).unwrap(), 100, || {
+                    read.push(*number);
+                    (one.clone(), true)
+                });
+                assert_eq!(owned(found), one);
+            }
+            listings.keep();
+            read
+        };
+        settle();
+        assert_eq!(looks(&[0, 1, 2]), [0, 1, 2]);
+        assert_eq!(looks(&[0, 1, 2]), [0usize; 0]);
+        assert_eq!(looks(&[0, 3, 1, 2]), [3], "one more");
+        assert_eq!(looks(&[0, 3, 1, 2]), [0usize; 0]);
+        assert_eq!(looks(&[2, 0, 1, 3]), [0usize; 0], "another order");
+        fs::write(names[3].join("x"), "").unwrap();
+        assert_eq!(looks(&[0, 3, 1, 2]), [3], "changed, and not settled");
+        assert_eq!(looks(&[0, 3, 1, 2]), [3]);
+        settle();
+        assert_eq!(looks(&[0, 3, 1, 2]), [3]);
+        assert_eq!(looks(&[3, 1, 2]), [0usize; 0], "one less");
+        fs::write(names[1].join("x"), "").unwrap();
+        settle();
+        assert_eq!(looks(&[2, 1, 3]), [1], "passed over, changed, and met in another order");
+        assert_eq!(looks(&[2, 1, 3]), [0usize; 0]);
+        assert_eq!(looks(&[0, 1, 2, 3]), [0], "it was not met when the others were written");
     }
 
     /// Reads a directory through the memory and says whether it was really read.
@@ -346,6 +376,7 @@ mod tests {
             let names: Vec<_> = fs::read_dir(directory).unwrap().map(|e| e.unwrap().file_name()).collect();
             (listing(&names.iter().map(|n| n.to_str().unwrap()).collect::<Vec<_>>()), true)
         });
+        let found = owned(found);
         listings.keep();
         (found, was_read)
     }

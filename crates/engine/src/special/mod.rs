@@ -136,13 +136,11 @@ impl Special {
             }
             let read = || walk.list(&directory, depth, budget);
             let found = listings.of(walk.number, &directory, &meta, budget, read);
-            let paths = |names: &listings::Names| -> Vec<PathBuf> {
-                names.iter().map(|name| directory.join(OsStr::from_bytes(name))).collect()
-            };
-            self.hidden.extend(paths(&found.hidden));
-            self.protected.extend(paths(&found.protected));
-            self.repositories.extend(paths(&found.repositories));
-            queue.extend(paths(&found.below).into_iter().map(|path| (path, depth + 1)));
+            let path = |name| directory.join(OsStr::from_bytes(name));
+            self.hidden.extend(found.hidden.map(path));
+            self.protected.extend(found.protected.map(path));
+            self.repositories.extend(found.repositories.map(path));
+            queue.extend(found.below.map(|name| (path(name), depth + 1)));
             budget = budget.saturating_sub(found.entries);
             if budget == 0 {
                 return;
