@@ -192,7 +192,8 @@ impl Writer {
             | u8::from(sensitive(level)) << 1
             | u8::from(level.stdin_when_no_operands) << 2
             | u8::from(level.stdin_before_default) << 3
-            | u8::from(level.response_files) << 4;
+            | u8::from(level.response_files) << 4
+            | u8::from(level.repeats) << 5;
         let reader = match &level.reader {
             Some(name) => self.readers.number(name)? + 1,
             None => 0,

@@ -57,6 +57,7 @@ pub(crate) struct Level {
     pub(crate) stdin_when_no_operands: bool,
     pub(crate) stdin_before_default: bool,
     pub(crate) response_files: bool,
+    pub(crate) repeats: bool,
     pub(crate) output: Option<Output>,
     pub(crate) harmless: Vec<String>,
     pub(crate) env: Vec<(String, Role)>,
@@ -333,6 +334,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "stdin-when-no-operands" => level.stdin_when_no_operands = none(rest)?,
         "stdin-before-default" => level.stdin_before_default = none(rest)?,
         "response-files" => level.response_files = none(rest)?,
+        "repeats" => level.repeats = none(rest)?,
         "sub-after" => {
             level.sub_after = one(rest)?.parse().map_err(|_| "expected a number of operands".to_owned())?;
         }
@@ -355,7 +357,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         other => {
             return Err(format!(
                 "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
-                 otherwise stdin stdin-when-no-operands stdin-before-default response-files output reader harmless env example"
+                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats output reader harmless env example"
             ));
         }
     }
@@ -439,14 +441,11 @@ fn named_values<'w, 't>(words: &'w [&'t str]) -> Result<(&'w [&'t str], Vec<Role
     let capital = |w: &&str| w.starts_with(|c: char| c.is_ascii_uppercase()) && !w.ends_with('=');
     if let Some(at) = words.iter().position(capital) {
         let (names, values) = words.split_at_checked(at).ok_or(usual)?;
-        let mut roles = Vec::new();
-        for pair in values.chunks(2) {
-            match pair {
-                [value, word] if capital(value) => roles.push(role(word)?),
-                _ => return Err(usual.to_owned()),
-            }
-        }
-        return Ok((names, roles));
+        let roles = values.chunks(2).map(|pair| match pair {
+            [value, word] if capital(value) => role(word),
+            _ => Err(usual.to_owned()),
+        });
+        return Ok((names, roles.collect::<Result<_, _>>()?));
     }
     match words {
         [names @ .., word] if !word.starts_with(['-', '+']) && !names.is_empty() => {

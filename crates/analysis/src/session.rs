@@ -143,6 +143,13 @@ pub(crate) trait Session<'a> {
     /// Records that a file or directory gets another name, or may get one: whoever stands in it stands elsewhere then.
     fn renamed(&mut self, _from: &Target<'a>) {}
 
+    /// What is run from here on, until [`ends_repeating`](Self::ends_repeating), may be run several times, one after the other:
+    /// what a later one reads an earlier one may have written.
+    fn begins_repeating(&mut self) {}
+
+    /// The same, no longer.
+    fn ends_repeating(&mut self) {}
+
     /// What was copied or moved to this path by the script, if it is one file and that is known.
     fn copied_from(&mut self, _path: &Value<'a>) -> Option<&'a [u8]> {
         None

@@ -59,10 +59,14 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
 
 /// Interprets the arguments by the program's reader, or by its tables alone.
 fn interpret<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
-    match at.level().and_then(|level| level.reader) {
-        Some(reader) => reader(run, at),
-        None => by_tables(run, at),
+    let reader = at.level().and_then(|level| level.reader).unwrap_or(by_tables);
+    if !at.level().is_some_and(|level| level.repeats) {
+        return reader(run, at);
     }
+    run.session.begins_repeating();
+    let output = reader(run, at);
+    run.session.ends_repeating();
+    output
 }
 
 /// Interprets the arguments by the tables.

@@ -43,6 +43,8 @@ pub(crate) struct Level {
     pub(crate) stdin_before_default: bool,
     /// `@FILE` stands for arguments in a file.
     pub(crate) response_files: bool,
+    /// It may start what it starts several times.
+    pub(crate) repeats: bool,
     pub(crate) reader: Option<Reader>,
     /// How many operands stand before the subcommand; they are the subcommand's operands.
     pub(crate) sub_after: usize,
@@ -85,6 +87,7 @@ impl Level {
             stdin_when_no_operands: flags & 4 != 0,
             stdin_before_default: flags & 8 != 0,
             response_files: flags & 16 != 0,
+            repeats: flags & 32 != 0,
             reader: READERS.get(usize::from(cursor.u8()).wrapping_sub(1)).copied(),
             sub_after: usize::from(cursor.u8()),
             stdin: STDINS.get(usize::from(cursor.u16())).copied().unwrap_or(Stdin::Data),

@@ -252,6 +252,14 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         }
     }
 
+    fn begins_repeating(&mut self) {
+        self.scripts.begin_repeating();
+    }
+
+    fn ends_repeating(&mut self) {
+        self.scripts.end_repeating();
+    }
+
     fn kept(&mut self) {
         self.untouch();
     }

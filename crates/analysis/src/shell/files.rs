@@ -43,7 +43,7 @@ impl<'a> Interpreter<'a, '_> {
             return Stream { text: None, origins, source: None };
         }
         if executed {
-            self.scripts.run(target.path);
+            self.scripts.use_file(target.path);
         }
         let mut known: Option<Slot<'a>> = None;
         let mut untouched = false;
@@ -60,6 +60,7 @@ impl<'a> Interpreter<'a, '_> {
             let maybe = self.unreadable || untouched || flags.has(Flags::MAYBE) || flags.has(Flags::SHARED);
             let text = stream.text.filter(|_| executed || !maybe);
             if let Some(text) = text {
+                self.scripts.use_file(target.path);
                 self.scripts.read(text, self.arena.alloc_slice_copy(&paths.collect::<Vec<_>>()));
             }
             let origins = if maybe { stream.origins.union(origins) } else { stream.origins };

@@ -26,6 +26,8 @@ pub(super) struct Scripts<'a> {
     jobs: BTreeSet<&'a [u8]>,
     /// Of each pipeline that is being run, innermost last.
     stages: Vec<BTreeSet<&'a [u8]>>,
+    /// The same of everything that may be run again, innermost last.
+    again: Vec<BTreeSet<&'a [u8]>>,
     /// Texts that the command has written, by address, and the paths at which they lie.
     texts: BTreeMap<usize, (&'a [u8], &'a [&'a [u8]])>,
     /// The paths of the scripts that are being run, innermost last.
@@ -33,8 +35,11 @@ pub(super) struct Scripts<'a> {
 }
 
 impl<'a> Scripts<'a> {
-    /// A script is read to be run.
-    pub(super) fn run(&mut self, path: &'a [u8]) {
+    /// A script is read to be run, or a file for what it holds.
+    pub(super) fn use_file(&mut self, path: &'a [u8]) {
+        if let Some(again) = self.again.last_mut() {
+            again.insert(path);
+        }
         match (self.aside, self.stages.last_mut()) {
             (Aside::No, _) => {}
             (Aside::Stage, Some(stage)) => drop(stage.insert(path)),
@@ -58,6 +63,19 @@ impl<'a> Scripts<'a> {
         paths.is_some()
     }
 
+    /// What is run from here on may be run several times.
+    pub(super) fn begin_repeating(&mut self) {
+        self.again.push(BTreeSet::new());
+    }
+
+    /// No longer, unless something around it does the same.
+    pub(super) fn end_repeating(&mut self) {
+        let files = self.again.pop();
+        if let Some(around) = self.again.last_mut() {
+            around.extend(files.into_iter().flatten());
+        }
+    }
+
     /// Whether others of a pipeline read what is being printed, or run beside it.
     pub(super) fn is_in_a_pipeline(&self) -> bool {
         self.aside == Aside::Stage
@@ -68,9 +86,9 @@ impl<'a> Scripts<'a> {
         self.running.pop();
     }
 
-    fn may_run(&self, path: &[u8]) -> bool {
+    fn may_use(&self, path: &[u8]) -> bool {
         self.jobs.contains(path)
-            || self.stages.iter().any(|stage| stage.contains(path))
+            || self.stages.iter().chain(&self.again).any(|files| files.contains(path))
             || self.running.iter().any(|paths| paths.contains(&path))
     }
 }
@@ -94,8 +112,8 @@ impl<'a> Interpreter<'a, '_> {
 
     /// A file is written: what runs may be what reads it.
     pub(super) fn judge_race(&mut self, path: &[u8]) {
-        if self.scripts.may_run(path) {
-            let reason = Unknown::Construct("a script is written while it may be run");
+        if self.scripts.may_use(path) {
+            let reason = Unknown::Construct("a file is written while it may be read or run");
             self.unknown(reason, self.whole());
         }
     }

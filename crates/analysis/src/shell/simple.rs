@@ -8,8 +8,8 @@ use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
 use shward_syntax::{
-    Assignment, AssignmentValue, Command, Dialect, ParameterOperation, PartKind, SimpleCommand, Span,
-    Subscript, Word, WordPart,
+    Assignment, AssignmentValue, Command, Dialect, Parameter, ParameterName, ParameterOperation, PartKind,
+    SimpleCommand, Span, Subscript, Word, WordPart,
 };
 
 /// A simple command, expanded.
@@ -89,7 +89,9 @@ impl<'a> Interpreter<'a, '_> {
         }
         if !declares {
             let fields = self.fields(words);
-            if declares_elsewhere && fields.len() > words.len() {
+            if declares_elsewhere
+                && (fields.len() > words.len() || words.iter().any(|word| self.may_be_trimmed(word)))
+            {
                 // The shells of one system do not split what is assigned there, those of another do.
                 self.unpredictable(
                     "a value with blanks in a declaration of another shell than bash",
@@ -118,6 +120,22 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         (argv, arrays)
+    }
+
+    /// Whether a word without quotes takes over a value that splitting would make shorter.
+    fn may_be_trimmed(&self, word: &Word<'a>) -> bool {
+        let value = |space, name: &[u8]| match self.state.get(space, name).content {
+            Content::Scalar(value) => value.known(),
+            _ => None,
+        };
+        let separators = value(Space::Variable, b"IFS").unwrap_or(b" \t\n");
+        word.parts.iter().any(|part| match part.kind {
+            PartKind::Parameter(Parameter { name: ParameterName::Variable(name), .. }) => {
+                value(Space::Variable, name)
+                    .is_some_and(|text| text.iter().any(|byte| separators.contains(byte)))
+            }
+            _ => false,
+        })
     }
 
     /// Whether a word may use one of these arrays, which are assigned before it is expanded.

@@ -102,6 +102,23 @@ pub(crate) fn run<'a>(
     arguments: &'a [Field<'a>],
     span: Span,
 ) -> Stream<'a> {
+    if language == "shell" {
+        return run_once(run, language, text, arguments, span);
+    }
+    // Most programs have loops.
+    run.session.begins_repeating();
+    let output = run_once(run, language, text, arguments, span);
+    run.session.ends_repeating();
+    output
+}
+
+fn run_once<'a>(
+    run: &mut Run<'_, 'a>,
+    language: &'static str,
+    text: Stream<'a>,
+    arguments: &'a [Field<'a>],
+    span: Span,
+) -> Stream<'a> {
     match (language, text.text) {
         ("shell", Some(_)) if OTHER_SHELLS.contains(&run.name) => {
             run.streamed_code(language, text, span);

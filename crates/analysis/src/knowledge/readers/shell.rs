@@ -94,6 +94,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     match operands.split_first() {
         Some((script, arguments)) if !scan.given.iter().any(|given| given.name == "-s") => {
+            if runs && interactive {
+                // Its history becomes what it runs (bash(1), "HISTORY").
+                run.not_understood(Unknown::Construct("an interactive shell that runs a script"), span);
+            }
             if runs {
                 return languages::script(run, "shell", script, arguments);
             }

@@ -238,7 +238,10 @@ impl<'a> Interpreter<'a, '_> {
             self.prints(Origins::LITERAL, command.span);
             return;
         }
-        let [action, conditions @ ..] = given.operands else { return };
+        let [action, conditions @ ..] = given.operands else {
+            // Signals may have been ignored from the start.
+            return self.prints(Origins::LITERAL, command.span);
+        };
         if conditions.is_empty() {
             // `trap INT` resets, `trap "$x"` may print or reset.
             return;

@@ -181,6 +181,10 @@ impl<'a> Interpreter<'a, '_> {
                 elements,
             ) => {
                 let got = match elements {
+                    // To dash, no arguments are set all the same.
+                    Some((true, elements)) if elements.is_empty() && self.dialect == Dialect::Posix => {
+                        Got::Any(Origins::LITERAL, false)
+                    }
                     Some((true, elements)) if elements.is_empty() => Got::Unset,
                     Some((true, elements)) => match elements.as_slice() {
                         [only] => Got::One(only.value, false),
