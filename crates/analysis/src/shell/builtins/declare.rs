@@ -316,6 +316,13 @@ impl<'a> Interpreter<'a, '_> {
             // Some attributes are given to what it stands for.
             self.unpredictable("a declaration of what is a reference", here);
         }
+        let flags = slot.flags.with(wanted.add);
+        if flags.has(Flags::REFERENCE)
+            && [Flags::RECASED, Flags::INTEGER].into_iter().any(|kind| flags.has(kind))
+        {
+            // It changes the name.
+            self.unpredictable("a reference with other attributes", here);
+        }
         let arrays = [Flags::INDEXED, Flags::ASSOCIATIVE];
         if arrays.iter().any(|kind| wanted.remove.has(*kind))
             || arrays.iter().all(|kind| slot.flags.with(wanted.add).has(*kind))
