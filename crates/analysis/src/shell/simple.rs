@@ -181,6 +181,12 @@ impl<'a> Interpreter<'a, '_> {
                     assignment.span,
                 );
             }
+            let array = matches!(before.content, Content::Array(_))
+                || [Flags::INDEXED, Flags::ASSOCIATIVE].into_iter().any(|kind| before.flags.has(kind));
+            if array && self.is_local(name, 0) {
+                // bash forgets what the local array held.
+                self.unpredictable("an assignment to a local array before a command", assignment.span);
+            }
             // What its own value assigns in passing stays.
             let restored = assignment.subscript.is_none() && !may_assign(&assignment.value);
             hidden.push((name, before, restored));
