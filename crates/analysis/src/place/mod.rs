@@ -5,6 +5,7 @@
 //! everything that it may be: a pattern stands for one name, unknown text for anything, `..` included.
 
 mod classify;
+mod endings;
 mod path;
 mod pattern;
 mod plain;
@@ -19,6 +20,7 @@ use crate::value::{Origins, Piece, Value};
 use crate::world::World;
 use bumpalo::Bump;
 use classify::{Map, Root};
+pub(crate) use endings::may_end_in;
 use path::{Names, Start};
 use pattern::Part;
 use std::borrow::Cow;
@@ -157,8 +159,8 @@ impl<'a> Places<'a> {
         // A path that begins with unknown text may be absolute: the working directory says nothing of it.
         let somewhere =
             partial.start == Start::Known && !matches!(value.pieces.first(), Some(Piece::Unknown));
-        // `..$x` is `..` where there is no `$x`.
-        let dots = matches!(tail.first(), Some(Part::Pattern([Piece::Text(b".."), ..])));
+        // `..$x`, or `.$x.`, is `..` where there is no `$x`.
+        let dots = tail.first().is_some_and(is_dots);
         let head = partial.head.split_last().filter(|_| dots).map_or(partial.head, |(_, above)| above);
         let path = if somewhere { path::known_directory(self.arena, head) } else { b"" };
         Target { path, rest: Rest::Unknown, scope, tree: false, covers }
@@ -205,6 +207,14 @@ impl<'a> Places<'a> {
         }
         Target { path, rest, scope: self.map.scope(names), tree: false, covers: self.map.covers(names) }
     }
+}
+
+/// Whether nothing of a name is known but that there are two dots in it.
+fn is_dots(part: &Part<'_>) -> bool {
+    let Part::Pattern(pieces) = part else { return false };
+    let known =
+        || pieces.iter().filter_map(|piece| if let Piece::Text(text) = piece { Some(*text) } else { None });
+    known().all(|text| text.iter().all(|byte| *byte == b'.')) && known().map(<[u8]>::len).sum::<usize>() == 2
 }
 
 /// Whether a pattern may stand for this name.

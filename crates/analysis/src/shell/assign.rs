@@ -113,6 +113,10 @@ impl<'a> Interpreter<'a, '_> {
                 Value::unknown(old.origins.union(value.origins))
             }
             super::words::Got::One(old, _) => self.concatenated(&old, &value),
+            super::words::Got::Any(origins, _) if slot.flags.has(Flags::INTEGER) => {
+                self.arithmetic_value(&value, false, span);
+                Value::unknown(origins.union(value.origins))
+            }
             super::words::Got::Any(origins, _) => {
                 let pieces = self.concatenated(&Value::unknown(origins), &value);
                 Value { origins: origins.union(value.origins), ..pieces }

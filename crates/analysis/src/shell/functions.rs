@@ -252,6 +252,13 @@ impl<'a> Interpreter<'a, '_> {
             self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop).map_or(0, |index| index + 1);
         let loops = self.frames.len() - barrier;
         if loops == 0 {
+            let mut around = self.frames.iter().rev().take_while(|frame| frame.kind != FrameKind::Shell);
+            if self.dialect == shward_syntax::Dialect::Posix
+                && around.any(|frame| frame.kind == FrameKind::Loop)
+            {
+                // From a function, dash leaves the loop of its caller.
+                self.not_understood("a function of another shell than bash that leaves a loop", self.whole());
+            }
             return;
         }
         match count {

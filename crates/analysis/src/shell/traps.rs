@@ -88,7 +88,9 @@ impl<'a> Interpreter<'a, '_> {
     /// A function is whatever it was at any time: it is not known where the shell ends.
     fn any_function(&mut self, span: Span) {
         let mut all: BTreeMap<&'a [u8], Vec<Body<'a>>> = BTreeMap::new();
-        self.budget.spend(self.defined.len());
+        if !self.budget.spend(self.defined.len()) {
+            return;
+        }
         for (name, body) in &self.defined {
             let bodies = all.entry(name).or_default();
             if bodies.len() <= MOST_BODIES && !bodies.contains(body) {

@@ -78,7 +78,7 @@ fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
     let filtered = pattern.is_some() || !all;
     let place = |field: Field<'a>| {
         let target = run.target(&field.value, false);
-        Root { target, pattern, filtered, span: field.span }
+        Root { target, pattern, itself: false, filtered, span: field.span }
     };
     places.into_iter().take(MAX_ROOTS).map(place).collect()
 }

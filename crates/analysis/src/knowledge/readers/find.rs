@@ -10,6 +10,7 @@ use crate::knowledge::scan::At;
 use crate::knowledge::values;
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Piece, Stream, Value};
+use crate::world::FileKind;
 use bumpalo::collections::Vec as BumpVec;
 
 /// Deepest nesting of parentheses.
@@ -366,7 +367,11 @@ impl<'a> Expression<'_, '_, 'a> {
         let mut found = Vec::with_capacity(self.roots.len());
         for root in self.roots {
             let target = self.run.target(&root.value, false);
-            found.push(Root { target, pattern: guard.pattern, filtered: guard.filtered, span: root.span });
+            let Guard { pattern, filtered } = guard;
+            let world = self.run.session.world();
+            let itself =
+                root.known() != Some(b".") && !(filtered && world.kind(target.path) == FileKind::Directory);
+            found.push(Root { target, pattern, itself, filtered, span: root.span });
         }
         found
     }

@@ -3,6 +3,7 @@
 use crate::effect::{Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::knowledge::run::Run;
 use crate::knowledge::values;
+use crate::place;
 use crate::value::{Field, Origins, Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -14,6 +15,8 @@ pub(super) struct Root<'a> {
     pub(super) target: Target<'a>,
     /// Only names of this pattern.
     pub(super) pattern: Option<&'a [u8]>,
+    /// It may be among what is found itself, by another name than `.`.
+    pub(super) itself: bool,
     /// Not everything below it is meant.
     pub(super) filtered: bool,
     pub(super) span: Span,
@@ -90,12 +93,29 @@ impl<'a> Root<'a> {
         })
     }
 
+    /// Whether a name that is found, with this behind it, may lie beside where the search began.
+    fn lies_beside(&self, after: &[u8]) -> bool {
+        if !self.itself || after.is_empty() || after.starts_with(b"/") {
+            return false;
+        }
+        let began = values::base_name(self.target.path);
+        self.pattern.is_none_or(|pattern| {
+            let end = end_of(pattern);
+            if end.len() == pattern.len() { began == pattern } else { began.ends_with(end) }
+        })
+    }
+
     /// Whether what is found has nothing but ordinary names.
     fn ordinary(&self) -> bool {
         let extension =
             self.pattern.and_then(|p| p.rsplit(|b| *b == b'.').next().filter(|e| e.len() < p.len()));
         extension.is_some_and(|e| ORDINARY.contains(&e))
     }
+}
+
+/// What names that match a pattern surely end in.
+fn end_of(pattern: &[u8]) -> &[u8] {
+    pattern.rsplit(|byte| b"*?[]".contains(byte)).next().unwrap_or_default()
 }
 
 /// Starts programs with found names among their arguments, and makes their effects on these names mean everything that
@@ -142,7 +162,8 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
 }
 
 /// Whether a name that is put in place of `marker` may lead anywhere else than below where it was found, because of what
-/// stands around it: `/{}` does if names are relative, `{}/..` always.
+/// stands around it: `/{}` does if names are relative, `{}/..` always. Or whether it may become one of the names that matter wherever they
+/// lie: `{}git/config`, `{}/pre-commit`.
 pub(super) fn is_led_elsewhere(
     run: &Run<'_, '_>,
     roots: &[Root<'_>],
@@ -155,6 +176,8 @@ pub(super) fn is_led_elsewhere(
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || here == Some(b"/"))
     };
     let divides = |byte: &u8| byte.is_ascii_whitespace() || b"'\"=():;|&<>,@`".contains(byte);
+    // All were searched for the same names.
+    let found = roots.first().and_then(|root| root.pattern).map_or(&b""[..], end_of);
     let mut before: &[u8] = b"";
     for piece in word.value.pieces {
         let Piece::Text(mut text) = *piece else {
@@ -174,6 +197,8 @@ pub(super) fn is_led_elsewhere(
                 || (!last.is_empty() && last.iter().all(|b| *b == b'.'))
                 || path.split(|b| *b == b'/').chain(after.split(|b| *b == b'/')).any(dots)
                 || (path.contains(&b'/') && path != b"./" && !roots.iter().all(below_here))
+                || roots.iter().any(|root| root.lies_beside(after))
+                || !after.is_empty() && place::may_end_in(found, after)
             {
                 return true;
             }
@@ -205,7 +230,10 @@ pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, b
         // Names may be relative to where they were printed.
         let printed_here = here.is_some() && directories.get(at) == Some(&here);
         elsewhere |= at >= upstream && !printed_here;
-        let root = Root { target, pattern: None, filtered: target.rest == Rest::Below, span };
+        let filtered = target.rest == Rest::Below;
+        // What is printed of the working directory begins with `./`, or is below it.
+        let itself = !filtered && here != Some(target.path);
+        let root = Root { target, pattern: None, itself, filtered, span };
         if !roots.iter().any(|r| r.target == root.target) {
             if roots.len() == MAX_ROOTS {
                 elsewhere = true;

@@ -11,6 +11,7 @@ use crate::shell::simple::{Expanded, contains};
 use crate::shell::state::Space;
 use crate::shell::words::is_name;
 use crate::value::{Field, Origins, Stream, Value};
+use crate::world::FileKind;
 use shward_syntax::Span;
 
 impl<'a> Interpreter<'a, '_> {
@@ -139,10 +140,15 @@ impl<'a> Interpreter<'a, '_> {
                     let effect = EffectKind::Execute { target, origin: file.value.origins };
                     self.emit_here(effect, file.span, Certainty::Possible);
                 }
+                let before = self.state.mark();
                 self.frames.push(Frame::new(FrameKind::Source, self.state.mark()));
                 let arguments = if arguments.is_empty() { None } else { Some(arguments) };
                 self.run_here(text, arguments, file.span);
                 self.leave_frame();
+                if !self.surely_written(&file.value) {
+                    // Where the file could not be written there is none, and nothing was run.
+                    self.perhaps_since(&before);
+                }
             }
             None => {
                 let target = self.target(&file.value);
@@ -157,6 +163,23 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
         }
+    }
+
+    /// Whether what the command writes to this file is there: its directory is, and lets itself be written.
+    fn surely_written(&mut self, file: &Value<'a>) -> bool {
+        if file.known().is_some_and(|name| descriptor_named(name).is_some()) {
+            return true;
+        }
+        let target = self.target(file);
+        let cut = target.path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        let directory = target.path.get(..cut).unwrap_or_default();
+        let ours = self.request.workspace;
+        directory == b"/tmp"
+            || directory == ours
+            || directory == self.request.home
+            || directory.starts_with(ours)
+                && (self.state.flow.places.only() == Some(directory)
+                    || self.world.kind(directory) == FileKind::Directory)
     }
 
     /// `exec`
