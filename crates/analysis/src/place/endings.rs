@@ -84,7 +84,6 @@ mod tests {
             "sh/authorized_keys",
         ];
         let ordinary = [
-            "",
             ".bak",
             "~",
             ".orig",

@@ -81,6 +81,13 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs a builtin that touches the state of the shell. False if the name is none.
     pub(super) fn builtin(&mut self, name: &'a [u8], command: &Expanded<'a>) -> bool {
         let posix = self.dialect == Dialect::Posix;
+        if !posix && matches!(name, b"test" | b"[" | b"printf" | b"wait") && may_name_an_element(command.argv)
+        {
+            self.not_understood(
+                "a word that a builtin evaluates if it is the name of a variable",
+                command.span,
+            );
+        }
         match name {
             b"test" | b"[" if !posix => {
                 self.test_operands(command);
@@ -213,4 +220,18 @@ fn text_is_octal(field: &Field<'_>) -> bool {
 /// The number that an argument is.
 fn number(field: &Field<'_>) -> Option<usize> {
     std::str::from_utf8(field.known()?).ok()?.parse().ok()
+}
+
+/// Whether one word may be the option behind which another one is a variable, whose subscript executes something.
+fn may_name_an_element(words: &[Field<'_>]) -> bool {
+    let executes = |text: &[u8]| {
+        let (name, subscript) = text
+            .iter()
+            .position(|byte| *byte == b'[')
+            .and_then(|at| text.split_at_checked(at))
+            .unwrap_or_default();
+        crate::shell::words::is_name(name)
+            && (subscript.contains(&b'`') || subscript.windows(2).any(|pair| matches!(pair, b"$(" | b"${")))
+    };
+    words.iter().any(|word| word.known().is_none()) && words.iter().filter_map(Field::known).any(executes)
 }
