@@ -156,7 +156,8 @@ pub struct RunResult {
     pub timed_out: bool,
     /// It was cancelled and the tree was killed.
     pub cancelled: bool,
-    /// A stream brought more than is kept, and the tree was killed because [`Options::kill_on_output`] says so.
+    /// A stream brought more than is kept, and the tree was killed because [`Options::kill_on_output`] says so. What ends by itself
+    /// in the same moment counts as killed, too: otherwise chance would decide.
     pub output_exceeded: bool,
     /// The kernel has killed something in it, because the run's memory was used up
     /// ([`Limits::run_memory`](crate::Limits::run_memory)).
@@ -272,7 +273,10 @@ fn supervise(
         buffer: vec![0; CHUNK],
     };
     let killed = relay.until_gone()?;
-    let exit = exit_of(status, killed.is_some())?;
+    let exit = match exit_of(status, killed.is_some())? {
+        _ if killed == Some(Killed::OutputExceeded) => Exit::Signaled(libc::SIGKILL),
+        exit => exit,
+    };
     let [stdout, stderr] = relay.streams.map(|stream| stream.collector.finish());
     Ok(RunResult {
         exit,
@@ -485,7 +489,7 @@ impl Relay<'_> {
                 why = Some(Killed::GateFailed);
             } else if cancel {
                 why = Some(Killed::Cancelled);
-            } else if self.kill_on_output && self.streams.iter().any(|s| s.collector.is_over()) {
+            } else if self.is_over() {
                 why = Some(Killed::OutputExceeded);
             } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 why = Some(Killed::TimedOut);
@@ -502,7 +506,12 @@ impl Relay<'_> {
         for stream in &mut self.streams {
             while stream.read(&mut self.buffer, &mut self.on_output)? != More::No {}
         }
-        Ok(why)
+        Ok(why.or_else(|| self.is_over().then_some(Killed::OutputExceeded)))
+    }
+
+    /// Whether there was more output than the command may make.
+    fn is_over(&self) -> bool {
+        self.kill_on_output && self.streams.iter().any(|stream| stream.collector.is_over())
     }
 }
 

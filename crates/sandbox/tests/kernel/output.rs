@@ -45,6 +45,8 @@ fn a_flood_is_ended_where_that_is_asked() {
         (1000, "yes", true),
         (1000, "yes >&2", true),
         (1000, "trap '' TERM; (yes & yes & yes)", true),
+        (999, "head -c 1000 /dev/zero", true),
+        (0, "exec echo", true),
         (1000, "head -c 1000 /dev/zero; head -c 1000 /dev/zero >&2", false),
         (0, "true", false),
         (0, "echo; sleep 60", true),
