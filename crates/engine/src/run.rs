@@ -504,6 +504,9 @@ fn execute(
     };
     let mut sandbox = Options::default();
     sandbox.ahead = ahead;
+    if let Some(layer) = &ready.layer {
+        sandbox.meanwhile = Some(Box::new(|| layer.sweep()));
+    }
     sandbox.pty.clone_from(&options.pty);
     sandbox.timeout = Some(timeout);
     sandbox.max_output = options.max_output;

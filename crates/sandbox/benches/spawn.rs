@@ -137,15 +137,20 @@ fn confined(plan: &shward_sandbox::Plan, judge: Option<&dyn Judge>) {
     assert_eq!(run(plan, options).unwrap().exit, Exit::Exited(0));
 }
 
-/// A start on an overlay, from its empty layer to the commit of nothing.
+/// A start on an overlay, from its empty layer to the commit, if there is something to be committed.
 fn overlaid(store: &Store, confinement: &Confinement, workspace: &Path) {
     let layer = store.begin().unwrap();
     let mut options = Options::default();
     options.ahead = Ahead::start();
+    options.meanwhile = Some(Box::new(|| layer.sweep()));
     let plan = confinement.clone().overlaid(workspace, layer.layer().clone()).prepare().unwrap();
     assert_eq!(run(&plan, options).unwrap().exit, Exit::Exited(0));
     let changes = layer.changes(&CommitAll).unwrap();
-    layer.commit(changes, "bench").unwrap();
+    if changes.is_empty() {
+        layer.leave(&changes);
+    } else {
+        layer.commit(changes, "bench").unwrap();
+    }
 }
 
 fn store(workspace: &Path) -> (tempfile::TempDir, Store) {

@@ -107,6 +107,9 @@ pub struct Options<'a> {
     pub pty: Option<Pty>,
     /// Namespaces that this thread had made meanwhile. They are used if they are those that the plan wants.
     pub ahead: Option<Ahead>,
+    /// Called once, when the command has been started and nothing is to be done but to wait. It should not take long: nothing is read
+    /// and no deadline is kept meanwhile.
+    pub meanwhile: Option<Box<dyn FnOnce() + 'a>>,
 }
 
 impl Default for Options<'_> {
@@ -125,6 +128,7 @@ impl Default for Options<'_> {
             judge: None,
             pty: None,
             ahead: None,
+            meanwhile: None,
         }
     }
 }
@@ -142,6 +146,7 @@ impl fmt::Debug for Options<'_> {
             .field("judge", &self.judge.is_some())
             .field("pty", &self.pty)
             .field("ahead", &self.ahead.is_some())
+            .field("meanwhile", &self.meanwhile.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -251,6 +256,9 @@ fn supervise(
     drop(ends); // or the pipes would never end
     if let Some(proxy) = proxy {
         proxy.hand_over()?; // on failure the sandbox is dropped, and with it everything in it
+    }
+    if let Some(meanwhile) = options.meanwhile {
+        meanwhile();
     }
 
     let session = terminal.map(pty::Offer::take).transpose()?;

@@ -65,8 +65,10 @@ impl Firewall {
                     && decide(&Proposal { report: &report, run: &run, accepted: &changes.accepted })
             }
         };
-        if !commit {
-            return report;
+        if !commit || changes.is_empty() {
+            // Mostly nothing was changed, and then nobody waits for the layer to be removed.
+            run.leave(&changes);
+            return ChangesReport { committed: commit, ..report };
         }
         match run.commit(changes, &title(request)) {
             Ok(mut committed) => {

@@ -163,6 +163,8 @@ pub struct Changes {
     pub(crate) closed: Vec<PathBuf>,
     /// Bytes that will be kept so that the commit can be undone.
     pub(crate) kept_bytes: u64,
+    /// There is nothing in the layer at all.
+    pub(crate) untouched: bool,
 }
 
 impl Changes {
@@ -190,6 +192,7 @@ pub(crate) fn read(
         closing: Vec::new(),
     };
     reader.merged()?;
+    reader.changes.untouched = reader.left == MAX_ENTRIES;
     reader.changes.units.append(&mut reader.closing);
     reader.changes.accepted.sort_by(|a, b| a.path.cmp(&b.path));
     reader.changes.refused.sort_by(|a, b| a.change.path.cmp(&b.change.path));

@@ -37,6 +37,7 @@ mod error;
 mod journal;
 mod place;
 mod remove;
+mod spent;
 mod step;
 mod store;
 mod tree;

@@ -5,6 +5,8 @@
 //! live-ID         a run, a commit or an undo is under way, or was when its process died
 //! kept-ID-BYTES   committed; can be undone
 //! dead-ID         to be removed
+//! spent-ID        to be taken apart when there is time: the command changed nothing
+//! spare           an empty layer that nobody has had
 //! ```
 //!
 //! Whoever works with a run holds the lock of its directory (flock(2)), which the kernel lifts when the process dies. So a `live`
@@ -16,7 +18,7 @@ use super::journal::Journal;
 use super::remove::remove;
 use super::step::Step;
 use super::tree::Tree;
-use super::{ChangeKind, Changes, CommitPolicy, changes, place, undo};
+use super::{ChangeKind, Changes, CommitPolicy, changes, place, spent, undo};
 use rustix::fs::FlockOperation;
 use std::ffi::{CString, OsStr};
 use std::fs::{self, DirBuilder, File};
@@ -174,33 +176,46 @@ impl Store {
     /// The store cannot be written.
     pub fn begin(&self) -> Result<Run, OverlayError> {
         let id = new_id();
-        let making = self.root.join(format!("new-{id}"));
         let directory = self.root.join(format!("live-{id}"));
+        let lock = match self.begin_with_spare(&directory) {
+            Some(lock) => lock,
+            None => self.begin_anew(&id, &directory)?,
+        };
+        let layer = Layer { store: self.root.clone(), directory };
+        Ok(Run { layer, workspace: self.workspace.clone(), id, lock: Some(lock) })
+    }
+
+    /// Takes the layer that lies ready, if there is one.
+    fn begin_with_spare(&self, directory: &Path) -> Option<File> {
+        let (spare, lock) = spent::spare(&self.root)?;
+        self.open_root(&spare).and_then(|()| fs::rename(&spare, directory)).ok().map(|()| lock)
+    }
+
+    fn begin_anew(&self, id: &str, directory: &Path) -> Result<File, OverlayError> {
+        let making = self.root.join(format!("new-{id}"));
         let made = || {
             DirBuilder::new().mode(0o700).create(&making)?;
             let lock = File::open(&making)?;
             rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
             DirBuilder::new().mode(0o700).create(making.join(WORK))?;
-            let upper = making.join(UPPER);
-            DirBuilder::new().mode(0o700).create(&upper)?;
-            // The root of the overlay looks like the upper layer's.
-            let mode = fs::metadata(&self.workspace)?.permissions().mode() & 0o7777;
-            if mode != 0o700 {
-                fs::set_permissions(&upper, fs::Permissions::from_mode(mode))?;
-            }
-            fs::rename(&making, &directory)?;
+            DirBuilder::new().mode(0o700).create(making.join(UPPER))?;
+            self.open_root(&making)?;
+            fs::rename(&making, directory)?;
             io::Result::Ok(lock)
         };
-        match made() {
-            Ok(lock) => {
-                let layer = Layer { store: self.root.clone(), directory };
-                Ok(Run { layer, workspace: self.workspace.clone(), id, lock: Some(lock) })
-            }
-            Err(error) => {
-                let _ = remove(&making);
-                Err(OverlayError::io(&self.root, error))
-            }
+        made().map_err(|error| {
+            let _ = remove(&making);
+            OverlayError::io(&self.root, error)
+        })
+    }
+
+    /// The root of the overlay looks like the upper layer's, which is open to its owner alone so far.
+    fn open_root(&self, layer: &Path) -> io::Result<()> {
+        let mode = fs::metadata(&self.workspace)?.permissions().mode() & 0o7777;
+        if mode != 0o700 {
+            fs::set_permissions(layer.join(UPPER), fs::Permissions::from_mode(mode))?;
         }
+        Ok(())
     }
 
     /// Finishes what killed processes have begun and removes what they have left. Returns the runs that were finished.
@@ -243,6 +258,11 @@ impl Store {
             run.keep(journal.bytes)?;
         }
         Ok(true)
+    }
+
+    /// Takes apart what runs have [left](Run::leave). That takes little time, and can be done by anybody at any moment.
+    pub fn sweep(&self) {
+        spent::sweep(&self.root);
     }
 
     /// The runs of this workspace that can be undone, the latest first.
@@ -390,6 +410,20 @@ impl Run {
         [before, after]
     }
 
+    /// Takes apart what runs before this one have left: see [`Store::sweep`].
+    pub fn sweep(&self) {
+        spent::sweep(&self.layer.store);
+    }
+
+    /// Ends the run without a commit. Where the command has changed nothing at all, as `changes` say, the empty layer is only put aside,
+    /// and whoever waits for a later run takes it apart ([`sweep`](Self::sweep)); else everything is removed now.
+    pub fn leave(mut self, changes: &Changes) {
+        let aside = self.layer.store.join(format!("{}{}", spent::SPENT, self.id));
+        if changes.untouched && fs::rename(&self.layer.directory, &aside).is_ok() {
+            self.lock = None;
+        }
+    }
+
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -431,7 +465,7 @@ fn bury(root: &Path, id: &str, path: &Path) {
 }
 
 /// The lock of a run's directory, if nobody holds it.
-fn lock(path: &Path) -> Option<File> {
+pub(super) fn lock(path: &Path) -> Option<File> {
     let file = File::open(path).ok()?;
     rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
     // Somebody else may have finished and renamed it before we had the lock.

@@ -80,6 +80,11 @@ impl Tree {
         Ok(Self { path: path.to_owned(), root: Rc::new(root), last: RefCell::new(None) })
     }
 
+    /// The directory itself.
+    pub(super) fn handle(&self) -> &OwnedFd {
+        &self.root
+    }
+
     /// Where it was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path

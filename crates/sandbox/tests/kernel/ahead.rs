@@ -105,9 +105,10 @@ fn nothing_is_left_of_helpers() {
 fn what_is_used_again_is_as_new() {
     need_sandbox!();
     let place = Place::new();
-    // Heading alone, no address, and the loopback interface with no byte on it.
+    // Heading alone, no address, the loopback interface with no byte on it, and settings that not even root changes.
     let look = "readlink /proc/self/ns/net /proc/self/ns/mnt /proc/self/ns/ipc /proc/self/ns/uts; cat /proc/self/uid_map | wc -l
-        test $(wc -l < /proc/net/unix) = 1 && test -z \"$(cat /proc/net/if_inet6)\" && grep -q 'lo: *0  *0 ' /proc/net/dev && echo clean";
+        test $(wc -l < /proc/net/unix) = 1 && test -z \"$(cat /proc/net/if_inet6)\" && grep -q 'lo: *0  *0 ' /proc/net/dev && echo clean
+        for setting in /proc/sys/net/*/*; do (cat $setting > $setting) 2>&- && echo $setting; done; true";
     let clean = place.shell(look).prepare().unwrap();
     let busy =
         "bash -c 'echo x > /dev/udp/127.0.0.1/9' && ! grep -q 'lo: *0  *0 ' /proc/net/dev && echo used";

@@ -230,6 +230,48 @@ fn without_a_commit_nothing_happened() {
     assert_eq!(fs::read_dir(store.root()).unwrap().count(), 0);
 }
 
+/// What one run does to the root of its overlay, where nothing is left to be committed, is not there for the next one, although the
+/// directories around it serve again.
+#[test]
+fn what_changed_nothing_leaves_nothing() {
+    need_sandbox!();
+    let place = Place::new();
+    let Some(store) = store(&place) else { return };
+    furnish(&place.workspace());
+    let inode = |path: &Path| fs::metadata(path).map(|meta| meta.ino()).ok();
+    let script = "stat -c '%a %h' .; test $(stat -c %Y .) -gt 1000000 && echo now; ls -A | wc -l
+        mkdir x; rmdir x; chmod 711 .; touch -d @1000000 .; setfattr -n user.left -v x . 2>&-; getfattr . 2>&- | wc -l";
+    let (mut before, mut served) = (None, 0);
+    for round in 0..5 {
+        let spare = inode(&store.root().join("spare"));
+        let run = store.begin().unwrap();
+        let layer = run.layer().upper();
+        let own = inode(layer.parent().unwrap());
+        served += usize::from(own.is_some() && own == spare);
+        let plan = overlaid(&place, &run, script).prepare().unwrap();
+        let mut options = shward_sandbox::Options::default();
+        options.meanwhile = Some(Box::new(|| run.sweep()));
+        let said = stdout(&shward_sandbox::run(&plan, options).unwrap());
+        assert!(said.contains("\nnow\n"), "{said}");
+        assert_eq!(*before.get_or_insert_with(|| said.clone()), said, "{round}");
+        let changes = run.changes(&Accept).unwrap();
+        assert!(changes.is_empty());
+        run.leave(&changes);
+        assert!(store.recover().unwrap().is_empty());
+        let left = fs::read_dir(store.root()).unwrap().count();
+        assert!((1..=2).contains(&left), "{round}: {left}");
+    }
+    assert_eq!(served, 3);
+    // What was changed and is not wanted goes at once.
+    let run = store.begin().unwrap();
+    go(&overlaid(&place, &run, "echo x > new"));
+    let changes = run.changes(&Accept).unwrap();
+    run.leave(&changes);
+    assert!(!place.workspace().join("new").exists());
+    store.sweep();
+    assert_eq!(fs::read_dir(store.root()).unwrap().count(), 1);
+}
+
 /// Refuses names.
 struct Names(&'static [&'static str]);
 
