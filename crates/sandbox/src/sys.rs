@@ -4,6 +4,7 @@
 //! unwind. That is why these wrappers take `&CStr` and plain descriptors instead of std's types. libc's own wrappers are
 //! avoided: they keep state, if only `errno`.
 
+mod attributes;
 mod clone;
 mod helper;
 mod terminal;
@@ -12,6 +13,7 @@ use std::ffi::CStr;
 use std::mem;
 use std::os::fd::RawFd;
 
+pub(crate) use attributes::list_attributes;
 pub(crate) use clone::{Entry, Start};
 pub(crate) use helper::{close_from, enter_namespace, parent, read, unshare, wait_while, wake, write};
 pub(crate) use terminal::{Attributes, attributes, open_terminal, set_attributes};

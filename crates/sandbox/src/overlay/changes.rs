@@ -8,7 +8,7 @@ use super::error::OverlayError;
 use super::journal::{Entry, Unit};
 use super::step::Step;
 use super::store::{SAVED, UPPER};
-use super::tree::{Kind, Meta, Tree, attributes, is_opaque};
+use super::tree::{Kind, Meta, Tree, is_opaque};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -391,8 +391,7 @@ impl Reader<'_> {
             return;
         }
         // The root of an overlay, and what was copied up, carry attributes; what is new mostly does not.
-        let absolute = self.store.path().join(Self::upper(&path));
-        if attributes(&absolute).map_or(true, |found| !found.is_empty()) {
+        if self.store.has_attributes(&Self::upper(&path)) {
             self.changes.marked.push(path.clone());
         }
         self.changes.accepted.push(change);

@@ -3,10 +3,11 @@
 //! Others may work in the same directory while a commit goes on. So a path is never followed through a symbolic link or out of the
 //! directory (openat2(2), `RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS`): what was judged under a name is what is moved.
 
+use crate::sys;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use std::cell::RefCell;
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -160,6 +161,21 @@ impl Tree {
         Ok((names, false))
     }
 
+    /// Whether overlayfs keeps attributes on a file, or nobody can tell.
+    pub(crate) fn has_attributes(&self, path: &Path) -> bool {
+        let mut list = [0; 256];
+        let listed = self.place(path).ok().and_then(|(directory, name)| {
+            let name = CString::new(name.as_bytes()).ok()?;
+            let length = sys::list_attributes(directory.as_raw_fd(), &name, &mut list).ok()?;
+            list.get(..length)
+        });
+        match listed {
+            Some(list) => names_of_ours(list).next().is_some(),
+            // Other kernels, and lists that are longer, by the whole path.
+            None => attributes(&self.path.join(path)).map_or(true, |found| !found.is_empty()),
+        }
+    }
+
     /// The content of a regular file, unless it is longer than `limit` bytes.
     pub(crate) fn content(&self, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
         use std::io::Read as _;
@@ -250,13 +266,6 @@ pub(crate) fn strip(path: &Path) -> io::Result<()> {
 
 /// overlayfs' attributes on a file.
 pub(crate) fn attributes(path: &Path) -> io::Result<Vec<OsString>> {
-    // Most files have none, which takes no room.
-    let mut small = [0; 64];
-    match rustix::fs::llistxattr(path, &mut small[..]) {
-        Ok(0) => return Ok(Vec::new()),
-        Err(Errno::NOTSUP | Errno::PERM) => return Ok(Vec::new()),
-        _ => {}
-    }
     let mut buffer = vec![0; 256];
     let length = loop {
         match rustix::fs::llistxattr(path, &mut buffer[..]) {
@@ -268,15 +277,66 @@ pub(crate) fn attributes(path: &Path) -> io::Result<Vec<OsString>> {
             Err(error) => return Err(error.into()),
         }
     };
-    let list = buffer.get(..length).unwrap_or_default().split(|byte| *byte == 0);
-    Ok(list
-        .filter(|name| name.starts_with(ATTRIBUTES))
-        .map(|name| OsStr::from_bytes(name).to_owned())
-        .collect())
+    let list = buffer.get(..length).unwrap_or_default();
+    Ok(names_of_ours(list).map(|name| OsStr::from_bytes(name).to_owned()).collect())
+}
+
+/// overlayfs' attributes among the names of a list.
+fn names_of_ours(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|byte| *byte == 0).filter(|name| name.starts_with(ATTRIBUTES))
 }
 
 /// Whether a directory of a layer hides what the directory below it holds.
 pub(crate) fn is_opaque(path: &Path) -> bool {
     let mut value = [0; 4];
     matches!(rustix::fs::lgetxattr(path, "user.overlay.opaque", &mut value[..]), Ok(1) if value.starts_with(b"y"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::XattrFlags;
+    use std::fs;
+
+    /// Whatever else a file has, however much of it, and where its path ends.
+    #[test]
+    fn attributes_are_found_by_name() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("d/e")).unwrap();
+        std::os::unix::fs::symlink("with", root.join("d/link")).unwrap();
+        let file = |name: &str, attributes: &[String]| {
+            let path = root.join("d").join(name);
+            fs::write(&path, "").unwrap();
+            attributes
+                .iter()
+                .all(|name| rustix::fs::setxattr(&path, name.as_str(), b"x", XattrFlags::empty()).is_ok())
+        };
+        let many: Vec<String> = (0..9).map(|n| format!("user.{}{n}", "long".repeat(10))).collect();
+        let ours = "user.overlay.origin".to_owned();
+        let set = file("without", &[])
+            && file("other", &["user.overlaid".to_owned()])
+            && file("with", &["user.a".to_owned(), ours.clone()])
+            && file("many", &many)
+            && file("many-with", &[many.as_slice(), &[ours]].concat());
+        if !set {
+            println!("skipped: no attributes here");
+            return;
+        }
+        let tree = Tree::open(&root).unwrap();
+        for (name, has) in [
+            ("d/without", false),
+            ("d/other", false),
+            ("d/with", true),
+            ("d/link", false),
+            ("d/many", false),
+            ("d/many-with", true),
+            ("d/e", false),
+            ("d/nothing", true), // nobody can tell
+        ] {
+            assert_eq!(tree.has_attributes(Path::new(name)), has, "{name}");
+            let known = attributes(&root.join(name)).map_or(true, |found| !found.is_empty());
+            assert_eq!(known, has, "{name}");
+        }
+    }
 }
