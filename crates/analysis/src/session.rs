@@ -3,7 +3,7 @@
 //! The interpreter calls [`knowledge::invoke`](crate::knowledge::invoke) for every program that a script starts. What a
 //! program means for the script (effects, commands that it runs in turn) the knowledge tells through this trait.
 
-use crate::effect::{Certainty, Effect, EffectKind, Target};
+use crate::effect::{Certainty, Effect, EffectKind, Target, WriteMode};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
@@ -162,7 +162,7 @@ pub(crate) trait Session<'a> {
     fn kept(&mut self) {}
 
     /// Records that the script has written this file with this content, so that reading or executing it later is understood.
-    fn wrote(&mut self, target: Target<'a>, content: Stream<'a>);
+    fn wrote(&mut self, target: Target<'a>, mode: WriteMode, content: Stream<'a>);
 
     /// Runs `inner` over code that is the workspace's own and may run anyway: of all that it does only what is grave and
     /// certain stays in the plan, and nothing of what it changes is known afterwards. Too many files, or too deep in

@@ -66,6 +66,9 @@ const MAKES_PARENTS: &[&str] = &["mkdir", "install", "cp", "tar", "busybox", "pa
 /// Programs that write below what was named, if that is a directory: their prediction names the directory.
 const WRITES_INTO: &[&str] = &["cp", "mv", "ln", "install", "link"];
 
+/// So many names of one path are looked at.
+const MOST_NAMES: usize = 16;
+
 /// Names that programs give to files of their own, which they remove again: the directory is that of the result.
 const TEMPORARY: &[(&str, &str)] = &[
     ("sed", "sed"),
@@ -154,7 +157,8 @@ impl Plan {
                 Act::Exec { program, argv, cwd } => {
                     helper(&event.by, program)
                         || names(cwd, others)
-                            .any(|cwd| self.invocations.iter().any(|it| it.is(program, argv, &cwd)))
+                            .iter()
+                            .any(|cwd| self.invocations.iter().any(|it| it.is(program, argv, cwd)))
                 }
                 Act::Write { path, .. } => self.reaches_by(path, others, event, &["write"]),
                 Act::Delete { path } => self.reaches_by(path, others, event, &["delete", "write"]),
@@ -166,7 +170,7 @@ impl Plan {
     /// predicted where it lies in another scope than the link, and else the link's name stands for it; what is moved was
     /// written under its new name, and keeps its old one for whoever was there before.
     fn reaches_by(&self, path: &str, others: &[(&str, &str)], event: &Event, kinds: &[&str]) -> bool {
-        names(path, others).any(|path| self.reaches(&path, event, kinds))
+        names(path, others).iter().any(|path| self.reaches(path, event, kinds))
     }
 
     /// Whether this effect says that a program does what is not known, and the program is among those that did it.
@@ -228,13 +232,21 @@ impl Effect {
     }
 }
 
-/// A path, and what the command itself knows it by.
-fn names<'n>(path: &'n str, others: &'n [(&str, &str)]) -> impl Iterator<Item = Cow<'n, str>> {
-    let renamed = others.iter().filter_map(move |(name, aim)| {
-        let rest = path.strip_prefix(aim).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-        rest.map(|rest| Cow::Owned(format!("{name}{rest}")))
-    });
-    std::iter::once(Cow::Borrowed(path)).chain(renamed)
+/// A path, and what the command itself knows it by, through links in links.
+fn names<'n>(path: &'n str, others: &[(&str, &str)]) -> Vec<Cow<'n, str>> {
+    let mut names = vec![Cow::Borrowed(path)];
+    let mut next = 0;
+    while let Some(path) = names.get(next).cloned().filter(|_| next < MOST_NAMES) {
+        next += 1;
+        for (name, aim) in others {
+            let rest = path.strip_prefix(aim).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+            let Some(other) = rest.map(|rest| Cow::Owned(format!("{name}{rest}"))) else { continue };
+            if !names.contains(&other) {
+                names.push(other);
+            }
+        }
+    }
+    names
 }
 
 /// The old and the new name of what was moved.

@@ -192,7 +192,7 @@ impl<'a> Run<'_, 'a> {
             // What is there stays.
             self.session.kept();
         } else {
-            self.session.wrote(target, content);
+            self.session.wrote(target, mode, content);
         }
     }
 

@@ -126,7 +126,7 @@ impl<'a> Session<'a> for Recorder<'a> {
         inner(self);
     }
 
-    fn wrote(&mut self, target: Target<'a>, content: Stream<'a>) {
+    fn wrote(&mut self, target: Target<'a>, _: WriteMode, content: Stream<'a>) {
         self.files.push((target.path, Stream { origins: content.origins | Origins::WRITTEN, ..content }));
     }
 

@@ -98,7 +98,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn renamed(&mut self, from: &Target<'a>) {
         if !self.elsewhere {
-            self.removals.push(*from);
+            let (own, others) = self.aliases(from);
+            let paths = [own].into_iter().chain(others);
+            self.removals.extend(paths.map(|path| Target { path, ..*from }));
         }
     }
 
@@ -141,13 +143,13 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
-        let places = self.state.flow.places;
+        let (places, settled) = (self.state.flow.places, self.state.flow.settled);
         self.departs(directory);
         self.away.extend(self.current);
         let place = self.entered(directory, places.only());
         self.state.flow.places = Whereabouts::at(place);
         inner(self);
-        self.state.flow.places = places;
+        (self.state.flow.places, self.state.flow.settled) = (places, settled);
     }
 
     fn without_variables(&mut self, names: Option<&[&'a [u8]]>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
@@ -244,11 +246,11 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.state.set(Space::Variable, name, before);
     }
 
-    fn wrote(&mut self, target: Target<'a>, content: Stream<'a>) {
+    fn wrote(&mut self, target: Target<'a>, mode: WriteMode, content: Stream<'a>) {
         if !self.elsewhere {
             // Whoever reads from it may end first, and a program that writes to both with it.
             let text = content.text.filter(|_| !self.scripts.is_in_a_pipeline());
-            self.file_wrote(&target, Stream { text, ..content });
+            self.file_wrote(&target, mode, Stream { text, ..content });
         }
     }
 

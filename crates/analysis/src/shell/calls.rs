@@ -140,7 +140,7 @@ impl<'a> Interpreter<'a, '_> {
         let name = argv.first().and_then(Field::known).unwrap_or_default();
         let builtin = is_builtin(name, self.dialect);
         let missing = !builtin && !self.finds_programs();
-        let places = self.state.flow.places;
+        let (places, settled) = (self.state.flow.places, self.state.flow.settled);
         let mut output: Option<Stream<'a>> = None;
         for (place, _) in places.iter() {
             self.state.flow.places = Whereabouts::at(place);
@@ -163,7 +163,8 @@ impl<'a> Interpreter<'a, '_> {
                 _ => stream,
             });
         }
-        self.state.flow.places = places;
+        // What a shell that was started has moved was noticed for the place of that shell alone.
+        (self.state.flow.places, self.state.flow.settled) = (places, settled);
         self.find_itself();
         self.current = outer;
         let silent = builtin && !matches!(name, b"kill");

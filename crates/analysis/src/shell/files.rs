@@ -8,7 +8,7 @@
 use super::Interpreter;
 use super::redirect::descriptor_named;
 use super::state::{Content, Flags, Slot, Space, join_slots};
-use crate::effect::{Rest, Scope, Target};
+use crate::effect::{Rest, Scope, Target, WriteMode};
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
 
@@ -145,13 +145,17 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// A program has written this, of which the effect has just been told. It may have failed, or added.
-    pub(super) fn file_wrote(&mut self, target: &Target<'a>, stream: Stream<'a>) {
+    pub(super) fn file_wrote(&mut self, target: &Target<'a>, mode: WriteMode, stream: Stream<'a>) {
         if self.touched.iter().any(|(name, _)| name.is_empty() || name.ends_with(b"/")) {
             return;
         }
+        let adds = mode == WriteMode::Append;
+        // What stands before it does not stand there instead, even where it is the same text.
+        let behind = adds && self.touched.iter().any(|(_, slot)| matches!(slot.content, Content::File(_)));
+        let text = stream.text.filter(|_| !behind);
         self.untouch();
-        let flags = if self.doubt > 0 { Flags::MAYBE } else { Flags::NONE };
-        self.change_files(target, stream, false, flags);
+        let flags = if adds || self.doubt > 0 { Flags::MAYBE } else { Flags::NONE };
+        self.change_files(target, Stream { text, ..stream }, false, flags);
     }
 
     /// What the last effect was thought to have changed it has not.

@@ -192,7 +192,10 @@ impl<'a> Interpreter<'a, '_> {
             // No attribute is exported.
             let own = [Flags::INTEGER, Flags::RECASED, Flags::REFERENCE, Flags::READ_ONLY];
             let flags = own.into_iter().fold(slot.flags, Flags::without);
-            if slot.flags.has(Flags::EXPORTED) && !slot.flags.has(Flags::MAYBE) && !array && !elsewhere {
+            // A local variable without a value hides one outside from the function, but not from what it starts.
+            let hides = slot.content == Content::Unset && slot.flags.has(Flags::DECLARED);
+            let exported = slot.flags.has(Flags::EXPORTED) && !slot.flags.has(Flags::MAYBE);
+            if exported && !array && !hides && !elsewhere {
                 return (flags != slot.flags).then_some(Slot { flags, ..*slot });
             }
             // It may have been in the environment before the script gave it another value.

@@ -94,6 +94,20 @@ impl<'a> Parser<'a> {
         Ok(Some(Descriptor::Variable(text)))
     }
 
+    /// Refuses a word like `{a[$i]}` before a redirection: its quotes and expansions kept it from being read as a descriptor.
+    pub(super) fn descriptor_element(&mut self, start: usize) -> Result<()> {
+        let word = self.cursor.slice(start, self.cursor.position());
+        let Some(element) = word.strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"]}")) else {
+            return Ok(());
+        };
+        match element.iter().position(|byte| *byte == b'[') {
+            Some(end) if element.get(..end).is_some_and(is_name) => {
+                self.fail_from(start, ErrorCode::DescriptorElement, "")
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The operator and its target, behind the descriptor.
     fn operator(&mut self, descriptor: Descriptor<'a>, start: usize) -> Result<Redirect<'a>> {
         let first = self.cursor.peek();

@@ -20,6 +20,7 @@ impl<'a> Parser<'a> {
         loop {
             self.blanks();
             let byte = self.cursor.peek();
+            let word_start = self.cursor.position();
             let class = class(byte);
             if class & META != 0 || byte == END {
                 if byte == b'(' {
@@ -68,6 +69,9 @@ impl<'a> Parser<'a> {
                     false => self.word(Mode::ARGUMENT)?,
                 };
                 self.stacks.words.push(word);
+            }
+            if byte == b'{' && matches!(self.cursor.peek(), b'<' | b'>') {
+                self.descriptor_element(word_start)?;
             }
             end = self.cursor.position();
         }

@@ -33,33 +33,46 @@ fn based(scan: &Scan<'_>, text: &[u8], alphabet: &[u8], bits: u32) -> Option<Vec
     Some(encode(text, alphabet, bits, width))
 }
 
-/// What was decoded before the first error, as the programs print it.
+/// What well-formed text stands for: groups, of which each may be padded, and the last one of base64 may be cut off. What the programs
+/// print of other text depends on their version.
 fn decode(text: &[u8], alphabet: &[u8], bits: u32, garbage: bool) -> Option<Vec<u8>> {
+    let group = group(bits);
     let mut bytes = Vec::with_capacity(text.len() * bits as usize / 8 + 1);
     let (mut held, mut count) = (0u32, 0u32);
+    let (mut letters, mut padding) = (0, 0);
     for byte in text {
-        if matches!(byte, b'\n' | b'\r' | b'=') {
-            // Padding ends a group; what follows may be another one.
-            if *byte == b'=' {
-                (held, count) = (0, 0);
+        match alphabet.iter().position(|letter| letter == byte) {
+            Some(_) if padding > 0 => return None,
+            Some(value) => {
+                held = (held << bits) | u32::try_from(value).ok()?;
+                count += bits;
+                letters += 1;
+                if count >= 8 {
+                    count -= 8;
+                    bytes.push(u8::try_from((held >> count) & 0xff).ok()?);
+                    held &= (1 << count) - 1;
+                }
             }
-            continue;
+            None if *byte == b'=' => padding += 1,
+            None if *byte == b'\n' || garbage => continue,
+            None => return None,
         }
-        let Some(value) = alphabet.iter().position(|letter| letter == byte) else {
-            if garbage {
-                continue;
+        if letters + padding == group {
+            // No more padding than what the bytes leave over, and nothing hidden in it.
+            if held != 0 || count >= bits {
+                return None;
             }
-            return None;
-        };
-        held = (held << bits) | u32::try_from(value).ok()?;
-        count += bits;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from((held >> count) & 0xff).ok()?);
-            held &= (1 << count) - 1;
+            (count, letters, padding) = (0, 0, 0);
         }
     }
-    Some(bytes)
+    let whole = letters == 0 && padding == 0;
+    let cut_off = bits == 6 && padding == 0 && held == 0 && count < bits;
+    (whole || cut_off).then_some(bytes)
+}
+
+/// How many letters stand for whole bytes.
+const fn group(bits: u32) -> usize {
+    if bits == 6 { 4 } else { 8 }
 }
 
 fn encode(text: &[u8], alphabet: &[u8], bits: u32, width: usize) -> Vec<u8> {
@@ -78,8 +91,7 @@ fn encode(text: &[u8], alphabet: &[u8], bits: u32, width: usize) -> Vec<u8> {
     if count > 0 {
         letters.push(letter((held << (bits - count)) & ((1 << bits) - 1)));
     }
-    let group = if bits == 6 { 4 } else { 8 };
-    while letters.len() % group != 0 {
+    while letters.len() % group(bits) != 0 {
         letters.push(b'=');
     }
     if width == 0 {

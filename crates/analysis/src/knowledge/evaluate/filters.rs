@@ -60,7 +60,8 @@ fn expand(set: &[u8]) -> Option<Vec<u8>> {
             rest = class.get(end + 2..)?;
             continue;
         }
-        if rest.starts_with(b"[=") {
+        // Classes of what is alike, and `[x*3]`, which repeats.
+        if rest.starts_with(b"[=") || (rest.starts_with(b"[") && rest.contains(&b'*')) {
             return None;
         }
         let (first, after) = character(rest)?;
@@ -141,7 +142,7 @@ pub(super) fn head(scan: &Scan<'_>, text: &[u8], files: usize) -> Option<Vec<u8>
 /// `tail -n N`, `tail -n +N`, `tail -c N`.
 pub(super) fn tail(scan: &Scan<'_>, text: &[u8], files: usize) -> Option<Vec<u8>> {
     if let Some(from) = scan.value(&["-n", "--lines"]).and_then(|v| v.known()?.strip_prefix(b"+")) {
-        let from: usize = std::str::from_utf8(from).ok()?.parse().ok()?;
+        let from = number(from)?;
         return (files <= 1 && scan.own().len() == 1)
             .then(|| lines(text).skip(from.saturating_sub(1)).collect::<Vec<_>>().concat());
     }
@@ -158,7 +159,6 @@ fn amount(scan: &Scan<'_>, files: usize) -> Option<(usize, bool)> {
     if files > 1 {
         return None;
     }
-    let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<usize>().ok();
     match scan.own() {
         [] => Some((10, false)),
         [given] if matches!(given.name, "-n" | "--lines") => Some((number(given.value?.known()?)?, false)),
@@ -173,6 +173,12 @@ fn amount(scan: &Scan<'_>, files: usize) -> Option<(usize, bool)> {
             Some((count, false))
         }
     }
+}
+
+/// A decimal number without a sign, which would mean something else.
+fn number(text: &[u8]) -> Option<usize> {
+    let digits = text.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()
 }
 
 /// `cut -d X -f LIST` and `cut -c LIST` for ASCII text.
@@ -207,7 +213,7 @@ pub(super) fn cut(scan: &Scan<'_>, text: &[u8]) -> Option<Vec<u8>> {
                 out.push(b'\n');
             }
         }
-        (None, Some(list)) => {
+        (None, Some(list)) if !scan.has(&["-d", "--delimiter"]) => {
             let list = ranges(list.known()?)?;
             for line in text.split_inclusive(|b| *b == b'\n') {
                 let body = line.strip_suffix(b"\n").unwrap_or(line);
@@ -222,13 +228,15 @@ pub(super) fn cut(scan: &Scan<'_>, text: &[u8]) -> Option<Vec<u8>> {
 
 /// `1,3-5,7-`.
 fn ranges(list: &[u8]) -> Option<Vec<(usize, usize)>> {
-    let text = std::str::from_utf8(list).ok()?;
-    text.split(',')
-        .map(|part| match part.split_once('-') {
-            Some(("", last)) => Some((1, last.parse().ok()?)),
-            Some((first, "")) => Some((first.parse().ok()?, usize::MAX)),
-            Some((first, last)) => Some((first.parse().ok()?, last.parse().ok()?)),
-            None => part.parse().ok().map(|n| (n, n)),
+    list.split(|byte| *byte == b',')
+        .map(|part| {
+            let (first, last) = match part.iter().position(|byte| *byte == b'-') {
+                Some(0) => (1, number(part.get(1..)?)?),
+                Some(at) if at + 1 == part.len() => (number(part.get(..at)?)?, usize::MAX),
+                Some(at) => (number(part.get(..at)?)?, number(part.get(at + 1..)?)?),
+                None => number(part).map(|place| (place, place))?,
+            };
+            (1 <= first && first <= last).then_some((first, last))
         })
         .collect()
 }

@@ -54,20 +54,13 @@ pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u
             words.push(field.known()?);
         }
         match name {
-            // dash and bash agree only where no escapes are.
-            "echo"
-                if posix
-                    && words
-                        .iter()
-                        .any(|w| w.contains(&b'\\') || w.starts_with(b"-e") || w.starts_with(b"-E")) =>
-            {
-                None
-            }
+            // The shells agree only where no escapes are, and no option but one `-n`.
+            "echo" if posix && !is_plain_echo(&words) => None,
             "printf"
                 if posix
-                    && words
-                        .iter()
-                        .any(|w| w.windows(2).any(|e| matches!(e, b"\\x" | b"\\u" | b"\\U" | b"\\e"))) =>
+                    && words.iter().any(|w| {
+                        w.windows(2).any(|e| matches!(e, [b'\\', b'x' | b'u' | b'U' | b'e' | b'"']))
+                    }) =>
             {
                 None
             }
@@ -119,6 +112,13 @@ pub(crate) fn decodes(program: &str, scan: &Scan<'_>) -> bool {
         "xxd" => scan.has(&["-r", "-revert"]),
         _ => false,
     }
+}
+
+/// Whether every shell's `echo` prints the same for these words.
+fn is_plain_echo(words: &[&[u8]]) -> bool {
+    let text = words.strip_prefix(&[&b"-n"[..]]).unwrap_or(words);
+    !text.first().is_some_and(|first| first.starts_with(b"-"))
+        && !text.iter().any(|word| word.contains(&b'\\'))
 }
 
 /// Whether no other options than these are given.

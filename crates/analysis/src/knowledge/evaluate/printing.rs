@@ -40,10 +40,14 @@ pub(super) fn echo(words: &[&[u8]]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Which octal form is read: `\0NNN` (echo, `%b`) or `\NNN` (the format of printf).
+/// Whose escapes are read. The octal form is `\0NNN` or, in the format of printf, `\NNN`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
+    /// Of `echo -e`.
     Echo,
+    /// Of `%b`.
+    Argument,
+    /// Of the format of printf.
     Format,
 }
 
@@ -57,6 +61,10 @@ fn unescape(word: &[u8], form: Escapes, text: &mut Vec<u8>) -> Option<bool> {
             continue;
         }
         let Some((kind, tail)) = tail.split_first() else {
+            if form == Escapes::Format {
+                // A conversion may follow, of which GNU's printf then makes text.
+                return None;
+            }
             text.push(b'\\');
             break;
         };
@@ -72,6 +80,10 @@ fn unescape(word: &[u8], form: Escapes, text: &mut Vec<u8>) -> Option<bool> {
             b'v' => text.push(11),
             b'\\' => text.push(b'\\'),
             b'"' if form == Escapes::Format => text.push(b'"'),
+            // GNU's printf takes the backslash away, bash's does not.
+            b'"' if form == Escapes::Argument => return None,
+            // bash's printf takes the backslash away and prints `\c`, GNU's does neither.
+            b'\'' | b'?' | b'c' if form == Escapes::Format => return None,
             b'c' => return Some(false),
             b'x' => {
                 let (value, used) = digits(rest, 16, 2);
@@ -89,8 +101,8 @@ fn unescape(word: &[u8], form: Escapes, text: &mut Vec<u8>) -> Option<bool> {
             }
             b'0'..=b'7' => {
                 let (start, most) = match (form, kind) {
-                    (Escapes::Echo, b'0') => (rest, 3),
-                    (Escapes::Echo, _) => return None,
+                    (Escapes::Echo | Escapes::Argument, b'0') => (rest, 3),
+                    (Escapes::Echo | Escapes::Argument, _) => return None,
                     (Escapes::Format, _) => (word.get(word.len() - rest.len() - 1..)?, 3),
                 };
                 let (value, used) = digits(start, 8, most);
@@ -166,14 +178,18 @@ fn format_once(format: &[u8], arguments: &mut &[&[u8]], text: &mut Vec<u8>) -> O
         let mut piece = Vec::new();
         match kind {
             b's' => piece.extend_from_slice(argument),
+            // GNU's printf has no width for it.
+            b'b' if used > 0 || left => return None,
             b'b' => {
-                if !unescape(argument, Escapes::Echo, &mut piece)? {
+                if !unescape(argument, Escapes::Argument, &mut piece)? {
                     text.extend_from_slice(&piece);
                     return Some(false);
                 }
             }
-            b'c' => piece.extend(argument.first()),
-            b'd' | b'i' | b'u' => piece.extend_from_slice(integer(argument)?.to_string().as_bytes()),
+            // Of nothing it prints a NUL.
+            b'c' => piece.push(*argument.first()?),
+            b'd' | b'i' => piece.extend_from_slice(integer(argument)?.to_string().as_bytes()),
+            b'u' => piece.extend_from_slice(u64::try_from(integer(argument)?).ok()?.to_string().as_bytes()),
             b'x' => piece.extend_from_slice(format!("{:x}", integer(argument)?).as_bytes()),
             b'X' => piece.extend_from_slice(format!("{:X}", integer(argument)?).as_bytes()),
             b'o' => piece.extend_from_slice(format!("{:o}", integer(argument)?).as_bytes()),
@@ -206,6 +222,10 @@ fn integer(text: &[u8]) -> Option<i64> {
     }
     let (sign, text) = text.strip_prefix(b"-").map_or((1, text), |rest| (-1, rest));
     let text = std::str::from_utf8(text).ok()?;
+    if !text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        // A second sign, which the parsers below would take.
+        return None;
+    }
     let value = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         Some(hex) => i64::from_str_radix(hex, 16).ok()?,
         None if text.len() > 1 && text.starts_with('0') => i64::from_str_radix(text, 8).ok()?,
@@ -324,7 +344,10 @@ pub(super) fn basename(words: &[&[u8]]) -> Option<Vec<u8>> {
     if name.starts_with(b"-") {
         return None;
     }
-    let base = crate::knowledge::values::base_name(name);
+    let base = match crate::knowledge::values::base_name(name) {
+        b"" if !name.is_empty() => b"/",
+        base => base,
+    };
     let cut = base.strip_suffix(suffix).filter(|rest| !rest.is_empty()).unwrap_or(base);
     Some([cut, b"\n"].concat())
 }

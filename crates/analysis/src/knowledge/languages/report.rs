@@ -206,7 +206,11 @@ impl<'s, 'a> Report<'s, 'a> {
         };
         self.emit(EffectKind::Write { target, mode, content }, path.is_some_and(|p| p.known().is_some()));
         if path.is_some() {
-            self.session.wrote(target, Stream { text: None, origins: content, source: Some(self.span) });
+            self.session.wrote(
+                target,
+                mode,
+                Stream { text: None, origins: content, source: Some(self.span) },
+            );
         }
     }
 
