@@ -11,19 +11,24 @@
 //! bear the same time, a file system that does not keep these times itself, and a file of ours that somebody else could
 //! have written. Then nothing is remembered.
 
+mod ahead;
 mod record;
 
+use self::ahead::Ahead;
+pub(super) use self::ahead::Seen;
 pub(super) use self::record::Found;
 use self::record::{Record, places};
 use rustix::fs::statfs;
 use shward_review::StateDir;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{Read as _, Write as _};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// Names in the order of the file system.
@@ -100,9 +105,13 @@ pub(super) struct Listings {
     file: Option<PathBuf>,
     /// What was remembered: records in the order in which directories were met. Mostly they are met in that order again, and then no
     /// record is looked up, and none is copied.
-    bytes: Vec<u8>,
+    bytes: Arc<Vec<u8>>,
     /// How much of that has been met again, in that order and with nothing between.
     at: usize,
+    /// How many records that is.
+    number: usize,
+    /// Who asks for the states of the others meanwhile.
+    ahead: Option<Ahead>,
     /// Where the others begin, by their keys, once the order was another.
     known: Option<HashMap<Box<[u8]>, usize>>,
     /// What was met in this walk and can be relied on, if it is not just what lies before `at`.
@@ -124,7 +133,20 @@ impl Listings {
         let mut bytes = read(&file).unwrap_or_default();
         let whole = bytes.starts_with(HEAD) && bytes.len() >= HEAD.len() + END.len() && bytes.ends_with(END);
         bytes.truncate(if whole { bytes.len() - END.len() } else { 0 });
-        Self { file: Some(file), at: HEAD.len().min(bytes.len()), bytes, ..Self::default() }
+        let at = HEAD.len().min(bytes.len());
+        Self { file: Some(file), at, bytes: Arc::new(bytes), ..Self::default() }
+    }
+
+    /// Begins to ask for the states of what is remembered, before it is met. Links are followed in the first kinds of places.
+    pub(super) fn ask_ahead(&mut self, followed: usize) {
+        self.ahead = Ahead::start(&self.bytes, self.at, followed);
+    }
+
+    /// The state of a directory, if it is known already.
+    pub(super) fn seen(&self, kind: usize, path: &Path) -> Option<Seen> {
+        let ahead = self.ahead.as_ref().filter(|_| self.known.is_none())?;
+        let key = Record::key(self.bytes.get(self.at..)?)?;
+        if is_of(key, kind, path) { ahead.seen(self.number) } else { None }
     }
 
     /// What a directory holds, `read` if it has to be. `read` says whether it came to the end.
@@ -132,11 +154,10 @@ impl Listings {
         &mut self,
         kind: usize,
         path: &Path,
-        meta: &Metadata,
+        stamp: Stamp,
         limit: usize,
         read: impl FnOnce() -> (Listing, bool),
     ) -> Found<'_> {
-        let stamp = Stamp::of(meta);
         if let Some(place) = self.remembered(kind, path, stamp, limit) {
             self.meet(&place);
             return found(self.bytes.get(place));
@@ -157,10 +178,7 @@ impl Listings {
 
     /// Where the record of a directory lies that is in this state.
     fn remembered(&mut self, kind: usize, path: &Path, stamp: Stamp, limit: usize) -> Option<Range<usize>> {
-        let is_it = |record: &Record<'_>| {
-            let key = record.key.split_at_checked(size_of::<usize>());
-            key.is_some_and(|(of, at)| of == kind.to_le_bytes() && at == path.as_os_str().as_bytes())
-        };
+        let is_it = |record: &Record<'_>| is_of(record.key, kind, path);
         let still = |record: &Record<'_>| record.stamp == stamp && record.found.entries <= limit;
         let mut rest = self.bytes.get(self.at..).unwrap_or_default();
         if self.known.is_none() && !rest.is_empty() {
@@ -170,6 +188,7 @@ impl Listings {
                     // It is passed over, so what is met from here on is not what lies before.
                     self.met();
                     self.at = place.end;
+                    self.number += 1;
                     return None;
                 }
                 return Some(place);
@@ -191,6 +210,7 @@ impl Listings {
                 met.extend_from_slice(self.bytes.get(place.clone()).unwrap_or_default());
             }
             self.at = place.end;
+            self.number += 1;
             return;
         }
         self.met();
@@ -276,6 +296,17 @@ fn key(kind: usize, path: &Path) -> Box<[u8]> {
     key.into()
 }
 
+/// The parts of a key.
+fn split(key: &[u8]) -> Option<(usize, &OsStr)> {
+    let (kind, path) = key.split_first_chunk()?;
+    Some((usize::from_le_bytes(*kind), OsStr::from_bytes(path)))
+}
+
+/// Whether a key is that of this directory in this kind of place.
+fn is_of(key: &[u8], kind: usize, path: &Path) -> bool {
+    split(key) == Some((kind, path.as_os_str()))
+}
+
 /// What a record says that was read before.
 fn found(record: Option<&[u8]>) -> Found<'_> {
     record.and_then(|mut bytes| Record::read(&mut bytes)).map_or_else(Found::default, |record| record.found)
@@ -338,7 +369,7 @@ mod tests {
             for number in order {
                 let path = &names[*number];
                 let one = listing(&[path.to_str().unwrap()]);
-                let found = listings.of(0, path, &fs::metadata(path).unwrap(), 100, || {
+                let found = listings.of(0, path, Stamp::of(&fs::metadata(path).unwrap()), 100, || {
                     read.push(*number);
                     (one.clone(), true)
                 });
@@ -371,7 +402,7 @@ mod tests {
         let mut listings = Listings::open(&StateDir::new(state), "test");
         let mut was_read = false;
         let meta = fs::metadata(directory).unwrap();
-        let found = listings.of(0, directory, &meta, 100, || {
+        let found = listings.of(0, directory, Stamp::of(&meta), 100, || {
             was_read = true;
             let names: Vec<_> = fs::read_dir(directory).unwrap().map(|e| e.unwrap().file_name()).collect();
             (listing(&names.iter().map(|n| n.to_str().unwrap()).collect::<Vec<_>>()), true)

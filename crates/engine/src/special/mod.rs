@@ -6,7 +6,7 @@
 
 mod listings;
 
-use self::listings::{Listing, Listings};
+use self::listings::{Listing, Listings, Seen};
 use crate::Request;
 use crate::account::{Account, user};
 use shward_analysis::{Scope, scope_of};
@@ -88,6 +88,7 @@ impl Special {
         let memory = state.zip(about(request, &homes));
         let mut listings =
             memory.map_or_else(Listings::default, |(state, about)| Listings::open(state, &about));
+        listings.ask_ahead(homes.len());
         // What lies there is ours, and no secret; it changes with every run.
         let own = state.and_then(|state| state.path().canonicalize().ok());
         let own = own.as_deref();
@@ -130,12 +131,14 @@ impl Special {
         let mut queue = VecDeque::from([(walk.root.to_owned(), 0)]);
         while let Some((directory, depth)) = queue.pop_front() {
             // Before it is read: what comes to it meanwhile then shows the next time.
-            let Ok(meta) = walk.look(&directory) else { continue };
-            if !meta.is_dir() || walk.own == Some(&directory) {
+            let ahead = if depth > 0 { listings.seen(walk.number, &directory) } else { None };
+            let seen = ahead.or_else(|| walk.look(&directory).ok().map(|meta| Seen::of(&meta)));
+            let Some(Seen { is_directory: true, stamp }) = seen else { continue };
+            if walk.own == Some(&directory) {
                 continue;
             }
             let read = || walk.list(&directory, depth, budget);
-            let found = listings.of(walk.number, &directory, &meta, budget, read);
+            let found = listings.of(walk.number, &directory, stamp, budget, read);
             let path = |name| directory.join(OsStr::from_bytes(name));
             self.hidden.extend(found.hidden.map(path));
             self.protected.extend(found.protected.map(path));

@@ -65,6 +65,11 @@ impl<'b> Record<'b> {
         Some(Self { key, stamp, found: Found { entries, hidden, protected, repositories, below } })
     }
 
+    /// The key of the one at the beginning of some bytes.
+    pub(super) fn key(mut bytes: &'b [u8]) -> Option<&'b [u8]> {
+        text(&mut bytes)
+    }
+
     /// Writes one down.
     pub(super) fn write(out: &mut Vec<u8>, key: &[u8], stamp: Stamp, listing: &Listing) {
         let text = |out: &mut Vec<u8>, bytes: &[u8]| {

@@ -1,0 +1,140 @@
+//! The state of remembered directories, asked for on another processor meanwhile.
+//!
+//! A start asks for the state of hundreds of directories, and each question takes the kernel a microsecond. They are known before:
+//! so a second thread begins with the last one, and where the two meet all have been asked for.
+
+use super::record::Record;
+use super::{Stamp, split};
+use std::fs::{self, Metadata};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::{Builder, JoinHandle};
+
+/// From how many bytes of records on a thread is worth what it costs; in tests always.
+const MANY: usize = if cfg!(test) { 1 } else { 16 << 10 };
+
+/// The least that a record takes.
+const LEAST: usize = 64;
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::special) struct Seen {
+    pub(in crate::special) is_directory: bool,
+    pub(in crate::special) stamp: Stamp,
+}
+
+impl Seen {
+    pub(in crate::special) fn of(meta: &Metadata) -> Self {
+        Self { is_directory: meta.is_dir(), stamp: Stamp::of(meta) }
+    }
+}
+
+/// The second thread. Dropping it ends it.
+#[derive(Debug)]
+pub(super) struct Ahead {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    /// By the number of the record.
+    seen: Vec<OnceLock<Seen>>,
+    /// How many records the first thread has come to.
+    reached: AtomicUsize,
+}
+
+impl Ahead {
+    /// Begins to ask for what the records from a place on are about. Links are followed in the first kinds of places. `None` where that
+    /// is not worth it, or where there can be no thread: then nothing is lost but time.
+    pub(super) fn start(records: &Arc<Vec<u8>>, from: usize, followed: usize) -> Option<Self> {
+        let length = records.len().saturating_sub(from);
+        if length < MANY {
+            return None;
+        }
+        let count = length / LEAST;
+        let seen = std::iter::repeat_with(OnceLock::new).take(count).collect();
+        let shared = Arc::new(Shared { seen, reached: AtomicUsize::new(0) });
+        let (theirs, records) = (shared.clone(), records.clone());
+        // Memory that the thread asked for would be from a heap of its own, which takes time to make.
+        let places = Vec::with_capacity(count);
+        let work = move || theirs.ask(records.get(from..).unwrap_or_default(), followed, places);
+        let thread = Builder::new().name("shward looks".to_owned()).stack_size(64 << 10).spawn(work).ok()?;
+        Some(Self { shared, thread: Some(thread) })
+    }
+
+    /// What is at the path of a record, if that is known already.
+    pub(super) fn seen(&self, number: usize) -> Option<Seen> {
+        self.shared.reached.store(number.saturating_add(1), Ordering::Relaxed);
+        self.shared.seen.get(number)?.get().copied()
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.shared.reached.store(usize::MAX, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It cannot panic, and if it did, its answers would be missing and nothing else.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn ask(&self, records: &[u8], followed: usize, mut places: Vec<usize>) {
+        let mut rest = records;
+        while places.len() < self.seen.len() {
+            let place = records.len() - rest.len();
+            if Record::read(&mut rest).is_none() {
+                break;
+            }
+            places.push(place);
+        }
+        for (number, (place, slot)) in places.iter().zip(&self.seen).enumerate().rev() {
+            if number < self.reached.load(Ordering::Relaxed) {
+                return;
+            }
+            let key = records.get(*place..).and_then(Record::key);
+            let Some((kind, path)) = key.and_then(split) else { continue };
+            let path = Path::new(path);
+            let meta = if kind < followed { fs::metadata(path) } else { fs::symlink_metadata(path) };
+            if let Ok(meta) = meta {
+                let _ = slot.set(Seen::of(&meta));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Listing, key};
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn what_is_asked_ahead_is_what_is_there() {
+        let place = tempfile::tempdir().unwrap();
+        let (real, link) = (place.path().join("real"), place.path().join("link"));
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink("real", &link).unwrap();
+        let missing = place.path().join("missing");
+        let wanted = [(0, &real), (0, &link), (1, &link), (1, &missing), (1, &real)];
+        let mut records = b"head".to_vec();
+        for (kind, path) in wanted {
+            let stamp = Stamp::of(&fs::metadata(place.path()).unwrap());
+            Record::write(&mut records, &key(kind, path), stamp, &Listing::default());
+        }
+        let ahead = Ahead::start(&Arc::new(records), 4, 1).unwrap();
+        let end = Instant::now() + Duration::from_secs(20);
+        while ahead.shared.seen.first().unwrap().get().is_none() && Instant::now() < end {
+            std::thread::yield_now();
+        }
+        let [directory, itself] =
+            [fs::metadata(&real), fs::symlink_metadata(&link)].map(|m| Seen::of(&m.unwrap()));
+        let expected = [Some(directory), Some(directory), Some(itself), None, Some(directory), None];
+        for (number, expected) in expected.into_iter().enumerate() {
+            assert_eq!(ahead.seen(number), expected, "{number}");
+        }
+    }
+}
