@@ -193,7 +193,8 @@ impl Writer {
             | u8::from(level.stdin_when_no_operands) << 2
             | u8::from(level.stdin_before_default) << 3
             | u8::from(level.response_files) << 4
-            | u8::from(level.repeats) << 5;
+            | u8::from(level.repeats) << 5
+            | u8::from(level.operands.iter().any(runs)) << 6;
         let reader = match &level.reader {
             Some(name) => self.readers.number(name)? + 1,
             None => 0,
@@ -287,6 +288,11 @@ impl Writer {
         tables.words.sort();
         Ok(tables)
     }
+}
+
+/// Whether what a line of operands says may end in a command.
+fn runs(line: &Operands) -> bool {
+    line.items.last().is_some_and(|item| item.role.is_command())
 }
 
 /// Whether an option of this level can make the effects worse than its operands do.

@@ -83,6 +83,9 @@ pub(crate) trait Session<'a> {
         0
     }
 
+    /// Charges for so many steps of work, such as looking through everything that was told so far.
+    fn works(&mut self, _steps: usize) {}
+
     /// Runs `inner` with another working directory (`git -C`, `make -C`, `env --chdir`).
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>));
 

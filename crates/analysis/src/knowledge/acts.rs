@@ -20,12 +20,12 @@ pub(super) enum Phase {
 /// Whether what the operands name is meant with everything below it.
 pub(super) fn recursive(scan: &Scan<'_>) -> bool {
     let by_option = scan.given.iter().any(|g| g.option.acts.contains(&Act::Recursive));
-    by_option || scan.levels.iter().any(|level| level.effects.contains(&Act::Recursive))
+    by_option || scan.levels.iter().any(|level| level.effects().contains(&Act::Recursive))
 }
 
 /// Whether the subcommand obeys nothing of the directory where it runs.
 fn obeys_nothing(scan: &Scan<'_>) -> bool {
-    scan.levels.iter().any(|level| level.effects.contains(&Act::Obeys("nothing")))
+    scan.levels.iter().any(|level| level.effects().contains(&Act::Obeys("nothing")))
 }
 
 /// The effects of the level, of the options, and of having operands or none.
@@ -37,7 +37,7 @@ pub(super) fn acts<'a>(
     phase: Phase,
 ) {
     for level in scan.levels {
-        for each in level.effects.iter() {
+        for each in level.effects().iter() {
             if each == Act::Obeys("here") && obeys_nothing(scan) {
                 continue;
             }
@@ -49,7 +49,7 @@ pub(super) fn acts<'a>(
             act(run, flow, each, endpoints, phase);
         }
     }
-    for case in scan.levels.iter().flat_map(|level| level.cases.iter()) {
+    for case in scan.levels.iter().flat_map(|level| level.cases().iter()) {
         let holds = match case.condition {
             Condition::When => scan.has_listed(case.names),
             Condition::Unless => !scan.has_listed(case.names),
@@ -72,7 +72,7 @@ pub(super) fn acts<'a>(
     let bare = scan.operands.is_empty() && scan.command.is_empty() && !scan.lost;
     let executes = scan.given.iter().any(|g| matches!(g.option.role, Role::Code(_) | Role::Script(_)));
     if let Some(level) = scan.levels.last().filter(|_| bare && !executes) {
-        for each in level.otherwise.iter() {
+        for each in level.otherwise().iter() {
             act(run, flow, each, endpoints, phase);
         }
     }

@@ -46,40 +46,40 @@ pub(crate) struct Flow<'a> {
 }
 
 /// The directory changes among the options of this level.
-pub(crate) fn directories<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Field<'a>] {
+pub(crate) fn directories<'a>(scan: &Scan<'a>) -> Vec<Field<'a>> {
     let chdirs = scan.own().iter().filter(|g| g.option.role == Role::Chdir).filter_map(|g| g.value);
-    BumpVec::from_iter_in(chdirs, run.arena()).into_bump_slice()
+    chdirs.collect()
 }
 
 /// Records the effects of split arguments; returns standard output.
 pub(crate) fn apply<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
     let uses = uses(run, scan);
-    apply_as(run, scan, uses)
+    apply_as(run, scan, &uses)
 }
 
 /// As [`apply`], with other roles for values and operands than the tables give them.
-pub(crate) fn apply_as<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &'a [Use<'a>]) -> Stream<'a> {
-    let directories = directories(run, scan);
+pub(crate) fn apply_as<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> Stream<'a> {
+    let directories = directories(scan);
     let mut output = Stream::EMPTY;
-    run.within(directories, &mut |run| output = apply_uses(run, scan, uses));
+    run.within(&directories, &mut |run| output = apply_uses(run, scan, uses));
     output
 }
 
 /// Values and operands with their roles.
-pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] {
-    let mut uses = BumpVec::new_in(run.arena());
+pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Use<'a>> {
+    let mut uses = Vec::with_capacity(scan.given.len() + scan.operands.len());
     for given in &scan.given {
         if let Some(field) = given.value {
             uses.push(Use { role: given.option.role, field });
         }
     }
     if scan.lost {
-        return uses.into_bump_slice();
+        return uses;
     }
     let items = || scan.operands_line().into_iter().flat_map(|line| line.items.iter());
     let mut shares = Shares::new(items(), &scan.operands);
     let elsewhere = run.call.stdin.origins != Origins::TERMINAL
-        && scan.levels.last().is_some_and(|level| level.stdin_before_default);
+        && scan.levels.last().is_some_and(|level| level.stdin_before_default());
     for item in items().filter(is_operand) {
         let share = shares.of(&item);
         uses.extend(share.iter().map(|field| Use { role: item.role, field: *field }));
@@ -97,7 +97,7 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> &'a [Use<'a>] 
         run.not_understood(Unknown::Argument, first.span);
         uses.extend(left_over.iter().map(|field| Use { role: Role::Text, field: *field }));
     }
-    uses.into_bump_slice()
+    uses
 }
 
 /// Whether an item stands for operands, and not for a command.
@@ -184,7 +184,7 @@ fn output<'a>(
     executed: Option<Stream<'a>>,
 ) -> Stream<'a> {
     let span = run.call.span;
-    let kind = scan.levels.last().map_or(Output::Origins(&[]), |level| level.output);
+    let kind = scan.levels.last().map_or(Output::Origins(&[]), |level| level.output());
     if let Some(inner) = executed {
         return match kind {
             Output::Origins([]) => inner,

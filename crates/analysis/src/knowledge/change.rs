@@ -329,7 +329,7 @@ pub(super) fn setting<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<
 
 /// Whether a setting of this name cannot execute anything.
 pub(crate) fn is_harmless(level: &Level, key: &[u8]) -> bool {
-    level.harmless.iter().any(|known| match known.strip_suffix('*') {
+    level.harmless().iter().any(|known| match known.strip_suffix('*') {
         Some(start) => key.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes())),
         None => key.eq_ignore_ascii_case(known.as_bytes()),
     })

@@ -53,8 +53,8 @@ pub(super) fn execute<'a>(
         }
     });
     let Some(level) = scan.levels.last() else { return output };
-    let wanted = !level.stdin_when_no_operands || scan.operands.is_empty();
-    if let Stdin::Code(language) = level.stdin
+    let wanted = !level.stdin_when_no_operands() || scan.operands.is_empty();
+    if let Stdin::Code(language) = level.stdin()
         && wanted
         && !reads_code
         && scan.command.is_empty()

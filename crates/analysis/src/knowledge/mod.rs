@@ -59,8 +59,8 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
 
 /// Interprets the arguments by the program's reader, or by its tables alone.
 fn interpret<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
-    let reader = at.level().and_then(|level| level.reader).unwrap_or(by_tables);
-    if !at.level().is_some_and(|level| level.repeats) {
+    let reader = at.level().and_then(|level| level.reader()).unwrap_or(by_tables);
+    if !at.level().is_some_and(|level| level.repeats()) {
         return reader(run, at);
     }
     run.session.begins_repeating();
@@ -79,9 +79,9 @@ fn by_tables<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
 fn proceed<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
     let Some((sub, args)) = scan.sub.filter(|_| !scan.info) else { return apply::apply(run, scan) };
     let at = run.below(scan, sub, args);
-    let directories = apply::directories(run, scan);
+    let directories = apply::directories(scan);
     let mut output = Stream::unknown(Origins::UNKNOWN, run.call.span);
-    run.within(directories, &mut |run| output = interpret(run, &at));
+    run.within(&directories, &mut |run| output = interpret(run, &at));
     output
 }
 

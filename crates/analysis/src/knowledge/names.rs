@@ -39,7 +39,7 @@ const PASS: [(&str, &[&str]); 9] = [
 /// The origins of a program's output, in which names stay names only if the program does not touch them.
 pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Origins {
     let described = scan.levels.iter().any(
-        |level| matches!(level.output, super::words::Output::Origins(names) if names.contains(&"names")),
+        |level| matches!(level.output(), super::words::Output::Origins(names) if names.contains(&"names")),
     );
     if described || prints_names(run.name, scan) {
         // What it is told on its command line does not get into them.

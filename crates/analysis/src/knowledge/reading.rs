@@ -104,19 +104,19 @@ pub(super) fn read_stdin<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &
     let stdin = run.call.stdin;
     let has_operands = !scan.operands.is_empty();
     let used = flow.stdin
-        || match level.stdin {
-            Stdin::Data => !level.stdin_when_no_operands || !has_operands,
-            Stdin::List => !level.stdin_when_no_operands || !has_operands,
+        || match level.stdin() {
+            Stdin::Data => !level.stdin_when_no_operands() || !has_operands,
+            Stdin::List => !level.stdin_when_no_operands() || !has_operands,
             Stdin::None | Stdin::Code(_) => false,
         };
     if !used || !scan.command.is_empty() {
         return;
     }
-    let wanted = flow.stdin || level.stdin_when_no_operands;
+    let wanted = flow.stdin || level.stdin_when_no_operands();
     if wanted {
         run.session.takes_input(run.call.span);
     }
-    if level.stdin == Stdin::List && !flow.stdin {
+    if level.stdin() == Stdin::List && !flow.stdin {
         read_named(run, flow, stdin, run.call.span);
         return;
     }

@@ -13,6 +13,7 @@ use crate::value::{Field, Piece};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
+use std::cell::OnceCell;
 
 /// An option that was given.
 #[derive(Debug, Clone, Copy)]
@@ -41,15 +42,15 @@ impl At<'_> {
     }
 }
 
-/// A split argument list.
+/// A split argument list. It is gone when its program is through, so it does not lie in the arena.
 #[derive(Debug)]
 pub(crate) struct Scan<'a> {
     pub(crate) levels: &'a [Level],
     /// All options, those of the outer levels first.
-    pub(crate) given: BumpVec<'a, Given<'a>>,
+    pub(crate) given: Vec<Given<'a>>,
     /// How many of them were given to the outer levels.
     pub(crate) inherited: usize,
-    pub(crate) operands: BumpVec<'a, Field<'a>>,
+    pub(crate) operands: Vec<Field<'a>>,
     /// The argument list of a program that is started: everything from its name on.
     pub(crate) command: &'a [Field<'a>],
     /// The subcommand and what follows it.
@@ -62,6 +63,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) lost: bool,
     /// An option is not described: the program may refuse it.
     pub(crate) unlisted: bool,
+    /// What the operands mean, once that was asked for.
+    line: OnceCell<Option<Operands>>,
 }
 
 impl<'a> Scan<'a> {
@@ -92,14 +95,14 @@ impl<'a> Scan<'a> {
 
     /// What the operands mean with these options.
     pub(crate) fn operands_line(&self) -> Option<Operands> {
-        let level = self.levels.last()?;
-        operands_line(level, &self.given)
+        let found = || operands_line(self.levels.last()?, &self.given);
+        *self.line.get_or_init(found)
     }
 }
 
 fn operands_line(level: &Level, given: &[Given<'_>]) -> Option<Operands> {
     level
-        .operands
+        .operands()
         .iter()
         .find(|line| line.when.is_empty() || given.iter().any(|g| line.when.contains(&g.name)))
 }
@@ -107,23 +110,22 @@ fn operands_line(level: &Level, given: &[Given<'_>]) -> Option<Operands> {
 /// Splits the arguments.
 pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
     let arena = run.arena();
-    let mut given = BumpVec::new_in(arena);
-    given.extend_from_slice(at.outer);
     let mut scan = Scan {
         levels: at.levels,
-        given,
+        given: at.outer.to_vec(),
         inherited: at.outer.len(),
-        operands: BumpVec::new_in(arena),
+        operands: Vec::new(),
         command: &[],
         sub: None,
         info: false,
         narrow: at.outer.iter().any(|g| narrows(g)),
         lost: false,
         unlisted: false,
+        line: OnceCell::new(),
     };
     let Some(level) = at.level() else { return scan };
-    let style = level.style;
-    let sensitive = at.levels.iter().any(|l| l.sensitive);
+    let style = level.style();
+    let sensitive = at.levels.iter().any(|l| l.sensitive());
     let mut scanner = Scanner {
         arena,
         run,
@@ -132,7 +134,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         sensitive,
         uncertain: false,
         unlisted: false,
-        runs: level.operands.iter().any(|l| l.items.last().is_some_and(|i| i.role.is_command())),
+        runs: level.runs(),
         over: false,
         args: at.args,
     };
@@ -143,7 +145,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         let here = scanner.args;
         let Some((arg, rest)) = here.split_first() else { break };
         scanner.args = rest;
-        if level.response_files && arg.value.known_prefix().starts_with(b"@") {
+        if level.response_files() && arg.value.known_prefix().starts_with(b"@") {
             let value = values::after(arena, &arg.value, 1);
             scanner.run.reads(&Field { value, ..*arg }, false);
             scanner.run.not_understood(Unknown::Construct("arguments that stand in a file"), arg.span);
@@ -159,17 +161,17 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 continue;
             }
         }
-        if !level.subs.is_empty() && scan.operands.len() == level.sub_after {
+        if !level.subs().is_empty() && scan.operands.len() == level.sub_after() {
             if let Some(sub) = arg.known().and_then(|name| level.sub(name)) {
                 let mut args = rest;
-                if level.sub_after > 0 {
+                if level.sub_after() > 0 {
                     let both = scan.operands.iter().chain(rest).copied();
                     args = BumpVec::from_iter_in(both, arena).into_bump_slice();
                 }
                 scan.sub = Some((sub, args));
                 break;
             }
-            if level.operands.is_empty() || arg.known().is_none() {
+            if level.operands().is_empty() || arg.known().is_none() {
                 let name = arg.known().unwrap_or_default();
                 scanner.unknown(Unknown::Subcommand(name), arg.span, Certainty::Certain);
                 scan.lost = true;
@@ -187,7 +189,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 break;
             }
         }
-        if scan.operands.is_empty() && !runs && level.subs.is_empty() {
+        if scan.operands.is_empty() && !runs && level.subs().is_empty() {
             // All that is left: no program within this one takes the rest.
             scan.operands.reserve_exact(1 + rest.len());
         }
@@ -258,7 +260,7 @@ impl<'a> Scanner<'_, '_, 'a> {
 
     /// Whether an operand may do more than tell the program what to read.
     fn acts_on_operands(&self) -> bool {
-        let lines = self.levels.last().map(|level| level.operands);
+        let lines = self.levels.last().map(|level| level.operands());
         lines.is_some_and(|lines| lines.iter().any(|line| line.items.iter().any(|item| !item.role.is_tame())))
     }
 
@@ -266,7 +268,7 @@ impl<'a> Scanner<'_, '_, 'a> {
     fn reachable(&self) -> impl Iterator<Item = &'a Level> + use<'a> {
         let inner = self.levels.last();
         let outer = self.levels.split_last().map(|(_, outer)| outer).unwrap_or_default();
-        inner.into_iter().chain(outer.iter().rev().filter(|l| l.global))
+        inner.into_iter().chain(outer.iter().rev().filter(|l| l.global()))
     }
 
     /// Takes the argument as an option; false if it is an operand.
@@ -321,12 +323,12 @@ impl<'a> Scanner<'_, '_, 'a> {
     }
 
     fn word(&self, name: &[u8]) -> Option<Spelling> {
-        self.find(|level| exact(level.words, name))
+        self.find(|level| exact(level.words(), name))
     }
 
     /// Options that are one word as typed: `-name`, `-name=value`, `+x`, `word`.
     fn whole_word(&mut self, arg: &Field<'a>, prefix: &'a [u8], whole: bool, scan: &mut Scan<'a>) -> bool {
-        if self.reachable().all(|level| level.words.is_empty()) {
+        if self.reachable().all(|level| level.words().is_empty()) {
             return false;
         }
         let single = match (self.style, prefix) {
@@ -361,8 +363,8 @@ impl<'a> Scanner<'_, '_, 'a> {
         let key = equals.and_then(|at| name.get(..at)).unwrap_or(name);
         let abbreviates = matches!(self.style, Style::Gnu | Style::Posix);
         let found = self
-            .find(|level| exact(level.long, key))
-            .or_else(|| if abbreviates { self.find(|level| abbreviated(level.long, key)) } else { None });
+            .find(|level| exact(level.long(), key))
+            .or_else(|| if abbreviates { self.find(|level| abbreviated(level.long(), key)) } else { None });
         let value = equals.map(|at| Field { value: values::after(self.arena, &arg.value, at + 3), ..*arg });
         match found {
             Some(found) if found.takes == Takes::Nothing && value.is_some() => self.unlisted(arg),
@@ -393,7 +395,7 @@ impl<'a> Scanner<'_, '_, 'a> {
             [b'-', b'-', long @ ..] => {
                 let end = long.iter().position(|b| *b == b'=');
                 joined = end.map(|at| Field { value: values::after(self.arena, &arg.value, at + 3), ..*arg });
-                self.find(|level| exact(level.long, end.and_then(|at| long.get(..at)).unwrap_or(long)))
+                self.find(|level| exact(level.long(), end.and_then(|at| long.get(..at)).unwrap_or(long)))
             }
             [b'-', byte] => self.find(|level| level.letter(*byte)),
             _ => None,
@@ -412,7 +414,7 @@ impl<'a> Scanner<'_, '_, 'a> {
         if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
             return false;
         }
-        let Some(option) = self.reachable().find_map(|level| level.number) else { return false };
+        let Some(option) = self.reachable().find_map(|level| level.number()) else { return false };
         self.take(Spelling { takes: Takes::Nothing, name: "-NUM", option }, None, arg.span, scan);
         true
     }

@@ -17,8 +17,8 @@ pub(crate) struct Program {
 
 impl Program {
     /// Its options, operands and subcommands.
-    pub(crate) fn level(&self) -> Level {
-        Level::at(self.level)
+    pub(crate) const fn level(&self) -> Level {
+        Level(self.level)
     }
 }
 
@@ -30,90 +30,157 @@ impl Record for Program {
     }
 }
 
-/// A program's own options and operands, or a subcommand's.
+/// A program's own options and operands, or a subcommand's: what is asked of it is read where it lies.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Level {
-    pub(crate) style: Style,
-    /// Options of this level are accepted after its subcommand too.
-    pub(crate) global: bool,
-    /// Some option of this level can make the effects worse than its operands do.
-    pub(crate) sensitive: bool,
-    pub(crate) stdin_when_no_operands: bool,
-    /// Standard input, when something is connected to it, is read instead of the place that stands for no operand.
-    pub(crate) stdin_before_default: bool,
-    /// `@FILE` stands for arguments in a file.
-    pub(crate) response_files: bool,
-    /// It may start what it starts several times.
-    pub(crate) repeats: bool,
-    pub(crate) reader: Option<Reader>,
-    /// How many operands stand before the subcommand; they are the subcommand's operands.
-    pub(crate) sub_after: usize,
-    pub(crate) stdin: Stdin,
-    pub(crate) output: Output,
-    /// `-NUMBER` is an option.
-    pub(crate) number: Option<Opt>,
-    /// `-x`, sorted.
-    pub(crate) short: List<Letter>,
-    /// `--name` without the dashes, sorted.
-    pub(crate) long: List<Named<Spelling>>,
-    /// Every other spelling (`-name`, `+x`, `word`, `key=`), as typed, sorted.
-    pub(crate) words: List<Named<Spelling>>,
-    pub(crate) operands: List<Operands>,
-    pub(crate) effects: List<Act>,
-    pub(crate) cases: List<Case>,
-    pub(crate) otherwise: List<Act>,
-    /// Keys of harmless settings, in lower case; a trailing `*` stands for any ending.
-    pub(crate) harmless: List<&'static str>,
-    /// By name, sorted.
-    pub(crate) subs: List<Named<Sub>>,
+pub(crate) struct Level(u32);
+
+/// Where in the record of a level what lies, in the order in which it is written.
+#[derive(Debug, Clone, Copy)]
+enum In {
+    Style = 0,
+    Flags = 1,
+    Reader = 2,
+    SubAfter = 3,
+    Stdin = 4,
+    Output = 6,
+    Number = 8,
+    Short = 12,
+    Long = 16,
+    Words = 20,
+    Operands = 24,
+    Effects = 28,
+    Cases = 32,
+    Otherwise = 36,
+    Harmless = 40,
+    Subs = 44,
 }
 
 impl Level {
-    fn at(place: u32) -> Self {
-        let mut cursor = Cursor::at(place);
-        let style = match cursor.u8() {
+    const fn read(self, what: In) -> Cursor {
+        Cursor::at(self.0).skip(what as usize)
+    }
+
+    fn flag(self, bit: u8) -> bool {
+        self.read(In::Flags).u8() & bit != 0
+    }
+
+    pub(crate) fn style(self) -> Style {
+        match self.read(In::Style).u8() {
             1 => Style::Posix,
             2 => Style::Exact,
             3 => Style::SingleDash,
             4 => Style::Bare,
             5 => Style::KeyValue,
             _ => Style::Gnu,
-        };
-        let flags = cursor.u8();
-        Self {
-            style,
-            global: flags & 1 != 0,
-            sensitive: flags & 2 != 0,
-            stdin_when_no_operands: flags & 4 != 0,
-            stdin_before_default: flags & 8 != 0,
-            response_files: flags & 16 != 0,
-            repeats: flags & 32 != 0,
-            reader: READERS.get(usize::from(cursor.u8()).wrapping_sub(1)).copied(),
-            sub_after: usize::from(cursor.u8()),
-            stdin: STDINS.get(usize::from(cursor.u16())).copied().unwrap_or(Stdin::Data),
-            output: OUTPUTS.get(usize::from(cursor.u16())).copied().unwrap_or(Output::Origins(&[])),
-            number: Opt::at(cursor.u32()),
-            short: cursor.list(),
-            long: cursor.list(),
-            words: cursor.list(),
-            operands: cursor.list(),
-            effects: cursor.list(),
-            cases: cursor.list(),
-            otherwise: cursor.list(),
-            harmless: cursor.list(),
-            subs: cursor.list(),
         }
     }
 
+    /// Options of this level are accepted after its subcommand too.
+    pub(crate) fn global(self) -> bool {
+        self.flag(1)
+    }
+
+    /// Some option of this level can make the effects worse than its operands do.
+    pub(crate) fn sensitive(self) -> bool {
+        self.flag(2)
+    }
+
+    pub(crate) fn stdin_when_no_operands(self) -> bool {
+        self.flag(4)
+    }
+
+    /// Standard input, when something is connected to it, is read instead of the place that stands for no operand.
+    pub(crate) fn stdin_before_default(self) -> bool {
+        self.flag(8)
+    }
+
+    /// `@FILE` stands for arguments in a file.
+    pub(crate) fn response_files(self) -> bool {
+        self.flag(16)
+    }
+
+    /// It may start what it starts several times.
+    pub(crate) fn repeats(self) -> bool {
+        self.flag(32)
+    }
+
+    /// The operands may be a command.
+    pub(crate) fn runs(self) -> bool {
+        self.flag(64)
+    }
+
+    pub(crate) fn reader(self) -> Option<Reader> {
+        READERS.get(usize::from(self.read(In::Reader).u8()).wrapping_sub(1)).copied()
+    }
+
+    /// How many operands stand before the subcommand; they are the subcommand's operands.
+    pub(crate) fn sub_after(self) -> usize {
+        usize::from(self.read(In::SubAfter).u8())
+    }
+
+    pub(crate) fn stdin(self) -> Stdin {
+        STDINS.get(usize::from(self.read(In::Stdin).u16())).copied().unwrap_or(Stdin::Data)
+    }
+
+    pub(crate) fn output(self) -> Output {
+        OUTPUTS.get(usize::from(self.read(In::Output).u16())).copied().unwrap_or(Output::Origins(&[]))
+    }
+
+    /// `-NUMBER` is an option.
+    pub(crate) fn number(self) -> Option<Opt> {
+        Opt::at(self.read(In::Number).u32())
+    }
+
+    /// `-x`, sorted.
+    pub(crate) fn short(self) -> List<Letter> {
+        self.read(In::Short).list()
+    }
+
+    /// `--name` without the dashes, sorted.
+    pub(crate) fn long(self) -> List<Named<Spelling>> {
+        self.read(In::Long).list()
+    }
+
+    /// Every other spelling (`-name`, `+x`, `word`, `key=`), as typed, sorted.
+    pub(crate) fn words(self) -> List<Named<Spelling>> {
+        self.read(In::Words).list()
+    }
+
+    pub(crate) fn operands(self) -> List<Operands> {
+        self.read(In::Operands).list()
+    }
+
+    pub(crate) fn effects(self) -> List<Act> {
+        self.read(In::Effects).list()
+    }
+
+    pub(crate) fn cases(self) -> List<Case> {
+        self.read(In::Cases).list()
+    }
+
+    pub(crate) fn otherwise(self) -> List<Act> {
+        self.read(In::Otherwise).list()
+    }
+
+    /// Keys of harmless settings, in lower case; a trailing `*` stands for any ending.
+    pub(crate) fn harmless(self) -> List<&'static str> {
+        self.read(In::Harmless).list()
+    }
+
+    /// By name, sorted.
+    pub(crate) fn subs(self) -> List<Named<Sub>> {
+        self.read(In::Subs).list()
+    }
+
     /// The option that is this letter behind a dash.
-    pub(crate) fn letter(&self, byte: u8) -> Option<Spelling> {
-        let index = self.short.partition_point(|mut cursor| cursor.u8() < byte);
-        self.short.get(index).filter(|found| found.byte == byte).map(|found| found.spelling)
+    pub(crate) fn letter(self, byte: u8) -> Option<Spelling> {
+        let index = self.short().partition_point(|mut cursor| cursor.u8() < byte);
+        self.short().get(index).filter(|found| found.byte == byte).map(|found| found.spelling)
     }
 
     /// The subcommand of this name.
-    pub(crate) fn sub(&self, name: &[u8]) -> Option<Self> {
-        self.subs.find(name).map(|found| Self::at(found.item.0))
+    pub(crate) fn sub(self, name: &[u8]) -> Option<Self> {
+        self.subs().find(name).map(|found| Self(found.item.0))
     }
 }
 

@@ -6,13 +6,27 @@ use super::follow;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, WriteMode};
 use crate::session::{Reentry, Session};
-use crate::value::{Field, Origins, Stream, Value};
+use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
 use shward_syntax::{Dialect, Span};
 
 /// So many places are looked up before the effects that belong to them are told, at most.
 const MOST_DETOURS: usize = 8;
+
+/// What it costs to hold a pattern against every name that matters, in parts of a plan: most have a few names, and each one more
+/// is held against as many.
+fn held_against_names(path: &Value<'_>) -> usize {
+    if !path.has_glob() {
+        return 0;
+    }
+    let slashes = |piece: &Piece<'_>| match piece {
+        Piece::Text(text) => text.iter().filter(|byte| **byte == b'/').count(),
+        _ => 0,
+    };
+    let names: usize = path.pieces.iter().map(slashes).sum();
+    4 + 16 * names.saturating_sub(8)
+}
 
 impl<'a> Session<'a> for Interpreter<'a, '_> {
     fn arena(&self) -> &'a Bump {
@@ -64,12 +78,12 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             let scope = if target.scope == Scope::Harmless { Scope::Harmless } else { Scope::Elsewhere };
             return Target { scope, ..target };
         }
-        let named = self.places.target(self.world, self.state.flow.places.only(), path);
-        if named.rest == Rest::Glob {
-            // A pattern is held against every name that matters.
-            self.budget.plan(4);
+        if !self.budget.plan(held_against_names(path) + self.links.count() / 16) {
+            return self.target(path);
         }
+        let named = self.places.target(self.world, self.state.flow.places.only(), path);
         let others = self.meanings(path, &named);
+        self.budget.plan(if named.rest == Rest::Glob { 8 * others.len() } else { others.len() });
         let worst = others.iter().fold(named, |worst, other| crate::place::worse(worst, *other));
         for other in [named].iter().chain(&others).filter(|other| other.path != worst.path) {
             if self.detours.contains(&(worst, *other)) {
@@ -140,6 +154,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn departures(&self) -> u32 {
         self.departures
+    }
+
+    fn works(&mut self, steps: usize) {
+        self.budget.spend(steps);
     }
 
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {

@@ -231,7 +231,7 @@ impl<'a> Interpreter<'a, '_> {
         let mut before = vec![(name, self.state.get(Space::File, name))];
         if !name.is_empty() {
             let below = self.state.files_below(name);
-            self.budget.spend(below.len());
+            self.budget.plan(below.len());
             for (path, slot) in below.into_iter().filter(|(path, _)| *path != name) {
                 before.push((path, slot));
                 let joined = join_slots(self.arena, slot, Slot::of(Content::File(stream)));
@@ -295,12 +295,19 @@ impl<'a> Interpreter<'a, '_> {
         }
         let cut = from.path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
         let base = from.path.get(cut..).unwrap_or_default();
+        // Each lies at two places then: to and fro again and again there are soon any number.
+        if !self.budget.plan(found.len()) {
+            return;
+        }
         for (path, slot) in found {
             let rest = path.get(from.path.len()..).unwrap_or_default();
             let here = to.path.strip_suffix(b"/").unwrap_or(to.path);
             for (index, place) in [[here, rest].concat(), [here, base, rest].concat()].iter().enumerate() {
                 if index == 0 && rest.is_empty() {
                     continue;
+                }
+                if !self.budget.produce(place.len()) {
+                    return;
                 }
                 let place: &'a [u8] = self.arena.alloc_slice_copy(place);
                 let slot = match self.written_at(place) {

@@ -5,6 +5,7 @@ use crate::effect::{Effect, EffectKind, Target};
 use crate::value::{Origins, Stream};
 use bumpalo::Bump;
 use shward_syntax::Span;
+use std::collections::BTreeMap;
 
 /// Something open for writing.
 #[derive(Debug)]
@@ -48,8 +49,6 @@ enum Collected<'a> {
 pub(super) struct Source<'a> {
     /// What comes out.
     pub(super) stream: Stream<'a>,
-    /// The path it was opened from, for `source /dev/fd/N`.
-    pub(super) name: Option<&'a [u8]>,
     /// What another command of the pipeline writes.
     pub(super) piped: bool,
     /// A shell reads its script from it: who else reads takes lines away from that.
@@ -61,6 +60,8 @@ pub(super) struct Source<'a> {
 pub(super) struct Io<'a> {
     sinks: Vec<Sink<'a>>,
     sources: Vec<Source<'a>>,
+    /// The last source of each name.
+    names: BTreeMap<&'a [u8], u32>,
     /// What is printed may have more in it, or end, between any two commands.
     interrupted: bool,
 }
@@ -79,15 +80,19 @@ impl<'a> Io<'a> {
         u32::try_from(self.sinks.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// Opens a source.
+    /// Opens a source. `name`: the path it was opened from, for `source /dev/fd/N`.
     pub(super) fn open_source(&mut self, stream: Stream<'a>, name: Option<&'a [u8]>) -> u32 {
-        self.sources.push(Source { stream, name, piped: false, script: false });
-        u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX)
+        self.sources.push(Source { stream, piped: false, script: false });
+        let id = u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX);
+        if let Some(name) = name {
+            self.names.insert(name, id);
+        }
+        id
     }
 
     /// Opens the source at the end of a pipe.
     pub(super) fn open_pipe(&mut self, stream: Stream<'a>) -> u32 {
-        self.sources.push(Source { stream, name: None, piped: true, script: false });
+        self.sources.push(Source { stream, piped: true, script: false });
         u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX)
     }
 
@@ -128,7 +133,7 @@ impl<'a> Io<'a> {
 
     /// A source by the path under which programs see it.
     pub(super) fn named(&self, name: &[u8]) -> Option<Stream<'a>> {
-        self.sources.iter().rev().find(|s| s.name == Some(name)).map(|s| s.stream)
+        self.names.get(name).and_then(|id| self.sources.get(*id as usize)).map(|source| source.stream)
     }
 
     /// A source has been read by something whose appetite is not known: what is left of known text is not known.

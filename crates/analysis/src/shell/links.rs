@@ -15,6 +15,8 @@ const MOST_LINKS: usize = 64;
 /// So many links are followed for one path, all ways together, and one after the other.
 const MOST_FOLLOWED: usize = 32;
 const DEEPEST: usize = 8;
+/// The longest pattern that is led through links, in pieces: each of its names may be one.
+const LONGEST_PATTERN: usize = 256;
 /// The longest path that Linux takes.
 const LONGEST_PATH: usize = 4096;
 
@@ -85,6 +87,11 @@ impl<'a> Links<'a> {
     /// Whether there are none.
     pub(super) const fn is_empty(&self) -> bool {
         self.all.is_empty()
+    }
+
+    /// How many there are, and directories about which they are spread: what looking up a place costs.
+    pub(super) const fn count(&self) -> usize {
+        self.all.len() + self.spread.len()
     }
 
     /// Whether one may lie at this path.
@@ -253,6 +260,9 @@ impl<'a> Interpreter<'a, '_> {
         let cwd = self.state.flow.places.only();
         if self.links.is_empty() || path.has_unknown() {
             return Vec::new();
+        }
+        if path.pieces.len() > LONGEST_PATTERN {
+            return vec![Target { rest: Rest::Unknown, scope: Scope::Unknown, path: b"", ..*named }];
         }
         let prefix = path.known_prefix();
         let base = if prefix.starts_with(b"/") { Some(&b""[..]) } else { cwd };

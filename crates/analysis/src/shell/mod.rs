@@ -316,8 +316,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         let Self { arena, effects: told, invocations: started, frames, state, io, .. } = self;
         // A long command takes most memory here: what is done with goes first.
         drop((state, io));
-        let effects = arena.alloc_slice_copy(&told);
-        let invocations = arena.alloc_slice_copy(&started);
+        let (effects, told) = spare::settled(arena, told);
+        let (invocations, started) = spare::settled(arena, started);
         spare::give_back(Spare { effects: told, invocations: started, frames });
         Plan { invocations, effects, refused: None, notes: &[] }
     }

@@ -3,6 +3,7 @@
 use super::functions::Frame;
 use crate::effect::Effect;
 use crate::plan::Invocation;
+use bumpalo::Bump;
 use std::cell::RefCell;
 
 /// Most effects, invocations and frames for which memory is kept.
@@ -41,6 +42,37 @@ pub(super) fn give_back(spare: Spare<'_>) {
     }
 }
 
+/// Puts what has grown into the arena, and gives the memory in which it grew. What is large goes bit by bit, so that it never
+/// lies in both.
+pub(super) fn settled<T: Copy>(arena: &Bump, mut all: Vec<T>) -> (&[T], Vec<T>) {
+    if all.len() <= KEPT {
+        return (arena.alloc_slice_copy(&all), all);
+    }
+    all.reverse();
+    (arena.alloc_slice_fill_iter(Leaving(all)), Vec::new())
+}
+
+/// Gives what is in a vector, the last first, and its memory with it.
+struct Leaving<T>(Vec<T>);
+
+impl<T> Iterator for Leaving<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        let next = self.0.pop();
+        if self.0.len() * 8 < self.0.capacity() * 7 {
+            self.0.shrink_to_fit();
+        }
+        next
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.len(), Some(self.0.len()))
+    }
+}
+
+impl<T> ExactSizeIterator for Leaving<T> {}
+
 /// A vector without anything in it, in the same memory: what is collected in place of things of the same size stays there.
 fn emptied<T, U>(all: Vec<T>) -> Vec<U> {
     all.into_iter().filter_map(|_| None).collect()
@@ -49,6 +81,15 @@ fn emptied<T, U>(all: Vec<T>) -> Vec<U> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_grown_stays_as_it_is() {
+        let arena = Bump::new();
+        for length in [0, 1, KEPT, KEPT + 1, 20 * KEPT] {
+            let all: Vec<usize> = (0..length).collect();
+            assert_eq!(settled(&arena, all.clone()).0, all);
+        }
+    }
 
     #[test]
     fn memory_is_used_again() {

@@ -88,7 +88,7 @@ impl<'a> Interpreter<'a, '_> {
     /// A function is whatever it was at any time: it is not known where the shell ends.
     fn any_function(&mut self, span: Span) {
         let mut all: BTreeMap<&'a [u8], Vec<Body<'a>>> = BTreeMap::new();
-        if !self.budget.spend(self.defined.len()) {
+        if !self.budget.plan(self.defined.len()) {
             return;
         }
         for (name, body) in &self.defined {
@@ -114,6 +114,7 @@ impl<'a> Interpreter<'a, '_> {
         let mark = self.state.mark();
         self.budget.spend(self.state.size());
         let changed: Vec<_> = self.state.changed_since(trap.clock).collect();
+        self.budget.plan(changed.len());
         for (space, name, slot) in changed {
             let slot = match space {
                 Space::Variable => Slot {

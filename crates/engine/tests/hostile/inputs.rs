@@ -47,6 +47,66 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("many loops", |n| numbered(n, |i| format!("for v{i} in a b c; do echo $v{i}; done; "))),
     ("many traps", |n| numbered(n, |i| format!("( v{i}=1; trap 'ls' EXIT ); "))),
     ("many links", |n| numbered(n, |i| format!("ln -s a{i} b{i}; "))),
+    ("many traps of functions", |n| numbered(n, |i| format!("f{i}() {{ ls; }}; ( trap f{i} EXIT ); "))),
+    ("many traps on errors", |n| numbered(n, |i| format!("( f{i}() {{ v{i}=1; }}; trap f{} ERR ); ", i / 2))),
+    ("functions of one name before traps", |n| {
+        numbered(n, |i| format!("f() {{ ls {i}; }}; ( trap f EXIT ); "))
+    }),
+    ("traps within traps", |n| nested("( trap 'ls' EXIT; ", "a", " )", n)),
+    ("many moves", |n| numbered(n, |i| format!("mv d{i} e{i}; touch d{i}/x; cat e{i}/y; "))),
+    ("moves to and fro", |n| flood("mv a b; mv b a; ", n)),
+    ("moves of where the shell is", |n| {
+        numbered(n, |i| format!("cd d{i}; mv ../d{i} ../e{i}; touch x; cd ..; "))
+    }),
+    ("changes of directory after moves", |n| {
+        format!("{}{}", numbered(n / 2, |i| format!("mv d{i} e{i}; ")), flood("cd a; touch b; cd -; ", n / 2))
+    }),
+    ("moves of written files", |n| {
+        numbered(n, |i| format!("echo a > d/f{i}; mv d e{i}; cat e{i}/f{i}; mv e{i} d; "))
+    }),
+    ("words of find", |n| format!("find . -exec cp x{} \\;", flood(" {}a", n))),
+    ("many finds", |n| numbered(n, |i| format!("find . -name a{i} -exec cp x {{}}b{i} \\; "))),
+    ("words of find behind what they name", |n| format!("find . -exec cp {{}}{} \\;", flood("/a", n))),
+    ("parents of patterns", |n| format!("cat{}", flood(" ..*/x", n))),
+    ("parents of one pattern", |n| format!("cat {}x", flood("..*/", n))),
+    ("patterns through links", |n| format!("ln -s /etc a; ln -s / b; cat{}", flood(" ?/*/x", n))),
+    ("starts of what was written", |n| numbered(n, |i| format!("echo ls > s{i}; sh s{i}; "))),
+    ("starts of one script", |n| format!("echo 'ls; pwd' > s; {}", flood("sh s; ", n))),
+    ("starts in loops", |n| numbered(n, |i| format!("echo ls > s{i}; while a; do sh s{i}; done; "))),
+    ("starts by xargs", |n| numbered(n, |i| format!("echo ls > s{i}; ls | xargs -n 1 sh s{i}; "))),
+    ("starts in loops in loops", |n| {
+        nested("while a; do ", &numbered(n / 2, |i| format!("sh s{i}; ")), "; done", n.min(40_000) / 20)
+    }),
+    ("links in archives", |n| {
+        numbered(n, |i| {
+            format!("ln -s /etc a{i}; tar cf c{i} a{i}; tar xf c{i} -C d{i}; echo a > d{i}/a{i}/b; ")
+        })
+    }),
+    ("archives after links", |n| {
+        format!(
+            "ln -s /etc a; ln -s / b; tar cf c a b; {}",
+            numbered(n, |i| format!("tar xf c -C d{i}; cp x d{i}/y; "))
+        )
+    }),
+    ("copies from outside", |n| numbered(n, |i| format!("cp -r /etc/a{i} b{i}; cat b{i}/c; "))),
+    ("scripts beside what writes them", |n| numbered(n, |i| format!("sh s{i} & echo ls > s{i}; "))),
+    ("scripts in pipes with what writes them", |n| numbered(n, |i| format!("sh s{i} | tee s{}; ", i / 2))),
+    ("jobs in jobs", |n| nested("{ sh a & ", "b", " } & ", n)),
+    ("files made unreadable", |n| numbered(n, |i| format!("echo a > f{i}; chmod 0 f{i}; cat f{i}; "))),
+    ("local arrays", |n| numbered(n, |i| format!("f{i}() {{ local -a v; v=1 ls; }}; f{i}; "))),
+    ("references", |n| numbered(n, |i| format!("declare -n r{i}=v{}; r{i}=1; ", i / 2))),
+    ("references to references", |n| {
+        format!("{}v0=1; echo $v0", numbered(n, |i| format!("declare -n v{i}=v{}; ", i + 1)))
+    }),
+    ("sparse arrays", |n| numbered(n, |i| format!("a[{}]=x; ", i * 7))),
+    ("watches", |n| format!("{}ls", flood("watch -x ", n))),
+    ("branches after moves", |n| {
+        format!(
+            "{}{}",
+            numbered(n / 2, |i| format!("mv d{i} e{i}; ")),
+            flood("if a; then ( b ); fi; ", n / 2)
+        )
+    }),
     ("many aliases", |n| {
         format!("shopt -s expand_aliases\n{}", numbered(n, |i| format!("alias a{i}='ls '\na{i} x\n")))
     }),

@@ -8,7 +8,6 @@ use crate::knowledge::scan::At;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
 use crate::value::{Field, Stream, Value};
-use bumpalo::collections::Vec as BumpVec;
 
 /// Schemes whose URL is text that any service of the host gets: a command for a database as well.
 const PLAIN: [&[u8]; 4] = [b"gopher", b"gophers", b"dict", b"telnet"];
@@ -16,13 +15,12 @@ const PLAIN: [&[u8]; 4] = [b"gopher", b"gophers", b"dict", b"telnet"];
 /// Reads the arguments of `curl`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
-    let mut uses = BumpVec::new_in(run.arena());
-    let forms: BumpVec<'_, Field<'a>> = BumpVec::from_iter_in(scan.values(&["-F", "--form"]), run.arena());
+    let mut uses = Vec::new();
+    let forms: Vec<Field<'a>> = scan.values(&["-F", "--form"]).collect();
     // These take `@` literally.
-    let literal: BumpVec<'_, Field<'a>> =
-        BumpVec::from_iter_in(scan.values(&["--data-raw", "--form-string"]), run.arena());
+    let literal: Vec<Field<'a>> = scan.values(&["--data-raw", "--form-string"]).collect();
     let fetches = scan.has(&["-o", "--output", "-O", "--remote-name", "--remote-name-all", "-I", "--head"]);
-    for each in apply::uses(run, &scan) {
+    for each in &apply::uses(run, &scan) {
         uses.push(match each.role {
             Role::Send if literal.contains(&each.field) => *each,
             Role::Send if forms.contains(&each.field) => form(run, each),
@@ -74,7 +72,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     for servers in scan.values(&["--dns-servers"]) {
         uses.push(Use { role: Role::Connect, field: servers });
     }
-    let output = apply::apply_as(run, &scan, uses.into_bump_slice());
+    let output = apply::apply_as(run, &scan, &uses);
     // What goes into files does not come out.
     if fetches { Stream { text: None, ..output } } else { output }
 }

@@ -1,6 +1,6 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
-use crate::effect::{Covers, EffectKind, Rest, Scope, Target, Unknown};
+use crate::effect::{Covers, Effect, EffectKind, Rest, Scope, Target, Unknown};
 use crate::knowledge::run::Run;
 use crate::knowledge::values;
 use crate::place;
@@ -217,18 +217,22 @@ pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, b
     let mut roots: Vec<Root<'a>> = Vec::new();
     let here = run.session.cwd();
     let upstream = if run.call.piped { run.session.upstream() } else { 0 };
-    let numbers: Vec<Option<u32>> = run.session.effects().iter().map(|effect| effect.invocation).collect();
-    let directories: Vec<Option<&'a [u8]>> = numbers.iter().map(|n| run.session.worked_in(*n)).collect();
+    let told = run.session.effects().len();
+    run.session.works(told);
+    let looked = |(at, effect): (usize, &Effect<'a>)| match effect.kind {
+        EffectKind::List { target } | EffectKind::Read { target } => Some((at, target, effect.invocation)),
+        _ => None,
+    };
+    let looked: Vec<_> = run.session.effects().iter().enumerate().filter_map(looked).collect();
     let mut elsewhere = false;
-    for (at, effect) in run.session.effects().iter().enumerate() {
-        let (EffectKind::List { target } | EffectKind::Read { target }) = effect.kind else { continue };
+    for (at, target, invocation) in looked {
         if target.rest == Rest::Unknown || target.path.is_empty() {
             // Names below a place that is not known.
             elsewhere = true;
             continue;
         }
         // Names may be relative to where they were printed.
-        let printed_here = here.is_some() && directories.get(at) == Some(&here);
+        let printed_here = here.is_some() && run.session.worked_in(invocation) == here;
         elsewhere |= at >= upstream && !printed_here;
         let filtered = target.rest == Rest::Below;
         // What is printed of the working directory begins with `./`, or is below it.

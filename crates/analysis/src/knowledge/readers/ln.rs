@@ -16,6 +16,5 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     };
     let here = values::field(run.arena(), b".", Origins::LITERAL, alone.span);
     let uses = [Use { role: Role::List, field: alone }, Use { role: Role::DestLink, field: here }];
-    let uses = run.arena().alloc_slice_copy(&uses);
-    apply::apply_as(run, &scan, uses)
+    apply::apply_as(run, &scan, &uses)
 }

@@ -55,7 +55,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let uses = apply::uses(run, &scan);
     let format = scan.value(&["-f"]).and_then(|format| format.known());
-    for each in uses {
+    for each in &uses {
         match each.role {
             Role::Read if format == Some(b"lavfi") => filters(run, &each.field),
             Role::Read | Role::Write | Role::Modify => named(run, &each.field),
@@ -68,7 +68,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     for graph in scan.values(&FILTERS) {
         filters(run, &graph);
     }
-    apply::apply_as(run, &scan, uses)
+    apply::apply_as(run, &scan, &uses)
 }
 
 /// What stands before a name.

@@ -7,7 +7,6 @@ use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::words::Role;
 use crate::value::{Origins, Stream};
-use bumpalo::collections::Vec as BumpVec;
 
 /// Reads the arguments of netcat's variants.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -36,11 +35,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             run.code("shell", None, Origins::NETWORK, span);
         }
     }
-    let uses = apply::uses(run, &scan).iter().map(|each| {
+    let uses = apply::uses(run, &scan).into_iter().map(|each| {
         let executes = matches!(each.role, Role::Program | Role::Run);
-        Use { role: if executes { Role::Text } else { each.role }, ..*each }
+        Use { role: if executes { Role::Text } else { each.role }, ..each }
     });
-    let uses = BumpVec::from_iter_in(uses, run.arena()).into_bump_slice();
-    apply::apply_as(run, &scan, uses);
+    let uses: Vec<Use<'a>> = uses.collect();
+    apply::apply_as(run, &scan, &uses);
     Stream::unknown(Origins::NETWORK, span)
 }

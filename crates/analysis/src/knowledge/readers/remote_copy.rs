@@ -7,16 +7,13 @@ use crate::knowledge::scan::At;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
 use crate::value::{Field, Stream};
-use bumpalo::collections::Vec as BumpVec;
 
 /// Reads the arguments of `scp` and `rsync`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
-    let mut uses = BumpVec::new_in(run.arena());
+    let mut uses = Vec::new();
     let places = |field: &Field<'a>| scan.operands.contains(field);
-    uses.extend(
-        apply::uses(run, &scan).iter().filter(|u| !(u.role == Role::Text && places(&u.field))).copied(),
-    );
+    uses.extend(apply::uses(run, &scan).into_iter().filter(|u| !(u.role == Role::Text && places(&u.field))));
     let (target, sources) = match scan.operands.split_last() {
         Some((target, sources)) if !sources.is_empty() => (Some(target), sources),
         _ => (None, &scan.operands[..]),
@@ -61,7 +58,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             run.deletes(source, true);
         }
     }
-    let output = apply::apply_as(run, &scan, uses.into_bump_slice());
+    let output = apply::apply_as(run, &scan, &uses);
     if sends && scan.has(&["--delete"]) && !scan.narrow {
         let span = run.call.span;
         run.does(EffectKind::Remote { action: "destroy", service: "rsync" }, span);

@@ -40,7 +40,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             );
         }
     }
-    let operands = scan.operands.into_bump_slice();
+    let operands = &*run.arena().alloc_slice_copy(&scan.operands);
     // A lone dash ends the options and is none, unless they have ended before.
     let ended = run.call.argv.iter().any(|word| word.known() == Some(b"--"));
     let operands = match operands.split_first() {

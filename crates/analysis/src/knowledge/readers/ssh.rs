@@ -14,12 +14,12 @@ use shward_syntax::Dialect;
 /// Reads the arguments of `ssh`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
-    let uses = apply::uses(run, &scan).iter().map(|each| match each.role {
-        Role::Unknown => Use { role: Role::Text, ..*each },
-        _ => *each,
+    let uses = apply::uses(run, &scan).into_iter().map(|each| match each.role {
+        Role::Unknown => Use { role: Role::Text, ..each },
+        _ => each,
     });
-    let uses = BumpVec::from_iter_in(uses, run.arena()).into_bump_slice();
-    let output = apply::apply_as(run, &scan, uses);
+    let uses: Vec<Use<'a>> = uses.collect();
+    let output = apply::apply_as(run, &scan, &uses);
     let Some((host, words)) = scan.operands.split_first() else { return output };
     if scan.info || scan.has(&["-N", "-G", "-Q", "-O"]) {
         return output;

@@ -26,10 +26,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     if scan.info {
         return apply::apply(run, &scan);
     }
-    let archives = BumpVec::from_iter_in(scan.values(&ARCHIVE), run.arena());
+    let archives = scan.values(&ARCHIVE).collect::<Vec<_>>();
     let is_archive = |each: &Use<'a>| each.role == Role::Modify && archives.contains(&each.field);
-    let uses = apply::uses(run, &scan);
-    let uses = BumpVec::from_iter_in(uses.iter().filter(|each| !is_archive(each)).copied(), run.arena());
+    let mut uses = apply::uses(run, &scan);
+    uses.retain(|each| !is_archive(each));
     let archive = archives.last().filter(|file| file.known() != Some(b"-")).copied();
     if scan.has(&["--transform", "--xform"]) {
         run.session.renames_packed();
@@ -39,7 +39,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let extracts = scan.has(&EXTRACT);
     if !extracts && !scan.has(&INSPECT) {
-        let output = apply::apply_as(run, &scan, uses.into_bump_slice());
+        let output = apply::apply_as(run, &scan, &uses);
         if scan.has(&["--remove-files"]) {
             for file in &scan.operands {
                 run.deletes(file, true);
@@ -58,7 +58,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         None => run.call.stdin.origins,
     };
     content = content | Origins::DECODED;
-    let output = apply::apply_as(run, &scan, uses.into_bump_slice());
+    let output = apply::apply_as(run, &scan, &uses);
     if !extracts || scan.has(&["--to-command"]) {
         return output;
     }
@@ -81,8 +81,8 @@ fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
         Some(top) => top,
         None => here,
     };
-    let directories = apply::directories(run, scan);
-    run.within(directories, &mut |run| run.writes(&place, WriteMode::Below, content));
+    let directories = apply::directories(scan);
+    run.within(&directories, &mut |run| run.writes(&place, WriteMode::Below, content));
 }
 
 /// An archive on another machine (`host:file`), unless the colon belongs to a local name.

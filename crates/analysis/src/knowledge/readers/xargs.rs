@@ -201,6 +201,9 @@ fn tears(run: &mut Run<'_, '_>, scan: &Scan<'_>, by_line: bool) -> bool {
         b' ' | b'\t' => !by_line,
         _ => false,
     };
+    // Each is looked at letter by letter.
+    let told = run.session.effects().len();
+    run.session.works(told.saturating_mul(4));
     run.session.effects().iter().any(|effect| match effect.kind {
         EffectKind::Write { target, .. } => target.path.iter().any(special),
         _ => false,

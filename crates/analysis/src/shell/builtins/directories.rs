@@ -110,6 +110,7 @@ impl<'a> Interpreter<'a, '_> {
         let settled = self.state.flow.settled;
         self.state.flow.settled = u32::try_from(self.removals.len()).unwrap_or(u32::MAX);
         let since = self.removals.get(settled as usize..).unwrap_or_default();
+        self.budget.spend(since.len());
         let flow = &mut self.state.flow;
         if flow
             .places
