@@ -18,7 +18,7 @@ use self::ahead::Ahead;
 pub(super) use self::ahead::Seen;
 pub(super) use self::record::Found;
 use self::record::{Record, places};
-use rustix::fs::statfs;
+use rustix::fs::{Stat, statfs};
 use shward_review::StateDir;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -61,13 +61,16 @@ pub(super) struct Stamp {
 impl Stamp {
     const BYTES: usize = 32;
 
-    pub(super) fn of(meta: &Metadata) -> Self {
-        let time = |seconds: i64, nanos: i64| seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos);
+    #[allow(clippy::useless_conversion, reason = "the widths differ between machines")]
+    fn of(stat: &Stat) -> Self {
+        let time = |seconds: i64, nanos: Option<i64>| {
+            seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos.unwrap_or_default())
+        };
         Self {
-            device: meta.dev(),
-            inode: meta.ino(),
-            modified: time(meta.mtime(), meta.mtime_nsec()),
-            changed: time(meta.ctime(), meta.ctime_nsec()),
+            device: stat.st_dev.into(),
+            inode: stat.st_ino.into(),
+            modified: time(stat.st_mtime.into(), i64::try_from(stat.st_mtime_nsec).ok()),
+            changed: time(stat.st_ctime.into(), i64::try_from(stat.st_ctime_nsec).ok()),
         }
     }
 }
@@ -369,7 +372,7 @@ mod tests {
             for number in order {
                 let path = &names[*number];
                 let one = listing(&[path.to_str().unwrap()]);
-                let found = listings.of(0, path, Stamp::of(&fs::metadata(path).unwrap()), 100, || {
+                let found = listings.of(0, path, Seen::at(path, true).unwrap().stamp, 100, || {
                     read.push(*number);
                     (one.clone(), true)
                 });
@@ -401,8 +404,7 @@ mod tests {
     fn look(state: &Path, directory: &Path) -> (Listing, bool) {
         let mut listings = Listings::open(&StateDir::new(state), "test");
         let mut was_read = false;
-        let meta = fs::metadata(directory).unwrap();
-        let found = listings.of(0, directory, Stamp::of(&meta), 100, || {
+        let found = listings.of(0, directory, Seen::at(directory, true).unwrap().stamp, 100, || {
             was_read = true;
             let names: Vec<_> = fs::read_dir(directory).unwrap().map(|e| e.unwrap().file_name()).collect();
             (listing(&names.iter().map(|n| n.to_str().unwrap()).collect::<Vec<_>>()), true)

@@ -132,7 +132,7 @@ impl Special {
         while let Some((directory, depth)) = queue.pop_front() {
             // Before it is read: what comes to it meanwhile then shows the next time.
             let ahead = if depth > 0 { listings.seen(walk.number, &directory) } else { None };
-            let seen = ahead.or_else(|| walk.look(&directory).ok().map(|meta| Seen::of(&meta)));
+            let seen = ahead.or_else(|| walk.look(&directory));
             let Some(Seen { is_directory: true, stamp }) = seen else { continue };
             if walk.own == Some(&directory) {
                 continue;
@@ -236,12 +236,8 @@ impl Walk<'_> {
     }
 
     /// What is there, links followed only where people link to what is theirs.
-    fn look(&self, path: &Path) -> std::io::Result<fs::Metadata> {
-        if self.kind == Kind::Home || path == self.root {
-            fs::metadata(path)
-        } else {
-            fs::symlink_metadata(path)
-        }
+    fn look(&self, path: &Path) -> Option<Seen> {
+        Seen::at(path, self.kind == Kind::Home || path == self.root)
     }
 
     /// Reads at most `limit` entries of a directory. Returns whether these are all.

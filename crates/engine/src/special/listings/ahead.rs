@@ -5,7 +5,7 @@
 
 use super::record::Record;
 use super::{Stamp, split};
-use std::fs::{self, Metadata};
+use rustix::fs::{AtFlags, CWD, FileType, statat};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -25,8 +25,12 @@ pub(in crate::special) struct Seen {
 }
 
 impl Seen {
-    pub(in crate::special) fn of(meta: &Metadata) -> Self {
-        Self { is_directory: meta.is_dir(), stamp: Stamp::of(meta) }
+    /// Asks. fstatat(2), because statx(2), which std asks with, takes a tenth longer.
+    pub(in crate::special) fn at(path: &Path, follow: bool) -> Option<Self> {
+        let flags = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
+        let stat = statat(CWD, path, flags).ok()?;
+        let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        Some(Self { is_directory, stamp: Stamp::of(&stat) })
     }
 }
 
@@ -97,10 +101,8 @@ impl Shared {
             }
             let key = records.get(*place..).and_then(Record::key);
             let Some((kind, path)) = key.and_then(split) else { continue };
-            let path = Path::new(path);
-            let meta = if kind < followed { fs::metadata(path) } else { fs::symlink_metadata(path) };
-            if let Ok(meta) = meta {
-                let _ = slot.set(Seen::of(&meta));
+            if let Some(seen) = Seen::at(Path::new(path), kind < followed) {
+                let _ = slot.set(seen);
             }
         }
     }
@@ -110,6 +112,8 @@ impl Shared {
 mod tests {
     use super::super::{Listing, key};
     use super::*;
+    use std::fs;
+    use std::os::unix::fs::MetadataExt as _;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -122,7 +126,7 @@ mod tests {
         let wanted = [(0, &real), (0, &link), (1, &link), (1, &missing), (1, &real)];
         let mut records = b"head".to_vec();
         for (kind, path) in wanted {
-            let stamp = Stamp::of(&fs::metadata(place.path()).unwrap());
+            let stamp = Seen::at(place.path(), true).unwrap().stamp;
             Record::write(&mut records, &key(kind, path), stamp, &Listing::default());
         }
         let ahead = Ahead::start(&Arc::new(records), 4, 1).unwrap();
@@ -130,8 +134,10 @@ mod tests {
         while ahead.shared.seen.first().unwrap().get().is_none() && Instant::now() < end {
             std::thread::yield_now();
         }
-        let [directory, itself] =
-            [fs::metadata(&real), fs::symlink_metadata(&link)].map(|m| Seen::of(&m.unwrap()));
+        let [directory, itself] = [Seen::at(&real, true), Seen::at(&link, false)].map(Option::unwrap);
+        let meta = fs::metadata(&link).unwrap();
+        assert_eq!((directory.stamp.inode, directory.stamp.device), (meta.ino(), meta.dev()));
+        assert!(directory.is_directory && !itself.is_directory);
         let expected = [Some(directory), Some(directory), Some(itself), None, Some(directory), None];
         for (number, expected) in expected.into_iter().enumerate() {
             assert_eq!(ahead.seen(number), expected, "{number}");
