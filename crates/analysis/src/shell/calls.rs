@@ -1,6 +1,7 @@
 //! From a command word to a function, a builtin or a program.
 
 use super::Interpreter;
+use super::branches::Ways;
 use super::flow::{Port, Whereabouts};
 use super::simple::Expanded;
 use super::state::{Content, Space};
@@ -35,7 +36,7 @@ impl<'a> Interpreter<'a, '_> {
                     self.begin_invocation(command.argv, command.span, true);
                     if otherwise {
                         let mark = self.state.mark();
-                        let mut ways = super::branches::Ways::from(mark);
+                        let mut ways = Ways::from(mark);
                         self.doubtful(|shell| shell.call(bodies, command.argv, command.span));
                         self.add_way(&mut ways);
                         self.state.rewind(&mark);
@@ -65,7 +66,11 @@ impl<'a> Interpreter<'a, '_> {
             }
             Content::Command(None) => {
                 self.doubtful(|shell| shell.start_program(command.argv, command.span));
-                self.builtin_or_program(name, command);
+                let mut ways = Ways::from(self.state.mark());
+                self.doubtful(|shell| shell.builtin_or_program(name, command));
+                self.add_way(&mut ways);
+                self.state.rewind(&ways.mark());
+                self.join_ways(ways);
             }
             _ => self.builtin_or_program(name, command),
         }

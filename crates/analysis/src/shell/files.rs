@@ -57,7 +57,11 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         if let Some(Slot { content: Content::File(stream), flags }) = known {
-            let maybe = self.unreadable || untouched || flags.has(Flags::MAYBE) || flags.has(Flags::SHARED);
+            let maybe = self.unreadable
+                || untouched
+                || flags.has(Flags::MAYBE)
+                || flags.has(Flags::SHARED)
+                || !self.is_surely_written(&target);
             let text = stream.text.filter(|_| executed || !maybe);
             if let Some(text) = text {
                 self.scripts.use_file(target.path);
@@ -188,6 +192,7 @@ impl<'a> Interpreter<'a, '_> {
         before.reserve_exact(1 + others.len());
         for path in [own].into_iter().chain(others) {
             self.judge_race(path);
+            self.io.file_changes(path);
             let old = self.state.get(Space::File, path);
             before.push((path, old));
             let slot = match self.written_over(path, old) {
@@ -218,6 +223,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Something in a directory was changed, it is not known what.
     fn change_below(&mut self, target: &Target<'a>, content: Origins) -> Vec<(&'a [u8], Slot<'a>)> {
+        self.io.files_change();
         // Text of the command is what it has written before; what its words say it is not.
         let copied = content.contains(Origins::WRITTEN);
         let kept =

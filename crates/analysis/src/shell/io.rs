@@ -62,6 +62,8 @@ pub(super) struct Io<'a> {
     sources: Vec<Source<'a>>,
     /// The last source of each name.
     names: BTreeMap<&'a [u8], u32>,
+    /// The sources with known text that were opened from files, by path.
+    files: BTreeMap<&'a [u8], Vec<u32>>,
     /// What is printed may have more in it, or end, between any two commands.
     interrupted: bool,
 }
@@ -88,6 +90,25 @@ impl<'a> Io<'a> {
             self.names.insert(name, id);
         }
         id
+    }
+
+    /// A source was opened from this file.
+    pub(super) fn reads_file(&mut self, id: u32, path: &'a [u8]) {
+        self.files.entry(path).or_default().push(id);
+    }
+
+    /// A file gets another content: what has it open reads that one.
+    pub(super) fn file_changes(&mut self, path: &[u8]) {
+        for id in self.files.remove(path).unwrap_or_default() {
+            self.consumed(id);
+        }
+    }
+
+    /// The same of any file.
+    pub(super) fn files_change(&mut self) {
+        for id in std::mem::take(&mut self.files).into_values().flatten() {
+            self.consumed(id);
+        }
     }
 
     /// Opens the source at the end of a pipe.

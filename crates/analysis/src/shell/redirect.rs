@@ -312,7 +312,13 @@ impl<'a> Interpreter<'a, '_> {
                     return self.state.flow.port(number);
                 }
                 let stream = self.read_file(path, false, span);
-                return Port::Source(self.io.open_source(stream, None));
+                let id = self.io.open_source(stream, None);
+                if stream.text.is_some() {
+                    let target = self.target(path);
+                    let (own, others) = self.aliases(&target);
+                    [own].into_iter().chain(others).for_each(|path| self.io.reads_file(id, path));
+                }
+                return Port::Source(id);
             }
             RedirectOperator::Append | RedirectOperator::AppendBoth => (true, WriteMode::Append),
             RedirectOperator::ReadWrite => (true, WriteMode::Modify),

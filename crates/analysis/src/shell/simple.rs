@@ -9,7 +9,7 @@ use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
 use shward_syntax::{
     Assignment, AssignmentValue, Command, Dialect, Parameter, ParameterName, ParameterOperation, PartKind,
-    SimpleCommand, Span, Subscript, Word, WordPart,
+    Redirect, RedirectTarget, SimpleCommand, Span, Subscript, Word, WordPart,
 };
 
 /// A simple command, expanded.
@@ -37,11 +37,19 @@ impl<'a> Interpreter<'a, '_> {
             [only] => only.known() == Some(b":"),
             _ => false,
         };
+        let assigned = if argv.is_empty() { simple.assignments } else { &[] };
+        // Where there is no command bash assigns before it redirects (`x=a > "$x"`), other shells do behind that.
+        let first = self.dialect == Dialect::Bash;
+        if first {
+            assigned.iter().for_each(|assignment| self.assignment(assignment));
+        } else if !assigned.is_empty() && command.redirects.iter().any(has_expansions) {
+            self.unpredictable("an assignment before a redirection that may use it", command.span);
+        }
         let before =
             if command.redirects.is_empty() { None } else { Some(self.redirect(command.redirects, idle)) };
         if argv.is_empty() {
-            for assignment in simple.assignments {
-                self.assignment(assignment);
+            if !first {
+                assigned.iter().for_each(|assignment| self.assignment(assignment));
             }
             self.state.flow.places.forget_status();
             self.state.flow.last_argument = Some(Value::EMPTY);
@@ -262,6 +270,14 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.set(Space::Variable, name, slot);
             }
         }
+    }
+}
+
+/// Whether where a redirection leads is not told by its text alone.
+fn has_expansions(redirect: &Redirect<'_>) -> bool {
+    match redirect.target {
+        RedirectTarget::Word(word) => word.bare().is_none(),
+        RedirectTarget::HereDocument(_) => false,
     }
 }
 

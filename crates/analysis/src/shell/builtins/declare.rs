@@ -330,6 +330,13 @@ impl<'a> Interpreter<'a, '_> {
             // It fails, and the variable goes on to be what it was.
             self.unpredictable("an array that would be made something else", here);
         }
+        if wanted.local
+            && arrays.iter().any(|kind| wanted.add.has(*kind) && !slot.flags.has(*kind))
+            && matches!(slot.content, Content::Scalar(_))
+        {
+            // bash forgets what the local variable held.
+            slot.content = Content::Unknown(slot.origins());
+        }
         slot.flags = slot.flags.with(wanted.add).without(wanted.remove).without(Flags::TEMPORARY);
         if wanted.add.has(Flags::EXPORTED)
             && ![Flags::INTEGER, Flags::ASSOCIATIVE].iter().any(|kind| slot.flags.has(*kind))

@@ -1,7 +1,7 @@
 //! Builtins that run something: `eval`, `source`, `exec`, `command`, `exit`, `trap`, `jobs -x`, completion, history.
 
 use super::{Given, number};
-use crate::effect::{Certainty, EffectKind, Scope, Unknown, WriteMode};
+use crate::effect::{Certainty, EffectKind, Scope, Target, Unknown, WriteMode};
 use crate::session::Session;
 use crate::shell::Interpreter;
 use crate::shell::flow::Port;
@@ -145,8 +145,8 @@ impl<'a> Interpreter<'a, '_> {
                 let arguments = if arguments.is_empty() { None } else { Some(arguments) };
                 self.run_here(text, arguments, file.span);
                 self.leave_frame();
-                if !self.surely_written(&file.value) {
-                    // Where the file could not be written there is none, and nothing was run.
+                if bare || !self.surely_written(&file.value) {
+                    // One of that name in `PATH` comes first; and where the file could not be written there is none, and nothing was run.
                     self.perhaps_since(&before);
                 }
             }
@@ -171,6 +171,11 @@ impl<'a> Interpreter<'a, '_> {
             return true;
         }
         let target = self.target(file);
+        self.is_surely_written(&target)
+    }
+
+    /// The same of a place.
+    pub(in crate::shell) fn is_surely_written(&self, target: &Target<'a>) -> bool {
         let cut = target.path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
         let directory = target.path.get(..cut).unwrap_or_default();
         let ours = self.request.workspace;

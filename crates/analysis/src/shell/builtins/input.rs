@@ -178,7 +178,7 @@ impl<'a> Interpreter<'a, '_> {
             },
         };
         let slot = self.state.get(Space::Variable, name);
-        let unfit = [Flags::ASSOCIATIVE, Flags::READ_ONLY, Flags::REFERENCE];
+        let unfit = [Flags::ASSOCIATIVE, Flags::READ_ONLY, Flags::REFERENCE, Flags::RECASED, Flags::INTEGER];
         if unfit.iter().any(|flag| slot.flags.has(*flag)) || given.operands.len() > 1 {
             self.argument_unknown(command.span);
         }
