@@ -182,7 +182,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Forgets what a new shell does not inherit: variables that are not exported, functions, aliases, options.
     fn become_new_shell(&mut self, dialect: Dialect, arguments: &'a [Field<'a>]) {
         // Each name is hidden, and comes back when the shell ends.
-        self.budget.spend(self.state.size().saturating_mul(2));
+        self.budget.spend(self.state.size().saturating_mul(3));
         let elsewhere = self.elsewhere;
         self.state.set_each(Space::Variable, |name, slot| {
             // Arrays are not exported.

@@ -43,14 +43,20 @@ impl<'a> Interpreter<'a, '_> {
         let (moves, calls) = (self.moves, self.calls);
         let result = inner(self);
         self.frames.truncate(frames);
-        while self.traps.len() > traps {
-            // The others run inside of those at the end, too.
-            if let Some(own) = self.traps.get_mut(traps..) {
+        let mut sorted = 0;
+        while self.traps.len() > traps && self.budget.is_left() {
+            // The others run inside of those at the end, too. One that runs may set more.
+            if self.traps.len() != sorted
+                && let Some(own) = self.traps.get_mut(traps..)
+            {
+                self.budget.spend(own.len());
                 own.sort_by_key(|trap| trap.at_exit);
             }
             let Some(trap) = self.traps.pop() else { break };
+            sorted = self.traps.len();
             self.spring(&trap);
         }
+        self.traps.truncate(traps);
         if self.traps.iter().all(|trap| trap.at_exit) {
             // Where a subshell went, none of the traps outside of it is run.
             (self.moves, self.calls) = (moves, calls);
