@@ -25,7 +25,7 @@ fn held_against_names(path: &Value<'_>) -> usize {
         _ => 0,
     };
     let names: usize = path.pieces.iter().map(slashes).sum();
-    5 + 16 * names.saturating_sub(8)
+    4 + 16 * names.saturating_sub(8)
 }
 
 impl<'a> Session<'a> for Interpreter<'a, '_> {
