@@ -80,6 +80,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             }
         }
     }
+    if scan.has(&["-p", "--interactive"]) {
+        // Nothing is started unless somebody says so.
+        output.text = None;
+    }
     output
 }
 
@@ -166,7 +170,8 @@ fn unknown_items<'a>(
     if elsewhere || roots.is_empty() {
         let value = Value::unknown(items.origins);
         let item = Field { value, span, many: marker.is_none() };
-        output = run_with(run, command, marker, &[item]);
+        // How often it is started is not known either.
+        output = Stream { text: None, ..run_with(run, command, marker, &[item]) };
     }
     if roots.is_empty() {
         return output;

@@ -215,6 +215,9 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
             PartKind::ArrayAssignment(assignment) => {
+                // bash assigns before `alias` and the like see that they cannot use it.
+                self.assignment(assignment);
+                self.unpredictable("an array for a builtin that takes none", part.span);
                 builder.quoted(assignment.name);
                 builder.quoted(b"=");
                 builder.unknown(true, Origins::LITERAL);
