@@ -3,6 +3,7 @@
 use super::Interpreter;
 use super::flow::Whereabouts;
 use super::follow;
+use super::links::below;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, WriteMode};
 use crate::session::{Reentry, Session};
@@ -53,6 +54,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             }
             EffectKind::Delete { target } => self.last_touched(&target, Origins::NONE),
             EffectKind::Metadata { .. } => self.locked = true,
+            EffectKind::Signal { .. } => self.signals(),
             _ => {}
         }
     }
@@ -112,9 +114,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn renamed(&mut self, from: &Target<'a>) {
         if !self.elsewhere {
-            let (own, others) = self.aliases(from);
-            let paths = [own].into_iter().chain(others);
-            self.removals.extend(paths.map(|path| Target { path, ..*from }));
+            self.renames(from);
         }
     }
 
@@ -123,7 +123,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             return None;
         }
         let here = self.target(path).path;
-        self.copies.iter().rev().find(|(copy, _)| *copy == here).map(|(_, from)| *from)
+        let (from, rest) =
+            self.copies.iter().rev().find_map(|(copy, from)| Some((*from, below(here, copy)?)))?;
+        Some(if rest.is_empty() { from } else { self.arena.alloc_slice_copy(&[from, rest].concat()) })
     }
 
     fn renames_packed(&mut self) {
@@ -166,6 +168,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.away.extend(self.current);
         let place = self.entered(directory, places.only());
         self.state.flow.places = Whereabouts::at(place);
+        self.stands();
         inner(self);
         (self.state.flow.places, self.state.flow.settled) = (places, settled);
     }
@@ -274,10 +277,13 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn begins_repeating(&mut self) {
         self.scripts.begin_repeating();
+        self.moving.begin_repeating();
+        self.stands();
     }
 
     fn ends_repeating(&mut self) {
         self.scripts.end_repeating();
+        self.moving.end_repeating();
     }
 
     fn kept(&mut self) {

@@ -148,7 +148,7 @@ impl<'a> Interpreter<'a, '_> {
         let (places, settled) = (self.state.flow.places, self.state.flow.settled);
         let mut output: Option<Stream<'a>> = None;
         for (place, _) in places.iter() {
-            self.state.flow.places = Whereabouts::at(place);
+            (self.state.flow.places, self.state.flow.settled) = (Whereabouts::at(place), settled);
             let several = places.len() > 1;
             self.doubt += u32::from(several);
             let effects = self.effects.len();
@@ -185,12 +185,20 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether the programs of the system are found where `$PATH` says.
-    fn finds_programs(&self) -> bool {
+    fn finds_programs(&mut self) -> bool {
         match self.state.get(Space::Variable, b"PATH").content {
             Content::Initial => true,
             Content::Scalar(value) => match value.known() {
                 Some(path) => {
-                    path.split(|byte| *byte == b':').any(|place| matches!(place, b"/bin" | b"/usr/bin"))
+                    // It is the same for one program after the other.
+                    let (seen, found) = self.searched;
+                    if std::ptr::eq(seen, path) {
+                        return found;
+                    }
+                    let found =
+                        path.split(|byte| *byte == b':').any(|place| matches!(place, b"/bin" | b"/usr/bin"));
+                    self.searched = (path, found);
+                    found
                 }
                 // What was in it before is.
                 None => value.origins.intersects(Origins::ENVIRONMENT),

@@ -8,7 +8,7 @@
 use super::Interpreter;
 use super::redirect::descriptor_named;
 use super::state::{Content, Flags, Slot, Space, join_slots};
-use crate::effect::{Rest, Scope, Target, WriteMode};
+use crate::effect::{Rest, Scope, Target, Unknown, WriteMode};
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
 
@@ -260,8 +260,13 @@ impl<'a> Interpreter<'a, '_> {
     /// What lay outside of the workspace is the same in it, when it is executed there.
     pub(super) fn copied(&mut self, from: &Target<'a>, to: &Target<'a>) {
         let own = matches!(from.scope, Scope::Workspace | Scope::Product | Scope::Harmless);
-        if own || from.rest != Rest::Exact || to.rest != Rest::Exact || self.copies.len() >= MOST_COPIES {
+        if own || from.rest != Rest::Exact || to.rest != Rest::Exact {
             return;
+        }
+        if self.copies.len() >= MOST_COPIES {
+            // What is executed later may be one of those that are not kept in mind.
+            let reason = Unknown::Budget("files that are copied from outside of the workspace");
+            return self.unknown(reason, self.whole());
         }
         let cut = from.path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
         let base = from.path.get(cut..).unwrap_or_default();

@@ -464,7 +464,7 @@ impl<'a> Interpreter<'a, '_> {
 }
 
 /// What stays of a path below a directory, or of the directory itself.
-fn below<'p>(path: &'p [u8], directory: &[u8]) -> Option<&'p [u8]> {
+pub(super) fn below<'p>(path: &'p [u8], directory: &[u8]) -> Option<&'p [u8]> {
     path.strip_prefix(directory).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 

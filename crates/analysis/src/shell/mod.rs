@@ -28,6 +28,7 @@ mod functions;
 mod io;
 mod links;
 mod loops;
+mod moving;
 mod racing;
 mod redirect;
 mod reentry;
@@ -146,10 +147,13 @@ pub(crate) struct Interpreter<'a, 'w> {
     defined: Vec<(&'a [u8], state::Body<'a>)>,
     /// What is being run is a trap.
     in_trap: bool,
+    /// A signal has been sent.
+    signalled: bool,
+    /// The last known `$PATH`, and whether the programs of the system are found there.
+    searched: (&'a [u8], bool),
     /// How often the shell changed its directory, on whichever way.
     moves: u32,
-    /// Files and directories that got another name.
-    removals: Vec<Target<'a>>,
+    moving: moving::Moving<'a>,
     /// How often it changed its positional parameters.
     calls: u32,
     /// Variables that assignments before a command, and wrappers, put into the environment of what is being run.
@@ -263,8 +267,10 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             traps: Vec::new(),
             defined: Vec::new(),
             in_trap: false,
+            signalled: false,
+            searched: (&[], false),
             moves: 0,
-            removals: Vec::new(),
+            moving: moving::Moving::default(),
             calls: 0,
             environment: Vec::new(),
             links: links::Links::default(),

@@ -63,6 +63,10 @@ impl<'a> Scripts<'a> {
         paths.is_some()
     }
 
+    pub(super) const fn aside(&self) -> Aside {
+        self.aside
+    }
+
     /// What is run from here on may be run several times.
     pub(super) fn begin_repeating(&mut self) {
         self.again.push(BTreeSet::new());
@@ -98,7 +102,10 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn aside<R>(&mut self, how: Aside, inner: impl FnOnce(&mut Self) -> R) -> R {
         let outer = self.scripts.aside;
         self.scripts.aside = outer.max(how);
+        let who = self.moving.another();
+        self.stands();
         let result = inner(self);
+        self.moving.back_to(who);
         self.scripts.aside = outer;
         result
     }
@@ -106,7 +113,9 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs a pipeline. What its stages run is through when it is.
     pub(super) fn beside_each_other(&mut self, inner: impl FnOnce(&mut Self)) {
         self.scripts.stages.push(BTreeSet::new());
+        self.moving.begin_pipeline();
         inner(self);
+        self.moving.end_pipeline();
         self.scripts.stages.pop();
     }
 

@@ -99,7 +99,9 @@ impl<'a> Interpreter<'a, '_> {
                 // Its messages may go where nobody reads, and end it in the midst of what it prints elsewhere.
                 let outer = stage.pipes_stderr.then(|| self.io.interrupted(true));
                 self.aside(how, |shell| shell.isolated(run));
-                if let Some(outer) = outer {
+                if let Some(outer) = outer
+                    && !self.signalled
+                {
                     self.io.interrupted(outer);
                 }
             }

@@ -81,6 +81,14 @@ impl<'a> Interpreter<'a, '_> {
         });
     }
 
+    /// A signal is sent: a trap may run between any two commands, and print to wherever they do.
+    pub(super) fn signals(&mut self) {
+        self.signalled = true;
+        if self.traps.iter().any(|trap| !trap.at_exit) {
+            self.io.interrupted(true);
+        }
+    }
+
     /// The directory changes, be it for a while: in between the shell may end, or a signal may come.
     pub(super) const fn moved(&mut self) {
         self.moves = self.moves.wrapping_add(1);

@@ -271,6 +271,9 @@ impl<'a> Interpreter<'a, '_> {
             self.unpredictable("a global variable that a local one hides", here);
         }
         let doubt = self.doubt_now();
+        if wanted.local {
+            self.budget.spend(self.frames.iter().map(|frame| frame.locals.len()).sum::<usize>() / 16);
+        }
         let own = self.frames.get_mut(self.outer_frames..).unwrap_or_default();
         let function = own.iter().rposition(|frame| matches!(frame.kind, FrameKind::Function(_)));
         if wanted.local

@@ -95,6 +95,7 @@ impl<'a> Interpreter<'a, '_> {
         flow.previous = if again { None } else { before.only() };
         (flow.stayed, flow.went) = (stays, true);
         flow.places = after;
+        self.stands();
         for name in [b"PWD".as_slice(), b"OLDPWD"] {
             if self.state.find(Space::Variable, name).is_some() {
                 let slot = self.state.get(Space::Variable, name);
@@ -102,22 +103,6 @@ impl<'a> Interpreter<'a, '_> {
                 let given = stays && slot.content != Content::Initial;
                 self.state.set(Space::Variable, name, if given { kept } else { Slot::INITIAL });
             }
-        }
-    }
-
-    /// Where a directory got another name in which the shell stands, it is not known any more where that is.
-    pub(in crate::shell) fn find_itself(&mut self) {
-        let settled = self.state.flow.settled;
-        self.state.flow.settled = u32::try_from(self.removals.len()).unwrap_or(u32::MAX);
-        let since = self.removals.get(settled as usize..).unwrap_or_default();
-        self.budget.spend(since.len());
-        let flow = &mut self.state.flow;
-        if flow
-            .places
-            .iter()
-            .any(|(place, _)| place.is_some_and(|place| since.iter().any(|from| from.moves(place))))
-        {
-            flow.places.add(None, Status::Either);
         }
     }
 

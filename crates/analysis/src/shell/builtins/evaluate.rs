@@ -296,7 +296,7 @@ impl<'a> Interpreter<'a, '_> {
             Some(name) => [&b"DEBUG"[..], b"ERR", b"RETURN"].iter().any(|own| name.eq_ignore_ascii_case(own)),
             None => true,
         };
-        if !at_exit && (conditions.iter().any(from_inside) || contains(self.source, b"kill")) {
+        if !at_exit && (conditions.iter().any(from_inside) || self.signalled) {
             // It prints to wherever what it interrupts does.
             self.io.interrupted(true);
         }

@@ -1,0 +1,173 @@
+//! Directories that get another name while somebody stands in them: the shell itself, what runs beside it, or what runs again.
+//!
+//! Whoever stands in such a directory stands elsewhere then, and what its relative names mean nobody knows.
+
+use super::Interpreter;
+use super::flow::Status;
+use super::racing::Aside;
+use crate::effect::{Rest, Target, Unknown};
+use crate::session::Session;
+use crate::value::{Origins, Value};
+
+/// So many places, and so many renamed directories, are kept in mind of what runs beside or again.
+const MOST: usize = 64;
+
+/// What got another name, and where others stand.
+#[derive(Debug, Default)]
+pub(super) struct Moving<'a> {
+    /// Files and directories that got another name, in their order.
+    renamed: Vec<Target<'a>>,
+    jobs: Beside<'a>,
+    /// Of each pipeline that is being run, innermost last.
+    stages: Vec<Beside<'a>>,
+    /// Of everything that may be run again, innermost last.
+    again: Vec<Beside<'a>>,
+    /// Who runs: each stage and each job has a number of its own.
+    who: u32,
+    /// How many there were.
+    all: u32,
+}
+
+/// What runs beside something else.
+#[derive(Debug, Default)]
+struct Beside<'a> {
+    /// Where it stands, or will.
+    places: Vec<&'a [u8]>,
+    /// What it gives another name, and who does.
+    renames: Vec<(Target<'a>, u32)>,
+}
+
+impl<'a> Beside<'a> {
+    /// Gives false if there are too many.
+    fn stand(&mut self, place: &'a [u8]) -> bool {
+        if self.places.contains(&place) {
+            return true;
+        }
+        self.places.push(place);
+        self.places.len() <= MOST
+    }
+}
+
+impl<'a> Moving<'a> {
+    /// What is run from here on may be run several times.
+    pub(super) fn begin_repeating(&mut self) {
+        self.again.push(Beside::default());
+    }
+
+    /// No longer, unless something around it does the same: that knows where it stood.
+    pub(super) fn end_repeating(&mut self) {
+        let inner = self.again.pop().unwrap_or_default();
+        if let Some(around) = self.again.last_mut() {
+            for place in inner.places {
+                around.stand(place);
+            }
+        }
+    }
+
+    pub(super) fn begin_pipeline(&mut self) {
+        self.stages.push(Beside::default());
+    }
+
+    pub(super) fn end_pipeline(&mut self) {
+        self.stages.pop();
+    }
+
+    /// Somebody else runs from here on. Gives who did.
+    pub(super) const fn another(&mut self) -> u32 {
+        self.all = self.all.saturating_add(1);
+        std::mem::replace(&mut self.who, self.all)
+    }
+
+    /// The one before runs on.
+    pub(super) const fn back_to(&mut self, who: u32) {
+        self.who = who;
+    }
+
+    /// Those beside whom something runs.
+    fn beside(&mut self, aside: Aside) -> Option<&mut Beside<'a>> {
+        match (aside, self.stages.last_mut()) {
+            (Aside::No, _) => None,
+            (Aside::Stage, Some(stage)) => Some(stage),
+            (Aside::Stage, None) | (Aside::Job, _) => Some(&mut self.jobs),
+        }
+    }
+
+    fn others(&self) -> impl Iterator<Item = &Beside<'a>> {
+        self.stages.iter().chain(&self.again).chain([&self.jobs])
+    }
+}
+
+impl<'a> Interpreter<'a, '_> {
+    /// The shell, or what it starts, stands here now: whoever runs beside it may give this another name.
+    pub(super) fn stands(&mut self) {
+        let aside = self.scripts.aside();
+        let may_be_moved =
+            |place: &&[u8]| self.moving.others().any(|other| other.is_moved(place, self.moving.who));
+        let places = self.state.flow.places;
+        if places.iter().filter_map(|(place, _)| place).any(|place| may_be_moved(&place)) {
+            self.state.flow.places.add(None, Status::Either);
+        }
+        let mut kept = true;
+        for place in places.iter().filter_map(|(place, _)| place) {
+            kept &= self.moving.beside(aside).is_none_or(|beside| beside.stand(place));
+            kept &= self.moving.again.last_mut().is_none_or(|again| again.stand(place));
+        }
+        if !kept {
+            self.unknown(
+                Unknown::Budget("directories in which something stands that runs beside"),
+                self.whole(),
+            );
+        }
+    }
+
+    /// A file or directory gets another name.
+    pub(super) fn renames(&mut self, from: &Target<'a>) {
+        let (_, others) = self.aliases(from);
+        let others = others.into_iter().map(|path| Target { path, ..*from });
+        for target in std::iter::once(*from).chain(others) {
+            self.moving.renamed.push(target);
+            let (aside, who) = (self.scripts.aside(), self.moving.who);
+            if let Some(beside) = self.moving.beside(aside) {
+                // Of too many, each may be any directory.
+                let many = beside.renames.len() >= MOST;
+                let target = if many { Target { path: b"", rest: Rest::Unknown, ..target } } else { target };
+                if beside.renames.len() <= MOST {
+                    beside.renames.push((target, who));
+                }
+            }
+            if self.moving.others().any(|other| other.places.iter().any(|place| target.moves(place))) {
+                let reason = Unknown::Construct("a directory gets another name while something stands in it");
+                self.unknown(reason, self.whole());
+            }
+        }
+    }
+
+    /// Where a directory got another name in which the shell stands, it is not known any more where that is.
+    pub(super) fn find_itself(&mut self) {
+        let settled = self.state.flow.settled as usize;
+        let all = self.moving.renamed.len();
+        self.state.flow.settled = u32::try_from(all).unwrap_or(u32::MAX);
+        if settled >= all {
+            return;
+        }
+        self.budget.spend(all - settled);
+        let places = self.state.flow.places;
+        for place in places.iter().filter_map(|(place, _)| place) {
+            // It may lead over a link.
+            let stands = self.target(&Value::text(self.arena, place, Origins::LITERAL));
+            let (own, others) = self.aliases(&stands);
+            let since = self.moving.renamed.get(settled..).unwrap_or_default();
+            let moves = |place: &[u8]| since.iter().any(|from| from.moves(place));
+            if moves(place) || moves(own) || others.into_iter().any(moves) {
+                self.state.flow.places.add(None, Status::Either);
+            }
+        }
+    }
+}
+
+impl Beside<'_> {
+    /// Whether one other than this gives the place another name.
+    fn is_moved(&self, place: &[u8], who: u32) -> bool {
+        self.renames.iter().any(|(from, other)| *other != who && from.moves(place))
+    }
+}
