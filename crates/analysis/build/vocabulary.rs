@@ -17,6 +17,7 @@ const STYLES: &[(&str, Style)] = &[
 const ROLES: &[(&str, Role)] = &[
     ("text", Role::Text),
     ("name", Role::Name),
+    ("form", Role::Form),
     ("read", Role::Read),
     ("list", Role::List),
     ("read-list", Role::ReadList),

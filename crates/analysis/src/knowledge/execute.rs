@@ -1,6 +1,7 @@
 //! Roles that execute: programs, command lines, code, scripts.
 
 use super::apply::{Flow, Use};
+use super::foreign::fetched;
 use super::languages;
 use super::run::Run;
 use super::scan::Scan;
@@ -71,6 +72,10 @@ pub(super) fn execute<'a>(
 fn command<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
     let stdin = run.call.stdin;
     let last = scan.operands_line().and_then(|line| line.items.last()).map(|item| item.role);
+    if let Some(first) = scan.command.first() {
+        // Some take a script from an address.
+        fetched(run, "shell", first);
+    }
     match last {
         Some(Role::ExecElsewhere) => run.argv(scan.command, stdin, Reentry::Elsewhere),
         Some(Role::RunAll) => run.shell_words(scan.command, stdin, Reentry::New),

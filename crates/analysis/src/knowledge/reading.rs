@@ -33,6 +33,13 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         Role::Name if !field.known().is_some_and(is_plain_name) => {
             run.not_understood(Unknown::Argument, field.span);
         }
+        Role::Form => {
+            flow.origins = flow.origins | field.value.origins;
+            if let Some(at) = names_file_at(field.value.known_prefix()) {
+                let value = values::after(run.arena(), &field.value, at);
+                flow.origins = flow.origins | run.reads(&Field { value, ..*field }, false);
+            }
+        }
         Role::Config => {
             flow.origins = flow.origins | run.reads(field, false);
         }
@@ -53,6 +60,15 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
 /// Whether a name is no path, and means nothing to a shell or a `Makefile` that it is put into.
 fn is_plain_name(name: &[u8]) -> bool {
     !name.iter().any(|byte| b"/$`;|&<>()\\'\"\n\r\0".contains(byte))
+}
+
+/// Where the name of a file begins in a form: `file:NAME`, `KIND-file=NAME`, `@NAME`.
+fn names_file_at(form: &[u8]) -> Option<usize> {
+    if form.starts_with(b"@") {
+        return Some(1);
+    }
+    let end = form.iter().position(|byte| matches!(byte, b'=' | b':'))?;
+    form.get(..end).filter(|kind| kind.ends_with(b"file")).map(|_| end + 1)
 }
 
 pub(super) fn take_text<'a>(flow: &mut Flow<'a>, text: Option<&'a [u8]>) {

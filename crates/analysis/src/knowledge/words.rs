@@ -36,6 +36,7 @@ pub(crate) enum Style {
 pub(crate) enum Role {
     Text,
     Name,
+    Form,
     Read,
     List,
     ReadList,
@@ -86,7 +87,7 @@ impl Role {
 
     /// Whether a value in this role cannot do more than tell the program what to read or print.
     pub(crate) const fn is_tame(self) -> bool {
-        matches!(self, Self::Text | Self::Read | Self::List | Self::ReadList | Self::Config)
+        matches!(self, Self::Text | Self::Form | Self::Read | Self::List | Self::ReadList | Self::Config)
     }
 }
 

@@ -34,6 +34,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         output.origins = output.origins | Origins::ALL_VARIABLES;
         return output;
     };
+    if run.name == "yq" && scan.has(&["-s"]) && program.contains(&b'/') {
+        // To one of the two programs of this name, it says how the files are called that it writes.
+        run.not_understood(Unknown::Argument, span);
+    }
     if uses(
         program,
         &[

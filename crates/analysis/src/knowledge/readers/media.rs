@@ -44,8 +44,23 @@ const OTHERS: [&[u8]; 30] = [
 ];
 /// Options whose value describes filters.
 const FILTERS: [&str; 7] = ["-vf", "-af", "-filter", "-filter:v", "-filter:a", "-filter_complex", "-lavfi"];
-/// What a filter calls a file that it writes.
-const WRITTEN: [&[u8]; 5] = [b"stats_file", b"log_path", b"log_file", b"vstats_file", b"file"];
+/// What a filter calls a file that it writes, and filters that take one as their first argument.
+const WRITTEN: [&[u8]; 12] = [
+    b"stats_file",
+    b"log_path",
+    b"log_file",
+    b"vstats_file",
+    b"file",
+    b"filename",
+    b"f",
+    b"result",
+    b"psnr",
+    b"ssim",
+    b"signature",
+    b"vmafmotion",
+];
+/// Filters that are a library's.
+const LOADED: [&[u8]; 3] = [b"ladspa", b"frei0r", b"frei0r_src"];
 
 /// Reads the arguments of such a program.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -92,16 +107,22 @@ fn named<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     }
 }
 
-/// The files outside of the working directory that a description of filters names, quoted or not.
+/// The files that a description of filters names, quoted or not: those that it may write, and those outside of the working
+/// directory.
 fn filters<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     let quotes = |byte: &u8| matches!(byte, b'\'' | b'\\');
     let plain: Vec<u8> = field.value.known_prefix().iter().copied().filter(|byte| !quotes(byte)).collect();
+    let words = || plain.split(|b| b",;:=[]|\"".contains(b));
+    if words().any(|word| LOADED.contains(&word)) && plain.contains(&b'/') {
+        run.code("native", None, field.value.origins, field.span);
+    }
     let mut key: &[u8] = b"";
-    for word in plain.split(|b| b",;:=[]|\"".contains(b)) {
-        if word.starts_with(b"/") || word.windows(3).any(|three| three == b"../") {
+    for word in words() {
+        let written = WRITTEN.contains(&key) && !word.is_empty() && !WRITTEN.contains(&word);
+        if written || word.starts_with(b"/") || word.windows(3).any(|three| three == b"../") {
             let part = run.part(field, run.arena().alloc_slice_copy(word));
             run.reads(&part, false);
-            if WRITTEN.contains(&key) {
+            if written {
                 let content = Stream { text: None, origins: Origins::LITERAL, source: Some(run.call.span) };
                 run.writes(&part, WriteMode::Replace, content);
             }
