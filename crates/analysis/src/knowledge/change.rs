@@ -322,7 +322,9 @@ pub(super) fn setting<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<
         (None, Some(text)) => Some(text),
         (None, None) => None,
     };
-    if !key.is_some_and(|key| scan.levels.iter().any(|level| is_harmless(level, key))) {
+    let harmless = |key: &[u8]| scan.levels.iter().any(|level| is_harmless(level, key));
+    let without_value = field.known().filter(|text| text.ends_with(b"="));
+    if !key.into_iter().chain(without_value).any(harmless) {
         run.code("shell", None, field.value.origins, field.span);
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize)
     }
     for each in uses {
         match each.role {
-            Role::Read | Role::List | Role::Modify if fetched(run, "project", &each.field) => {}
+            Role::Read | Role::List | Role::Modify | Role::Form if fetched(run, "project", &each.field) => {}
             Role::Read | Role::List | Role::Modify => outside(run, &each.field),
             _ => {}
         }
@@ -75,7 +75,7 @@ fn outside<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
 }
 
 /// Whether a word that stands for a script names something that is fetched, with the effects of that: an address, a
-/// package of a registry (`npm:NAME`, `jsr:NAME`), a package with its version (`example.org/tool@latest`).
+/// package of a registry (`npm:NAME`, `jsr:NAME`), a package with its version (`example.org/tool@latest`), one by its coordinates.
 pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &Field<'a>) -> bool {
     let text = file.known().unwrap_or_else(|| file.value.known_prefix());
     let address = text.windows(3).any(|window| window == b"://");
@@ -88,7 +88,12 @@ pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &
         && !matches!(text.first(), Some(b'.' | b'/' | b'@'))
         && text.contains(&b'/')
         && last.iter().skip(1).any(|b| *b == b'@');
-    if !(address || of_registry || with_version) {
+    // `GROUP:ARTIFACT:VERSION:GOAL` of Maven.
+    let coordinates = language == "project"
+        && !text.contains(&b'/')
+        && !text.starts_with(b":")
+        && text.iter().filter(|b| **b == b':').count() > 1;
+    if !(address || of_registry || with_version || coordinates) {
         return false;
     }
     let endpoint = if address { endpoint::of(&file.value) } else { endpoint::host(None, None, b"") };

@@ -162,7 +162,7 @@ impl Level {
         self.read(In::Otherwise).list()
     }
 
-    /// Keys of harmless settings, in lower case; a trailing `*` stands for any ending.
+    /// Keys of harmless settings, in lower case; a trailing `*` stands for any ending, a trailing `=` for no value.
     pub(crate) fn harmless(self) -> List<&'static str> {
         self.read(In::Harmless).list()
     }
