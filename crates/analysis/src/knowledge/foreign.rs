@@ -27,7 +27,10 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize)
     }
     for each in uses {
         match each.role {
-            Role::Read | Role::List | Role::Modify | Role::Form if fetched(run, "project", &each.field) => {}
+            Role::Form if each.field.known().is_some_and(is_coordinates) => {
+                installed(run, "native", &each.field)
+            }
+            Role::Read | Role::List | Role::Modify if fetched(run, "project", &each.field) => {}
             Role::Read | Role::List | Role::Modify => outside(run, &each.field),
             _ => {}
         }
@@ -75,7 +78,7 @@ fn outside<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
 }
 
 /// Whether a word that stands for a script names something that is fetched, with the effects of that: an address, a
-/// package of a registry (`npm:NAME`, `jsr:NAME`), a package with its version (`example.org/tool@latest`), one by its coordinates.
+/// package of a registry (`npm:NAME`, `jsr:NAME`), a package with its version (`example.org/tool@latest`).
 pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &Field<'a>) -> bool {
     let text = file.known().unwrap_or_else(|| file.value.known_prefix());
     let address = text.windows(3).any(|window| window == b"://");
@@ -88,22 +91,31 @@ pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &
         && !matches!(text.first(), Some(b'.' | b'/' | b'@'))
         && text.contains(&b'/')
         && last.iter().skip(1).any(|b| *b == b'@');
-    // `GROUP:ARTIFACT:VERSION:GOAL` of Maven.
-    let coordinates = language == "project"
-        && !text.contains(&b'/')
-        && !text.starts_with(b":")
-        && text.iter().filter(|b| **b == b':').count() > 1;
-    if !(address || of_registry || with_version || coordinates) {
+    if !(address || of_registry || with_version) {
         return false;
     }
-    let endpoint = if address { endpoint::of(&file.value) } else { endpoint::host(None, None, b"") };
-    // A registry is trusted as by its other clients (`npx`); an address is not.
-    let origins = if address { file.value.origins | Origins::NETWORK } else { Origins::FILE };
-    if !address {
-        run.does(EffectKind::Package { action: "install" }, file.span);
-    }
     let language = if language == "project" { "native" } else { language };
-    run.does(EffectKind::Connect { endpoint, sends: Origins::NONE, source: None }, file.span);
-    run.streamed_code(language, Stream { text: None, origins, source: None }, file.span);
+    if address {
+        let endpoint = endpoint::of(&file.value);
+        run.does(EffectKind::Connect { endpoint, sends: Origins::NONE, source: None }, file.span);
+        let origins = file.value.origins | Origins::NETWORK;
+        run.streamed_code(language, Stream { text: None, origins, source: None }, file.span);
+    } else {
+        installed(run, language, file);
+    }
     true
+}
+
+/// A package of a registry runs. It is trusted as by the registry's other clients (`npx`); an address is not.
+fn installed<'a>(run: &mut Run<'_, 'a>, language: &'static str, name: &Field<'a>) {
+    run.does(EffectKind::Package { action: "install" }, name.span);
+    let endpoint = endpoint::host(None, None, b"");
+    run.does(EffectKind::Connect { endpoint, sends: Origins::NONE, source: None }, name.span);
+    run.streamed_code(language, Stream { text: None, origins: Origins::FILE, source: None }, name.span);
+}
+
+/// Whether a word is `GROUP:ARTIFACT:GOAL` of Maven, perhaps with a version.
+fn is_coordinates(word: &[u8]) -> bool {
+    let parts = word.split(|byte| *byte == b':');
+    parts.clone().count() > 2 && parts.clone().all(|part| !part.is_empty())
 }
