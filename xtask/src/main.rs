@@ -45,6 +45,7 @@ usage: cargo xtask TASK
   oracle [OPTION]…          the same for many, which must do nothing that was not predicted
       --corpus FILE         the commands of a file, but those labelled dangerous; may be repeated
       --generate N          commands 0 to N of a seed
+      --pairs               every pair of the pieces in corpus/oracle/pairs.txt; the seed says what stands around them
       --seed S, --from K    which seed (default: 0), and to begin with command K of it
       --shell SHELL         bash (default), or dash, busybox or zsh started by it
       --jobs N              rooms at a time (default: one per processor)

@@ -65,11 +65,14 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
     campaign.run(known.chunks(CHUNK).map(<[Candidate]>::to_vec), |_, _| {})?;
     let bases = if known.is_empty() { corpora(&BASES.map(|file| root.join(file)))? } else { known };
     let corpus: Vec<&str> = bases.iter().map(|candidate| candidate.command.as_str()).collect();
-    let Options { seed, generate: last, from, shell, .. } = options;
+    let Options { seed, generate: last, pairs, from, shell, .. } = options;
     let dialect = if shell == Shell::Bash { generate::Dialect::Bash } else { generate::Dialect::Posix };
     let chunks = (from..last).step_by(CHUNK).map(|first| {
         let generated = |number| {
-            let generate::Generated { command, pair } = generate::command(seed, number, &corpus, dialect);
+            let generate::Generated { command, pair } = match pairs {
+                true => generate::pair(seed, number),
+                false => generate::command(seed, number, &corpus, dialect),
+            };
             let id = format!("{seed}:{number}");
             // A second run of the same command says less than a run of another one.
             let answer = if number % 3 == 0 { Answer::Failure } else { Answer::Word };

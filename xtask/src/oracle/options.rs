@@ -20,6 +20,8 @@ pub(super) struct Options {
     pub(super) corpus: Vec<PathBuf>,
     /// How many commands are to be generated.
     pub(super) generate: usize,
+    /// They are all pairs of pieces, instead.
+    pub(super) pairs: bool,
     pub(super) seed: u64,
     /// The number of the first one, to go on where an earlier run ended.
     pub(super) from: usize,
@@ -42,6 +44,7 @@ impl Options {
             match argument.as_str() {
                 "--corpus" => options.corpus.push(value()?.into()),
                 "--generate" => options.generate = value()?.parse()?,
+                "--pairs" => options.pairs = true,
                 "--seed" => options.seed = value()?.parse()?,
                 "--from" => options.from = value()?.parse()?,
                 "--jobs" => options.jobs = Some(value()?.parse()?),
@@ -65,8 +68,11 @@ impl Options {
                 other => return Err(format!("unexpected {other}").into()),
             }
         }
+        if options.pairs {
+            options.generate = super::generate::pairs();
+        }
         if options.command.is_none() && options.corpus.is_empty() && options.generate == 0 {
-            return Err("nothing to run: -- COMMAND, --corpus FILE or --generate N".into());
+            return Err("nothing to run: -- COMMAND, --corpus FILE, --generate N or --pairs".into());
         }
         Ok(options)
     }

@@ -4,6 +4,7 @@
 use super::random::Random;
 
 const PIECES: &str = include_str!("../../../../corpus/oracle/fragments.txt");
+const PAIRS: &str = include_str!("../../../../corpus/oracle/pairs.txt");
 
 /// What stands for the script among what is around it.
 const MIDDLE: char = '…';
@@ -26,11 +27,20 @@ pub(super) struct Fragments {
 }
 
 impl Fragments {
-    /// Reads them.
+    /// Reads those of scripts.
     pub(super) fn read() -> Fragments {
+        Fragments::of(PIECES)
+    }
+
+    /// Reads those of which each is put behind each, with the same around them.
+    pub(super) fn pairs() -> Fragments {
+        Fragments { themes: Fragments::of(PAIRS).themes, ..Fragments::read() }
+    }
+
+    fn of(text: &str) -> Fragments {
         let mut all = Fragments { around: Vec::new(), themes: Vec::new() };
         let mut around = false;
-        for line in PIECES.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
             let piece = line.replace(BREAK, "\n");
             if let Some(heading) = line.strip_prefix("## ") {
                 around = heading == "around";
@@ -49,6 +59,28 @@ impl Fragments {
         all
     }
 
+    /// How many pairs there are.
+    pub(super) fn count(&self) -> usize {
+        self.themes.iter().map(|theme| theme.changes.len().pow(2)).sum()
+    }
+
+    /// A pair by its number, with one piece that looks behind it.
+    pub(super) fn pair(&self, random: &mut Random, number: usize) -> String {
+        let Some(theme) = self.themes.first() else { return String::new() };
+        let all = theme.changes.len().max(1);
+        let piece = |number| theme.changes.get(number).map_or("", String::as_str);
+        let pieces =
+            [piece(number / all), piece(number % all), one(random, Some(&self.themes), |theme| &theme.looks)];
+        let script = together(random, &pieces);
+        if random.once_in(2) { script } else { self.surrounded(random, &script) }
+    }
+
+    /// A script inside of one of the surroundings.
+    fn surrounded(&self, random: &mut Random, script: &str) -> String {
+        let around: Vec<&str> = self.around.iter().map(String::as_str).collect();
+        within(random.pick(&around), script)
+    }
+
     /// One to four pieces that change something, and one that looks.
     pub(super) fn script(&self, random: &mut Random) -> String {
         let theme = random.below(self.themes.len());
@@ -61,8 +93,7 @@ impl Fragments {
         let mut script = together(random, &pieces);
         let layers = if random.once_in(3) { 0 } else { 1 + usize::from(random.once_in(6)) };
         for _ in 0..layers {
-            let around: Vec<&str> = self.around.iter().map(String::as_str).collect();
-            script = within(random.pick(&around), &script);
+            script = self.surrounded(random, &script);
         }
         script
     }
@@ -123,6 +154,11 @@ mod tests {
         for around in &fragments.around {
             assert_eq!(around.matches(MIDDLE).count(), 1, "{around}");
         }
+        let pairs = Fragments::pairs();
+        assert!(pairs.count() > 40_000 && !pairs.around.is_empty());
+        let (first, last) =
+            (pairs.pair(&mut Random::new(1, 0), 0), pairs.pair(&mut Random::new(1, 1), pairs.count() - 1));
+        assert!(first.contains("x=a") && first.contains('p') && last.len() > 3, "{first:?} {last:?}");
         assert_eq!(within("bash -c '…' n", "p 'a'"), r"bash -c 'p '\''a'\''' n");
         assert_eq!(within("{ …; } > o", "cat <<E\nE"), "{ cat <<E\nE\n } > o");
         assert_eq!(within("f() { …; }; f", "q &"), "f() { q & }; f");

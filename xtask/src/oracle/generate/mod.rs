@@ -29,6 +29,7 @@ const PAIRS: &[(&[&str], &[&str])] = &[
 
 thread_local! {
     static FRAGMENTS: Fragments = Fragments::read();
+    static PIECES: Fragments = Fragments::pairs();
 }
 
 /// A command, and what else is asked of it.
@@ -46,6 +47,17 @@ pub(super) struct Pair {
     /// What must not be judged more mildly than the command that follows.
     pub(super) spelled: String,
     pub(super) plain: String,
+}
+
+/// How many pairs of pieces there are.
+pub(super) fn pairs() -> usize {
+    PIECES.with(Fragments::count)
+}
+
+/// Pair `number` of the pieces; the seed says what looks at it and what stands around it.
+pub(super) fn pair(seed: u64, number: usize) -> Generated {
+    let command = PIECES.with(|pieces| pieces.pair(&mut Random::new(seed, number), number));
+    Generated { command, pair: None }
 }
 
 /// Command `number` of a seed. It depends on nothing else, but on the corpus if that is not empty.
