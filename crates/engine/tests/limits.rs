@@ -61,6 +61,7 @@ const LIMITS: &[Row] = &[
     ("links that are kept in mind", |n| numbered(n, |i| format!("ln -s /etc/passwd l{i}")), 31),
     ("programs that xargs starts", |n| format!("printf '{}' | xargs -I% ls %", "a\\n".repeat(n)), 64),
     ("programs that parallel starts", |n| format!("parallel touch :::{}", " a".repeat(n)), 64),
+    ("words of what find starts", |n| format!("find . -exec cat{} \\;", " a".repeat(n - 1)), 16 << 10),
     ("places that fd searches", |n| format!("fd x{} -x touch {{}}", " src".repeat(n)), 64),
     ("operators of find in operators", |n| format!("find . {}", nested("\\( ", "-name a", " \\)", n)), 50),
     ("turns of a loop", |n| format!("for i in{}; do x=$i; done; touch f$x", " a".repeat(n)), 64),

@@ -25,7 +25,8 @@ pub(crate) fn after<'a>(arena: &'a Bump, value: &Value<'a>, count: usize) -> Val
 
 /// One value after the other.
 pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
-    let mut pieces: BumpVec<'a, Piece<'a>> = BumpVec::new_in(arena);
+    let most = parts.iter().map(|part| part.pieces.len()).sum();
+    let mut pieces: BumpVec<'a, Piece<'a>> = BumpVec::with_capacity_in(most, arena);
     let mut origins = Origins::NONE;
     for part in parts {
         origins = origins | part.origins;

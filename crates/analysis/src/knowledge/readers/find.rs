@@ -19,6 +19,9 @@ const MAX_DEPTH: usize = 50;
 /// Most actions times starting points.
 const MAX_WORK: usize = 2048;
 
+/// Most words of a command that it starts.
+const MOST_WORDS: usize = 16 << 10;
+
 /// Tests and actions without an argument that do no more than choose and print.
 const ALONE: &[&[u8]] = &[
     b"-print",
@@ -392,6 +395,10 @@ impl<'a> Expression<'_, '_, 'a> {
             self.run.not_understood(Unknown::Argument, word.span);
             return;
         }
+        if words.len() > MOST_WORDS {
+            self.run.not_understood(Unknown::Budget("words of find -exec"), word.span);
+            words.truncate(MOST_WORDS);
+        }
         if words.iter().any(|word| found::is_led_elsewhere(self.run, &roots, word, b"{}")) {
             self.run.not_understood(Unknown::Argument, word.span);
         }
@@ -401,7 +408,8 @@ impl<'a> Expression<'_, '_, 'a> {
         found::with(self.run, &roots, &mut |run| {
             for root in &roots {
                 let name = root.field(run.arena());
-                let argv = words.iter().map(|word| filled(run, word, &name, root));
+                let part = root.part(run.arena());
+                let argv = words.iter().map(|word| filled(run, word, &name, part));
                 let argv = BumpVec::from_iter_in(argv, run.arena()).into_bump_slice();
                 run.within(places, &mut |run| {
                     let output = run.argv(argv, run.call.stdin, Reentry::New);
@@ -413,26 +421,35 @@ impl<'a> Expression<'_, '_, 'a> {
     }
 }
 
-/// A word with every `{}` in it replaced by what is found.
-fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, name: &Field<'a>, root: &Root<'a>) -> Field<'a> {
+/// A word with every `{}` in it replaced by what is found: by `name` if it is nothing else, by `part` inside of more.
+fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, name: &Field<'a>, part: Value<'a>) -> Field<'a> {
     if word.known() == Some(b"{}") {
         return Field { span: word.span, ..*name };
     }
-    let mut value = Value { pieces: &[], origins: word.value.origins };
+    let (arena, origins) = (run.arena(), word.value.origins);
+    let mut parts = Vec::new();
+    let mut found = false;
     for piece in word.value.pieces {
         let Piece::Text(mut text) = *piece else {
-            value = values::joined(
-                run.arena(),
-                &[value, Value { pieces: std::slice::from_ref(piece), ..word.value }],
-            );
+            parts.push(Value { pieces: std::slice::from_ref(piece), origins });
             continue;
         };
         while let Some(at) = text.windows(2).position(|w| w == b"{}") {
-            let before = Value::text(run.arena(), text.get(..at).unwrap_or_default(), word.value.origins);
-            value = values::joined(run.arena(), &[value, before, root.part(run.arena())]);
+            let before = text.get(..at).unwrap_or_default();
+            if !before.is_empty() {
+                parts.push(Value::text(arena, before, origins));
+            }
+            parts.push(part);
+            found = true;
             text = text.get(at + 2..).unwrap_or_default();
         }
-        value = values::joined(run.arena(), &[value, Value::text(run.arena(), text, word.value.origins)]);
+        if !text.is_empty() {
+            parts.push(Value::text(arena, text, origins));
+        }
     }
-    Field { value, ..*word }
+    if !found {
+        return *word;
+    }
+    let value = values::joined(arena, &parts);
+    Field { value: Value { origins: value.origins | origins, ..value }, ..*word }
 }
