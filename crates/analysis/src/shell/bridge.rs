@@ -47,6 +47,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         match kind {
             EffectKind::Write { target, mode, content } => {
                 let target = Target { tree: target.tree || mode == WriteMode::Below, ..target };
+                if target.tree || mode == WriteMode::Create {
+                    self.made.insert(target.path);
+                }
                 self.last_touched(&target, content);
                 if target.tree {
                     self.links_spread(&target);
@@ -107,6 +110,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn carried(&mut self, from: &Target<'a>, to: &Target<'a>) {
         if !self.elsewhere {
+            self.made.insert(to.path);
             self.move_along(from, to);
             self.copied(from, to);
         }

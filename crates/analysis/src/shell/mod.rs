@@ -151,6 +151,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     signalled: bool,
     /// The last known `$PATH`, and whether the programs of the system are found there.
     searched: (&'a [u8], bool),
+    /// What a program made that may be a directory, which no redirection writes.
+    made: BTreeSet<&'a [u8]>,
     /// How often the shell changed its directory, on whichever way.
     moves: u32,
     moving: moving::Moving<'a>,
@@ -269,6 +271,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             in_trap: false,
             signalled: false,
             searched: (&[], false),
+            made: BTreeSet::new(),
             moves: 0,
             moving: moving::Moving::default(),
             calls: 0,

@@ -179,12 +179,13 @@ impl<'a> Interpreter<'a, '_> {
         let cut = target.path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
         let directory = target.path.get(..cut).unwrap_or_default();
         let ours = self.request.workspace;
-        directory == b"/tmp"
+        let there = directory == b"/tmp"
             || directory == ours
             || directory == self.request.home
             || directory.starts_with(ours)
                 && (self.state.flow.places.only() == Some(directory)
-                    || self.world.kind(directory) == FileKind::Directory)
+                    || self.world.kind(directory) == FileKind::Directory);
+        there && !self.made.contains(target.path)
     }
 
     /// `exec`
