@@ -92,12 +92,13 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             }
         };
     }
+    let of_file = !operands.is_empty() && !scan.given.iter().any(|given| given.name == "-s");
+    if interactive && (of_file || !runs) {
+        // Its history becomes what it reads (bash(1), "HISTORY").
+        run.not_understood(Unknown::Construct("an interactive shell that reads a script"), span);
+    }
     match operands.split_first() {
-        Some((script, arguments)) if !scan.given.iter().any(|given| given.name == "-s") => {
-            if runs && interactive {
-                // Its history becomes what it runs (bash(1), "HISTORY").
-                run.not_understood(Unknown::Construct("an interactive shell that runs a script"), span);
-            }
+        Some((script, arguments)) if of_file => {
             if runs {
                 return languages::script(run, "shell", script, arguments);
             }
