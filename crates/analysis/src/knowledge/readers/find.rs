@@ -158,7 +158,9 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             b"--" if arg.known().is_some() => {}
             [b'-', _, ..] | b"(" | b"!" | b"," => break,
             _ => {
-                if text.is_empty() && !matches!(arg.value.pieces.first(), None | Some(Piece::Glob(_))) {
+                let open =
+                    text.is_empty() && !matches!(arg.value.pieces.first(), None | Some(Piece::Glob(_)));
+                if open || text == b"-" && arg.known().is_none() {
                     // Whatever it is, it may as well be `-delete`.
                     run.emit(
                         EffectKind::Unknown { reason: Unknown::Argument },
