@@ -105,29 +105,40 @@ fn a_program_that_is_late_is_killed_with_all_it_started() {
         format!("sleep 600 & echo $! >{}; trap '' TERM; while :; do sleep 1; done", pid.display()),
     ];
     for script in scripts {
-        let start = Instant::now();
-        let opinion = ask(&shell(&script).deadline(SHORT));
-        assert_eq!(opinion.answer, Answer::Deny, "{script}");
-        assert!(opinion.explanation.contains("no answer within 700 ms"), "{}", opinion.explanation);
-        assert!(start.elapsed() < Duration::from_secs(10));
-        gone(&pid);
+        // A machine may be too busy for the script to have come to the number: then it gets more time.
+        let mut deadline = SHORT;
+        let started = loop {
+            let start = Instant::now();
+            let opinion = ask(&shell(&script).deadline(deadline));
+            assert_eq!(opinion.answer, Answer::Deny, "{script}");
+            let late = format!("no answer within {} ms", deadline.as_millis());
+            assert!(opinion.explanation.contains(&late), "{}", opinion.explanation);
+            assert!(start.elapsed() < deadline + Duration::from_secs(10));
+            match std::fs::read_to_string(&pid) {
+                Ok(number) if number.ends_with('\n') => break number,
+                _ => deadline *= 2,
+            }
+            assert!(deadline < Duration::from_secs(60), "never started: {script}");
+        };
+        gone(&started);
+        std::fs::remove_file(&pid).unwrap();
     }
     // And what it leaves behind when it answers in time.
     let left = format!("sleep 600 >/dev/null & echo $! >{}; echo '{good}'", pid.display());
     assert_eq!(ask(&shell(&left)).answer, Answer::Allow);
-    gone(&pid);
+    gone(&std::fs::read_to_string(&pid).unwrap());
 }
 
-fn gone(pid: &std::path::Path) {
-    let pid = std::fs::read_to_string(pid).unwrap();
-    let stat = format!("/proc/{}/stat", pid.trim());
+fn gone(pid: &str) {
+    let pid: u32 = pid.trim().parse().unwrap();
+    let stat = format!("/proc/{pid}/stat");
     for _ in 0..200 {
         match std::fs::read_to_string(&stat) {
             Ok(text) if !text.contains(") Z ") => thread::sleep(Duration::from_millis(10)),
             _ => return,
         }
     }
-    panic!("{} is still there", pid.trim());
+    panic!("{pid} is still there");
 }
 
 #[test]
