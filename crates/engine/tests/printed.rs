@@ -12,7 +12,10 @@
 )]
 #![allow(clippy::print_stderr, reason = "what is left out is told")]
 
+mod random;
+
 use bumpalo::Bump;
+use random::Random;
 use shward_analysis::{Frozen, Request, Source, analyze};
 use shward_sandbox::{Confinement, Options, Stdin, run};
 use shward_syntax::Dialect;
@@ -109,38 +112,28 @@ const FILTERS: [&str; 58] = [
 const DECODERS: [&str; 6] =
     ["base64 -d", "base64 --decode -i", "base32 -d", "xxd -r -p", "xxd -p | xxd -r -p", "xxd -p"];
 
-struct Generator(u64);
+struct Generator(Random);
 
 impl Generator {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from((self.0 >> 11) % bound as u64).unwrap()
-    }
-
-    fn pick<'t>(&mut self, all: &[&'t str]) -> &'t str {
-        all[self.below(all.len())]
-    }
-
     fn word(&mut self, pieces: &[&str]) -> String {
-        let text: String = (0..=self.below(4)).map(|_| self.pick(pieces)).collect();
+        let text: String = (0..=self.0.below(4)).map(|_| self.0.pick(pieces)).collect();
         format!("'{}'", text.replace('\'', "'\\''"))
     }
 
     fn words(&mut self) -> String {
-        (0..self.below(4)).map(|_| format!(" {}", self.word(&PIECES))).collect()
+        (0..self.0.below(4)).map(|_| format!(" {}", self.word(&PIECES))).collect()
     }
 
     fn command(&mut self) -> String {
-        let mut command = match self.below(8) {
+        let mut command = match self.0.below(8) {
             0..=3 => {
                 let format = self.word(&[&PIECES[..], &CONVERSIONS, &CONVERSIONS].concat());
-                let program = self.pick(&["printf", "printf", "printf --", "env printf", "/usr/bin/printf"]);
+                let program =
+                    self.0.pick(&["printf", "printf", "printf --", "env printf", "/usr/bin/printf"]);
                 format!("{program} {format}{}", self.words())
             }
             4 | 5 => {
-                let program = self.pick(&[
+                let program = self.0.pick(&[
                     "echo",
                     "echo -n",
                     "echo -e",
@@ -154,16 +147,16 @@ impl Generator {
             }
             6 => format!(
                 "seq {}",
-                self.pick(&[
+                self.0.pick(&[
                     "5", "2 4", "5 -2 1", "-3 3", "9 12", "0", "3 1", "1 2 6", "08 11", "-w 8 11", "1.5 3",
                     "1 0 3", "+1 3"
                 ])
             ),
             _ => {
-                let program = self.pick(&["basename", "dirname"]);
+                let program = self.0.pick(&["basename", "dirname"]);
                 format!(
                     "{program} {}",
-                    self.pick(&[
+                    self.0.pick(&[
                         "/a/b.c",
                         "a/b/",
                         "/",
@@ -182,8 +175,8 @@ impl Generator {
                 )
             }
         };
-        for _ in 0..self.below(4) {
-            let filter = if self.below(5) == 0 { self.pick(&DECODERS) } else { self.pick(&FILTERS) };
+        for _ in 0..self.0.below(4) {
+            let filter = if self.0.below(5) == 0 { self.0.pick(&DECODERS) } else { self.0.pick(&FILTERS) };
             command += &format!(" | {filter}");
         }
         command
@@ -247,7 +240,7 @@ fn asked(commands: &[String], program: &str, arguments: &[&str]) -> Option<HashM
 fn programs_print_what_is_predicted() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let count = if std::env::var_os("SHWARD_FULL").is_some() { 10_000 } else { 600 };
-    let mut generator = Generator(number("SHWARD_SEED").unwrap_or(0x5eed));
+    let mut generator = Generator(Random(number("SHWARD_SEED").unwrap_or(0x5eed)));
     let commands: Vec<String> = (0..count).map(|_| generator.command()).collect();
     for (dialect, program, arguments) in SHELLS {
         let Some(answers) = asked(&commands, program, arguments) else {

@@ -1,5 +1,6 @@
 //! The words of commands that mean the same wherever they stand: their text, and the ones made at random.
 
+use crate::random::Random;
 use bumpalo::Bump;
 use shward_syntax::{
     ArrayElement, Assignment, AssignmentValue, Brace, Command, CommandKind, Options, PartKind, Redirect,
@@ -140,35 +141,24 @@ impl Walk<'_> {
 }
 
 /// Static words made at random: texts, quotations, escapes, braces, tildes and numbers side by side.
-pub(crate) struct Generator(pub(crate) u64);
+pub(crate) struct Generator(pub(crate) Random);
 
 impl Generator {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from((self.0 >> 11) % bound as u64).unwrap_or(0)
-    }
-
-    fn pick<'t>(&mut self, all: &[&'t str]) -> &'t str {
-        all[self.below(all.len())]
-    }
-
     /// A text that need not be a static word.
     pub(crate) fn word(&mut self) -> String {
-        let mut word = self.pick(&["", "", "", "~", "~/", "~+", "x=~", "a=b:~/"]).to_owned();
-        for _ in 0..=self.below(5) {
+        let mut word = self.0.pick(&["", "", "", "~", "~/", "~+", "x=~", "a=b:~/"]).to_owned();
+        for _ in 0..=self.0.below(5) {
             word += &self.piece(2);
         }
         word
     }
 
     fn text(&mut self, pieces: &[&str]) -> String {
-        (0..=self.below(4)).map(|_| self.pick(pieces)).collect()
+        (0..=self.0.below(4)).map(|_| self.0.pick(pieces)).collect()
     }
 
     fn piece(&mut self, depth: usize) -> String {
-        match self.below(if depth > 0 { 12 } else { 9 }) {
+        match self.0.below(if depth > 0 { 12 } else { 9 }) {
             0 | 1 => self.text(PLAIN),
             2 => format!("'{}'", self.text(&[PLAIN, SPECIAL, &["\"", "\\", "\n"]].concat())),
             3 | 4 => format!(
@@ -180,32 +170,33 @@ impl Generator {
             ),
             5 => format!(
                 "\\{}",
-                self.pick(&[PLAIN, SPECIAL, &["'", "\"", "\\", "$", "`", "\n", "*", "?", "["]].concat())
+                self.0.pick(&[PLAIN, SPECIAL, &["'", "\"", "\\", "$", "`", "\n", "*", "?", "["]].concat())
             ),
             6 => format!("$'{}'", self.text(&[PLAIN, SPECIAL, ESCAPES].concat())),
             7 => format!("$\"{}\"", self.text(PLAIN)),
             8 => self
+                .0
                 .pick(&["\\\n", "''", "\"\"", "$", "{}", "{", "}", ",", "..", "{a}", "$''", "a\\\nb"])
                 .to_owned(),
             9 => {
-                let words: Vec<String> = (0..2 + self.below(2)).map(|_| self.alternative(depth)).collect();
+                let words: Vec<String> = (0..2 + self.0.below(2)).map(|_| self.alternative(depth)).collect();
                 format!("{{{}}}", words.join(","))
             }
             10 => {
                 let ends = ["1", "3", "-2", "007", "10", "a", "e", "Z", "+4", "0", "-01", "x", "12a"];
                 let step = ["", "", "..2", "..-1", "..0", "..x"];
-                format!("{{{}..{}{}}}", self.pick(&ends), self.pick(&ends), self.pick(&step))
+                format!("{{{}..{}{}}}", self.0.pick(&ends), self.0.pick(&ends), self.0.pick(&step))
             }
             _ => {
                 let number = ["1", "2", "10", "0", "07", "-3", "(1+2)", "3*4"];
                 let operator = ["+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", " < ", " ? 1 : ", "**"];
-                format!("$(({}{}{}))", self.pick(&number), self.pick(&operator), self.pick(&number))
+                format!("$(({}{}{}))", self.0.pick(&number), self.0.pick(&operator), self.0.pick(&number))
             }
         }
     }
 
     fn alternative(&mut self, depth: usize) -> String {
-        (0..self.below(3)).map(|_| self.piece(depth - 1)).collect()
+        (0..self.0.below(3)).map(|_| self.piece(depth - 1)).collect()
     }
 }
 

@@ -14,9 +14,12 @@
 )]
 
 mod extract;
+#[path = "../random/mod.rs"]
+mod random;
 
 use bumpalo::Bump;
 use extract::{Generator, is_static_word};
+use random::Random;
 use serde::{Deserialize, Serialize};
 use shward_analysis::{Frozen, Request, Source, analyze};
 use shward_sandbox::{Confinement, Options, Stdin, run};
@@ -110,7 +113,7 @@ fn of_corpora() -> BTreeSet<Vec<u8>> {
 }
 
 fn generated(count: usize, seed: u64) -> BTreeSet<Vec<u8>> {
-    let mut generator = Generator(seed);
+    let mut generator = Generator(Random(seed));
     let mut words = BTreeSet::new();
     while words.len() < count {
         let word = generator.word().into_bytes();
