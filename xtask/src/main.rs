@@ -45,7 +45,12 @@ usage: cargo xtask TASK
   oracle [OPTION]…          the same for many, which must do nothing that was not predicted
       --corpus FILE         the commands of a file, but those labelled dangerous; may be repeated
       --generate N          commands 0 to N of a seed
-      --pairs               every pair of the pieces in corpus/oracle/pairs.txt; the seed says what stands around them
+      --pairs               every pair of pieces of one theme in corpus/oracle/pairs.txt and fragments.txt; the seed says what
+                            looks at them and what stands around
+      --contexts            every piece of corpus/oracle/contexts.txt in everything that stands around pieces there; with a
+                            seed other than 0 behind another piece
+      --programs            the options of every described program that is installed, which are all real then; what their
+                            words (corpus/oracle/programs.txt) lead to must be predicted
       --seed S, --from K    which seed (default: 0), and to begin with command K of it
       --shell SHELL         bash (default), or dash, busybox or zsh started by it
       --jobs N              rooms at a time (default: one per processor)

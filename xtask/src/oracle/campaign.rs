@@ -1,8 +1,9 @@
 //! Many commands: predicted in one go, run in as many rooms as there are processors, compared.
 
 use super::generate::Pair;
+use super::generate::programs::concerns;
 use super::law::Plan;
-use super::options::Options;
+use super::options::{Options, Which};
 use super::protocol::{Act, Answer, Event, Job, Reply, Seen};
 use super::room::WORKSPACE;
 use super::worker::Room;
@@ -117,6 +118,8 @@ pub(super) struct Campaign {
     count: Count,
     record: Option<BufWriter<File>>,
     violations: Option<BufWriter<File>>,
+    /// What programs do for themselves does not count.
+    by_words: bool,
 }
 
 /// What was said of a command before it was run.
@@ -186,6 +189,7 @@ impl Campaign {
             count: Count::default(),
             record: open(&options.record)?,
             violations: open(&options.violations)?,
+            by_words: options.which == Which::Programs,
         })
     }
 
@@ -257,7 +261,10 @@ impl Campaign {
         self.count.milder += usize::from(milder.is_some());
         for (answer, seen) in observed {
             self.tally(plan, &seen);
-            let unpredicted = plan.violations(&seen);
+            let mut unpredicted = plan.violations(&seen);
+            if self.by_words {
+                unpredicted.retain(|event| is_by_words(event));
+            }
             self.count.violations += unpredicted.len();
             self.count.violating_runs += usize::from(!unpredicted.is_empty());
             let violation =
@@ -317,6 +324,18 @@ impl Campaign {
         }
         let clean = count.violations == 0 && count.milder == 0;
         Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+/// Whether an event of a program that was called is one that its words led to, and not the program's own affair.
+fn is_by_words(event: &Event) -> bool {
+    match &event.act {
+        // A shell that is started as one for somebody who logs in is what comes of no command.
+        Act::Exec { argv, .. } => {
+            argv.first().is_some_and(|name| concerns(name) || name.starts_with('-') && !event.by.is_empty())
+        }
+        Act::Write { path, .. } | Act::Delete { path } => concerns(path),
+        Act::Metadata { .. } => false,
     }
 }
 

@@ -156,14 +156,21 @@ impl Plan {
             || match &event.act {
                 Act::Exec { program, argv, cwd } => {
                     helper(&event.by, program)
-                        || names(cwd, others)
-                            .iter()
-                            .any(|cwd| self.invocations.iter().any(|it| it.is(program, argv, cwd)))
+                        || names(cwd, others).iter().any(|cwd| {
+                            self.invocations.iter().any(|it| {
+                                it.is(program, argv, cwd) && (self.leads_here() || it.is_found(program))
+                            })
+                        })
                 }
                 Act::Write { path, .. } => self.reaches_by(path, others, event, &["write"]),
                 Act::Delete { path } => self.reaches_by(path, others, event, &["delete", "write"]),
                 Act::Metadata { path } => self.reaches_by(path, others, event, &["metadata", "write"]),
             }
+    }
+
+    /// Whether a search path may lead into the workspace: a name may then mean the project's own program.
+    fn leads_here(&self) -> bool {
+        self.effects.iter().any(|effect| effect.kind == "code" && effect.detail.as_deref() == Some("project"))
     }
 
     /// Whether a path is reached under its own name, or under the one that the command replaced: what a link leads to is
@@ -211,10 +218,19 @@ impl Invocation {
             return false;
         }
         let whole = matches(&self.argv, argv);
-        // `exec -a` and the like give it another name.
-        let renamed = self.program.as_deref() == Some(program)
+        // `exec -a` and the like give it another name, and without a search path it lies in the working directory.
+        let here = program.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/'));
+        let named = |name: &str| name == program || here == Some(name);
+        let renamed = self.program.as_deref().is_some_and(named)
             && matches(self.argv.get(1..).unwrap_or_default(), argv.get(1..).unwrap_or_default());
         whole || renamed
+    }
+
+    /// Whether the file that was executed is one that the search path of the system finds, or was called by its path.
+    fn is_found(&self, program: &str) -> bool {
+        let called = self.program.as_deref().is_none_or(|name| name.contains('/'));
+        let system = ["/usr/", "/bin/", "/sbin/"].iter().any(|place| program.starts_with(place));
+        called || system || !program.contains('/')
     }
 }
 

@@ -21,7 +21,7 @@ mod worker;
 use crate::Failure;
 use crate::batch;
 use campaign::{Campaign, Candidate};
-use options::{Options, Shell};
+use options::{Options, Shell, Which};
 use protocol::Answer;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,15 @@ const CHUNK: usize = 2000;
 const BASES: [&str; 2] = ["corpus/dev-sample.jsonl", "corpus/oracle/constructs.jsonl"];
 
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure> {
-    let options = Options::parse(arguments)?;
+    let mut options = Options::parse(arguments)?;
+    let mut programs = Vec::new();
+    if options.which == Which::Programs {
+        let (commands, names) =
+            generate::programs::all(&root.join("crates/analysis/knowledge"), options.seed)?;
+        options.generate = commands.len();
+        programs = commands;
+        worker::provide(names);
+    }
     if let Err(error) = worker::Room::open(None) {
         eprintln!("xtask: commands cannot be observed here: {error}");
         return Ok(ExitCode::from(UNAVAILABLE));
@@ -65,13 +73,17 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
     campaign.run(known.chunks(CHUNK).map(<[Candidate]>::to_vec), |_, _| {})?;
     let bases = if known.is_empty() { corpora(&BASES.map(|file| root.join(file)))? } else { known };
     let corpus: Vec<&str> = bases.iter().map(|candidate| candidate.command.as_str()).collect();
-    let Options { seed, generate: last, pairs, from, shell, .. } = options;
+    let Options { seed, generate: last, which, from, shell, .. } = options;
     let dialect = if shell == Shell::Bash { generate::Dialect::Bash } else { generate::Dialect::Posix };
     let chunks = (from..last).step_by(CHUNK).map(|first| {
         let generated = |number| {
-            let generate::Generated { command, pair } = match pairs {
-                true => generate::pair(seed, number),
-                false => generate::command(seed, number, &corpus, dialect),
+            let generate::Generated { command, pair } = match which {
+                Which::Random => generate::command(seed, number, &corpus, dialect),
+                Which::Pairs | Which::Contexts => generate::pieces(which, seed, number),
+                Which::Programs => generate::Generated {
+                    command: programs.get(number).cloned().unwrap_or_default(),
+                    pair: None,
+                },
             };
             let id = format!("{seed}:{number}");
             // A second run of the same command says less than a run of another one.

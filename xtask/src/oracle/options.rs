@@ -13,6 +13,20 @@ pub(super) enum Shell {
     Zsh,
 }
 
+/// Which commands are generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Which {
+    /// So many, by chance.
+    #[default]
+    Random,
+    /// Each piece behind each.
+    Pairs,
+    /// Each piece in everything that stands around pieces.
+    Contexts,
+    /// Options of the programs that are installed.
+    Programs,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Options {
     /// One command to be looked at.
@@ -20,8 +34,8 @@ pub(super) struct Options {
     pub(super) corpus: Vec<PathBuf>,
     /// How many commands are to be generated.
     pub(super) generate: usize,
-    /// They are all pairs of pieces, instead.
-    pub(super) pairs: bool,
+    /// Which.
+    pub(super) which: Which,
     pub(super) seed: u64,
     /// The number of the first one, to go on where an earlier run ended.
     pub(super) from: usize,
@@ -44,7 +58,9 @@ impl Options {
             match argument.as_str() {
                 "--corpus" => options.corpus.push(value()?.into()),
                 "--generate" => options.generate = value()?.parse()?,
-                "--pairs" => options.pairs = true,
+                "--pairs" => options.which = Which::Pairs,
+                "--contexts" => options.which = Which::Contexts,
+                "--programs" => options.which = Which::Programs,
                 "--seed" => options.seed = value()?.parse()?,
                 "--from" => options.from = value()?.parse()?,
                 "--jobs" => options.jobs = Some(value()?.parse()?),
@@ -68,11 +84,12 @@ impl Options {
                 other => return Err(format!("unexpected {other}").into()),
             }
         }
-        if options.pairs {
-            options.generate = super::generate::pairs();
-        }
-        if options.command.is_none() && options.corpus.is_empty() && options.generate == 0 {
-            return Err("nothing to run: -- COMMAND, --corpus FILE, --generate N or --pairs".into());
+        options.generate = super::generate::count(options.which).unwrap_or(options.generate);
+        let nothing = options.generate == 0 && options.which != Which::Programs;
+        if options.command.is_none() && options.corpus.is_empty() && nothing {
+            return Err("nothing to run: -- COMMAND, --corpus FILE, --generate N, --pairs, --contexts or \
+                        --programs"
+                .into());
         }
         Ok(options)
     }
@@ -88,6 +105,8 @@ mod tests {
         let options = parse("--generate 7 --seed 3 --shell zsh -- ls -l").unwrap();
         assert_eq!((options.generate, options.seed, options.shell), (7, 3, Shell::Zsh));
         assert_eq!(options.command.as_deref(), Some("ls -l"));
+        assert!(parse("--pairs --seed 2").unwrap().generate > 400_000);
+        assert!(parse("--contexts").unwrap().generate > 60_000);
         for wrong in ["--seed 1", "--generate x", "--shell fish -- ls", "--corpus", "ls"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

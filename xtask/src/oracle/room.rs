@@ -4,9 +4,10 @@ use crate::Failure;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{chdir, getgid, getuid, pivot_root, sethostname};
-use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
+use std::sync::LazyLock;
+use std::{env, fs};
 
 /// Where commands start if nothing else is said.
 pub(crate) const WORKSPACE: &str = "/workspace";
@@ -228,7 +229,7 @@ pub(crate) fn build() -> Result<(), Failure> {
             mount(Some("room"), &path, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some(size))?;
         }
     }
-    for name in REAL {
+    for name in real() {
         let found = ["/usr/bin", "/bin"].iter().map(|place| format!("{place}/{name}"));
         if let Some(file) = found.into_iter().find(|file| Path::new(file).exists()) {
             symlink(file, root.join("tools").join(name))?;
@@ -283,7 +284,16 @@ fn bring(name: &str, root: &Path) -> Result<(), Failure> {
 
 /// Whether a real program of this name may run.
 pub(crate) fn is_real(name: &[u8]) -> bool {
-    str::from_utf8(name).is_ok_and(|name| REAL.contains(&name))
+    str::from_utf8(name).is_ok_and(|name| real().any(|real| real == name))
+}
+
+/// The variable that names more of them.
+pub(crate) const MORE_TOOLS: &str = "SHWARD_TOOLS";
+
+/// All of them.
+fn real() -> impl Iterator<Item = &'static str> {
+    static MORE: LazyLock<String> = LazyLock::new(|| env::var(MORE_TOOLS).unwrap_or_default());
+    REAL.iter().copied().chain(MORE.split_whitespace().filter(|name| !REAL.contains(name)))
 }
 
 /// Lets the shell find a program of this name.

@@ -424,7 +424,10 @@ impl Tracer {
             // Looked for, and not found.
             return None;
         }
-        let program = bare(room::TOOLS).or_else(|| bare(room::STUBS)).unwrap_or(name);
+        let found = bare(room::TOOLS).or_else(|| bare(room::STUBS));
+        // Without a search path the kernel gets the name as it is.
+        let here = [b"./".as_slice(), name].concat();
+        let program = found.unwrap_or(if name.contains(&b'/') { name } else { &here });
         let cwd = directory_of(&format!("/proc/{process}/cwd"))?;
         self.note(
             process,

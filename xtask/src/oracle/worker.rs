@@ -15,6 +15,7 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::sync::OnceLock;
 
 /// The first arguments by which this program is told to be one of them.
 pub(crate) const MAKER: &str = "oracle-room";
@@ -152,6 +153,15 @@ pub(crate) struct Room {
     processor: Option<usize>,
 }
 
+/// More programs that are real in rooms.
+static MORE: OnceLock<String> = OnceLock::new();
+
+/// Makes these programs real in all rooms that are opened from here on.
+pub(crate) fn provide(names: String) {
+    // Whoever came first has said so.
+    let _ = MORE.set(names);
+}
+
 impl Room {
     /// Makes a room, all of whose processes stay on one processor if it is given: a stop wakes the tracer, and where both
     /// are on the same one it does so at half the cost. An error says why there can be none.
@@ -164,6 +174,9 @@ impl Room {
         if getuid().is_root() {
             // Then even the room's root is nobody outside.
             command.uid(NOBODY).gid(NOBODY);
+        }
+        if let Some(names) = MORE.get() {
+            command.env(room::MORE_TOOLS, names);
         }
         if let Some(processor) = processor {
             command.env(PROCESSOR, processor.to_string());

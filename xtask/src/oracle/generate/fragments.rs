@@ -5,6 +5,7 @@ use super::random::Random;
 
 const PIECES: &str = include_str!("../../../../corpus/oracle/fragments.txt");
 const PAIRS: &str = include_str!("../../../../corpus/oracle/pairs.txt");
+const CONTEXTS: &str = include_str!("../../../../corpus/oracle/contexts.txt");
 
 /// What stands for the script among what is around it.
 const MIDDLE: char = '…';
@@ -32,9 +33,19 @@ impl Fragments {
         Fragments::of(PIECES)
     }
 
-    /// Reads those of which each is put behind each, with the same around them.
-    pub(super) fn pairs() -> Fragments {
-        Fragments { themes: Fragments::of(PAIRS).themes, ..Fragments::read() }
+    /// Reads those of which each is put behind each of its theme.
+    pub(super) fn to_pair() -> Fragments {
+        let mut all = Fragments::of(PAIRS);
+        let scripts = Fragments::read();
+        all.themes.extend(scripts.themes);
+        Fragments { around: scripts.around, ..all }
+    }
+
+    /// Reads those of which each is put in each of their surroundings.
+    pub(super) fn to_surround() -> Fragments {
+        let mut all = Fragments::of(CONTEXTS);
+        all.themes.extend(Fragments::of(PAIRS).themes);
+        all
     }
 
     fn of(text: &str) -> Fragments {
@@ -59,20 +70,50 @@ impl Fragments {
         all
     }
 
+    /// How many pieces in a context there are.
+    pub(super) fn contexts(&self) -> usize {
+        self.changes().count() * self.around.len()
+    }
+
+    /// A piece in a context by its number, behind another one if that is asked for.
+    pub(super) fn in_context(&self, random: Option<&mut Random>, number: usize) -> String {
+        let contexts = self.around.len().max(1);
+        let piece = self.changes().nth(number / contexts).map_or("", String::as_str);
+        let around = self.around.get(number % contexts).map_or("…", String::as_str);
+        let script = match random {
+            Some(random) => {
+                let other = one(random, Some(&self.themes), |theme| &theme.changes);
+                together(random, &[other, piece])
+            }
+            None => piece.to_owned(),
+        };
+        within(around, &script)
+    }
+
+    fn changes(&self) -> impl Iterator<Item = &String> {
+        self.themes.iter().flat_map(|theme| &theme.changes)
+    }
+
     /// How many pairs there are.
-    pub(super) fn count(&self) -> usize {
+    pub(super) fn pairs(&self) -> usize {
         self.themes.iter().map(|theme| theme.changes.len().pow(2)).sum()
     }
 
     /// A pair by its number, with one piece that looks behind it.
     pub(super) fn pair(&self, random: &mut Random, number: usize) -> String {
-        let Some(theme) = self.themes.first() else { return String::new() };
-        let all = theme.changes.len().max(1);
-        let piece = |number| theme.changes.get(number).map_or("", String::as_str);
-        let pieces =
-            [piece(number / all), piece(number % all), one(random, Some(&self.themes), |theme| &theme.looks)];
-        let script = together(random, &pieces);
-        if random.once_in(2) { script } else { self.surrounded(random, &script) }
+        let mut left = number;
+        for theme in &self.themes {
+            let all = theme.changes.len();
+            if left >= all.pow(2) {
+                left -= all.pow(2);
+                continue;
+            }
+            let piece = |number| theme.changes.get(number).map_or("", String::as_str);
+            let look = one(random, Some(std::slice::from_ref(theme)), |theme| &theme.looks);
+            let script = together(random, &[piece(left / all), piece(left % all), look]);
+            return if random.once_in(2) { script } else { self.surrounded(random, &script) };
+        }
+        String::new()
     }
 
     /// A script inside of one of the surroundings.
@@ -154,10 +195,15 @@ mod tests {
         for around in &fragments.around {
             assert_eq!(around.matches(MIDDLE).count(), 1, "{around}");
         }
-        let pairs = Fragments::pairs();
-        assert!(pairs.count() > 40_000 && !pairs.around.is_empty());
+        let contexts = Fragments::to_surround();
+        let alone = contexts.in_context(None, contexts.around.len() + 2);
+        let behind = contexts.in_context(Some(&mut Random::new(1, 0)), contexts.around.len() + 2);
+        assert_eq!(alone, "x=1; eval 'declare -A m; m[$k]=q; x=2'; p \"$x\"");
+        assert!(behind.len() > alone.len() && behind.contains("m[$k]=q; x=2'"), "{behind}");
+        let pairs = Fragments::to_pair();
+        assert!(pairs.pairs() > 400_000 && !pairs.around.is_empty());
         let (first, last) =
-            (pairs.pair(&mut Random::new(1, 0), 0), pairs.pair(&mut Random::new(1, 1), pairs.count() - 1));
+            (pairs.pair(&mut Random::new(1, 0), 0), pairs.pair(&mut Random::new(1, 1), pairs.pairs() - 1));
         assert!(first.contains("x=a") && first.contains('p') && last.len() > 3, "{first:?} {last:?}");
         assert_eq!(within("bash -c '…' n", "p 'a'"), r"bash -c 'p '\''a'\''' n");
         assert_eq!(within("{ …; } > o", "cat <<E\nE"), "{ cat <<E\nE\n } > o");

@@ -3,10 +3,12 @@
 mod fragments;
 mod grammar;
 mod mutate;
+pub(super) mod programs;
 mod random;
 mod spell;
 mod state;
 
+use super::options::Which;
 use fragments::Fragments;
 pub(super) use grammar::Dialect;
 use random::Random;
@@ -29,7 +31,8 @@ const PAIRS: &[(&[&str], &[&str])] = &[
 
 thread_local! {
     static FRAGMENTS: Fragments = Fragments::read();
-    static PIECES: Fragments = Fragments::pairs();
+    static PIECES: Fragments = Fragments::to_pair();
+    static CONTEXTS: Fragments = Fragments::to_surround();
 }
 
 /// A command, and what else is asked of it.
@@ -49,14 +52,24 @@ pub(super) struct Pair {
     pub(super) plain: String,
 }
 
-/// How many pairs of pieces there are.
-pub(super) fn pairs() -> usize {
-    PIECES.with(Fragments::count)
+/// How many there are, if that is told by the pieces.
+pub(super) fn count(which: Which) -> Option<usize> {
+    match which {
+        Which::Random | Which::Programs => None,
+        Which::Pairs => Some(PIECES.with(Fragments::pairs)),
+        Which::Contexts => Some(CONTEXTS.with(Fragments::contexts)),
+    }
 }
 
-/// Pair `number` of the pieces; the seed says what looks at it and what stands around it.
-pub(super) fn pair(seed: u64, number: usize) -> Generated {
-    let command = PIECES.with(|pieces| pieces.pair(&mut Random::new(seed, number), number));
+/// Number so many of those that the pieces make. The seed says what looks at a pair and what stands around it, and, where
+/// it is not 0, which other piece stands before the one in its context.
+pub(super) fn pieces(which: Which, seed: u64, number: usize) -> Generated {
+    let random = &mut Random::new(seed, number);
+    let command = if which == Which::Pairs {
+        PIECES.with(|pieces| pieces.pair(random, number))
+    } else {
+        CONTEXTS.with(|pieces| pieces.in_context((seed > 0).then_some(random), number))
+    };
     Generated { command, pair: None }
 }
 
