@@ -303,7 +303,10 @@ fn sensitive(level: &Level) -> bool {
     let harmless = |act: &Act| gentle && *act == Act::Recursive;
     let tame =
         |o: &Opt| o.acts.iter().all(harmless) && o.role.is_tame() && o.more.iter().all(|role| role.is_tame());
-    level.options.iter().any(|o| !tame(o)) || level.cases.iter().any(|case| case.condition == Condition::When)
+    // What a reader makes of an option the tables do not say.
+    level.reader.is_some()
+        || level.options.iter().any(|o| !tame(o))
+        || level.cases.iter().any(|case| case.condition == Condition::When)
 }
 
 fn style_number(style: Style) -> u8 {

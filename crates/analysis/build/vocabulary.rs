@@ -22,6 +22,7 @@ const ROLES: &[(&str, Role)] = &[
     ("list", Role::List),
     ("read-list", Role::ReadList),
     ("write", Role::Write),
+    ("write-prefix", Role::WritePrefix),
     ("append", Role::Append),
     ("create", Role::Create),
     ("modify", Role::Modify),

@@ -66,6 +66,11 @@ pub(super) fn change<'a>(
                 carry(run, source, &field.value);
             }
         }
+        Role::WritePrefix => {
+            let pieces: Vec<_> = field.value.pieces.iter().copied().chain([Piece::Glob(b"*")]).collect();
+            let value = Value { pieces: run.arena().alloc_slice_copy(&pieces), ..field.value };
+            change_place(run, flow, Role::Write, &Field { value, many: true, ..*field });
+        }
         Role::Create if scan.has(&["-p", "--parents"]) => {
             on_the_way(run, flow, field);
             change_place(run, flow, *role, field);

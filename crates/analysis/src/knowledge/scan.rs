@@ -197,7 +197,24 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         options_over |= style == Style::Posix;
     }
     scan.unlisted = scanner.unlisted;
+    // Files are opened where the option that names them is read, before one behind it ends the program.
+    scan.info &= scan.given.iter().all(|given| is_idle(given.option.role));
     scan
+}
+
+/// Whether nothing is done with a value in this role before the program has read all options.
+const fn is_idle(role: Role) -> bool {
+    role.is_tame()
+        || matches!(
+            role,
+            Role::Name
+                | Role::Mode
+                | Role::Variable
+                | Role::Chdir
+                | Role::Connect
+                | Role::Identify
+                | Role::Setting
+        )
 }
 
 /// Whether this operand is the first word of a program's argument list.

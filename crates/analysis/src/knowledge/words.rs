@@ -41,6 +41,7 @@ pub(crate) enum Role {
     List,
     ReadList,
     Write,
+    WritePrefix,
     Append,
     Create,
     Modify,

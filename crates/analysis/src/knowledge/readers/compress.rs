@@ -7,10 +7,13 @@ use crate::knowledge::scan::{At, Scan};
 use crate::value::{Field, Origins, Stream, Value};
 
 /// With these the result goes to standard output, or there is none.
-const KEEPS: [&str; 6] = ["-c", "--stdout", "--to-stdout", "-l", "--list", "-t"];
+const KEEPS: [&str; 8] = ["-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "-b", "-o"];
 
 /// With these a packed file becomes what it was.
 const UNPACKS: [&str; 3] = ["-d", "--decompress", "--uncompress"];
+
+/// With these a program that unpacks does the opposite.
+const PACKS: [&str; 2] = ["-z", "--compress"];
 
 /// Endings of packed tape archives, which unpacking turns into `.tar`.
 const ARCHIVES: [&[u8]; 7] = [b"tgz", b"taz", b"tbz", b"tbz2", b"txz", b"tlz", b"tzst"];
@@ -27,16 +30,19 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         if name == b"-" {
             continue;
         }
-        let result = if run.name.starts_with("un") || run.name.starts_with("bun") || scan.has(&UNPACKS) {
-            unpacked(name)
-        } else {
-            packed(run, &scan, name)
-        };
+        let undoes = (run.name.starts_with("un") || run.name.starts_with("bun")) && !scan.has(&PACKS);
+        let result = if undoes || scan.has(&UNPACKS) { unpacked(name) } else { packed(run, &scan, name) };
         let text = run.arena().alloc_slice_copy(&result);
         let origins = file.value.origins;
         let value = Value::text(run.arena(), text, origins);
         let content = Stream { text: None, origins: Origins::FILE, source: Some(file.span) };
         run.writes(&Field { value, ..*file }, WriteMode::Create, content);
+        if result == name {
+            // bzip2 then finds a name of its own.
+            let other = run.arena().alloc_slice_copy(&[name, b".out"].concat());
+            let value = Value::text(run.arena(), other, origins);
+            run.writes(&Field { value, ..*file }, WriteMode::Create, content);
+        }
     }
     output
 }
@@ -66,7 +72,7 @@ fn packed(run: &Run<'_, '_>, scan: &Scan<'_>, name: &[u8]) -> Vec<u8> {
         "xz" => b".xz",
         "lzma" => b".lzma",
         "compress" => b".Z",
-        "zstd" | "zstdmt" => b".zst",
+        "zstd" | "zstdmt" | "unzstd" => b".zst",
         _ => b".bz2",
     };
     [name, given.unwrap_or(ending)].concat()

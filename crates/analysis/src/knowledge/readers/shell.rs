@@ -4,7 +4,7 @@ use crate::effect::{EffectKind, Unknown};
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Given};
-use crate::session::Reentry;
+use crate::session::{Reentry, Starting};
 use crate::value::{Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
 
@@ -29,7 +29,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return Stream::unknown(Origins::LITERAL, span);
     }
     let interactive = scan.has(&["-i"]);
-    run.session.expects_aliases(interactive);
+    run.session.expects_shell(Starting {
+        interactive,
+        leaves_early: scan.has(&["-e", "-u", "-o"]),
+        traces: scan.has(&["-x", "-v", "--verbose", "-o"]),
+    });
     if interactive {
         for file in scan.values(&["--rcfile", "--init-file"]) {
             languages::script(run, "shell", &file, &[]);
