@@ -22,6 +22,17 @@ pub(crate) struct Call<'a> {
     pub(crate) span: Span,
 }
 
+/// What the arguments of a shell ask of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Starting {
+    /// It is interactive, and expands aliases.
+    pub(crate) interactive: bool,
+    /// What fails, or is not set, may end it.
+    pub(crate) leaves_early: bool,
+    /// It may tell what it runs.
+    pub(crate) traces: bool,
+}
+
 /// How text that is executed relates to the shell that executes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reentry {
@@ -100,8 +111,8 @@ pub(crate) trait Session<'a> {
     /// Functions and aliases of the script do not apply. Returns what it writes to standard output.
     fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a>;
 
-    /// Whether the next shell that is started expands aliases whatever its options are: an interactive one does.
-    fn expects_aliases(&mut self, _: bool) {}
+    /// How the next shell starts.
+    fn expects_shell(&mut self, _: Starting) {}
 
     /// Text is executed as shell commands (`sh -c`, `system(3)`). `span` is where the text stands in the command that was
     /// asked about. Returns what it writes to standard output.

@@ -26,7 +26,7 @@ impl<'a> Interpreter<'a, '_> {
             (AssignmentValue::Scalar(word), Some(subscript)) => {
                 let value = self.value(word);
                 self.note_alias_array(assignment.name, subscript, value, span);
-                let key = self.key(assignment.name, subscript);
+                let key = self.key_to_assign(assignment.name, subscript);
                 if assignment.append {
                     self.assign_element(assignment.name, key, Value::unknown(value.origins), span);
                 } else {
@@ -48,6 +48,10 @@ impl<'a> Interpreter<'a, '_> {
         };
         let slot = self.state.get(Space::Variable, name);
         let (mut value, mut number) = (value, number);
+        if slot.flags.has(Flags::REFERENCE) && !value.known().is_some_and(super::words::is_name) {
+            // It gets what it refers to.
+            self.may_end_line();
+        }
         if slot.flags.has(Flags::INTEGER) || is_integer_by_nature(name) {
             let result = self.arithmetic_value(&value, number, span);
             value = match result.value {

@@ -89,21 +89,23 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Whether a pipeline cannot fail: it gives plain text to variables that take any.
     fn succeeds(&self, pipeline: &Pipeline<'a>) -> bool {
-        const READ_ONLY: [&[u8]; 6] = [b"UID", b"EUID", b"PPID", b"BASHOPTS", b"SHELLOPTS", b"BASH_VERSINFO"];
         let [stage] = pipeline.stages else { return false };
         let CommandKind::Simple(simple) = &stage.command.kind else { return false };
-        let assigns = |assignment: &Assignment<'a>| {
-            let flags = self.state.get(Space::Variable, assignment.name).flags;
-            let AssignmentValue::Scalar(word) = assignment.value else { return false };
-            !READ_ONLY.contains(&assignment.name)
-                && ![Flags::READ_ONLY, Flags::INTEGER, Flags::REFERENCE].iter().any(|flag| flags.has(*flag))
-                && assignment.subscript.is_none()
-                && word.parts.iter().all(is_text)
-        };
         simple.words.is_empty()
-            && simple.assignments.iter().all(assigns)
+            && simple.assignments.iter().all(|assignment| self.takes_any_text(assignment))
             && !pipeline.negated
             && stage.command.redirects.is_empty()
+    }
+
+    /// Whether an assignment gives plain text to a variable that takes any.
+    pub(super) fn takes_any_text(&self, assignment: &Assignment<'a>) -> bool {
+        const READ_ONLY: [&[u8]; 6] = [b"UID", b"EUID", b"PPID", b"BASHOPTS", b"SHELLOPTS", b"BASH_VERSINFO"];
+        let flags = self.state.get(Space::Variable, assignment.name).flags;
+        let AssignmentValue::Scalar(word) = assignment.value else { return false };
+        !READ_ONLY.contains(&assignment.name)
+            && ![Flags::READ_ONLY, Flags::INTEGER, Flags::REFERENCE].iter().any(|flag| flags.has(*flag))
+            && assignment.subscript.is_none()
+            && word.parts.iter().all(is_text)
     }
 
     /// `if`

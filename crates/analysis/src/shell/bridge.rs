@@ -6,7 +6,7 @@ use super::follow;
 use super::links::below;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, WriteMode};
-use crate::session::{Reentry, Session};
+use crate::session::{Reentry, Session, Starting};
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
@@ -235,8 +235,8 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         output
     }
 
-    fn expects_aliases(&mut self, on: bool) {
-        self.expands_aliases = on;
+    fn expects_shell(&mut self, how: Starting) {
+        self.starting = how;
     }
 
     fn run_text(

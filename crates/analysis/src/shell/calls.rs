@@ -145,6 +145,9 @@ impl<'a> Interpreter<'a, '_> {
         let name = argv.first().and_then(Field::known).unwrap_or_default();
         let builtin = is_builtin(name, self.dialect);
         let missing = !builtin && !self.finds_programs();
+        if self.searches_workspace && !builtin && !name.contains(&b'/') && self.may_have_made(name) {
+            self.unknown(Unknown::Variable(b"PATH"), span);
+        }
         let (places, settled) = (self.state.flow.places, self.state.flow.settled);
         let mut output: Option<Stream<'a>> = None;
         for (place, _) in places.iter() {
@@ -182,6 +185,18 @@ impl<'a> Interpreter<'a, '_> {
                 self.write_to(2, Stream { text: None, ..output });
             }
         }
+    }
+
+    /// Whether the command may have put a file of this name anywhere.
+    fn may_have_made(&mut self, name: &[u8]) -> bool {
+        self.budget.spend(self.state.size_with_files());
+        // Of a place that is not known nothing stands behind the last slash, nor of a whole directory.
+        let may_be = |path: &[u8]| {
+            let last = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+            last.is_empty() || last == name
+        };
+        !self.links.is_empty()
+            || self.state.files().any(|(path, slot)| matches!(slot.content, Content::File(_)) && may_be(path))
     }
 
     /// Whether the programs of the system are found where `$PATH` says.

@@ -118,7 +118,7 @@ impl<'a> Interpreter<'a, '_> {
                         || word.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:=+%".contains(byte))
                 })
             }),
-            Search => self.search_path(value, span),
+            Search => self.search_path(name, value, span),
             Run => {
                 match known {
                     Some(text) if !IDLE.contains(&text) => {
@@ -148,7 +148,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Judges the directories of a search path. False if one of them is not understood.
-    fn search_path(&mut self, value: &Value<'a>, span: Span) -> bool {
+    fn search_path(&mut self, name: &[u8], value: &Value<'a>, span: Span) -> bool {
         let mut entries: Vec<Vec<Piece<'a>>> = vec![Vec::new()];
         for piece in value.pieces {
             match piece {
@@ -169,13 +169,16 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
         }
-        let from_environment = Origins::LITERAL.union(Origins::ALL_VARIABLES).contains(value.origins);
+        let is_text = |piece: &Piece<'_>| matches!(piece, Piece::Text(_));
+        let written = if value.pieces.iter().any(is_text) { Origins::LITERAL } else { Origins::NONE };
+        let from_environment =
+            written.union(Origins::ALL_VARIABLES).contains(value.origins) && !self.loops_over_names;
         let mut project = false;
         let count = entries.len();
         for (index, entry) in entries.iter().enumerate() {
             let scope = match entry.as_slice() {
                 // An empty entry is the working directory, but `$VAR:x` with an empty variable is what everybody writes.
-                [] if count == 1 || index + 1 == count => continue,
+                [] if (count == 1 || index + 1 == count) && name != b"PATH" => continue,
                 // What the environment held before, or a directory that it names.
                 [Piece::Unknown, rest @ ..] if from_environment && !rest.contains(&Piece::Unknown) => {
                     continue;
@@ -192,6 +195,7 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         if project {
+            self.searches_workspace |= name == b"PATH";
             if self.state.has_files() {
                 // The script may have put a program there.
                 return false;

@@ -62,7 +62,7 @@ impl<'a> Interpreter<'a, '_> {
                 || flags.has(Flags::MAYBE)
                 || flags.has(Flags::SHARED)
                 || !self.is_surely_written(&target);
-            let text = stream.text.filter(|_| executed || !maybe);
+            let text = stream.text.filter(|_| (executed || !maybe) && !self.may_be_written_since(own));
             if let Some(text) = text {
                 self.scripts.use_file(target.path);
                 self.scripts.read(text, self.arena.alloc_slice_copy(&paths.collect::<Vec<_>>()));
@@ -80,6 +80,12 @@ impl<'a> Interpreter<'a, '_> {
         let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
         let text = text.filter(|text| self.budget.produce(text.len()));
         Stream { text: text.map(|text| &*self.arena.alloc_slice_copy(&text)), origins, source: None }
+    }
+
+    /// Whether something was written to a place that is not known after this file was.
+    fn may_be_written_since(&self, path: &[u8]) -> bool {
+        self.state.get(Space::File, b"").content != Content::Initial
+            && self.state.changed_at(Space::File, b"") > self.state.changed_at(Space::File, path)
     }
 
     /// Where else what was written comes from, of what is read at a place.
@@ -185,6 +191,9 @@ impl<'a> Interpreter<'a, '_> {
         let (own, others) = self.aliases(target);
         let flags = if others.is_empty() { flags } else { Flags::MAYBE };
         let surely = surely && others.is_empty();
+        // What is written may have been read from the same file, which is emptied before.
+        let text = stream.text.filter(|_| others.is_empty());
+        let stream = Stream { text, ..stream };
         let fresh = Content::File(Stream { origins: stream.origins.union(Origins::WRITTEN), ..stream });
         let mut before = std::mem::take(&mut self.spare_touched);
         before.clear();

@@ -259,6 +259,12 @@ pub(super) enum Opt {
     WideGlob = 1 << 9,
     /// `set -C`: `>` does not replace what is there.
     NoClobber = 1 << 10,
+    /// `shopt -s failglob`: a pattern that matches nothing ends the line.
+    FailGlob = 1 << 11,
+    /// `set -u`: what is not set ends the shell.
+    NoUnset = 1 << 12,
+    /// `set -x`, `set -v`: what is run is told. `trap '' PIPE`: what prints complains.
+    Talk = 1 << 13,
 }
 
 impl Options {

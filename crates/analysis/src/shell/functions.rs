@@ -19,14 +19,16 @@ pub(super) struct Frame<'a> {
     pub(super) left: Option<Branch<'a>>,
     /// The states in which its turn was ended (`continue`).
     pub(super) continued: Option<Branch<'a>>,
-    /// Variables that `local` hid, and what they were.
-    /// The flag: surely, if the function was left behind the declaration.
-    pub(super) locals: Vec<(&'a [u8], Slot<'a>, bool)>,
+    /// Variables that `local` hid.
+    pub(super) locals: Vec<Local<'a>>,
     /// How doubtful it was that it is run.
     pub(super) doubt: u32,
     /// How many assignments before commands stood around it.
     pub(super) environment: usize,
 }
+
+/// A variable that `local` hid, and what it was. The flag: surely, if the function was left behind the declaration.
+pub(super) type Local<'a> = (&'a [u8], Slot<'a>, bool);
 
 /// What a frame is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -205,11 +207,7 @@ impl<'a> Interpreter<'a, '_> {
             self.budget.spend(left.size());
             self.state.join(&frame.mark, &left);
         }
-        for (name, slot, sure) in frame.locals.iter().rev() {
-            let now = self.state.get(Space::Variable, name);
-            let slot = if *sure { *slot } else { super::state::join_slots(self.arena, *slot, now) };
-            self.state.set(Space::Variable, name, slot);
-        }
+        self.bring_back(&frame.locals);
     }
 
     /// `return`: control leaves the innermost function or sourced file.
@@ -241,8 +239,12 @@ impl<'a> Interpreter<'a, '_> {
                     None => !status.many && status.value.origins == Origins::LITERAL,
                 });
             }
-            // Outside of functions it is an error in bash and the end of the script in dash.
-            _ => self.state.flow.may_have_ended |= self.dialect == shward_syntax::Dialect::Posix,
+            // Outside of functions it is an error in bash and the end of the script in dash; from a subshell in a function
+            // it leads nowhere else.
+            _ => {
+                self.state.flow.may_have_ended |= self.dialect == shward_syntax::Dialect::Posix;
+                self.shell_may_end();
+            }
         }
     }
 
@@ -275,12 +277,8 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    fn leave_through(&mut self, index: Option<usize>, continues: bool) {
-        let Some(around) = index.and_then(|index| self.frames.get(index)).map(|frame| frame.environment)
-        else {
-            return;
-        };
-        // What was given before a command that is left ends with it: `x=a eval return`.
+    /// What was given before commands that are left ends with them: `x=a eval return`. `around`: how much stays.
+    pub(super) fn forget_given(&mut self, around: usize) {
         let given: Vec<_> =
             self.environment.get(around..).unwrap_or_default().iter().map(|(name, _)| *name).collect();
         for name in given {
@@ -288,6 +286,23 @@ impl<'a> Interpreter<'a, '_> {
             let content = Content::Unknown(slot.origins());
             self.state.set(Space::Variable, name, Slot { content, flags: slot.flags });
         }
+    }
+
+    /// Variables that functions hid are again what they were.
+    pub(super) fn bring_back(&mut self, locals: &[Local<'a>]) {
+        for (name, slot, sure) in locals.iter().rev() {
+            let now = self.state.get(Space::Variable, name);
+            let slot = if *sure { *slot } else { super::state::join_slots(self.arena, *slot, now) };
+            self.state.set(Space::Variable, name, slot);
+        }
+    }
+
+    fn leave_through(&mut self, index: Option<usize>, continues: bool) {
+        let Some(around) = index.and_then(|index| self.frames.get(index)).map(|frame| frame.environment)
+        else {
+            return;
+        };
+        self.forget_given(around);
         let Some(frame) = index.and_then(|index| self.frames.get_mut(index)) else { return };
         let branch = self.state.branch(&frame.mark);
         self.budget.spend(branch.size());

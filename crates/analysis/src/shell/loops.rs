@@ -33,7 +33,7 @@ impl<'a> Interpreter<'a, '_> {
             self.turns = turns;
             return;
         }
-        let (value, number) = any_of(&fields);
+        let (value, number) = self.any_of(&fields);
         self.in_loop(|shell| {
             shell.repeated(span, &mut |shell| {
                 shell.assign(node.name, value, number, span);
@@ -70,7 +70,7 @@ impl<'a> Interpreter<'a, '_> {
             None => self.state.flow.arguments.to_vec(),
         };
         let span = node.name_span;
-        let (value, _) = any_of(&fields);
+        let (value, _) = self.any_of(&fields);
         let reply = self.stdin().origins;
         self.takes_lines(0, self.span(span));
         self.consume_stdin();
@@ -114,6 +114,13 @@ impl<'a> Interpreter<'a, '_> {
                 shell.arithmetic(&node.test);
             });
         });
+    }
+
+    /// One value that stands for every word of a loop. The flag: it is a number.
+    fn any_of(&mut self, fields: &[Field<'a>]) -> (Value<'a>, bool) {
+        let is_name = |field: &Field<'a>| !matches!(field.value.known_prefix(), [] | [b'/', ..]);
+        self.loops_over_names |= fields.iter().any(is_name);
+        any_of(fields)
     }
 
     /// Runs a loop; where `break` leaves it, the states are joined with that at its end.

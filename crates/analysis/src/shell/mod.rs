@@ -21,13 +21,16 @@ mod builtins;
 mod calls;
 mod carriers;
 mod conditions;
+mod endings;
 mod files;
 mod flow;
 mod follow;
 mod functions;
 mod io;
+mod lines;
 mod links;
 mod loops;
+mod messages;
 mod moving;
 mod racing;
 mod redirect;
@@ -42,6 +45,7 @@ mod words;
 use crate::effect::{Certainty, Effect, EffectKind, Target, Unknown};
 use crate::place::Places;
 use crate::plan::{Invocation, Plan};
+use crate::session::Starting;
 use crate::value::{Field, Origins, Stream};
 use crate::world::World;
 use crate::{Request, Source};
@@ -147,8 +151,14 @@ pub(crate) struct Interpreter<'a, 'w> {
     defined: Vec<(&'a [u8], state::Body<'a>)>,
     /// What is being run is a trap.
     in_trap: bool,
+    /// A trap has been set that runs between commands.
+    trapped: bool,
     /// A signal has been sent.
     signalled: bool,
+    /// What a variable holds may be one of many words of a loop, which may be names in the workspace.
+    loops_over_names: bool,
+    /// `$PATH` may lead into the workspace.
+    searches_workspace: bool,
     /// The last known `$PATH`, and whether the programs of the system are found there.
     searched: (&'a [u8], bool),
     /// What a program made that may be a directory, which no redirection writes.
@@ -192,6 +202,10 @@ pub(crate) struct Interpreter<'a, 'w> {
     lines: u32,
     /// At the top level of a text, where lines are read one by one.
     reading: bool,
+    /// The line being run, where others may follow it.
+    open_line: Option<lines::Line<'a>>,
+    /// An error may have ended the line being run.
+    line_may_have_ended: bool,
     /// How many conditions stand around what is being run.
     doubt: u32,
     /// How many `&&` stand before what is being run: it is told as certain, but what it prints may be missing.
@@ -210,8 +224,10 @@ pub(crate) struct Interpreter<'a, 'w> {
     unsure: u32,
     /// How often, all unrolled loops around it multiplied, what is being run runs.
     turns: usize,
-    /// The next shell that starts is interactive, and expands aliases.
-    expands_aliases: bool,
+    /// How the next shell starts.
+    starting: Starting,
+    /// So many subshells, and shells that were started, are around what is being run.
+    nested: u32,
     /// How much of the environment belongs to the shells around the one that is being run.
     outer_environment: usize,
     /// The environment of the world was taken away.
@@ -269,7 +285,10 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             traps: Vec::new(),
             defined: Vec::new(),
             in_trap: false,
+            trapped: false,
             signalled: false,
+            loops_over_names: false,
+            searches_workspace: false,
             searched: (&[], false),
             made: BTreeSet::new(),
             moves: 0,
@@ -293,6 +312,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             line: 0,
             lines: 0,
             reading: false,
+            open_line: None,
+            line_may_have_ended: false,
             doubt: 0,
             conditional: 0,
             current: None,
@@ -302,7 +323,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             elsewhere: false,
             unsure: 0,
             turns: 1,
-            expands_aliases: false,
+            starting: Starting::default(),
+            nested: 0,
             outer_environment: 0,
             bare: false,
             foreign: false,
@@ -370,7 +392,12 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     /// Whether what is being run surely runs.
     const fn is_certain(&self) -> bool {
-        self.doubt == 0 && !self.state.flow.may_have_ended && !self.state.flow.ended
+        self.doubt == 0 && !self.may_have_ended()
+    }
+
+    /// Whether control may not get here.
+    const fn may_have_ended(&self) -> bool {
+        self.state.flow.may_have_ended || self.state.flow.ended || self.line_may_have_ended
     }
 
     /// Runs something that may not be run.
@@ -384,7 +411,9 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     /// Runs something in a subshell: what it changes of the shell's own state is undone.
     fn isolated<R>(&mut self, inner: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.state.mark();
+        self.nested += 1;
         let result = self.with_traps(inner);
+        self.nested -= 1;
         self.budget.spend(self.state.changes(&mark));
         self.state.leave_subshell(&mark);
         self.find_itself();
@@ -426,7 +455,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     /// How doubtful it is that what is being run runs.
     fn doubt_now(&self) -> u32 {
-        self.doubt + self.conditional + u32::from(self.state.flow.may_have_ended || self.state.flow.ended)
+        self.doubt + self.conditional + u32::from(self.may_have_ended())
     }
 
     /// What comes out of standard input. Reading it leaves less of it for others.

@@ -330,13 +330,15 @@ impl<'a> Interpreter<'a, '_> {
         }
         let mut sink = None;
         let start = if append { self.content_of(path) } else { Stream::EMPTY };
+        let targets = self.targets(path);
         let surely = !before.doubtful
+            && targets.len() == 1
             && self.is_certain()
             && !self.locked
             && (append
                 || operator == RedirectOperator::Clobber
                 || !self.state.flow.options.may(Opt::NoClobber));
-        for target in self.targets(path) {
+        for target in targets {
             let first = sink.is_none();
             let content = if first { Origins::NONE } else { Origins::UNKNOWN };
             let index = self.effects.len();

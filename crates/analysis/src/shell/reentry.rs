@@ -151,6 +151,8 @@ impl<'a> Interpreter<'a, '_> {
         self.outer_frames = self.frames.len();
         self.dialect = dialect;
         self.elsewhere |= how == Reentry::Elsewhere;
+        self.starting.leaves_early |= super::endings::asked_for(text);
+        self.starting.traces |= super::endings::asked_for(text);
         // What its traps write is captured as well.
         let output = self.captured(stdin, |shell| {
             shell.isolated(|shell| {
@@ -220,9 +222,7 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         let mut options = starting_options(dialect);
-        if std::mem::take(&mut self.expands_aliases) {
-            options.set(Opt::ExpandAliases, true);
-        }
+        super::endings::started(&mut options, std::mem::take(&mut self.starting));
         let (zero, arguments) = match arguments.split_first() {
             Some((zero, rest)) if !zero.many => (zero.known(), rest),
             // Which word is `$0` is not known, nor which ones follow it.

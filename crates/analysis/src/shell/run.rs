@@ -14,20 +14,23 @@ use shward_syntax::{
 impl<'a> Interpreter<'a, '_> {
     /// Runs a script.
     pub(super) fn script(&mut self, script: &Script<'a>) {
-        let reading = std::mem::replace(&mut self.reading, false);
-        let mut line = None;
-        for item in script.items {
+        if self.reading {
+            self.reading = false;
+            self.read_lines(script);
+            self.reading = true;
+            return;
+        }
+        self.items(script.items);
+    }
+
+    /// Runs items one after the other.
+    pub(super) fn items(&mut self, items: &[Item<'a>]) {
+        for item in items {
             if !self.budget.spend(1) {
                 break;
             }
-            if reading && line.replace(item.line) != Some(item.line) {
-                // Counted through all texts: a line of evaluated text is no line of the script.
-                self.lines = self.lines.saturating_add(1);
-                self.line = self.lines;
-            }
             self.item(item);
         }
-        self.reading = reading;
     }
 
     fn item(&mut self, item: &Item<'a>) {
@@ -53,11 +56,16 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Runs a pipeline.
     pub(super) fn pipeline(&mut self, pipeline: &Pipeline<'a>) {
+        self.judge_start(pipeline);
         match pipeline.stages {
             [] => {}
             [stage] => self.command(stage.command),
             stages => self.beside_each_other(|shell| shell.stages(stages)),
         }
+        if pipeline.timed {
+            self.say();
+        }
+        self.judge_failure(pipeline);
         if pipeline.negated {
             self.state.flow.places.negate();
         }
@@ -153,6 +161,7 @@ impl<'a> Interpreter<'a, '_> {
         } else {
             self.redirected(command);
         }
+        self.hear(command);
         self.budget.leave();
     }
 
@@ -164,6 +173,7 @@ impl<'a> Interpreter<'a, '_> {
             kind => {
                 let before = self.redirect(command.redirects, false);
                 self.compound(kind, command);
+                self.hear_inside(command);
                 self.restore(&before);
             }
         }

@@ -2,6 +2,7 @@
 
 use super::Interpreter;
 use super::branches::Ways;
+use super::endings::is_special_builtin;
 use super::flow::Opt;
 use super::redirect::Before;
 use super::state::{Content, Flags, Slot, Space};
@@ -68,6 +69,7 @@ impl<'a> Interpreter<'a, '_> {
                 .map(|field| field.value);
         }
         if let Some(before) = before {
+            self.hear_inside(command);
             if std::mem::take(&mut self.keeps_redirections) {
                 self.keep(&before);
             } else {
@@ -177,6 +179,9 @@ impl<'a> Interpreter<'a, '_> {
         if !expanded.arrays.is_empty() {
             self.unpredictable("an array that is declared behind an assignment", expanded.here);
         }
+        let command = expanded.argv.first().and_then(Field::known);
+        // dash keeps the assignments before a special builtin, and exports them only to what `exec` runs.
+        let keeps = self.dialect == Dialect::Posix && command.is_some_and(is_special_builtin);
         let depth = self.environment.len();
         let mut hidden: Vec<(&'a [u8], Slot<'a>, bool)> = Vec::with_capacity(assignments.len());
         for assignment in assignments {
@@ -224,7 +229,12 @@ impl<'a> Interpreter<'a, '_> {
                 self.exchange(inside);
             }
             let slot = self.state.get(Space::Variable, name);
-            let flags = slot.flags.with(Flags::EXPORTED).with(Flags::TEMPORARY);
+            let flags = if keeps && command != Some(b"exec") {
+                exported_perhaps(before.flags, slot.flags)
+            } else {
+                slot.flags.with(Flags::EXPORTED)
+            };
+            let flags = flags.with(Flags::TEMPORARY);
             self.state.set(Space::Variable, name, Slot { flags, ..slot });
             let value = match slot.content {
                 Content::Scalar(value) => value,
@@ -236,28 +246,13 @@ impl<'a> Interpreter<'a, '_> {
         }
         self.dispatch(expanded, true);
         self.environment.truncate(depth);
-        // dash keeps the assignments before a special builtin.
-        let keeps = self.dialect == Dialect::Posix
-            && matches!(
-                expanded.argv.first().and_then(Field::known),
-                Some(
-                    b":" | b"."
-                        | b"eval"
-                        | b"exec"
-                        | b"exit"
-                        | b"export"
-                        | b"readonly"
-                        | b"return"
-                        | b"set"
-                        | b"shift"
-                        | b"trap"
-                        | b"unset"
-                        | b"break"
-                        | b"continue"
-                        | b"times"
-                )
-            );
-        if !keeps {
+        if keeps {
+            for (name, before, _) in hidden {
+                let slot = self.state.get(Space::Variable, name);
+                let flags = exported_perhaps(before.flags, slot.flags);
+                self.state.set(Space::Variable, name, Slot { flags, ..slot });
+            }
+        } else {
             for (name, before, restored) in hidden.into_iter().rev() {
                 let now = self.state.get(Space::Variable, name);
                 let slot = if now.flags.has(Flags::TEMPORARY) && restored {
@@ -271,6 +266,11 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
     }
+}
+
+/// What a variable's attributes are where some shells export it and others leave it what it was.
+fn exported_perhaps(before: Flags, now: Flags) -> Flags {
+    if before.has(Flags::EXPORTED) { now } else { now.with(Flags::EXPORTED).with(Flags::MAYBE) }
 }
 
 /// Whether where a redirection leads is not told by its text alone.

@@ -547,6 +547,10 @@ pub(super) fn join_slots<'a>(arena: &'a Bump, a: Slot<'a>, b: Slot<'a>) -> Slot<
             return Slot { content, flags: flags.with(Flags::MAYBE) };
         }
         (Content::Command(_), _) | (_, Content::Command(_)) => Content::Command(None),
+        // The same of variables, but for numbers.
+        (Content::Scalar(x), _) | (_, Content::Scalar(x)) if x.known().is_some() && !number => {
+            Content::Unknown(origins.union(Origins::UNKNOWN))
+        }
         _ => Content::Unknown(origins),
     };
     Slot { content, flags: if number { flags.with(Flags::NUMBER) } else { flags } }

@@ -70,6 +70,7 @@ impl<'a> Interpreter<'a, '_> {
         let inside = self.frames.get(shell.unwrap_or_default()..).unwrap_or_default().iter();
         let within =
             inside.into_iter().any(|frame| matches!(frame.kind, FrameKind::Function(_) | FrameKind::Source));
+        self.trapped |= !at_exit;
         self.traps.push(Trap {
             text,
             span,
@@ -129,6 +130,7 @@ impl<'a> Interpreter<'a, '_> {
         self.budget.spend(self.state.size());
         let changed: Vec<_> = self.state.changed_since(trap.clock).collect();
         self.budget.plan(changed.len());
+        let mut forgotten = Vec::new();
         for (space, name, slot) in changed {
             let slot = match space {
                 Space::Variable => Slot {
@@ -138,6 +140,7 @@ impl<'a> Interpreter<'a, '_> {
                 _ => continue,
             };
             self.state.set(space, name, slot);
+            forgotten.push(name);
         }
         self.any_function(trap.span);
         let now = self.state.flow;
@@ -165,8 +168,11 @@ impl<'a> Interpreter<'a, '_> {
             run(self);
         } else {
             let clocks = (self.moves, self.calls);
+            let clock = self.state.clock();
             self.doubtful(run);
+            let assigned = |name: &&[u8]| self.state.changed_at(Space::Variable, name) > Some(clock);
             if self.state.changes(&before) > 0
+                || forgotten.iter().any(assigned)
                 || clocks != (self.moves, self.calls)
                 || self.state.flow.without_status() != before.flow().without_status()
             {

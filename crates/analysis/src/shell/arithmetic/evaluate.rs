@@ -4,7 +4,7 @@ use super::Evaluated;
 use super::lexer::{Token, token};
 use crate::shell::Interpreter;
 use crate::value::Origins;
-use shward_syntax::Span;
+use shward_syntax::{Dialect, Span};
 
 /// One evaluation.
 pub(super) struct Evaluation<'e, 'a, 'w> {
@@ -231,6 +231,8 @@ impl<'e, 'a, 'w> Evaluation<'e, 'a, 'w> {
             Token::Operator("~") => self.unary().map(|v| !v),
             Token::Operator("-") => self.unary().map(i64::wrapping_neg),
             Token::Operator("+") => self.unary(),
+            // For dash they are two signs.
+            Token::Operator("++" | "--") if self.shell.dialect == Dialect::Posix => self.fail(),
             Token::Operator(step @ ("++" | "--")) => match self.next {
                 place @ (Token::Name(_) | Token::Element(..)) => {
                     self.advance();
@@ -252,6 +254,9 @@ impl<'e, 'a, 'w> Evaluation<'e, 'a, 'w> {
             place @ (Token::Name(_) | Token::Element(..)) => {
                 let value = self.read(place);
                 if let Token::Operator(step @ ("++" | "--")) = self.next {
+                    if self.shell.dialect == Dialect::Posix {
+                        return self.fail();
+                    }
                     self.advance();
                     self.write(place, value.map(|v| stepped(v, step)));
                 }

@@ -11,7 +11,7 @@ use super::Interpreter;
 use super::state::{Content, Flags, Space};
 use super::words::{Got, Mode};
 use crate::value::{Origins, Value};
-use shward_syntax::{Arithmetic, Span, Word};
+use shward_syntax::{Arithmetic, Dialect, Span, Word};
 
 /// The result of an evaluation.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +40,10 @@ impl<'a> Interpreter<'a, '_> {
     fn arithmetic_parts(&mut self, parts: &'a [shward_syntax::WordPart<'a>], span: Span) -> Evaluated {
         if !self.budget.enter() {
             return Evaluated::UNKNOWN;
+        }
+        if self.dialect == Dialect::Posix {
+            // dash knows less of it than bash (`x++`), and is ended by what it does not.
+            self.shell_may_end();
         }
         let (text, value, knowable) = self.build(Mode::Single, parts, Span::default(), |shell, builder| {
             let text = &*shell.arena.alloc_slice_copy(builder.arithmetic_text());
@@ -141,8 +145,21 @@ impl<'a> Interpreter<'a, '_> {
 
     /// The key that a subscript stands for: a decimal index, or a text for associative arrays. `None`: not known.
     pub(super) fn key(&mut self, name: &'a [u8], subscript: &Arithmetic<'a>) -> Option<&'a [u8]> {
+        if subscript.parts.is_empty() {
+            self.may_end_line();
+        }
+        let name = self.dereference(name, subscript.span)?;
         if self.state.get(Space::Variable, name).flags.has(Flags::ASSOCIATIVE) {
-            return self.value_of(subscript.parts, subscript.span).known();
+            let key = self.value_of(subscript.parts, subscript.span).known()?;
+            // Single quotes and backslashes are taken away from what is written there.
+            let is_quoting = |byte: &u8| matches!(byte, b'\'' | b'\\');
+            let written = self.text.get(subscript.span.start as usize..subscript.span.end as usize);
+            return match key {
+                [b'\'', inner @ .., b'\''] if written == Some(key) && !inner.iter().any(is_quoting) => {
+                    Some(inner)
+                }
+                _ => (!key.iter().any(is_quoting)).then_some(key),
+            };
         }
         let index = self.arithmetic(subscript).value?;
         Some(self.arena.alloc_str(&index.to_string()).as_bytes())

@@ -197,6 +197,9 @@ impl<'a> Interpreter<'a, '_> {
             // More words may follow that are assignments of their own.
             self.unpredictable("a builtin assigns to variables whose names are not known", here);
         }
+        if wanted.add.has(Flags::EXPORTED) && matches!(name, b"SHELLOPTS" | b"BASHOPTS") {
+            self.unpredictable("options that every shell takes over that is started", here);
+        }
         if !is_name(name) {
             if !wanted.local {
                 // `export` and `readonly` take no elements.
@@ -321,9 +324,12 @@ impl<'a> Interpreter<'a, '_> {
         }
         let flags = slot.flags.with(wanted.add);
         if flags.has(Flags::REFERENCE)
-            && [Flags::RECASED, Flags::INTEGER].into_iter().any(|kind| flags.has(kind))
+            && ([Flags::RECASED, Flags::INTEGER, Flags::INDEXED, Flags::ASSOCIATIVE]
+                .into_iter()
+                .any(|kind| flags.has(kind))
+                || matches!(slot.content, Content::Array(_)))
         {
-            // It changes the name.
+            // It changes the name, or is refused.
             self.unpredictable("a reference with other attributes", here);
         }
         let arrays = [Flags::INDEXED, Flags::ASSOCIATIVE];
@@ -435,6 +441,10 @@ impl<'a> Interpreter<'a, '_> {
             }
             if matches!(name, b"PWD" | b"OLDPWD") {
                 self.unpredictable("the name of the working directory is unset", command.here);
+            }
+            if name == b"PATH" {
+                // The shell then looks in the working directory.
+                self.judge_variable(name, &Value::EMPTY, command.here);
             }
             if given.has(b'n') && !self.state.get(Space::Variable, name).flags.has(Flags::REFERENCE) {
                 // It unsets references only.

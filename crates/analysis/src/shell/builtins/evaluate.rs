@@ -4,7 +4,7 @@ use super::{Given, number};
 use crate::effect::{Certainty, EffectKind, Scope, Target, Unknown, WriteMode};
 use crate::session::Session;
 use crate::shell::Interpreter;
-use crate::shell::flow::Port;
+use crate::shell::flow::{Opt, Port};
 use crate::shell::functions::{Frame, FrameKind};
 use crate::shell::redirect::descriptor_named;
 use crate::shell::simple::{Expanded, contains};
@@ -85,7 +85,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether a command name is what the shell makes of it, and nothing that the script has defined.
-    fn is_itself(&self, name: &[u8]) -> bool {
+    pub(in crate::shell) fn is_itself(&self, name: &[u8]) -> bool {
         [Space::Function, Space::Alias, Space::Command]
             .iter()
             .all(|space| self.state.find(*space, name).is_none())
@@ -244,7 +244,8 @@ impl<'a> Interpreter<'a, '_> {
             self.argument_unknown(command.span);
         }
         self.state.flow.ended = true;
-        self.state.flow.quietly = failing;
+        // What comes after a shell around this one sees where it ended.
+        self.state.flow.quietly = failing && self.nested == 0;
         let named = command.argv.first().and_then(Field::known);
         let leaves = command.argv.get(1).is_none_or(|status| match status.known() {
             Some(text) => !text.starts_with(b"--") || text.len() == 2,
@@ -279,6 +280,10 @@ impl<'a> Interpreter<'a, '_> {
             self.unseen_code(Stream::unknown(action.value.origins, action.span), action.span);
             return;
         };
+        if text.is_empty() {
+            // Without SIGPIPE, what prints finds out, and says, that nobody reads.
+            self.state.flow.options.admit(Opt::Talk, true);
+        }
         if matches!(text, b"" | b"-") || text.iter().all(u8::is_ascii_digit) {
             return;
         }
@@ -294,7 +299,10 @@ impl<'a> Interpreter<'a, '_> {
             self.not_understood("a trap that a trap sets", action.span);
         }
         let from_inside = |condition: &Field<'a>| match condition.known() {
-            Some(name) => [&b"DEBUG"[..], b"ERR", b"RETURN"].iter().any(|own| name.eq_ignore_ascii_case(own)),
+            // A child that ends sends a signal, too; of numbers, 17.
+            Some(name) => [&b"DEBUG"[..], b"ERR", b"RETURN", b"CHLD", b"SIGCHLD", b"CLD", b"SIGCLD", b"17"]
+                .iter()
+                .any(|own| name.eq_ignore_ascii_case(own)),
             None => true,
         };
         if !at_exit && (conditions.iter().any(from_inside) || self.signalled) {

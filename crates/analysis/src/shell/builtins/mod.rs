@@ -117,6 +117,7 @@ impl<'a> Interpreter<'a, '_> {
             _ => return false,
         }
         self.perform(name, command);
+        self.judge_special(name);
         true
     }
 
@@ -146,6 +147,10 @@ impl<'a> Interpreter<'a, '_> {
                     None => Some(1),
                     Some(field) => number(field),
                 };
+                if count.is_none() {
+                    // What is no number ends the shell.
+                    self.shell_may_end();
+                }
                 if count == Some(0) || command.argv.len() > 2 {
                     self.argument_unknown(command.span);
                 }

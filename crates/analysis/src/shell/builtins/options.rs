@@ -14,6 +14,8 @@ enum Meaning {
     None,
     /// It is part of the state.
     Tracked(Opt),
+    /// Nothing more is run.
+    Ends,
     /// The shell keeps a history, or no longer does.
     History,
     /// The script is read or run in another way than it was analysed.
@@ -33,7 +35,10 @@ fn letter_meaning(letter: u8) -> Meaning {
         b'B' => Meaning::Other("brace expansion is switched"),
         b'H' => Meaning::Other("history expansion is switched"),
         b'P' => Meaning::Other(PHYSICAL),
-        b'b' | b'h' | b'm' | b'n' | b'p' | b't' | b'u' | b'v' | b'x' | b'E' | b'T' => Meaning::None,
+        b'u' => Meaning::Tracked(Opt::NoUnset),
+        b'v' | b'x' => Meaning::Tracked(Opt::Talk),
+        b'n' | b't' => Meaning::Ends,
+        b'b' | b'h' | b'm' | b'p' | b'E' | b'T' => Meaning::None,
         _ => Meaning::Other("an option of set that is not known"),
     }
 }
@@ -50,19 +55,17 @@ fn name_meaning(name: &[u8]) -> Meaning {
         | b"functrace"
         | b"hashall"
         | b"monitor"
-        | b"noexec"
         | b"notify"
-        | b"nounset"
         | b"pipefail"
         | b"privileged"
-        | b"verbose"
-        | b"xtrace"
         | b"emacs"
         | b"vi"
         | b"ignoreeof"
         | b"interactive-comments"
-        | b"nolog"
-        | b"onecmd" => Meaning::None,
+        | b"nolog" => Meaning::None,
+        b"nounset" => Meaning::Tracked(Opt::NoUnset),
+        b"verbose" | b"xtrace" => Meaning::Tracked(Opt::Talk),
+        b"noexec" | b"onecmd" => Meaning::Ends,
         b"history" => Meaning::History,
         b"histexpand" => Meaning::Other("history expansion is switched"),
         _ => Meaning::Other("an option of set that changes how the script is read"),
@@ -132,6 +135,9 @@ impl<'a> Interpreter<'a, '_> {
                 // What stands on the same line, and functions that were read before, have them in force.
                 self.state.flow.options.admit(Opt::ExpandAliases, on);
             }
+            Meaning::Ends => self.state.flow.may_have_ended |= on,
+            // One of the two may still be on.
+            Meaning::Tracked(Opt::Talk) => self.state.flow.options.admit(Opt::Talk, on),
             Meaning::Tracked(option) => self.state.flow.options.set(option, on),
             Meaning::History if !on => {
                 self.emit_here(EffectKind::System { what: "audit" }, span, Certainty::Certain);
@@ -174,8 +180,8 @@ impl<'a> Interpreter<'a, '_> {
                     b"lastpipe" => Meaning::Tracked(Opt::LastPipe),
                     b"nocasematch" | b"nocaseglob" => Meaning::Tracked(Opt::OtherMatching),
                     b"dotglob" | b"globstar" => Meaning::Tracked(Opt::WideGlob),
-                    b"failglob"
-                    | b"checkwinsize"
+                    b"failglob" => Meaning::Tracked(Opt::FailGlob),
+                    b"checkwinsize"
                     | b"checkhash"
                     | b"checkjobs"
                     | b"cmdhist"

@@ -47,7 +47,7 @@ impl<'a> State<'a> {
             };
             let shared = Slot { flags: joined.flags.with(Flags::SHARED), ..joined };
             self.set_id(id, shared);
-            racing.push(Racing { id, shared, after });
+            racing.push(Racing { id, shared, after: joined });
         }
         racing
     }

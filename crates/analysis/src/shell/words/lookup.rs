@@ -151,6 +151,12 @@ impl<'a> Interpreter<'a, '_> {
         match slot.content {
             Content::Array(elements) => Some(elements.to_vec()),
             Content::Unset => Some(Vec::new()),
+            // What it is a number of stands in any of its elements.
+            Content::Unknown(_)
+                if [Flags::INDEXED, Flags::ASSOCIATIVE].iter().any(|kind| slot.flags.has(*kind)) =>
+            {
+                None
+            }
             _ => match self.scalar(name, slot) {
                 Got::One(value, _) => Some(vec![Element { key: b"0", value }]),
                 Got::Unset => Some(Vec::new()),

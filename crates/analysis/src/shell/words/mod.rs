@@ -111,6 +111,9 @@ impl<'a> Interpreter<'a, '_> {
             self.part(part, false, &mut builder);
         }
         self.budget.produce(builder.made());
+        if options.may(Opt::FailGlob) {
+            self.may_end_line();
+        }
         let result = take(self, &mut builder);
         self.spare.push(builder);
         result

@@ -124,7 +124,10 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Expands an operand that may not be expanded, for what that does, and tells where its text comes from.
     fn either(&mut self, word: &Word<'a>) -> Origins {
-        self.perhaps(|shell| shell.value(word)).origins
+        let value = self.perhaps(|shell| shell.value(word));
+        // Text that may stand in the place of a variable is more than what the environment held.
+        let only_more = value.known_prefix().iter().all(|byte| *byte == b':');
+        if only_more { value.origins } else { value.origins.union(Origins::UNKNOWN) }
     }
 
     /// Expands what may not be expanded.
@@ -149,7 +152,7 @@ impl<'a> Interpreter<'a, '_> {
             match parameter.subscript {
                 None => self.assign(name, value, number, span),
                 Some(Subscript::Index(index)) => {
-                    let key = self.key(name, &index);
+                    let key = self.key_to_assign(name, &index);
                     self.assign_element(name, key, value, span);
                 }
                 Some(_) => self.unpredictable("an assignment to all elements of an array", span),

@@ -238,8 +238,15 @@ impl<'a> Interpreter<'a, '_> {
         // Some shells, and bash where something is done to the elements, put the first separator between those of `$@`, too.
         let separator = self.first_separator().filter(|first| star || *first == b" ");
         builder.begin();
+        let may_be_none = |element: &Field<'a>| element.many && !element.value.has_glob();
         for (index, element) in elements.iter().enumerate() {
-            if index > 0 {
+            if may_be_none(element) {
+                // Then there is no separator either.
+                builder.unknown(true, element.value.origins);
+                continue;
+            }
+            let before = index.checked_sub(1).and_then(|before| elements.get(before));
+            if before.is_some_and(|before| !may_be_none(before)) {
                 match separator {
                     Some(separator) => {
                         builder.value(&Value::text(self.arena, separator, Origins::LITERAL), true)
