@@ -4,6 +4,9 @@ use crate::exit;
 use crate::flags::{VERBS, Verb};
 use std::fmt::Write;
 
+/// The width of the options' names.
+const COLUMN: usize = 20;
+
 /// The help of the whole program.
 pub(crate) fn program() -> String {
     let mut out = String::from(
@@ -35,7 +38,9 @@ pub(crate) fn verb(verb: &Verb) -> String {
             Some(value) => format!("--{} {value}", flag.name),
             None => format!("--{}", flag.name),
         };
-        let _ = writeln!(out, "  {left:<20}{}", flag.help);
+        // What is longer than its column has a line of its own.
+        let gap = if left.len() < COLUMN { "" } else { "\n                      " };
+        let _ = writeln!(out, "  {left:<COLUMN$}{gap}{}", flag.help);
     }
     if !verb.examples.is_empty() {
         out.push_str("\nExamples:\n");
