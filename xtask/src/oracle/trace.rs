@@ -518,8 +518,11 @@ fn directory_of(link: &str) -> Option<String> {
     Some(path.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(path))
 }
 
-/// The path that a process means, from the root, without `.` and `..`.
+/// The path that a process means, from the root, without `.` and `..`. No name is no file.
 fn absolute(process: Pid, directory: Option<u64>, name: &[u8]) -> Option<String> {
+    if name.is_empty() {
+        return None;
+    }
     let name = PathBuf::from(std::ffi::OsString::from_vec(name.to_vec()));
     let base = if name.is_absolute() {
         PathBuf::new()
