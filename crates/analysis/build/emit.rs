@@ -194,7 +194,8 @@ impl Writer {
             | u8::from(level.stdin_before_default) << 3
             | u8::from(level.response_files) << 4
             | u8::from(level.repeats) << 5
-            | u8::from(level.operands.iter().any(runs)) << 6;
+            | u8::from(level.operands.iter().any(runs)) << 6
+            | u8::from(level.becomes) << 7;
         let reader = match &level.reader {
             Some(name) => self.readers.number(name)? + 1,
             None => 0,

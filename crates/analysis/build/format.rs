@@ -58,6 +58,7 @@ pub(crate) struct Level {
     pub(crate) stdin_before_default: bool,
     pub(crate) response_files: bool,
     pub(crate) repeats: bool,
+    pub(crate) becomes: bool,
     pub(crate) output: Option<Output>,
     pub(crate) harmless: Vec<String>,
     pub(crate) env: Vec<(String, Role)>,
@@ -335,6 +336,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "stdin-before-default" => level.stdin_before_default = none(rest)?,
         "response-files" => level.response_files = none(rest)?,
         "repeats" => level.repeats = none(rest)?,
+        "becomes" => level.becomes = none(rest)?,
         "sub-after" => {
             level.sub_after = one(rest)?.parse().map_err(|_| "expected a number of operands".to_owned())?;
         }
@@ -357,7 +359,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         other => {
             return Err(format!(
                 "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
-                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats output reader harmless env example"
+                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes output reader harmless env example"
             ));
         }
     }

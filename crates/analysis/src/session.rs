@@ -107,6 +107,9 @@ pub(crate) trait Session<'a> {
     /// the world holds. Used to follow scripts.
     fn file_text(&mut self, path: &Value<'a>) -> Stream<'a>;
 
+    /// Does what may not be done, or not wholly.
+    fn perhaps(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>));
+
     /// Another program is started by this one with exactly this argument list (`sudo`, `env`, `xargs`, `find -exec`).
     /// Functions and aliases of the script do not apply. Returns what it writes to standard output.
     fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a>;

@@ -29,9 +29,9 @@ pub(super) fn execute<'a>(
             let inner = match each.role {
                 Role::Run => {
                     reads_code = true;
-                    run.shell(field, stdin, Reentry::New)
+                    run.perhaps(|run| run.shell(field, stdin, Reentry::New))
                 }
-                Role::RunElsewhere => run.shell(field, stdin, Reentry::Elsewhere),
+                Role::RunElsewhere => run.perhaps(|run| run.shell(field, stdin, Reentry::Elsewhere)),
                 Role::Program => {
                     run.command_words(field, Reentry::New);
                     continue;
@@ -76,10 +76,15 @@ fn command<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
         // Some take a script from an address.
         fetched(run, "shell", first);
     }
+    // A wrong option is the end of it.
+    let becomes = scan.own().is_empty() && scan.levels.last().is_some_and(|level| level.becomes());
     match last {
         Some(Role::ExecElsewhere) => run.argv(scan.command, stdin, Reentry::Elsewhere),
-        Some(Role::RunAll) => run.shell_words(scan.command, stdin, Reentry::New),
-        Some(Role::RunAllElsewhere) => run.shell_words(scan.command, stdin, Reentry::Elsewhere),
+        Some(Role::RunAll) => run.perhaps(|run| run.shell_words(scan.command, stdin, Reentry::New)),
+        Some(Role::RunAllElsewhere) => {
+            run.perhaps(|run| run.shell_words(scan.command, stdin, Reentry::Elsewhere))
+        }
+        _ if becomes => run.becomes(scan.command, stdin, Reentry::New),
         _ => run.argv(scan.command, stdin, Reentry::New),
     }
 }

@@ -249,10 +249,24 @@ impl<'a> Run<'_, 'a> {
         self.shell(&Field { value, span, many }, stdin, how)
     }
 
-    /// A program is started with an argument list of the caller's.
+    /// A program is started with an argument list of the caller's, if it comes to that: there may be nothing to start it for,
+    /// or a time or a lock that ends it before its end.
     pub(crate) fn argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry) -> Stream<'a> {
+        self.perhaps(|run| run.becomes(argv, stdin, how))
+    }
+
+    /// The program becomes another one, with an argument list of the caller's.
+    pub(crate) fn becomes(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry) -> Stream<'a> {
         let span = span_of(argv).unwrap_or(self.call.span);
         self.session.run_argv(argv, stdin, how, span)
+    }
+
+    /// What is started may not be, or not come to its end: what it prints is not known.
+    pub(crate) fn perhaps(&mut self, mut inner: impl FnMut(&mut Run<'_, 'a>) -> Stream<'a>) -> Stream<'a> {
+        let mut output = Stream::EMPTY;
+        let (call, name, program) = (self.call, self.name, self.program);
+        self.session.perhaps(&mut |session| output = inner(&mut Run { session, call, name, program }));
+        Stream { text: None, ..output }
     }
 
     /// A program is named by words without quoting, to be started with further arguments that do no harm.

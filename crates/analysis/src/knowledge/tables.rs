@@ -109,6 +109,11 @@ impl Level {
         self.flag(64)
     }
 
+    /// It becomes the command that it is given, whatever happens, unless one of its options is wrong.
+    pub(crate) fn becomes(self) -> bool {
+        self.flag(128)
+    }
+
     pub(crate) fn reader(self) -> Option<Reader> {
         READERS.get(usize::from(self.read(In::Reader).u8()).wrapping_sub(1)).copied()
     }

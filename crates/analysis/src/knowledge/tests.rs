@@ -93,6 +93,10 @@ impl<'a> Session<'a> for Recorder<'a> {
         found.unwrap_or(Stream { text: None, origins: self.places.read_origins(&target), source: None })
     }
 
+    fn perhaps(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+        inner(self);
+    }
+
     fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a> {
         let words: Vec<String> = argv
             .iter()

@@ -131,7 +131,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Where a variable that is read-only would be assigned, the rest of the line is not run.
-    fn judge_read_only(&mut self, flags: Flags, span: Span) {
+    pub(super) fn judge_read_only(&mut self, flags: Flags, span: Span) {
         if flags.has(Flags::READ_ONLY) {
             self.unpredictable("an assignment to a read-only variable", span);
         }

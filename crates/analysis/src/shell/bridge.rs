@@ -223,6 +223,15 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.script_of(path)
     }
 
+    fn perhaps(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+        // What it does is told as if it were done.
+        let mark = self.state.mark();
+        self.conditional += 1;
+        inner(self);
+        self.conditional -= 1;
+        self.perhaps_since(&mark);
+    }
+
     fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a> {
         if !self.budget.spend(2) || !self.budget.enter() {
             return Stream::unknown(Origins::UNKNOWN, span);

@@ -55,12 +55,8 @@ impl<'a> Interpreter<'a, '_> {
     /// A command that is a builtin or a program.
     fn named(&mut self, name: &'a [u8], command: &Expanded<'a>) {
         match self.state.get(Space::Command, name).content {
-            Content::Command(Some(value)) => {
-                let mut argv = command.argv.to_vec();
-                if let Some(first) = argv.first_mut() {
-                    first.value = value;
-                }
-                self.start_program(self.arena.alloc_slice_copy(&argv), command.span);
+            Content::Command(Some(path)) => {
+                self.start_hashed(path, command.argv, command.span);
                 // A directory is not taken, and then the name means what it did.
                 self.doubtful(|shell| shell.builtin_or_program(name, command));
             }
@@ -74,6 +70,22 @@ impl<'a> Interpreter<'a, '_> {
             }
             _ => self.builtin_or_program(name, command),
         }
+    }
+
+    /// Starts the program for which `hash -p` has made a name stand.
+    pub(super) fn start_hashed(&mut self, path: Value<'a>, argv: &[Field<'a>], span: Span) {
+        let mut argv = argv.to_vec();
+        if let Some(first) = argv.first_mut() {
+            first.value = match path.known() {
+                // The kernel is given it as it is.
+                Some(name) if !name.contains(&b'/') => {
+                    let here = self.arena.alloc_slice_copy(&[b"./", name].concat());
+                    Value::text(self.arena, here, path.origins)
+                }
+                _ => path,
+            };
+        }
+        self.start_program(self.arena.alloc_slice_copy(&argv), span);
     }
 
     fn builtin_or_program(&mut self, name: &'a [u8], command: &Expanded<'a>) {

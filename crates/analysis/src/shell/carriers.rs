@@ -12,6 +12,7 @@
 mod tables;
 
 use super::Interpreter;
+use super::words::is_name;
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
 use crate::session::Reentry;
 use crate::value::{Origins, Piece, Stream, Value};
@@ -82,9 +83,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
                 all
             }),
-            Prompt => known.is_some_and(|text| {
-                !text.windows(2).any(|w| w == b"$(") && !text.contains(&b'`') && !text.contains(&b'[')
-            }),
+            Prompt => known.is_some_and(is_plain_prompt),
             Proxy => known.is_some_and(|text| {
                 text.is_empty()
                     || [b"127.0.0.1".as_slice(), b"localhost"].iter().any(|host| {
@@ -206,4 +205,33 @@ impl<'a> Interpreter<'a, '_> {
         }
         true
     }
+}
+
+/// Whether a prompt, which is decoded and then expanded like a word in double quotes (bash(1), "PROMPTING"), runs nothing:
+/// variables are named plainly, and no escape stands for a character that the expansion would take.
+pub(super) fn is_plain_prompt(text: &[u8]) -> bool {
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'`' | b'[' => return false,
+            b'\\' => match after.split_first() {
+                Some((letter, after)) if b"adehHjlnrstT@AuvVwW!#]\\".contains(letter) => rest = after,
+                _ => return false,
+            },
+            b'$' => match after {
+                [b'(', ..] => return false,
+                [b'{', inner @ ..] => {
+                    let end = inner.iter().position(|byte| *byte == b'}');
+                    let name = end.and_then(|end| inner.get(..end)).unwrap_or_default();
+                    if !is_name(name) {
+                        return false;
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    true
 }

@@ -8,17 +8,28 @@ use super::Interpreter;
 use super::flow::{Opt, Options, Port};
 use super::io::SinkKind;
 use crate::session::Starting;
-use shward_syntax::{Command, CommandKind, Dialect, PartKind, Pipeline, SimpleCommand, Word, WordPart};
+use crate::value::{Origins, Stream};
+use shward_syntax::{Command, CommandKind, Dialect, PartKind, Pipeline, SimpleCommand, Span, Word, WordPart};
 
 impl<'a> Interpreter<'a, '_> {
     /// What is being run may end the shell that runs it.
-    pub(super) const fn shell_may_end(&mut self) {
+    pub(super) fn shell_may_end(&mut self) {
         self.state.flow.may_have_ended |= self.nested > 0;
+        self.prints_at_exit(self.whole());
+    }
+
+    /// The shell is at its end, or may be: what a trap then prints goes where output goes just there.
+    pub(super) fn prints_at_exit(&mut self, span: Span) {
+        if self.awaits_exit() {
+            for descriptor in [1, 2] {
+                self.write_to(descriptor, Stream::unknown(Origins::UNKNOWN, span));
+            }
+        }
     }
 
     /// A pipeline is about to run: a trap, or what is not set, may end the shell.
     pub(super) fn judge_start(&mut self, pipeline: &Pipeline<'a>) {
-        if self.nested > 0
+        if (self.nested > 0 || self.awaits_exit())
             && (self.trapped || self.state.flow.options.may(Opt::NoUnset) && !self.is_steady(pipeline))
         {
             self.shell_may_end();
@@ -27,7 +38,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// A pipeline has run: its failure may end the shell.
     pub(super) fn judge_failure(&mut self, pipeline: &Pipeline<'a>) {
-        if self.nested > 0
+        if (self.nested > 0 || self.awaits_exit())
             && (self.state.flow.options.may(Opt::ErrExit) || self.signalled)
             && !self.is_steady(pipeline)
         {

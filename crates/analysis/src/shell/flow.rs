@@ -38,7 +38,12 @@ pub(super) struct Flow<'a> {
     pub(super) quietly: bool,
     /// Control may not get here without an error having happened.
     pub(super) may_have_ended: bool,
+    /// The outermost frame, by its index, that may have been left instead of getting here; [`NOWHERE`] if none.
+    pub(super) skips: usize,
 }
+
+/// No frame was left.
+pub(super) const NOWHERE: usize = usize::MAX;
 
 impl<'a> Flow<'a> {
     /// What covers both.
@@ -63,7 +68,14 @@ impl<'a> Flow<'a> {
             ended: self.ended && other.ended,
             quietly: self.quietly && other.quietly,
             may_have_ended: self.may_have_ended || other.may_have_ended,
+            skips: self.skips.min(other.skips),
         }
+    }
+
+    /// A way that has ended is joined: what follows is less certain, or only up to the frame that it has left.
+    pub(super) fn miss(&mut self, other: &Self) {
+        self.may_have_ended |= !other.quietly;
+        self.skips = self.skips.min(other.skips);
     }
 
     /// Descriptors beyond the first three of both: what they do not agree on is not known.
@@ -79,8 +91,14 @@ impl<'a> Flow<'a> {
 
     /// What of it makes later commands do something else.
     pub(super) fn without_status(&self) -> Self {
-        let mut flow =
-            Self { last_argument: None, ended: false, quietly: false, may_have_ended: false, ..*self };
+        let mut flow = Self {
+            last_argument: None,
+            ended: false,
+            quietly: false,
+            may_have_ended: false,
+            skips: NOWHERE,
+            ..*self
+        };
         flow.places.forget_status();
         flow
     }
@@ -304,7 +322,7 @@ impl Options {
         self.unsure = u16::MAX;
     }
 
-    const fn join(self, other: Self) -> Self {
+    pub(super) const fn join(self, other: Self) -> Self {
         Self { on: self.on & other.on, unsure: self.unsure | other.unsure | (self.on ^ other.on) }
     }
 }

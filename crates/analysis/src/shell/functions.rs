@@ -2,7 +2,7 @@
 
 use super::Interpreter;
 use super::branches::Ways;
-use super::flow::{ANY_ARGUMENTS, Opt, Status};
+use super::flow::{ANY_ARGUMENTS, NOWHERE, Opt, Status};
 use super::state::{Body, Branch, Content, Flags, Mark, Slot, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::value::{Field, Origins};
@@ -207,7 +207,15 @@ impl<'a> Interpreter<'a, '_> {
             self.budget.spend(left.size());
             self.state.join(&frame.mark, &left);
         }
+        self.arrive();
         self.bring_back(&frame.locals);
+    }
+
+    /// Behind a frame, or at the end of a turn of it, all ways have come together that left it.
+    pub(super) fn arrive(&mut self) {
+        if self.state.flow.skips >= self.frames.len() {
+            self.state.flow.skips = NOWHERE;
+        }
     }
 
     /// `return`: control leaves the innermost function or sourced file.
@@ -250,10 +258,12 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `break` and `continue`: control leaves this many loops, or ends a turn of the outermost of them.
     pub(super) fn leave_loops(&mut self, count: Option<usize>, continues: bool) {
-        let barrier =
-            self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop).map_or(0, |index| index + 1);
-        let loops = self.frames.len() - barrier;
-        if loops == 0 {
+        // The innermost first. From a sourced file, the loop around `source` is left.
+        let inner = self.frames.iter().enumerate().rev();
+        let inner = inner.take_while(|(_, frame)| matches!(frame.kind, FrameKind::Loop | FrameKind::Source));
+        let loops = inner.filter(|(_, frame)| frame.kind == FrameKind::Loop).map(|(index, _)| index);
+        let loops: Vec<usize> = loops.collect();
+        if loops.is_empty() {
             let mut around = self.frames.iter().rev().take_while(|frame| frame.kind != FrameKind::Shell);
             if self.dialect == shward_syntax::Dialect::Posix
                 && around.any(|frame| frame.kind == FrameKind::Loop)
@@ -265,11 +275,11 @@ impl<'a> Interpreter<'a, '_> {
         }
         match count {
             Some(count) => {
-                let index = self.frames.len() - count.clamp(1, loops);
-                self.leave_through(Some(index), continues);
+                let index = loops.get(count.clamp(1, loops.len()) - 1);
+                self.leave_through(index.copied(), continues);
             }
             None => {
-                for index in barrier..self.frames.len() {
+                for index in loops.into_iter().rev() {
                     self.leave_through(Some(index), continues);
                 }
                 self.state.flow.ended = false;
@@ -313,6 +323,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         self.state.flow.ended = true;
         self.state.flow.quietly = true;
+        self.state.flow.skips = self.state.flow.skips.min(index.unwrap_or(0));
     }
 
     /// A builtin that the shell reads differently than it is understood here.

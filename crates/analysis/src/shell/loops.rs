@@ -135,6 +135,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.join(&frame.mark, &left);
             }
         }
+        self.arrive();
         // Its status is that of its last turn, or zero where there was none.
         self.state.flow.places.forget_status();
     }
@@ -144,9 +145,12 @@ impl<'a> Interpreter<'a, '_> {
         if let Some(frame) = self.frames.last_mut()
             && let Some(continued) = frame.continued.take()
         {
-            let mark = frame.mark;
+            let (mark, broken) = (frame.mark, frame.left.is_some());
             self.budget.spend(continued.size());
             self.state.join(&mark, &continued);
+            if !broken && self.state.flow.skips == self.frames.len() - 1 {
+                self.state.flow.skips = super::flow::NOWHERE;
+            }
         }
     }
 

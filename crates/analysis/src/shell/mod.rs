@@ -268,6 +268,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             ended: false,
             quietly: false,
             may_have_ended: false,
+            skips: flow::NOWHERE,
         };
         let Spare { effects, invocations, frames } = spare::take();
         Self {
@@ -455,7 +456,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     /// How doubtful it is that what is being run runs.
     fn doubt_now(&self) -> u32 {
-        self.doubt + self.conditional + u32::from(self.may_have_ended())
+        let skipped = self.may_have_ended() || self.state.flow.skips != flow::NOWHERE;
+        self.doubt + self.conditional + u32::from(skipped)
     }
 
     /// What comes out of standard input. Reading it leaves less of it for others.

@@ -146,7 +146,8 @@ impl<'a> Interpreter<'a, '_> {
             self.conditional -= 1;
             let after = self.state.flow;
             let kept = before.places == after.places
-                && (before.ended, before.may_have_ended) == (after.ended, after.may_have_ended)
+                && (before.ended, before.may_have_ended, before.skips)
+                    == (after.ended, after.may_have_ended, after.skips)
                 && before.arguments == after.arguments
                 && before.options == after.options;
             // A file that was not written is not there to be read either, or is what `fallible` makes of it.

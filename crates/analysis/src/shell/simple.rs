@@ -86,6 +86,8 @@ impl<'a> Interpreter<'a, '_> {
                 words.first().and_then(Word::bare),
                 Some(b"declare" | b"typeset" | b"export" | b"readonly" | b"local" | b"eval")
             );
+        // Of its arguments only arrays are read as assignments.
+        let evaluates = words.first().and_then(Word::bare) == Some(b"eval");
         let declares_elsewhere = self.dialect == Dialect::Posix
             && matches!(words.first().and_then(Word::bare), Some(b"export" | b"readonly" | b"local"));
         let has_tilde = |part: &WordPart<'_>| match part.kind {
@@ -122,7 +124,9 @@ impl<'a> Interpreter<'a, '_> {
                     );
                     self.expand(word, &mut argv);
                 }
-                [WordPart { kind: PartKind::Literal(text), .. }, _, ..] if is_assignment(text) => {
+                [WordPart { kind: PartKind::Literal(text), .. }, _, ..]
+                    if !evaluates && is_assignment(text) =>
+                {
                     let value = self.value(word);
                     argv.push(Field { value, span: self.span(word.span), many: false });
                 }

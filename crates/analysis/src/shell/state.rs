@@ -462,7 +462,7 @@ impl<'a> State<'a> {
     /// Makes the state cover both what it is and what the branch left behind; both started from the mark.
     pub(super) fn join(&mut self, mark: &Mark<'a>, branch: &Branch<'a>) {
         if branch.flow.ended {
-            self.flow.may_have_ended |= !branch.flow.quietly;
+            self.flow.miss(&branch.flow);
             self.join_files(branch);
             return;
         }
@@ -470,7 +470,7 @@ impl<'a> State<'a> {
             let mine = self.branch(mark);
             self.rewind(mark);
             self.enter(branch);
-            self.flow.may_have_ended |= !mine.flow.quietly;
+            self.flow.miss(&mine.flow);
             self.join_files(&mine);
             return;
         }
@@ -546,7 +546,10 @@ pub(super) fn join_slots<'a>(arena: &'a Bump, a: Slot<'a>, b: Slot<'a>) -> Slot<
             let content = Content::File(Stream { origins: x.origins.union(Origins::FILE), ..x });
             return Slot { content, flags: flags.with(Flags::MAYBE) };
         }
-        (Content::Command(_), _) | (_, Content::Command(_)) => Content::Command(None),
+        (Content::Command(Some(_)), _) | (_, Content::Command(Some(_))) => {
+            Content::Command(Some(Value::unknown(Origins::UNKNOWN)))
+        }
+        (Content::Command(None), _) | (_, Content::Command(None)) => Content::Command(None),
         // The same of variables, but for numbers.
         (Content::Scalar(x), _) | (_, Content::Scalar(x)) if x.known().is_some() && !number => {
             Content::Unknown(origins.union(Origins::UNKNOWN))

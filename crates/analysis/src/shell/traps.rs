@@ -8,7 +8,7 @@ use super::flow::{ANY_ARGUMENTS, Flow, Whereabouts};
 use super::functions::{Frame, FrameKind};
 use super::state::{Body, Content, Flags, Slot, Space};
 use crate::effect::Unknown;
-use crate::value::Origins;
+use crate::value::{Origins, Stream, Value};
 use shward_syntax::Span;
 use std::collections::BTreeMap;
 
@@ -82,6 +82,11 @@ impl<'a> Interpreter<'a, '_> {
         });
     }
 
+    /// Whether a trap waits for the end of a shell.
+    pub(super) fn awaits_exit(&self) -> bool {
+        self.traps.iter().any(|trap| trap.at_exit)
+    }
+
     /// A signal is sent: a trap may run between any two commands, and print to wherever they do.
     pub(super) fn signals(&mut self) {
         self.signalled = true;
@@ -125,6 +130,20 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
+    /// A file that was written since a trap was set holds what it held at any time.
+    fn any_content(&mut self, trap: &Trap<'a>) {
+        self.budget.spend(self.state.size_with_files());
+        let written: Vec<_> = self.state.files().collect();
+        for (path, slot) in written {
+            let Content::File(stream) = slot.content else { continue };
+            if self.state.changed_at(Space::File, path) > Some(trap.clock) {
+                let origins = stream.origins.union(Origins::UNKNOWN);
+                let content = Content::File(Stream { text: None, origins, ..stream });
+                self.state.set(Space::File, path, Slot { content, ..slot });
+            }
+        }
+    }
+
     fn spring(&mut self, trap: &Trap<'a>) {
         let mark = self.state.mark();
         self.budget.spend(self.state.size());
@@ -137,11 +156,15 @@ impl<'a> Interpreter<'a, '_> {
                     content: Content::Unknown(slot.origins().union(Origins::UNKNOWN)),
                     flags: slot.flags.without(Flags::GUESSED),
                 },
+                Space::Command => {
+                    Slot::of(Content::Command(Some(Value::unknown(slot.origins().union(Origins::UNKNOWN)))))
+                }
                 _ => continue,
             };
             self.state.set(space, name, slot);
             forgotten.push(name);
         }
+        self.any_content(trap);
         self.any_function(trap.span);
         let now = self.state.flow;
         // What they are at the end of the script is not what they are where it is left before.
@@ -154,6 +177,7 @@ impl<'a> Interpreter<'a, '_> {
             ended: false,
             quietly: false,
             may_have_ended: now.may_have_ended && !trap.at_exit,
+            options: now.options.join(trap.flow.options),
             ..now
         };
         let before = self.state.mark();

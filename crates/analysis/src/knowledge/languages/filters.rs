@@ -106,7 +106,9 @@ fn runs<'a>(run: &mut Run<'_, 'a>, command: Option<&'a [u8]>, from: Stream<'a>, 
         Some(text) => {
             let stdin =
                 Stream { text: None, origins: run.call.stdin.origins | Origins::FILE, source: Some(span) };
-            run.session.run_text(text, Dialect::Posix, &[], stdin, Reentry::New, span);
+            run.session.perhaps(&mut |session| {
+                session.run_text(text, Dialect::Posix, &[], stdin, Reentry::New, span);
+            });
         }
         None => run.code("shell", None, from.origins | run.call.stdin.origins, span),
     }

@@ -62,7 +62,9 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
     for command in commands.unwrap_or_default().into_iter().take(MAX_RECIPES) {
         let text = run.arena().alloc_slice_copy(&command);
         let execute = |session: &mut dyn Session<'a>| {
-            session.run_text(text, Dialect::Posix, &[], Stream::EMPTY, Reentry::New, span);
+            session.perhaps(&mut |session| {
+                session.run_text(text, Dialect::Posix, &[], Stream::EMPTY, Reentry::New, span);
+            });
         };
         if own {
             run.session.follow(&mut |session| execute(session));

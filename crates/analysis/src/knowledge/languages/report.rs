@@ -431,8 +431,12 @@ impl<'s, 'a> Report<'s, 'a> {
         let directory = directory.map(|directory| self.resolved(&directory)).or(self.directory());
         let mut output = Stream::EMPTY;
         match directory {
-            Some(directory) => self.session.in_directory(&directory, &mut |session| output = start(session)),
-            None => output = start(self.session),
+            Some(directory) => {
+                self.session.in_directory(&directory, &mut |session| {
+                    session.perhaps(&mut |session| output = start(session));
+                });
+            }
+            None => self.session.perhaps(&mut |session| output = start(session)),
         }
         self.read = self.read | output.origins.without(Origins::LITERAL | Origins::TERMINAL);
     }

@@ -5,7 +5,7 @@ use crate::knowledge::apply;
 use crate::knowledge::run::{Run, anywhere};
 use crate::knowledge::scan::At;
 use crate::session::Reentry;
-use crate::value::{Origins, Stream};
+use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
 
 /// Reads the arguments of `env`.
@@ -30,13 +30,15 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
                 return Stream::unknown(Origins::UNKNOWN, run.call.span);
             }
         }
-        argv.extend_from_slice(&scan.operands);
-        argv.extend_from_slice(scan.command);
+        // All that is behind the string goes on, a `--` too.
+        let option = run.call.argv.get(1).and_then(Field::known).unwrap_or_default();
+        let apart = option == b"-S" || option.starts_with(b"--") && !option.contains(&b'=');
+        argv.extend_from_slice(run.call.argv.get(if apart { 3 } else { 2 }..).unwrap_or_default());
         // The words stand where options and assignments could stand.
         let mut again = BumpVec::with_capacity_in(argv.len() + 1, run.arena());
         again.extend(run.call.argv.first());
         again.extend(argv);
-        return run.argv(again.into_bump_slice(), run.call.stdin, Reentry::New);
+        return run.becomes(again.into_bump_slice(), run.call.stdin, Reentry::New);
     }
     let prints = scan.command.is_empty() && !scan.info;
     let cleared = scan.has(&["-i", "--ignore-environment", "-"]);

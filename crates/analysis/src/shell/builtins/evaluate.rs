@@ -8,7 +8,7 @@ use crate::shell::flow::{Opt, Port};
 use crate::shell::functions::{Frame, FrameKind};
 use crate::shell::redirect::descriptor_named;
 use crate::shell::simple::{Expanded, contains};
-use crate::shell::state::Space;
+use crate::shell::state::{Content, Slot, Space};
 use crate::shell::words::is_name;
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::FileKind;
@@ -117,7 +117,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let bare = file.known().is_some_and(|name| !name.contains(&b'/'));
-        if bare && self.state.get(Space::Variable, b"PATH").content != crate::shell::state::Content::Initial {
+        if bare && self.state.get(Space::Variable, b"PATH").content != Content::Initial {
             // It is looked up in `PATH` first.
             self.not_understood("source looks its file up in a PATH that the script changed", file.span);
         }
@@ -130,7 +130,11 @@ impl<'a> Interpreter<'a, '_> {
             && let Port::Source(id) = self.state.flow.port(number)
         {
             // It is read to its end before anything of it is run.
-            self.io.rest(id, b"");
+            if self.doubt_now() == 0 {
+                self.io.rest(id, b"");
+            } else {
+                self.io.consumed(id);
+            }
         }
         match stream.text {
             Some(text) => {
@@ -206,7 +210,10 @@ impl<'a> Interpreter<'a, '_> {
                     // bash starts it by its whole path, which a script sees as `$0`.
                     self.argument_unknown(command.span);
                 }
-                self.start_program(given.operands, command.span);
+                match self.state.get(Space::Command, name).content {
+                    Content::Command(Some(path)) => self.start_hashed(path, given.operands, command.span),
+                    _ => self.start_program(given.operands, command.span),
+                }
                 self.state.flow.ended = true;
             }
             Some(None) => {
@@ -243,6 +250,7 @@ impl<'a> Interpreter<'a, '_> {
             // With too many arguments it does not exit.
             self.argument_unknown(command.span);
         }
+        self.prints_at_exit(command.span);
         self.state.flow.ended = true;
         // What comes after a shell around this one sees where it ended.
         self.state.flow.quietly = failing && self.nested == 0;
@@ -430,8 +438,10 @@ impl<'a> Interpreter<'a, '_> {
             match operand.known() {
                 // What no longer is a builtin is looked up as a program, and the other way round.
                 Some(name) if is_name(name) || matches!(name, b"[" | b"." | b":") => {
-                    use crate::shell::state::{Content, Slot, Space};
-                    self.state.set(Space::Command, name, Slot::of(Content::Command(None)));
+                    // What `hash -p` says of it then counts.
+                    if !matches!(self.state.get(Space::Command, name).content, Content::Command(Some(_))) {
+                        self.state.set(Space::Command, name, Slot::of(Content::Command(None)));
+                    }
                 }
                 Some(_) => {}
                 None => self.argument_unknown(operand.span),
@@ -441,7 +451,6 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `hash`: `-p` says what program a name stands for.
     pub(super) fn hash(&mut self, command: &Expanded<'a>) {
-        use crate::shell::state::{Content, Slot, Space};
         let given = Given::read(self.arena, command.argv, b"p", b"dlrt");
         let others = command.argv.iter().skip(1).any(|field| {
             field

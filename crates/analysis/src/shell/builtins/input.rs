@@ -44,7 +44,7 @@ impl<'a> Interpreter<'a, '_> {
             match array.known() {
                 Some(name) if is_name(name) => {
                     if let Some(name) = self.dereference(name, command.here) {
-                        self.set_unknown_array(name, stream.origins);
+                        self.set_unknown_array(name, stream.origins, command.here);
                     }
                 }
                 _ => self.assign_named(&array.value, unknown, false, command.here),
@@ -88,7 +88,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         };
         match left {
-            Some(left) if self.is_certain() => self.io.rest(id, left),
+            Some(left) if self.doubt_now() == 0 => self.io.rest(id, left),
             _ => self.io.consumed(id),
         }
     }
@@ -128,8 +128,11 @@ impl<'a> Interpreter<'a, '_> {
         Some(values)
     }
 
-    fn set_unknown_array(&mut self, name: &'a [u8], origins: Origins) {
-        let flags = self.state.get(Space::Variable, name).flags.with(Flags::INDEXED).without(Flags::GUESSED);
+    fn set_unknown_array(&mut self, name: &'a [u8], origins: Origins, span: Span) {
+        let flags = self.state.get(Space::Variable, name).flags;
+        self.judge_read_only(flags, span);
+        self.judge_variable(name, &Value::unknown(origins), span);
+        let flags = flags.with(Flags::INDEXED).without(Flags::GUESSED);
         self.state.set(Space::Variable, name, Slot { content: Content::Unknown(origins), flags });
     }
 
@@ -150,7 +153,7 @@ impl<'a> Interpreter<'a, '_> {
                     let array = given.operands.first().map_or(Some(b"MAPFILE".as_slice()), Field::known);
                     if let Some(name) = array.filter(|name| is_name(name)) {
                         // It holds the lines before this one.
-                        self.set_unknown_array(name, Origins::UNKNOWN);
+                        self.set_unknown_array(name, Origins::UNKNOWN, command.here);
                     }
                     let called = self.arena.alloc_slice_copy(&[text, b" \"$@\""].concat());
                     self.call_back(called, command.here, callback.span);
@@ -191,11 +194,13 @@ impl<'a> Interpreter<'a, '_> {
                     let key = self.arena.alloc_str(&index.to_string()).as_bytes();
                     elements.push(Element { key, value: Value::text(self.arena, line, stream.origins) });
                 }
+                let first = elements.first().map_or(Value::EMPTY, |element| element.value);
+                self.judge_variable(name, &first, command.here);
                 let flags = self.state.get(Space::Variable, name).flags.with(Flags::INDEXED);
                 let content = Content::Array(self.arena.alloc_slice_copy(&elements));
                 self.state.set(Space::Variable, name, Slot { content, flags });
             }
-            None => self.set_unknown_array(name, stream.origins),
+            None => self.set_unknown_array(name, stream.origins, command.here),
         }
     }
 

@@ -129,6 +129,16 @@ impl<'a> Interpreter<'a, '_> {
             | b"help" | b"compopt" => {
                 self.prints(Origins::ENVIRONMENT, command.span);
                 let operands = command.argv.get(1..).unwrap_or_default();
+                let limits = |operand: &Field<'a>| {
+                    operand
+                        .known()
+                        .is_none_or(|text| text.iter().any(|b| b.is_ascii_digit()) || !text.starts_with(b"-"))
+                };
+                if name == b"ulimit" && operands.iter().any(limits) {
+                    // From here on files may not let themselves be opened, nor be written to their end.
+                    self.locked = true;
+                    self.unreadable = true;
+                }
                 if name == b"umask" && !operands.iter().all(leaves_readable) {
                     // What it writes from here on, it may not be able to read.
                     self.argument_unknown(command.span);

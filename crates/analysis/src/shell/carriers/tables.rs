@@ -146,6 +146,8 @@ static NAMES: &[(&str, Rule)] = &[
     ("FCFLAGS", COMPILE),
     ("FFLAGS", COMPILE),
     ("FIGNORE", Inert),
+    // Functions that call others then end the line.
+    ("FUNCNEST", Carrier),
     ("GCC_EXEC_PREFIX", Carrier),
     ("GEM_HOME", Search),
     ("GEM_PATH", Search),

@@ -38,14 +38,14 @@ impl<'a> Branch<'a> {
     /// Makes this branch cover another one from the same mark.
     pub(in crate::shell) fn absorb(&mut self, other: &Self, arena: &'a Bump) {
         if other.flow.ended {
-            self.flow.may_have_ended |= !other.flow.quietly;
+            self.flow.miss(&other.flow);
             return;
         }
         if self.flow.ended {
-            let quietly = self.flow.quietly;
+            let mine = self.flow;
             self.changes.clone_from(&other.changes);
             self.flow = other.flow;
-            self.flow.may_have_ended |= !quietly;
+            self.flow.miss(&mine);
             return;
         }
         let mine = std::mem::take(&mut self.changes);

@@ -5,7 +5,9 @@ use super::lookup::Got;
 use super::parameter::is_text_and_globs;
 use super::transform;
 use crate::shell::Interpreter;
+use crate::shell::carriers::is_plain_prompt;
 use crate::shell::flow::Opt;
+use crate::shell::simple::contains;
 use crate::shell::state::{Flags, Mark, Space};
 use crate::value::{Origins, Piece, Value};
 use shward_syntax::{Parameter, ParameterName, ParameterOperation, Span, Subscript, Word};
@@ -178,6 +180,10 @@ impl<'a> Interpreter<'a, '_> {
         span: Span,
     ) -> Option<Value<'a>> {
         let extended = self.state.flow.options.may(Opt::ExtGlob);
+        // Only the shell knows the numbers of the descriptors behind process substitutions.
+        let unknown = Value::unknown(value.origins);
+        let value =
+            if value.known().is_some_and(|text| contains(text, b"/dev/fd/")) { &unknown } else { value };
         let known = value.known().filter(|_| !self.state.flow.options.may(Opt::OtherMatching));
         let arena = self.arena;
         let text = |text: &[u8]| Value::text(arena, arena.alloc_slice_copy(text), value.origins);
@@ -251,7 +257,7 @@ impl<'a> Interpreter<'a, '_> {
                 b'Q' => Some(text(&transform::quote(known?)?)),
                 b'P' => {
                     // What a prompt holds is expanded like a word in double quotes.
-                    if known.is_none_or(|text| text.iter().any(|byte| matches!(byte, b'$' | b'`'))) {
+                    if known.is_none_or(|text| text.contains(&b'$') || !is_plain_prompt(text)) {
                         self.unpredictable("prompt expansion of a value", span);
                     }
                     None

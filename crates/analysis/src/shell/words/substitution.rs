@@ -24,6 +24,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let script = &substitution.script;
+        let before = self.invocations.len();
         let output = match substitution.form {
             SubstitutionForm::Dollar | SubstitutionForm::Backquote => match only_input(script) {
                 Some(redirect) => self.isolated(|shell| shell.input_of(redirect)),
@@ -52,9 +53,37 @@ impl<'a> Interpreter<'a, '_> {
                     builder.value(&Value::text(self.arena, text, output.origins), quoted);
                 }
             }
-            None if prints_number(script) => builder.number(quoted, output.origins),
+            None if self.printed_number(script, before) => builder.number(quoted, output.origins),
             None => builder.unknown(quoted, output.origins),
         }
+    }
+
+    /// Whether what a script printed is one decimal number: the last command of its only list is a program that prints nothing
+    /// else, and it was that program, not a function or an alias of its name or what the working directory has of it.
+    fn printed_number(&self, script: &Script<'_>, before: usize) -> bool {
+        let [item] = script.items else { return false };
+        let ([], Some(last)) = (item.list.rest, item.list.first.stages.last()) else { return false };
+        let CommandKind::Simple(simple) = last.command.kind else { return false };
+        let started = self.invocations.get(before..).and_then(<[_]>::last).map_or(&[][..], |last| last.argv);
+        let mut words = [b"".as_slice(); 2];
+        if simple.words.len() > words.len() || simple.words.len() != started.len() {
+            return false;
+        }
+        for ((slot, word), started) in words.iter_mut().zip(simple.words).zip(started) {
+            *slot = match word.parts {
+                [part] => match part.kind {
+                    PartKind::Literal(text) | PartKind::SingleQuoted(text)
+                        if started.known() == Some(text) =>
+                    {
+                        text
+                    }
+                    _ => return false,
+                },
+                _ => return false,
+            };
+        }
+        let [program, _] = words;
+        prints_number(words) && !self.searches_workspace && self.functions_named(program).0.is_empty()
     }
 
     /// What a substitution makes of output: no NUL, no newlines at its end.
@@ -129,31 +158,12 @@ fn only_input<'a>(script: &Script<'a>) -> Option<&'a Redirect<'a>> {
     }
 }
 
-/// Whether the last command of a script is one that prints a decimal number and nothing else.
-fn prints_number(script: &Script<'_>) -> bool {
-    let Some(item) = script.items.last() else { return false };
-    if script.items.len() != 1 || !item.list.rest.is_empty() {
-        return false;
-    }
-    let Some(stage) = item.list.first.stages.last() else { return false };
-    let CommandKind::Simple(simple) = stage.command.kind else { return false };
-    let mut words = [b"".as_slice(); 3];
-    if simple.words.len() > words.len() {
-        return false;
-    }
-    for (slot, word) in words.iter_mut().zip(simple.words) {
-        *slot = match word.parts {
-            [part] => match part.kind {
-                PartKind::Literal(text) | PartKind::SingleQuoted(text) => text,
-                _ => return false,
-            },
-            _ => return false,
-        };
-    }
+/// Whether a program prints a decimal number and nothing else.
+fn prints_number(words: [&[u8]; 2]) -> bool {
     match words {
-        [b"wc", options, b""] => matches!(options, b"-l" | b"-c" | b"-w" | b"-m" | b"-L"),
-        [b"date", format, b""] => matches!(format, b"+%s" | b"+%N" | b"+%s%N" | b"+%Y" | b"+%j" | b"+%u"),
-        [b"nproc", b"", b""] | [b"id", b"-u" | b"-g", b""] => true,
+        [b"wc", option] => matches!(option, b"-l" | b"-c" | b"-w" | b"-m" | b"-L"),
+        [b"date", format] => matches!(format, b"+%s" | b"+%N" | b"+%s%N" | b"+%Y" | b"+%j" | b"+%u"),
+        [b"nproc", b""] | [b"id", b"-u" | b"-g"] => true,
         _ => false,
     }
 }
