@@ -189,7 +189,7 @@ impl<'a> Interpreter<'a, '_> {
         let text = |text: &[u8]| Value::text(arena, arena.alloc_slice_copy(text), value.origins);
         match parameter.operation {
             ParameterOperation::RemovePrefix { longest, pattern } => {
-                let pattern = self.pattern(&pattern)?;
+                let pattern = self.operand_pattern(&pattern)?;
                 match known {
                     Some(known) => {
                         let left = transform::without_prefix(known, pattern, longest, extended)?;
@@ -199,7 +199,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
             ParameterOperation::RemoveSuffix { longest, pattern } => {
-                let pattern = self.pattern(&pattern)?;
+                let pattern = self.operand_pattern(&pattern)?;
                 match known {
                     Some(known) => {
                         let left = transform::without_suffix(known, pattern, longest, extended)?;
@@ -209,7 +209,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
             ParameterOperation::Replace { which, pattern, replacement } => {
-                let pattern = self.pattern(&pattern);
+                let pattern = self.operand_pattern(&pattern);
                 let replacement = match &replacement {
                     Some(word) => self.value(word),
                     None => Value::EMPTY,
@@ -247,7 +247,7 @@ impl<'a> Interpreter<'a, '_> {
                 Some(Value::text(arena, left, value.origins))
             }
             ParameterOperation::Case { operator, all, pattern } => {
-                let pattern = self.pattern(&pattern)?;
+                let pattern = self.operand_pattern(&pattern)?;
                 Some(text(&transform::recase(known?, operator, all, pattern, extended)?))
             }
             ParameterOperation::Transform(letter) => match letter {
@@ -266,6 +266,15 @@ impl<'a> Interpreter<'a, '_> {
             },
             _ => None,
         }
+    }
+
+    /// A pattern with which a value is changed, if it is known what it means: parentheses do so where it is known whether
+    /// `extglob` is on.
+    fn operand_pattern(&mut self, word: &Word<'a>) -> Option<&'a [u8]> {
+        let pattern = self.pattern(word)?;
+        let options = self.state.flow.options;
+        let sure = options.is(Opt::ExtGlob) || !options.may(Opt::ExtGlob);
+        (sure || !pattern.contains(&b'(')).then_some(pattern)
     }
 
     /// `${x##*/}` and literal prefixes of a value that is known in parts.

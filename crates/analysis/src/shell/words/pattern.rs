@@ -40,10 +40,9 @@ impl Matcher {
             [] => Element::End,
             [b'\\', byte, ..] => Element::Byte(*byte, 2),
             [operator @ (b'?' | b'*' | b'+' | b'@' | b'!'), b'(', rest @ ..] if self.extended => {
-                match closing(rest) {
-                    Some(end) => Element::Group(*operator, rest.get(..end)?, end + 3),
-                    None => simple(*operator),
-                }
+                // Behind a group that is not closed bash compares what is left as text, quotes included.
+                let end = closing(rest)?;
+                Element::Group(*operator, rest.get(..end)?, end + 3)
             }
             [b'[', rest @ ..] => match bracket(rest) {
                 Some(end) => Element::Set(rest.get(..end)?, end + 2),
@@ -236,44 +235,84 @@ fn in_class(name: &[u8], byte: u8) -> Option<bool> {
     })
 }
 
+/// What is read of a group: how deep the groups in it are, and whether this is inside a bracket expression, where
+/// neither parentheses nor bars count (`PATSCAN` in bash's `sm_loop.c`).
+#[derive(Default)]
+struct Scan {
+    depth: u32,
+    bracket: Option<Bracket>,
+}
+
+/// A bracket expression that is being read.
+struct Bracket {
+    /// Where a `]` would stand for itself.
+    first: usize,
+    /// The character that ends a class, symbol or equivalence that was begun in it.
+    inner: Option<u8>,
+}
+
+impl Scan {
+    /// Reads the byte at a place and tells where the next one stands.
+    fn step(&mut self, text: &[u8], index: usize) -> Option<usize> {
+        let byte = *text.get(index)?;
+        let after = text.get(index + 1).copied();
+        if byte == b'\\' {
+            return Some(index + 2);
+        }
+        match &mut self.bracket {
+            None if byte == b'[' => {
+                let negated = matches!(after, Some(b'!' | b'^'));
+                self.bracket = Some(Bracket { first: index + 1 + usize::from(negated), inner: None });
+            }
+            None if byte == b'(' => self.depth += 1,
+            None if byte == b')' => self.depth = self.depth.saturating_sub(1),
+            None => {}
+            Some(bracket) if byte == b'[' => {
+                bracket.inner = after.filter(|kind| b":.=".contains(kind)).or(bracket.inner);
+            }
+            Some(bracket) if byte == b']' => {
+                let before = index.checked_sub(1).and_then(|before| text.get(before));
+                if bracket.inner.is_some() && bracket.inner.as_ref() == before {
+                    bracket.inner = None;
+                } else if index != bracket.first {
+                    self.bracket = None;
+                }
+            }
+            Some(_) => {}
+        }
+        Some(index + 1)
+    }
+
+    /// Whether what comes next belongs to no group and no bracket expression in the text.
+    const fn is_outside(&self) -> bool {
+        self.depth == 0 && self.bracket.is_none()
+    }
+}
+
 /// Where the parenthesis that closes a group stands.
 fn closing(rest: &[u8]) -> Option<usize> {
-    let mut depth = 0_u32;
+    let mut scan = Scan::default();
     let mut index = 0;
-    loop {
-        match rest.get(index)? {
-            b'\\' => index += 1,
-            b'(' => depth += 1,
-            b')' if depth == 0 => return Some(index),
-            b')' => depth -= 1,
-            _ => {}
-        }
-        index += 1;
+    while *rest.get(index)? != b')' || !scan.is_outside() {
+        index = scan.step(rest, index)?;
     }
+    Some(index)
 }
 
 fn split_alternatives(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
-        let (mut depth, mut index) = (0_u32, 0);
-        loop {
-            match text.get(index) {
-                None => {
-                    rest = None;
-                    return Some(text);
-                }
-                Some(b'\\') => index += 1,
-                Some(b'(') => depth += 1,
-                Some(b')') => depth = depth.saturating_sub(1),
-                Some(b'|') if depth == 0 => {
-                    rest = text.get(index + 1..);
-                    return text.get(..index);
-                }
-                Some(_) => {}
-            }
-            index += 1;
+        let (mut scan, mut index) = (Scan::default(), 0);
+        while text.get(index) != Some(&b'|') || !scan.is_outside() {
+            let Some(next) = scan.step(text, index) else {
+                rest = None;
+                return Some(text);
+            };
+            index = next;
         }
+        rest = text.get(index + 1..);
+        text.get(..index)
     })
 }
 
@@ -307,6 +346,12 @@ mod tests {
             ("!(a)", "b", true),
             ("!(a)", "a", false),
             ("!(*.c).h", "x.h", true),
+            ("@([)])x", ")x", true),
+            ("@([|]|z)", "|", true),
+            ("@([|]|z)", "z", true),
+            ("@([]|)]|z)", "]", true),
+            ("@([!]])", ")", true),
+            ("@([[:digit:])])", ")", true),
         ];
         for (pattern, text, expected) in table {
             assert_eq!(
@@ -316,6 +361,8 @@ mod tests {
             );
         }
         assert_eq!(matches(b"@(a)", b"@(a)", false), Some(true));
+        assert_eq!(matches(b"@(a", b"@(a", true), None);
+        assert_eq!(matches(b"@(a[)", b"a", true), None);
     }
 
     #[test]

@@ -95,6 +95,9 @@ pub(super) fn replace(
     if literal.is_none() && text.len() > 256 {
         return None;
     }
+    if literal.is_none() && text.is_empty() && which != Replace::Suffix {
+        return replace_nothing(pattern, replacement, extended);
+    }
     // The longest match that begins at a place.
     let at = |start: usize| -> Option<Option<usize>> {
         match &literal {
@@ -109,53 +112,66 @@ pub(super) fn replace(
             }
         }
     };
-    let mut out = Vec::with_capacity(text.len());
-    let mut index = 0;
     match which {
-        Replace::Prefix => {
-            if let Some(end) = at(0)? {
-                out.extend_from_slice(replacement);
-                index = end;
-            }
-        }
+        Replace::Prefix => match at(0)? {
+            Some(end) => Some([replacement, text.get(end..)?].concat()),
+            None => Some(text.to_vec()),
+        },
         Replace::Suffix => {
             for start in 0..=text.len() {
-                let tail = text.get(start..)?;
-                let whole = match &literal {
-                    Some(literal) => tail == literal,
-                    None => matches(pattern, tail, extended)?,
-                };
-                if whole {
+                if at(start)? == Some(text.len()) {
                     return Some([text.get(..start)?, replacement].concat());
                 }
             }
+            Some(text.to_vec())
         }
-        Replace::First | Replace::All => {
-            if text.is_empty() && matches(pattern, text, extended)? {
-                return Some(replacement.to_vec());
+        Replace::First | Replace::All => replace_inside(text, replacement, which, most, at),
+    }
+}
+
+/// Replaces what matches anywhere in a text. `at` tells where the match ends that begins at a place.
+fn replace_inside(
+    text: &[u8],
+    replacement: &[u8],
+    which: Replace,
+    most: usize,
+    at: impl Fn(usize) -> Option<Option<usize>>,
+) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut index = 0;
+    while index < text.len() {
+        let end = at(index)?;
+        if let Some(end) = end {
+            out.extend_from_slice(replacement);
+            if which == Replace::First {
+                index = end;
+                break;
             }
-            while index < text.len() {
-                match at(index)? {
-                    Some(end) if end > index => {
-                        out.extend_from_slice(replacement);
-                        index = end;
-                        if which == Replace::First {
-                            break;
-                        }
-                    }
-                    _ => {
-                        out.push(*text.get(index)?);
-                        index += 1;
-                    }
-                }
-                if out.len() > most {
-                    return None;
-                }
+        }
+        match end {
+            Some(end) if end > index => index = end,
+            // Behind a match of nothing one character stays, as where there is no match.
+            Some(_) if !text.is_ascii() => return None,
+            _ => {
+                out.push(*text.get(index)?);
+                index += 1;
             }
+        }
+        if out.len() > most {
+            return None;
         }
     }
     out.extend_from_slice(text.get(index..)?);
     Some(out)
+}
+
+/// Replaces in an empty text, where the versions of bash differ in which patterns match.
+fn replace_nothing(pattern: &[u8], replacement: &[u8], extended: bool) -> Option<Vec<u8>> {
+    match matches(pattern, b"", extended)? {
+        false => Some(Vec::new()),
+        true if pattern.starts_with(b"*") => Some(replacement.to_vec()),
+        true => None,
+    }
 }
 
 /// `${text^pattern}` and its kin.
@@ -228,6 +244,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn matches_of_nothing_are_replaced() {
+        let replace = |text: &[u8], pattern: &[u8], which| {
+            replace(text, pattern, b"-", which, true, 1000).map(|v| String::from_utf8(v).unwrap())
+        };
+        assert_eq!(replace(b"abc", b"?(z)", Replace::First).unwrap(), "-abc");
+        assert_eq!(replace(b"abc", b"?(a)", Replace::First).unwrap(), "-bc");
+        assert_eq!(replace(b"abc", b"?(z)", Replace::All).unwrap(), "-a-b-c");
+        assert_eq!(replace(b"abc", b"*(b)", Replace::All).unwrap(), "-a--c");
+        assert_eq!(replace(b"abc", b"?(z)", Replace::Prefix).unwrap(), "-abc");
+        assert_eq!(replace(b"abc", b"?(z)", Replace::Suffix).unwrap(), "abc-");
+        assert_eq!(replace(b"", b"*(z)", Replace::First).unwrap(), "-");
+        assert_eq!(replace(b"", b"?(z)", Replace::First), None);
+    }
+
+    #[test]
     fn removal_and_replacement() {
         assert_eq!(without_prefix(b"a/b/c", b"*/", false, false), Some(b"b/c".as_slice()));
         assert_eq!(without_prefix(b"a/b/c", b"*/", true, false), Some(b"c".as_slice()));
@@ -240,6 +271,7 @@ mod tests {
         assert_eq!(replace(b"aXbX", b"X", b"-", Replace::First).unwrap(), "a-bX");
         assert_eq!(replace(b"abc", b"?", b"-", Replace::Suffix).unwrap(), "ab-");
         assert_eq!(replace(b"abc", b"b*", b"", Replace::First).unwrap(), "a");
+        assert_eq!(replace(b"", b"*", b"-", Replace::First).unwrap(), "-");
         assert_eq!(substring(b"abcdef", -3, Some(2)), Some(b"de".as_slice()));
         assert_eq!(substring(b"abc", 5, None), Some(b"".as_slice()));
         assert_eq!(quote(b"it's").unwrap(), b"'it'\\''s'");
