@@ -2,10 +2,14 @@
 
 use super::Interpreter;
 use super::flow::Opt;
+use super::simple::part_runs_commands;
 use super::state::{Content, Element, Flags, Slot, Space, is_decimal};
+use super::words::Got;
 use crate::effect::Unknown;
-use crate::value::{Origins, Piece, Value};
-use shward_syntax::{Arithmetic, ArrayElement, Assignment, AssignmentValue, Dialect, Span};
+use crate::value::{Field, Origins, Piece, Value};
+use shward_syntax::{
+    Arithmetic, ArrayElement, Assignment, AssignmentValue, Dialect, PartKind, Span, WordPart,
+};
 
 impl<'a> Interpreter<'a, '_> {
     /// Performs an assignment that stands in the script.
@@ -52,13 +56,16 @@ impl<'a> Interpreter<'a, '_> {
             // It gets what it refers to.
             self.may_end_line();
         }
+        let plain = number || value.known().is_some_and(is_decimal);
         if slot.flags.has(Flags::INTEGER) || is_integer_by_nature(name) {
             let result = self.arithmetic_value(&value, number, span);
+            // One that was unset, or is local, is no number any more, and takes text as it is.
+            let sure = plain || slot.flags.has(Flags::INTEGER);
             value = match result.value {
-                Some(result) => self.decimal(result),
-                None => Value::unknown(value.origins.union(result.origins)),
+                Some(result) if sure => self.decimal(result),
+                _ => Value::unknown(value.origins.union(result.origins)),
             };
-            number = true;
+            number = sure;
         }
         value = recased(value, slot.flags);
         self.judge_read_only(slot.flags, span);
@@ -108,26 +115,40 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `name+=value`
     pub(super) fn append(&mut self, name: &'a [u8], value: Value<'a>, span: Span) {
-        let slot = self.state.get(Space::Variable, name);
-        let old = self.lookup(name, span);
-        let joined = match old {
-            super::words::Got::Unset => value,
-            super::words::Got::One(old, _) if slot.flags.has(Flags::INTEGER) => {
-                self.arithmetic_value(&value, false, span);
-                Value::unknown(old.origins.union(value.origins))
-            }
-            super::words::Got::One(old, _) => self.concatenated(&old, &value),
-            super::words::Got::Any(origins, _) if slot.flags.has(Flags::INTEGER) => {
-                self.arithmetic_value(&value, false, span);
-                Value::unknown(origins.union(value.origins))
-            }
-            super::words::Got::Any(origins, _) => {
+        let Some(name) = self.dereference(name, span) else {
+            self.unpredictable("an assignment to a variable that is not known", span);
+            return;
+        };
+        let adds = self.state.get(Space::Variable, name).flags.has(Flags::INTEGER);
+        let joined = match self.lookup(name, span) {
+            Got::Unset if !adds => value,
+            Got::One(old, _) if !adds => self.concatenated(&old, &value),
+            Got::Any(origins, _) if !adds => {
                 let pieces = self.concatenated(&Value::unknown(origins), &value);
                 Value { origins: origins.union(value.origins), ..pieces }
             }
+            Got::Unset => self.added(Origins::NONE, &value, span),
+            Got::One(old, _) => self.added(old.origins, &value, span),
+            Got::Any(origins, _) => self.added(origins, &value, span),
         };
-        let number = slot.flags.has(Flags::INTEGER);
-        self.assign(name, joined, number, span);
+        if !adds && is_integer_by_nature(name) {
+            self.append_to_number(name, joined, value, span);
+        } else {
+            self.assign(name, joined, adds, span);
+        }
+    }
+
+    /// `+=` on a variable that is a number as long as it was neither unset nor made local: then it adds, else it appends.
+    fn append_to_number(&mut self, name: &'a [u8], joined: Value<'a>, value: Value<'a>, span: Span) {
+        let number = value.known().is_some_and(is_decimal);
+        self.arithmetic_value(&value, false, span);
+        self.assign(name, Value::unknown(joined.origins), number, span);
+    }
+
+    /// What comes of adding a number to another one.
+    fn added(&mut self, old: Origins, value: &Value<'a>, span: Span) -> Value<'a> {
+        self.arithmetic_value(value, false, span);
+        Value::unknown(old.union(value.origins))
     }
 
     /// Where a variable that is read-only would be assigned, the rest of the line is not run.
@@ -230,51 +251,34 @@ impl<'a> Interpreter<'a, '_> {
         };
         let slot = self.state.get(Space::Variable, name);
         let old = if append { self.elements(name, span) } else { Some(Vec::new()) };
-        let integer = slot.flags.has(Flags::INTEGER);
         let mut known = old.is_some();
         let mut all = old.unwrap_or_default();
         let mut origins = if append { slot.origins() } else { Origins::NONE };
+        let items = self.compound_items(name, elements, span);
+        if elements.iter().any(is_counted) {
+            // Meanwhile it holds what of it has been assigned.
+            let content = Content::Unknown(
+                items.iter().fold(slot.origins(), |all, item| all.union(item.field.value.origins)),
+            );
+            self.state.set(Space::Variable, name, Slot { content, ..slot });
+        }
         let mut next = next_index(&all);
-        for element in elements {
-            match &element.subscript {
-                Some(subscript) => {
-                    let value = self.value(&element.value);
-                    let key = self.key(name, subscript);
-                    self.note_alias_array(name, subscript, value, span);
-                    origins = origins.union(value.origins);
-                    match key {
-                        Some(key) if !element.append && !key.starts_with(b"-") => {
-                            all.retain(|element| element.key != key);
-                            let place = all.partition_point(|element| before(element.key, key));
-                            all.insert(place, Element { key, value });
-                            next = index_of(key).and_then(|index| index.checked_add(1)).unwrap_or(next);
-                        }
-                        _ => known = false,
-                    }
-                }
-                None => {
-                    let mut fields = Vec::new();
-                    self.expand(&element.value, &mut fields);
-                    for field in fields {
-                        origins = origins.union(field.value.origins);
-                        known &= !field.many;
-                        let key = self.arena.alloc_str(&next.to_string()).as_bytes();
-                        next = next.saturating_add(1);
-                        if all.last().is_some_and(|last| !before(last.key, key)) {
-                            all.retain(|element| element.key != key);
-                            let place = all.partition_point(|element| before(element.key, key));
-                            all.insert(place, Element { key, value: field.value });
-                        } else {
-                            all.push(Element { key, value: field.value });
-                        }
-                    }
-                }
-            }
-            if integer {
-                if let Some(last) = all.last().copied() {
-                    self.arithmetic_value(&last.value, false, span);
-                }
+        for Item { element, key, field } in items {
+            origins = origins.union(field.value.origins);
+            let key = match &element.subscript {
+                Some(subscript) => key.or_else(|| self.key(name, subscript)),
+                None => Some(self.arena.alloc_str(&next.to_string()).as_bytes()),
+            };
+            if slot.flags.has(Flags::INTEGER) {
+                self.arithmetic_value(&field.value, false, span);
                 known = false;
+            }
+            match key {
+                Some(key) if !element.append && !field.many && !key.starts_with(b"-") => {
+                    put(&mut all, Element { key, value: field.value });
+                    next = index_of(key).and_then(|index| index.checked_add(1)).unwrap_or(next);
+                }
+                _ => known = false,
             }
             self.budget.spend(all.len() / 64);
         }
@@ -296,6 +300,34 @@ impl<'a> Interpreter<'a, '_> {
         };
         let flags = slot.flags.without(Flags::GUESSED).with(Flags::INDEXED);
         self.state.set(Space::Variable, name, Slot { content, flags });
+    }
+
+    /// What stands between the parentheses of a compound assignment, expanded. bash does so before it evaluates any
+    /// subscript; the keys of an associative array it expands on the way.
+    fn compound_items(
+        &mut self,
+        name: &'a [u8],
+        elements: &'a [ArrayElement<'a>],
+        span: Span,
+    ) -> Vec<Item<'a>> {
+        let associative = self.state.get(Space::Variable, name).flags.has(Flags::ASSOCIATIVE);
+        let mut items = Vec::with_capacity(elements.len());
+        for element in elements {
+            let Some(subscript) = &element.subscript else {
+                let mut fields = Vec::new();
+                self.expand(&element.value, &mut fields);
+                items.extend(fields.into_iter().map(|field| Item { element, key: None, field }));
+                continue;
+            };
+            let key = if associative { self.key(name, subscript) } else { None };
+            if !associative && subscript.parts.iter().any(part_runs_commands) {
+                self.unpredictable("a subscript that is expanded among the values of an array", span);
+            }
+            let value = self.value(&element.value);
+            self.note_alias_array(name, subscript, value, span);
+            items.push(Item { element, key, field: Field { value, span, many: false } });
+        }
+        items
     }
 
     /// The variable gets a value that is not known.
@@ -345,6 +377,33 @@ impl<'a> Interpreter<'a, '_> {
                 self.unknown(Unknown::Variable(name), span);
             }
         }
+    }
+}
+
+/// One word of what is assigned to an array.
+struct Item<'a> {
+    element: &'a ArrayElement<'a>,
+    /// The key in an associative array, if it is known.
+    key: Option<&'a [u8]>,
+    field: Field<'a>,
+}
+
+/// Whether evaluating the subscript of an element may read or change variables.
+fn is_counted(element: &ArrayElement<'_>) -> bool {
+    element.subscript.as_ref().is_some_and(|subscript| {
+        !matches!(subscript.parts, [WordPart { kind: PartKind::Literal(text), .. }] if is_decimal(text))
+    })
+}
+
+/// Puts an element where its key belongs, in place of one that has the same.
+fn put<'a>(all: &mut Vec<Element<'a>>, element: Element<'a>) {
+    let last = all.last().map(|last| index_of(last.key));
+    if last.is_none_or(|last| last.is_some() && last < index_of(element.key)) {
+        all.push(element);
+    } else {
+        all.retain(|other| other.key != element.key);
+        let place = all.partition_point(|other| before(other.key, element.key));
+        all.insert(place, element);
     }
 }
 

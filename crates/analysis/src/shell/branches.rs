@@ -140,8 +140,14 @@ impl<'a> Interpreter<'a, '_> {
         let mut falling = Ways::from(ways.mark);
         let mut complete = false;
         for arm in node.arms {
-            for pattern in arm.patterns {
-                complete |= self.doubtful(|shell| shell.pattern(pattern)) == Some(b"*");
+            for (index, pattern) in arm.patterns.iter().enumerate() {
+                // Where one matches, those behind it are not expanded.
+                let text = if index == 0 {
+                    self.doubtful(|shell| shell.pattern(pattern))
+                } else {
+                    self.perhaps(|shell| shell.pattern(pattern))
+                };
+                complete |= text == Some(b"*");
             }
             let start = self.state.mark();
             let from_above = std::mem::replace(&mut falling, Ways::from(ways.mark));

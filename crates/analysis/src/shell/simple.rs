@@ -305,7 +305,7 @@ fn runs_commands(value: &AssignmentValue<'_>) -> bool {
     }
 }
 
-fn part_runs_commands(part: &WordPart<'_>) -> bool {
+pub(super) fn part_runs_commands(part: &WordPart<'_>) -> bool {
     match part.kind {
         PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => parts.iter().any(part_runs_commands),
         PartKind::CommandSubstitution(_) | PartKind::ProcessSubstitution(_) => true,

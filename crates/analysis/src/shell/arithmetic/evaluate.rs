@@ -150,12 +150,22 @@ impl<'e, 'a, 'w> Evaluation<'e, 'a, 'w> {
         if !self.accept(":") {
             return self.fail();
         }
-        let no = self.guarded(condition.map(|c| c == 0), Self::assignment);
+        // An assignment behind the colon is an error: what stands there takes in no `=`.
+        let no = self.guarded(condition.map(|c| c == 0), Self::nested_ternary);
         match condition {
             Some(0) => no,
             Some(_) => yes,
             None => None,
         }
+    }
+
+    fn nested_ternary(&mut self) -> Number {
+        if self.failed || !self.shell.budget.spend(1) || !self.shell.budget.enter() {
+            return self.fail();
+        }
+        let value = self.ternary();
+        self.shell.budget.leave();
+        value
     }
 
     /// Evaluates an operand that is evaluated only under a condition.
