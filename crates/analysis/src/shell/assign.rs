@@ -72,7 +72,9 @@ impl<'a> Interpreter<'a, '_> {
         if self.dialect == Dialect::Bash && is_read_only_by_nature(name) {
             self.judge_read_only(Flags::READ_ONLY, span);
         }
-        if self.unsure > 0 || is_read_only_by_nature(name) || is_kept(name) {
+        let kept = self.is_kept(name);
+        if self.unsure > 0 || is_read_only_by_nature(name) || kept {
+            number |= plain && is_size(name);
             value = Value::unknown(value.origins);
         }
         let (all, some) =
@@ -95,6 +97,12 @@ impl<'a> Interpreter<'a, '_> {
         }
         if number || value.known().is_some_and(is_decimal) {
             flags = flags.with(Flags::NUMBER);
+        }
+        if kept {
+            // The shell gives it another value, or takes it away.
+            let content = Content::Unknown(slot.origins().union(value.origins));
+            self.state.set(Space::Variable, name, Slot { content, flags });
+            return;
         }
         if let Content::Array(elements) = slot.content {
             let content = Content::Array(self.with_element(elements, b"0", value));
@@ -206,7 +214,9 @@ impl<'a> Interpreter<'a, '_> {
         self.judge_variable(name, &value, span);
         let elements = self.elements(name, span);
         let content = match (key, elements) {
-            (Some(key), Some(elements)) if !key.starts_with(b"-") && self.unsure == 0 && !is_kept(name) => {
+            (Some(key), Some(elements))
+                if !key.starts_with(b"-") && self.unsure == 0 && !self.is_kept(name) =>
+            {
                 Content::Array(self.with_element(&elements, key, value))
             }
             _ => Content::Unknown(slot.origins().union(value.origins)),
@@ -293,7 +303,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         let value = Value { pieces: &[Piece::Unknown], origins };
         self.judge_variable(name, all.first().map_or(&value, |element| &element.value), span);
-        let content = if known && self.unsure == 0 && !is_kept(name) {
+        let content = if known && self.unsure == 0 && !self.is_kept(name) {
             Content::Array(self.arena.alloc_slice_copy(&all))
         } else {
             Content::Unknown(origins)
@@ -328,6 +338,38 @@ impl<'a> Interpreter<'a, '_> {
             items.push(Item { element, key, field: Field { value, span, many: false } });
         }
         items
+    }
+
+    /// Whether the shell gives a variable values of its own.
+    pub(super) fn is_kept(&self, name: &[u8]) -> bool {
+        is_kept(name) || self.coprocesses.contains(&name)
+    }
+
+    /// The shell itself gives a variable a value, whatever the script has made of it.
+    pub(super) fn set_by_shell(&mut self, name: &'a [u8], origins: Origins) {
+        let change = |slot: &Slot<'a>| {
+            let content = Content::Unknown(slot.origins().union(origins));
+            Slot { content, flags: slot.flags.without(Flags::GUESSED).with(Flags::INDEXED) }
+        };
+        // bash may look behind what functions have made local.
+        for (local, outside, _) in self.frames.iter_mut().flat_map(|frame| &mut frame.locals) {
+            if *local == name {
+                *outside = change(outside);
+            }
+        }
+        let slot = change(&self.state.get(Space::Variable, name));
+        self.state.set(Space::Variable, name, slot);
+    }
+
+    /// `coproc name`: its descriptors and its process, which are gone again when that ends.
+    pub(super) fn set_coprocess(&mut self, name: &'a [u8]) {
+        let process = &*self.arena.alloc_slice_copy(&[name, b"_PID"].concat());
+        for name in [name, process] {
+            self.set_by_shell(name, Origins::LITERAL);
+            if !self.coprocesses.contains(&name) {
+                self.coprocesses.push(name);
+            }
+        }
     }
 
     /// The variable gets a value that is not known.
@@ -418,6 +460,11 @@ fn is_read_only_by_nature(name: &[u8]) -> bool {
     matches!(name, b"BASHOPTS" | b"BASH_VERSINFO" | b"EUID" | b"PPID" | b"SHELLOPTS" | b"UID")
 }
 
+/// Variables that hold a size as long as the shell gives them values.
+fn is_size(name: &[u8]) -> bool {
+    matches!(name, b"COLUMNS" | b"LINES")
+}
+
 /// Variables that the shell gives values of its own.
 fn is_kept(name: &[u8]) -> bool {
     matches!(
@@ -429,17 +476,21 @@ fn is_kept(name: &[u8]) -> bool {
             | b"BASH_LINENO"
             | b"BASH_SOURCE"
             | b"BASH_SUBSHELL"
+            | b"COLUMNS"
             | b"DIRSTACK"
             | b"EPOCHREALTIME"
             | b"EPOCHSECONDS"
             | b"FUNCNAME"
             | b"GROUPS"
             | b"HISTCMD"
+            | b"IGNOREEOF"
             | b"LINENO"
+            | b"LINES"
             | b"PIPESTATUS"
             | b"RANDOM"
             | b"SECONDS"
             | b"SRANDOM"
+            | b"ignoreeof"
     )
 }
 

@@ -2,6 +2,7 @@
 
 use super::Interpreter;
 use super::assign::split_subscript;
+use super::state::Space;
 use crate::value::Value;
 use shward_syntax::{Span, Test};
 
@@ -26,6 +27,14 @@ impl<'a> Interpreter<'a, '_> {
             Test::Binary(b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge", left, right) => {
                 self.arithmetic_word(left);
                 self.arithmetic_word(right);
+            }
+            Test::Binary(b"=~", left, right) => {
+                let subject = self.value(left);
+                self.value(right);
+                // What it held is gone even where nothing matches.
+                if self.state.find(Space::Variable, b"BASH_REMATCH").is_some() {
+                    self.set_by_shell(b"BASH_REMATCH", subject.origins);
+                }
             }
             Test::Binary(_, left, right) => {
                 self.value(left);

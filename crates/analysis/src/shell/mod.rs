@@ -240,6 +240,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     keeps_redirections: bool,
     /// Variables to which redirections gave numbers of their own, and when.
     numbered: Vec<(&'a [u8], u32)>,
+    /// Variables that hold the descriptors and processes of coprocesses.
+    coprocesses: Vec<&'a [u8]>,
     /// The descriptor by which the next process substitution goes.
     next_descriptor: u32,
 }
@@ -332,6 +334,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             outer_frames: 0,
             keeps_redirections: false,
             numbered: Vec::new(),
+            coprocesses: Vec::new(),
             next_descriptor: 63,
         }
     }

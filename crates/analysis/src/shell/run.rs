@@ -215,8 +215,10 @@ impl<'a> Interpreter<'a, '_> {
                     })
                 });
                 self.beside(&mark);
-                let name = node.name.unwrap_or(b"COPROC");
-                self.assign_unknown(name, Origins::LITERAL, command.span);
+                match self.dereference(node.name.unwrap_or(b"COPROC"), command.span) {
+                    Some(name) => self.set_coprocess(name),
+                    None => self.unpredictable("a coprocess whose name is not known", command.span),
+                }
             }
         }
     }

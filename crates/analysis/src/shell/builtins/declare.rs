@@ -457,7 +457,10 @@ impl<'a> Interpreter<'a, '_> {
                 }
                 // Without `-v` a function of this name goes when there is no variable.
                 let was = self.state.get(Space::Variable, target);
-                self.state.set(Space::Variable, target, Slot::of(Content::Unset));
+                // The shell may give it a value again.
+                let kept = self.is_kept(target);
+                let content = if kept { Content::Unknown(Origins::LITERAL) } else { Content::Unset };
+                self.state.set(Space::Variable, target, Slot::of(content));
                 if !given.has(b'v')
                     && matches!(was.content, Content::Initial | Content::Unset | Content::Unknown(_))
                 {
