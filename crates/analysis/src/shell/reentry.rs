@@ -7,6 +7,7 @@
 use super::Interpreter;
 use super::flow::{ANY_ARGUMENTS, Flow, Opt, Options as ShellOptions, Port};
 use super::state::{Content, Flags, Slot, Space};
+use super::words::is_set_anew;
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream, Value};
@@ -185,9 +186,17 @@ impl<'a> Interpreter<'a, '_> {
     fn become_new_shell(&mut self, dialect: Dialect, arguments: &'a [Field<'a>]) {
         // Each name is hidden, and comes back when the shell ends.
         self.budget.spend(self.state.size().saturating_mul(3));
-        let elsewhere = self.elsewhere;
+        let (elsewhere, foreign) = (self.elsewhere, self.foreign);
         self.state.set_each(Space::Variable, |name, slot| {
             // Arrays are not exported.
+            // Every shell starts with separators of its own (POSIX, "IFS"), and before the first of its options.
+            if name == b"IFS" || name == b"OPTIND" && !foreign {
+                return Some(Slot { content: Content::Initial, flags: slot.flags.without(Flags::GUESSED) });
+            }
+            if is_set_anew(name) {
+                let origins = slot.origins().union(Origins::UNKNOWN);
+                return Some(Slot::of(Content::Unknown(origins)));
+            }
             let array = matches!(slot.content, Content::Array(_))
                 || slot.flags.has(Flags::INDEXED)
                 || slot.flags.has(Flags::ASSOCIATIVE);
@@ -203,7 +212,6 @@ impl<'a> Interpreter<'a, '_> {
             // It may have been in the environment before the script gave it another value.
             let inherited = match slot.content {
                 Content::Initial => Content::Initial,
-                _ if name == b"IFS" => Content::Initial,
                 _ => Content::Unknown(slot.origins().union(Origins::ENVIRONMENT)),
             };
             Some(Slot::of(inherited))

@@ -100,35 +100,22 @@ impl<'a> Interpreter<'a, '_> {
             b"IFS" => return Got::One(Value::text(self.arena, b" \t\n", Origins::LITERAL), false),
             b"OPTIND" => return Got::One(Value::text(self.arena, b"1", Origins::LITERAL), true),
             b"PPID" => return Got::One(Value::unknown(Origins::LITERAL), true),
-            b"RANDOM" | b"SRANDOM" | b"SECONDS" | b"LINENO" | b"EPOCHSECONDS" | b"BASHPID" | b"UID"
-            | b"EUID" | b"BASH_SUBSHELL" | b"SHLVL" | b"HISTCMD"
-                if bash =>
-            {
+            _ if is_counted_by_shell(name) && bash => {
                 return Got::One(Value::unknown(Origins::LITERAL), true);
             }
-            b"EPOCHREALTIME" | b"HOSTNAME" | b"HOSTTYPE" | b"OSTYPE" | b"MACHTYPE" | b"BASH_VERSION"
-                if bash =>
-            {
+            _ if is_told_by_shell(name) && bash => {
                 return Got::One(Value::unknown(Origins::ENVIRONMENT), false);
             }
-            // What the shell itself keeps; a script cannot hide anything in it.
-            b"BASH_COMMAND"
-            | b"BASH_EXECUTION_STRING"
-            | b"FUNCNAME"
-            | b"BASH_SOURCE"
-            | b"BASH_LINENO"
-            | b"BASH_ARGV"
-            | b"COMP_LINE"
-            | b"REPLY"
-            | b"MAPFILE"
-            | b"OPTARG"
-            | b"PIPESTATUS"
-            | b"BASH_REMATCH"
-            | b"COPROC"
-                if bash =>
-            {
-                return Got::Any(Origins::LITERAL, false);
+            // The shell may be bash by another name.
+            _ if is_counted_by_shell(name) || is_told_by_shell(name) => {
+                return Got::Any(Origins::of_variable(name), true);
             }
+            // The last argument, of which any text may be a part.
+            b"_" => return Got::Any(Origins::LITERAL, false),
+            b"BASH" if bash => {
+                return Got::One(Value { pieces: &SOME_SHELL, origins: Origins::LITERAL }, false);
+            }
+            _ if is_shells_own(name) => return Got::Any(Origins::LITERAL, false),
             _ => {}
         }
         if self.elsewhere || self.bare {
@@ -238,6 +225,79 @@ impl<'a> Interpreter<'a, '_> {
             _ => Got::Any(Origins::LITERAL, true),
         }
     }
+}
+
+/// Variables that are always a number in bash.
+fn is_counted_by_shell(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"BASHPID"
+            | b"BASH_SUBSHELL"
+            | b"EPOCHSECONDS"
+            | b"EUID"
+            | b"HISTCMD"
+            | b"LINENO"
+            | b"RANDOM"
+            | b"SECONDS"
+            | b"SHLVL"
+            | b"SRANDOM"
+            | b"UID"
+    )
+}
+
+/// Variables in which bash tells of itself and of the machine.
+fn is_told_by_shell(name: &[u8]) -> bool {
+    matches!(name, b"BASH_VERSION" | b"EPOCHREALTIME" | b"HOSTNAME" | b"HOSTTYPE" | b"MACHTYPE" | b"OSTYPE")
+}
+
+/// What bash itself keeps, whatever the environment holds.
+fn is_shells_own(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"BASH"
+            | b"BASHOPTS"
+            | b"BASH_ALIASES"
+            | b"BASH_ARGC"
+            | b"BASH_ARGV"
+            | b"BASH_ARGV0"
+            | b"BASH_CMDS"
+            | b"BASH_COMMAND"
+            | b"BASH_EXECUTION_STRING"
+            | b"BASH_LINENO"
+            | b"BASH_LOADABLES_PATH"
+            | b"BASH_REMATCH"
+            | b"BASH_SOURCE"
+            | b"BASH_VERSINFO"
+            | b"COMP_LINE"
+            | b"COMP_WORDBREAKS"
+            | b"COPROC"
+            | b"COPROC_PID"
+            | b"DIRSTACK"
+            | b"FUNCNAME"
+            | b"GROUPS"
+            | b"IGNOREEOF"
+            | b"MAPFILE"
+            | b"OPTARG"
+            | b"OPTERR"
+            | b"PIPESTATUS"
+            | b"PS1"
+            | b"PS2"
+            | b"PS4"
+            | b"REPLY"
+            | b"SHELLOPTS"
+    )
+}
+
+/// What a shell that starts gives a value of its own, or takes away, whatever the environment holds. bash does so with all
+/// of them, other shells with some.
+pub(in crate::shell) fn is_set_anew(name: &[u8]) -> bool {
+    let inherited = matches!(
+        name,
+        b"COMP_LINE" | b"COPROC" | b"COPROC_PID" | b"IGNOREEOF" | b"MAPFILE" | b"OPTARG" | b"REPLY"
+    );
+    is_shells_own(name) && !inherited
+        || is_counted_by_shell(name)
+        || matches!(name, b"_" | b"BASH_VERSION" | b"EPOCHREALTIME" | b"OPTIND" | b"PPID")
 }
 
 /// Whether text is a name as variables have it.

@@ -11,7 +11,7 @@ mod substitution;
 mod transform;
 
 pub(super) use builder::{Builder, Mode, Separators};
-pub(super) use lookup::{Got, SOME_SHELL, is_name};
+pub(super) use lookup::{Got, SOME_SHELL, is_name, is_set_anew};
 
 use super::Interpreter;
 use super::flow::Opt;
