@@ -29,6 +29,10 @@ impl<'a> Interpreter<'a, '_> {
     /// A variable gets a value: records what that means for the programs that will see it. `span` is in the text being
     /// run.
     pub(super) fn judge_variable(&mut self, name: &'a [u8], value: &Value<'a>, span: Span) {
+        if name == b"DIRSTACK" {
+            // Its elements are where `popd` goes.
+            self.state.flow.stack = None;
+        }
         let span = self.span(span);
         self.judge_environment(name, value, span);
     }

@@ -99,7 +99,8 @@ static NAMES: &[(&str, Rule)] = &[
     ("AWS_REGION", Inert),
     ("AWS_SECRET_ACCESS_KEY", Inert),
     ("AWS_SESSION_TOKEN", Inert),
-    ("BASH_ARGV0", Inert),
+    // It is what `$0` is from then on.
+    ("BASH_ARGV0", Carrier),
     ("BASH_REMATCH", Inert),
     ("BASH_XTRACEFD", Inert),
     ("BROWSER", Run),
