@@ -31,6 +31,8 @@ pub(crate) struct Starting {
     pub(crate) leaves_early: bool,
     /// It may tell what it runs.
     pub(crate) traces: bool,
+    /// Its redirections do not replace what is there.
+    pub(crate) no_clobber: bool,
 }
 
 /// How text that is executed relates to the shell that executes it.

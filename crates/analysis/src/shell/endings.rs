@@ -109,6 +109,9 @@ pub(super) fn started(options: &mut Options, how: Starting) {
         options.admit(Opt::ErrExit, true);
         options.admit(Opt::NoUnset, true);
     }
+    if how.no_clobber {
+        options.set(Opt::NoClobber, true);
+    }
     if how.traces {
         options.admit(Opt::Talk, true);
     }

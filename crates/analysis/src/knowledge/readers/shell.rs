@@ -7,17 +7,40 @@ use crate::knowledge::scan::{At, Given};
 use crate::session::{Reentry, Starting};
 use crate::value::{Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::Dialect;
+
+/// Options that change neither what a script means nor who knows what, nor are refused: of every shell, and of bash.
+const PLAIN: [&str; 12] = ["-b", "-C", "-c", "-e", "-i", "-l", "-m", "-n", "-s", "-u", "-v", "-x"];
+const PLAIN_FOR_BASH: [&str; 14] = [
+    "-B",
+    "-D",
+    "-E",
+    "-T",
+    "-h",
+    "--dump-po-strings",
+    "--dump-strings",
+    "--init-file",
+    "--login",
+    "--noediting",
+    "--noprofile",
+    "--norc",
+    "--rcfile",
+    "--verbose",
+];
+
+/// With these bash reads the script and runs nothing.
+const READS_ONLY: [&str; 4] = ["-n", "-D", "--dump-strings", "--dump-po-strings"];
 
 /// Whether an option of bash or dash changes what a script means, or who knows what.
-fn changes_reading(given: &Given<'_>) -> bool {
+fn changes_reading(given: &Given<'_>, dialect: Dialect) -> bool {
     let harmless: [&[u8]; 7] =
-        [b"errexit", b"errtrace", b"nounset", b"pipefail", b"verbose", b"xtrace", b"functrace"];
+        [b"errexit", b"errtrace", b"functrace", b"nounset", b"pipefail", b"verbose", b"xtrace"];
     match given.name {
-        "--posix" | "-a" | "-f" | "-k" | "-H" | "-P" | "-O" | "+O" | "+" | "+[LETTERS]" => true,
         "-o" | "+o" => {
             given.value.is_some_and(|name| name.known().is_none_or(|name| !harmless.contains(&name)))
         }
-        _ => false,
+        name if dialect == Dialect::Bash && PLAIN_FOR_BASH.contains(&name) => false,
+        name => !PLAIN.contains(&name),
     }
 }
 
@@ -33,6 +56,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         interactive,
         leaves_early: scan.has(&["-e", "-u", "-o"]),
         traces: scan.has(&["-x", "-v", "--verbose", "-o"]),
+        no_clobber: scan.has(&["-C"]),
     });
     if interactive {
         for file in scan.values(&["--rcfile", "--init-file"]) {
@@ -56,7 +80,9 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         let alike = ["-c", "-e", "-i", "-n", "-s", "-u", "-x"];
         options.iter().any(|given| !alike.contains(&given.name))
     } else {
-        options.iter().any(changes_reading)
+        let dialect = languages::dialect(run.name);
+        // It refuses redirections, directories and paths of programs.
+        run.name == "rbash" || options.iter().any(|given| changes_reading(given, dialect))
     };
     // A script whose text is not known is not understood anyway.
     let seen = match operands.first() {
@@ -68,8 +94,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     if unread && seen {
         run.not_understood(Unknown::Construct("an option that changes how a shell reads"), span);
     }
-    // `-n` reads and runs nothing.
-    let runs = !scan.given.iter().any(|given| given.name == "-n");
+    let runs = !scan.given.iter().any(|given| READS_ONLY.contains(&given.name));
     if scan.given.iter().any(|given| given.name == "-c") {
         let Some((text, arguments)) = operands.split_first() else { return Stream::EMPTY };
         return match text.known() {
