@@ -312,6 +312,27 @@ impl<'a> Interpreter<'a, '_> {
         self.state.set(Space::Variable, name, Slot { content, flags });
     }
 
+    /// A builtin makes a variable an array that holds this (`mapfile`, `read -a`).
+    pub(super) fn fill_array(&mut self, name: &'a [u8], content: Content<'a>, span: Span) {
+        let slot = self.state.get(Space::Variable, name);
+        if slot.flags.has(Flags::INTEGER) || is_integer_by_nature(name) {
+            self.unpredictable("an array of numbers that a builtin fills", span);
+        }
+        if matches!(name, b"PWD" | b"OLDPWD" | b"IFS") {
+            self.unpredictable("an array where the shell looks for text", span);
+        }
+        self.judge_read_only(slot.flags, span);
+        let unknown = Value::unknown(Slot::of(content).origins());
+        let first = match content {
+            Content::Array(elements) => elements.first().map_or(Value::EMPTY, |element| element.value),
+            _ => unknown,
+        };
+        self.judge_variable(name, &first, span);
+        let content = if self.is_kept(name) { Content::Unknown(unknown.origins) } else { content };
+        let flags = slot.flags.without(Flags::GUESSED).with(Flags::INDEXED);
+        self.state.set(Space::Variable, name, Slot { content, flags });
+    }
+
     /// What stands between the parentheses of a compound assignment, expanded. bash does so before it evaluates any
     /// subscript; the keys of an associative array it expands on the way.
     fn compound_items(

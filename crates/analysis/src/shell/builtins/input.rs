@@ -8,7 +8,7 @@ use crate::shell::Interpreter;
 use crate::shell::assign::split_subscript;
 use crate::shell::flow::{ANY_ARGUMENTS, Port};
 use crate::shell::simple::Expanded;
-use crate::shell::state::{Content, Element, Flags, Slot, Space};
+use crate::shell::state::{Content, Element, Flags, Space};
 use crate::shell::words::{Got, is_name};
 use crate::value::{Field, Origins, Stream, Value};
 use shward_syntax::Span;
@@ -44,7 +44,7 @@ impl<'a> Interpreter<'a, '_> {
             match array.known() {
                 Some(name) if is_name(name) => {
                     if let Some(name) = self.dereference(name, command.here) {
-                        self.set_unknown_array(name, stream.origins, command.here);
+                        self.fill_array(name, Content::Unknown(stream.origins), command.here);
                     }
                 }
                 _ => self.assign_named(&array.value, unknown, false, command.here),
@@ -128,14 +128,6 @@ impl<'a> Interpreter<'a, '_> {
         Some(values)
     }
 
-    fn set_unknown_array(&mut self, name: &'a [u8], origins: Origins, span: Span) {
-        let flags = self.state.get(Space::Variable, name).flags;
-        self.judge_read_only(flags, span);
-        self.judge_variable(name, &Value::unknown(origins), span);
-        let flags = flags.with(Flags::INDEXED).without(Flags::GUESSED);
-        self.state.set(Space::Variable, name, Slot { content: Content::Unknown(origins), flags });
-    }
-
     /// `mapfile`
     pub(super) fn mapfile(&mut self, command: &Expanded<'a>) {
         let given = Given::read(self.arena, command.argv, b"dnOsuCc", b"t");
@@ -153,7 +145,7 @@ impl<'a> Interpreter<'a, '_> {
                     let array = given.operands.first().map_or(Some(b"MAPFILE".as_slice()), Field::known);
                     if let Some(name) = array.filter(|name| is_name(name)) {
                         // It holds the lines before this one.
-                        self.set_unknown_array(name, Origins::UNKNOWN, command.here);
+                        self.fill_array(name, Content::Unknown(Origins::UNKNOWN), command.here);
                     }
                     let called = self.arena.alloc_slice_copy(&[text, b" \"$@\""].concat());
                     self.call_back(called, command.here, callback.span);
@@ -194,13 +186,10 @@ impl<'a> Interpreter<'a, '_> {
                     let key = self.arena.alloc_str(&index.to_string()).as_bytes();
                     elements.push(Element { key, value: Value::text(self.arena, line, stream.origins) });
                 }
-                let first = elements.first().map_or(Value::EMPTY, |element| element.value);
-                self.judge_variable(name, &first, command.here);
-                let flags = self.state.get(Space::Variable, name).flags.with(Flags::INDEXED);
                 let content = Content::Array(self.arena.alloc_slice_copy(&elements));
-                self.state.set(Space::Variable, name, Slot { content, flags });
+                self.fill_array(name, content, command.here);
             }
-            None => self.set_unknown_array(name, stream.origins, command.here),
+            None => self.fill_array(name, Content::Unknown(stream.origins), command.here),
         }
     }
 
