@@ -85,11 +85,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         run.name == "rbash" || options.iter().any(|given| changes_reading(given, dialect))
     };
     // A script whose text is not known is not understood anyway.
+    let given = |names: &[&str]| scan.given.iter().any(|given| names.contains(&given.name));
     let seen = match operands.first() {
-        Some(script) if !scan.given.iter().any(|given| matches!(given.name, "-c" | "-s")) => {
-            run.session.file_text(&script.value).text.is_some()
-        }
-        _ => true,
+        _ if given(&["-c"]) => true,
+        Some(script) if !given(&["-s"]) => run.session.file_text(&script.value).text.is_some(),
+        _ => run.call.stdin.text.is_some(),
     };
     if unread && seen {
         run.not_understood(Unknown::Construct("an option that changes how a shell reads"), span);
