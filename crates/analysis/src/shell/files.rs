@@ -59,11 +59,15 @@ impl<'a> Interpreter<'a, '_> {
         if let Some(Slot { content: Content::File(stream), flags }) = known {
             let maybe = self.unreadable
                 || untouched
+                || is_roundabout(path)
                 || flags.has(Flags::MAYBE)
                 || flags.has(Flags::SHARED)
                 || !self.is_surely_written(&target);
             let text = stream.text.filter(|_| (executed || !maybe) && !self.may_be_written_since(own));
             if let Some(text) = text {
+                if maybe {
+                    self.scripts.doubt(text);
+                }
                 self.scripts.use_file(target.path);
                 self.scripts.read(text, self.arena.alloc_slice_copy(&paths.collect::<Vec<_>>()));
             }
@@ -74,7 +78,7 @@ impl<'a> Interpreter<'a, '_> {
             // Something was written to a place that is not known.
             return Stream { text: None, origins: origins.union(Origins::WRITTEN), source: None };
         }
-        let readable = (executed || !self.unreadable)
+        let readable = (executed || !self.unreadable && !is_roundabout(path))
             && !self.elsewhere
             && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT));
         let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
@@ -149,9 +153,16 @@ impl<'a> Interpreter<'a, '_> {
         self.touched = self.file_touched(target, content);
     }
 
-    /// A file has this content now; or, if not surely, may have.
-    pub(super) fn file_changed(&mut self, target: &Target<'a>, stream: Stream<'a>, surely: bool) {
-        self.change_files(target, stream, surely, Flags::NONE);
+    /// A redirection has given a file this content; or, if not surely, may have. `fails`: it may not have been written at all.
+    pub(super) fn file_redirected(
+        &mut self,
+        target: &Target<'a>,
+        stream: Stream<'a>,
+        surely: bool,
+        fails: bool,
+    ) {
+        let flags = if fails { Flags::MAYBE } else { Flags::NONE };
+        self.change_files(target, stream, surely, flags);
     }
 
     /// A program has written this, of which the effect has just been told. It may have failed, or added.
@@ -208,8 +219,7 @@ impl<'a> Interpreter<'a, '_> {
                 Some(old) if !surely || old.flags.has(Flags::SHARED) => {
                     join_slots(self.arena, old, Slot::of(fresh))
                 }
-                Some(_) => Slot::of(fresh),
-                None => Slot { content: fresh, flags },
+                Some(_) | None => Slot { content: fresh, flags },
             };
             self.state.set(Space::File, path, touched(slot));
         }
@@ -338,6 +348,18 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
     }
+}
+
+/// Whether a path leads to its place only if what it names on the way is a directory: `s/`, `s/.`, `d/../s`. The kernel looks
+/// for each of these (path_resolution(7)).
+pub(super) fn is_roundabout(path: &Value<'_>) -> bool {
+    path.known().is_some_and(|text| text.ends_with(b"/") || text.ends_with(b"/.") || leaves(text))
+}
+
+/// Whether a path has `..` in it behind the name of something.
+pub(super) fn leaves(path: &[u8]) -> bool {
+    let mut names = path.split(|byte| *byte == b'/').skip_while(|name| matches!(*name, b"" | b"." | b".."));
+    names.any(|name| name == b"..")
 }
 
 /// A file that something else than a redirection that has it open may have written.

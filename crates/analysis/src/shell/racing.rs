@@ -30,6 +30,8 @@ pub(super) struct Scripts<'a> {
     again: Vec<BTreeSet<&'a [u8]>>,
     /// Texts that the command has written, by address, and the paths at which they lie.
     texts: BTreeMap<usize, (&'a [u8], &'a [&'a [u8]])>,
+    /// Of these, by address, what may not have been there to be read.
+    doubted: BTreeSet<usize>,
     /// The paths of the scripts that are being run, innermost last.
     running: Vec<&'a [&'a [u8]]>,
 }
@@ -50,6 +52,16 @@ impl<'a> Scripts<'a> {
     /// A text was read at these paths.
     pub(super) fn read(&mut self, text: &'a [u8], paths: &'a [&'a [u8]]) {
         self.texts.insert(text.as_ptr().addr(), (text, paths));
+    }
+
+    /// A text was read from a file that may not be there, or hold another one.
+    pub(super) fn doubt(&mut self, text: &[u8]) {
+        self.doubted.insert(text.as_ptr().addr());
+    }
+
+    /// Whether a text is one of these.
+    pub(super) fn is_doubted(&self, text: &[u8]) -> bool {
+        self.doubted.contains(&text.as_ptr().addr())
     }
 
     /// A text, or a part of it, is run from here on. Gives whether it is known where it lies.

@@ -1,6 +1,7 @@
 //! Redirections: what they read and write, and what they connect descriptors to.
 
 use super::Interpreter;
+use super::files::is_roundabout;
 use super::flow::{Opt, Port};
 use super::io::SinkKind;
 use super::run::may_fail;
@@ -39,6 +40,10 @@ struct Opened<'a> {
     before: Vec<(&'a [u8], Slot<'a>)>,
     /// It is written, if the command is run.
     surely: bool,
+    /// It may not let itself be written, or nothing be run that writes it.
+    fails: bool,
+    /// What is written lies over what stood there, not behind it.
+    over: bool,
 }
 
 /// What the descriptors are connected to.
@@ -78,8 +83,13 @@ impl<'a> Interpreter<'a, '_> {
             if !self.budget.spend(1) {
                 break;
             }
+            let opened = before.opened.len();
             self.redirection(redirect, idle, &mut before);
-            before.doubtful |= may_fail(redirect);
+            if may_fail(redirect) {
+                before.doubtful = true;
+                // What was opened before is emptied then, and nothing is written to it.
+                before.opened.iter_mut().take(opened).for_each(|opened| opened.fails = true);
+            }
         }
         before
     }
@@ -96,12 +106,12 @@ impl<'a> Interpreter<'a, '_> {
 
     /// What was written so far is in the files.
     fn settle(&mut self, before: &Before<'a>) {
-        for Opened { sink, start: old, before, surely } in &before.opened {
+        for Opened { sink, start: old, before, surely, fails, over } in &before.opened {
             if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
                 let new = self.io.collected(self.arena, *sink);
                 let text = match (old.text, new.text) {
                     (Some(b""), text) | (text, Some(b"")) => text,
-                    (Some(old), Some(new)) if self.budget.produce(old.len() + new.len()) => {
+                    (Some(old), Some(new)) if !over && self.budget.produce(old.len() + new.len()) => {
                         Some(&*self.arena.alloc_slice_copy(&[old, new].concat()))
                     }
                     _ => None,
@@ -115,11 +125,8 @@ impl<'a> Interpreter<'a, '_> {
                 for (path, slot) in before {
                     self.state.set(Space::File, path, *slot);
                 }
-                self.file_changed(
-                    &target,
-                    Stream { text, origins, source: new.source.or(old.source) },
-                    *surely,
-                );
+                let stream = Stream { text, origins, source: new.source.or(old.source) };
+                self.file_redirected(&target, stream, *surely, *fails);
             }
         }
     }
@@ -331,13 +338,12 @@ impl<'a> Interpreter<'a, '_> {
         let mut sink = None;
         let start = if append { self.content_of(path) } else { Stream::EMPTY };
         let targets = self.targets(path);
-        let surely = !before.doubtful
-            && targets.len() == 1
-            && self.is_certain()
-            && !self.locked
-            && (append
-                || operator == RedirectOperator::Clobber
-                || !self.state.flow.options.may(Opt::NoClobber));
+        let clobbers = append
+            || operator == RedirectOperator::Clobber
+            || !self.state.flow.options.may(Opt::NoClobber);
+        let fails = before.doubtful || self.locked || !clobbers || is_roundabout(path);
+        let surely = !fails && targets.len() == 1 && self.is_certain();
+        let over = operator == RedirectOperator::ReadWrite;
         for target in targets {
             let first = sink.is_none();
             let content = if first { Origins::NONE } else { Origins::UNKNOWN };
@@ -348,7 +354,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.flag(&known, Flags::NONE, Flags::TOUCHED);
                 let effect = (self.effects.len() > index).then_some(index);
                 let id = self.io.open_sink(SinkKind::File { target }, self.doubt_now(), effect);
-                before.opened.push(Opened { sink: id, start, before: known, surely });
+                before.opened.push(Opened { sink: id, start, before: known, surely, fails, over });
                 sink = Some(id);
             }
         }

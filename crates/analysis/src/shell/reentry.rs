@@ -143,6 +143,7 @@ impl<'a> Interpreter<'a, '_> {
         if how == Reentry::Same {
             return self.captured(stdin, |shell| shell.run_here(text, Some(arguments), span));
         }
+        let doubted = self.scripts.is_doubted(text).then(|| self.state.mark());
         let outer = (self.dialect, self.elsewhere, self.outer_frames, self.foreign);
         let outer_environment = std::mem::replace(&mut self.outer_environment, self.environment.len());
         self.foreign = how == Reentry::Foreign;
@@ -170,7 +171,10 @@ impl<'a> Interpreter<'a, '_> {
         });
         (self.dialect, self.elsewhere, self.outer_frames, self.foreign) = outer;
         self.outer_environment = outer_environment;
-        output
+        let Some(mark) = doubted else { return output };
+        // Where the script is not there, nothing of it has happened.
+        self.perhaps_since(&mark);
+        Stream { text: None, ..output }
     }
 
     /// Whether the command may have made a file that zsh reads even for `-c`.

@@ -2,6 +2,7 @@
 
 use super::Given;
 use crate::shell::Interpreter;
+use crate::shell::files::leaves;
 use crate::shell::flow::{Status, Whereabouts};
 use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Slot, Space};
@@ -216,12 +217,6 @@ impl<'a> Interpreter<'a, '_> {
         }
         self.prints(Origins::FILE, command.span);
     }
-}
-
-/// Whether a path has `..` in it behind the name of something.
-fn leaves(path: &[u8]) -> bool {
-    let mut names = path.split(|byte| *byte == b'/').skip_while(|name| matches!(*name, b"" | b"." | b".."));
-    names.any(|name| name == b"..")
 }
 
 /// Whether a path has `..` in it.

@@ -6,6 +6,7 @@ use crate::session::Session;
 use crate::shell::Interpreter;
 use crate::shell::flow::{Opt, Port};
 use crate::shell::functions::{Frame, FrameKind};
+use crate::shell::files::is_roundabout;
 use crate::shell::redirect::descriptor_named;
 use crate::shell::simple::{Expanded, contains};
 use crate::shell::state::{Content, Slot, Space};
@@ -175,7 +176,7 @@ impl<'a> Interpreter<'a, '_> {
             return true;
         }
         let target = self.target(file);
-        self.is_surely_written(&target)
+        !is_roundabout(file) && self.is_surely_written(&target)
     }
 
     /// The same of a place.
