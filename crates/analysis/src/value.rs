@@ -136,6 +136,12 @@ impl<'a> Value<'a> {
         Self { pieces: &[Piece::Unknown], origins }
     }
 
+    /// Whether this path leads to its place only if what it names on the way is a directory: `s/`, `s/.`, `d/../s`. The
+    /// kernel looks for each of these (path_resolution(7)).
+    pub(crate) fn is_roundabout(&self) -> bool {
+        self.known().is_some_and(|text| text.ends_with(b"/") || text.ends_with(b"/.") || leaves(text))
+    }
+
     /// The text, if all of it is known.
     #[must_use]
     pub fn known(&self) -> Option<&'a [u8]> {
@@ -233,4 +239,10 @@ pub(crate) fn names_credential(name: &[u8]) -> bool {
     ];
     PARTS.iter().any(|part| name.windows(part.len()).any(|w| w.eq_ignore_ascii_case(part)))
         && !matches!(name, b"XDG_SESSION_TYPE" | b"DESKTOP_SESSION" | b"XDG_SESSION_ID")
+}
+
+/// Whether a path has `..` in it behind the name of something.
+pub(crate) fn leaves(path: &[u8]) -> bool {
+    let mut names = path.split(|byte| *byte == b'/').skip_while(|name| matches!(*name, b"" | b"." | b".."));
+    names.any(|name| name == b"..")
 }

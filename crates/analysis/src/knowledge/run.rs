@@ -174,6 +174,9 @@ impl<'a> Run<'_, 'a> {
 
     pub(crate) fn writes(&mut self, file: &Field<'a>, mode: WriteMode, content: Stream<'a>) {
         let target = self.target_of(file, false);
+        // What is no file by that name does not let itself be written.
+        let text = content.text.filter(|_| !file.value.is_roundabout());
+        let content = Stream { text, ..content };
         self.emit(EffectKind::Write { target, mode, content: content.origins }, file.span, certainty(file));
         self.reaches(file, content.origins | Origins::FILE);
         // The kind of what is written may stand before the place (`html:/srv/report`).

@@ -44,6 +44,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
         self.emit_here(kind, span, certainty);
+        self.reaches_descriptor(&kind);
         match kind {
             EffectKind::Write { target, mode, content } => {
                 let target = Target { tree: target.tree || mode == WriteMode::Below, ..target };

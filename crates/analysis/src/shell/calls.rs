@@ -162,6 +162,10 @@ impl<'a> Interpreter<'a, '_> {
         }
         let (places, settled) = (self.state.flow.places, self.state.flow.settled);
         let mut output: Option<Stream<'a>> = None;
+        // In each of them it finds the same to be read.
+        let sources = if places.len() > 1 { self.io.sources() } else { Vec::new() };
+        self.budget.spend(sources.len());
+        let mut read = Vec::new();
         for (place, _) in places.iter() {
             (self.state.flow.places, self.state.flow.settled) = (Whereabouts::at(place), settled);
             let several = places.len() > 1;
@@ -171,6 +175,8 @@ impl<'a> Interpreter<'a, '_> {
             let stdin = self.stdin();
             let piped = self.is_piped();
             let stream = knowledge::invoke(self, &Call { argv, stdin, piped, span });
+            self.has_read();
+            read.extend(self.io.give_back(&sources));
             let stream = if missing { Stream { text: None, ..stream } } else { stream };
             if several && output.is_some() {
                 self.drop_repetitions(effects);
@@ -183,6 +189,7 @@ impl<'a> Interpreter<'a, '_> {
                 _ => stream,
             });
         }
+        read.into_iter().for_each(|id| self.io.consumed(id));
         // What a shell that was started has moved was noticed for the place of that shell alone.
         (self.state.flow.places, self.state.flow.settled) = (places, settled);
         self.find_itself();

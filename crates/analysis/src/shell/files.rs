@@ -6,7 +6,7 @@
 //! lies there otherwise is the workspace's own code, or is judged by its place.
 
 use super::Interpreter;
-use super::redirect::descriptor_named;
+use super::descriptors::descriptor_named;
 use super::state::{Content, Flags, Slot, Space, join_slots};
 use crate::effect::{Rest, Scope, Target, Unknown, WriteMode};
 use crate::session::Session;
@@ -29,18 +29,18 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     fn content(&mut self, path: &Value<'a>, executed: bool) -> Stream<'a> {
-        if let Some(name) = path.known() {
-            if let Some(stream) = self.io.named(name) {
-                return stream;
-            }
-            if let Some(number) = descriptor_named(name) {
-                return self.reads(number);
-            }
-        }
         let target = self.target(path);
+        if target.rest == Rest::Exact
+            && let Some(number) = descriptor_named(target.path)
+        {
+            return self.read_by_name(number);
+        }
         let origins = self.read_origins(&target);
         if target.rest != Rest::Exact {
             return Stream { text: None, origins, source: None };
+        }
+        if self.links_to_descriptor(&target) {
+            return Stream { text: None, origins: origins.union(Origins::UNKNOWN), source: None };
         }
         if executed {
             self.scripts.use_file(target.path);
@@ -59,7 +59,7 @@ impl<'a> Interpreter<'a, '_> {
         if let Some(Slot { content: Content::File(stream), flags }) = known {
             let maybe = self.unreadable
                 || untouched
-                || is_roundabout(path)
+                || path.is_roundabout()
                 || flags.has(Flags::MAYBE)
                 || flags.has(Flags::SHARED)
                 || !self.is_surely_written(&target);
@@ -78,7 +78,7 @@ impl<'a> Interpreter<'a, '_> {
             // Something was written to a place that is not known.
             return Stream { text: None, origins: origins.union(Origins::WRITTEN), source: None };
         }
-        let readable = (executed || !self.unreadable && !is_roundabout(path))
+        let readable = (executed || !self.unreadable && !path.is_roundabout())
             && !self.elsewhere
             && !origins.intersects(Origins::SECRET.union(Origins::ENVIRONMENT));
         let text = if readable { self.world.content(target.path, LONGEST_FILE) } else { None };
@@ -348,18 +348,6 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
     }
-}
-
-/// Whether a path leads to its place only if what it names on the way is a directory: `s/`, `s/.`, `d/../s`. The kernel looks
-/// for each of these (path_resolution(7)).
-pub(super) fn is_roundabout(path: &Value<'_>) -> bool {
-    path.known().is_some_and(|text| text.ends_with(b"/") || text.ends_with(b"/.") || leaves(text))
-}
-
-/// Whether a path has `..` in it behind the name of something.
-pub(super) fn leaves(path: &[u8]) -> bool {
-    let mut names = path.split(|byte| *byte == b'/').skip_while(|name| matches!(*name, b"" | b"." | b".."));
-    names.any(|name| name == b"..")
 }
 
 /// A file that something else than a redirection that has it open may have written.

@@ -1,6 +1,7 @@
 //! The part of a shell's state that every command may change and every branch carries: where it stands, what its
 //! descriptors are connected to, its options and positional parameters. Small and copied whole.
 
+use super::descriptors::FIRST_OWN;
 use crate::value::{Field, Origins, Value};
 use bumpalo::Bump;
 use shward_syntax::Span;
@@ -105,12 +106,27 @@ impl<'a> Flow<'a> {
 
     /// What a descriptor is connected to.
     pub(super) fn port(&self, descriptor: u32) -> Port {
-        match self.standard.get(descriptor as usize) {
-            Some(port) => *port,
-            None => {
-                self.others.iter().find(|(n, _)| *n == descriptor).map_or(Port::Closed, |(_, port)| *port)
-            }
+        if let Some(port) = self.standard.get(descriptor as usize) {
+            return *port;
         }
+        match self.others.iter().find(|(number, _)| *number == descriptor) {
+            // The shell may have it: for what a redirection replaced, or by a number that it has chosen.
+            None | Some((_, Port::Closed)) if descriptor >= FIRST_OWN => Port::Unknown,
+            None => Port::Closed,
+            Some((_, port)) => *port,
+        }
+    }
+
+    /// Whether the script itself has opened a descriptor beyond the first three.
+    pub(super) const fn is_open(&self, descriptor: u32) -> bool {
+        let mut rest = self.others;
+        while let [(number, port), others @ ..] = rest {
+            if *number == descriptor {
+                return !matches!(port, Port::Closed);
+            }
+            rest = others;
+        }
+        false
     }
 }
 

@@ -53,6 +53,8 @@ pub(super) struct Source<'a> {
     pub(super) piped: bool,
     /// A shell reads its script from it: who else reads takes lines away from that.
     script: bool,
+    /// Something has been read from it.
+    begun: bool,
 }
 
 /// All sinks and sources ever opened.
@@ -60,8 +62,8 @@ pub(super) struct Source<'a> {
 pub(super) struct Io<'a> {
     sinks: Vec<Sink<'a>>,
     sources: Vec<Source<'a>>,
-    /// The last source of each name.
-    names: BTreeMap<&'a [u8], u32>,
+    /// What the numbers of process substitutions stand for, as long as the commands run in which they are; the last one counts.
+    names: Vec<(u32, Port)>,
     /// The sources with known text that were opened from files, by path.
     files: BTreeMap<&'a [u8], Vec<u32>>,
     /// What is printed may have more in it, or end, between any two commands.
@@ -82,14 +84,39 @@ impl<'a> Io<'a> {
         u32::try_from(self.sinks.len() - 1).unwrap_or(u32::MAX)
     }
 
-    /// Opens a source. `name`: the path it was opened from, for `source /dev/fd/N`.
-    pub(super) fn open_source(&mut self, stream: Stream<'a>, name: Option<&'a [u8]>) -> u32 {
-        self.sources.push(Source { stream, piped: false, script: false });
-        let id = u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX);
-        if let Some(name) = name {
-            self.names.insert(name, id);
+    /// Opens a source.
+    pub(super) fn open_source(&mut self, stream: Stream<'a>) -> u32 {
+        self.add(Source { stream, piped: false, script: false, begun: false })
+    }
+
+    fn add(&mut self, source: Source<'a>) -> u32 {
+        self.sources.push(source);
+        u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Hands a source on to a program: what changes the file behind it changes that.
+    pub(super) fn handed_on(&mut self, id: u32) -> Option<u32> {
+        let source = *self.sources.get(id as usize)?;
+        let new = self.add(source);
+        self.files.values_mut().filter(|ids| ids.contains(&id)).for_each(|ids| ids.push(new));
+        Some(new)
+    }
+
+    /// Opens what a source was opened from once more.
+    pub(super) fn reopen(&mut self, id: u32) -> u32 {
+        let stream = self.reopened(id);
+        let new = self.handed_on(id).unwrap_or(id);
+        if let Some(source) = self.sources.get_mut(new as usize) {
+            source.stream = stream;
         }
-        id
+        new
+    }
+
+    /// What is read where a source is opened once more: a file from its start, what is left in a pipe.
+    pub(super) fn reopened(&self, id: u32) -> Stream<'a> {
+        let begun = self.sources.get(id as usize).is_none_or(|source| source.begun && !source.piped);
+        let stream = self.source(id);
+        Stream { text: stream.text.filter(|_| !begun), ..stream }
     }
 
     /// A source was opened from this file.
@@ -113,8 +140,7 @@ impl<'a> Io<'a> {
 
     /// Opens the source at the end of a pipe.
     pub(super) fn open_pipe(&mut self, stream: Stream<'a>) -> u32 {
-        self.sources.push(Source { stream, piped: true, script: false });
-        u32::try_from(self.sources.len() - 1).unwrap_or(u32::MAX)
+        self.add(Source { stream, piped: true, script: false, begun: false })
     }
 
     /// Whether a source is the end of a pipe.
@@ -152,15 +178,69 @@ impl<'a> Io<'a> {
             .map_or(Stream { text: None, origins: Origins::UNKNOWN, source: None }, |s| s.stream)
     }
 
-    /// A source by the path under which programs see it.
-    pub(super) fn named(&self, name: &[u8]) -> Option<Stream<'a>> {
-        self.names.get(name).and_then(|id| self.sources.get(*id as usize)).map(|source| source.stream)
+    /// What the number of a process substitution stands for.
+    pub(super) fn named(&self, number: u32) -> Option<Port> {
+        self.names.iter().rev().find(|(own, _)| *own == number).map(|(_, port)| *port)
+    }
+
+    /// A process substitution goes by this number.
+    pub(super) fn name(&mut self, number: u32, port: Port) {
+        self.names.push((number, port));
+    }
+
+    /// Something else is connected to a descriptor.
+    pub(super) fn unname(&mut self, number: u32) {
+        self.names.iter_mut().filter(|(own, _)| *own == number).for_each(|(_, port)| *port = Port::Unknown);
+    }
+
+    /// How many numbers stand for process substitutions.
+    pub(super) const fn names(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The command has ended before which there were so many.
+    pub(super) fn forget_names(&mut self, before: usize) {
+        self.names.truncate(before);
     }
 
     /// A source has been read by something whose appetite is not known: what is left of known text is not known.
     pub(super) fn consumed(&mut self, id: u32) {
         if let Some(source) = self.sources.get_mut(id as usize) {
             source.stream.text = None;
+            source.begun = true;
+        }
+    }
+
+    /// The same of a source that may be any. Gives how many there are.
+    pub(super) fn all_consumed(&mut self) -> usize {
+        for source in &mut self.sources {
+            source.stream.text = None;
+            source.begun = true;
+        }
+        self.sources.len()
+    }
+
+    /// All sources as they are.
+    pub(super) fn sources(&self) -> Vec<Source<'a>> {
+        self.sources.clone()
+    }
+
+    /// Takes back what was read from sources since they were like this, and gives which ones those are.
+    pub(super) fn give_back(&mut self, before: &[Source<'a>]) -> Vec<u32> {
+        let mut changed = Vec::new();
+        for ((id, source), old) in (0..).zip(&mut self.sources).zip(before) {
+            if source.stream != old.stream || source.begun != old.begun {
+                changed.push(id);
+                *source = *old;
+            }
+        }
+        changed
+    }
+
+    /// What was written to a sink, and will be, is not what is there in the end.
+    pub(super) fn blur(&mut self, id: u32) {
+        if let Some(sink) = self.sinks.get_mut(id as usize) {
+            sink.text = Collected::Unknown;
         }
     }
 
@@ -168,6 +248,7 @@ impl<'a> Io<'a> {
     pub(super) fn rest(&mut self, id: u32, text: &'a [u8]) {
         if let Some(source) = self.sources.get_mut(id as usize) {
             source.stream.text = Some(text);
+            source.begun = true;
         }
     }
 

@@ -21,6 +21,7 @@ mod builtins;
 mod calls;
 mod carriers;
 mod conditions;
+mod descriptors;
 mod endings;
 mod files;
 mod flow;
@@ -244,6 +245,10 @@ pub(crate) struct Interpreter<'a, 'w> {
     coprocesses: Vec<&'a [u8]>,
     /// The descriptor by which the next process substitution goes.
     next_descriptor: u32,
+    /// So many redirections are around what is being run.
+    redirected: u32,
+    /// Names of descriptors from which the program reads that is being run.
+    read_names: Vec<u32>,
 }
 
 impl std::fmt::Debug for Interpreter<'_, '_> {
@@ -335,7 +340,9 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             keeps_redirections: false,
             numbered: Vec::new(),
             coprocesses: Vec::new(),
-            next_descriptor: 63,
+            next_descriptor: descriptors::LAST_SUBSTITUTION,
+            redirected: 0,
+            read_names: Vec::new(),
         }
     }
 
@@ -428,12 +435,11 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     fn captured(&mut self, stdin: Stream<'a>, inner: impl FnOnce(&mut Self)) -> Stream<'a> {
         let [before, ..] = self.state.flow.standard;
         // A program that starts another one hands its own standard input on.
-        let handed_on = self.is_piped() && self.stdin() == stdin;
-        let run = self.io.is_run(before) && self.stdin() == stdin;
-        let source = if handed_on { self.io.open_pipe(stdin) } else { self.io.open_source(stdin, None) };
-        if run {
-            self.io.runs(source);
-        }
+        let own = match before {
+            Port::Source(id) | Port::Both(id, _) if self.io.source(id) == stdin => self.io.handed_on(id),
+            _ => None,
+        };
+        let source = own.unwrap_or_else(|| self.io.open_source(stdin));
         self.set_standard(0, Port::Source(source));
         let output = self.capturing(inner);
         self.set_standard(0, before);
@@ -470,7 +476,9 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     /// Something reads from a descriptor: from that of which the shell reads its script as well, it takes what would have been run.
     fn takes_lines(&mut self, descriptor: u32, span: Span) {
-        if self.io.is_run(self.state.flow.port(descriptor)) {
+        // bash keeps the script that it reads in one of its own (255).
+        let own = descriptor >= descriptors::FIRST_OWN && !self.state.flow.is_open(descriptor);
+        if own || self.io.is_run(self.state.flow.port(descriptor)) {
             self.unknown(Unknown::Construct("a command reads from the script in which it stands"), span);
         }
     }
@@ -492,8 +500,9 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     /// Something has read from standard input, it is not known how much.
     fn consume_stdin(&mut self) {
-        if let Port::Source(id) | Port::Both(id, _) = self.state.flow.port(0) {
-            self.io.consumed(id);
+        let [port, ..] = self.state.flow.standard;
+        if !matches!(port, Port::Sink(_)) {
+            self.taken(port);
         }
     }
 
@@ -504,12 +513,16 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 
     /// Something is written to a descriptor.
     fn write_to(&mut self, descriptor: u32, stream: Stream<'a>) {
-        if let Port::Sink(id) | Port::Both(_, id) = self.state.flow.port(descriptor) {
+        self.write_to_port(self.state.flow.port(descriptor), stream);
+    }
+
+    fn write_to_port(&mut self, port: Port, stream: Stream<'a>) {
+        if let Port::Sink(id) | Port::Both(_, id) = port {
             let doubt = self.doubt_now();
             let copied = self.io.write(id, stream, doubt, &mut self.effects);
             self.budget.produce(copied);
         }
-        if self.state.flow.port(descriptor) == Port::Unknown {
+        if port == Port::Unknown {
             let any = Stream { text: None, ..stream };
             for id in 0..self.io.sinks() {
                 if !self.budget.spend(1) {

@@ -1,7 +1,7 @@
 //! Redirections: what they read and write, and what they connect descriptors to.
 
 use super::Interpreter;
-use super::files::is_roundabout;
+use super::descriptors::FIRST_OWN;
 use super::flow::{Opt, Port};
 use super::io::SinkKind;
 use super::run::may_fail;
@@ -14,7 +14,6 @@ use shward_syntax::{
     Descriptor, Dialect, HereDocument, PartKind, Redirect, RedirectOperator, RedirectTarget, Span, Word,
     WordPart,
 };
-use std::collections::BTreeSet;
 
 /// So many of the numbers that the shell has chosen are looked at.
 const MOST_NUMBERED: usize = 16;
@@ -25,7 +24,8 @@ pub(super) struct Before<'a> {
     standard: [Port; 3],
     others: &'a [(u32, Port)],
     opened: Vec<Opened<'a>>,
-    kept: Vec<(u32, Port)>,
+    /// A descriptor is closed that the shell may have taken for itself.
+    closes_own: bool,
     /// A redirection before the next one, or around all of them, may fail.
     doubtful: bool,
 }
@@ -44,6 +44,8 @@ struct Opened<'a> {
     fails: bool,
     /// What is written lies over what stood there, not behind it.
     over: bool,
+    /// It stays open when the command has ended, by a number that the shell has chosen.
+    stays: bool,
 }
 
 /// What the descriptors are connected to.
@@ -76,9 +78,10 @@ impl<'a> Interpreter<'a, '_> {
             standard: self.state.flow.standard,
             others: self.state.flow.others,
             opened: Vec::new(),
-            kept: Vec::new(),
+            closes_own: false,
             doubtful: self.fallible > u32::from(redirects.iter().any(may_fail)),
         };
+        self.redirected += 1;
         for redirect in redirects {
             if !self.budget.spend(1) {
                 break;
@@ -99,15 +102,16 @@ impl<'a> Interpreter<'a, '_> {
         self.settle(before);
         self.state.flow.standard = before.standard;
         self.state.flow.others = before.others;
-        if !before.kept.is_empty() {
-            self.connect_others(&before.kept);
-        }
+        self.redirected -= 1;
     }
 
     /// What was written so far is in the files.
     fn settle(&mut self, before: &Before<'a>) {
-        for Opened { sink, start: old, before, surely, fails, over } in &before.opened {
-            if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
+        for opened in &before.opened {
+            let Opened { sink, start: old, before, surely, fails, over, stays } = opened;
+            if *stays {
+                self.stays_open(*sink);
+            } else if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
                 let new = self.io.collected(self.arena, *sink);
                 let text = match (old.text, new.text) {
                     (Some(b""), text) | (text, Some(b"")) => text,
@@ -140,12 +144,19 @@ impl<'a> Interpreter<'a, '_> {
         if before.doubtful {
             self.keep_both(before);
         }
-        for Opened { sink, .. } in &before.opened {
-            if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
-                // Whatever the command prints from here on, at any time.
-                let files = self.file_touched(&target, Origins::LITERAL);
-                self.flag(&files, Flags::SHARED, Flags::NONE);
-            }
+        self.redirected -= 1;
+        if before.closes_own && self.redirected > 0 {
+            let reason = "exec closes a descriptor in which the shell may keep what is redirected around it";
+            self.unknown(Unknown::Construct(reason), self.whole());
+        }
+        before.opened.iter().for_each(|opened| self.stays_open(opened.sink));
+    }
+
+    /// A file stays open: the command may write to it at any time from here on.
+    fn stays_open(&mut self, sink: u32) {
+        if let Some(SinkKind::File { target }) = self.io.sink(sink) {
+            let files = self.file_touched(&target, Origins::LITERAL);
+            self.flag(&files, Flags::SHARED, Flags::NONE);
         }
     }
 
@@ -170,9 +181,10 @@ impl<'a> Interpreter<'a, '_> {
                 | RedirectOperator::HereDocument
                 | RedirectOperator::HereString
         );
+        let opened = before.opened.len();
         let descriptor = match redirect.descriptor {
-            Descriptor::Default => u32::from(!input),
-            Descriptor::Number(number) => number,
+            Descriptor::Default => Some(u32::from(!input)),
+            Descriptor::Number(number) => Some(number),
             Descriptor::Variable(name) => {
                 if let RedirectTarget::Word(word) = &redirect.target
                     && word.bare() == Some(b"-")
@@ -183,15 +195,14 @@ impl<'a> Interpreter<'a, '_> {
                 self.assign_some_number(name, redirect.span);
                 let when = self.state.changed_at(Space::Variable, name);
                 self.numbered.extend(when.map(|when| (name, when)));
-                10 + u32::try_from(self.state.flow.others.len()).unwrap_or(u32::MAX - 10)
+                None
             }
         };
         let word = match &redirect.target {
             RedirectTarget::HereDocument(document) => {
                 let stream = self.here_document(document, span);
-                let source = Port::Source(self.io.open_source(stream, None));
-                self.connect(descriptor, source);
-                return;
+                let source = Port::Source(self.io.open_source(stream));
+                return self.connect_if_known(descriptor, source);
             }
             RedirectTarget::Word(word) => word,
         };
@@ -205,7 +216,7 @@ impl<'a> Interpreter<'a, '_> {
                         .then(|| &*self.arena.alloc_slice_copy(&[text, b"\n"].concat()))
                 });
                 let stream = Stream { text, origins: value.origins, source: Some(span) };
-                Port::Source(self.io.open_source(stream, None))
+                Port::Source(self.io.open_source(stream))
             }
             RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => {
                 match self.duplicate(redirect, word, descriptor, span, before) {
@@ -219,12 +230,19 @@ impl<'a> Interpreter<'a, '_> {
                 self.open(operator, &path, idle, span, before)
             }
         };
-        if matches!(redirect.descriptor, Descriptor::Variable(_)) {
-            before.kept.push((descriptor, port));
+        if descriptor.is_none() {
+            before.opened.iter_mut().skip(opened).for_each(|opened| opened.stays = true);
         }
-        self.connect(descriptor, port);
+        self.connect_if_known(descriptor, port);
         if both {
             self.connect(2, port);
+        }
+    }
+
+    /// Connects a descriptor, unless the shell has chosen its number: then nobody knows which it is.
+    fn connect_if_known(&mut self, descriptor: Option<u32>, port: Port) {
+        if let Some(descriptor) = descriptor {
+            self.connect(descriptor, port);
         }
     }
 
@@ -249,14 +267,17 @@ impl<'a> Interpreter<'a, '_> {
         &mut self,
         redirect: &Redirect<'a>,
         word: &'a Word<'a>,
-        descriptor: u32,
+        descriptor: Option<u32>,
         span: Span,
         before: &mut Before<'a>,
     ) -> Option<Port> {
         let output = redirect.operator == RedirectOperator::DuplicateOutput;
         let (value, number) = self.value_and_kind(word);
         match value.known() {
-            Some(b"-") => return Some(Port::Closed),
+            Some(b"-") => {
+                before.closes_own |= descriptor.is_some_and(|number| self.may_be_own(number));
+                return Some(Port::Closed);
+            }
             Some(text) => {
                 let (digits, moved) = match text {
                     [digits @ .., b'-'] => (digits, true),
@@ -266,6 +287,7 @@ impl<'a> Interpreter<'a, '_> {
                     let from = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
                     let port = from.map_or(Port::Unknown, |from| self.state.flow.port(from));
                     if let (true, Some(from)) = (moved, from) {
+                        before.closes_own |= self.may_be_own(from);
                         self.connect(from, Port::Closed);
                     }
                     return Some(port);
@@ -292,10 +314,13 @@ impl<'a> Interpreter<'a, '_> {
         let port = self.open(RedirectOperator::OutputBoth, &value, false, span, before);
         self.connect(1, port);
         self.connect(2, port);
-        if descriptor > 2 {
-            self.connect(descriptor, port);
-        }
+        self.connect_if_known(descriptor.filter(|number| *number > 2), port);
         None
+    }
+
+    /// Whether the shell may have taken a number for itself.
+    const fn may_be_own(&self, number: u32) -> bool {
+        number >= FIRST_OWN && !self.state.flow.is_open(number)
     }
 
     /// Opens a file for a redirection.
@@ -312,14 +337,11 @@ impl<'a> Interpreter<'a, '_> {
         }
         let (append, mode) = match operator {
             RedirectOperator::Input => {
-                if let Some(stream) = path.known().and_then(|name| self.io.named(name)) {
-                    return Port::Source(self.io.open_source(stream, None));
-                }
-                if let Some(number) = path.known().and_then(descriptor_named) {
-                    return self.state.flow.port(number);
+                if let Some(number) = self.descriptor_at(path) {
+                    return self.open_by_name(number);
                 }
                 let stream = self.read_file(path, false, span);
-                let id = self.io.open_source(stream, None);
+                let id = self.io.open_source(stream);
                 if stream.text.is_some() {
                     let target = self.target(path);
                     let (own, others) = self.aliases(&target);
@@ -332,19 +354,21 @@ impl<'a> Interpreter<'a, '_> {
             _ if idle => (false, WriteMode::Truncate),
             _ => (false, WriteMode::Replace),
         };
-        if let Some(number) = path.known().and_then(descriptor_named) {
-            return self.state.flow.port(number);
+        if let Some(number) = self.descriptor_at(path) {
+            return self.write_by_name(number);
         }
         let mut sink = None;
         let start = if append { self.content_of(path) } else { Stream::EMPTY };
         let targets = self.targets(path);
-        let clobbers = append
-            || operator == RedirectOperator::Clobber
-            || !self.state.flow.options.may(Opt::NoClobber);
-        let fails = before.doubtful || self.locked || !clobbers || is_roundabout(path);
+        let clobbers =
+            append || operator == RedirectOperator::Clobber || !self.state.flow.options.may(Opt::NoClobber);
+        let fails = before.doubtful || self.locked || !clobbers || path.is_roundabout();
         let surely = !fails && targets.len() == 1 && self.is_certain();
         let over = operator == RedirectOperator::ReadWrite;
         for target in targets {
+            if self.links_to_descriptor(&target) {
+                self.unknown(Unknown::Construct("a link that leads to a descriptor"), span);
+            }
             let first = sink.is_none();
             let content = if first { Origins::NONE } else { Origins::UNKNOWN };
             let index = self.effects.len();
@@ -354,7 +378,15 @@ impl<'a> Interpreter<'a, '_> {
                 self.flag(&known, Flags::NONE, Flags::TOUCHED);
                 let effect = (self.effects.len() > index).then_some(index);
                 let id = self.io.open_sink(SinkKind::File { target }, self.doubt_now(), effect);
-                before.opened.push(Opened { sink: id, start, before: known, surely, fails, over });
+                before.opened.push(Opened {
+                    sink: id,
+                    start,
+                    before: known,
+                    surely,
+                    fails,
+                    over,
+                    stays: false,
+                });
                 sink = Some(id);
             }
         }
@@ -363,7 +395,7 @@ impl<'a> Interpreter<'a, '_> {
             let stream = self.read_file(path, false, span);
             // It may be a pipe with a name: what is written through it is read again.
             let origins = stream.origins.union(Origins::WRITTEN).union(Origins::LITERAL);
-            let source = self.io.open_source(Stream { text: None, origins, ..stream }, None);
+            let source = self.io.open_source(Stream { text: None, origins, ..stream });
             return Port::Both(source, sink);
         }
         Port::Sink(sink)
@@ -393,7 +425,7 @@ impl<'a> Interpreter<'a, '_> {
         let index = self.effects.len();
         let kind = EffectKind::Connect { endpoint, sends: Origins::NONE, source: None };
         self.emit_here(kind, span, Certainty::Certain);
-        let source = self.io.open_source(Stream::unknown(Origins::NETWORK, span), None);
+        let source = self.io.open_source(Stream::unknown(Origins::NETWORK, span));
         let sink = self.io.open_sink(SinkKind::Network, self.doubt_now(), Some(index));
         Some(Port::Both(source, sink))
     }
@@ -436,6 +468,7 @@ impl<'a> Interpreter<'a, '_> {
             *place = port;
             return;
         }
+        self.io.unname(descriptor);
         let others = self.state.flow.others;
         self.budget.descriptors(others.len() + 1);
         let new = self.arena.alloc_slice_fill_copy(others.len() + 1, (descriptor, port));
@@ -445,18 +478,6 @@ impl<'a> Interpreter<'a, '_> {
             (*place, length) = (*old, count);
         }
         self.state.flow.others = new.get(..=length).unwrap_or_default();
-    }
-
-    /// Connects descriptors beyond the first three, one after the other; of one that comes twice the last counts.
-    fn connect_others(&mut self, kept: &[(u32, Port)]) {
-        let others = self.state.flow.others;
-        self.budget.descriptors(others.len() + kept.len());
-        let mut fresh = BTreeSet::new();
-        let mut last: Vec<_> = kept.iter().rev().filter(|(number, _)| fresh.insert(*number)).collect();
-        last.reverse();
-        let stay = others.iter().filter(|(number, _)| !fresh.contains(number));
-        let all: Vec<(u32, Port)> = stay.chain(last).copied().collect();
-        self.state.flow.others = self.arena.alloc_slice_copy(&all);
     }
 
     /// The places that a path may mean: one for each directory in which the shell may be.
@@ -491,18 +512,5 @@ impl<'a> Interpreter<'a, '_> {
             }
         };
         Stream { source: stream.source.or(Some(span)), ..stream }
-    }
-}
-
-/// The descriptor that a name such as `/dev/fd/3` stands for.
-pub(super) fn descriptor_named(name: &[u8]) -> Option<u32> {
-    match name {
-        b"/dev/stdin" => Some(0),
-        b"/dev/stdout" => Some(1),
-        b"/dev/stderr" => Some(2),
-        _ => {
-            let digits = name.strip_prefix(b"/dev/fd/").or_else(|| name.strip_prefix(b"/proc/self/fd/"))?;
-            std::str::from_utf8(digits).ok()?.parse().ok()
-        }
     }
 }

@@ -40,7 +40,7 @@ impl<'a> Interpreter<'a, '_> {
                 shell.isolated(|shell| {
                     // Nothing in a script; with job control, whatever the shell itself reads.
                     let stdin = Stream { text: None, ..Stream::EMPTY };
-                    let source = shell.io.open_source(stdin, None);
+                    let source = shell.io.open_source(stdin);
                     if shell.state.flow.port(0) == Port::Terminal {
                         shell.set_standard(0, Port::Source(source));
                     }
@@ -135,6 +135,7 @@ impl<'a> Interpreter<'a, '_> {
         if !self.budget.enter() {
             return;
         }
+        let names = self.io.names();
         if command.redirects.iter().any(may_fail) {
             // Then it is not run: neither is the directory changed, nor a variable assigned, nor the shell left.
             let (mark, before) = (self.state.mark(), self.state.flow);
@@ -163,6 +164,7 @@ impl<'a> Interpreter<'a, '_> {
             self.redirected(command);
         }
         self.hear(command);
+        self.io.forget_names(names);
         self.budget.leave();
     }
 
@@ -207,7 +209,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.aside(Aside::Job, |shell| {
                     shell.isolated(|shell| {
                         let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
-                        let source = shell.io.open_source(stdin, None);
+                        let source = shell.io.open_source(stdin);
                         shell.set_standard(0, Port::Source(source));
                         let sink = shell.io.open_sink(SinkKind::Elsewhere, shell.doubt_now(), None);
                         shell.set_standard(1, Port::Sink(sink));

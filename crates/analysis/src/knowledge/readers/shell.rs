@@ -86,12 +86,12 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     };
     // A script whose text is not known is not understood anyway.
     let given = |names: &[&str]| scan.given.iter().any(|given| names.contains(&given.name));
-    let seen = match operands.first() {
+    let mut seen = || match operands.first() {
         _ if given(&["-c"]) => true,
         Some(script) if !given(&["-s"]) => run.session.file_text(&script.value).text.is_some(),
         _ => run.call.stdin.text.is_some(),
     };
-    if unread && seen {
+    if unread && seen() {
         run.not_understood(Unknown::Construct("an option that changes how a shell reads"), span);
     }
     let runs = !scan.given.iter().any(|given| READS_ONLY.contains(&given.name));

@@ -2,12 +2,11 @@
 
 use super::Given;
 use crate::shell::Interpreter;
-use crate::shell::files::leaves;
 use crate::shell::flow::{Status, Whereabouts};
 use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Slot, Space};
 use crate::shell::words::Got;
-use crate::value::{Origins, Value};
+use crate::value::{Origins, Value, leaves};
 use crate::world::FileKind;
 use shward_syntax::Span;
 

@@ -6,8 +6,6 @@ use crate::session::Session;
 use crate::shell::Interpreter;
 use crate::shell::flow::{Opt, Port};
 use crate::shell::functions::{Frame, FrameKind};
-use crate::shell::files::is_roundabout;
-use crate::shell::redirect::descriptor_named;
 use crate::shell::simple::{Expanded, contains};
 use crate::shell::state::{Content, Slot, Space};
 use crate::shell::words::is_name;
@@ -127,8 +125,9 @@ impl<'a> Interpreter<'a, '_> {
             self.not_understood("arguments of a sourced file in another shell than bash", file.span);
         }
         let stream = self.read_file(&file.value, true, file.span);
-        if let Some(number) = file.known().and_then(descriptor_named)
+        if let Some(number) = self.descriptor_at(&file.value)
             && let Port::Source(id) = self.state.flow.port(number)
+            && self.io.is_pipe(id)
         {
             // It is read to its end before anything of it is run.
             if self.doubt_now() == 0 {
@@ -172,11 +171,11 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Whether what the command writes to this file is there: its directory is, and lets itself be written.
     fn surely_written(&mut self, file: &Value<'a>) -> bool {
-        if file.known().is_some_and(|name| descriptor_named(name).is_some()) {
+        if self.descriptor_at(file).is_some() {
             return true;
         }
         let target = self.target(file);
-        !is_roundabout(file) && self.is_surely_written(&target)
+        !file.is_roundabout() && self.is_surely_written(&target)
     }
 
     /// The same of a place.

@@ -20,17 +20,8 @@ impl<'a> Interpreter<'a, '_> {
         if !given.sure {
             self.argument_unknown(command.span);
         }
-        let descriptor = match given.value(b'u').map(|field| super::number(&field)) {
-            None => Some(0),
-            Some(number) => number.and_then(|number| u32::try_from(number).ok()),
-        };
-        let stream = match descriptor {
-            Some(descriptor) => {
-                self.takes_lines(descriptor, command.span);
-                self.reads(descriptor)
-            }
-            None => Stream { text: None, origins: Origins::UNKNOWN, source: None },
-        };
+        let descriptor = read_from(&given);
+        let stream = self.about_to_read(descriptor, command.span);
         let raw = given.has(b'r');
         let plain = given.options.iter().all(|(letter, _)| matches!(letter, b'r' | b'p' | b's' | b'u'));
         let line = stream.text.filter(|_| plain).map(|text| {
@@ -82,14 +73,26 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
+    /// What is there to be read.
+    fn about_to_read(&mut self, descriptor: Option<u32>, span: Span) -> Stream<'a> {
+        match descriptor {
+            Some(descriptor) => {
+                self.takes_lines(descriptor, span);
+                self.reads(descriptor)
+            }
+            None => Stream { text: None, origins: Origins::UNKNOWN, source: None },
+        }
+    }
+
     /// What was read is gone from a source; what is left, if known.
     fn take_input(&mut self, descriptor: Option<u32>, left: Option<&'a [u8]>) {
-        let Some(Port::Source(id) | Port::Both(id, _)) = descriptor.map(|d| self.state.flow.port(d)) else {
-            return;
-        };
-        match left {
-            Some(left) if self.doubt_now() == 0 => self.io.rest(id, left),
-            _ => self.io.consumed(id),
+        let port = descriptor.map_or(Port::Unknown, |number| self.state.flow.port(number));
+        match (port, left) {
+            (Port::Source(id) | Port::Both(id, _), Some(left)) if self.doubt_now() == 0 => {
+                self.io.rest(id, left);
+            }
+            (Port::Sink(_), _) => {}
+            _ => self.taken(port),
         }
     }
 
@@ -153,15 +156,9 @@ impl<'a> Interpreter<'a, '_> {
                 None => self.argument_unknown(callback.span),
             }
         }
-        self.takes_lines(0, command.span);
-        let stream = match given.value(b'u').map(|field| super::number(&field)) {
-            None => self.stdin(),
-            Some(number) => match number.and_then(|number| u32::try_from(number).ok()) {
-                Some(descriptor) => self.reads(descriptor),
-                None => Stream { text: None, origins: Origins::UNKNOWN, source: None },
-            },
-        };
-        self.consume_stdin();
+        let descriptor = read_from(&given);
+        let stream = self.about_to_read(descriptor, command.span);
+        self.take_input(descriptor, None);
         let name = match given.operands.first() {
             None => b"MAPFILE",
             Some(field) => match field.known() {
@@ -312,6 +309,14 @@ impl<'a> Interpreter<'a, '_> {
             }
             after_operator = false;
         }
+    }
+}
+
+/// The descriptor from which `read` and `mapfile` read, if known.
+fn read_from(given: &Given<'_>) -> Option<u32> {
+    match given.value(b'u').map(|field| super::number(&field)) {
+        None => Some(0),
+        Some(number) => number.and_then(|number| u32::try_from(number).ok()),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::Builder;
 use crate::shell::Interpreter;
+use crate::shell::flow::Port;
+use crate::shell::io::SinkKind;
 use crate::shell::racing::Aside;
 use crate::shell::words::lookup::Got;
 use crate::value::{Origins, Stream, Value};
@@ -114,8 +116,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Runs a process substitution and gives the name that stands for it.
     pub(super) fn process_substitution(&mut self, substitution: &'a ProcessSubstitution<'a>) -> &'a [u8] {
-        let number = self.next_descriptor;
-        self.next_descriptor = self.next_descriptor.saturating_sub(1).max(3);
+        let number = self.number_of_substitution();
         let name = self.arena.alloc_str(&format!("/dev/fd/{number}")).as_bytes();
         if !self.budget.enter() {
             return name;
@@ -127,16 +128,19 @@ impl<'a> Interpreter<'a, '_> {
             let stdin = Stream { text: None, origins: Origins::UNKNOWN, source: None };
             self.aside(Aside::Job, |shell| {
                 shell.isolated(|shell| {
-                    let source = shell.io.open_source(stdin, None);
-                    shell.set_standard(0, crate::shell::flow::Port::Source(source));
+                    let source = shell.io.open_source(stdin);
+                    shell.set_standard(0, Port::Source(source));
                     shell.script(script);
                 });
             });
+            let sink = self.io.open_sink(SinkKind::Elsewhere, self.doubt_now(), None);
+            self.io.name(number, Port::Sink(sink));
         } else {
             let output = self.aside(Aside::Job, |shell| {
                 shell.capturing(|shell| shell.isolated(|shell| shell.script(script)))
             });
-            self.io.open_source(output, Some(name));
+            let source = self.io.open_source(output);
+            self.io.name(number, Port::Source(source));
         }
         self.beside(&mark);
         self.budget.leave();
