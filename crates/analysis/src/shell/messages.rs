@@ -6,6 +6,7 @@ use super::Interpreter;
 use super::flow::{Opt, Port};
 use super::io::SinkKind;
 use super::run::may_fail;
+use super::state::{Content, Space};
 use crate::value::{Origins, Stream};
 use shward_syntax::{Command, CommandKind, Descriptor, Redirect, RedirectOperator, RedirectTarget};
 
@@ -45,7 +46,7 @@ impl<'a> Interpreter<'a, '_> {
     fn is_heard(&self) -> bool {
         let [_, _, port] = self.state.flow.standard;
         match port {
-            Port::Terminal | Port::Closed => false,
+            Port::Terminal | Port::Closed => self.traces_elsewhere(),
             // Nothing of it is read again.
             Port::Sink(id) | Port::Both(_, id) => self.io.sink(id) != Some(SinkKind::Network),
             _ => true,
@@ -55,8 +56,18 @@ impl<'a> Interpreter<'a, '_> {
     /// The shell says something.
     pub(super) fn say(&mut self) {
         if self.is_heard() {
-            self.write_to(2, Stream { text: None, origins: Origins::LITERAL, source: None });
+            let told = Stream { text: None, origins: Origins::LITERAL, source: None };
+            self.write_to(2, told);
+            if self.traces_elsewhere() {
+                self.write_to_port(Port::Unknown, told);
+            }
         }
+    }
+
+    /// Whether what is run is told on another descriptor than that of standard error.
+    fn traces_elsewhere(&self) -> bool {
+        self.state.flow.options.may(Opt::Talk)
+            && self.state.get(Space::Variable, b"BASH_XTRACEFD").content != Content::Initial
     }
 
     /// Whether the shell has nothing to say of a command, the commands in it and its redirections aside.

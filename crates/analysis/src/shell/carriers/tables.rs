@@ -102,7 +102,8 @@ static NAMES: &[(&str, Rule)] = &[
     // It is what `$0` is from then on.
     ("BASH_ARGV0", Carrier),
     ("BASH_REMATCH", Inert),
-    ("BASH_XTRACEFD", Inert),
+    // bash closes that descriptor when the variable is unset or empty.
+    ("BASH_XTRACEFD", Words(&["2", "3", "4", "5", "6", "7", "8", "9"])),
     ("BROWSER", Run),
     ("BUNDLE_FROZEN", Inert),
     ("BUNDLE_GEMFILE", Place),
