@@ -18,7 +18,7 @@ pub(crate) enum Action<'t> {
 
 /// What a script does; `None` if it is not understood.
 pub(crate) fn actions(script: &[u8]) -> Option<Vec<Action<'_>>> {
-    let mut reader = Reader { text: script, at: 0, found: Vec::new() };
+    let mut reader = Reader { text: script, at: 0, labelled: 0, found: Vec::new() };
     reader.script()?;
     Some(reader.found)
 }
@@ -26,6 +26,8 @@ pub(crate) fn actions(script: &[u8]) -> Option<Vec<Action<'_>>> {
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
+    /// The end of a line with a label, which to some seds is all label: a command that begins there ends there, too.
+    labelled: usize,
     found: Vec<Action<'t>>,
 }
 
@@ -44,6 +46,7 @@ impl<'t> Reader<'t> {
         loop {
             self.skip(b" \t\n;");
             let Some(first) = self.peek() else { return Some(()) };
+            let start = self.at;
             if first == b'#' {
                 self.line();
                 continue;
@@ -65,6 +68,9 @@ impl<'t> Reader<'t> {
             let command = self.peek()?;
             self.at += 1;
             self.command(command)?;
+            if start < self.labelled && self.at > self.labelled {
+                return None;
+            }
         }
     }
 
@@ -157,6 +163,18 @@ impl<'t> Reader<'t> {
         Some(self.line()).filter(|name| !name.is_empty())
     }
 
+    /// A label, or a version: GNU sed goes on with the next command at a blank, too.
+    fn label(&mut self) {
+        let start = self.at;
+        self.line();
+        self.labelled = self.labelled.max(self.at);
+        self.at = start;
+        self.skip(b" \t");
+        while self.peek().is_some_and(|b| !matches!(b, b'\n' | b' ' | b'\t' | b';' | b'}')) {
+            self.at += 1;
+        }
+    }
+
     /// Nothing more may belong to the command.
     fn end(&mut self) -> Option<()> {
         self.skip(b" \t");
@@ -182,19 +200,8 @@ impl<'t> Reader<'t> {
                 self.appended();
                 Some(())
             }
-            b':' => {
-                self.line();
-                Some(())
-            }
-            b'b' | b't' | b'T' => {
-                self.skip(b" \t");
-                while self.peek().is_some_and(|b| !matches!(b, b'\n' | b';' | b'}')) {
-                    self.at += 1;
-                }
-                Some(())
-            }
-            b'v' => {
-                self.line();
+            b':' | b'b' | b't' | b'T' | b'v' => {
+                self.label();
                 Some(())
             }
             b'r' | b'R' => {
@@ -270,7 +277,7 @@ mod tests {
 
     #[test]
     fn harmless_scripts_do_nothing_else() {
-        let scripts: [&str; 26] = [
+        let scripts: [&str; 30] = [
             "s/a/b/",
             "s/a/b/g;s|x|y|2p",
             "1,5p",
@@ -297,6 +304,10 @@ mod tests {
             "s/[[:space:]]*$//",
             "5,+3d",
             "/start/I,/end/{//!d}",
+            ": a; N; t a; s/x/y/",
+            "/x/{:a;n;ba}",
+            "v 4.2\ns/a/b/",
+            ":a\ns/a/b/\nta",
         ];
         for script in scripts {
             assert_eq!(actions(script.as_bytes()), Some(vec![]), "{script}");
@@ -305,7 +316,7 @@ mod tests {
 
     #[test]
     fn what_reaches_further_is_found() {
-        let cases: [(&str, Action<'_>); 11] = [
+        let cases: [(&str, Action<'_>); 16] = [
             ("1e rm -rf x", Action::Run(b"rm -rf x")),
             ("e", Action::RunInput),
             ("s/x/rm y/e", Action::RunInput),
@@ -317,6 +328,11 @@ mod tests {
             ("$R f", Action::Read(b"f")),
             ("p;p\n1!e id", Action::Run(b"id")),
             ("s/[/]/x/;e id", Action::Run(b"id")),
+            (":a;w out", Action::Write(b"out")),
+            (":a w out", Action::Write(b"out")),
+            ("ba w out", Action::Write(b"out")),
+            ("v 4.2;e id", Action::Run(b"id")),
+            (":a;N;$!ba;r f", Action::Read(b"f")),
         ];
         for (script, action) in cases {
             assert_eq!(actions(script.as_bytes()), Some(vec![action]), "{script}");
@@ -325,7 +341,7 @@ mod tests {
 
     #[test]
     fn what_is_not_sed_is_not_understood() {
-        for script in ["s/a/b", "k", "s/a/b/k", "/a", "p x", "1,", "y/a/b/e", "s/a[/b/"] {
+        for script in ["s/a/b", "k", "s/a/b/k", "/a", "p x", "1,", "y/a/b/e", "s/a[/b/", ":a;s/x/\nw f/"] {
             assert_eq!(actions(script.as_bytes()), None, "{script}");
         }
     }
