@@ -38,10 +38,12 @@ const ROLES: &[(&str, Role)] = &[
     ("run", Role::Run),
     ("run-elsewhere", Role::RunElsewhere),
     ("exec", Role::Exec),
+    ("exec-line", Role::ExecLine),
     ("exec-elsewhere", Role::ExecElsewhere),
     ("run-all", Role::RunAll),
     ("run-all-elsewhere", Role::RunAllElsewhere),
     ("program", Role::Program),
+    ("program-on-files", Role::ProgramOnFiles),
     ("load", Role::Load),
     ("config", Role::Config),
     ("setting", Role::Setting),
@@ -105,8 +107,10 @@ pub(crate) fn role(word: &str) -> Found<Role> {
         Some(("code", language)) => Ok(Role::Code(among("language", language, LANGUAGES)?)),
         Some(("script", language)) => Ok(Role::Script(among("language", language, LANGUAGES)?)),
         Some(("metadata", what)) => Ok(Role::Metadata(among("kind of metadata", what, METADATA)?)),
+        Some(("plain", marks)) if !marks.is_empty() => Ok(Role::Plain(kept(marks))),
+        Some(("plain-file", marks)) if !marks.is_empty() => Ok(Role::PlainFile(kept(marks))),
         _ => listed("role", word, ROLES).map_err(|mut e| {
-            e.valid.extend(["code:LANG", "script:LANG", "metadata:WHAT"]);
+            e.valid.extend(["code:LANG", "script:LANG", "metadata:WHAT", "plain:MARKS", "plain-file:MARKS"]);
             e
         }),
     }

@@ -5,6 +5,7 @@ use super::foreign::fetched;
 use super::languages;
 use super::run::Run;
 use super::scan::Scan;
+use super::values;
 use super::words::{Act, Role, Stdin};
 use crate::session::Reentry;
 use crate::value::{Field, Stream};
@@ -34,6 +35,12 @@ pub(super) fn execute<'a>(
                 Role::RunElsewhere => run.perhaps(|run| run.shell(field, stdin, Reentry::Elsewhere)),
                 Role::Program => {
                     run.command_words(field, Reentry::New);
+                    continue;
+                }
+                Role::ProgramOnFiles => {
+                    for place in uses.iter().filter(|u| matches!(u.role, Role::Read | Role::List)) {
+                        run.command_words_on(field, &place.field);
+                    }
                     continue;
                 }
                 Role::Code(language) => {
@@ -80,6 +87,7 @@ fn command<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
     let becomes = scan.own().is_empty() && scan.levels.last().is_some_and(|level| level.becomes());
     match last {
         Some(Role::ExecElsewhere) => run.argv(scan.command, stdin, Reentry::Elsewhere),
+        Some(Role::ExecLine) => run.perhaps(|run| line_with_words(run, scan.command)),
         Some(Role::RunAll) => run.perhaps(|run| run.shell_words(scan.command, stdin, Reentry::New)),
         Some(Role::RunAllElsewhere) => {
             run.perhaps(|run| run.shell_words(scan.command, stdin, Reentry::Elsewhere))
@@ -87,6 +95,21 @@ fn command<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
         _ if becomes => run.becomes(scan.command, stdin, Reentry::New),
         _ => run.argv(scan.command, stdin, Reentry::New),
     }
+}
+
+/// The first word is a shell command line, to which the others are added as they are.
+fn line_with_words<'a>(run: &mut Run<'_, 'a>, words: &'a [Field<'a>]) -> Stream<'a> {
+    let stdin = run.call.stdin;
+    let Some((first, rest)) = words.split_first() else { return Stream::EMPTY };
+    if first.known().is_some_and(values::is_plain) {
+        return run.argv(words, stdin, Reentry::New);
+    }
+    let mut line = BumpVec::from_iter_in([*first], run.arena());
+    line.extend(rest.iter().map(|word| match word.known() {
+        Some(text) => run.part(word, run.arena().alloc_slice_copy(&values::quote(text))),
+        None => *word,
+    }));
+    run.shell_words(line.into_bump_slice(), stdin, Reentry::New)
 }
 
 /// What is written by one command and another.

@@ -57,9 +57,10 @@ fn outside<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     if matches!(field.known(), Some(b"-")) {
         return;
     }
-    if let Some(list) = field.known().filter(|text| text.contains(&b':')) {
+    let separates = |byte: &u8| matches!(byte, b':' | b',');
+    if let Some(list) = field.known().filter(|text| text.iter().any(separates)) {
         // Perhaps a list of directories: each counts.
-        for place in list.split(|byte| *byte == b':').filter(|place| !place.is_empty()) {
+        for place in list.split(separates).filter(|place| !place.is_empty()) {
             let part = run.part(field, place);
             outside(run, &part);
         }

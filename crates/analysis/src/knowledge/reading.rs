@@ -33,6 +33,16 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         Role::Name if !field.known().is_some_and(is_plain_name) => {
             run.not_understood(Unknown::Argument, field.span);
         }
+        Role::Plain(marks) | Role::PlainFile(marks) => {
+            if !field.known().is_some_and(|text| is_free_of(text, marks)) {
+                run.not_understood(Unknown::Argument, field.span);
+            }
+            if matches!(role, Role::PlainFile(_)) {
+                read(run, flow, scan, &Use { role: Role::Read, field: *field });
+            } else {
+                flow.origins = flow.origins | field.value.origins;
+            }
+        }
         Role::Form => {
             flow.origins = flow.origins | field.value.origins;
             if let Some(at) = names_file_at(field.value.known_prefix()) {
@@ -58,8 +68,14 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
 }
 
 /// Whether a name is no path, and means nothing to a shell or a `Makefile` that it is put into.
-fn is_plain_name(name: &[u8]) -> bool {
+pub(super) fn is_plain_name(name: &[u8]) -> bool {
     !name.iter().any(|byte| b"/$`;|&<>()\\'\"\n\r\0".contains(byte))
+}
+
+/// Whether none of the marks, which commas separate, stands in a text.
+fn is_free_of(text: &[u8], marks: &str) -> bool {
+    let holds = |mark: &str| text.windows(mark.len()).any(|window| window == mark.as_bytes());
+    !marks.split(',').filter(|mark| !mark.is_empty()).any(holds)
 }
 
 /// Where the name of a file begins in a form: `file:NAME`, `KIND-file=NAME`, `@NAME`.

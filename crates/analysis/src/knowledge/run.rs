@@ -6,7 +6,7 @@ use super::tables::{Level, Program};
 use super::values;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::session::{Call, Reentry, Session};
-use crate::value::{Field, Origins, Stream, Value};
+use crate::value::{Field, Origins, Piece, Stream, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
@@ -274,15 +274,28 @@ impl<'a> Run<'_, 'a> {
 
     /// A program is named by words without quoting, to be started with further arguments that do no harm.
     pub(crate) fn command_words(&mut self, line: &Field<'a>, how: Reentry) {
+        self.command_words_before(line, &[], how);
+    }
+
+    /// The same, to be started with each file that lies at a place or below it.
+    pub(crate) fn command_words_on(&mut self, line: &Field<'a>, place: &Field<'a>) {
+        let below = Value::text(self.arena(), b"/", Origins::NAMES);
+        let any = Value { pieces: self.arena().alloc_slice_copy(&[Piece::Glob(b"*")]), ..below };
+        let value = values::joined(self.arena(), &[place.value, below, any]);
+        self.command_words_before(line, &[Field { value, many: true, ..*place }], Reentry::New);
+    }
+
+    fn command_words_before(&mut self, line: &Field<'a>, arguments: &[Field<'a>], how: Reentry) {
         let Some(text) = line.known() else {
             self.code("shell", None, line.value.origins, line.span);
             return;
         };
         let words = values::words(text).map(|word| self.part(line, word));
-        let argv = BumpVec::from_iter_in(words, self.arena()).into_bump_slice();
+        let mut argv = BumpVec::from_iter_in(words, self.arena());
         if !argv.is_empty() {
+            argv.extend_from_slice(arguments);
             let stdin = Stream::unknown(Origins::FILE, line.span);
-            self.argv(argv, stdin, how);
+            self.argv(argv.into_bump_slice(), stdin, how);
         }
     }
 

@@ -208,6 +208,8 @@ const fn is_idle(role: Role) -> bool {
         || matches!(
             role,
             Role::Name
+                | Role::Plain(_)
+                | Role::PlainFile(_)
                 | Role::Mode
                 | Role::Variable
                 | Role::Chdir

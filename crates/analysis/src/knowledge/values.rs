@@ -76,6 +76,28 @@ pub(crate) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|b| b.is_ascii_whitespace()).filter(|w| !w.is_empty())
 }
 
+/// Whether a shell takes a word as it stands, whatever stands around it.
+pub(crate) fn is_plain(word: &[u8]) -> bool {
+    !word.is_empty() && word.iter().all(|b| b.is_ascii_alphanumeric() || b"./_-+=,:@%".contains(b))
+}
+
+/// A word that the shell takes as it is.
+pub(crate) fn quote(word: &[u8]) -> Vec<u8> {
+    if is_plain(word) {
+        return word.to_vec();
+    }
+    let mut quoted = vec![b'\''];
+    for byte in word {
+        if *byte == b'\'' {
+            quoted.extend_from_slice(b"'\\''");
+        } else {
+            quoted.push(*byte);
+        }
+    }
+    quoted.push(b'\'');
+    quoted
+}
+
 /// The last component of a path.
 pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     let mut end = path.len();

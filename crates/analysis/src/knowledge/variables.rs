@@ -1,6 +1,8 @@
 //! Variables that a program obeys and that the script has put into its environment.
 
 use super::image::Named;
+use super::languages;
+use super::reading::is_plain_name;
 use super::run::Run;
 use super::words::Role;
 use crate::effect::{Unknown, WriteMode};
@@ -25,6 +27,10 @@ pub(super) fn obey(run: &mut Run<'_, '_>) {
                 run.shell(&field, data, Reentry::New);
             }
             Role::Program => run.command_words(&field, Reentry::New),
+            Role::Name if value.known().is_some_and(is_plain_name) => {}
+            Role::Script(language) => {
+                languages::script(run, language, &field, &[]);
+            }
             Role::Read | Role::Config => {
                 run.reads(&field, false);
             }

@@ -37,6 +37,9 @@ pub(crate) enum Role {
     Text,
     Name,
     Form,
+    /// Inert, or a file that is read, unless one of these stands in it.
+    Plain(&'static str),
+    PlainFile(&'static str),
     Read,
     List,
     ReadList,
@@ -57,10 +60,12 @@ pub(crate) enum Role {
     Run,
     RunElsewhere,
     Exec,
+    ExecLine,
     ExecElsewhere,
     RunAll,
     RunAllElsewhere,
     Program,
+    ProgramOnFiles,
     Code(&'static str),
     Script(&'static str),
     Load,
@@ -83,7 +88,10 @@ pub(crate) enum Role {
 impl Role {
     /// Whether this operand and all that follow are a command.
     pub(crate) const fn is_command(self) -> bool {
-        matches!(self, Self::Exec | Self::ExecElsewhere | Self::RunAll | Self::RunAllElsewhere)
+        matches!(
+            self,
+            Self::Exec | Self::ExecLine | Self::ExecElsewhere | Self::RunAll | Self::RunAllElsewhere
+        )
     }
 
     /// Whether a value in this role cannot do more than tell the program what to read or print.

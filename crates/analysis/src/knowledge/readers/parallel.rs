@@ -27,6 +27,14 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let separator = |arg: &Field<'a>| matches!(arg.known(), Some(b":::" | b":::+" | b"::::" | b"::::+"));
     let end = all.iter().position(separator).unwrap_or(all.len());
     let (words, sources) = all.split_at_checked(end).unwrap_or((all, &[]));
+    let before = at.args.len().saturating_sub(sources.len());
+    for word in at.args.iter().take(before) {
+        // A replacement that is computed; tags and names of directories have them as well.
+        let prefix = word.value.known_prefix();
+        if prefix.windows(2).any(|two| two == b"{=") {
+            run.code("perl", word.known(), word.value.origins, word.span);
+        }
+    }
     let line: Option<Vec<&[u8]>> = words.iter().map(|word| word.known()).collect();
     let Some(line) = line else {
         run.not_understood(Unknown::Program, span);
@@ -93,7 +101,7 @@ fn unknown_arguments<'a>(run: &mut Run<'_, 'a>, line: &[u8]) -> Stream<'a> {
 
 /// The command line for one argument.
 fn filled(line: &[u8], argument: &[u8]) -> Vec<u8> {
-    let quoted = quote(argument);
+    let quoted = values::quote(argument);
     let base = values::base_name(argument);
     let stem = |name: &[u8]| match name.iter().rposition(|b| *b == b'.') {
         Some(at) if at > 0 => name.get(..at).unwrap_or(name).to_vec(),
@@ -103,10 +111,10 @@ fn filled(line: &[u8], argument: &[u8]) -> Vec<u8> {
         argument.iter().rposition(|b| *b == b'/').and_then(|at| argument.get(..at)).unwrap_or(b".");
     let replacements: [(&[u8], Vec<u8>); 6] = [
         (b"{}", quoted.clone()),
-        (b"{.}", quote(&stem(argument))),
-        (b"{/}", quote(base)),
-        (b"{/.}", quote(&stem(base))),
-        (b"{//}", quote(directory)),
+        (b"{.}", values::quote(&stem(argument))),
+        (b"{/}", values::quote(base)),
+        (b"{/.}", values::quote(&stem(base))),
+        (b"{//}", values::quote(directory)),
         (b"{1}", quoted.clone()),
     ];
     let mut text = Vec::with_capacity(line.len() + quoted.len() + 1);
@@ -127,23 +135,4 @@ fn filled(line: &[u8], argument: &[u8]) -> Vec<u8> {
         text.extend_from_slice(&quoted);
     }
     text
-}
-
-/// A word that the shell takes as it is.
-fn quote(word: &[u8]) -> Vec<u8> {
-    let plain =
-        !word.is_empty() && word.iter().all(|b| b.is_ascii_alphanumeric() || b"./_-+=,:@%".contains(b));
-    if plain {
-        return word.to_vec();
-    }
-    let mut quoted = vec![b'\''];
-    for byte in word {
-        if *byte == b'\'' {
-            quoted.extend_from_slice(b"'\\''");
-        } else {
-            quoted.push(*byte);
-        }
-    }
-    quoted.push(b'\'');
-    quoted
 }
