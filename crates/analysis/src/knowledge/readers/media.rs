@@ -1,5 +1,5 @@
 //! Programs for pictures, sound and video: a name may have what reads or writes it before it (`concat:a|b`, `msl:a`,
-//! `label:@a`), and the descriptions of filters name files.
+//! `label:@a`), and the descriptions of filters name files. What begins with `|` is a command line.
 
 use crate::effect::{Unknown, WriteMode};
 use crate::knowledge::apply;
@@ -7,6 +7,7 @@ use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
+use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream};
 
 /// What executes, deletes, connects, or reads other files than it names: of `ImageMagick` and `FFmpeg`.
@@ -104,6 +105,11 @@ fn named<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     } else if prefix.get(rest..).is_some_and(|rest| rest.starts_with(b"@")) {
         let value = values::after(run.arena(), &field.value, rest + 1);
         run.reads(&Field { value, ..*field }, false);
+    }
+    if prefix.get(rest..).is_some_and(|rest| rest.starts_with(b"|")) {
+        let value = values::after(run.arena(), &field.value, rest + 1);
+        let stdin = Stream::unknown(Origins::FILE, field.span);
+        run.shell(&Field { value, ..*field }, stdin, Reentry::New);
     }
 }
 
