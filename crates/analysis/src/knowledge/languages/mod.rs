@@ -191,6 +191,11 @@ pub(crate) fn script<'a>(
     if file.known() == Some(b"-") {
         return standard_input(on, language, all);
     }
+    if language == "tex" && matches!(file.value.known_prefix().first(), Some(b'\\' | b'&' | b'|')) {
+        // The text itself, a format, or a command.
+        on.code(language, file.known(), file.value.origins, file.span);
+        return Stream::unknown(Origins::UNKNOWN, file.span);
+    }
     if super::foreign::fetched(on, language, file) {
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
