@@ -318,6 +318,7 @@ fn style_number(style: Style) -> u8 {
         Style::SingleDash => 3,
         Style::Bare => 4,
         Style::KeyValue => 5,
+        Style::Words => 6,
     }
 }
 

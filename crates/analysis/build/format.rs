@@ -418,9 +418,6 @@ fn option(kind: Kind, line: usize, words: &[&str]) -> Result<Opt, String> {
         Some(at) => (words.get(..at).unwrap_or_default(), acts(words.get(at + 1..).unwrap_or_default())?),
         None => (words, Vec::new()),
     };
-    if kind == Kind::Info && !effects.is_empty() {
-        return Err("an `info` flag has no effects".to_owned());
-    }
     let (names, roles) = match (kind, words) {
         (Kind::Value, words) => named_values(words)?,
         (_, names) => (names, vec![Role::Text]),

@@ -10,6 +10,7 @@ const STYLES: &[(&str, Style)] = &[
     ("posix", Style::Posix),
     ("exact", Style::Exact),
     ("single-dash", Style::SingleDash),
+    ("words", Style::Words),
     ("bare", Style::Bare),
     ("key-value", Style::KeyValue),
 ];
@@ -17,6 +18,7 @@ const STYLES: &[(&str, Style)] = &[
 const ROLES: &[(&str, Role)] = &[
     ("text", Role::Text),
     ("name", Role::Name),
+    ("name-or-read", Role::NameOrRead),
     ("form", Role::Form),
     ("read", Role::Read),
     ("list", Role::List),

@@ -3,7 +3,7 @@
 //! What is read comes first, because what is written, sent and printed carries its origins; then what is changed; then
 //! what is executed.
 
-use super::acts::{Phase, acts, recursive};
+use super::acts::{Phase, act, acts, recursive};
 use super::change::{self, change, take_back};
 use super::evaluate;
 use super::execute::execute;
@@ -13,9 +13,9 @@ use super::network;
 use super::reading::{read, read_stdin};
 use super::run::Run;
 use super::scan::Scan;
-use super::tables::{Item, Repeat};
+use super::tables::{Item, Kind, Repeat};
 use super::values;
-use super::words::{Output, Role};
+use super::words::{Output, Role, Style};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
@@ -83,6 +83,13 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Use<'a>> {
     for item in items().filter(is_operand) {
         let share = shares.of(&item);
         uses.extend(share.iter().map(|field| Use { role: item.role, field: *field }));
+        if scan.levels.last().is_some_and(|level| level.style() == Style::Bare) && is_place(item.role) {
+            uses.extend(share.iter().filter_map(|field| {
+                let at = joined_at(field.value.known_prefix())?;
+                let value = values::after(run.arena(), &field.value, at);
+                Some(Use { role: item.role, field: Field { value, ..*field } })
+            }));
+        }
         if let Some(place) = item.default
             && share.is_empty()
             && (recursive(scan) || item.role == Role::WriteBelow)
@@ -98,6 +105,21 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Use<'a>> {
         uses.extend(left_over.iter().map(|field| Use { role: Role::Text, field: *field }));
     }
     uses
+}
+
+/// Whether a word in this role names a place that is changed.
+fn is_place(role: Role) -> bool {
+    matches!(role, Role::Write | Role::Append | Role::Modify | Role::WriteBelow | Role::Dest)
+}
+
+/// Where a path begins in an option whose name is not known: `--name=PATH`, `-o/PATH`, `-o../PATH`.
+fn joined_at(word: &[u8]) -> Option<usize> {
+    let name = word.strip_prefix(b"-")?;
+    if let Some(at) = name.iter().position(|byte| *byte == b'=') {
+        return Some(at + 2);
+    }
+    let is_path = |rest: &[u8]| rest.starts_with(b"/") || rest.starts_with(b"./") || rest.starts_with(b"../");
+    (name.first() != Some(&b'-') && is_path(name.get(1..)?)).then_some(2)
 }
 
 /// Whether an item stands for operands, and not for a command.
@@ -138,9 +160,8 @@ impl<'a, 'o> Shares<'a, 'o> {
 }
 
 fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> Stream<'a> {
-    let span = run.call.span;
     if scan.info {
-        return Stream::unknown(Origins::LITERAL, span);
+        return about(run, scan);
     }
     let first_effect = run.session.effects().len();
     let mut flow = Flow {
@@ -174,6 +195,25 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> S
     foreign(run, uses, first_effect);
     let executed = execute(run, &mut flow, scan, uses);
     output(run, scan, &flow, executed)
+}
+
+/// Text about the program is printed, with what some of it tells besides.
+fn about<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
+    let span = run.call.span;
+    let mut flow = Flow {
+        origins: Origins::LITERAL,
+        source: None,
+        sent: Origins::NONE,
+        input: None,
+        stdin: false,
+        tree: false,
+    };
+    for given in scan.given.iter().filter(|given| given.option.kind == Kind::Info) {
+        for each in given.option.acts.iter() {
+            act(run, &mut flow, each, 0, Phase::Reading);
+        }
+    }
+    Stream::unknown(flow.origins, span)
 }
 
 /// Standard output.

@@ -43,6 +43,9 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
                 flow.origins = flow.origins | field.value.origins;
             }
         }
+        Role::NameOrRead if field.value.known_prefix().contains(&b'/') => {
+            flow.origins = flow.origins | run.reads(field, flow.tree);
+        }
         Role::Form => {
             flow.origins = flow.origins | field.value.origins;
             if let Some(at) = names_file_at(field.value.known_prefix()) {

@@ -179,10 +179,9 @@ impl<'a> Run<'_, 'a> {
         let content = Stream { text, ..content };
         self.emit(EffectKind::Write { target, mode, content: content.origins }, file.span, certainty(file));
         self.reaches(file, content.origins | Origins::FILE);
-        // The kind of what is written may stand before the place (`html:/srv/report`).
+        // The kind of what is written may stand before the place (`html:/srv/report`, `png:../a`).
         let prefix = file.value.known_prefix();
-        let at = prefix.windows(2).position(|two| two == b":/").filter(|at| *at > 0);
-        if let Some(at) = at.filter(|at| !prefix.get(at + 1..).is_some_and(|rest| rest.starts_with(b"//"))) {
+        if let Some(at) = kind_before(prefix) {
             let place = Field { value: values::after(self.arena(), &file.value, at + 1), ..*file };
             let target = self.target_of(&place, false);
             self.emit(
@@ -350,4 +349,16 @@ pub(crate) fn anywhere<'a>(scope: Scope) -> Target<'a> {
 /// From the first word to the last.
 pub(crate) fn span_of(argv: &[Field<'_>]) -> Option<Span> {
     Some(argv.first()?.span.to(argv.last()?.span))
+}
+
+/// Where the colon stands behind which a path begins, if something stands before it that is none.
+fn kind_before(name: &[u8]) -> Option<usize> {
+    let is_path = |at: &usize| {
+        let rest = name.get(at + 1..).unwrap_or_default();
+        !rest.starts_with(b"//") && (rest.starts_with(b"/") || rest.starts_with(b".") || rest.contains(&b'/'))
+    };
+    let first =
+        name.iter().position(|byte| matches!(byte, b':' | b'/')).filter(|at| name.get(*at) == Some(&b':'));
+    let before_root = || name.windows(2).position(|two| two == b":/");
+    first.filter(is_path).or_else(|| before_root().filter(is_path)).filter(|at| *at > 0)
 }

@@ -323,7 +323,7 @@ impl<'a> Scanner<'_, '_, 'a> {
                 self.long(arg, name, whole, scan);
                 true
             }
-            [b'-', ..] if self.style == Style::SingleDash => {
+            [b'-', ..] if matches!(self.style, Style::SingleDash | Style::Words) => {
                 self.single(arg, prefix, scan);
                 true
             }
@@ -351,7 +351,7 @@ impl<'a> Scanner<'_, '_, 'a> {
             return false;
         }
         let single = match (self.style, prefix) {
-            (Style::SingleDash, [b'-', b'-', ..]) => prefix.get(1..).unwrap_or_default(),
+            (Style::SingleDash | Style::Words, [b'-', b'-', ..]) => prefix.get(1..).unwrap_or_default(),
             _ => prefix,
         };
         let skipped = prefix.len() - single.len();
@@ -399,8 +399,10 @@ impl<'a> Scanner<'_, '_, 'a> {
             Some(found) if prefix.len() == 2 && arg.value.known().is_some() => {
                 self.take(found, None, arg.span, scan)
             }
-            Some(found) if found.takes != Takes::Nothing => {
-                let value = Field { value: values::after(self.arena, &arg.value, 2), ..*arg };
+            Some(found) if found.takes != Takes::Nothing && self.style == Style::SingleDash => {
+                // `-o=VALUE` is `-o VALUE` to some of them (Go), and an odd `-oVALUE` to others.
+                let equals = usize::from(prefix.get(2) == Some(&b'='));
+                let value = Field { value: values::after(self.arena, &arg.value, 2 + equals), ..*arg };
                 self.take(found, Some(value), arg.span, scan);
             }
             _ => self.unlisted(arg),

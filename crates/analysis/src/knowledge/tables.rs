@@ -71,6 +71,7 @@ impl Level {
             3 => Style::SingleDash,
             4 => Style::Bare,
             5 => Style::KeyValue,
+            6 => Style::Words,
             _ => Style::Gnu,
         }
     }

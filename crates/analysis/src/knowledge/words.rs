@@ -25,6 +25,8 @@ pub(crate) enum Style {
     Exact,
     /// Long names behind one dash.
     SingleDash,
+    /// As [`Style::SingleDash`], and no value is joined to a single letter.
+    Words,
     /// No options: every word is an operand, unless it is listed.
     Bare,
     /// `key=value`.
@@ -36,6 +38,7 @@ pub(crate) enum Style {
 pub(crate) enum Role {
     Text,
     Name,
+    NameOrRead,
     Form,
     /// Inert, or a file that is read, unless one of these stands in it.
     Plain(&'static str),
@@ -96,7 +99,16 @@ impl Role {
 
     /// Whether a value in this role cannot do more than tell the program what to read or print.
     pub(crate) const fn is_tame(self) -> bool {
-        matches!(self, Self::Text | Self::Form | Self::Read | Self::List | Self::ReadList | Self::Config)
+        matches!(
+            self,
+            Self::Text
+                | Self::NameOrRead
+                | Self::Form
+                | Self::Read
+                | Self::List
+                | Self::ReadList
+                | Self::Config
+        )
     }
 }
 
