@@ -129,12 +129,12 @@ fn digits(text: &[u8], radix: u32, most: usize) -> (u32, usize) {
 
 /// `printf` with the conversions whose output does not depend on the locale.
 pub(super) fn printf(words: &[&[u8]]) -> Option<Vec<u8>> {
-    let words = match words.split_first() {
-        Some((first, rest)) if *first == b"--" => rest,
-        _ => words,
+    let (ended, words) = match words.split_first() {
+        Some((first, rest)) if *first == b"--" => (true, rest),
+        _ => (false, words),
     };
     let (format, mut arguments) = words.split_first()?;
-    if format.starts_with(b"-") {
+    if format.starts_with(b"-") && !ended {
         return None;
     }
     let mut text = Vec::new();
