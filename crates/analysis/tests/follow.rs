@@ -73,6 +73,8 @@ fn what_is_grave_is_found() {
         (&[("x.js", "require('child_process').execSync('rm -rf /')")], "node x.js"),
         (&[("Makefile", makefile)], "make"),
         (&[("Makefile", makefile)], "make build"),
+        (&[("Makefile", "all: ; rm -rf /\n")], "make"),
+        (&[("Makefile", "all: b\nb: c ; @rm -rf \\\n  /\nc:\n")], "make"),
         (&[("justfile", "t:\n  rm -rf /\n")], "just t"),
         (&[("package.json", package)], "npm test"),
         (&[("package.json", package)], "npm run test"),

@@ -125,11 +125,7 @@ impl<'t> Rules<'t> {
                 }
                 joined.extend_from_slice(body);
                 let whole = std::mem::take(&mut joined);
-                for target in &current {
-                    if let Some((_, commands)) = rules.targets.get_mut(target) {
-                        commands.push(whole.clone());
-                    }
-                }
+                rules.add(&current, &whole);
                 continue;
             }
             joined.clear();
@@ -145,6 +141,9 @@ impl<'t> Rules<'t> {
                     rules.variables.insert(name, value.trim_ascii());
                 }
                 [first, rest @ ..] if *first == separator => {
+                    // The first line of a recipe may stand behind what the target needs.
+                    let recipe = rest.iter().position(|b| *b == b';');
+                    let (rest, recipe) = rest.split_at(recipe.unwrap_or(rest.len()));
                     let needs: Vec<&[u8]> =
                         values::words(rest).take_while(|word| !word.starts_with(b"#")).collect();
                     for target in values::words(head) {
@@ -163,11 +162,27 @@ impl<'t> Rules<'t> {
                         }
                         current.push(target.strip_prefix(b"@").unwrap_or(target));
                     }
+                    let Some(recipe) = recipe.strip_prefix(b";").map(<[u8]>::trim_ascii) else { continue };
+                    if let Some(start) = recipe.strip_suffix(b"\\") {
+                        joined.extend_from_slice(start);
+                        joined.push(b' ');
+                    } else if !recipe.is_empty() {
+                        rules.add(&current, recipe);
+                    }
                 }
                 _ => {}
             }
         }
         rules
+    }
+
+    /// A line of the recipe of these targets.
+    fn add(&mut self, targets: &[&'t [u8]], line: &[u8]) {
+        for target in targets {
+            if let Some((_, commands)) = self.targets.get_mut(target) {
+                commands.push(line.to_vec());
+            }
+        }
     }
 
     /// The command lines that making these targets runs, as far as they are known.
