@@ -13,6 +13,7 @@ mod report;
 mod sed;
 mod sql;
 
+use super::readers;
 use super::run::Run;
 use super::values;
 use crate::effect::{Certainty, EffectKind, Scope};
@@ -131,6 +132,7 @@ fn run_once<'a>(
             let (stdin, dialect) = (run.call.stdin, dialect(run.name));
             return run.session.run_text(source, dialect, arguments, stdin, reentry(run.name), span);
         }
+        ("jq", Some(source)) => return readers::jq::program(run, source, span),
         ("sed" | "awk", Some(source)) => {
             let output = match language {
                 "sed" => filters::sed(run, source, text, span),

@@ -7,6 +7,7 @@ use crate::knowledge::proceed;
 use crate::knowledge::run::{Run, anywhere};
 use crate::knowledge::scan::At;
 use crate::value::{Origins, Stream};
+use shward_syntax::Span;
 
 /// Options that make every operand a file.
 const FROM_FILE: [&str; 2] = ["-f", "--from-file"];
@@ -58,6 +59,16 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         output.origins = output.origins | Origins::ALL_VARIABLES;
     }
     output
+}
+
+/// What a program does that another one than `jq` runs; its modules are not found there.
+pub(crate) fn program<'a>(run: &mut Run<'_, 'a>, text: &[u8], span: Span) -> Stream<'a> {
+    let mut origins = Origins::LITERAL;
+    if uses(text, &[b"env", b"ENV"]) {
+        run.does(environment(), span);
+        origins = origins | Origins::ALL_VARIABLES;
+    }
+    Stream::unknown(origins, span)
 }
 
 fn environment<'a>() -> EffectKind<'a> {
