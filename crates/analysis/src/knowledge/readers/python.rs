@@ -12,7 +12,7 @@ use crate::session::{Call, Reentry};
 use crate::value::{Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
 
-/// Modules that are a program of the same name.
+/// Modules that are a program of the same name, in small letters and with `-` for `_`.
 const PROGRAMS: &[&[u8]] = &[
     b"pytest",
     b"pip",
@@ -32,6 +32,17 @@ const PROGRAMS: &[&[u8]] = &[
     b"pipx",
     b"virtualenv",
     b"mkdocs",
+    b"flask",
+    b"gunicorn",
+    b"uvicorn",
+    b"hypercorn",
+    b"jupyter",
+    b"IPython",
+    b"pre_commit",
+    b"autopep8",
+    b"yapf",
+    b"yt_dlp",
+    b"pydoc",
     b"pycodestyle",
     b"pyflakes",
     b"pydocstyle",
@@ -62,7 +73,14 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     argv.extend_from_slice(&scan.operands);
     let argv = argv.into_bump_slice();
     if PROGRAMS.contains(&name) {
-        return run.argv(argv, run.call.stdin, Reentry::New);
+        let mut argv = BumpVec::from_iter_in(argv.iter().copied(), run.arena());
+        if let Some(word) = argv.first_mut() {
+            let program =
+                name.iter().map(|byte| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() });
+            let program = BumpVec::from_iter_in(program, run.arena()).into_bump_slice();
+            word.value = run.part(&module, program).value;
+        }
+        return run.argv(argv.into_bump_slice(), run.call.stdin, Reentry::New);
     }
     // Described beside the programs, under names that no command has.
     let described = values::concat(run.arena(), &[b"python:", name]);
