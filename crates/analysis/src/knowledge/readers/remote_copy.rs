@@ -1,12 +1,12 @@
 //! `scp` and `rsync`: operands that name a place on another machine (`host:path`, `rsync://host/…`) or here.
 
-use crate::effect::{EffectKind, Unknown};
+use crate::effect::{EffectKind, Unknown, WriteMode};
 use crate::knowledge::apply::{self, Use};
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
-use crate::value::{Field, Stream};
+use crate::value::{Field, Origins, Stream};
 
 /// Reads the arguments of `scp` and `rsync`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -15,7 +15,9 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let places = |field: &Field<'a>| scan.operands.contains(field);
     uses.extend(apply::uses(run, &scan).into_iter().filter(|u| !(u.role == Role::Text && places(&u.field))));
     let (target, sources) = match scan.operands.split_last() {
-        Some((target, sources)) if !sources.is_empty() => (Some(target), sources),
+        Some((target, sources)) if !sources.is_empty() || scan.has(&["--read-batch"]) => {
+            (Some(target), sources)
+        }
         _ => (None, &scan.operands[..]),
     };
     let sends = target.is_some_and(is_remote);
@@ -59,6 +61,12 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         }
     }
     let output = apply::apply_as(run, &scan, &uses);
+    if scan.narrow {
+        // What would be done is written there all the same.
+        for file in scan.values(&["--log-file"]) {
+            run.writes(&file, WriteMode::Append, Stream::unknown(Origins::FILE, file.span));
+        }
+    }
     if sends && scan.has(&["--delete"]) && !scan.narrow {
         let span = run.call.span;
         run.does(EffectKind::Remote { action: "destroy", service: "rsync" }, span);
