@@ -82,7 +82,7 @@ fn outside<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
 /// package of a registry (`npm:NAME`, `jsr:NAME`), a package with its version (`example.org/tool@latest`).
 pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &Field<'a>) -> bool {
     let text = file.known().unwrap_or_else(|| file.value.known_prefix());
-    let address = text.windows(3).any(|window| window == b"://");
+    let address = text.windows(3).any(|window| window == b"://") || is_repository(text);
     let of_registry = matches!(language, "javascript" | "typescript" | "project")
         && [&b"npm:"[..], b"jsr:", b"data:", b"blob:", b"file:"]
             .iter()
@@ -105,6 +105,17 @@ pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &
         installed(run, language, file);
     }
     true
+}
+
+/// Whether a word is `user@host:path`, from where version control clones.
+fn is_repository(word: &[u8]) -> bool {
+    let is_name = |part: &[u8]| {
+        !part.is_empty() && part.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(byte))
+    };
+    let Some(at) = word.iter().position(|byte| *byte == b'@') else { return false };
+    let (user, rest) = word.split_at(at);
+    let host = rest.get(1..).and_then(|rest| rest.split(|byte| *byte == b':').next());
+    host.is_some_and(|host| is_name(user) && is_name(host) && host.len() + 1 < rest.len())
 }
 
 /// A package of a registry runs. It is trusted as by the registry's other clients (`npx`); an address is not.
