@@ -176,7 +176,9 @@ impl<'a> Interpreter<'a, '_> {
             let piped = self.is_piped();
             let stream = knowledge::invoke(self, &Call { argv, stdin, piped, span });
             self.has_read();
-            read.extend(self.io.give_back(&sources));
+            if several {
+                read.extend(self.io.give_back(&sources));
+            }
             let stream = if missing { Stream { text: None, ..stream } } else { stream };
             if several && output.is_some() {
                 self.drop_repetitions(effects);

@@ -82,7 +82,7 @@ impl<'a> Interpreter<'a, '_> {
             EffectKind::Metadata { target, .. } => (target, Some(Origins::NONE)),
             _ => return,
         };
-        if self.elsewhere {
+        if self.elsewhere || self.detours.is_empty() && descriptor_named(target.path).is_none() {
             return;
         }
         let (own, others) = self.aliases(target);
@@ -112,6 +112,9 @@ impl<'a> Interpreter<'a, '_> {
 
     /// The program that was run has read what it reads.
     pub(super) fn has_read(&mut self) {
+        if self.read_names.is_empty() {
+            return;
+        }
         for number in std::mem::take(&mut self.read_names) {
             let port = self.port_by_name(number);
             self.taken(port);
@@ -152,6 +155,9 @@ impl<'a> Interpreter<'a, '_> {
 
 /// The descriptor that a name such as `/dev/fd/3` stands for.
 pub(super) fn descriptor_named(name: &[u8]) -> Option<u32> {
+    if !name.starts_with(b"/dev/") && !name.starts_with(b"/proc/") {
+        return None;
+    }
     match name {
         b"/dev/stdin" => Some(0),
         b"/dev/stdout" => Some(1),
