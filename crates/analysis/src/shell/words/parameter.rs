@@ -146,31 +146,33 @@ impl<'a> Interpreter<'a, '_> {
                 builder.value(&Value::text(self.arena, text, Origins::LITERAL), quoted);
             }
             (ParameterOperation::Length, _) => builder.number(quoted, Origins::LITERAL),
-            (ParameterOperation::Substring { offset, length }, Some((true, elements))) => {
+            (ParameterOperation::Substring { offset, length }, elements) => {
                 let first = self.perhaps(|shell| shell.arithmetic(&offset).value);
                 let count =
                     length.as_ref().map(|length| self.perhaps(|shell| shell.arithmetic(length).value));
+                if count.flatten().is_some_and(|count| count < 0) {
+                    self.unpredictable("a list of less than no elements", span);
+                }
                 let zero_based = matches!(parameter.name, ParameterName::Variable(_));
-                let plain = match parameter.name {
-                    ParameterName::Variable(name) => !elements.is_empty() && !self.is_dense(name, span),
+                let elements = elements.and_then(|(sure, elements)| sure.then_some(elements));
+                let plain = match (parameter.name, &elements) {
+                    (ParameterName::Variable(name), Some(elements)) => {
+                        !elements.is_empty() && !self.is_dense(name, span)
+                    }
                     _ => false,
                 };
-                match (first, count) {
+                let slice = match (&elements, first, count) {
                     // Of a variable that is no array it takes characters, and it counts by index, not by place.
-                    _ if plain => builder.unknown(false, origins),
-                    (Some(first), None | Some(Some(_))) => {
-                        let slice = slice_of(&elements, first, count.flatten(), zero_based);
-                        match slice {
-                            Some(slice) => self.put_list(slice, joined, quoted, builder),
-                            None => {
-                                if count.flatten().is_some_and(|count| count < 0) {
-                                    self.unpredictable("a list of less than no elements", span);
-                                }
-                                builder.unknown(false, origins);
-                            }
-                        }
+                    _ if plain => None,
+                    (Some(elements), Some(first), None | Some(Some(_))) => {
+                        slice_of(elements, first, count.flatten(), zero_based)
                     }
-                    _ => builder.unknown(false, origins),
+                    _ => None,
+                };
+                match slice {
+                    Some(slice) => self.put_list(slice, joined, quoted, builder),
+                    None if elements.is_none() => self.put_unknown(joined, quoted, origins, builder),
+                    None => builder.unknown(false, origins),
                 }
             }
             (
@@ -219,13 +221,15 @@ impl<'a> Interpreter<'a, '_> {
                 if elements.is_none() || !matches!(parameter.operation, ParameterOperation::None) {
                     self.perhaps(|shell| shell.transformed(parameter, &Value::unknown(origins), span));
                 }
-                if joined && quoted || builder.mode() != Mode::Fields {
-                    builder.unknown(quoted, origins);
-                } else {
-                    builder.unknown(false, origins);
-                }
+                self.put_unknown(joined, quoted, origins, builder);
             }
         }
+    }
+
+    /// Puts a list into the word of which nothing is known.
+    fn put_unknown(&self, joined: bool, quoted: bool, origins: Origins, builder: &mut Builder<'a>) {
+        let one = joined && quoted || builder.mode() != Mode::Fields;
+        builder.unknown(one && quoted, origins);
     }
 
     /// Puts the elements of a list into the word: `"$*"` joins them, `"$@"` makes each a field.
