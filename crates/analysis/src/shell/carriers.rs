@@ -191,8 +191,10 @@ impl<'a> Interpreter<'a, '_> {
                 [] => self.place_of(&Value::text(self.arena, b".", Origins::LITERAL)),
                 _ => return false,
             };
+            // What is found from where the shell stands is another thing than its name says.
+            let fixed = matches!(entry.as_slice(), [Piece::Text([b'/', ..]), ..]);
             match scope {
-                Scope::System | Scope::Home | Scope::Elsewhere => {}
+                Scope::System | Scope::Home | Scope::Elsewhere if fixed => {}
                 Scope::Workspace | Scope::Product => project = true,
                 _ => return false,
             }
