@@ -28,6 +28,7 @@ mod variables;
 mod words;
 
 pub use evaluate::printed;
+pub(crate) use values::{base_name, single_quoted};
 
 use crate::effect::{EffectKind, Unknown};
 use crate::session::{Call, Session};

@@ -4,7 +4,7 @@ use super::languages;
 use super::run::{Run, certainty};
 use super::tables::{self, Program};
 use super::values;
-use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target};
+use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use shward_syntax::Dialect;
@@ -108,7 +108,14 @@ pub(super) fn find<'a>(
     }
     let copied = session.copied_from(&word.value);
     let described = match copied {
-        Some(from) if is_installed(from, session.home()) => self::described(values::base_name(from)),
+        Some(from) if is_installed(from, session.home()) => {
+            if values::base_name(from) != name {
+                // Many a program does something else by another name: bash that is called `sh`, busybox.
+                let reason = Unknown::Construct("a copy of a program under another name");
+                session.emit(EffectKind::Unknown { reason }, word.span, certainty(word));
+            }
+            self::described(values::base_name(from))
+        }
         _ => described,
     };
     copy_of(session, word, copied);

@@ -86,6 +86,11 @@ pub(crate) fn quote(word: &[u8]) -> Vec<u8> {
     if is_plain(word) {
         return word.to_vec();
     }
+    single_quoted(word)
+}
+
+/// A word between single quotes, as POSIX shells read it (XCU 2.2.2).
+pub(crate) fn single_quoted(word: &[u8]) -> Vec<u8> {
     let mut quoted = vec![b'\''];
     for byte in word {
         if *byte == b'\'' {

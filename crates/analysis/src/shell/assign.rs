@@ -4,7 +4,7 @@ use super::Interpreter;
 use super::flow::Opt;
 use super::simple::part_runs_commands;
 use super::state::{Content, Element, Flags, Slot, Space, is_decimal};
-use super::words::Got;
+use super::words::{Got, Known};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Piece, Value};
 use shward_syntax::{
@@ -20,11 +20,14 @@ impl<'a> Interpreter<'a, '_> {
         let span = assignment.span;
         match (&assignment.value, &assignment.subscript) {
             (AssignmentValue::Scalar(word), None) => {
-                let (value, number) = self.value_and_kind(word);
+                let (value, kind) = self.value_and_kind(word);
                 if assignment.append {
                     self.append(assignment.name, value, span);
                 } else {
-                    self.assign(assignment.name, value, number, span);
+                    self.assign(assignment.name, value, kind == Known::Number, span);
+                }
+                if kind == Known::Trusted && !assignment.append {
+                    self.may_be_unset(assignment.name, Flags::TRUSTED);
                 }
             }
             (AssignmentValue::Scalar(word), Some(subscript)) => {
@@ -396,6 +399,16 @@ impl<'a> Interpreter<'a, '_> {
     /// The variable gets a value that is not known.
     pub(super) fn assign_unknown(&mut self, name: &'a [u8], origins: Origins, span: Span) {
         self.assign(name, Value::unknown(origins), false, span);
+    }
+
+    /// A variable that was assigned has that value, or none.
+    pub(super) fn may_be_unset(&mut self, name: &'a [u8], known: Flags) {
+        let Some(name) = self.dereference(name, Span::default()) else { return };
+        let slot = self.state.get(Space::Variable, name);
+        if let Content::Scalar(value) = slot.content {
+            let flags = slot.flags.without(Flags::GUESSED).with(known);
+            self.state.set(Space::Variable, name, Slot { content: Content::Unknown(value.origins), flags });
+        }
     }
 
     /// The variable gets a number that is not known.

@@ -9,7 +9,10 @@ use super::flow::{Opt, Options, Port};
 use super::io::SinkKind;
 use crate::session::Starting;
 use crate::value::{Origins, Stream};
-use shward_syntax::{Command, CommandKind, Dialect, PartKind, Pipeline, SimpleCommand, Span, Word, WordPart};
+use shward_syntax::{
+    AssignmentValue, Command, CommandKind, Dialect, PartKind, Pipeline, RedirectTarget, SimpleCommand, Span,
+    Word, WordPart,
+};
 
 impl<'a> Interpreter<'a, '_> {
     /// What is being run may end the shell that runs it.
@@ -30,7 +33,7 @@ impl<'a> Interpreter<'a, '_> {
     /// A pipeline is about to run: a trap, or what is not set, may end the shell.
     pub(super) fn judge_start(&mut self, pipeline: &Pipeline<'a>) {
         if (self.nested > 0 || self.awaits_exit())
-            && (self.trapped || self.state.flow.options.may(Opt::NoUnset) && !self.is_steady(pipeline))
+            && (self.trapped || self.state.flow.options.may(Opt::NoUnset) && !expands_nothing_unset(pipeline))
         {
             self.shell_may_end();
         }
@@ -142,6 +145,24 @@ pub(super) const fn is_special_builtin(name: &[u8]) -> bool {
             | b"continue"
             | b"times"
     )
+}
+
+/// Whether no word of a pipeline holds a parameter that may not be set, or what may expand one.
+fn expands_nothing_unset(pipeline: &Pipeline<'_>) -> bool {
+    let is_plain = |word: &Word<'_>| word.parts.iter().all(|part| is_plain_part(part, false));
+    pipeline.stages.iter().all(|stage| {
+        let CommandKind::Simple(simple) = &stage.command.kind else { return false };
+        simple.words.iter().all(is_plain)
+            && simple.assignments.iter().all(|assignment| {
+                assignment.subscript.is_none()
+                    && matches!(&assignment.value, AssignmentValue::Scalar(word) if is_plain(word))
+            })
+            && stage
+                .command
+                .redirects
+                .iter()
+                .all(|redirect| matches!(&redirect.target, RedirectTarget::Word(word) if is_plain(word)))
+    })
 }
 
 /// Whether a format of `printf` takes any argument.

@@ -250,6 +250,10 @@ impl<'a> Interpreter<'a, '_> {
             // Outside of functions it is an error in bash and the end of the script in dash; from a subshell in a function
             // it leads nowhere else.
             _ => {
+                self.state.flow.places.conclude(match self.dialect {
+                    shward_syntax::Dialect::Bash => Status::Failure,
+                    shward_syntax::Dialect::Posix => Status::Either,
+                });
                 self.state.flow.may_have_ended |= self.dialect == shward_syntax::Dialect::Posix;
                 self.shell_may_end();
             }

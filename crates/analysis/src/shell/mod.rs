@@ -148,6 +148,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     /// Functions, loops, sourced files and subshells being run, innermost last.
     frames: Vec<Frame<'a>>,
     traps: Vec<Trap<'a>>,
+    /// How many of them belong to the shells around the one that runs.
+    outer_traps: usize,
     /// Every function that was ever defined.
     defined: Vec<(&'a [u8], state::Body<'a>)>,
     /// What is being run is a trap.
@@ -291,6 +293,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             invocations,
             frames,
             traps: Vec::new(),
+            outer_traps: 0,
             defined: Vec::new(),
             in_trap: false,
             trapped: false,

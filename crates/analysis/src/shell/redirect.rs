@@ -6,7 +6,7 @@ use super::flow::{Opt, Port};
 use super::io::SinkKind;
 use super::run::may_fail;
 use super::state::{Flags, Slot, Space};
-use super::words::Got;
+use super::words::{Got, Known};
 use crate::effect::{Certainty, EffectKind, Endpoint, Target, Unknown, WriteMode};
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
@@ -272,7 +272,7 @@ impl<'a> Interpreter<'a, '_> {
         before: &mut Before<'a>,
     ) -> Option<Port> {
         let output = redirect.operator == RedirectOperator::DuplicateOutput;
-        let (value, number) = self.value_and_kind(word);
+        let (value, kind) = self.value_and_kind(word);
         match value.known() {
             Some(b"-") => {
                 before.closes_own |= descriptor.is_some_and(|number| self.may_be_own(number));
@@ -293,7 +293,7 @@ impl<'a> Interpreter<'a, '_> {
                     return Some(port);
                 }
             }
-            None if number => return Some(Port::Unknown),
+            None if kind == Known::Number => return Some(Port::Unknown),
             None => {}
         }
         if !output {

@@ -2,7 +2,7 @@
 
 use super::Interpreter;
 use super::branches::Ways;
-use super::flow::{Opt, Port};
+use super::flow::{Opt, Port, Status};
 use super::io::SinkKind;
 use super::racing::Aside;
 use super::state::{Mark, Racing, Space};
@@ -217,6 +217,7 @@ impl<'a> Interpreter<'a, '_> {
                     })
                 });
                 self.beside(&mark);
+                self.state.flow.places.conclude(Status::Success);
                 match self.dereference(node.name.unwrap_or(b"COPROC"), command.span) {
                     Some(name) => self.set_coprocess(name),
                     None => self.unpredictable("a coprocess whose name is not known", command.span),

@@ -40,6 +40,7 @@ impl<'a> Interpreter<'a, '_> {
         let frames = self.frames.len();
         let traps = self.traps.len();
         self.frames.push(Frame::shell(self.state.mark()));
+        let outer = std::mem::replace(&mut self.outer_traps, traps);
         let (moves, calls) = (self.moves, self.calls);
         let result = inner(self);
         self.frames.truncate(frames);
@@ -57,6 +58,7 @@ impl<'a> Interpreter<'a, '_> {
             self.spring(&trap);
         }
         self.traps.truncate(traps);
+        self.outer_traps = outer;
         if self.traps.iter().all(|trap| trap.at_exit) {
             // Where a subshell went, none of the traps outside of it is run.
             (self.moves, self.calls) = (moves, calls);
@@ -82,9 +84,10 @@ impl<'a> Interpreter<'a, '_> {
         });
     }
 
-    /// Whether a trap waits for the end of a shell.
+    /// Whether a trap waits for the end of this very shell; subshells do not have those of the shell outside (POSIX, XCU
+    /// 2.13).
     pub(super) fn awaits_exit(&self) -> bool {
-        self.traps.iter().any(|trap| trap.at_exit)
+        self.traps.iter().skip(self.outer_traps).any(|trap| trap.at_exit)
     }
 
     /// A signal is sent: a trap may run between any two commands, and print to wherever they do.

@@ -21,6 +21,8 @@ pub(super) enum Operand {
     Pattern,
     /// After `/`, where a slash ends it too.
     SearchPattern,
+    /// After `//`: the same, but a slash that stands first belongs to it.
+    GlobalPattern,
 }
 
 impl<'a> Parser<'a> {
@@ -42,9 +44,11 @@ impl<'a> Parser<'a> {
     fn unquoted_operand(&mut self, kind: Operand, context: Context, opener: Span) -> Result<()> {
         let in_quotes = context.is_in_quotes();
         let inner = if in_quotes { Context::QuotedPattern } else { Context::Operand };
-        let slash = kind == Operand::SearchPattern;
-        if self.cursor.peek() == b'~' {
-            self.tilde_in_operand()?;
+        let slash = matches!(kind, Operand::SearchPattern | Operand::GlobalPattern);
+        match self.cursor.peek() {
+            b'~' => self.tilde_in_operand()?,
+            b'/' if kind == Operand::GlobalPattern => self.push_literal(1),
+            _ => {}
         }
         loop {
             let byte = self.cursor.peek();

@@ -258,7 +258,8 @@ impl<'a> Parser<'a> {
         if which != Replace::First {
             self.cursor.advance(1);
         }
-        let pattern = self.operand(Operand::SearchPattern, context, opener)?;
+        let kind = if which == Replace::All { Operand::GlobalPattern } else { Operand::SearchPattern };
+        let pattern = self.operand(kind, context, opener)?;
         let replacement = match self.cursor.eat(b'/') {
             true => Some(self.operand(Operand::Pattern, context, opener)?),
             false => None,

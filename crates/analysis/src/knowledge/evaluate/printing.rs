@@ -95,8 +95,9 @@ fn unescape(word: &[u8], form: Escapes, text: &mut Vec<u8>) -> Option<bool> {
             }
             b'u' | b'U' => {
                 let (value, used) = digits(rest, 16, if *kind == b'u' { 4 } else { 8 });
-                let letter = char::from_u32(value).filter(|_| used > 0)?;
-                text.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+                // What others become depends on the locale.
+                let letter = u8::try_from(value).ok().filter(|letter| used > 0 && letter.is_ascii())?;
+                text.push(letter);
                 rest = rest.get(used..).unwrap_or_default();
             }
             b'0'..=b'7' => {

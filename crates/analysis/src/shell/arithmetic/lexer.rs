@@ -39,7 +39,7 @@ pub(super) fn token<'t>(text: &'t [u8], index: usize, before: Token<'t>) -> (Tok
             if digits.contains(&0) {
                 return (Token::Number(None), index + width);
             }
-            (number(digits).map_or(Token::Bad, |n| Token::Number(Some(n))), index + width)
+            (number(digits).map_or(Token::Bad, Token::Number), index + width)
         }
         Some(first) if first.is_ascii_alphabetic() || *first == b'_' => {
             let is_part = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
@@ -87,8 +87,9 @@ fn subscript(rest: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// A constant: decimal, `0` octal, `0x` hexadecimal, `base#digits`. Overflow wraps, as it does in the shell.
-fn number(text: &[u8]) -> Option<i64> {
+/// A constant: decimal, `0` octal, `0x` hexadecimal, `base#digits`. What one that does not fit is, shells see differently:
+/// in bash it wraps, in dash it is the greatest that does.
+fn number(text: &[u8]) -> Option<Option<i64>> {
     let (base, digits) = match text {
         [b'0', b'x' | b'X', digits @ ..] => (16, digits),
         [b'0', digits @ ..] if !digits.is_empty() && !digits.contains(&b'#') => (8, digits),
@@ -103,7 +104,7 @@ fn number(text: &[u8]) -> Option<i64> {
     if !(2..=64).contains(&base) || digits.is_empty() {
         return None;
     }
-    let mut value = 0_i64;
+    let mut value = Some(0_i64);
     for byte in digits {
         let digit = match byte {
             b'0'..=b'9' => byte - b'0',
@@ -117,7 +118,7 @@ fn number(text: &[u8]) -> Option<i64> {
         if i64::from(digit) >= base {
             return None;
         }
-        value = value.wrapping_mul(base).wrapping_add(i64::from(digit));
+        value = value.and_then(|value| value.checked_mul(base)?.checked_add(i64::from(digit)));
     }
     Some(value)
 }

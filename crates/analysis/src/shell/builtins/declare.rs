@@ -111,7 +111,8 @@ impl<'a> Interpreter<'a, '_> {
                 if on {
                     wanted.add = wanted.add.with(flag);
                 } else {
-                    wanted.remove = wanted.remove.with(flag);
+                    // `+u` leaves what `-l` gave.
+                    wanted.remove = wanted.remove.with(flag.without(Flags::RECASED));
                 }
             }
             arguments = rest;

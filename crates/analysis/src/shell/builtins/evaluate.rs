@@ -2,6 +2,7 @@
 
 use super::{Given, number};
 use crate::effect::{Certainty, EffectKind, Scope, Target, Unknown, WriteMode};
+use crate::knowledge::base_name;
 use crate::session::Session;
 use crate::shell::Interpreter;
 use crate::shell::flow::{Opt, Port};
@@ -197,7 +198,11 @@ impl<'a> Interpreter<'a, '_> {
         let given = Given::read(self.arena, command.argv, b"a", b"cl");
         // dash has no options there: `-l` is the program.
         let foreign = self.dialect == shward_syntax::Dialect::Posix && !given.options.is_empty();
-        if !given.sure || foreign {
+        let own = given.operands.first().and_then(Field::known).map(base_name);
+        let renamed =
+            given.value(b'a').is_some_and(|name| own.is_none() || name.known().map(base_name) != own);
+        if !given.sure || foreign || renamed {
+            // By another name many a program does something else: bash that is called `sh`, busybox.
             self.argument_unknown(command.span);
         }
         if given.operands.is_empty() && given.options.is_empty() {
@@ -335,6 +340,12 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn completion(&mut self, name: &[u8], command: &Expanded<'a>) {
         let given = Given::read(self.arena, command.argv, b"oAGWFCXPS", b"DEIabcdefgjkprsuv");
         if name == b"compgen" {
+            for letter in [b'C', b'F'] {
+                if let Some(value) = given.value(letter) {
+                    // They run with words behind them, a function in this very shell, with variables of their own.
+                    self.not_understood("compgen runs a function or a command", value.span);
+                }
+            }
             if let Some(value) = given.value(b'C') {
                 match value.known() {
                     Some(text) => self.run_in_subshell(text, value.span),
@@ -352,8 +363,9 @@ impl<'a> Interpreter<'a, '_> {
             }
             for letter in [b'W', b'P', b'S', b'X'] {
                 if let Some(value) = given.value(letter) {
-                    let inert =
-                        value.known().is_some_and(|text| !text.iter().any(|b| matches!(b, b'$' | b'`')));
+                    let inert = value
+                        .known()
+                        .is_some_and(|text| !text.iter().any(|b| matches!(b, b'$' | b'`' | b'<' | b'>')));
                     if !inert {
                         self.not_understood("compgen expands its word list", value.span);
                     }

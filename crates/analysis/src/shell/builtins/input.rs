@@ -209,6 +209,7 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn getopts(&mut self, command: &Expanded<'a>) {
         let origins = self.argument_origins();
         self.assign(b"OPTARG", Value::unknown(origins), false, command.here);
+        self.may_be_unset(b"OPTARG", Flags::NONE);
         self.assign_some_number(b"OPTIND", command.here);
         match command.argv.get(2) {
             Some(name) => {
@@ -237,6 +238,11 @@ impl<'a> Interpreter<'a, '_> {
         let given = Given::read(self.arena, command.argv, b"p", b"fn");
         if let Some(name) = given.value(b'p') {
             self.assign_named(&name.value, Value::unknown(Origins::LITERAL), true, command.here);
+            // Without a job to wait for it is unset.
+            match name.known().filter(|name| is_name(name)) {
+                Some(name) => self.may_be_unset(name, Flags::TRUSTED),
+                None => self.argument_unknown(name.span),
+            }
         }
         let unknown = command.argv.iter().skip(1).any(|field| {
             field.known().is_none() && field.value.known_prefix().is_empty() && !is_harmless(field)

@@ -429,6 +429,11 @@ impl<'a> Builder<'a> {
         matches!(self.kinds.as_slice(), [Kind::Number])
     }
 
+    /// Whether the value is not known, and yet arithmetic may evaluate it.
+    pub(in crate::shell) fn is_trusted(&self) -> bool {
+        matches!(self.kinds.as_slice(), [Kind::Trusted])
+    }
+
     /// The collected bytes, with a NUL for each number that is not known, for arithmetic.
     pub(in crate::shell) fn arithmetic_text(&self) -> &[u8] {
         &self.bytes

@@ -20,6 +20,17 @@ use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
 use shward_syntax::{Dialect, PartKind, Span, Word, WordPart};
 
+/// What is known of a value besides its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Nothing.
+    Text,
+    /// It is a number.
+    Number,
+    /// Whatever it is, or if it is nothing: arithmetic may evaluate it without harm.
+    Trusted,
+}
+
 impl<'a> Interpreter<'a, '_> {
     /// Expands words to an argument list.
     pub(super) fn fields(&mut self, words: &'a [Word<'a>]) -> Vec<Field<'a>> {
@@ -78,22 +89,31 @@ impl<'a> Interpreter<'a, '_> {
         self.build(Mode::Single, parts, span, |_, builder| builder.finish_value())
     }
 
-    /// Expands a word to one value, and tells whether that is a number when it is not known.
-    pub(super) fn value_and_kind(&mut self, word: &Word<'a>) -> (Value<'a>, bool) {
+    /// Expands a word to one value, and tells what is known of it when its text is not.
+    pub(super) fn value_and_kind(&mut self, word: &Word<'a>) -> (Value<'a>, Known) {
         let span = self.span(word.span);
-        self.build(Mode::Single, word.parts, span, |_, b| (b.finish_value(), b.is_number()))
+        self.build(Mode::Single, word.parts, span, |_, builder| {
+            let kind = match () {
+                () if builder.is_number() => Known::Number,
+                () if builder.is_trusted() => Known::Trusted,
+                () => Known::Text,
+            };
+            (builder.finish_value(), kind)
+        })
     }
 
     /// Expands a word to a pattern; `None` if it is not wholly known.
     pub(super) fn pattern(&mut self, word: &Word<'a>) -> Option<&'a [u8]> {
-        match word.parts {
-            [] => Some(b""),
-            [WordPart { kind: PartKind::Literal(text), .. }] if !text.contains(&b'\\') => Some(text),
+        let pattern = match word.parts {
+            [] => return Some(b""),
+            [WordPart { kind: PartKind::Literal(text), .. }] if !text.contains(&b'\\') => Some(*text),
             parts => {
                 let span = self.span(word.span);
                 self.build(Mode::Pattern, parts, span, |_, builder| builder.finish_pattern())
             }
-        }
+        };
+        // Whether `[^` negates is left open by POSIX (XBD 9.3.5); in dash it does not.
+        pattern.filter(|text| self.dialect == Dialect::Bash || !text.windows(2).any(|pair| pair == b"[^"))
     }
 
     /// Expands parts into a builder of its own and takes the result from it.
@@ -117,6 +137,23 @@ impl<'a> Interpreter<'a, '_> {
         let result = take(self, &mut builder);
         self.spare.push(builder);
         result
+    }
+
+    /// Whether characters are written in UTF-8 (locale(7)). A locale that nothing is known of is believed to say so.
+    fn is_in_utf8(&mut self) -> bool {
+        for name in [&b"LC_ALL"[..], b"LC_CTYPE", b"LANG"] {
+            let initial = self.state.get(Space::Variable, name).content == Content::Initial;
+            match self.lookup(name, Span::default()) {
+                Got::Unset => {}
+                Got::One(value, _) if value.known() == Some(b"") => {}
+                Got::One(value, _) => {
+                    let name = value.known().unwrap_or_default().to_ascii_lowercase();
+                    return name.ends_with(b".utf-8") || name.ends_with(b".utf8");
+                }
+                Got::Any(..) => return initial,
+            }
+        }
+        false
     }
 
     /// The field separators in force.
@@ -156,6 +193,10 @@ impl<'a> Interpreter<'a, '_> {
         match part.kind {
             PartKind::Literal(text) if quoted => builder.quoted(text),
             PartKind::Literal(text) => builder.literal(text),
+            // The bytes of a character that is told by its number depend on the locale.
+            PartKind::AnsiC(text) if !text.is_ascii() && !self.is_in_utf8() => {
+                builder.unknown(true, Origins::LITERAL);
+            }
             PartKind::Quoted(text) | PartKind::SingleQuoted(text) | PartKind::AnsiC(text) => {
                 builder.quoted(text)
             }

@@ -1,5 +1,6 @@
 //! What a parameter expansion does with the value: defaults, removal, replacement, substrings, case.
 
+use super::Known;
 use super::builder::{Builder, Mode};
 use super::lookup::Got;
 use super::parameter::is_text_and_globs;
@@ -10,7 +11,7 @@ use crate::shell::flow::Opt;
 use crate::shell::simple::contains;
 use crate::shell::state::{Flags, Mark, Space};
 use crate::value::{Origins, Piece, Value};
-use shward_syntax::{Parameter, ParameterName, ParameterOperation, Span, Subscript, Word};
+use shward_syntax::{Parameter, ParameterName, ParameterOperation, Replace, Span, Subscript, Word};
 
 impl<'a> Interpreter<'a, '_> {
     /// Expands a parameter that holds `got` into the word around it.
@@ -59,11 +60,11 @@ impl<'a> Interpreter<'a, '_> {
                     put(got, quoted, builder);
                     return;
                 }
-                let (value, number) = match choice {
+                let (value, kind) = match choice {
                     Choice::Word => self.value_and_kind(&word),
-                    _ => (Value::unknown(self.either(&word).union(origins_of(&got))), false),
+                    _ => (Value::unknown(self.either(&word).union(origins_of(&got))), Known::Text),
                 };
-                self.assign_by_expansion(parameter, value, number, span);
+                self.assign_by_expansion(parameter, value, kind == Known::Number, span);
                 if self.changes_what_it_is_given(parameter) {
                     builder.unknown(quoted, value.origins);
                 } else {
@@ -86,6 +87,8 @@ impl<'a> Interpreter<'a, '_> {
             },
             ParameterOperation::Alternative { colon, word } => match choice(&got, colon) {
                 Choice::Value => self.operand(word.parts, quoted, builder),
+                // An element that is null is a field all the same.
+                Choice::Word if quoted && matches!(got, Got::One(..)) => builder.stay(),
                 Choice::Word => {}
                 Choice::Either => {
                     let origins = self.either(&word);
@@ -222,6 +225,13 @@ impl<'a> Interpreter<'a, '_> {
                 if !self.budget.produce(known.len()) {
                     return None;
                 }
+                // bash looks for these in what the pattern expands to; in quotes they are escaped by now.
+                let (which, pattern) = match (which, pattern) {
+                    (Replace::First, [b'#', rest @ ..]) => (Replace::Prefix, rest),
+                    (Replace::First, [b'%', rest @ ..]) => (Replace::Suffix, rest),
+                    (Replace::First, [b'/', rest @ ..]) => (Replace::All, rest),
+                    same => same,
+                };
                 let most = known.len().saturating_mul(4).saturating_add(1024);
                 let replaced = transform::replace(known, pattern, new, which, extended, most)?;
                 let mut value = text(&replaced);

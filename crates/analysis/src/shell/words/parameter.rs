@@ -190,6 +190,7 @@ impl<'a> Interpreter<'a, '_> {
                     Some((true, elements)) if elements.is_empty() => Got::Unset,
                     Some((true, elements)) => match elements.as_slice() {
                         [only] => Got::One(only.value, false),
+                        all if self.may_join_to_nothing(all) => Got::Any(origins, false),
                         _ => {
                             if let ParameterOperation::Alternative { .. } = parameter.operation {
                                 Got::One(Value::text(self.arena, b"x", origins), false)
@@ -224,6 +225,14 @@ impl<'a> Interpreter<'a, '_> {
                 self.put_unknown(joined, quoted, origins, builder);
             }
         }
+    }
+
+    /// Whether elements may be the null string when they are joined.
+    fn may_join_to_nothing(&mut self, elements: &[Field<'a>]) -> bool {
+        let may_be_null = |element: &Field<'a>| {
+            !element.value.pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()))
+        };
+        elements.iter().all(may_be_null) && self.first_separator().is_none_or(<[u8]>::is_empty)
     }
 
     /// Puts a list into the word of which nothing is known.

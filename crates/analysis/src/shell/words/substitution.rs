@@ -1,10 +1,12 @@
 //! Command and process substitution: the commands are run, and what they write becomes text.
 
 use super::Builder;
+use super::builder::Mode;
 use crate::shell::Interpreter;
 use crate::shell::flow::Port;
 use crate::shell::io::SinkKind;
 use crate::shell::racing::Aside;
+use crate::shell::state::{Content, Space};
 use crate::shell::words::lookup::Got;
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::{
@@ -55,21 +57,25 @@ impl<'a> Interpreter<'a, '_> {
                     builder.value(&Value::text(self.arena, text, output.origins), quoted);
                 }
             }
-            None if self.printed_number(script, before) => builder.number(quoted, output.origins),
-            None => builder.unknown(quoted, output.origins),
+            None => match self.printed_number(script, before) {
+                Some(true) => builder.number(quoted, output.origins),
+                Some(false) if builder.mode() == Mode::Single => builder.trusted(output.origins),
+                _ => builder.unknown(quoted, output.origins),
+            },
         }
     }
 
     /// Whether what a script printed is one decimal number: the last command of its only list is a program that prints nothing
     /// else, and it was that program, not a function or an alias of its name or what the working directory has of it.
-    fn printed_number(&self, script: &Script<'_>, before: usize) -> bool {
-        let [item] = script.items else { return false };
-        let ([], Some(last)) = (item.list.rest, item.list.first.stages.last()) else { return false };
-        let CommandKind::Simple(simple) = last.command.kind else { return false };
+    /// False: or nothing, because it may not have been run.
+    fn printed_number(&self, script: &Script<'_>, before: usize) -> Option<bool> {
+        let [item] = script.items else { return None };
+        let ([], Some(last)) = (item.list.rest, item.list.first.stages.last()) else { return None };
+        let CommandKind::Simple(simple) = last.command.kind else { return None };
         let started = self.invocations.get(before..).and_then(<[_]>::last).map_or(&[][..], |last| last.argv);
         let mut words = [b"".as_slice(); 2];
         if simple.words.len() > words.len() || simple.words.len() != started.len() {
-            return false;
+            return None;
         }
         for ((slot, word), started) in words.iter_mut().zip(simple.words).zip(started) {
             *slot = match word.parts {
@@ -79,13 +85,18 @@ impl<'a> Interpreter<'a, '_> {
                     {
                         text
                     }
-                    _ => return false,
+                    _ => return None,
                 },
-                _ => return false,
+                _ => return None,
             };
         }
         let [program, _] = words;
-        prints_number(words) && !self.searches_workspace && self.functions_named(program).0.is_empty()
+        if !prints_number(words) || self.searches_workspace || !self.functions_named(program).0.is_empty() {
+            return None;
+        }
+        let found = self.state.get(Space::Variable, b"PATH").content == Content::Initial
+            && self.state.get(Space::Command, program).content == Content::Initial;
+        Some(found && !self.locked && last.command.redirects.is_empty())
     }
 
     /// What a substitution makes of output: no NUL, no newlines at its end.

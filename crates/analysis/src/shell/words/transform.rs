@@ -1,6 +1,7 @@
 //! The operations of parameter expansion on text that is known.
 
 use super::pattern::matches;
+use crate::knowledge::single_quoted;
 use shward_syntax::Replace;
 
 /// The longest text on which a pattern with special characters is tried at every place.
@@ -227,16 +228,7 @@ pub(super) fn quote(text: &[u8]) -> Option<Vec<u8>> {
     if text == b"'" {
         return Some(b"\\'".to_vec());
     }
-    let mut out = vec![b'\''];
-    for byte in text {
-        if *byte == b'\'' {
-            out.extend_from_slice(b"'\\''");
-        } else {
-            out.push(*byte);
-        }
-    }
-    out.push(b'\'');
-    Some(out)
+    Some(single_quoted(text))
 }
 
 #[cfg(test)]
