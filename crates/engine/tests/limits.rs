@@ -79,6 +79,8 @@ const LIMITS: &[Row] = &[
     ("a JavaScript program", |n| format!("node -e '{}'", "x = 1; ".repeat(n)), 12_499),
     ("an SQL script", |n| format!("sqlite3 a.db '{}'", "select 1; ".repeat(n)), 66_666),
     ("an awk program", |n| format!("awk '{{{}}}' a", "x=1;".repeat(n)), 4999),
+    ("files that a file includes", |n| format!("gcc -E - <<E\n{}E", lines(n, "#include \"a{}\"\n")), 64),
+    ("files of a patch", |n| format!("patch -p0 <<E\n{}E", lines(n, "+++ src/f{}\n")), 512),
     (
         "places that the actions of find look at",
         |n| format!("find{} -exec ls {{}} +", " src".repeat(n)),

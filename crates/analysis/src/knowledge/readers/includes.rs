@@ -1,6 +1,7 @@
 //! Programs whose input may name further files that they read: compilers, assemblers, formatters of pages and documents.
 //! Text that the command itself holds is looked through for such names.
 
+use crate::effect::Unknown;
 use crate::knowledge::apply;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
@@ -46,9 +47,12 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let mut output = apply::apply_as(run, &scan, &uses);
     for text in texts {
-        for name in
-            text.text.unwrap_or_default().split(|byte| *byte == b'\n').filter_map(named).take(MAX_NAMES)
-        {
+        let lines = text.text.unwrap_or_default().split(|byte| *byte == b'\n');
+        for (count, name) in lines.filter_map(named).enumerate() {
+            if count == MAX_NAMES {
+                run.not_understood(Unknown::Budget("files that a file includes"), run.call.span);
+                break;
+            }
             let file = values::field(run.arena(), name, text.origins, run.call.span);
             output.origins = output.origins | run.reads(&file, false);
         }

@@ -66,23 +66,26 @@ fn changes<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, patch: Stream<'a>) {
         if count == MAX_NAMES {
             return run.not_understood(Unknown::Budget("files of a patch"), span);
         }
-        let name = match strip {
-            _ if name == b"/dev/null" => continue,
-            Some(strip) if stripped => without(name, strip),
-            Some(_) => name,
-            None => values::base_name(name),
-        };
-        if name.is_empty() || name == last {
+        if name == b"/dev/null" || name == last {
             continue;
         }
         last = name;
-        let path = match below {
-            Some(directory) => values::concat(run.arena(), &[directory, b"/", name]),
-            None => name,
+        // Without a number some versions take the whole name where its directories exist (`patch(1)`, `-p`).
+        let names: &[&[u8]] = match strip {
+            Some(strip) if stripped => &[without(name, strip)],
+            Some(_) => &[name],
+            None => &[values::base_name(name), name],
         };
-        let file = values::field(run.arena(), path, patch.origins, span);
-        let content = Stream { text: None, origins: patch.origins | Origins::LITERAL, source: Some(span) };
-        run.writes(&file, WriteMode::Modify, content);
+        for name in names.iter().filter(|name| !name.is_empty()) {
+            let path = match below {
+                Some(directory) => values::concat(run.arena(), &[directory, b"/", name]),
+                None => name,
+            };
+            let file = values::field(run.arena(), path, patch.origins, span);
+            let content =
+                Stream { text: None, origins: patch.origins | Origins::LITERAL, source: Some(span) };
+            run.writes(&file, WriteMode::Modify, content);
+        }
     }
 }
 
