@@ -3,7 +3,7 @@
 use super::Interpreter;
 use super::flow::Opt;
 use super::simple::part_runs_commands;
-use super::state::{Content, Element, Flags, Slot, Space, is_decimal};
+use super::state::{Content, Element, Flags, Slot, Space, is_decimal, join_slots};
 use super::words::{Got, Known};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Piece, Value};
@@ -27,7 +27,7 @@ impl<'a> Interpreter<'a, '_> {
                     self.assign(assignment.name, value, kind == Known::Number, span);
                 }
                 if kind == Known::Trusted && !assignment.append {
-                    self.may_be_unset(assignment.name, Flags::TRUSTED);
+                    self.trust(assignment.name);
                 }
             }
             (AssignmentValue::Scalar(word), Some(subscript)) => {
@@ -401,13 +401,21 @@ impl<'a> Interpreter<'a, '_> {
         self.assign(name, Value::unknown(origins), false, span);
     }
 
-    /// A variable that was assigned has that value, or none.
-    pub(super) fn may_be_unset(&mut self, name: &'a [u8], known: Flags) {
+    /// A variable that was assigned has that value, or none, and then no attributes either.
+    pub(super) fn may_be_unset(&mut self, name: &'a [u8]) {
+        let Some(name) = self.dereference(name, Span::default()) else { return };
+        let slot = self.state.get(Space::Variable, name);
+        let joined = join_slots(self.arena, slot, Slot::of(Content::Unset));
+        self.state.set(Space::Variable, name, joined);
+    }
+
+    /// What a variable was assigned, arithmetic may evaluate without harm.
+    fn trust(&mut self, name: &'a [u8]) {
         let Some(name) = self.dereference(name, Span::default()) else { return };
         let slot = self.state.get(Space::Variable, name);
         if let Content::Scalar(value) = slot.content {
-            let flags = slot.flags.without(Flags::GUESSED).with(known);
-            self.state.set(Space::Variable, name, Slot { content: Content::Unknown(value.origins), flags });
+            let content = Content::Unknown(value.origins);
+            self.state.set(Space::Variable, name, Slot { content, flags: slot.flags.with(Flags::TRUSTED) });
         }
     }
 

@@ -1,8 +1,9 @@
 //! What the command knowledge may ask of the interpreter.
 
 use super::Interpreter;
-use super::flow::Whereabouts;
+use super::flow::{Port, Whereabouts};
 use super::follow;
+use super::io::SinkKind;
 use super::links::below;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, WriteMode};
@@ -284,7 +285,13 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     fn wrote(&mut self, target: Target<'a>, mode: WriteMode, content: Stream<'a>) {
         if !self.elsewhere {
             // Whoever reads from it may end first, and a program that writes to both with it.
-            let text = content.text.filter(|_| !self.scripts.is_in_a_pipeline());
+            let elsewhere = match self.state.flow.port(1) {
+                Port::Sink(id) | Port::Both(_, id) => {
+                    matches!(self.io.sink(id), Some(SinkKind::Elsewhere | SinkKind::Network))
+                }
+                _ => false,
+            };
+            let text = content.text.filter(|_| !elsewhere && !self.scripts.is_in_a_pipeline());
             self.file_wrote(&target, mode, Stream { text, ..content });
         }
     }

@@ -94,7 +94,7 @@ impl<'a> Scripts<'a> {
 
     /// Whether others of a pipeline read what is being printed, or run beside it.
     pub(super) fn is_in_a_pipeline(&self) -> bool {
-        self.aside == Aside::Stage
+        self.aside != Aside::No
     }
 
     /// The text that was begun last is through.

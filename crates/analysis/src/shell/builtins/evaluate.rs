@@ -150,7 +150,7 @@ impl<'a> Interpreter<'a, '_> {
                 let arguments = if arguments.is_empty() { None } else { Some(arguments) };
                 self.run_here(text, arguments, file.span);
                 self.leave_frame();
-                if bare || !self.surely_written(&file.value) {
+                if bare || self.scripts.is_doubted(text) || !self.surely_written(&file.value) {
                     // One of that name in `PATH` comes first; and where the file could not be written there is none, and nothing was run.
                     self.perhaps_since(&before);
                 }

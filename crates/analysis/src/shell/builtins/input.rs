@@ -209,7 +209,7 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn getopts(&mut self, command: &Expanded<'a>) {
         let origins = self.argument_origins();
         self.assign(b"OPTARG", Value::unknown(origins), false, command.here);
-        self.may_be_unset(b"OPTARG", Flags::NONE);
+        self.may_be_unset(b"OPTARG");
         self.assign_some_number(b"OPTIND", command.here);
         match command.argv.get(2) {
             Some(name) => {
@@ -240,7 +240,7 @@ impl<'a> Interpreter<'a, '_> {
             self.assign_named(&name.value, Value::unknown(Origins::LITERAL), true, command.here);
             // Without a job to wait for it is unset.
             match name.known().filter(|name| is_name(name)) {
-                Some(name) => self.may_be_unset(name, Flags::TRUSTED),
+                Some(name) => self.may_be_unset(name),
                 None => self.argument_unknown(name.span),
             }
         }

@@ -418,10 +418,12 @@ impl<'a> Builder<'a> {
     }
 
     /// If nothing was added since, and no element of a list, then nothing is there because of it.
-    pub(in crate::shell) const fn vanish(&mut self, since: &Position) {
-        if self.fields.len() == since.fields && self.bytes.len() == since.bytes && !self.listed {
+    pub(in crate::shell) const fn vanish(&mut self, since: &Position) -> bool {
+        let vanishes = self.fields.len() == since.fields && self.bytes.len() == since.bytes && !self.listed;
+        if vanishes {
             self.started = since.started;
         }
+        vanishes
     }
 
     /// Whether the value is known to be a number, whichever.

@@ -294,8 +294,9 @@ impl<'a> Interpreter<'a, '_> {
         if divided {
             builder.unknown(false, Origins::UNKNOWN);
         }
-        if list {
-            builder.vanish(&before);
+        if list && builder.vanish(&before) && parts.len() > 1 && self.dialect == Dialect::Posix {
+            // In dash what stands beside the list is a field all the same.
+            builder.unknown(false, Origins::LITERAL);
         }
     }
 
