@@ -62,17 +62,18 @@ impl<'a> Parser<'a> {
 
     /// Steps over `{name}` if a redirection operator follows.
     fn named_descriptor(&mut self, start: usize) -> Result<Option<Descriptor<'a>>> {
-        let rest = self.cursor.rest();
-        let inside = rest.get(1..).unwrap_or(&[]);
-        let length = inside
-            .iter()
-            .take_while(|byte| {
-                !is_metacharacter(**byte) && !matches!(byte, b'}' | b'{' | b'\'' | b'"' | b'$' | b'`')
-            })
-            .count();
-        let text = inside.get(..length).unwrap_or(&[]);
         let mut after = self.cursor;
-        after.advance(length + 1);
+        after.advance(1);
+        let inside = after.position();
+        // Lines may be continued within the name, too.
+        loop {
+            match after.peek() {
+                END | b'}' | b'{' | b'\'' | b'"' | b'$' | b'`' => break,
+                byte if is_metacharacter(byte) => break,
+                _ => after.advance(1),
+            }
+        }
+        let text = self.cursor.slice(inside, after.position());
         if !after.eat(b'}') || !matches!(after.peek(), b'<' | b'>') {
             return Ok(None);
         }

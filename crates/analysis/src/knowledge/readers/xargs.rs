@@ -256,6 +256,10 @@ fn split<'a>(arena: &'a Bump, scan: &Scan<'_>, text: &'a [u8], by_line: bool) ->
             _ => None,
         };
     }
+    if text.iter().any(|byte| matches!(byte, b'\r' | 0x0b | 0x0c)) {
+        // GNU's xargs skips these at the beginning of an item, others do not.
+        return None;
+    }
     if !text.iter().any(|byte| matches!(byte, b'\'' | b'"' | b'\\')) {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let ends = |byte: &u8| *byte == b'\n' || (!by_line && blank(byte));
