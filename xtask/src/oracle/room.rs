@@ -218,6 +218,8 @@ pub(crate) fn build() -> Result<(), Failure> {
     fs::create_dir(root.join("etc"))?;
     fs::write(root.join("etc/passwd"), "root:x:0:0::/root:/bin/sh\ndev:x:1000:1000::/home/dev:/bin/bash\n")?;
     fs::write(root.join("etc/group"), "root:x:0:\ndev:x:1000:\n")?;
+    // Names of programs lead through here to others (update-alternatives(1)): `awk`.
+    bring("etc/alternatives", root)?;
     fs::create_dir(root.join("proc"))?;
     mount(Some("proc"), &root.join("proc"), Some("proc"), CLOSED, none)?;
     for directory in WRITABLE.iter().copied().chain([TOOLS, STUBS]) {

@@ -279,8 +279,12 @@ impl<'a> Interpreter<'a, '_> {
                 return Some(Port::Closed);
             }
             Some(text) => {
+                // Whether a descriptor is moved, bash tells from the word as it is written.
+                let ends_bare = word.parts.last().is_some_and(
+                    |part| matches!(part.kind, PartKind::Literal(text) if text.ends_with(b"-")),
+                );
                 let (digits, moved) = match text {
-                    [digits @ .., b'-'] => (digits, true),
+                    [digits @ .., b'-'] if ends_bare => (digits, true),
                     digits => (digits, false),
                 };
                 if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
