@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let json = args.has(&JSON);
     let undoing = setup::undoing().ok_or_else(|| setup::no_state("nothing is kept to be undone"))?;
     let fail = |error: Error| match error {
-        Error::Kept(OverlayError::Unknown(_)) => Fail::usage(error.to_string()),
+        Error::Kept(OverlayError::Unknown(_) | OverlayError::Ambiguous(_)) => Fail::usage(error.to_string()),
         _ => Fail::io(error.to_string()),
     };
     let kept = undoing.list(&workspace).map_err(|error| fail(error.into()))?;

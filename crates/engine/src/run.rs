@@ -364,7 +364,7 @@ impl Firewall {
             confinement = confinement.unconfined();
         }
         if let Some(undoing) = self.undoing().filter(|_| confined) {
-            confinement = confinement.hidden(undoing.directory());
+            confinement = undoing.directories().into_iter().fold(confinement, Confinement::hidden);
         }
         if options.gate != ExecGate::Off {
             confinement = confinement.gated();

@@ -126,6 +126,11 @@ fn what_is_protected_is_refused_and_the_rest_committed() {
         ("cp -r .git r; echo x > r/hooks/pre-commit; mv r r2", &["r2/hooks/pre-commit"]),
         ("git init -q --bare b; git -C b config core.fsmonitor evil", &["b/config"]),
         ("cp /bin/true t; chmod u+s t", &["t"]),
+        // Where another workspace would look for what it has begun.
+        (
+            "d=s/.$(echo Shward)-0/live-r1; mkdir -p $d; echo x > $d/journal",
+            &["s/.Shward-0", "s/.Shward-0/live-r1", "s/.Shward-0/live-r1/journal"],
+        ),
     ] {
         let Some(place) = place() else { return };
         let before = place.read(".git/config");
@@ -325,6 +330,32 @@ fn a_policy_says_whether_a_run_may_write_straight_to_the_workspace() {
         }
     }
     // What changes nothing is no matter of that.
+/// What is kept beside a workspace that lies in this one, or elsewhere, is no command's business.
+#[test]
+fn what_is_kept_beside_another_workspace_is_not_seen() {
+    let Some(place) = place() else { return };
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
+    let inner = place.workspace.join("a/b/c/d/e/f/g/inner");
+    fs::create_dir_all(&inner).unwrap();
+    let undoing = Undoing::new(memory.path().join("state"));
+    let Ok(store) = undoing.store(&inner) else { return };
+    if store.root().parent() != inner.parent() {
+        eprintln!("SKIPPED: /dev/shm is no other mount");
+        return;
+    }
+    fs::write(store.root().join("kept-file"), "kept").unwrap();
+    let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(undoing);
+    let mut live = RunOptions::default();
+    live.live = true;
+    for options in [&RunOptions::default(), &live] {
+        let ending =
+            place.run_by(&firewall, "cat $(find . -name kept-file); echo .", options).unwrap().ending;
+        assert_eq!(ending.unwrap().stdout.to_text(), ".\n");
+    }
+    let ending = place.run_by(&firewall, "mkdir -p .shward-7/live-r1", &live).unwrap().ending.unwrap();
+    assert_eq!(ending.moved_aside, [place.workspace.join(".shward-7")]);
+}
+
     let mut reading = live;
     reading.containment = Containment::ReadOnly;
     assert!(place.run_under(&policy(&word("deny"), ""), "true", &reading).unwrap().executed);

@@ -6,7 +6,7 @@
 
 use super::git_config;
 use crate::Request;
-use crate::special::{GUARDED, READ_BY_OTHERS, SET_ID};
+use crate::special::{GUARDED, READ_BY_OTHERS, SET_ID, is_store};
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
 use std::borrow::Cow;
@@ -84,6 +84,9 @@ impl CommitPolicy for Guard<'_> {
             return Some("would run with the rights of its owner or group".into());
         }
         if let Some(within) = within_repository(change, sight) {
+        if path.iter().any(is_store) {
+            return Some("is where shward keeps what can be undone".into());
+        }
             return match within {
                 InRepository::Itself if whole || change.kind != Kind::Directory => {
                     Some("is a repository: put in its place, or gone, it would be another one".into())

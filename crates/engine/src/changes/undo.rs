@@ -4,7 +4,7 @@ use crate::Error;
 use serde::Serialize;
 use shward_audit::{Digest, Event, Log, Record};
 use shward_policy::Policy;
-use shward_sandbox::overlay::{Keep, Kept, OverlayError, Store, Undone};
+use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Undone};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -70,9 +70,9 @@ impl Undoing {
         self
     }
 
-    /// The directory of the layers, where the workspace lies on the same file system.
-    pub(crate) fn directory(&self) -> PathBuf {
-        self.state.join("overlay")
+    /// The directories in which layers may lie, of whatever workspace.
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        overlay::stores(&self.state)
     }
 
     /// Removes what is kept beyond the limits, and tells which runs.
@@ -121,8 +121,10 @@ impl Undoing {
         let store = self.store(workspace)?;
         let kept = store.kept()?;
         let mut kept = kept.iter().filter(|kept| kept.id.starts_with(id));
-        let (Some(kept), None) = (kept.next(), kept.next()) else {
-            return Err(OverlayError::Unknown(id.to_owned()).into());
+        let kept = match (kept.next(), kept.next()) {
+            (Some(kept), None) => kept,
+            (Some(_), Some(_)) => return Err(OverlayError::Ambiguous(id.to_owned()).into()),
+            (None, _) => return Err(OverlayError::Unknown(id.to_owned()).into()),
         };
         let record = |event| Record { session: None, call_id: None, event };
         let begun = log.append(&record(Event::Undo(shward_audit::Undo {

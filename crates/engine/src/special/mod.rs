@@ -66,6 +66,13 @@ pub(crate) const SET_ID: u32 = 0o6000;
 
 /// The ending of a file that a command created where it must not.
 const REFUSED: &str = "refused-by-shward";
+/// Whether a name is that of a directory in which layers and what is kept to be undone may lie, this user's or another's
+/// ([`shward_sandbox::overlay::beside`]).
+pub(crate) fn is_store(name: &OsStr) -> bool {
+    const STORE: &[u8] = b".shward-";
+    name.as_bytes().get(..STORE.len()).is_some_and(|start| start.eq_ignore_ascii_case(STORE))
+}
+
 
 /// Existing paths that a command must not see, and those in the workspace that it must not change.
 #[derive(Debug, Default)]
@@ -300,6 +307,12 @@ fn is_hooks_of_bare_repository(directory: &Path) -> bool {
     directory.file_name().is_some_and(|name| name == "hooks")
         && directory.parent().is_some_and(|above| {
             above.file_name().is_none_or(|name| name != ".git")
+            if in_workspace && is_store(&name) {
+                // Of a workspace below this one; where there is none, none may come to be.
+                listing.hidden.push(bytes());
+                listing.protected.push(bytes());
+                continue;
+            }
                 && ["HEAD", "objects", "refs"].iter().all(|name| above.join(name).exists())
         })
 }

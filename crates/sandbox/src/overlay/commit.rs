@@ -60,7 +60,7 @@ impl Run {
             bytes: changes.kept_bytes,
             units: changes.units,
         };
-        journal.write(store.path(), JOURNAL)?;
+        journal.write(store.path(), JOURNAL, self.key())?;
         let failed = carry_out(&journal.units, &store, &workspace);
         let id = self.keep(journal.bytes)?;
         let mut accepted = changes.accepted;

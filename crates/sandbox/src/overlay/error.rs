@@ -35,6 +35,11 @@ pub enum OverlayError {
         /// The journal.
         path: PathBuf,
     },
+    /// The beginning of a name that several runs have.
+    #[error(
+        "several runs that are kept for this workspace begin with {0:?}; `shward undo --list` shows them"
+    )]
+    Ambiguous(String),
     /// There is no such run.
     #[error("no run {0:?} is kept for this workspace; `shward undo --list` shows what is")]
     Unknown(String),

@@ -4,9 +4,11 @@
 //! that it brought into the workspace, so that what was changed since can be told from what was not.
 //!
 //! The file comes into being under its name with rename(2), so it is whole or not there. Numbers are 64 bits, little endian;
-//! texts are a length and bytes, because a path is any bytes but NUL.
+//! texts are a length and bytes, because a path is any bytes but NUL. The last bytes are a [seal](seal): what is not ours is not
+//! carried out.
 
 use super::error::OverlayError;
+use super::seal::{self, Key};
 use super::step::Step;
 use super::tree::{Kind, Meta};
 use std::ffi::OsString;
@@ -16,7 +18,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 /// The first bytes of every journal, with the version of its format.
-const MAGIC: &[u8] = b"shward overlay journal 1\n";
+const MAGIC: &[u8] = b"shward overlay journal 2\n";
 
 /// The last bytes.
 const END: &[u8] = b"end of journal\n";
@@ -50,20 +52,35 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Writes the file so that it survives a crash from when this returns.
-    pub(crate) fn write(&self, directory: &Path, name: &str) -> Result<(), OverlayError> {
+    pub(crate) fn write(&self, directory: &Path, name: &str, key: Key) -> Result<(), OverlayError> {
         let (new, path) = (directory.join(format!("{name}.new")), directory.join(name));
-        let written = File::create(&new)
-            .and_then(|mut file| file.write_all(&self.encode()).and_then(|()| file.sync_all()))
+        let sealed = || {
+            let mut bytes = self.encode();
+            bytes.extend_from_slice(&key.seal(directory, name, &bytes)?);
+            Ok(bytes)
+        };
+        let written = sealed()
+            .and_then(|bytes| {
+                let mut file = File::create(&new)?;
+                file.write_all(&bytes).and_then(|()| file.sync_all())
+            })
             .and_then(|()| fs::rename(&new, &path))
             .and_then(|()| File::open(directory)?.sync_all());
         written.map_err(|error| OverlayError::io(&path, error))
     }
 
-    /// Reads the file; `None` when there is none.
-    pub(crate) fn read(directory: &Path, name: &str) -> Result<Option<Self>, OverlayError> {
+    /// Reads the file; `None` when there is none. One that was not written with this key for this place is damaged.
+    pub(crate) fn read(directory: &Path, name: &str, key: Key) -> Result<Option<Self>, OverlayError> {
         let path = directory.join(name);
         match fs::read(&path) {
-            Ok(bytes) => Self::decode(&bytes).map(Some).ok_or(OverlayError::Damaged { path }),
+            Ok(bytes) => {
+                let ours = bytes.split_last_chunk::<{ seal::LENGTH }>().filter(|(content, seal)| {
+                    key.seal(directory, name, content).is_ok_and(|own| own == **seal)
+                });
+                ours.and_then(|(content, _)| Self::decode(content))
+                    .map(Some)
+                    .ok_or(OverlayError::Damaged { path })
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(OverlayError::io(&path, error)),
         }
@@ -238,9 +255,14 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let directory = tempfile::tempdir().unwrap();
-        assert_eq!(Journal::read(directory.path(), "journal").unwrap(), None);
-        journal().write(directory.path(), "journal").unwrap();
-        assert_eq!(Journal::read(directory.path(), "journal").unwrap(), Some(journal()));
+        let path = directory.path();
+        let [key, other] = ["state", "other"].map(|state| Key::of(&path.join(state)).unwrap());
+        assert_eq!(Journal::read(path, "journal", key).unwrap(), None);
+        journal().write(path, "journal", key).unwrap();
+        assert_eq!(Journal::read(path, "journal", key).unwrap(), Some(journal()));
+        assert!(matches!(Journal::read(path, "journal", other), Err(OverlayError::Damaged { .. })));
+        fs::copy(path.join("journal"), path.join("undo")).unwrap();
+        assert!(matches!(Journal::read(path, "undo", key), Err(OverlayError::Damaged { .. })));
     }
 
     #[test]

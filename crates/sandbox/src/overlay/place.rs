@@ -6,10 +6,10 @@ use super::error::OverlayError;
 use crate::kernel;
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder};
-use std::io;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// File systems whose directories overlayfs takes as an upper layer: with whiteouts, `d_type` and `user` attributes
@@ -85,12 +85,53 @@ pub fn beside(workspace: &Path) -> Option<PathBuf> {
     Some(workspace.parent()?.join(format!(".shward-{}", rustix::process::geteuid().as_raw())))
 }
 
+/// The directory of layers in a state directory. What else tells whose a store is lies there, too.
+pub(super) const OVERLAY: &str = "overlay";
+
+/// The directories for the stores beside workspaces, each path followed by NUL.
+const PLACES: &str = "places";
+
+/// The longest list of them that is read, in bytes.
+const MAX_PLACES: u64 = 1 << 20;
+
+/// Every directory in which layers of this state directory's user may lie, so that no command of any workspace sees one.
+#[must_use]
+pub fn stores(state: &Path) -> Vec<PathBuf> {
+    let within = state.join(OVERLAY);
+    let mut found: Vec<PathBuf> =
+        listed(&within).split(|byte| *byte == 0).map(|path| OsStr::from_bytes(path).into()).collect();
+    found.retain(|path| path.is_absolute() && path.is_dir());
+    found.push(within);
+    found
+}
+
+fn listed(within: &Path) -> Vec<u8> {
+    let mut listed = Vec::new();
+    if let Ok(file) = File::open(within.join(PLACES)) {
+        let _ = file.take(MAX_PLACES).read_to_end(&mut listed);
+    }
+    listed
+}
+
+/// Puts a store that lies elsewhere on the list.
+fn list(within: &Path, store: &Path) -> Result<(), OverlayError> {
+    let mut line = store.as_os_str().as_bytes().to_vec();
+    if listed(within).split(|byte| *byte == 0).any(|path| path == line) {
+        return Ok(());
+    }
+    line.push(0);
+    let path = within.join(PLACES);
+    // One call, so that two at once do not mix.
+    let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+    file.and_then(|mut file| file.write_all(&line)).map_err(|error| OverlayError::io(&path, error))
+}
+
 /// The directory for the store of a workspace, made if it is not there.
 pub(crate) fn root(state: &Path, workspace: &Path) -> Result<PathBuf, OverlayError> {
     let wanted = mount_of(workspace).map_err(|error| OverlayError::io(workspace, error))?;
     let beside = beside(workspace);
     let mut mine = None;
-    for candidate in std::iter::once(state.join("overlay")).chain(beside) {
+    for candidate in std::iter::once(state.join(OVERLAY)).chain(beside) {
         // Nothing is made on another file system.
         let there = candidate.ancestors().find(|above| above.exists());
         if there.and_then(|there| mount_of(there).ok()) != Some(wanted) {
@@ -104,6 +145,10 @@ pub(crate) fn root(state: &Path, workspace: &Path) -> Result<PathBuf, OverlayErr
             Err(error @ OverlayError::Untrusted { .. }) => return Err(error),
             Err(_) => {}
         }
+    }
+    let within = private(&state.join(OVERLAY))?;
+    if let Some(mine) = mine.as_ref().filter(|mine| **mine != within) {
+        list(&within, mine)?;
     }
     let Some(mine) = mine else {
         return Err(OverlayError::unsuited(
@@ -123,7 +168,7 @@ pub(crate) fn root(state: &Path, workspace: &Path) -> Result<PathBuf, OverlayErr
 }
 
 /// Makes a directory of this user alone, or sees that it is one.
-fn private(path: &Path) -> Result<PathBuf, OverlayError> {
+pub(super) fn private(path: &Path) -> Result<PathBuf, OverlayError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| OverlayError::io(path, error))?;
     let meta = fs::symlink_metadata(path).map_err(|error| OverlayError::io(path, error))?;

@@ -27,11 +27,14 @@ const AT_ONCE: usize = 4;
 const KERNELS: [&str; 4] =
     ["work/work/incompat/volatile/dirty", "work/work/incompat/volatile", "work/work/incompat", "work/work"];
 
-/// An empty layer, if there is one, and its lock.
+/// An empty layer, if there is one, and its lock. What is in it would be what the next command did, and what it leads to would be
+/// where that goes, so it is looked at.
 pub(super) fn spare(root: &Path) -> Option<(PathBuf, File)> {
     let spare = root.join(SPARE);
     let lock = lock(&spare)?;
-    Some((spare, lock))
+    let tree = Tree::open(&spare).ok()?;
+    let empty = |name: &str| tree.names(Path::new(name), 0).is_ok_and(|(_, more)| !more);
+    (empty(UPPER) && empty(WORK)).then_some((spare, lock))
 }
 
 /// Takes some of the layers apart that runs which changed nothing have left in a store. What fails stays for the next time.

@@ -16,6 +16,7 @@ use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::Journal;
 use super::remove::remove;
+use super::seal::Key;
 use super::step::Step;
 use super::tree::Tree;
 use super::{ChangeKind, Changes, CommitPolicy, changes, place, spent, undo};
@@ -140,6 +141,7 @@ pub struct Kept {
 pub struct Store {
     root: PathBuf,
     workspace: PathBuf,
+    key: Key,
 }
 
 impl Store {
@@ -153,7 +155,9 @@ impl Store {
         let workspace = fs::canonicalize(workspace).map_err(|error| OverlayError::io(workspace, error))?;
         place::suited(&workspace)?;
         let root = place::root(state, &workspace)?;
-        for (inner, outer) in [(&root, &workspace), (&workspace, &root)] {
+        let key = Key::of(state)?;
+        let state = fs::canonicalize(state).map_err(|error| OverlayError::io(state, error))?;
+        for (inner, outer) in [(&root, &workspace), (&workspace, &root), (&state, &workspace)] {
             if inner.starts_with(outer) {
                 return Err(OverlayError::unsuited(
                     &workspace,
@@ -161,7 +165,7 @@ impl Store {
                 ));
             }
         }
-        Ok(Self { root, workspace })
+        Ok(Self { root, workspace, key })
     }
 
     /// The directory that no command may see.
@@ -182,7 +186,7 @@ impl Store {
             None => self.begin_anew(&id, &directory)?,
         };
         let layer = Layer { store: self.root.clone(), directory };
-        Ok(Run { layer, workspace: self.workspace.clone(), id, lock: Some(lock) })
+        Ok(Run { layer, workspace: self.workspace.clone(), id, key: self.key, lock: Some(lock) })
     }
 
     /// Takes the layer that lies ready, if there is one.
@@ -218,7 +222,8 @@ impl Store {
         Ok(())
     }
 
-    /// Finishes what killed processes have begun and removes what they have left. Returns the runs that were finished.
+    /// Finishes what killed processes have begun in this workspace and removes what they have left. Returns the runs that were
+    /// finished.
     ///
     /// # Errors
     /// The store cannot be read. A run that cannot be finished is left where it is.
@@ -243,14 +248,27 @@ impl Store {
 
     fn recover_one(&self, id: &str, path: &Path) -> Result<bool, OverlayError> {
         let Some(lock) = lock(path) else { return Ok(false) };
-        let Some(journal) = Journal::read(path, JOURNAL)? else {
+        let Some(journal) = Journal::read(path, JOURNAL, self.key)? else {
             remove(path).map_err(|error| OverlayError::io(path, error))?;
             return Ok(false);
         };
+        // What another workspace is to become is said there.
+        if journal.workspace != self.workspace {
+            return Ok(false);
+        }
         let layer = Layer { store: self.root.clone(), directory: path.to_owned() };
-        let run = Run { layer, workspace: journal.workspace.clone(), id: id.to_owned(), lock: Some(lock) };
-        let (store, workspace) = (run.tree()?, run.workspace()?);
-        if let Some(undone) = Journal::read(path, UNDO)? {
+        let (workspace, id) = (self.workspace.clone(), id.to_owned());
+        let run = Run { layer, workspace, id, key: self.key, lock: Some(lock) };
+        // A run that is dropped is removed, and what its journal says may not be done yet.
+        let opened = run.tree().and_then(|store| Ok((store, run.workspace()?)));
+        let (store, workspace) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                run.abandon();
+                return Err(error);
+            }
+        };
+        if let Some(undone) = Journal::read(path, UNDO, self.key)? {
             carry_out(&undone.units, &store, &workspace);
             undo::settle(run, &journal, &store, &workspace)?;
         } else {
@@ -273,7 +291,7 @@ impl Store {
         let mut kept = Vec::new();
         for (state, id, path) in self.entries()? {
             let State::Kept(bytes) = state else { continue };
-            let Ok(Some(journal)) = Journal::read(&path, JOURNAL) else { continue };
+            let Ok(Some(journal)) = Journal::read(&path, JOURNAL, self.key) else { continue };
             if journal.workspace != self.workspace {
                 continue;
             }
@@ -296,11 +314,22 @@ impl Store {
     pub(crate) fn take(&self, id: &str) -> Result<Run, OverlayError> {
         let unknown = || OverlayError::Unknown(id.to_owned());
         // Other workspaces have their runs here, too.
-        let ours = |path: &Path| !matches!(Journal::read(path, JOURNAL), Ok(Some(journal)) if journal.workspace != self.workspace);
-        let mut found = self.entries()?.into_iter().filter(|(state, name, path)| {
-            matches!(state, State::Kept(_)) && name.starts_with(id) && ours(path)
-        });
-        let (Some((_, name, path)), None) = (found.next(), found.next()) else { return Err(unknown()) };
+        let mut found = Vec::new();
+        for (state, name, path) in self.entries()? {
+            if !matches!(state, State::Kept(_)) || !name.starts_with(id) {
+                continue;
+            }
+            // Other workspaces have their runs here, too, and what is not ours is none.
+            match Journal::read(&path, JOURNAL, self.key) {
+                Ok(Some(journal)) if journal.workspace == self.workspace => found.push((name, path)),
+                Err(error) if name == id => return Err(error),
+                _ => {}
+            }
+        }
+        if found.len() > 1 {
+            return Err(OverlayError::Ambiguous(id.to_owned()));
+        }
+        let (name, path) = found.pop().ok_or_else(unknown)?;
         // A process that was just forked holds a copy of the lock until it calls execve.
         let lock = (0..PATIENCE).find_map(|attempt| {
             if attempt > 0 {
@@ -312,7 +341,7 @@ impl Store {
         let directory = self.root.join(format!("live-{name}"));
         fs::rename(&path, &directory).map_err(|error| OverlayError::io(&path, error))?;
         let layer = Layer { store: self.root.clone(), directory };
-        Ok(Run { layer, workspace: self.workspace.clone(), id: name, lock: Some(lock) })
+        Ok(Run { layer, workspace: self.workspace.clone(), id: name, key: self.key, lock: Some(lock) })
     }
 
     /// Removes the oldest kept runs that are beyond the limits, and tells which.
@@ -376,6 +405,7 @@ pub struct Run {
     layer: Layer,
     workspace: PathBuf,
     id: String,
+    key: Key,
     /// `None` once the directory has another name or is gone.
     lock: Option<File>,
 }
@@ -428,6 +458,15 @@ impl Run {
         &self.id
     }
 
+    pub(super) fn key(&self) -> Key {
+        self.key
+    }
+
+    /// Leaves the directory as it is, for the next recovery.
+    pub(super) fn abandon(mut self) {
+        self.lock = None;
+    }
+
     pub(crate) fn tree(&self) -> Result<Tree, OverlayError> {
         let path = &self.layer.directory;
         Tree::open(path).map_err(|error| OverlayError::io(path, error))
@@ -439,11 +478,12 @@ impl Run {
 
     /// From now on it can be undone.
     pub(crate) fn keep(mut self, bytes: u64) -> Result<String, OverlayError> {
+        // What is committed is not removed, whatever fails here: the next recovery goes on.
+        let _lock = self.lock.take();
         let path = self.layer.store.join(format!("kept-{}-{bytes}", self.id));
         fs::rename(&self.layer.directory, &path).map_err(|error| OverlayError::io(&path, error))?;
         // overlayfs' own directory is of no use any more.
         let _ = remove(&path.join(WORK));
-        self.lock = None;
         Ok(self.id.clone())
     }
 }

@@ -43,7 +43,7 @@ impl Store {
         let run = self.take(id)?;
         let directory = run.tree()?.path().to_owned();
         let damaged = || OverlayError::Damaged { path: directory.join(JOURNAL) };
-        let journal = Journal::read(&directory, JOURNAL)?.ok_or_else(damaged)?;
+        let journal = Journal::read(&directory, JOURNAL, run.key())?.ok_or_else(damaged)?;
         let (store, workspace) = (run.tree()?, run.workspace()?);
         let mut plan = Plan { store: &store, workspace: &workspace, units: Vec::new(), skipped: Vec::new() };
         for unit in journal.units.iter().rev() {
@@ -51,7 +51,7 @@ impl Store {
         }
         let Plan { units, mut skipped, .. } = plan;
         let undo = Journal { units, time: now(), ..journal.clone() };
-        undo.write(&directory, UNDO)?;
+        undo.write(&directory, UNDO, run.key())?;
         let failed = carry_out(&undo.units, &store, &workspace);
         let restored = undo.units.iter().map(|unit| unit.step.path().to_owned());
         let restored = restored.filter(|path| failed.iter().all(|failed| failed.path != *path)).collect();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use shward_sandbox::overlay::{Accept, Run, Store};
 
-use crate::overlay::{furnish, store, tree};
+use crate::overlay::{furnish, left, store, tree};
 use crate::support::Place;
 
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
@@ -122,11 +122,8 @@ fn whole_at_every_moment<'w, W: FnOnce() + 'w>(
             let undone = store.undo(&kept.id).unwrap();
             assert!(undone.skipped.is_empty(), "{what}: {calls}: {undone:?}");
         }
-        let left: Vec<_> = fs::read_dir(store.root()).unwrap().map(|e| e.unwrap().file_name()).collect();
-        assert!(
-            left.iter().all(|name| name.to_string_lossy().starts_with("new-")),
-            "{what}: {calls}: {left:?}"
-        );
+        let left = left(&store);
+        assert!(left.iter().all(|name| name.starts_with("new-")), "{what}: {calls}: {left:?}");
         if !killed {
             break;
         }

@@ -66,6 +66,12 @@ pub(crate) fn store(place: &Place) -> Option<Store> {
     }
 }
 
+/// What lies in a store, besides the key that stays.
+pub(crate) fn left(store: &Store) -> Vec<String> {
+    let names = fs::read_dir(store.root()).unwrap().map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.to_string_lossy().into_owned()).filter(|name| name != "key").collect()
+}
+
 fn overlaid(place: &Place, run: &Run, script: &str) -> Confinement {
     confinement("/bin/bash", place.workspace())
         .arguments(["bash", "-c", script])
@@ -153,7 +159,7 @@ fn a_commit_leaves_what_the_command_would_have_left() {
         }
         assert_eq!(tree(&place.workspace()), before, "{script}");
         assert!(store.kept().unwrap().is_empty(), "{script}");
-        assert_eq!(fs::read_dir(store.root()).unwrap().count(), 0, "{script}: something is left");
+        assert_eq!(left(&store).len(), 0, "{script}: something is left");
     }
 }
 
@@ -208,7 +214,7 @@ fn the_store_does_not_show() {
     let script = "ls -A $STORE | wc -l; echo x 2>&- > $STORE/x || echo refused; echo x > f";
     let result = go(&overlaid(&place, &run, script));
     assert_eq!(stdout(&result), "0\nrefused\n", "{}", result.stderr.to_text());
-    assert_eq!(fs::read_dir(store.root()).unwrap().count(), 1);
+    assert_eq!(left(&store).len(), 1);
 }
 
 #[test]
@@ -227,7 +233,7 @@ fn without_a_commit_nothing_happened() {
     assert!(paths(&changes.accepted, ChangeKind::Deleted).contains(&"a/b/c/three".to_owned()));
     drop(run);
     assert_eq!(tree(&place.workspace()), before);
-    assert_eq!(fs::read_dir(store.root()).unwrap().count(), 0);
+    assert_eq!(left(&store).len(), 0);
 }
 
 /// What one run does to the root of its overlay, where nothing is left to be committed, is not there for the next one, although the
@@ -258,7 +264,7 @@ fn what_changed_nothing_leaves_nothing() {
         assert!(changes.is_empty());
         run.leave(&changes);
         assert!(store.recover().unwrap().is_empty());
-        let left = fs::read_dir(store.root()).unwrap().count();
+        let left = left(&store).len();
         assert!((1..=2).contains(&left), "{round}: {left}");
     }
     assert_eq!(served, 3);
@@ -269,7 +275,7 @@ fn what_changed_nothing_leaves_nothing() {
     run.leave(&changes);
     assert!(!place.workspace().join("new").exists());
     store.sweep();
-    assert_eq!(fs::read_dir(store.root()).unwrap().count(), 1);
+    assert_eq!(left(&store).len(), 1);
 }
 
 /// Refuses names.
@@ -380,6 +386,56 @@ fn runs_are_taken_back_one_after_the_other() {
         assert!(undone.skipped.is_empty(), "{undone:?}");
         assert_eq!(Some(tree(&place.workspace())), states.pop());
     }
+}
+
+/// Where the store lies beside the workspace, a command of another workspace can have made it. Whatever is written in it does
+/// nothing, and what one workspace is to become is not done in another.
+#[test]
+fn what_was_not_written_by_us_is_not_carried_out() {
+    let place = Place::new();
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
+    let [ours, other] = ["ours", "other"].map(|state| memory.path().join(state));
+    let [inner, second] = ["inner", "second"].map(|name| place.workspace().join(name));
+    for directory in [&inner, &second] {
+        fs::create_dir(directory).unwrap();
+        fs::write(directory.join("old"), "old\n").unwrap();
+    }
+    let Ok(forger) = Store::for_workspace(&other, &inner) else { return };
+    if forger.root().parent() != Some(place.workspace().as_path()) {
+        eprintln!("SKIPPED: /dev/shm is no other mount");
+        return;
+    }
+    let run = forger.begin().unwrap();
+    let layer = run.layer().upper();
+    fs::write(layer.join("evil"), "x").unwrap();
+    fs::write(layer.join("old"), "x").unwrap();
+    let changes = run.changes(&Accept).unwrap();
+    let id = run.commit(changes, "").unwrap().id.unwrap();
+    // What a command could write there: anything but the key that it does not see.
+    let victim = Store::for_workspace(&ours, &inner).unwrap();
+    assert_eq!(victim.root(), forger.root());
+    assert!(victim.kept().unwrap().is_empty());
+    assert!(matches!(victim.undo(&id), Err(OverlayError::Damaged { .. })));
+    assert_eq!(fs::read(inner.join("old")).unwrap(), b"x");
+    assert_eq!(forger.kept().unwrap().len(), 1, "and it stays");
+    let kept = left(&forger).into_iter().find(|name| name.starts_with("kept-")).unwrap();
+    let (kept, live) = (forger.root().join(kept), forger.root().join(format!("live-{id}")));
+    fs::rename(inner.join("evil"), kept.join("upper/evil")).unwrap();
+    fs::rename(&kept, &live).unwrap();
+    for store in [&victim, &Store::for_workspace(&other, &second).unwrap()] {
+        assert!(store.recover().unwrap().is_empty());
+        assert!(live.exists() && !inner.join("evil").exists() && !second.join("evil").exists());
+    }
+    // A layer that lies ready is none if there is something in it, or it leads elsewhere.
+    let spare = forger.root().join("spare");
+    fs::create_dir_all(spare.join("work")).unwrap();
+    std::os::unix::fs::symlink(&second, spare.join("upper")).unwrap();
+    let run = victim.begin().unwrap();
+    assert!(spare.exists() && !run.layer().upper().is_symlink());
+    // Whoever has the key finishes it.
+    assert_eq!(forger.recover().unwrap(), [id]);
+    assert!(inner.join("evil").exists());
+    assert!(shward_sandbox::overlay::stores(&ours).contains(&forger.root().to_owned()));
 }
 
 /// One store holds the runs of all workspaces on its file system.
