@@ -341,12 +341,17 @@ impl Firewall {
             },
             false => (None, None),
         };
+        let git = special.git_targets(request);
         if layer.is_some() {
+            places.extend(git);
             // They are judged when it is committed.
             places.extend(special.link_targets());
             special.protected.clear();
         } else {
             special.protected.extend(places.iter().cloned());
+            // What is not there yet cannot be mounted over.
+            let inside = |path: &PathBuf| path.starts_with(&request.workspace) && path.exists();
+            special.protected.extend(git.into_iter().filter(inside));
         }
         let mut confinement = confine::confinement(
             request,

@@ -145,6 +145,71 @@ fn what_is_protected_is_refused_and_the_rest_committed() {
     }
 }
 
+/// Whatever makes git take a directory for a repository, in one run or several, at any place: nothing runs by that.
+#[test]
+fn no_other_directory_becomes_a_repository_that_runs_something() {
+    const CONFIG: &str = "printf '[alias]\n\tx = !touch PWNED\n'";
+    let ran = |place: &Place, directory: &str| {
+        place.git(&["-C", directory, "x"]);
+        place.read("pwned").is_some()
+    };
+    let empty = "objects refs; echo 'ref: refs/heads/x' > HEAD";
+    for (directory, scripts) in [
+        ("x", &["mkdir x; CONFIG > x/config", "cd x; mkdir EMPTY"][..]),
+        ("x", &["mkdir -p x/hooks; CONFIG > x/config; cd x; mkdir EMPTY"]),
+        ("x", &["mkdir x; cd x; CONFIG > config; mkdir objects; echo 'ref: refs/heads/x' > HEAD", "mkdir x/refs"]),
+        ("hooks/r", &["mkdir -p hooks/r; cd hooks/r; CONFIG > config; mkdir EMPTY"]),
+        ("config/r", &["mkdir -p config/r; cd config/r; CONFIG > config; mkdir EMPTY"]),
+        (".git/r", &["mkdir -p .git/r; cd .git/r; CONFIG > config; mkdir EMPTY"]),
+        (
+            "x",
+            &["mkdir -p x y; (cd y; mkdir EMPTY; CONFIG > config; rm HEAD); cd x; CONFIG > config.worktree
+               echo 'ref: refs/heads/x' > HEAD; echo ../y > commondir; printf '[extensions]\nworktreeConfig = true\n' >> ../y/config"],
+        ),
+        (
+            ".git/worktrees/x",
+            &["mkdir -p y .git/worktrees/x; (cd y; mkdir EMPTY; CONFIG > config; rm HEAD); cd .git/worktrees/x
+               echo 'ref: refs/heads/x' > HEAD; echo ../../../y > commondir"],
+        ),
+    ] {
+        let Some(place) = place() else { return };
+        let pwned = place.workspace.join("pwned").display().to_string();
+        let written = |script: &str| {
+            script.replace("CONFIG", CONFIG).replace("PWNED", &pwned).replace("EMPTY", empty)
+        };
+        for script in scripts {
+            let script = written(script);
+            let ending = place.run(&script).ending.unwrap();
+            assert_eq!(ending.exit_code, Some(0), "{script}: {ending:?}");
+        }
+        assert!(!ran(&place, directory), "{directory}: {scripts:?}");
+        // Without the overlay's guard it would.
+        for script in scripts {
+            let script = written(script).replace("mkdir ", "mkdir -p ");
+            Command::new("bash").args(["-c", &script]).current_dir(&place.workspace).status().unwrap();
+        }
+        assert!(ran(&place, directory), "the attempt itself does not work: {directory}: {scripts:?}");
+    }
+}
+
+/// What the user's settings lead to is the user's, too.
+#[test]
+fn what_settings_of_git_lead_to_is_protected() {
+    let Some(place) = place() else { return };
+    fs::create_dir(place.workspace.join(".githooks")).unwrap();
+    fs::write(place.workspace.join("shared"), "[include]\n\tpath = deeper\n").unwrap();
+    assert!(place.git(&["config", "include.path", "../shared"]).status.success());
+    assert!(place.git(&["config", "core.hooksPath", ".githooks"]).status.success());
+    let outcome = place.run("echo >> shared; echo > deeper; echo > .githooks/pre-commit; echo > fine");
+    assert_eq!(refused(&outcome), [".githooks/pre-commit", "deeper", "shared"]);
+    let mut live = RunOptions::default();
+    live.live = true;
+    let script = "echo >> shared; echo > .githooks/pre-commit; echo > fine";
+    assert!(place.run_with(script, &live).unwrap().executed);
+    assert_eq!(place.read("shared").as_deref(), Some("[include]\n\tpath = deeper\n"));
+    assert!(place.read(".githooks/pre-commit").is_none() && place.read("fine").is_some());
+}
+
 #[test]
 fn a_repository_cannot_be_replaced_or_removed() {
     for script in [
@@ -264,6 +329,32 @@ fn without_an_overlay_it_is_said_or_refused() {
     assert_eq!(place.read("data.txt").as_deref(), Some("x\n"));
 }
 
+/// What is kept beside a workspace that lies in this one, or elsewhere, is no command's business.
+#[test]
+fn what_is_kept_beside_another_workspace_is_not_seen() {
+    let Some(place) = place() else { return };
+    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
+    let inner = place.workspace.join("a/b/c/d/e/f/g/inner");
+    fs::create_dir_all(&inner).unwrap();
+    let undoing = Undoing::new(memory.path().join("state"));
+    let Ok(store) = undoing.store(&inner) else { return };
+    if store.root().parent() != inner.parent() {
+        eprintln!("SKIPPED: /dev/shm is no other mount");
+        return;
+    }
+    fs::write(store.root().join("kept-file"), "kept").unwrap();
+    let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(undoing);
+    let mut live = RunOptions::default();
+    live.live = true;
+    for options in [&RunOptions::default(), &live] {
+        let ending =
+            place.run_by(&firewall, "cat $(find . -name kept-file); echo .", options).unwrap().ending;
+        assert_eq!(ending.unwrap().stdout.to_text(), ".\n");
+    }
+    let ending = place.run_by(&firewall, "mkdir -p .shward-7/live-r1", &live).unwrap().ending.unwrap();
+    assert_eq!(ending.moved_aside, [place.workspace.join(".shward-7")]);
+}
+
 /// The profile that denies only the floor, with a layer over it, and one that may only tighten.
 fn policy(text: &str, tightening: &str) -> Policy {
     let source = |layer, text: &str| Source { layer, name: format!("{layer:?}"), text: text.to_owned() };
@@ -330,32 +421,6 @@ fn a_policy_says_whether_a_run_may_write_straight_to_the_workspace() {
         }
     }
     // What changes nothing is no matter of that.
-/// What is kept beside a workspace that lies in this one, or elsewhere, is no command's business.
-#[test]
-fn what_is_kept_beside_another_workspace_is_not_seen() {
-    let Some(place) = place() else { return };
-    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
-    let inner = place.workspace.join("a/b/c/d/e/f/g/inner");
-    fs::create_dir_all(&inner).unwrap();
-    let undoing = Undoing::new(memory.path().join("state"));
-    let Ok(store) = undoing.store(&inner) else { return };
-    if store.root().parent() != inner.parent() {
-        eprintln!("SKIPPED: /dev/shm is no other mount");
-        return;
-    }
-    fs::write(store.root().join("kept-file"), "kept").unwrap();
-    let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(undoing);
-    let mut live = RunOptions::default();
-    live.live = true;
-    for options in [&RunOptions::default(), &live] {
-        let ending =
-            place.run_by(&firewall, "cat $(find . -name kept-file); echo .", options).unwrap().ending;
-        assert_eq!(ending.unwrap().stdout.to_text(), ".\n");
-    }
-    let ending = place.run_by(&firewall, "mkdir -p .shward-7/live-r1", &live).unwrap().ending.unwrap();
-    assert_eq!(ending.moved_aside, [place.workspace.join(".shward-7")]);
-}
-
     let mut reading = live;
     reading.containment = Containment::ReadOnly;
     assert!(place.run_under(&policy(&word("deny"), ""), "true", &reading).unwrap().executed);

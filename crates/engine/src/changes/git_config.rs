@@ -74,6 +74,43 @@ fn starts_program(value: &str) -> bool {
     value.contains("::") || value.starts_with('-')
 }
 
+/// The files and directories that the settings name by `include.path`, `includeIf` and `core.hooksPath`, as they are written: what
+/// lies there is what git reads and runs. Whatever is not understood is passed over, since git reads on as well.
+pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
+    let (text, mut section, mut found) = (String::from_utf8_lossy(text), String::new(), Vec::new());
+    for line in text.lines() {
+        let mut line = line.trim();
+        if let Some(header) = line.strip_prefix('[') {
+            let Some((name, rest)) = header.rsplit_once(']') else { continue };
+            let name = name.split([' ', '"', '.']).next().unwrap_or_default();
+            section = name.to_ascii_lowercase();
+            line = rest.trim();
+        }
+        let Some((name, value)) = line.split_once('=') else { continue };
+        let leads = match (section.as_str(), name.trim().to_ascii_lowercase().as_str()) {
+            ("include" | "includeif", "path") => Leads::Settings,
+            ("core", "hookspath") => Leads::Hooks,
+            _ => continue,
+        };
+        let value = value.trim();
+        let value = value.strip_prefix('"').and_then(|v| v.split('"').next()).unwrap_or(value);
+        let value = value.split([';', '#']).next().unwrap_or_default().trim();
+        if !value.is_empty() {
+            found.push((leads, value.to_owned()));
+        }
+    }
+    found
+}
+
+/// What a setting leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// More settings; the path is relative to the file that names it.
+    Settings,
+    /// A directory of hooks; the path is relative to the work tree.
+    Hooks,
+}
+
 fn is_listed(table: &[&str], (section, subsection, name): &(String, String, String)) -> bool {
     table.iter().any(|row| {
         let mut parts = row.split('.');
@@ -157,6 +194,21 @@ mod tests {
         ] {
             assert!(is_harmless(before.map(str::as_bytes), after.as_bytes()), "{before:?} {after}");
         }
+    }
+
+    #[test]
+    fn what_settings_lead_to_is_found() {
+        let text = b"[core]\n\tbare = false\n\tHooksPath = .githooks ; ours\n[include] path = ../a\n\tpath = \"b #c\" # d\n\
+            [includeIf \"gitdir:x\"]\n\tpath=~/c\n[remote \"path\"]\n\tpath = d\n\tpath\n";
+        let expected = [
+            (Leads::Hooks, ".githooks"),
+            (Leads::Settings, "../a"),
+            (Leads::Settings, "b"),
+            (Leads::Settings, "~/c"),
+        ];
+        let found = leads_to(text);
+        let found: Vec<_> = found.iter().map(|(leads, path)| (*leads, path.as_str())).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -5,12 +5,12 @@
 //! [`GUARDED`]. A commit with git is none of it: objects, references, the index and the logs of a repository are ordinary files.
 
 use super::git_config;
+use super::repository::{InRepository, within_repository};
 use crate::Request;
 use crate::special::{GUARDED, READ_BY_OTHERS, SET_ID, is_store};
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -77,16 +77,16 @@ impl CommitPolicy for Guard<'_> {
         // What goes with a directory goes, too.
         let whole = change.whole || (change.what == ChangeKind::Deleted && change.kind == Kind::Directory);
         if self.places.iter().any(|place| path.starts_with(place) || (whole && place.starts_with(path))) {
-            return Some("is shward's own, or what a protected link leads to".into());
+            return Some("is shward's own, or what a protected link or setting leads to".into());
         }
         let gains = change.mode & !change.mode_before.unwrap_or(0) & SET_ID;
         if change.kind == Kind::File && change.what != ChangeKind::Deleted && gains != 0 {
             return Some("would run with the rights of its owner or group".into());
         }
-        if let Some(within) = within_repository(change, sight) {
         if path.iter().any(is_store) {
             return Some("is where shward keeps what can be undone".into());
         }
+        if let Some(within) = within_repository(change, sight) {
             return match within {
                 InRepository::Itself if whole || change.kind != Kind::Directory => {
                     Some("is a repository: put in its place, or gone, it would be another one".into())
@@ -102,6 +102,7 @@ impl CommitPolicy for Guard<'_> {
                     (!harmless).then(|| "sets what git runs, or where it sends things".into())
                 }
                 InRepository::Hooks => Some("is run by git".into()),
+                InRepository::Completed => Some("would make a repository of settings that lie there".into()),
                 InRepository::Elsewhere => Some("leads git to settings that lie elsewhere".into()),
             };
         }
@@ -111,84 +112,6 @@ impl CommitPolicy for Guard<'_> {
 
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."))
-}
-
-/// What a path is to a repository.
-#[derive(Debug, PartialEq, Eq)]
-enum InRepository {
-    /// The repository's directory, or what stands in its place.
-    Itself,
-    /// `config` and its kin; whether the repository was made by this command.
-    Settings { new: bool },
-    /// A file that git runs.
-    Hooks,
-    /// A file by which git finds settings in another place.
-    Elsewhere,
-    /// Everything that a commit writes.
-    Ordinary,
-}
-
-/// Where a path lies in a repository, if it does: below a `.git`, or in a directory that git would take for one
-/// (gitrepository-layout(5)), such as a bare repository or one under another name.
-fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<InRepository> {
-    let parts: Vec<&OsStr> = change.path.iter().collect();
-    let git = parts.iter().rposition(|part| part.as_bytes().eq_ignore_ascii_case(b".git"));
-    if let Some(at) = git {
-        let repository: PathBuf = parts.get(..=at)?.iter().collect();
-        let below = parts.get(at + 1..)?;
-        let new = !sight.existed(&repository);
-        return Some(if below.is_empty() { InRepository::Itself } else { classify(below, change, new) });
-    }
-    // Only these names say anything, so only for them the neighbours are looked at.
-    let at = parts.iter().position(|part| {
-        [&b"config"[..], b"config.worktree", b"hooks", b"commondir"].contains(&part.as_bytes())
-    })?;
-    let directory: PathBuf = parts.get(..at)?.iter().collect();
-    let looks_like_one = ["HEAD", "objects", "refs"].iter().all(|name| sight.exists(&directory.join(name)));
-    if !looks_like_one {
-        return None;
-    }
-    Some(classify(parts.get(at..)?, change, !sight.existed(&directory.join("HEAD"))))
-}
-
-/// What a path below a repository's directory is. Those of submodules and worktrees lie deeper and look the same.
-fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
-    let is = |part: Option<&&OsStr>, name: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(name));
-    let inner = match below.first() {
-        // The name of a submodule may have several parts.
-        Some(first) if first.eq_ignore_ascii_case("modules") || first.eq_ignore_ascii_case("worktrees") => {
-            below
-                .iter()
-                .position(|part| {
-                    ["hooks", "config", "config.worktree", "commondir"]
-                        .iter()
-                        .any(|n| part.eq_ignore_ascii_case(n))
-                })
-                .and_then(|at| below.get(at..))
-                .unwrap_or_default()
-        }
-        _ => below,
-    };
-    let (first, last) = (inner.first(), inner.last());
-    if is(first, "hooks") {
-        // Hooks are run by their name, which samples do not have (githooks(5)).
-        let sample = new && last.is_some_and(|name| name.as_bytes().ends_with(b".sample"));
-        let directory = change.kind == Kind::Directory && change.what == ChangeKind::Created;
-        return if sample || directory { InRepository::Ordinary } else { InRepository::Hooks };
-    }
-    if is(first, "config") || is(first, "config.worktree") {
-        return InRepository::Settings { new };
-    }
-    // `git worktree add` writes it, with the way back to the repository that it belongs to.
-    if is(first, "commondir") {
-        let of_worktree =
-            is(below.first(), "worktrees") && below.len() == 3 && change.what == ChangeKind::Created;
-        return if of_worktree { InRepository::Ordinary } else { InRepository::Elsewhere };
-    }
-    if is(first, "info") && is(inner.get(1), "attributes") {
-        return InRepository::Elsewhere;
-    }
-    InRepository::Ordinary
 }
 
 #[cfg(test)]

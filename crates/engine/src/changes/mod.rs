@@ -1,8 +1,9 @@
 //! What a run did to the workspace: what of it is committed, what is refused, and taking it back.
 
-mod git_config;
+pub(crate) mod git_config;
 mod guard;
 mod report;
+mod repository;
 mod settle;
 mod undo;
 

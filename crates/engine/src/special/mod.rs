@@ -9,14 +9,16 @@ mod listings;
 use self::listings::{Listing, Listings, Seen};
 use crate::Request;
 use crate::account::{Account, user};
+use crate::changes::git_config::{Leads, leads_to};
 use shward_analysis::{Scope, scope_of};
 use shward_review::StateDir;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 /// How many directory entries of one root are looked at. What lies beyond is as deep as generated trees are; the analysis
@@ -64,8 +66,6 @@ pub(crate) const READ_BY_OTHERS: [&str; 16] = [
 /// The bits that give whoever runs a file the rights of its owner or group (inode(7)).
 pub(crate) const SET_ID: u32 = 0o6000;
 
-/// The ending of a file that a command created where it must not.
-const REFUSED: &str = "refused-by-shward";
 /// Whether a name is that of a directory in which layers and what is kept to be undone may lie, this user's or another's
 /// ([`shward_sandbox::overlay::beside`]).
 pub(crate) fn is_store(name: &OsStr) -> bool {
@@ -73,6 +73,8 @@ pub(crate) fn is_store(name: &OsStr) -> bool {
     name.as_bytes().get(..STORE.len()).is_some_and(|start| start.eq_ignore_ascii_case(STORE))
 }
 
+/// The ending of a file that a command created where it must not.
+const REFUSED: &str = "refused-by-shward";
 
 /// Existing paths that a command must not see, and those in the workspace that it must not change.
 #[derive(Debug, Default)]
@@ -162,6 +164,42 @@ impl Special {
     pub(crate) fn link_targets(&self) -> impl Iterator<Item = PathBuf> {
         let links = self.protected.iter().filter(|path| path.is_symlink());
         links.filter_map(|path| path.canonicalize().ok())
+    }
+
+    /// What the settings of the workspace's repositories lead to: more settings, and directories of hooks.
+    pub(crate) fn git_targets(&self, request: &Request) -> Vec<PathBuf> {
+        const MAX_FILES: usize = 64;
+        const MAX_LENGTH: u64 = 256 * 1024;
+        let mut found = Vec::new();
+        let settings =
+            |repository: &PathBuf| (repository.join("config"), repository.parent().map(Path::to_owned));
+        let mut waiting: VecDeque<(PathBuf, Option<PathBuf>)> =
+            self.repositories.iter().map(settings).collect();
+        while let Some((file, tree)) = waiting.pop_front() {
+            let mut text = Vec::new();
+            let Ok(opened) = File::open(&file) else { continue };
+            let _ = opened.take(MAX_LENGTH).read_to_end(&mut text);
+            for (leads, path) in leads_to(&text) {
+                let beside = match leads {
+                    Leads::Settings => file.parent(),
+                    Leads::Hooks => tree.as_deref(),
+                };
+                let path = match (path.strip_prefix("~/"), beside) {
+                    (Some(path), _) => request.home.join(path),
+                    (None, Some(beside)) => beside.join(path),
+                    (None, None) => continue,
+                };
+                // Where nothing is yet, what would come to be there is what counts.
+                let path = path.canonicalize().unwrap_or_else(|_| lexical(&path));
+                if found.len() < MAX_FILES && !found.contains(&path) {
+                    if leads == Leads::Settings {
+                        waiting.push_back((path.clone(), tree.clone()));
+                    }
+                    found.push(path);
+                }
+            }
+        }
+        found
     }
 
     /// After a run without an overlay: moves aside what it created in places that instruct agents, editors or git. What existed before could
@@ -269,6 +307,12 @@ impl Walk<'_> {
             if in_workspace && name == ".git" {
                 listing.repositories.push(bytes());
             }
+            if in_workspace && is_store(&name) {
+                // Of a workspace below this one; where there is none, none may come to be.
+                listing.hidden.push(bytes());
+                listing.protected.push(bytes());
+                continue;
+            }
             match self.scope(&path) {
                 Scope::Secret => listing.hidden.push(bytes()),
                 Scope::Own | Scope::Persistence if in_workspace => listing.protected.push(bytes()),
@@ -302,17 +346,25 @@ impl Walk<'_> {
     }
 }
 
+/// A path without `.` and `..`.
+fn lexical(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut path, part| {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                path.pop();
+            }
+            part => path.push(part),
+        }
+        path
+    })
+}
+
 /// What git runs of a repository without a work tree (gitrepository-layout(5)).
 fn is_hooks_of_bare_repository(directory: &Path) -> bool {
     directory.file_name().is_some_and(|name| name == "hooks")
         && directory.parent().is_some_and(|above| {
             above.file_name().is_none_or(|name| name != ".git")
-            if in_workspace && is_store(&name) {
-                // Of a workspace below this one; where there is none, none may come to be.
-                listing.hidden.push(bytes());
-                listing.protected.push(bytes());
-                continue;
-            }
                 && ["HEAD", "objects", "refs"].iter().all(|name| above.join(name).exists())
         })
 }

@@ -1,0 +1,139 @@
+//! What a path is to a repository of git: its settings and hooks, what leads to others, or nothing that git goes by.
+
+use shward_sandbox::overlay::{Change, ChangeKind, Kind, Sight};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+
+/// What a path is to a repository.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum InRepository {
+    /// The repository's directory, or what stands in its place.
+    Itself,
+    /// `config` and its kin; whether the repository was made by this command.
+    Settings { new: bool },
+    /// A file that git runs.
+    Hooks,
+    /// A file by which git finds settings in another place.
+    Elsewhere,
+    /// What makes a repository of a directory that holds settings already.
+    Completed,
+    /// Everything that a commit writes.
+    Ordinary,
+}
+
+/// Where a path lies in a repository, if it does: below a `.git`, or in a directory that git would take for one
+/// (gitrepository-layout(5)), such as a bare repository or one under another name, wherever that lies. Of several answers the
+/// strictest counts.
+pub(super) fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<InRepository> {
+    let parts: Vec<&OsStr> = change.path.iter().collect();
+    let git = parts.iter().rposition(|part| part.as_bytes().eq_ignore_ascii_case(b".git"));
+    let mut found = None;
+    if let Some(at) = git {
+        let repository: PathBuf = parts.get(..=at)?.iter().collect();
+        let below = parts.get(at + 1..)?;
+        let new = !sight.existed(&repository);
+        found = Some(match below {
+            [] => InRepository::Itself,
+            below if leads_elsewhere(below, change, sight) => InRepository::Elsewhere,
+            below => classify(below, change, new),
+        });
+    } else if leads_elsewhere(&[], change, sight) {
+        return Some(InRepository::Elsewhere);
+    }
+    // Only these names say anything, so only for them the neighbours are looked at.
+    for (at, name) in parts.iter().enumerate().skip(git.map_or(0, |git| git + 1)) {
+        if found.as_ref().is_some_and(|found| *found != InRepository::Ordinary) {
+            break;
+        }
+        let (means, makes) = (MEANING.iter().any(|n| name == n), MAKING.iter().any(|n| name == n));
+        // The repository's own directory has been judged.
+        if !(means || makes) || git.is_some_and(|git| at == git + 1) {
+            continue;
+        }
+        let directory: PathBuf = parts.get(..at)?.iter().collect();
+        if !looks_like_one(|name| sight.exists(&directory.join(name))) {
+            continue;
+        }
+        let was_one = looks_like_one(|name| sight.existed(&directory.join(name)));
+        if means {
+            // What is nothing to this repository may be something by its name.
+            let inner = classify(parts.get(at..)?, change, !was_one);
+            found = Some(inner).filter(|inner| *inner != InRepository::Ordinary).or(found);
+        } else if at + 1 == parts.len()
+            && !was_one
+            && MEANING.iter().any(|name| sight.existed(&directory.join(name)))
+        {
+            // What was no setting when it was written would be one by this.
+            found = Some(InRepository::Completed);
+        }
+    }
+    found
+}
+
+/// What git reads its settings from, and what it runs.
+const MEANING: [&str; 5] = ["config", "config.worktree", "hooks", "commondir", "info"];
+
+/// What makes git take a directory for a repository.
+const MAKING: [&str; 3] = ["HEAD", "objects", "refs"];
+
+/// Whether git would take a directory for a repository: with a `commondir`, the rest may lie where that leads.
+fn looks_like_one(there: impl Fn(&str) -> bool) -> bool {
+    there("HEAD") && (there("commondir") || there("objects") && there("refs"))
+}
+
+/// Whether this is, in whatever directory, a file that only repositories have and that leads git to other settings. `git worktree add`
+/// writes one, with the way back to the repository that it belongs to.
+fn leads_elsewhere(below: &[&OsStr], change: &Change, sight: &Sight<'_>) -> bool {
+    let name = change.path.file_name().unwrap_or_default();
+    if change.kind == Kind::Directory || change.what == ChangeKind::Deleted {
+        return false;
+    }
+    if name.eq_ignore_ascii_case("config.worktree") {
+        return true;
+    }
+    let of_worktree = || {
+        matches!(below, [worktrees, _, _] if worktrees.eq_ignore_ascii_case("worktrees"))
+            && change.what == ChangeKind::Created
+            && sight.after(&change.path, 16).is_some_and(|way| way.trim_ascii_end() == b"../..")
+    };
+    name.eq_ignore_ascii_case("commondir") && !of_worktree()
+}
+
+/// What a path below a repository's directory is. Those of submodules and worktrees lie deeper and look the same.
+fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
+    let is = |part: Option<&&OsStr>, name: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(name));
+    let inner = match below.first() {
+        // The name of a submodule may have several parts.
+        Some(first) if first.eq_ignore_ascii_case("modules") || first.eq_ignore_ascii_case("worktrees") => {
+            below
+                .iter()
+                .position(|part| {
+                    ["hooks", "config", "config.worktree", "commondir"]
+                        .iter()
+                        .any(|n| part.eq_ignore_ascii_case(n))
+                })
+                .and_then(|at| below.get(at..))
+                .unwrap_or_default()
+        }
+        _ => below,
+    };
+    let (first, last) = (inner.first(), inner.last());
+    if is(first, "hooks") {
+        // Hooks are run by their name, which samples do not have (githooks(5)).
+        let sample = new && last.is_some_and(|name| name.as_bytes().ends_with(b".sample"));
+        let directory = change.kind == Kind::Directory && change.what == ChangeKind::Created;
+        return if sample || directory { InRepository::Ordinary } else { InRepository::Hooks };
+    }
+    if is(first, "config") || is(first, "config.worktree") {
+        return InRepository::Settings { new };
+    }
+    if is(first, "commondir") {
+        let created = change.what == ChangeKind::Created;
+        return if created { InRepository::Ordinary } else { InRepository::Elsewhere };
+    }
+    if is(first, "info") && is(inner.get(1), "attributes") {
+        return InRepository::Elsewhere;
+    }
+    InRepository::Ordinary
+}
