@@ -95,7 +95,10 @@ pub(crate) fn confinement(
         (Network::None, _) => shward_sandbox::Network::None,
     });
     for path in &special.hidden {
-        confinement = confinement.hidden(path);
+        confinement = match special.unreadable.contains(path) {
+            true => confinement.unreadable(path),
+            false => confinement.hidden(path),
+        };
     }
     if writable {
         for path in &special.protected {

@@ -262,6 +262,36 @@ fn working_with_git_needs_nothing_that_is_protected() {
     assert!(place.read(".git/config").unwrap().contains("example.com"));
 }
 
+/// A hidden file is empty inside. One that git tracks must not be committed as that.
+#[test]
+fn what_is_hidden_is_not_committed_as_empty() {
+    let Some(place) = place() else { return };
+    for directory in ["tests", ".aws"] {
+        fs::create_dir(place.workspace.join(directory)).unwrap();
+    }
+    for file in ["tests/.env", ".aws/credentials", "main.c"] {
+        fs::write(place.workspace.join(file), "KEY=1\n").unwrap();
+    }
+    assert!(
+        place.git(&["add", "."]).status.success() && place.git(&["commit", "-qm", "one"]).status.success()
+    );
+    fs::write(place.workspace.join(".env"), "KEY=2\n").unwrap();
+    for script in
+        ["git commit -qam work", "git add -A; git commit -qm work", "git stash -q", "git rm -q tests/.env"]
+    {
+        let outcome = place.run(&format!("cat .env && ! cat tests/.env; echo x >> main.c; {script}"));
+        assert!(!outcome.ending.unwrap().stdout.to_text().contains("KEY"), "{script}");
+        for file in ["HEAD:tests/.env", "HEAD:.aws/credentials"] {
+            assert_eq!(place.git(&["show", file]).stdout, b"KEY=1\n", "{script}: {file}");
+        }
+        assert_eq!(place.read("tests/.env").as_deref(), Some("KEY=1\n"), "{script}");
+    }
+    // What else changed can be committed by its name.
+    let outcome = place.run("git reset -q 2>&1; echo y >> main.c; git commit -qm work main.c");
+    assert_eq!(outcome.ending.unwrap().exit_code, Some(0));
+    assert_eq!(place.git(&["log", "--format=%s"]).stdout, b"work\none\n");
+}
+
 #[test]
 fn a_run_is_taken_back() {
     let Some(place) = place() else { return };

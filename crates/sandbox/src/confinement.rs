@@ -127,6 +127,7 @@ pub struct Confinement {
     pub(crate) overlays: Vec<(PathBuf, Layer)>,
     pub(crate) private: Vec<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) unreadable: Vec<PathBuf>,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
     pub(crate) group_required: bool,
@@ -155,6 +156,7 @@ impl Confinement {
             overlays: Vec::new(),
             private: PRIVATE.map(PathBuf::from).to_vec(),
             hidden: Vec::new(),
+            unreadable: Vec::new(),
             network: Network::None,
             limits: Limits::default(),
             group_required: false,
@@ -234,6 +236,13 @@ impl Confinement {
     /// nothing to hide and is ignored.
     pub fn hidden(mut self, path: impl Into<PathBuf>) -> Self {
         self.hidden.push(path.into());
+        self
+    }
+
+    /// The same, and it is an error to read it: for what a program would otherwise take for empty and carry on with, as git does
+    /// when it commits a file that it tracks.
+    pub fn unreadable(mut self, path: impl Into<PathBuf>) -> Self {
+        self.unreadable.push(path.into());
         self
     }
 

@@ -25,8 +25,8 @@ pub(crate) enum Mounted {
     Pinned,
     /// The host's tree, not writable.
     ReadOnly,
-    /// Something empty that cannot be changed.
-    Hidden,
+    /// Something empty that cannot be changed, or not even be read.
+    Hidden { readable: bool },
 }
 
 /// What shows, to root, the inside of the kernel and of every other process.
@@ -95,7 +95,8 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
     let home =
         wanted.environment.iter().find(|(name, _)| name == "HOME").map(|(_, home)| PathBuf::from(home));
     let sockets = sockets::visible(home.as_deref());
-    for path in &wanted.hidden {
+    let hidden = wanted.hidden.iter().map(|path| (path, true));
+    for (path, readable) in hidden.chain(wanted.unreadable.iter().map(|path| (path, false))) {
         let Some(found) = existing(path, "hidden path")? else { continue };
         if let Some(inside) = writable.iter().find(|root| root.starts_with(&found)) {
             return Err(SandboxError::request(
@@ -107,11 +108,11 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
                 "hide what is in the directory instead of the directory",
             ));
         }
-        layout.insert(found, Mounted::Hidden);
+        layout.insert(found, Mounted::Hidden { readable });
     }
     let internals = KERNEL_INTERNALS.iter().map(PathBuf::from).filter(|path| is_open(path));
     for path in sockets.into_iter().chain(internals) {
-        layout.insert(path, Mounted::Hidden);
+        layout.insert(path, Mounted::Hidden { readable: true });
     }
     Ok(without_the_invisible(layout))
 }
@@ -158,14 +159,15 @@ fn protect(
 /// Drops what another entry makes pointless: anything inside something hidden, masks and pins of what a private directory does
 /// not show anyway, and read-only entries where everything is read-only.
 fn without_the_invisible(layout: Layout) -> Layout {
-    let hidden =
-        |path: &Path| path.ancestors().skip(1).any(|above| layout.get(above) == Some(&Mounted::Hidden));
+    let hidden = |path: &Path| {
+        path.ancestors().skip(1).any(|above| matches!(layout.get(above), Some(Mounted::Hidden { .. })))
+    };
     let mut kept = Layout::new();
     for (path, mounted) in layout.iter().filter(|(path, _)| !hidden(path)) {
         let above = cover(&kept, path).map(|(_, above)| above);
         let pointless = matches!(
             (above, mounted),
-            (Some(Mounted::Private { .. }), Mounted::Hidden | Mounted::Pinned)
+            (Some(Mounted::Private { .. }), Mounted::Hidden { .. } | Mounted::Pinned)
                 | (None | Some(Mounted::ReadOnly), Mounted::ReadOnly | Mounted::Pinned)
         );
         if !pointless {

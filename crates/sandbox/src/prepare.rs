@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use self::parts::{environment, only};
+use self::parts::{environment, mask, only};
 use crate::bubblewrap;
 use crate::cgroup;
 use crate::confinement::{Confinement, Network, PROXY_PORT};
@@ -258,9 +258,7 @@ impl Builder {
             options: to_c(scratch_options(private_bytes)),
             slot: scratch,
         });
-        let (mask_file, mask_directory) = (c"hidden-file".to_owned(), c"hidden-directory".to_owned());
-        self.push(Operation::ScratchFile { scratch, name: mask_file.clone(), mode: 0o444 });
-        self.push(Operation::ScratchDirectory { scratch, name: mask_directory.clone(), mode: 0o555 });
+        self.masks(scratch, layout);
 
         for (number, (path, mounted)) in layout.iter().enumerate() {
             let target = path_of(path)?;
@@ -278,14 +276,9 @@ impl Builder {
                     // The rest it has from the file system that it is a part of.
                     self.attach_scratch(scratch, name, self.no_code(), target);
                 }
-                Mounted::Hidden => {
-                    let name = if path.is_dir() { &mask_directory } else { &mask_file };
-                    self.attach_scratch(
-                        scratch,
-                        name.clone(),
-                        attribute::READ_ONLY | attribute::NO_EXEC,
-                        target,
-                    );
+                Mounted::Hidden { readable } => {
+                    let name = mask(path.is_dir(), *readable).to_owned();
+                    self.attach_scratch(scratch, name, attribute::READ_ONLY | attribute::NO_EXEC, target);
                 }
                 Mounted::Writable | Mounted::Pinned | Mounted::ReadOnly => {
                     let slot = match (trees.get(path), self.tree_attributes(*mounted)) {
@@ -308,7 +301,7 @@ impl Builder {
         match mounted {
             Mounted::Writable | Mounted::Pinned => Some(HARMLESS | self.no_code()),
             Mounted::ReadOnly => Some(HARMLESS | attribute::READ_ONLY),
-            Mounted::Private { .. } | Mounted::Hidden => None,
+            Mounted::Private { .. } | Mounted::Hidden { .. } => None,
         }
     }
 
@@ -436,7 +429,7 @@ impl Builder {
                 Mounted::Writable if path.is_dir() => rule(target, write),
                 Mounted::Writable => rule(target, Access::Device), // a single file takes the rights of a file
                 Mounted::Private { .. } => rule(target, write),
-                Mounted::Pinned | Mounted::ReadOnly | Mounted::Hidden => {}
+                Mounted::Pinned | Mounted::ReadOnly | Mounted::Hidden { .. } => {}
             }
         }
         for path in devices {

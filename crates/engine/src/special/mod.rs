@@ -5,6 +5,7 @@
 //! since it was read last ([`listings`]).
 
 mod listings;
+mod tracked;
 
 use self::listings::{Listing, Listings, Seen};
 use crate::Request;
@@ -81,6 +82,8 @@ const REFUSED: &str = "refused-by-shward";
 pub(crate) struct Special {
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) protected: Vec<PathBuf>,
+    /// Those of the hidden that git tracks: empty, they would be committed as such.
+    pub(crate) unreadable: HashSet<PathBuf>,
     repositories: HashSet<PathBuf>,
     /// When it was looked for, in seconds (stat(2)).
     since: i64,
@@ -121,6 +124,8 @@ impl Special {
         }
         special.look_at_workspace(request, homes.len(), own, &mut listings);
         listings.keep();
+        let inside = special.hidden.iter().filter(|path| path.starts_with(&request.workspace));
+        special.unreadable = tracked::tracked(inside);
         special
     }
 

@@ -112,12 +112,14 @@ fn arguments(layout: &Layout, wanted: &Confinement) -> Result<(Vec<CString>, usi
             }
             Mounted::Writable | Mounted::Pinned => push(&[c"--bind", &target, &target]),
             Mounted::ReadOnly => push(&[c"--ro-bind", &target, &target]),
-            Mounted::Hidden if path.is_dir() => {
-                push(&[c"--perms", c"0555", c"--tmpfs", &target, c"--remount-ro", &target]);
+            Mounted::Hidden { readable } if path.is_dir() => {
+                let mode = if *readable { c"0555" } else { c"0000" };
+                push(&[c"--perms", mode, c"--tmpfs", &target, c"--remount-ro", &target]);
             }
-            Mounted::Hidden => {
+            Mounted::Hidden { readable } => {
+                let mode = if *readable { c"0444" } else { c"0000" };
                 let fd = to_c(format!("{}", number::EMPTY.saturating_add(empty)));
-                push(&[c"--perms", c"0444", c"--ro-bind-data", &fd, &target]);
+                push(&[c"--perms", mode, c"--ro-bind-data", &fd, &target]);
                 empty = empty.saturating_add(1);
             }
         }
@@ -160,7 +162,7 @@ fn confirmed(layout: &Layout, network: Network) -> Result<Vec<Step>, SandboxErro
         let other = || outside().map_or(Found::Any, Found::Other);
         let (found, kind, flags) = match mounted {
             Mounted::Private { .. } => (other(), Some(MEMORY), HARMLESS),
-            Mounted::Hidden => (other(), Some(MEMORY), SEALED),
+            Mounted::Hidden { .. } => (other(), Some(MEMORY), SEALED),
             Mounted::Writable | Mounted::Pinned => (same()?, None, HARMLESS),
             Mounted::ReadOnly => (same()?, None, SEALED),
         };

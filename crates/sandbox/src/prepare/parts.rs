@@ -10,7 +10,7 @@ use crate::error::SandboxError;
 use crate::gate::{Listed, listed};
 use crate::layout::{Layout, Mounted, cover};
 use crate::paths::c_string;
-use crate::plan::CStrings;
+use crate::plan::{CStrings, Operation, Slot};
 
 impl Builder {
     /// Those that work inside and exist here.
@@ -18,6 +18,27 @@ impl Builder {
         let own = if self.terminal { Some(c"/dev/tty") } else { None };
         let exists = |path: &&CStr| Path::new(OsStr::from_bytes(path.to_bytes())).exists();
         DEVICES.iter().copied().chain(own).filter(exists).collect()
+    }
+
+    /// Makes what is seen in the place of what is hidden.
+    pub(super) fn masks(&mut self, scratch: Slot, layout: &Layout) {
+        let unreadable = layout.values().any(|mounted| *mounted == Mounted::Hidden { readable: false });
+        for readable in [true, false].into_iter().take(if unreadable { 2 } else { 1 }) {
+            let (file, directory) = if readable { (0o444, 0o555) } else { (0, 0) };
+            let name = |is_directory| mask(is_directory, readable).to_owned();
+            self.push(Operation::ScratchFile { scratch, name: name(false), mode: file });
+            self.push(Operation::ScratchDirectory { scratch, name: name(true), mode: directory });
+        }
+    }
+}
+
+/// The name of what is seen in the place of what is hidden.
+pub(super) fn mask(is_directory: bool, readable: bool) -> &'static CStr {
+    match (is_directory, readable) {
+        (false, true) => c"hidden-file",
+        (true, true) => c"hidden-directory",
+        (false, false) => c"unreadable-file",
+        (true, false) => c"unreadable-directory",
     }
 }
 

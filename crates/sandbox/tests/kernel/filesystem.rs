@@ -272,7 +272,7 @@ fn hidden_paths_stay_hidden() {
     }
     std::os::unix::fs::symlink("sub/.env", ws.join("link")).unwrap();
     let before = snapshot(&ws);
-    for script in [
+    let scripts = [
         "cat .env sub/.env sub/keys/id link",
         "grep -r SECRET .",
         "ln .env z; cat z",
@@ -282,10 +282,14 @@ fn hidden_paths_stay_hidden() {
         "cat /proc/self/root$WS/.env /proc/1/root$WS/.env /proc/self/cwd/.env",
         "cat $WS/../ws/.env; cd sub/keys && cat id",
         "chmod 777 .env sub/keys; echo x > .env; echo x > sub/keys/new; cat .env",
-    ] {
+    ];
+    for (script, readable) in scripts.iter().flat_map(|script| [(script, true), (script, false)]) {
         let mut confinement = place.shell(script);
         for path in [".env", "link", "sub/keys", "missing"] {
-            confinement = confinement.hidden(ws.join(path));
+            confinement = match readable {
+                true => confinement.hidden(ws.join(path)),
+                false => confinement.unreadable(ws.join(path)),
+            };
         }
         let result = go(&confinement);
         let text = format!("{}{}", stdout(&result), result.stderr.to_text());
@@ -296,6 +300,13 @@ fn hidden_paths_stay_hidden() {
             "{script}"
         );
     }
+    // Empty, or an error.
+    let script = "for what in 'cat .env' 'ls sub/keys'; do $what 2>&- && echo read || echo no; done";
+    let shell = place.shell(script);
+    let empty = shell.clone().hidden(ws.join(".env")).hidden(ws.join("sub/keys"));
+    assert_eq!(stdout(&go(&empty)), "read\nread\n");
+    let error = shell.unreadable(ws.join(".env")).unreadable(ws.join("sub/keys"));
+    assert_eq!(stdout(&go(&error)), "no\nno\n");
 }
 
 #[test]

@@ -1,0 +1,151 @@
+//! Which hidden files git has a version of.
+//!
+//! A hidden file is empty for the command, so that what merely reads on its way goes on. To git an empty file is a change: `git
+//! commit -a` would record that a file it tracks was emptied. Such files are made unreadable instead, at which git stops. What its
+//! index says is read here as gitformat-index(5) tells it; what is not understood counts as tracked.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// The longest index that is read, in bytes.
+const MAX_INDEX: u64 = 256 << 20;
+
+/// Those of the paths that git tracks, or in which it tracks something.
+pub(super) fn tracked<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> HashSet<PathBuf> {
+    let mut repositories: BTreeMap<&Path, Vec<&PathBuf>> = BTreeMap::new();
+    for path in paths {
+        let tree = path.ancestors().skip(1).find(|above| above.join(".git").symlink_metadata().is_ok());
+        if let Some(tree) = tree {
+            repositories.entry(tree).or_default().push(path);
+        }
+    }
+    let mut found = HashSet::new();
+    for (tree, paths) in repositories {
+        let index = index(tree);
+        let names: Option<Vec<&[u8]>> = index.as_ref().ok().and_then(|index| names(index));
+        for path in paths {
+            let relative = path.strip_prefix(tree).unwrap_or(path).as_os_str().as_bytes();
+            let is_of = |name: &&[u8]| {
+                name.strip_prefix(relative).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+            };
+            if names.as_ref().is_none_or(|names| names.iter().any(is_of)) {
+                found.insert(path.clone());
+            }
+        }
+    }
+    found
+}
+
+/// The index of a work tree; empty if there is none.
+fn index(tree: &Path) -> io::Result<Vec<u8>> {
+    let git = tree.join(".git");
+    // Of a submodule or a further work tree it is a file that says where (gitrepository-layout(5)).
+    let directory = match fs::metadata(&git)?.is_dir() {
+        true => git,
+        false => {
+            let text = fs::read_to_string(&git)?;
+            let path = text.strip_prefix("gitdir:").ok_or(io::ErrorKind::InvalidData)?;
+            tree.join(path.trim())
+        }
+    };
+    let file = match File::open(directory.join("index")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        file => file?,
+    };
+    let mut bytes = Vec::new();
+    file.take(MAX_INDEX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_INDEX {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}
+
+/// The names in an index of version 2 or 3 with SHA-1, all of them in this one file.
+fn names(index: &[u8]) -> Option<Vec<&[u8]>> {
+    const STAT_AND_NAME_OF_OBJECT: usize = 60;
+    const CHECKSUM: usize = 20;
+    if index.is_empty() {
+        return Some(Vec::new());
+    }
+    let number = |bytes: &[u8]| bytes.first_chunk().map(|four| u32::from_be_bytes(*four));
+    let rest = index.strip_prefix(b"DIRC")?;
+    let (version, count) = (number(rest)?, number(rest.get(4..)?)?);
+    let mut rest = rest.get(8..).filter(|_| matches!(version, 2 | 3))?;
+    let mut found = Vec::new();
+    for _ in 0..count {
+        let flags = u16::from_be_bytes(*rest.get(STAT_AND_NAME_OF_OBJECT..)?.first_chunk()?);
+        let extended = flags & 0x4000 != 0;
+        let start = STAT_AND_NAME_OF_OBJECT + 2 + if extended { 2 } else { 0 };
+        let name = rest.get(start..)?.split(|byte| *byte == 0).next()?;
+        let length = usize::from(flags & 0xfff);
+        if length != name.len().min(0xfff) || extended && version == 2 {
+            return None;
+        }
+        found.push(name);
+        // One to eight NULs.
+        rest = rest.get((start + name.len() + 8) & !7..)?;
+    }
+    while rest.len() > CHECKSUM {
+        let (signature, size) = (rest.get(..4)?, usize::try_from(number(rest.get(4..)?)?).ok()?);
+        // A split or a sparse index, which have names elsewhere.
+        if matches!(signature, b"link" | b"sdir") {
+            return None;
+        }
+        rest = rest.get(8..)?.get(size..)?;
+    }
+    (rest.len() == CHECKSUM).then_some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn what_git_tracks_is_known_from_its_index() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let git = |arguments: &[&str]| {
+            let mut git = Command::new("git");
+            git.args(arguments).current_dir(&root).env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", &root);
+            git.output().unwrap().status.success()
+        };
+        if !git(&["init", "-q"]) {
+            println!("skipped: no git");
+            return;
+        }
+        let hidden = [".env", "a/.env", "a/b/.env", "keys", "long"].map(|name| root.join(name));
+        let find = || {
+            let mut found: Vec<PathBuf> = tracked(hidden.iter()).into_iter().collect();
+            found.sort();
+            found
+        };
+        assert!(find().is_empty(), "there is no index");
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::create_dir_all(root.join("keys/deep")).unwrap();
+        for name in ["a/.env", "a/x.env", "keys/deep/k", "keysmith", "zz"] {
+            fs::write(root.join(name), "x").unwrap();
+        }
+        assert!(git(&["add", "."]));
+        let expected = [root.join("a/.env"), root.join("keys")];
+        assert_eq!(find(), expected);
+        // An entry with more flags makes version 3.
+        fs::write(root.join("later"), "x").unwrap();
+        assert!(git(&["add", "-N", "later"]));
+        assert_eq!(find(), expected);
+        // What is not understood is taken for tracked.
+        assert!(git(&["update-index", "--index-version", "4"]));
+        assert_eq!(find().len(), hidden.len());
+        assert!(git(&["update-index", "--index-version", "2"]) && git(&["update-index", "--split-index"]));
+        assert_eq!(find().len(), hidden.len());
+        for cut in [3, 11, 40, 80, 200] {
+            let index = fs::read(root.join(".git/index")).unwrap();
+            assert_eq!(names(index.get(..cut).unwrap_or_default()), None, "{cut}");
+        }
+        fs::write(root.join(".git/index"), "DIRC").unwrap();
+        assert_eq!(find().len(), hidden.len());
+    }
+}
