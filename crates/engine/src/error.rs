@@ -57,6 +57,11 @@ pub enum Error {
     /// The self-test could not be made.
     #[error("the self-test of the sandbox could not be made, so nothing is run: {0}")]
     SelfTestPlace(std::io::Error),
+    /// It would write straight to a workspace that cannot be looked at as a whole.
+    #[error(
+        "nothing was run, because its changes would go straight to {0:?}, which holds directories that cannot be read or more than 1,000,000 files, so that not everything in it can be protected; work in a directory below it, or where an overlay can be had (`shward doctor`)"
+    )]
+    TooMuch(std::path::PathBuf),
     /// What the command does was to be shown before it is committed, and that takes an overlay.
     #[error("nothing was run, because its changes cannot be held back: {0}")]
     NoOverlay(String),

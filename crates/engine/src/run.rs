@@ -237,8 +237,12 @@ impl Firewall {
                         let guard = Guard::new(request, ready.places);
                         ending.changes = Some(self.settle_changes(layer, &guard, request, options));
                     }
-                    (None, Some(reason)) => {
-                        ending.moved_aside = ready.special.refuse_created(request);
+                    (None, Some(mut reason)) => {
+                        let whole;
+                        (ending.moved_aside, whole) = ready.special.refuse_created(request);
+                        if !whole {
+                            reason.push_str("; not all of what it created could be looked at");
+                        }
                         ending.live = Some(reason);
                     }
                     (None, None) => {}
@@ -348,6 +352,9 @@ impl Firewall {
             places.extend(special.link_targets());
             special.protected.clear();
         } else {
+            if live.is_some() && confined && !special.find_live(request) {
+                return Err(Error::TooMuch(request.workspace.clone()));
+            }
             special.protected.extend(places.iter().cloned());
             // What is not there yet cannot be mounted over.
             let inside = |path: &PathBuf| path.starts_with(&request.workspace) && path.exists();

@@ -359,6 +359,56 @@ fn without_an_overlay_it_is_said_or_refused() {
     assert_eq!(place.read("data.txt").as_deref(), Some("x\n"));
 }
 
+/// Neither depth nor number nor the name of a directory ends what is protected where there is no overlay.
+#[test]
+fn without_an_overlay_everything_is_looked_at() {
+    let Some(place) = place() else { return };
+    let repositories = ["1/2/3/4/5/6/7/8/9", "target/x", "node_modules/a/b", ".git/objects/r", "many/deep/r"];
+    for repository in repositories {
+        let directory = place.workspace.join(repository);
+        fs::create_dir_all(&directory).unwrap();
+        assert!(place.git(&["init", "-q", repository]).status.success());
+        fs::write(directory.join(".git/hooks/pre-commit"), "mine\n").unwrap();
+    }
+    for number in 0..21_000 {
+        fs::write(place.workspace.join(format!("many/{number}")), "").unwrap();
+    }
+    let mut live = RunOptions::default();
+    live.live = true;
+    let config = "printf '[core]\\n\\tfsmonitor = evil\\n'";
+    let script = format!(
+        "for r in {}; do echo evil > $r/.git/hooks/pre-commit; {config} >> $r/.git/config; echo x > $r/.git/commondir
+         git init -q $r/new; echo evil > $r/new/.git/hooks/pre-commit; {config} >> $r/new/.git/config
+         git init -q --bare $r/bare; {config} >> $r/bare/config; git init -q $r/plain; echo 'gitdir: x' > $r/.GIT; done",
+        repositories.join(" ")
+    );
+    let ending = place.run_with(&script, &live).unwrap().ending.unwrap();
+    for repository in repositories {
+        let at = |path: &str| place.read(&format!("{repository}/{path}"));
+        assert_eq!(at(".git/hooks/pre-commit").as_deref(), Some("mine\n"), "{repository}");
+        for config in [".git/config", "plain/.git/config"] {
+            assert!(at(config).is_some_and(|text| !text.contains("evil")), "{repository}/{config}");
+        }
+        for gone in ["new/.git/hooks/pre-commit", "new/.git/config", "bare/config", ".git/commondir", ".GIT"]
+        {
+            assert_eq!(at(gone), None, "{repository}/{gone}");
+            assert!(
+                ending.moved_aside.contains(&place.workspace.join(repository).join(gone)),
+                "{repository}/{gone}"
+            );
+        }
+        assert!(at("plain/.git/hooks/pre-commit.sample").is_some() || at("plain/.git/HEAD").is_some());
+    }
+    // What nobody can look at is not written in.
+    let closed = place.workspace.join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(&closed).is_err() {
+        assert!(matches!(place.run_with("true", &live), Err(Error::TooMuch(_))));
+    }
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
 /// What is kept beside a workspace that lies in this one, or elsewhere, is no command's business.
 #[test]
 fn what_is_kept_beside_another_workspace_is_not_seen() {

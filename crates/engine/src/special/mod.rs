@@ -5,6 +5,7 @@
 //! since it was read last ([`listings`]).
 
 mod listings;
+mod live;
 mod tracked;
 
 use self::listings::{Listing, Listings, Seen};
@@ -207,21 +208,26 @@ impl Special {
         found
     }
 
-    /// After a run without an overlay: moves aside what it created in places that instruct agents, editors or git. What existed before could
-    /// not be changed; what did not exist could not be mounted over. A repository that the run made itself keeps its own
-    /// settings and sample hooks.
-    pub(crate) fn refuse_created(&self, request: &Request) -> Vec<PathBuf> {
-        let mut after = Self::default();
-        after.look_at_workspace(request, 0, None, &mut Listings::default());
+    /// Before a run without an overlay: finds everything in the workspace that it must not change, wherever it lies. Returns whether
+    /// that was possible.
+    pub(crate) fn find_live(&mut self, request: &Request) -> bool {
+        let found = live::look(&request.workspace, &request.home, 1, None);
+        let known: HashSet<PathBuf> = self.protected.iter().cloned().collect();
+        let more = found.of_repositories().chain(found.protected.iter().cloned());
+        self.protected.extend(more.filter(|path| !known.contains(path)));
+        found.whole
+    }
+
+    /// After such a run: moves aside what it created in places that instruct agents, editors or git. What existed before could
+    /// not be changed; what did not exist could not be mounted over. A repository that the run made itself keeps settings that start
+    /// nothing, and sample hooks. Returns what was moved, and whether everything was looked at.
+    pub(crate) fn refuse_created(&self, request: &Request) -> (Vec<PathBuf>, bool) {
+        // It may have created as much as there was.
+        let after = live::look(&request.workspace, &request.home, 2, Some(self.since));
         let before: HashSet<&PathBuf> = self.protected.iter().chain(&self.hidden).collect();
         let mut refused = Vec::new();
-        let mut created = after.protected;
-        created.extend(self.with_others_rights(&request.workspace));
-        for path in created {
-            if before.contains(&path)
-                || path.extension().is_some_and(|e| e == REFUSED)
-                || self.is_of_new_repository(&path)
-            {
+        for path in after.created(&before) {
+            if path.extension().is_some_and(|e| e == REFUSED) {
                 continue;
             }
             let mut aside = path.clone().into_os_string();
@@ -230,32 +236,7 @@ impl Special {
                 refused.push(path);
             }
         }
-        refused
-    }
-
-    /// Programs in the workspace that have been given the rights of their owner or group since.
-    fn with_others_rights(&self, workspace: &Path) -> Vec<PathBuf> {
-        let (mut found, mut budget) = (Vec::new(), MAX_ENTRIES);
-        let mut pending = vec![workspace.to_owned()];
-        while let Some(directory) = pending.pop() {
-            for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
-                let Some(rest) = budget.checked_sub(1) else { return found };
-                budget = rest;
-                let Ok(meta) = entry.metadata() else { continue };
-                if meta.is_dir() {
-                    pending.push(entry.path());
-                } else if meta.is_file() && meta.mode() & SET_ID != 0 && meta.ctime() >= self.since {
-                    found.push(entry.path());
-                }
-            }
-        }
-        found
-    }
-
-    fn is_of_new_repository(&self, path: &Path) -> bool {
-        let harmless = path.ends_with("config") || path.extension().is_some_and(|e| e == "sample");
-        let repository = path.ancestors().find(|a| a.file_name().is_some_and(|n| n == ".git"));
-        harmless && repository.is_some_and(|r| !self.repositories.contains(r))
+        (refused, after.whole)
     }
 }
 

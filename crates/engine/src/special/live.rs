@@ -1,0 +1,180 @@
+//! What of the workspace is protected where a command writes straight to it: everything, however deep it lies.
+//!
+//! What exists is mounted over, so it has to be found before, and what comes to be is moved aside after. A limit on how much is
+//! looked at would be where a command looks first, so there is one only for the time that it takes, and beyond it nothing is run.
+
+use super::{GUARDED, READ_BY_OTHERS, SET_ID, is_store};
+use crate::changes::git_config::is_harmless;
+use shward_analysis::{Scope, scope_of};
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// How many entries of directories are looked at before a run. As many as a run on an overlay may change.
+const MAX_ENTRIES: usize = 1_000_000;
+
+/// The longest settings of a repository that are read, in bytes.
+const MAX_CONFIG: u64 = 256 * 1024;
+
+/// What package managers and builds fill: the names there are theirs, and only repositories are looked for.
+const FILLED: [&str; 6] =
+    ["__pycache__", "dist-packages", "node_modules", "objects", "site-packages", "target"];
+
+/// What of a repository's directory git goes by (gitrepository-layout(5)), besides hooks.
+const SETTINGS: [&str; 4] = ["commondir", "config", "config.worktree", "info/attributes"];
+
+/// What was found below a directory.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    /// What has to stay as it is.
+    pub(super) protected: Vec<PathBuf>,
+    /// Hooks one by one, and settings, of repositories that were found.
+    repositories: Vec<PathBuf>,
+    /// Files with the rights of their owner or group, changed since the time that was asked for.
+    with_others_rights: Vec<PathBuf>,
+    /// Whether everything was looked at.
+    pub(super) whole: bool,
+}
+
+/// Looks at everything below a workspace, without following links, `times` as much as is allowed before a run. Files with others'
+/// rights are looked for if a time is given, in seconds.
+pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i64>) -> Live {
+    let mut found = Live { whole: true, ..Live::default() };
+    let mut left = MAX_ENTRIES.saturating_mul(times);
+    let mut waiting = vec![(workspace.to_owned(), false)];
+    while let Some((directory, filled)) = waiting.pop() {
+        let entries = match entries(&directory, &mut left) {
+            Ok(Some(entries)) => entries,
+            Ok(None) => {
+                found.whole = false;
+                break;
+            }
+            Err(error) => {
+                found.whole &= is_gone_or_of_others(&directory, &error);
+                continue;
+            }
+        };
+        let has = |wanted: &str| entries.iter().any(|(name, _)| name == wanted);
+        let is_git = directory.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+        if is_git || has("HEAD") && (has("commondir") || has("objects") && has("refs")) {
+            found.repositories.push(directory.clone());
+        }
+        for (name, kind) in entries {
+            let path = directory.join(&name);
+            if name.eq_ignore_ascii_case(".git") && !kind.is_dir()
+                || !filled && is_named(&path, workspace, home)
+            {
+                found.protected.push(path.clone());
+            }
+            if kind.is_dir() {
+                let filled = filled || FILLED.iter().any(|known| name == *known);
+                waiting.push((path, filled));
+            } else if let Some(since) = since
+                && kind.is_file()
+                && fs::symlink_metadata(&path).is_ok_and(|m| m.mode() & SET_ID != 0 && m.ctime() >= since)
+            {
+                found.with_others_rights.push(path);
+            }
+        }
+    }
+    found
+}
+
+impl Live {
+    /// What a run must not change of the repositories that were found.
+    pub(super) fn of_repositories(&self) -> impl Iterator<Item = PathBuf> {
+        let names = SETTINGS.iter().chain(&["hooks"]);
+        let all = self
+            .repositories
+            .iter()
+            .flat_map(move |repository| names.clone().map(|name| repository.join(name)));
+        all.filter(|path| path.symlink_metadata().is_ok())
+    }
+
+    /// What a run has created that it must not, where this and nothing else was protected before.
+    pub(super) fn created(&self, before: &HashSet<&PathBuf>) -> Vec<PathBuf> {
+        let repositories: HashSet<&Path> = self.repositories.iter().map(PathBuf::as_path).collect();
+        // What a repository goes by is judged with the repository: one that the run has made keeps what starts nothing.
+        let of_repository = |path: &PathBuf| {
+            path.ancestors().skip(1).find(|above| repositories.contains(above)).is_some_and(|repository| {
+                let below = path.strip_prefix(repository).unwrap_or(path);
+                below.starts_with("hooks") || SETTINGS.iter().any(|name| below == Path::new(name))
+            })
+        };
+        let mut found: Vec<PathBuf> =
+            self.protected.iter().filter(|path| !of_repository(path)).cloned().collect();
+        found.extend(self.with_others_rights.iter().cloned());
+        for repository in &self.repositories {
+            let settings = SETTINGS.iter().map(|name| repository.join(name));
+            found.extend(settings.filter(|path| path.symlink_metadata().is_ok() && !is_allowed(path)));
+            let hooks = repository.join("hooks");
+            let files = fs::read_dir(&hooks).into_iter().flatten().flatten().map(|entry| entry.path());
+            if !before.contains(&hooks) {
+                found.extend(files.filter(|path| path.extension().is_none_or(|ending| ending != "sample")));
+            }
+        }
+        found.retain(|path| !before.contains(path));
+        found
+    }
+}
+
+/// Whether settings that a run has made may stay: those that start no program, and what `git worktree add` writes.
+fn is_allowed(path: &Path) -> bool {
+    let content = || {
+        let mut bytes = Vec::new();
+        let file =
+            path.symlink_metadata().ok().filter(|meta| meta.is_file()).and_then(|_| File::open(path).ok());
+        file?.take(MAX_CONFIG).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    };
+    let above = |steps: usize| path.ancestors().nth(steps).and_then(Path::file_name).unwrap_or_default();
+    match path.file_name().map(OsStr::as_bytes) {
+        Some(b"config") => content().is_some_and(|text| is_harmless(None, &text)),
+        Some(b"commondir") => {
+            above(2) == "worktrees"
+                && above(3) == ".git"
+                && content().is_some_and(|way| way.trim_ascii_end() == b"../..")
+        }
+        _ => false,
+    }
+}
+
+/// The names in a directory with what they are; `None` when that is more than is looked at.
+fn entries(directory: &Path, left: &mut usize) -> io::Result<Option<Vec<(OsString, fs::FileType)>>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let Some(rest) = left.checked_sub(1) else { return Ok(None) };
+        *left = rest;
+        found.push((entry.file_name(), entry.file_type()?));
+    }
+    Ok(Some(found))
+}
+
+/// Whether what could not be read is nothing to the command: it has gone, or the command, which is this user, can neither read it
+/// nor make that otherwise.
+fn is_gone_or_of_others(directory: &Path, error: &io::Error) -> bool {
+    let of_others = || {
+        let meta = fs::symlink_metadata(directory);
+        meta.map_or(true, |meta| meta.uid() != rustix::process::geteuid().as_raw())
+    };
+    match error.kind() {
+        io::ErrorKind::NotFound => true,
+        io::ErrorKind::PermissionDenied => of_others(),
+        _ => false,
+    }
+}
+
+fn is_named(path: &Path, workspace: &Path, home: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
+    let scope = || scope_of(&bytes(path), &bytes(workspace), &bytes(home));
+    is_store(name)
+        || GUARDED.iter().any(|guarded| name == *guarded)
+        || READ_BY_OTHERS.binary_search(&&*name.to_string_lossy()).is_ok()
+        || matches!(scope(), Scope::Own | Scope::Persistence)
+}
