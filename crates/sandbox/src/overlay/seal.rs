@@ -25,7 +25,7 @@ const KEY: &str = "key";
 
 /// What only this user's shward knows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Key([u8; LENGTH]);
+pub(crate) struct Key([u8; LENGTH]);
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -35,7 +35,7 @@ impl fmt::Debug for Key {
 
 impl Key {
     /// The key of a state directory, made if there is none.
-    pub(super) fn of(state: &Path) -> Result<Self, OverlayError> {
+    pub(crate) fn of(state: &Path) -> Result<Self, OverlayError> {
         let directory = place::private(&state.join(place::OVERLAY))?;
         let path = directory.join(KEY);
         let found = match read(&path) {
@@ -51,7 +51,7 @@ impl Key {
     }
 
     /// The seal of a file with this name and content in a run's directory.
-    pub(super) fn seal(self, directory: &Path, name: &str, content: &[u8]) -> io::Result<[u8; LENGTH]> {
+    pub(crate) fn seal(self, directory: &Path, name: &str, content: &[u8]) -> io::Result<[u8; LENGTH]> {
         let mut inner = Sha256::new_with_prefix(self.0);
         // A run's directory has several names in its life, and one identity: `STATE-ID`, then perhaps `-BYTES`.
         let id = directory.file_name().unwrap_or_default().as_bytes().split(|byte| *byte == b'-').nth(1);

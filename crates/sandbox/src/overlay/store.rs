@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! new-ID          being made
-//! live-ID         a run, a commit or an undo is under way, or was when its process died
+//! live-ID         a run or a commit is under way, or was when its process died
+//! undo-ID         the same of an undo
 //! kept-ID-BYTES   committed; can be undone
 //! dead-ID         to be removed
 //! spent-ID        to be taken apart when there is time: the command changed nothing
@@ -10,7 +11,8 @@
 //! ```
 //!
 //! Whoever works with a run holds the lock of its directory (flock(2)), which the kernel lifts when the process dies. So a `live`
-//! directory whose lock is free has been left behind: if it has a journal it is finished, else it is removed.
+//! directory whose lock is free has been left behind: if it has a journal it is finished, else it is removed. An undo that was
+//! cut off is finished likewise, and if it has no journal yet everything is kept as it was.
 
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
@@ -231,7 +233,7 @@ impl Store {
         let mut finished = Vec::new();
         for (state, id, path) in self.entries()? {
             let outcome = match state {
-                State::Live => self.recover_one(&id, &path),
+                State::Live | State::Undo => self.recover_one(state, &id, &path),
                 State::New if is_old(&path) && lock(&path).is_some() => {
                     remove(&path).map(|()| false).map_err(|error| OverlayError::io(&path, error))
                 }
@@ -246,7 +248,7 @@ impl Store {
         Ok(finished)
     }
 
-    fn recover_one(&self, id: &str, path: &Path) -> Result<bool, OverlayError> {
+    fn recover_one(&self, state: State, id: &str, path: &Path) -> Result<bool, OverlayError> {
         let Some(lock) = lock(path) else { return Ok(false) };
         let Some(journal) = Journal::read(path, JOURNAL, self.key)? else {
             remove(path).map_err(|error| OverlayError::io(path, error))?;
@@ -268,12 +270,21 @@ impl Store {
                 return Err(error);
             }
         };
-        if let Some(undone) = Journal::read(path, UNDO, self.key)? {
-            carry_out(&undone.units, &store, &workspace);
-            undo::settle(run, &journal, &store, &workspace)?;
-        } else {
+        if state == State::Live {
             carry_out(&journal.units, &store, &workspace);
             run.keep(journal.bytes)?;
+            return Ok(true);
+        }
+        match Journal::read(path, UNDO, self.key) {
+            Ok(Some(undone)) => {
+                carry_out(&undone.units, &store, &workspace);
+                undo::settle(run, &journal, &store, &workspace)?;
+            }
+            Ok(None) => drop(run.keep(journal.bytes)?),
+            Err(error) => {
+                run.abandon();
+                return Err(error);
+            }
         }
         Ok(true)
     }
@@ -311,7 +322,7 @@ impl Store {
     }
 
     /// Takes hold of a kept run, by its name or the beginning of it.
-    pub(crate) fn take(&self, id: &str) -> Result<Run, OverlayError> {
+    pub(crate) fn take(&self, id: &str) -> Result<(Run, Journal), OverlayError> {
         let unknown = || OverlayError::Unknown(id.to_owned());
         // Other workspaces have their runs here, too.
         let mut found = Vec::new();
@@ -321,7 +332,7 @@ impl Store {
             }
             // Other workspaces have their runs here, too, and what is not ours is none.
             match Journal::read(&path, JOURNAL, self.key) {
-                Ok(Some(journal)) if journal.workspace == self.workspace => found.push((name, path)),
+                Ok(Some(journal)) if journal.workspace == self.workspace => found.push((name, path, journal)),
                 Err(error) if name == id => return Err(error),
                 _ => {}
             }
@@ -329,7 +340,7 @@ impl Store {
         if found.len() > 1 {
             return Err(OverlayError::Ambiguous(id.to_owned()));
         }
-        let (name, path) = found.pop().ok_or_else(unknown)?;
+        let (name, path, journal) = found.pop().ok_or_else(unknown)?;
         // A process that was just forked holds a copy of the lock until it calls execve.
         let lock = (0..PATIENCE).find_map(|attempt| {
             if attempt > 0 {
@@ -338,10 +349,18 @@ impl Store {
             lock(&path)
         });
         let lock = lock.ok_or_else(unknown)?;
-        let directory = self.root.join(format!("live-{name}"));
+        // The record of an undo that has ended, which this one is not.
+        match fs::remove_file(path.join(UNDO)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(OverlayError::io(&path, error));
+            }
+            _ => {}
+        }
+        let directory = self.root.join(format!("undo-{name}"));
         fs::rename(&path, &directory).map_err(|error| OverlayError::io(&path, error))?;
         let layer = Layer { store: self.root.clone(), directory };
-        Ok(Run { layer, workspace: self.workspace.clone(), id: name, key: self.key, lock: Some(lock) })
+        let (workspace, key) = (self.workspace.clone(), self.key);
+        Ok((Run { layer, workspace, id: name, key, lock: Some(lock) }, journal))
     }
 
     /// Removes the oldest kept runs that are beyond the limits, and tells which.
@@ -380,6 +399,7 @@ impl Store {
             let (state, id) = match (state, rest.split_once('-')) {
                 ("new", None) => (State::New, rest),
                 ("live", None) => (State::Live, rest),
+                ("undo", None) => (State::Undo, rest),
                 ("dead", None) => (State::Dead, rest),
                 ("kept", Some((id, bytes))) => (State::Kept(bytes.parse().ok()?), id),
                 _ => return None,
@@ -395,6 +415,7 @@ impl Store {
 enum State {
     New,
     Live,
+    Undo,
     Kept(u64),
     Dead,
 }
@@ -476,15 +497,21 @@ impl Run {
         Tree::open(&self.workspace).map_err(|error| OverlayError::io(&self.workspace, error))
     }
 
-    /// From now on it can be undone.
-    pub(crate) fn keep(mut self, bytes: u64) -> Result<String, OverlayError> {
+    /// From now on it can be undone. Returns its name.
+    pub(crate) fn keep(self, bytes: u64) -> Result<String, OverlayError> {
+        let id = self.id.clone();
+        self.keep_in(bytes).map(|_| id)
+    }
+
+    /// The same; returns where it lies.
+    pub(super) fn keep_in(mut self, bytes: u64) -> Result<PathBuf, OverlayError> {
         // What is committed is not removed, whatever fails here: the next recovery goes on.
         let _lock = self.lock.take();
         let path = self.layer.store.join(format!("kept-{}-{bytes}", self.id));
         fs::rename(&self.layer.directory, &path).map_err(|error| OverlayError::io(&path, error))?;
         // overlayfs' own directory is of no use any more.
         let _ = remove(&path.join(WORK));
-        Ok(self.id.clone())
+        Ok(path)
     }
 }
 

@@ -4,7 +4,7 @@ use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::{Entry, Journal, Unit};
 use super::step::Step;
-use super::store::{JOURNAL, Run, Store, UNDO};
+use super::store::{Run, Store, UNDO};
 use super::tree::{Kind, Meta, Tree};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -40,18 +40,27 @@ impl Store {
     /// # Errors
     /// There is no such run, or the store cannot be read or written; then nothing was changed.
     pub fn undo(&self, id: &str) -> Result<Undone, OverlayError> {
-        let run = self.take(id)?;
-        let directory = run.tree()?.path().to_owned();
-        let damaged = || OverlayError::Damaged { path: directory.join(JOURNAL) };
-        let journal = Journal::read(&directory, JOURNAL, run.key())?.ok_or_else(damaged)?;
-        let (store, workspace) = (run.tree()?, run.workspace()?);
-        let mut plan = Plan { store: &store, workspace: &workspace, units: Vec::new(), skipped: Vec::new() };
-        for unit in journal.units.iter().rev() {
-            plan.reverse(unit)?;
-        }
-        let Plan { units, mut skipped, .. } = plan;
-        let undo = Journal { units, time: now(), ..journal.clone() };
-        undo.write(&directory, UNDO, run.key())?;
+        let (run, journal) = self.take(id)?;
+        let planned = (|| {
+            let (store, workspace) = (run.tree()?, run.workspace()?);
+            let mut plan =
+                Plan { store: &store, workspace: &workspace, units: Vec::new(), skipped: Vec::new() };
+            for unit in journal.units.iter().rev() {
+                plan.reverse(unit)?;
+            }
+            let Plan { units, skipped, .. } = plan;
+            let undo = Journal { units, time: now(), ..journal.clone() };
+            undo.write(store.path(), UNDO, run.key())?;
+            Ok((store, workspace, undo, skipped))
+        })();
+        let (store, workspace, undo, mut skipped) = match planned {
+            Ok(planned) => planned,
+            Err(error) => {
+                // Nothing was done, so everything is kept as it was.
+                run.keep(journal.bytes)?;
+                return Err(error);
+            }
+        };
         let failed = carry_out(&undo.units, &store, &workspace);
         let restored = undo.units.iter().map(|unit| unit.step.path().to_owned());
         let restored = restored.filter(|path| failed.iter().all(|failed| failed.path != *path)).collect();
@@ -76,9 +85,9 @@ pub(crate) fn settle(
         !matches!(unit.step, Step::Mode { .. }) && unit.step.is_done(store, workspace).unwrap_or(true)
     };
     if journal.units.iter().any(left) {
-        let undo = store.path().join(UNDO);
-        std::fs::remove_file(&undo).map_err(|error| OverlayError::io(&undo, error))?;
-        run.keep(journal.bytes)?;
+        // Its record goes after: what is left here without one would be kept as if nothing had been done.
+        let kept = run.keep_in(journal.bytes)?;
+        let _ = std::fs::remove_file(kept.join(UNDO));
     }
     Ok(())
 }

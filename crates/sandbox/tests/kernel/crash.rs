@@ -93,9 +93,11 @@ fn killed_at<W: FnOnce()>(calls: usize, prepare: impl FnOnce() -> W) -> bool {
     true
 }
 
-/// Kills `work` at every call, prepares anew each time, and lets the recovery be killed, too.
+/// Kills `work` at every call, prepares anew each time, and lets the recovery be killed, too. `whole` is whether all of it can be
+/// taken back.
 fn whole_at_every_moment<'w, W: FnOnce() + 'w>(
     what: &str,
+    whole: bool,
     prepare: impl Fn(&Store, &Path),
     work: impl Fn(Store) -> W,
     expected: &[Tree; 2],
@@ -120,10 +122,14 @@ fn whole_at_every_moment<'w, W: FnOnce() + 'w>(
         // What is kept can still be taken back, or is gone.
         for kept in store.kept().unwrap() {
             let undone = store.undo(&kept.id).unwrap();
-            assert!(undone.skipped.is_empty(), "{what}: {calls}: {undone:?}");
+            assert!(!whole || undone.skipped.is_empty(), "{what}: {calls}: {undone:?}");
         }
         let left = left(&store);
-        assert!(left.iter().all(|name| name.starts_with("new-")), "{what}: {calls}: {left:?}");
+        let here = if whole { "new-" } else { "kept-" };
+        assert!(
+            left.iter().all(|name| name.starts_with("new-") || name.starts_with(here)),
+            "{what}: {calls}: {left:?}"
+        );
         if !killed {
             break;
         }
@@ -153,7 +159,7 @@ fn states() -> Option<[Tree; 2]> {
 #[test]
 fn a_killed_commit_is_all_or_nothing() {
     let Some(states) = states() else { return };
-    whole_at_every_moment("commit", |_, _| {}, |store| commit(&store), &states);
+    whole_at_every_moment("commit", true, |_, _| {}, |store| commit(&store), &states);
 }
 
 #[test]
@@ -163,5 +169,39 @@ fn a_killed_undo_is_all_or_nothing() {
         let id = store.kept().unwrap().remove(0).id;
         move || assert!(store.undo(&id).unwrap().skipped.is_empty())
     };
-    whole_at_every_moment("undo", |store, _| commit(store)(), undo, &states);
+    whole_at_every_moment("undo", true, |store, _| commit(store)(), undo, &states);
+}
+
+/// What cannot be taken back stays kept, and what was taken back stays so, whenever the undo is killed and how often it is begun.
+#[test]
+fn a_killed_undo_of_a_part_is_all_or_nothing() {
+    let Some([mut before, mut after]) = states() else { return };
+    std::mem::swap(&mut before, &mut after);
+    let mine = |root: &Path| fs::write(root.join("a/one"), "mine\n").unwrap();
+    for state in [&mut before, &mut after] {
+        state.get_mut(Path::new("a/one")).unwrap().1 = b"mine\n".to_vec();
+    }
+    let undo = |store: Store| {
+        let id = store.kept().unwrap().remove(0).id;
+        move || assert_eq!(store.undo(&id).unwrap().skipped.len(), 1)
+    };
+    let prepare = |store: &Store, root: &Path| {
+        commit(store)();
+        mine(root);
+    };
+    whole_at_every_moment("undo of a part", false, prepare, undo, &[before, after.clone()]);
+    // Once more: nothing of it is left to be taken back, and nothing comes again.
+    let again = |store: &Store, root: &Path| {
+        prepare(store, root);
+        undo(store.clone())();
+    };
+    for calls in (0..120).step_by(3) {
+        let place = Place::new();
+        let Some(store) = store(&place) else { return };
+        furnish(&place.workspace());
+        again(&store, &place.workspace());
+        killed_at(calls, || undo(store.clone()));
+        store.recover().unwrap();
+        assert_eq!(tree(&place.workspace()), after, "{calls}");
+    }
 }
