@@ -135,7 +135,12 @@ pub(crate) fn say(ending: &Ending, previewed: bool, live: bool) {
     }
     let Some(changes) = &ending.changes else { return };
     if !changes.committed {
-        let text = if previewed { String::new() } else { list(changes) };
+        // What could not even be read or written was not seen by whoever looked at the list.
+        let text = match (previewed, changes.failed.is_empty()) {
+            (_, false) => refused(changes),
+            (true, true) => String::new(),
+            (false, true) => list(changes),
+        };
         let end =
             if changes.is_empty() && previewed { "nothing was changed" } else { "nothing was committed" };
         terminal::error(&format!("{text}shward: {end}"));

@@ -206,3 +206,5 @@ fn exit(outcome: &Outcome) -> Exit {
         },
     }
 }
+            // It did what it was to do, and that is not in the workspace.
+            (Some(0), _) if e.changes.as_ref().is_some_and(|changes| !changes.failed.is_empty()) => Exit::Io,

@@ -233,6 +233,32 @@ fn what_a_protected_link_leads_to_is_protected() {
     let Some(place) = place() else { return };
     fs::create_dir(place.workspace.join("settings")).unwrap();
     fs::write(place.workspace.join("settings/settings.json"), "mine\n").unwrap();
+/// What an ordinary user may not read is committed as well, and where nothing can be, nothing is lost.
+#[test]
+fn what_cannot_be_committed_is_kept_and_said() {
+    let Some(place) = place() else { return };
+    let outcome = place.run("mkdir keep; echo x > keep/f; chmod 000 keep; echo work > result.txt");
+    assert!(refused(&outcome).is_empty());
+    assert_eq!(place.read("result.txt").as_deref(), Some("work\n"));
+    fs::set_permissions(place.workspace.join("keep"), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(place.read("keep/f").as_deref(), Some("x\n"));
+    // Another directory in the workspace's place, as soon as the command runs.
+    let away = place.home.join("away");
+    fs::write(place.workspace.join("tool.sh"), "echo go; sleep 0.5; echo x > lost").unwrap();
+    let argv = ["bash", "tool.sh"].map(str::to_owned).to_vec();
+    let request =
+        Request { action: Action::Argv(argv), ..Request::command("", &place.workspace, &place.home) };
+    let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(place.undoing());
+    let outcome = firewall.run(&request, &RunOptions::default(), &mut |_, _| {
+        fs::rename(&place.workspace, &away).unwrap();
+        fs::create_dir(&place.workspace).unwrap();
+    });
+    let changes = outcome.unwrap().ending.unwrap().changes.unwrap();
+    assert!(!changes.committed && changes.failed.len() == 1, "{changes:?}");
+    assert!(changes.failed[0].contains("lost-"), "{changes:?}");
+    assert!(place.read("lost").is_none() && !away.join("lost").exists());
+}
+
     std::os::unix::fs::symlink("settings", place.workspace.join(".claude")).unwrap();
     let outcome = place.run("echo evil > settings/settings.json; echo x > fine");
     assert_eq!(refused(&outcome), ["settings/settings.json"]);

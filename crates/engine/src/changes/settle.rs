@@ -53,6 +53,11 @@ impl Firewall {
         };
         let changes = match run.changes(guard) {
             Ok(changes) => changes,
+            Err(error)
+                if options.containment != Containment::Speculate && matches!(options.then, Then::Commit) =>
+            {
+                return failed(run.rescued(error));
+            }
             Err(error) => return failed(error),
         };
         let report = ChangesReport::new(&changes.accepted, &changes.refused);

@@ -6,6 +6,7 @@
 
 use super::error::OverlayError;
 use super::journal::{Entry, Unit};
+use super::moves;
 use super::step::Step;
 use super::store::{SAVED, UPPER};
 use super::tree::{Kind, Meta, Tree, is_opaque};
@@ -19,6 +20,9 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// How deep a directory is looked into, and how long a path is. What lies deeper cannot be judged, so it is refused.
 const MAX_DEPTH: usize = 200;
 const MAX_PATH: usize = 3000;
+
+/// What an owner needs to work in a directory.
+const OWNER_ENTERS: u32 = 0o700;
 
 /// The permission bit by which an owner may write.
 const OWNER_WRITES: u32 = 0o200;
@@ -161,6 +165,8 @@ pub struct Changes {
     pub(crate) marked: Vec<PathBuf>,
     /// New directories that their owner may not write in.
     pub(crate) closed: Vec<PathBuf>,
+    /// Directories of the layer that their owner may not look into, from the outside in.
+    pub(crate) opened: Vec<Opened>,
     /// Bytes that will be kept so that the commit can be undone.
     pub(crate) kept_bytes: u64,
     /// There is nothing in the layer at all.
@@ -173,6 +179,15 @@ impl Changes {
     pub fn is_empty(&self) -> bool {
         self.accepted.is_empty() && self.refused.is_empty()
     }
+}
+
+/// A directory of the layer that has to be opened for as long as it is worked in.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) path: PathBuf,
+    pub(crate) mode: u32,
+    /// It is moved to the workspace as it is, and so closed again before.
+    pub(crate) moves: bool,
 }
 
 /// Reads the layer of a run.
@@ -191,8 +206,15 @@ pub(crate) fn read(
         left: MAX_ENTRIES,
         closing: Vec::new(),
     };
-    reader.merged()?;
+    let read = reader.merged();
+    // As the command left them, whoever looks next.
+    for Opened { path, mode, .. } in reader.changes.opened.iter().rev() {
+        let inside = Reader::upper(path);
+        store.set_mode(&inside, *mode).map_err(|e| OverlayError::io(&store.path().join(inside), e))?;
+    }
+    read?;
     reader.changes.untouched = reader.left == MAX_ENTRIES;
+    moves::keep_sources(&mut reader.changes, store, workspace);
     reader.changes.units.append(&mut reader.closing);
     reader.changes.accepted.sort_by(|a, b| a.path.cmp(&b.path));
     reader.changes.refused.sort_by(|a, b| a.change.path.cmp(&b.change.path));
@@ -237,6 +259,17 @@ impl Reader<'_> {
         Ok(names)
     }
 
+    /// Opens a directory of the layer that its owner, who is who looks at it, may not look into.
+    fn open(&mut self, path: &Path, found: Meta, moves: bool) -> Result<(), OverlayError> {
+        if found.kind == Kind::Directory && found.mode & OWNER_ENTERS != OWNER_ENTERS {
+            let inside = Self::upper(path);
+            let opened = self.store.set_mode(&inside, found.mode | OWNER_ENTERS);
+            opened.map_err(|error| OverlayError::io(&self.store.path().join(inside), error))?;
+            self.changes.opened.push(Opened { path: path.to_owned(), mode: found.mode, moves });
+        }
+        Ok(())
+    }
+
     fn look(tree: &Tree, path: &Path) -> Result<Option<Meta>, OverlayError> {
         tree.look(path).map_err(|error| OverlayError::io(&tree.path().join(path), error))
     }
@@ -256,6 +289,8 @@ impl Reader<'_> {
                     }
                     continue;
                 }
+                // Even whether it replaces the one below is not known of a closed one.
+                self.open(&path, after, false)?;
                 let was_directory = before.is_some_and(|b| b.kind == Kind::Directory);
                 let merged = after.kind == Kind::Directory
                     && was_directory
@@ -352,6 +387,10 @@ impl Reader<'_> {
         let directories = after.kind == Kind::Directory || before.is_some_and(|b| b.kind == Kind::Directory);
         let what = if before.is_some() { ChangeKind::Changed } else { ChangeKind::Created };
         let top = Change { whole: before.is_some() && directories, ..change(path, what, before, after) };
+        if let Some(opened) = self.changes.opened.last_mut().filter(|opened| opened.path == path) {
+            // One that nobody may write in is opened for the move, and closed by a step of its own.
+            opened.moves = after.mode & OWNER_WRITES != 0;
+        }
         let refusal = self.policy.refuses(&top, &self.sight);
         let mut arrival = Arrival { top: path, refused: refusal, entries: Vec::new() };
         self.take(top, &mut arrival, after);
@@ -412,6 +451,7 @@ impl Reader<'_> {
                     self.changes.stale.push(path);
                     continue;
                 }
+                self.open(&path, after, true)?;
                 // Where there was no directory there was nothing in it.
                 let before = if there { Self::look(self.workspace, &path)? } else { None };
                 let what = if before.is_some() { ChangeKind::Changed } else { ChangeKind::Created };

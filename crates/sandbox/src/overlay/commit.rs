@@ -1,6 +1,6 @@
 //! Makes what a command did part of the workspace.
 
-use super::changes::{Changes, Refused};
+use super::changes::{Changes, Opened, Refused};
 use super::error::OverlayError;
 use super::journal::{Journal, Unit};
 use super::store::{ASIDE, JOURNAL, Run, SAVED, UPPER};
@@ -40,8 +40,9 @@ impl Run {
     /// Makes the accepted changes part of the workspace. `title` says in the list of what can be undone what this was.
     ///
     /// # Errors
-    /// Nothing was committed: the store could not be written. What fails for a single file later is in the answer.
-    pub fn commit(self, changes: Changes, title: &str) -> Result<Committed, OverlayError> {
+    /// Nothing was committed: the store could not be written, or the workspace is another directory by now. What the command did is
+    /// then [kept aside](Run::rescued). What fails for a single file later is in the answer.
+    pub fn commit(self, mut changes: Changes, title: &str) -> Result<Committed, OverlayError> {
         if changes.units.is_empty() {
             // Dropping the run removes its layer.
             return Ok(Committed {
@@ -51,16 +52,24 @@ impl Run {
                 failed: Vec::new(),
             });
         }
-        let (store, workspace) = (self.tree()?, self.workspace()?);
-        clean(self.layer(), &store, &changes).map_err(|e| OverlayError::io(store.path(), e))?;
-        let journal = Journal {
-            workspace: workspace.path().to_owned(),
-            title: title.to_owned(),
-            time: now(),
-            bytes: changes.kept_bytes,
-            units: changes.units,
+        let units = std::mem::take(&mut changes.units);
+        let begun = (|| {
+            let (store, workspace) = (self.tree()?, self.workspace()?);
+            clean(self.layer(), &store, &changes).map_err(|e| OverlayError::io(store.path(), e))?;
+            let journal = Journal {
+                workspace: workspace.path().to_owned(),
+                title: title.to_owned(),
+                time: now(),
+                bytes: changes.kept_bytes,
+                units,
+            };
+            journal.write(store.path(), JOURNAL, self.key())?;
+            Ok((store, workspace, journal))
+        })();
+        let (store, workspace, journal) = match begun {
+            Ok(begun) => begun,
+            Err(error) => return Err(self.rescued(error)),
         };
-        journal.write(store.path(), JOURNAL, self.key())?;
         let failed = carry_out(&journal.units, &store, &workspace);
         let id = self.keep(journal.bytes)?;
         let mut accepted = changes.accepted;
@@ -76,6 +85,9 @@ impl Run {
 fn clean(layer: &Layer, store: &Tree, changes: &Changes) -> io::Result<()> {
     store.make_directories(Path::new(SAVED), 0o700)?;
     let upper = layer.upper();
+    for Opened { path, mode, .. } in &changes.opened {
+        store.set_mode(&Path::new(UPPER).join(path), mode | 0o700)?;
+    }
     for path in &changes.marked {
         strip(&upper.join(path))?;
     }
@@ -95,6 +107,13 @@ fn clean(layer: &Layer, store: &Tree, changes: &Changes) -> io::Result<()> {
     for (number, path) in changes.aside.iter().enumerate() {
         let aside = Path::new(ASIDE).join(number.to_string());
         store.rename(&Path::new(UPPER).join(path), store, &aside, RenameFlags::NOREPLACE)?;
+    }
+    for Opened { path, mode, .. } in changes.opened.iter().rev().filter(|opened| opened.moves) {
+        // It may lie in something that was moved away.
+        match store.set_mode(&Path::new(UPPER).join(path), *mode) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -35,6 +35,14 @@ pub enum OverlayError {
         /// The journal.
         path: PathBuf,
     },
+    /// What a command did could not be committed, and is kept where somebody can look at it.
+    #[error("{source}; nothing was committed, and what the command wrote is kept in {path:?} for now")]
+    Rescued {
+        /// Where it is kept.
+        path: PathBuf,
+        /// Why it could not be committed.
+        source: Box<OverlayError>,
+    },
     /// The beginning of a name that several runs have.
     #[error(
         "several runs that are kept for this workspace begin with {0:?}; `shward undo --list` shows them"

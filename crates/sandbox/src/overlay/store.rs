@@ -5,6 +5,7 @@
 //! live-ID         a run or a commit is under way, or was when its process died
 //! undo-ID         the same of an undo
 //! kept-ID-BYTES   committed; can be undone
+//! lost-ID         was to be committed and could not be; somebody may want to look what is in it
 //! dead-ID         to be removed
 //! spent-ID        to be taken apart when there is time: the command changed nothing
 //! spare           an empty layer that nobody has had
@@ -17,16 +18,15 @@
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::Journal;
+use super::layer::Layer;
 use super::remove::remove;
 use super::seal::Key;
 use super::step::Step;
 use super::tree::Tree;
 use super::{ChangeKind, Changes, CommitPolicy, changes, place, spent, undo};
 use rustix::fs::FlockOperation;
-use std::ffi::{CString, OsStr};
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -45,55 +45,6 @@ const MAKING: Duration = Duration::from_secs(60);
 
 /// How often the lock of a kept run is tried, ten milliseconds apart.
 const PATIENCE: usize = 200;
-
-/// The directories that an overlay is mounted from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layer {
-    store: PathBuf,
-    directory: PathBuf,
-}
-
-impl Layer {
-    /// Where the changes go.
-    #[must_use]
-    pub fn upper(&self) -> PathBuf {
-        self.directory.join(UPPER)
-    }
-
-    /// The directory that holds all layers, which no command may see.
-    #[must_use]
-    pub fn store(&self) -> &Path {
-        &self.store
-    }
-
-    /// The options for mount(2), with the current directory as the lower layer.
-    pub(crate) fn mount_options(&self) -> Result<CString, crate::SandboxError> {
-        let mut text = b"lowerdir=.,upperdir=".to_vec();
-        escape(&mut text, &self.upper());
-        text.extend_from_slice(b",workdir=");
-        escape(&mut text, &self.directory.join(WORK));
-        text.extend_from_slice(b",userxattr,volatile");
-        // mount(2): the data is one page at most.
-        const LIMIT: usize = 4000;
-        if text.len() > LIMIT {
-            return Err(crate::SandboxError::request(
-                format!("the path of the layer `{}` is too long to be mounted", self.directory.display()),
-                "move the state directory to a shorter path",
-            ));
-        }
-        crate::paths::c_string(OsStr::from_bytes(&text), "path of the layer")
-    }
-}
-
-/// What separates options and layers is preceded by a backslash (overlayfs.rst).
-fn escape(text: &mut Vec<u8>, path: &Path) {
-    for byte in path.as_os_str().as_bytes() {
-        if matches!(byte, b'\\' | b',' | b':') {
-            text.push(b'\\');
-        }
-        text.push(*byte);
-    }
-}
 
 /// How much of what was committed is kept so that it can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +95,8 @@ pub struct Store {
     root: PathBuf,
     workspace: PathBuf,
     key: Key,
+    /// The device and number of the workspace's directory: another one may be put in its place.
+    identity: (u64, u64),
 }
 
 impl Store {
@@ -167,7 +120,9 @@ impl Store {
                 ));
             }
         }
-        Ok(Self { root, workspace, key })
+        let opened = Tree::open(&workspace).and_then(|tree| tree.identity());
+        let identity = opened.map_err(|error| OverlayError::io(&workspace, error))?;
+        Ok(Self { root, workspace, key, identity })
     }
 
     /// The directory that no command may see.
@@ -188,7 +143,14 @@ impl Store {
             None => self.begin_anew(&id, &directory)?,
         };
         let layer = Layer { store: self.root.clone(), directory };
-        Ok(Run { layer, workspace: self.workspace.clone(), id, key: self.key, lock: Some(lock) })
+        Ok(Run {
+            layer,
+            workspace: self.workspace.clone(),
+            id,
+            key: self.key,
+            identity: self.identity,
+            lock: Some(lock),
+        })
     }
 
     /// Takes the layer that lies ready, if there is one.
@@ -238,7 +200,7 @@ impl Store {
                     remove(&path).map(|()| false).map_err(|error| OverlayError::io(&path, error))
                 }
                 State::Dead => remove(&path).map(|()| false).map_err(|e| OverlayError::io(&path, e)),
-                State::New | State::Kept(_) => Ok(false),
+                State::New | State::Kept(_) | State::Lost => Ok(false),
             };
             // Two may be at it at once, and what is damaged must not keep everything else from working.
             if outcome.unwrap_or(false) {
@@ -260,7 +222,7 @@ impl Store {
         }
         let layer = Layer { store: self.root.clone(), directory: path.to_owned() };
         let (workspace, id) = (self.workspace.clone(), id.to_owned());
-        let run = Run { layer, workspace, id, key: self.key, lock: Some(lock) };
+        let run = Run { layer, workspace, id, key: self.key, identity: self.identity, lock: Some(lock) };
         // A run that is dropped is removed, and what its journal says may not be done yet.
         let opened = run.tree().and_then(|store| Ok((store, run.workspace()?)));
         let (store, workspace) = match opened {
@@ -359,8 +321,8 @@ impl Store {
         let directory = self.root.join(format!("undo-{name}"));
         fs::rename(&path, &directory).map_err(|error| OverlayError::io(&path, error))?;
         let layer = Layer { store: self.root.clone(), directory };
-        let (workspace, key) = (self.workspace.clone(), self.key);
-        Ok((Run { layer, workspace, id: name, key, lock: Some(lock) }, journal))
+        let (workspace, key, identity) = (self.workspace.clone(), self.key, self.identity);
+        Ok((Run { layer, workspace, id: name, key, identity, lock: Some(lock) }, journal))
     }
 
     /// Removes the oldest kept runs that are beyond the limits, and tells which.
@@ -379,6 +341,11 @@ impl Store {
         kept.sort_by(|a, b| b.0.cmp(&a.0));
         let oldest = now().saturating_sub(u64::try_from(keep.age.as_millis()).unwrap_or(u64::MAX));
         let (mut total, mut gone): (u64, _) = (0, Vec::new());
+        for (state, id, path) in self.entries()? {
+            if state == State::Lost && time_of(&id) < oldest {
+                bury(&self.root, &id, &path);
+            }
+        }
         for (number, (id, bytes, path)) in kept.into_iter().enumerate() {
             total = total.saturating_add(bytes);
             if number < keep.runs && total <= keep.bytes && time_of(&id) >= oldest {
@@ -401,6 +368,7 @@ impl Store {
                 ("live", None) => (State::Live, rest),
                 ("undo", None) => (State::Undo, rest),
                 ("dead", None) => (State::Dead, rest),
+                ("lost", None) => (State::Lost, rest),
                 ("kept", Some((id, bytes))) => (State::Kept(bytes.parse().ok()?), id),
                 _ => return None,
             };
@@ -417,6 +385,7 @@ enum State {
     Live,
     Undo,
     Kept(u64),
+    Lost,
     Dead,
 }
 
@@ -427,6 +396,7 @@ pub struct Run {
     workspace: PathBuf,
     id: String,
     key: Key,
+    identity: (u64, u64),
     /// `None` once the directory has another name or is gone.
     lock: Option<File>,
 }
@@ -494,7 +464,27 @@ impl Run {
     }
 
     pub(crate) fn workspace(&self) -> Result<Tree, OverlayError> {
-        Tree::open(&self.workspace).map_err(|error| OverlayError::io(&self.workspace, error))
+        let tree = Tree::open(&self.workspace);
+        let opened = tree.and_then(|tree| tree.identity().map(|identity| (tree, identity)));
+        match opened.map_err(|error| OverlayError::io(&self.workspace, error))? {
+            (tree, identity) if identity == self.identity => Ok(tree),
+            _ => Err(OverlayError::unsuited(
+                &self.workspace,
+                "another directory was put in its place meanwhile",
+            )),
+        }
+    }
+
+    /// Ends the run without a commit, where there was to be one. What the command did is kept, for as long as what can be undone,
+    /// and the error says where.
+    #[must_use]
+    pub fn rescued(mut self, error: OverlayError) -> OverlayError {
+        let path = self.layer.store.join(format!("lost-{}", self.id));
+        if fs::rename(&self.layer.directory, &path).is_err() {
+            return error;
+        }
+        self.lock = None;
+        OverlayError::Rescued { path: path.join(UPPER), source: Box::new(error) }
     }
 
     /// From now on it can be undone. Returns its name.
@@ -570,18 +560,6 @@ fn time_of(id: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn separators_in_options_are_escaped() {
-        let layer = Layer { store: "/s".into(), directory: "/s/a,b:c\\d".into() };
-        let options = layer.mount_options().unwrap();
-        assert!(
-            options.to_str().unwrap().contains("upperdir=/s/a\\,b\\:c\\\\d/upper,workdir="),
-            "{options:?}"
-        );
-        let long = Layer { store: "/s".into(), directory: PathBuf::from("/s").join("x".repeat(2100)) };
-        assert!(long.mount_options().is_err());
-    }
 
     #[test]
     fn ids_sort_by_time() {

@@ -11,6 +11,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -84,6 +85,13 @@ impl Tree {
     /// The directory itself.
     pub(super) fn handle(&self) -> &OwnedFd {
         &self.root
+    }
+
+    /// The device and number of the directory, which no other one has while this is open.
+    pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
+        let stat = rustix::fs::fstat(&self.root)?;
+        #[allow(clippy::useless_conversion, reason = "the widths differ between machines")]
+        Ok((stat.st_dev.into(), stat.st_ino.into()))
     }
 
     /// Where it was opened.
@@ -258,10 +266,22 @@ const ATTRIBUTES: &[u8] = b"user.overlay.";
 
 /// Removes overlayfs' attributes from a file of a layer that is no longer mounted. The path is absolute.
 pub(crate) fn strip(path: &Path) -> io::Result<()> {
-    for name in attributes(path)? {
-        rustix::fs::lremovexattr(path, name.as_os_str())?;
+    let strip = |names: &[OsString]| {
+        names.iter().try_for_each(|name| rustix::fs::lremovexattr(path, name.as_os_str()))
+    };
+    let names = attributes(path)?;
+    match strip(&names) {
+        // Whoever may not write to a file may not change its attributes either (xattr(7)), and its owner may write when it likes.
+        Err(Errno::ACCESS) => {
+            let mode = std::fs::symlink_metadata(path)?.permissions();
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode.mode() | 0o600))?;
+            let names = attributes(path)?;
+            let stripped = strip(&names);
+            std::fs::set_permissions(path, mode)?;
+            Ok(stripped?)
+        }
+        stripped => Ok(stripped?),
     }
-    Ok(())
 }
 
 /// overlayfs' attributes on a file.

@@ -7,6 +7,7 @@
 
 mod ahead;
 mod bubblewrap;
+mod commits;
 mod crash;
 mod errors;
 mod filesystem;

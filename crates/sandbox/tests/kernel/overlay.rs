@@ -81,7 +81,12 @@ fn overlaid(place: &Place, run: &Run, script: &str) -> Confinement {
 }
 
 /// Runs a script on an overlay and commits what the policy accepts.
-fn commit(place: &Place, store: &Store, script: &str, policy: &dyn CommitPolicy) -> (Vec<Change>, Changes) {
+pub(crate) fn commit(
+    place: &Place,
+    store: &Store,
+    script: &str,
+    policy: &dyn CommitPolicy,
+) -> (Vec<Change>, Changes) {
     let run = store.begin().unwrap();
     let result = go(&overlaid(place, &run, script));
     assert_eq!(result.exit, Exit::Exited(0), "{script}: {}", result.stderr.to_text());
@@ -279,7 +284,7 @@ fn what_changed_nothing_leaves_nothing() {
 }
 
 /// Refuses names.
-struct Names(&'static [&'static str]);
+pub(crate) struct Names(pub(crate) &'static [&'static str]);
 
 impl CommitPolicy for Names {
     fn refuses(&self, change: &Change, _sight: &Sight<'_>) -> Option<std::borrow::Cow<'static, str>> {
@@ -386,56 +391,6 @@ fn runs_are_taken_back_one_after_the_other() {
         assert!(undone.skipped.is_empty(), "{undone:?}");
         assert_eq!(Some(tree(&place.workspace())), states.pop());
     }
-}
-
-/// Where the store lies beside the workspace, a command of another workspace can have made it. Whatever is written in it does
-/// nothing, and what one workspace is to become is not done in another.
-#[test]
-fn what_was_not_written_by_us_is_not_carried_out() {
-    let place = Place::new();
-    let Ok(memory) = tempfile::tempdir_in("/dev/shm") else { return };
-    let [ours, other] = ["ours", "other"].map(|state| memory.path().join(state));
-    let [inner, second] = ["inner", "second"].map(|name| place.workspace().join(name));
-    for directory in [&inner, &second] {
-        fs::create_dir(directory).unwrap();
-        fs::write(directory.join("old"), "old\n").unwrap();
-    }
-    let Ok(forger) = Store::for_workspace(&other, &inner) else { return };
-    if forger.root().parent() != Some(place.workspace().as_path()) {
-        eprintln!("SKIPPED: /dev/shm is no other mount");
-        return;
-    }
-    let run = forger.begin().unwrap();
-    let layer = run.layer().upper();
-    fs::write(layer.join("evil"), "x").unwrap();
-    fs::write(layer.join("old"), "x").unwrap();
-    let changes = run.changes(&Accept).unwrap();
-    let id = run.commit(changes, "").unwrap().id.unwrap();
-    // What a command could write there: anything but the key that it does not see.
-    let victim = Store::for_workspace(&ours, &inner).unwrap();
-    assert_eq!(victim.root(), forger.root());
-    assert!(victim.kept().unwrap().is_empty());
-    assert!(matches!(victim.undo(&id), Err(OverlayError::Damaged { .. })));
-    assert_eq!(fs::read(inner.join("old")).unwrap(), b"x");
-    assert_eq!(forger.kept().unwrap().len(), 1, "and it stays");
-    let kept = left(&forger).into_iter().find(|name| name.starts_with("kept-")).unwrap();
-    let (kept, live) = (forger.root().join(kept), forger.root().join(format!("live-{id}")));
-    fs::rename(inner.join("evil"), kept.join("upper/evil")).unwrap();
-    fs::rename(&kept, &live).unwrap();
-    for store in [&victim, &Store::for_workspace(&other, &second).unwrap()] {
-        assert!(store.recover().unwrap().is_empty());
-        assert!(live.exists() && !inner.join("evil").exists() && !second.join("evil").exists());
-    }
-    // A layer that lies ready is none if there is something in it, or it leads elsewhere.
-    let spare = forger.root().join("spare");
-    fs::create_dir_all(spare.join("work")).unwrap();
-    std::os::unix::fs::symlink(&second, spare.join("upper")).unwrap();
-    let run = victim.begin().unwrap();
-    assert!(spare.exists() && !run.layer().upper().is_symlink());
-    // Whoever has the key finishes it.
-    assert_eq!(forger.recover().unwrap(), [id]);
-    assert!(inner.join("evil").exists());
-    assert!(shward_sandbox::overlay::stores(&ours).contains(&forger.root().to_owned()));
 }
 
 /// One store holds the runs of all workspaces on its file system.
