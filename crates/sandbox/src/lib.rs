@@ -81,6 +81,7 @@ pub mod script;
 mod sockets;
 mod spawn;
 mod sys;
+mod watchdog;
 
 pub use ahead::Ahead;
 pub use capture::Captured;

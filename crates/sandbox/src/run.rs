@@ -19,6 +19,7 @@ use crate::passing;
 use crate::plan::Plan;
 use crate::pty::{self, Pty};
 use crate::spawn::{Sandbox, Sockets, spawn};
+use crate::watchdog::{Barked, Watchdog};
 
 /// How the command itself ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -278,6 +279,7 @@ fn supervise(
         deadline,
         kill_on_output: options.kill_on_output,
         gate: guard.map_or(-1, Guard::failed),
+        watchdog: None,
         buffer: vec![0; CHUNK],
     };
     let killed = relay.until_gone()?;
@@ -455,6 +457,8 @@ struct Relay<'a> {
     kill_on_output: bool,
     /// Readable when the gate has failed; negative without one.
     gate: RawFd,
+    /// Looks at the clock while somebody is given output.
+    watchdog: Option<Watchdog>,
     buffer: Vec<u8>,
 }
 
@@ -482,6 +486,10 @@ impl Relay<'_> {
                 session.pass(typed.revents);
             }
             let [gone, cancel, stdout, stderr, gate, ..] = wait.map(|w| w.revents != 0);
+            if (stdout || stderr) && !killed && self.on_output.is_some() && self.watchdog.is_none() {
+                let cancel = self.cancel.as_ref().map(|cancel| cancel.event.as_raw_fd());
+                self.watchdog = Some(Watchdog::start(self.sandbox.as_raw_fd(), cancel, self.deadline)?);
+            }
             for (ready, stream) in [stdout, stderr].into_iter().zip(&mut self.streams) {
                 if ready {
                     stream.read_much(&mut self.buffer, &mut self.on_output)?;
@@ -506,6 +514,10 @@ impl Relay<'_> {
                 self.sandbox.kill();
             }
         }
+        why = why.or(self.watchdog.take().and_then(Watchdog::finish).map(|barked| match barked {
+            Barked::TimedOut => Killed::TimedOut,
+            Barked::Cancelled => Killed::Cancelled,
+        }));
         self.sandbox.reap();
         // What somebody types from now on is not the command's.
         self.session = None;

@@ -116,3 +116,27 @@ fn closing_the_streams_does_not_end_the_command() {
     assert_eq!(result.exit, Exit::Exited(2));
     assert!(place.workspace().join("after").exists());
 }
+
+/// Whoever is given the output may be kept waiting; the command is not kept alive by that.
+#[test]
+fn time_and_cancellation_hold_while_nobody_takes_the_output() {
+    need_sandbox!();
+    for cancels in [false, true] {
+        let place = Place::new();
+        let plan = place.shell("echo x; sleep 2; echo x > $WS/late; sleep 100").prepare().unwrap();
+        let cancel = shward_sandbox::Cancel::new().unwrap();
+        let mut slow = |_: Stream, _: &[u8]| {
+            if cancels {
+                cancel.cancel();
+            }
+            std::thread::sleep(std::time::Duration::from_secs(4));
+        };
+        let mut options = Options::default();
+        options.timeout = Some(std::time::Duration::from_secs(if cancels { 60 } else { 1 }));
+        options.cancel = Some(cancel.clone());
+        options.on_output = Some(&mut slow);
+        let result = run(&plan, options).unwrap();
+        assert_eq!((result.timed_out, result.cancelled), (!cancels, cancels));
+        assert!(!place.workspace().join("late").exists(), "{cancels}");
+    }
+}

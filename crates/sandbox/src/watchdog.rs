@@ -1,0 +1,123 @@
+//! Keeps deadline and cancellation while nobody takes the output.
+//!
+//! Whoever gets the output may be kept waiting by whoever reads it, and until then nobody looks at the clock. So from the first
+//! piece of output on a thread does. A command that writes nothing is spared it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::descriptor;
+
+/// Why it has killed the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Barked {
+    /// The time was over.
+    TimedOut = 1,
+    /// Somebody cancelled.
+    Cancelled = 2,
+}
+
+/// The thread. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    why: Arc<AtomicU8>,
+    /// When the last of this is closed, the thread ends.
+    stop: Option<OwnedFd>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watchdog {
+    /// Kills the process of a pidfd at the deadline, or when `cancel` can be read.
+    pub(crate) fn start(
+        process: RawFd,
+        cancel: Option<RawFd>,
+        deadline: Option<Instant>,
+    ) -> Result<Self, crate::SandboxError> {
+        let failed = |error: io::Error| {
+            let errno = error.raw_os_error().unwrap_or(libc::EIO);
+            crate::SandboxError::kernel(crate::error::Stage::Supervise, errno, "watching the time")
+        };
+        // SAFETY: both are open for as long as the caller supervises the command, which is where they come from.
+        let copy = |fd: RawFd| unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().map_err(failed);
+        let process = copy(process)?;
+        let cancel = cancel.map(copy).transpose()?;
+        let (stopped, stop) = descriptor::pipe()?;
+        let why = Arc::new(AtomicU8::new(0));
+        let said = why.clone();
+        // It calls a few functions only.
+        let thread = thread::Builder::new().stack_size(64 << 10);
+        let thread = thread.spawn(move || watch(&process, cancel.as_ref(), &stopped, deadline, &said));
+        Ok(Self { why, stop: Some(stop), thread: Some(thread.map_err(failed)?) })
+    }
+
+    /// Why the command was killed, if it was. It is not killed after this.
+    pub(crate) fn finish(mut self) -> Option<Barked> {
+        self.end();
+        match self.why.load(Ordering::Acquire) {
+            1 => Some(Barked::TimedOut),
+            2 => Some(Barked::Cancelled),
+            _ => None,
+        }
+    }
+
+    fn end(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn watch(
+    process: &OwnedFd,
+    cancel: Option<&OwnedFd>,
+    stopped: &File,
+    deadline: Option<Instant>,
+    why: &AtomicU8,
+) {
+    let why_now = loop {
+        let mut wait = vec![PollFd::new(stopped, PollFlags::IN), PollFd::new(process, PollFlags::IN)];
+        wait.extend(cancel.map(|cancel| PollFd::new(cancel, PollFlags::IN)));
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut wait, left.as_ref()) {
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => break Barked::Cancelled, // nothing can be watched any more
+            Ok(_) => {}
+        }
+        let ready = |at: usize| wait.get(at).is_some_and(|fd| !fd.revents().is_empty());
+        if ready(0) || ready(1) {
+            return;
+        }
+        if ready(2) {
+            break Barked::Cancelled;
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            break Barked::TimedOut;
+        }
+    };
+    why.store(why_now as u8, Ordering::Release);
+    // SAFETY: a pidfd, a signal and no information; the process is not taken for another one.
+    unsafe {
+        libc::syscall(
+            libc::SYS_pidfd_send_signal,
+            process.as_raw_fd(),
+            libc::SIGKILL,
+            std::ptr::null::<u8>(),
+            0,
+        );
+    }
+}
