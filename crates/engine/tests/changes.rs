@@ -126,6 +126,29 @@ fn what_is_protected_is_refused_and_the_rest_committed() {
         ("cp -r .git r; echo x > r/hooks/pre-commit; mv r r2", &["r2/hooks/pre-commit"]),
         ("git init -q --bare b; git -C b config core.fsmonitor evil", &["b/config"]),
         ("cp /bin/true t; chmod u+s t", &["t"]),
+        (
+            "p=lib/site-packages/p; mkdir -p $p; for f in .envrc .env x.pth; do echo x > $p/$f; done; echo x > \"$p/$(ls data.txt | sed s/data.txt/.mcp.json/)\"",
+            &["lib/site-packages/p/.env", "lib/site-packages/p/.envrc", "lib/site-packages/p/.mcp.json"],
+        ),
+        (
+            "mkdir .VSCODE; echo x > .VSCODE/t; echo x > \"$(ls data.txt | sed s/data.txt/.Mcp.json/)\"",
+            &[".Mcp.json", ".VSCODE", ".VSCODE/t"],
+        ),
+        (
+            "for f in .pre-commit-config.yaml lefthook.yml .Rprofile .yarnrc.yml p.code-workspace opencode.json; do echo x > $f; done",
+            &[
+                ".Rprofile",
+                ".pre-commit-config.yaml",
+                ".yarnrc.yml",
+                "lefthook.yml",
+                "opencode.json",
+                "p.code-workspace",
+            ],
+        ),
+        (
+            "mkdir -p .roo .windsurf .jj/repo; echo x > \".roo/$(ls data.txt | sed s/data.txt/mcp.json/)\"; echo x > .jj/repo/config.toml",
+            &[".jj/repo/config.toml", ".roo", ".roo/mcp.json", ".windsurf"],
+        ),
         // Where another workspace would look for what it has begun.
         (
             "d=s/.$(echo Shward)-0/live-r1; mkdir -p $d; echo x > $d/journal",
@@ -210,29 +233,6 @@ fn what_settings_of_git_lead_to_is_protected() {
     assert!(place.read(".githooks/pre-commit").is_none() && place.read("fine").is_some());
 }
 
-#[test]
-fn a_repository_cannot_be_replaced_or_removed() {
-    for script in [
-        "mv .git .git-old; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
-        "rm -rf .git",
-        "rm -rf .git; echo 'gitdir: x' > .git",
-    ] {
-        let Some(place) = place() else { return };
-        let config = place.read(".git/config");
-        assert!(config.is_some());
-        let outcome = place.run(script);
-        assert!(refused(&outcome).contains(&".git".to_owned()), "{script}: {outcome:?}");
-        assert_eq!(place.read(".git/config"), config, "{script}");
-        assert!(place.git(&["status"]).status.success(), "{script}");
-    }
-}
-
-/// Where the user's protected directory is a link, what it leads to is protected.
-#[test]
-fn what_a_protected_link_leads_to_is_protected() {
-    let Some(place) = place() else { return };
-    fs::create_dir(place.workspace.join("settings")).unwrap();
-    fs::write(place.workspace.join("settings/settings.json"), "mine\n").unwrap();
 /// What an ordinary user may not read is committed as well, and where nothing can be, nothing is lost.
 #[test]
 fn what_cannot_be_committed_is_kept_and_said() {
@@ -259,6 +259,29 @@ fn what_cannot_be_committed_is_kept_and_said() {
     assert!(place.read("lost").is_none() && !away.join("lost").exists());
 }
 
+#[test]
+fn a_repository_cannot_be_replaced_or_removed() {
+    for script in [
+        "mv .git .git-old; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit",
+        "rm -rf .git",
+        "rm -rf .git; echo 'gitdir: x' > .git",
+    ] {
+        let Some(place) = place() else { return };
+        let config = place.read(".git/config");
+        assert!(config.is_some());
+        let outcome = place.run(script);
+        assert!(refused(&outcome).contains(&".git".to_owned()), "{script}: {outcome:?}");
+        assert_eq!(place.read(".git/config"), config, "{script}");
+        assert!(place.git(&["status"]).status.success(), "{script}");
+    }
+}
+
+/// Where the user's protected directory is a link, what it leads to is protected.
+#[test]
+fn what_a_protected_link_leads_to_is_protected() {
+    let Some(place) = place() else { return };
+    fs::create_dir(place.workspace.join("settings")).unwrap();
+    fs::write(place.workspace.join("settings/settings.json"), "mine\n").unwrap();
     std::os::unix::fs::symlink("settings", place.workspace.join(".claude")).unwrap();
     let outcome = place.run("echo evil > settings/settings.json; echo x > fine");
     assert_eq!(refused(&outcome), ["settings/settings.json"]);

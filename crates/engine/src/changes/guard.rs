@@ -2,12 +2,12 @@
 //!
 //! Names are judged where the change would land, whether they existed or not, at any depth; so neither a renamed parent nor a link
 //! in the place of a directory gets around it. Which names matter is data: the tables of the analysis ([`scope_of`]) and
-//! [`GUARDED`]. A commit with git is none of it: objects, references, the index and the logs of a repository are ordinary files.
+//! [`crate::special`]. A commit with git is none of it: objects, references, the index and the logs of a repository are ordinary files.
 
 use super::git_config;
 use super::repository::{InRepository, within_repository};
 use crate::Request;
-use crate::special::{GUARDED, READ_BY_OTHERS, SET_ID, is_store};
+use crate::special::{SET_ID, is_guarded, is_read_by_others, is_store};
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
 use std::borrow::Cow;
@@ -37,12 +37,11 @@ impl<'r> Guard<'r> {
 
     /// Refuses what a name means wherever it lies.
     fn by_name(&self, change: &Change) -> Option<Cow<'static, str>> {
-        let guarded = change.path.iter().find(|part| GUARDED.iter().any(|name| part == name));
+        let guarded = change.path.iter().find(|part| is_guarded(part));
         if let Some(name) = guarded {
             return Some(format!("is read by programs that trust what lies in {}", name.display()).into());
         }
-        let last = change.path.file_name().unwrap_or_default();
-        if READ_BY_OTHERS.iter().any(|name| last == *name) {
+        if is_read_by_others(&change.path) {
             return Some("is read by programs that do what it says".into());
         }
         None
@@ -54,13 +53,19 @@ impl<'r> Guard<'r> {
         if change.kind == Kind::Directory && change.what == ChangeKind::Created {
             return None;
         }
-        if change.path.iter().any(|part| SITES.iter().any(|name| part == *name)) {
+        if is_of_installing(&change.path) {
             return None;
         }
-        let absolute = self.request.workspace.join(&change.path);
         let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
-        let scope = scope_of(&bytes(&absolute), &bytes(&self.request.workspace), &bytes(&self.request.home));
-        match scope {
+        let (workspace, home) = (bytes(&self.request.workspace), bytes(&self.request.home));
+        let of = |path: &Path| scope_of(&bytes(&self.request.workspace.join(path)), &workspace, &home);
+        // Some file systems do not tell upper from lower case.
+        let folded = PathBuf::from(change.path.as_os_str().to_ascii_lowercase());
+        let folded = if folded == change.path { Scope::Harmless } else { of(&folded) };
+        match of(&change.path) {
+            _ if matches!(folded, Scope::Own | Scope::Persistence) => {
+                Some("would be read by other programs under another spelling".into())
+            }
             Scope::Own => Some("sets what an agent or its guard may do".into()),
             Scope::Persistence => Some("makes other programs run something later".into()),
             // A key that the command has made is its own business; settings with a fixed name are read by others.
@@ -110,16 +115,15 @@ impl CommitPolicy for Guard<'_> {
     }
 }
 
-fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."))
+/// Whether a file is one by which a package for Python takes part in the start of the interpreter (Python's `site`).
+fn is_of_installing(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let started = path.extension().is_some_and(|ending| ending == "pth")
+        || name == "sitecustomize.py"
+        || name == "usercustomize.py";
+    started && path.iter().any(|part| SITES.iter().any(|site| part == *site))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_is_sorted() {
-        assert!(READ_BY_OTHERS.is_sorted());
-    }
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."))
 }

@@ -3,7 +3,7 @@
 //! What exists is mounted over, so it has to be found before, and what comes to be is moved aside after. A limit on how much is
 //! looked at would be where a command looks first, so there is one only for the time that it takes, and beyond it nothing is run.
 
-use super::{GUARDED, READ_BY_OTHERS, SET_ID, is_store};
+use super::{SET_ID, is_guarded, is_read_by_others, is_store};
 use crate::changes::git_config::is_harmless;
 use shward_analysis::{Scope, scope_of};
 use std::collections::HashSet;
@@ -174,7 +174,7 @@ fn is_named(path: &Path, workspace: &Path, home: &Path) -> bool {
     let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
     let scope = || scope_of(&bytes(path), &bytes(workspace), &bytes(home));
     is_store(name)
-        || GUARDED.iter().any(|guarded| name == *guarded)
-        || READ_BY_OTHERS.binary_search(&&*name.to_string_lossy()).is_ok()
+        || is_guarded(name)
+        || is_read_by_others(path)
         || matches!(scope(), Scope::Own | Scope::Persistence)
 }

@@ -42,11 +42,25 @@ const SKIPPED_IN: [(&str, &str); 3] =
 const SYSTEM: [&str; 3] = ["/etc", "/var/backups", "/var/lib"];
 
 /// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole.
-pub(crate) const GUARDED: [&str; 8] =
-    [".claude", ".codex", ".copilot", ".cursor", ".gemini", ".husky", ".idea", ".vscode"];
+const GUARDED: [&str; 13] = [
+    ".claude",
+    ".codex",
+    ".copilot",
+    ".cursor",
+    ".gemini",
+    ".husky",
+    ".idea",
+    ".junie",
+    ".opencode",
+    ".roo",
+    ".trae",
+    ".vscode",
+    ".windsurf",
+];
 
-/// Files that a shell, git or a terminal reads when somebody next starts it there, besides those of the analysis' tables. Sorted.
-pub(crate) const READ_BY_OTHERS: [&str; 16] = [
+/// Files that a shell, git, a terminal, an agent or a manager of hooks reads when somebody next starts it there, besides those of
+/// the analysis' tables.
+const READ_BY_OTHERS: [&str; 25] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -55,15 +69,41 @@ pub(crate) const READ_BY_OTHERS: [&str; 16] = [
     ".gitmodules",
     ".inputrc",
     ".kshrc",
+    ".lefthook.yaml",
+    ".lefthook.yml",
+    ".pre-commit-config.yaml",
     ".profile",
+    ".rprofile",
     ".tmux.conf",
     ".vimrc",
+    ".yarnrc.yml",
     ".zlogin",
     ".zlogout",
     ".zprofile",
     ".zshenv",
     ".zshrc",
+    "lefthook.yaml",
+    "lefthook.yml",
+    "opencode.json",
+    "opencode.jsonc",
 ];
+
+/// The endings of such files.
+const READ_BY_ENDING: [&str; 1] = ["code-workspace"];
+
+/// Whether a directory of this name is protected as a whole. Some file systems do not tell upper from lower case.
+pub(crate) fn is_guarded(name: &OsStr) -> bool {
+    GUARDED.iter().any(|guarded| name.eq_ignore_ascii_case(guarded))
+}
+
+/// Whether a file is protected by its name.
+pub(crate) fn is_read_by_others(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let ending = path.extension().unwrap_or_default();
+    READ_BY_OTHERS.iter().any(|known| name.eq_ignore_ascii_case(known))
+        || READ_BY_ENDING.iter().any(|known| ending.eq_ignore_ascii_case(known))
+        || path.ends_with(".jj/repo/config.toml")
+}
 
 /// The bits that give whoever runs a file the rights of its owner or group (inode(7)).
 pub(crate) const SET_ID: u32 = 0o6000;
@@ -304,10 +344,7 @@ impl Walk<'_> {
                 Scope::Own | Scope::Persistence if in_workspace => listing.protected.push(bytes()),
                 _ => {
                     let sample = Path::new(&name).extension().is_some_and(|ending| ending == "sample");
-                    let named = || {
-                        GUARDED.iter().any(|g| name == *g)
-                            || READ_BY_OTHERS.binary_search(&&*name.to_string_lossy()).is_ok()
-                    };
+                    let named = || is_guarded(&name) || is_read_by_others(&path);
                     if in_workspace && (named() || hooks && !sample) {
                         listing.protected.push(bytes());
                     }
