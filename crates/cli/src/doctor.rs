@@ -41,7 +41,9 @@ fn text(diagnosis: &Diagnosis) -> String {
     }
     out.push_str("\nguarantees\n");
     for guarantee in &diagnosis.guarantees {
-        let _ = writeln!(out, "  {:<12}{}", guarantee.name, guarantee.state);
+        // Most names are shorter than the column.
+        let gap = if guarantee.name.len() < 12 { "" } else { " " };
+        let _ = writeln!(out, "  {:<12}{gap}{}", guarantee.name, guarantee.state);
         for (what, value) in [
             ("because", guarantee.why.as_deref()),
             ("mend", guarantee.fix.as_deref()),

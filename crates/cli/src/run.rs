@@ -15,6 +15,9 @@ use std::time::Duration;
 /// The longest time that can be asked for, in seconds: a day.
 const MAX_TIMEOUT: u64 = 86_400;
 
+/// The number of the signal on every machine that we build for (signal(7)).
+const SIGPIPE: i32 = 13;
+
 /// Carries out the verb.
 ///
 /// # Errors
@@ -34,6 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         limit: if args.get(&MAX_OUTPUT).is_some() { options.max_output } else { usize::MAX },
         written: [0, 0],
         cancel,
+        closed: false,
     };
     let mut on_output = |stream: OutputStream, bytes: &[u8]| {
         if !json {
@@ -59,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
             preview::say(ending, args.has(&PREVIEW), args.has(&LIVE));
         }
     }
-    Ok(if unrecorded.is_some() { Exit::Io } else { exit(&outcome) })
+    Ok(if unrecorded.is_some() { Exit::Io } else { exit(&outcome, relay.closed) })
 }
 
 /// A failure before anything ran, which for wrong usage and input keeps its own code.
@@ -124,6 +128,8 @@ struct Relay {
     limit: usize,
     written: [usize; 2],
     cancel: Cancel,
+    /// Nobody reads any more.
+    closed: bool,
 }
 
 impl Relay {
@@ -141,6 +147,7 @@ impl Relay {
         };
         // Nobody reads any more: the command would get SIGPIPE if it wrote there itself.
         if done.is_err() {
+            self.closed = true;
             self.cancel.cancel();
         }
     }
@@ -195,16 +202,19 @@ fn say(outcome: &Outcome, relay: &Relay) {
     }
 }
 
-fn exit(outcome: &Outcome) -> Exit {
+/// `closed` is whether the run was ended because nobody reads its output.
+fn exit(outcome: &Outcome, closed: bool) -> Exit {
     match &outcome.ending {
         None => Exit::Refused,
         Some(e) if e.timed_out => Exit::TimedOut,
         Some(e) => match (e.exit_code, e.signal) {
+            // It did what it was to do, and that is not in the workspace.
+            (Some(0), _) if e.changes.as_ref().is_some_and(|changes| !changes.failed.is_empty()) => Exit::Io,
             (Some(code), _) => Exit::Command(u8::try_from(code).unwrap_or(255)),
+            // What a command gets that writes where nobody reads.
+            (None, Some(_)) if closed && e.cancelled => Exit::Signal(SIGPIPE),
             (None, Some(signal)) => Exit::Signal(signal),
             (None, None) => Exit::NotRun,
         },
     }
 }
-            // It did what it was to do, and that is not in the workspace.
-            (Some(0), _) if e.changes.as_ref().is_some_and(|changes| !changes.failed.is_empty()) => Exit::Io,

@@ -109,7 +109,8 @@ fn list(kept: &[Kept], json: bool) -> Result<(), Fail> {
 fn text(undone: &[UndoReport]) -> String {
     let mut out = String::new();
     for report in undone {
-        let _ = writeln!(out, "taken back: {}", one_line(&report.command));
+        let what = if report.restored.is_empty() { "nothing could be taken back of" } else { "taken back" };
+        let _ = writeln!(out, "{what}: {}", one_line(&report.command));
         for path in &report.restored {
             let _ = writeln!(out, "  {}", one_line(path));
         }

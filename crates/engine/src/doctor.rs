@@ -275,7 +275,10 @@ fn features(found: &shward_sandbox::Features, instead: &str) -> Vec<FeatureRepor
         ),
         Ok(controllers) => feature(
             "cgroup",
-            format!("delegated, with no controller but {}", none_or(controllers)),
+            match controllers.as_slice() {
+                [] => "delegated, with no controllers".to_owned(),
+                some => format!("delegated, with no controllers but {}", some.join(" ")),
+            },
             &format!(
                 "limits of a whole run (`[limits] run-memory`, `processors`) do not hold; {CGROUP_ADVICE}"
             ),
@@ -318,10 +321,6 @@ fn features(found: &shward_sandbox::Features, instead: &str) -> Vec<FeatureRepor
         }
     };
     vec![landlock, overlay, gate, cgroup, bubblewrap]
-}
-
-fn none_or(controllers: &[String]) -> String {
-    if controllers.is_empty() { "none".to_owned() } else { controllers.join(" ") }
 }
 
 /// os-release(5): what the distribution calls itself.

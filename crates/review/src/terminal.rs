@@ -7,10 +7,11 @@
 use crate::{Shown, lookalikes, one_line};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags};
-use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+use rustix::termios::{QueueSelector, isatty, tcflush, tcgetpgrp, ttyname};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
 /// Answers that are neither yes nor no, after which it is no.
@@ -165,10 +166,27 @@ impl Terminal {
 impl Approver for Terminal {
     fn name(&self) -> String {
         let user = rustix::process::getuid().as_raw();
-        let tty = std::fs::read_link("/proc/self/fd/2").ok().filter(|path| path.starts_with("/dev"));
-        match tty {
-            Some(tty) => format!("user {user} at {}", tty.display()),
-            None => format!("user {user} at a terminal"),
+        let streams = [
+            io::stderr().as_fd().try_clone_to_owned(),
+            io::stdin().as_fd().try_clone_to_owned(),
+            io::stdout().as_fd().try_clone_to_owned(),
+        ];
+        let terminal = streams.into_iter().flatten().find(|stream| isatty(stream));
+        let name = terminal.and_then(|stream| ttyname(stream, Vec::new()).ok());
+        // What is said here is recorded, so no terminal is claimed that there is not.
+        match name {
+            Some(name) => format!("user {user} at {}", name.to_string_lossy()),
+            None if rustix::fs::openat(
+                CWD,
+                "/dev/tty",
+                OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOCTTY,
+                Mode::empty(),
+            )
+            .is_ok() =>
+            {
+                format!("user {user} at a terminal")
+            }
+            None => format!("user {user} without a terminal"),
         }
     }
 

@@ -5,6 +5,7 @@ use serde::Serialize;
 use shward_audit::{Digest, Event, Log, Record};
 use shward_policy::Policy;
 use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Undone};
+use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -168,10 +169,13 @@ impl UndoReport {
     fn of(undone: Undone) -> Self {
         let Undone { id, title, restored, skipped, .. } = undone;
         let text = |path: &PathBuf| path.display().to_string();
+        // One whose permissions changed, too, took two steps.
+        let mut seen = HashSet::new();
+        let restored = restored.iter().filter(|path| seen.insert(*path)).map(text).collect();
         Self {
             id,
             command: title,
-            restored: restored.iter().map(text).collect(),
+            restored,
             skipped: skipped
                 .iter()
                 .map(|s| SkippedReport { path: text(&s.path), reason: s.reason.clone().into_owned() })
