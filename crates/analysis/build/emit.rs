@@ -238,6 +238,7 @@ impl Writer {
             Condition::When => 0,
             Condition::Unless => 1,
             Condition::Written => 2,
+            Condition::Named => 3,
         };
         Ok(join(&[&[condition], &names, &acts]))
     }
@@ -319,6 +320,7 @@ fn style_number(style: Style) -> u8 {
         Style::Bare => 4,
         Style::KeyValue => 5,
         Style::Words => 6,
+        Style::Go => 7,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Reads the knowledge files (`*.cmds`), whose form `docs/knowledge.md` describes.
 //!
-//! A line that is wrong is reported with its place and with what would be right; the program it belongs to is then left
-//! out, because a half-described program would be understood wrongly.
+//! A line that is wrong is reported with its place and what would be right; its program, half described, is left out then.
 
 use super::vocabulary::{self, NoSuchWord};
 use super::words::{Act, Condition, Output, Role, Stdin, Style};
@@ -72,7 +71,7 @@ pub(crate) struct Level {
 pub(crate) struct Case {
     pub(crate) line: usize,
     pub(crate) condition: Condition,
-    /// Options as typed, or names of files.
+    /// Options as typed, names of files, or patterns in which `\_` was a blank.
     pub(crate) names: Vec<String>,
     pub(crate) acts: Vec<Act>,
 }
@@ -308,28 +307,31 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "info" => level.options.push(option(Kind::Info, line.number, rest)?),
         "narrow" => level.options.push(option(Kind::Narrow, line.number, rest)?),
         "operands" => level.operands.push(operands(line.number, rest)?),
-        "effect" => match rest {
-            [condition @ ("when" | "unless"), rest @ ..] => {
-                let names: Vec<String> =
-                    rest.iter().take_while(|w| is_option_name(w)).map(|w| (*w).to_owned()).collect();
-                if names.is_empty() {
-                    return Err(format!("expected option names after `{condition}`"));
+        "effect" => {
+            let (condition, names, effects) = match rest {
+                [condition @ ("when" | "unless"), rest @ ..] => {
+                    let count = rest.iter().take_while(|w| is_option_name(w)).count();
+                    if count == 0 {
+                        return Err(format!("expected option names after `{condition}`"));
+                    }
+                    let condition = if *condition == "when" { Condition::When } else { Condition::Unless };
+                    (condition, rest.get(..count), rest.get(count..))
                 }
-                let acts = acts(rest.get(names.len()..).unwrap_or_default())?;
-                let condition = if *condition == "when" { Condition::When } else { Condition::Unless };
-                level.cases.push(Case { line: line.number, condition, names, acts });
-            }
-            ["written", name, rest @ ..] => {
-                let case = Case {
-                    line: line.number,
-                    condition: Condition::Written,
-                    names: vec![(*name).to_owned()],
-                    acts: acts(rest)?,
-                };
-                level.cases.push(case);
-            }
-            _ => level.effects.extend(acts(rest)?),
-        },
+                ["written", rest @ ..] => (Condition::Written, rest.get(..1), rest.get(1..)),
+                ["named", rest @ ..] => {
+                    let colon = rest.iter().position(|w| *w == ":").filter(|at| *at > 0);
+                    let colon = colon.ok_or("expected `effect named PATTERN… : EFFECT…`")?;
+                    (Condition::Named, rest.get(..colon), rest.get(colon + 1..))
+                }
+                _ => {
+                    level.effects.extend(acts(rest)?);
+                    return Ok(());
+                }
+            };
+            let names = names.unwrap_or_default().iter().map(|word| word.replace("\\_", " ")).collect();
+            let acts = acts(effects.unwrap_or_default())?;
+            level.cases.push(Case { line: line.number, condition, names, acts });
+        }
         "otherwise" => level.otherwise = Some(acts(rest)?),
         "stdin" => level.stdin = Some(stdin(rest)?),
         "stdin-when-no-operands" => level.stdin_when_no_operands = none(rest)?,
@@ -581,7 +583,7 @@ fn check<'l>(level: &'l Level, outer: &mut Vec<&'l Level>, problems: &mut Vec<(u
         match case.condition {
             Condition::When => conditions(case.line, "when", &case.names, outer, problems),
             Condition::Unless => conditions(case.line, "unless", &case.names, outer, problems),
-            Condition::Written => {}
+            Condition::Written | Condition::Named => {}
         }
     }
     let mut subs: BTreeMap<&str, usize> = BTreeMap::new();

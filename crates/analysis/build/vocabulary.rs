@@ -10,6 +10,7 @@ const STYLES: &[(&str, Style)] = &[
     ("posix", Style::Posix),
     ("exact", Style::Exact),
     ("single-dash", Style::SingleDash),
+    ("go", Style::Go),
     ("words", Style::Words),
     ("bare", Style::Bare),
     ("key-value", Style::KeyValue),
@@ -23,6 +24,7 @@ const ROLES: &[(&str, Role)] = &[
     ("read", Role::Read),
     ("list", Role::List),
     ("read-list", Role::ReadList),
+    ("read-named", Role::ReadNamed),
     ("write", Role::Write),
     ("write-prefix", Role::WritePrefix),
     ("append", Role::Append),
@@ -32,6 +34,7 @@ const ROLES: &[(&str, Role)] = &[
     ("write-below", Role::WriteBelow),
     ("delete", Role::Delete),
     ("delete-tree", Role::DeleteTree),
+    ("delete-named", Role::DeleteNamed),
     ("move", Role::Move),
     ("metadata", Role::Metadata("attributes")),
     ("dest", Role::Dest),
@@ -42,6 +45,8 @@ const ROLES: &[(&str, Role)] = &[
     ("exec", Role::Exec),
     ("exec-line", Role::ExecLine),
     ("exec-elsewhere", Role::ExecElsewhere),
+    ("exec-apart", Role::ExecApart),
+    ("task", Role::Task("")),
     ("run-all", Role::RunAll),
     ("run-all-elsewhere", Role::RunAllElsewhere),
     ("program", Role::Program),
@@ -108,11 +113,15 @@ pub(crate) fn role(word: &str) -> Found<Role> {
     match word.split_once(':') {
         Some(("code", language)) => Ok(Role::Code(among("language", language, LANGUAGES)?)),
         Some(("script", language)) => Ok(Role::Script(among("language", language, LANGUAGES)?)),
+        Some(("task", language)) => Ok(Role::Task(among("language", language, LANGUAGES)?)),
         Some(("metadata", what)) => Ok(Role::Metadata(among("kind of metadata", what, METADATA)?)),
         Some(("plain", marks)) if !marks.is_empty() => Ok(Role::Plain(kept(marks))),
+        Some(("plain-write", marks)) if !marks.is_empty() => Ok(Role::PlainWrite(kept(marks))),
         Some(("plain-file", marks)) if !marks.is_empty() => Ok(Role::PlainFile(kept(marks))),
         _ => listed("role", word, ROLES).map_err(|mut e| {
-            e.valid.extend(["code:LANG", "script:LANG", "metadata:WHAT", "plain:MARKS", "plain-file:MARKS"]);
+            let open = ["code:LANG", "script:LANG", "task:LANG", "metadata:WHAT", "plain:MARKS"];
+            e.valid.extend(open);
+            e.valid.extend(["plain-file:MARKS", "plain-write:MARKS"]);
             e
         }),
     }

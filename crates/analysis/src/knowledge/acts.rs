@@ -2,13 +2,14 @@
 
 use super::apply::Flow;
 use super::change::change_place;
+use super::image::List;
 use super::program::execute_itself;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
 use super::values;
 use super::words::{Act, Condition, Role};
 use crate::effect::{EffectKind, Scope, Unknown};
-use crate::value::Origins;
+use crate::value::{Field, Origins};
 
 /// When an effect that no value carries is recorded.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,7 @@ pub(super) fn acts<'a>(
             Condition::When => scan.has_listed(case.names),
             Condition::Unless => !scan.has_listed(case.names),
             Condition::Written => case.names.iter().any(|name| has_written(run, name)),
+            Condition::Named => scan.operands.iter().any(|operand| is_named(operand, case.names)),
         };
         if holds {
             for each in case.acts.iter() {
@@ -61,7 +63,8 @@ pub(super) fn acts<'a>(
             }
         }
     }
-    if let Some(line) = scan.operands_line().filter(|_| !scan.operands.is_empty() && !scan.lost) {
+    let has_operands = !scan.operands.is_empty() || !scan.command.is_empty();
+    if let Some(line) = scan.operands_line().filter(|_| has_operands && !scan.lost) {
         for each in line.acts.iter() {
             act(run, flow, each, endpoints, phase);
         }
@@ -76,6 +79,20 @@ pub(super) fn acts<'a>(
             act(run, flow, each, endpoints, phase);
         }
     }
+}
+
+/// Whether an operand is one of these words, and none of those behind a `!`.
+fn is_named(operand: &Field<'_>, patterns: List<&'static str>) -> bool {
+    let Some(word) = operand.known() else { return false };
+    let mut named = false;
+    for pattern in patterns.iter() {
+        match pattern.strip_prefix('!') {
+            Some(other) if values::fits(word, other.as_bytes()) => return false,
+            Some(_) => {}
+            None => named = named || values::fits(word, pattern.as_bytes()),
+        }
+    }
+    named
 }
 
 /// More effects than this are not searched for a file that was written.

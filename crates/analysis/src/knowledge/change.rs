@@ -1,6 +1,7 @@
 //! Roles that change files, settings and processes.
 
 use super::apply::{Flow, Use};
+use super::readers::found;
 use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::tables::Level;
@@ -118,6 +119,8 @@ pub(super) fn change_place<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, role: Rol
         Role::WriteBelow => WriteMode::Below,
         Role::Delete => return run.deletes(field, flow.tree),
         Role::DeleteTree => return run.deletes(field, true),
+        Role::DeleteNamed => return deletes_named(run, flow, field),
+        Role::PlainWrite(_) => WriteMode::Replace,
         Role::Metadata(what) => {
             let target = run.target_of(field, flow.tree);
             return run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
@@ -398,4 +401,23 @@ pub(super) fn take_back(run: &mut Run<'_, '_>, from: usize) {
                 | EffectKind::Remote { action: "change" | "destroy", .. }
         )
     });
+}
+
+/// A path in which the program itself expands patterns, at any depth, or which says by a colon that it is none (git's
+/// pathspecs).
+fn deletes_named<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, field: &Field<'a>) {
+    let Some(text) = field.known() else { return run.deletes(field, flow.tree) };
+    let here = run.part(field, b".");
+    if text.starts_with(b":") {
+        return run.deletes(&here, true);
+    }
+    let Some(at) = text.iter().position(|byte| b"*?[".contains(byte)) else {
+        return run.deletes(field, flow.tree);
+    };
+    let start = text.get(..at).and_then(|start| start.iter().rposition(|byte| *byte == b'/'));
+    let directory = start.and_then(|at| text.get(..at)).map_or(here, |directory| run.part(field, directory));
+    let pattern = text.get(start.map_or(0, |at| at + 1)..).unwrap_or_default();
+    let place = run.target(&directory.value, false);
+    let named = found::named(run, place, pattern, field.span);
+    run.deletes(&named, true);
 }

@@ -5,10 +5,12 @@ use super::foreign::fetched;
 use super::languages;
 use super::run::Run;
 use super::scan::Scan;
+use super::tables;
 use super::values;
 use super::words::{Act, Role, Stdin};
+use crate::effect::EffectKind;
 use crate::session::Reentry;
-use crate::value::{Field, Stream};
+use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
 
 /// What is executed: programs, command lines, code, scripts. Gives the output of a program that is started.
@@ -87,6 +89,14 @@ fn command<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
     let becomes = scan.own().is_empty() && scan.levels.last().is_some_and(|level| level.becomes());
     match last {
         Some(Role::ExecElsewhere) => run.argv(scan.command, stdin, Reentry::Elsewhere),
+        Some(Role::ExecApart) => {
+            let (program, arguments) = scan.command.split_at_checked(1).unwrap_or((scan.command, &[]));
+            let dashes = usize::from(arguments.first().and_then(Field::known) == Some(b"--"));
+            let arguments = arguments.get(dashes..).unwrap_or_default();
+            let argv = BumpVec::from_iter_in(program.iter().chain(arguments).copied(), run.arena());
+            run.argv(argv.into_bump_slice(), stdin, Reentry::New)
+        }
+        Some(Role::Task(language)) => task(run, language, scan.command),
         Some(Role::ExecLine) => run.perhaps(|run| line_with_words(run, scan.command)),
         Some(Role::RunAll) => run.perhaps(|run| run.shell_words(scan.command, stdin, Reentry::New)),
         Some(Role::RunAllElsewhere) => {
@@ -95,6 +105,28 @@ fn command<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
         _ if becomes => run.becomes(scan.command, stdin, Reentry::New),
         _ => run.argv(scan.command, stdin, Reentry::New),
     }
+}
+
+/// A script of the project's own, or an installed program if it has none of that name. What the program of that name does
+/// with its arguments counts, but not what is not understood of them: they may be the script's.
+fn task<'a>(run: &mut Run<'_, 'a>, language: &'static str, words: &'a [Field<'a>]) -> Stream<'a> {
+    let Some((first, arguments)) = words.split_first() else { return Stream::EMPTY };
+    let may_be_file = first.known().is_none_or(|name| name.iter().any(|byte| b"./".contains(byte)));
+    if may_be_file && !language.is_empty() {
+        return languages::script(run, language, first, arguments);
+    }
+    let described =
+        first.known().is_some_and(|name| !name.contains(&b'/') && tables::program(name).is_some());
+    if described && !arguments.is_empty() {
+        let from = run.session.effects().len();
+        run.argv(words, run.call.stdin, Reentry::New);
+        let mut index = 0;
+        run.session.effects().retain(|effect| {
+            index += 1;
+            index <= from || !matches!(effect.kind, EffectKind::Unknown { .. })
+        });
+    }
+    Stream::unknown(Origins::UNKNOWN, run.call.span)
 }
 
 /// The first word is a shell command line, to which the others are added as they are.

@@ -1,8 +1,10 @@
 //! Roles that read, and standard input.
 
 use super::apply::{Flow, Use};
+use super::readers::found;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
+use super::tables::Operands;
 use super::values;
 use super::words::{Role, Stdin};
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
@@ -33,7 +35,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         Role::Name if !field.known().is_some_and(is_plain_name) => {
             run.not_understood(Unknown::Argument, field.span);
         }
-        Role::Plain(marks) | Role::PlainFile(marks) => {
+        Role::Plain(marks) | Role::PlainFile(marks) | Role::PlainWrite(marks) => {
             if !field.known().is_some_and(|text| is_free_of(text, marks)) {
                 run.not_understood(Unknown::Argument, field.span);
             }
@@ -61,6 +63,20 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             flow.origins = flow.origins | Origins::FILE;
         }
         Role::ReadList => read_list(run, flow, field),
+        Role::ReadNamed => {
+            flow.origins = flow.origins | field.value.origins;
+            // Behind a `!` stands what is left out.
+            let Some(pattern) = field.known().filter(|pattern| !pattern.starts_with(b"!")) else { return };
+            let here = values::field(run.arena(), b".", Origins::LITERAL, field.span);
+            let here = run.target(&here.value, false);
+            let Some(named) = found::secret(run, here, pattern, field.span) else { return };
+            let reads = |line: Operands| line.items.iter().any(|item| item.role == Role::Read);
+            if scan.operands_line().is_some_and(reads) {
+                flow.origins = flow.origins | run.reads(&named, false);
+            } else {
+                run.lists(&named, false);
+            }
+        }
         Role::Load => {
             run.reads(field, false);
             let text = run.session.file_text(&field.value);
@@ -76,7 +92,7 @@ pub(super) fn is_plain_name(name: &[u8]) -> bool {
 }
 
 /// Whether none of the marks, which commas separate, stands in a text.
-fn is_free_of(text: &[u8], marks: &str) -> bool {
+pub(super) fn is_free_of(text: &[u8], marks: &str) -> bool {
     let holds = |mark: &str| text.windows(mark.len()).any(|window| window == mark.as_bytes());
     !marks.split(',').filter(|mark| !mark.is_empty()).any(holds)
 }

@@ -194,7 +194,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
             scan.operands.reserve_exact(1 + rest.len());
         }
         scan.operands.push(*arg);
-        options_over |= style == Style::Posix;
+        options_over |= matches!(style, Style::Posix | Style::Go);
     }
     scan.unlisted = scanner.unlisted;
     // Files are opened where the option that names them is read, before one behind it ends the program.
@@ -323,7 +323,7 @@ impl<'a> Scanner<'_, '_, 'a> {
                 self.long(arg, name, whole, scan);
                 true
             }
-            [b'-', ..] if matches!(self.style, Style::SingleDash | Style::Words) => {
+            [b'-', ..] if matches!(self.style, Style::SingleDash | Style::Go | Style::Words) => {
                 self.single(arg, prefix, scan);
                 true
             }
@@ -351,7 +351,9 @@ impl<'a> Scanner<'_, '_, 'a> {
             return false;
         }
         let single = match (self.style, prefix) {
-            (Style::SingleDash | Style::Words, [b'-', b'-', ..]) => prefix.get(1..).unwrap_or_default(),
+            (Style::SingleDash | Style::Go | Style::Words, [b'-', b'-', ..]) => {
+                prefix.get(1..).unwrap_or_default()
+            }
             _ => prefix,
         };
         let skipped = prefix.len() - single.len();
@@ -399,7 +401,7 @@ impl<'a> Scanner<'_, '_, 'a> {
             Some(found) if prefix.len() == 2 && arg.value.known().is_some() => {
                 self.take(found, None, arg.span, scan)
             }
-            Some(found) if found.takes != Takes::Nothing && self.style == Style::SingleDash => {
+            Some(found) if found.takes != Takes::Nothing && self.style != Style::Words => {
                 // `-o=VALUE` is `-o VALUE` to some of them (Go), and an odd `-oVALUE` to others.
                 let equals = usize::from(prefix.get(2) == Some(&b'='));
                 let value = Field { value: values::after(self.arena, &arg.value, 2 + equals), ..*arg };

@@ -72,6 +72,7 @@ impl Level {
             4 => Style::Bare,
             5 => Style::KeyValue,
             6 => Style::Words,
+            7 => Style::Go,
             _ => Style::Gnu,
         }
     }
@@ -295,7 +296,7 @@ impl PartialEq for Opt {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Case {
     pub(crate) condition: Condition,
-    /// Options, or names of files.
+    /// Options, names of files, or patterns of operands.
     pub(crate) names: List<&'static str>,
     pub(crate) acts: List<Act>,
 }
@@ -307,7 +308,8 @@ impl Record for Case {
         let condition = match cursor.u8() {
             0 => Condition::When,
             1 => Condition::Unless,
-            _ => Condition::Written,
+            2 => Condition::Written,
+            _ => Condition::Named,
         };
         Self { condition, names: cursor.list(), acts: cursor.list() }
     }

@@ -115,3 +115,31 @@ pub(crate) fn base_name(path: &[u8]) -> &[u8] {
         None => path,
     }
 }
+
+/// Whether a text is what a pattern says, in which `*` stands for any text and `\` takes away the meaning of what follows.
+pub(super) fn fits(text: &[u8], pattern: &[u8]) -> bool {
+    let (mut rest, mut wanted) = (text, pattern);
+    // Behind the last star: what is wanted there, and where it was looked for.
+    let mut again: Option<(&[u8], &[u8])> = None;
+    loop {
+        let (literal, after) = match wanted {
+            [b'*', after @ ..] => {
+                again = Some((rest, after));
+                wanted = after;
+                continue;
+            }
+            [b'\\', byte, after @ ..] | [byte, after @ ..] => (Some(byte), after),
+            [] => (None, wanted),
+        };
+        match (literal, rest.split_first()) {
+            (None, None) => return true,
+            (Some(byte), Some((first, tail))) if byte == first => (rest, wanted) = (tail, after),
+            _ => {
+                let Some((from, behind)) = again else { return false };
+                let Some((_, tail)) = from.split_first() else { return false };
+                again = Some((tail, behind));
+                (rest, wanted) = (tail, behind);
+            }
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::image::Named;
 use super::languages;
-use super::reading::is_plain_name;
+use super::reading::{is_free_of, is_plain_name};
 use super::run::Run;
 use super::words::Role;
 use crate::effect::{Unknown, WriteMode};
@@ -28,6 +28,7 @@ pub(super) fn obey(run: &mut Run<'_, '_>) {
             }
             Role::Program => run.command_words(&field, Reentry::New),
             Role::Name if value.known().is_some_and(is_plain_name) => {}
+            Role::Plain(marks) if value.known().is_some_and(|text| is_free_of(text, marks)) => {}
             Role::Script(language) => {
                 languages::script(run, language, &field, &[]);
             }

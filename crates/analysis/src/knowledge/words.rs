@@ -12,6 +12,8 @@ pub(crate) enum Condition {
     Unless,
     /// The script has written a file of one of these names.
     Written,
+    /// An operand is one of these words.
+    Named,
 }
 
 /// How a program's options are written.
@@ -25,6 +27,8 @@ pub(crate) enum Style {
     Exact,
     /// Long names behind one dash.
     SingleDash,
+    /// As [`Style::SingleDash`], and the first operand ends the options.
+    Go,
     /// As [`Style::SingleDash`], and no value is joined to a single letter.
     Words,
     /// No options: every word is an operand, unless it is listed.
@@ -43,9 +47,11 @@ pub(crate) enum Role {
     /// Inert, or a file that is read, unless one of these stands in it.
     Plain(&'static str),
     PlainFile(&'static str),
+    PlainWrite(&'static str),
     Read,
     List,
     ReadList,
+    ReadNamed,
     Write,
     WritePrefix,
     Append,
@@ -55,6 +61,7 @@ pub(crate) enum Role {
     WriteBelow,
     Delete,
     DeleteTree,
+    DeleteNamed,
     Move,
     Metadata(&'static str),
     Dest,
@@ -65,6 +72,9 @@ pub(crate) enum Role {
     Exec,
     ExecLine,
     ExecElsewhere,
+    ExecApart,
+    /// A script of the project's own, or a program; perhaps a file with text in this language.
+    Task(&'static str),
     RunAll,
     RunAllElsewhere,
     Program,
@@ -93,7 +103,13 @@ impl Role {
     pub(crate) const fn is_command(self) -> bool {
         matches!(
             self,
-            Self::Exec | Self::ExecLine | Self::ExecElsewhere | Self::RunAll | Self::RunAllElsewhere
+            Self::Exec
+                | Self::ExecLine
+                | Self::ExecElsewhere
+                | Self::ExecApart
+                | Self::Task(_)
+                | Self::RunAll
+                | Self::RunAllElsewhere
         )
     }
 
@@ -107,6 +123,7 @@ impl Role {
                 | Self::Read
                 | Self::List
                 | Self::ReadList
+                | Self::ReadNamed
                 | Self::Config
         )
     }

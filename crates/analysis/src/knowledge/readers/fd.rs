@@ -20,6 +20,12 @@ const MAX_ROOTS: usize = 64;
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let Some(start) = at.args.iter().position(begins_command) else {
         let scan = run.scan(at);
+        if !scan.info {
+            for root in secrets(run, &scan) {
+                let name = root.field(run.arena());
+                run.lists(&name, false);
+            }
+        }
         return apply::apply(run, &scan);
     };
     let (before, rest) = at.args.split_at_checked(start).unwrap_or((at.args, &[]));
@@ -37,7 +43,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         run.not_understood(Unknown::Argument, run.call.span);
         return output;
     }
-    let roots = roots(run, &scan);
+    let mut roots = roots(run, &scan);
+    roots.extend(secrets(run, &scan));
     let placed = command.iter().any(|word| word.value.known_prefix().contains(&b'{'));
     let mut origins = Origins::FILE;
     found::with(run, &roots, &mut |run| {
@@ -81,6 +88,20 @@ fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
         Root { target, pattern, itself: false, filtered, span: field.span }
     };
     places.into_iter().take(MAX_ROOTS).map(place).collect()
+}
+
+/// The secrets that are searched for by their name.
+fn secrets<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
+    let Some(pattern) = scan.operands.first().and_then(|pattern| pattern.known()) else { return Vec::new() };
+    // A pattern is a regular expression, or a glob; of a plain name both say the same but for these.
+    let name = pattern.iter().copied().filter(|byte| !b"^$\\".contains(byte));
+    let name = BumpVec::from_iter_in(name, run.arena()).into_bump_slice();
+    let places = roots(run, scan);
+    let named = |root: Root<'a>| {
+        found::secret(run, root.target, name, root.span)?;
+        Some(Root { pattern: Some(values::base_name(name)), ..root })
+    };
+    places.into_iter().filter_map(named).collect()
 }
 
 /// A word with a placeholder stands for what is found, or for a part of it.

@@ -138,6 +138,10 @@ const FILTERS: &[&[u8]] = &[
     b"-links",
 ];
 
+/// Tests that say how a file is called.
+const NAMING: &[&[u8]] =
+    &[b"-name", b"-iname", b"-path", b"-ipath", b"-wholename", b"-iwholename", b"-samefile"];
+
 /// Reads the arguments of `find`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let span = run.call.span;
@@ -183,6 +187,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         output: Stream { text: None, origins: Origins::NAMES, source: Some(span) },
         filtered_everywhere: true,
         acts: false,
+        names: Vec::new(),
         work: 0,
     };
     expression.alternatives(Guard::default(), 0);
@@ -190,6 +195,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         // A closing parenthesis too many: find refuses to start.
         expression.args = &[];
     }
+    expression.list_secrets();
     let Expression { output, filtered_everywhere, acts, roots, run, .. } = expression;
     let filtered = filtered_everywhere && !acts;
     for root in roots {
@@ -218,6 +224,8 @@ struct Expression<'r, 's, 'a> {
     filtered_everywhere: bool,
     /// There is an action beside printing.
     acts: bool,
+    /// What it is told to look for by name, but for what it is told not to descend into.
+    names: Vec<Field<'a>>,
     /// How many times something was done to a starting point.
     work: usize,
 }
@@ -262,6 +270,7 @@ impl<'a> Expression<'_, '_, 'a> {
     fn chain(&mut self, before: Guard<'a>, depth: usize) -> Guard<'a> {
         let mut guard = before;
         let mut negated = false;
+        let names = self.names.len();
         while let Some(word) = self.args.first().copied() {
             let Some(text) = word.known() else {
                 self.next();
@@ -288,6 +297,9 @@ impl<'a> Expression<'_, '_, 'a> {
                 _ => {
                     self.next();
                     self.primary(text, &word, &mut guard, negated);
+                    if text == b"-prune" {
+                        self.names.truncate(names);
+                    }
                 }
             }
             negated = false;
@@ -338,12 +350,27 @@ impl<'a> Expression<'_, '_, 'a> {
                     value.is_some_and(|v| matches!(v.known(), Some(b"*" | b"**" | b"./*" | b".*")));
                 if filters && !negated && !everything {
                     guard.filtered = true;
+                    if NAMING.contains(&text) {
+                        self.names.extend(value);
+                    }
                     if text == b"-name" {
                         guard.pattern = value.and_then(|v| v.known());
                     }
                 }
             }
             _ => self.run.not_understood(Unknown::Option(text), word.span),
+        }
+    }
+
+    /// Secrets that are looked for by their names are listed as such: who reads the list and opens what it names opens them.
+    fn list_secrets(&mut self) {
+        for name in std::mem::take(&mut self.names) {
+            let Some(pattern) = name.known() else { continue };
+            for root in self.found(Guard::default()) {
+                if let Some(secret) = found::secret(self.run, root.target, pattern, name.span) {
+                    self.run.lists(&secret, false);
+                }
+            }
         }
     }
 

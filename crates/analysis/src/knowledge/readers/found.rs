@@ -118,6 +118,25 @@ fn end_of(pattern: &[u8]) -> &[u8] {
     pattern.rsplit(|byte| b"*?[]".contains(byte)).next().unwrap_or_default()
 }
 
+/// The names of a pattern at a place.
+pub(crate) fn named<'a>(run: &Run<'_, 'a>, place: Target<'a>, pattern: &'a [u8], span: Span) -> Field<'a> {
+    Root { target: place, pattern: Some(pattern), itself: false, filtered: true, span }.field(run.arena())
+}
+
+/// The names of a pattern, at a place or below it, if they are those of secrets; the pattern may begin with directories.
+/// What is looked for by the end of its name alone is not meant to be a secret.
+pub(crate) fn secret<'a>(
+    run: &mut Run<'_, 'a>,
+    place: Target<'a>,
+    pattern: &'a [u8],
+    span: Span,
+) -> Option<Field<'a>> {
+    let name = values::base_name(pattern);
+    let field = named(run, place, name, span);
+    let target = run.target(&field.value, false);
+    (target.scope == Scope::Secret && !name.starts_with(b"*")).then_some(field)
+}
+
 /// Starts programs with found names among their arguments, and makes their effects on these names mean everything that
 /// may be found.
 pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dyn FnMut(&mut Run<'_, 'a>)) {

@@ -30,7 +30,7 @@ pub(crate) mod ssh;
 pub(crate) mod tar;
 pub(crate) mod xargs;
 
-mod found;
+pub(super) mod found;
 
 use super::run::Run;
 use super::scan::At;
