@@ -32,7 +32,7 @@ pub(crate) use values::{base_name, single_quoted};
 
 use crate::effect::{EffectKind, Unknown};
 use crate::session::{Call, Session};
-use crate::value::{Origins, Stream};
+use crate::value::{Field, Origins, Stream};
 use run::Run;
 use scan::{At, Scan};
 
@@ -68,6 +68,22 @@ fn interpret<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let output = reader(run, at);
     run.session.ends_repeating();
     output
+}
+
+/// Interprets an argument list as that of a module or script whose name means a program of its own to whoever runs it:
+/// it is described beside the programs, under a name that no command has (`python:venv`).
+fn described_beside<'a>(
+    run: &mut Run<'_, 'a>,
+    language: &str,
+    name: &[u8],
+    argv: &'a [Field<'a>],
+) -> Option<Stream<'a>> {
+    let described = values::concat(run.arena(), &[language.as_bytes(), b":", name]);
+    let (name, program) = tables::program(described)?;
+    let call = Call { argv, ..run.call };
+    let mut inner = Run { session: &mut *run.session, call, name, program };
+    let at = inner.start();
+    Some(interpret(&mut inner, &at))
 }
 
 /// Interprets the arguments by the tables.

@@ -201,6 +201,10 @@ pub(crate) fn script<'a>(
     if super::foreign::fetched(on, language, file) {
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
+    if let Some(name) = file.known().map(values::base_name) {
+        // What frameworks put into every project (`manage.py`) does the same everywhere.
+        super::described_beside(on, language, name, all);
+    }
     let place = values::script(on.arena(), file);
     let copied = on.session.copied_from(&place);
     super::program::copy_of(on.session, file, copied);

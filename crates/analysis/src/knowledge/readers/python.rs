@@ -2,13 +2,13 @@
 
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::knowledge::apply;
-use crate::knowledge::interpret;
+use crate::knowledge::described_beside;
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::tables;
 use crate::knowledge::values;
-use crate::session::{Call, Reentry};
+use crate::session::Reentry;
 use crate::value::{Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
 
@@ -72,6 +72,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     argv.push(module);
     argv.extend_from_slice(&scan.operands);
     let argv = argv.into_bump_slice();
+    // `package` and `package.__main__` are the same.
+    let name = name.strip_suffix(b".__main__").unwrap_or(name);
     if PROGRAMS.contains(&name) {
         let mut argv = BumpVec::from_iter_in(argv.iter().copied(), run.arena());
         if let Some(word) = argv.first_mut() {
@@ -82,15 +84,16 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         }
         return run.argv(argv.into_bump_slice(), run.call.stdin, Reentry::New);
     }
-    // Described beside the programs, under names that no command has.
-    let described = values::concat(run.arena(), &[b"python:", name]);
-    if let Some((name, program)) = tables::program(described) {
-        let call = Call { argv, ..run.call };
-        let mut inner = Run { session: &mut *run.session, call, name, program };
-        let at = inner.start();
-        return interpret(&mut inner, &at);
+    if let Some(output) = described_beside(run, "python", name, argv) {
+        return output;
     }
-    if languages::is_standard_module(name) {
+    // A part of a package that is not the project's own is not either.
+    let package = name.split(|byte| *byte == b'.').next().unwrap_or(name);
+    let inside = || {
+        let described = values::concat(run.arena(), &[b"python:", package]);
+        package != name && (PROGRAMS.contains(&package) || tables::program(described).is_some())
+    };
+    if languages::is_standard_module(package) || inside() {
         run.code("python", None, Origins::FILE, module.span);
     } else {
         let kind = EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
