@@ -60,6 +60,9 @@ const WRITTEN: [&[u8]; 12] = [
     b"signature",
     b"vmafmotion",
 ];
+/// What a filter calls a file that it shows, and filters that take one as their first argument.
+const SOURCES: [&[u8]; 8] =
+    [b"movie", b"amovie", b"textfile", b"subtitles", b"ass", b"lut3d", b"lut1d", b"fontfile"];
 /// Filters that are a library's.
 const LOADED: [&[u8]; 3] = [b"ladspa", b"frei0r", b"frei0r_src"];
 
@@ -74,7 +77,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     for each in &uses {
         match each.role {
             Role::Read if format == Some(b"lavfi") => filters(run, &each.field),
-            Role::Read | Role::Write | Role::Modify => named(run, &each.field),
+            Role::Read | Role::Write | Role::Modify => {
+                named(run, &each.field);
+                drawn(run, &each.field);
+            }
             _ => {}
         }
     }
@@ -113,8 +119,22 @@ fn named<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     }
 }
 
-/// The files that a description of filters names, quoted or not: those that it may write, and those outside of the working
-/// directory.
+/// What a drawing command names (`-draw 'image over 0,0 9,9 "text:x"'`).
+fn drawn<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
+    let separates = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'');
+    let Some(text) = field.known().filter(|text| text.starts_with(b"image") && text.iter().any(separates))
+    else {
+        return;
+    };
+    for word in text.split(separates).filter(|word| word.iter().any(|byte| b":/.".contains(byte))) {
+        let part = run.part(field, word);
+        named(run, &part);
+        run.reads(&part, false);
+    }
+}
+
+/// The files that a description of filters names, quoted or not: those that it may write, secrets, and those outside of the
+/// working directory.
 fn filters<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     let quotes = |byte: &u8| matches!(byte, b'\'' | b'\\');
     let plain: Vec<u8> = field.value.known_prefix().iter().copied().filter(|byte| !quotes(byte)).collect();
@@ -125,7 +145,8 @@ fn filters<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     let mut key: &[u8] = b"";
     for word in words() {
         let written = WRITTEN.contains(&key) && !word.is_empty() && !WRITTEN.contains(&word);
-        if written || word.starts_with(b"/") || word.windows(3).any(|three| three == b"../") {
+        let outside = word.starts_with(b"/") || word.windows(3).any(|three| three == b"../");
+        if written || outside || SOURCES.contains(&key) {
             let part = run.part(field, run.arena().alloc_slice_copy(word));
             run.reads(&part, false);
             if written {
