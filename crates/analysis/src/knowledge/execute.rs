@@ -81,7 +81,9 @@ pub(super) fn execute<'a>(
 fn command<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
     let stdin = run.call.stdin;
     let last = scan.operands_line().and_then(|line| line.items.last()).map(|item| item.role);
-    if let Some(first) = scan.command.first() {
+    // Of a command line, an address that stands in it is something that its commands are given.
+    let line = matches!(last, Some(Role::ExecLine | Role::RunAll | Role::RunAllElsewhere));
+    if let Some(first) = scan.command.first().filter(|first| !(line && is_divided(first))) {
         // Some take a script from an address.
         fetched(run, "shell", first);
     }
@@ -127,6 +129,12 @@ fn task<'a>(run: &mut Run<'_, 'a>, language: &'static str, words: &'a [Field<'a>
         });
     }
     Stream::unknown(Origins::UNKNOWN, run.call.span)
+}
+
+/// Whether a word is several words to a shell.
+fn is_divided(word: &Field<'_>) -> bool {
+    let text = word.known().unwrap_or_else(|| word.value.known_prefix());
+    text.iter().any(u8::is_ascii_whitespace)
 }
 
 /// The first word is a shell command line, to which the others are added as they are.
