@@ -73,20 +73,7 @@ impl<'a> Interpreter<'a, '_> {
                             })
                     })
             }),
-            Flags(prefixes) => known.is_some_and(|text| {
-                let words = text.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
-                let mut all = true;
-                for word in words {
-                    let plain = prefixes.iter().any(|prefix| word.starts_with(prefix.as_bytes()));
-                    // `-C` and `-D` of rustc take their value as the next word.
-                    let value = !word.starts_with(b"-") && !word.starts_with(b"@") && !word.contains(&b'/');
-                    let opaque = word.starts_with(b"-Wl,-plugin")
-                        || word.starts_with(b"-Wa,")
-                        || word.starts_with(b"-Wp,");
-                    all &= (plain || value) && !opaque;
-                }
-                all
-            }),
+            Flags(prefixes) => known.is_some_and(|text| are_plain_flags(text, prefixes)),
             Prompt => known.is_some_and(is_plain_prompt),
             Proxy => known.is_some_and(|text| {
                 text.is_empty()
@@ -211,6 +198,38 @@ impl<'a> Interpreter<'a, '_> {
         }
         true
     }
+}
+
+/// Whether options do no more than those that begin like one of these; a prefix that ends in a blank is the whole option.
+fn are_plain_flags(text: &[u8], prefixes: &[&str]) -> bool {
+    // make expands them, and a shell then reads them; node and java take quotes away before they look for options.
+    if text.iter().any(|byte| b"$`;&|<>(){}\n".contains(byte)) {
+        return false;
+    }
+    let mut words = text.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    let mut line = Vec::new();
+    while let Some(word) = words.next() {
+        line.clear();
+        line.extend_from_slice(word);
+        if word == b"-C" {
+            // To rustc this and the next word are one, to others it is no plain option.
+            line.extend_from_slice(words.next().unwrap_or_default());
+        }
+        line.push(b' ');
+        let plain = prefixes.iter().any(|prefix| line.starts_with(prefix.as_bytes()));
+        // `-D` of rustc takes its value as the next word.
+        let value =
+            !matches!(word.first(), Some(b'-' | b'@' | b'"' | b'\'' | b'\\')) && !word.contains(&b'/');
+        let has = |part: &[u8]| word.windows(part.len()).any(|window| window == part);
+        let opaque = word.starts_with(b"-Wl,") && (has(b"plugin") || has(b"@"))
+            || [&b"-Wa,"[..], b"-Wp,", b"-wrapper", b"-specs", b"-mllvm"]
+                .iter()
+                .any(|start| word.starts_with(start));
+        if opaque || !(plain || value) {
+            return false;
+        }
+    }
+    true
 }
 
 /// Whether a prompt, which is decoded and then expanded like a word in double quotes (bash(1), "PROMPTING"), runs nothing:
