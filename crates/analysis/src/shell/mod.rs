@@ -158,7 +158,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     trapped: bool,
     /// A signal has been sent.
     signalled: bool,
-    /// What a variable holds may be one of many words of a loop, which may be names in the workspace.
+    /// What a variable holds may be one of many words of a loop, or a number that stands in its place, which may be names
+    /// in the workspace.
     loops_over_names: bool,
     /// `$PATH` may lead into the workspace.
     searches_workspace: bool,

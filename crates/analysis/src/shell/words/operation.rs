@@ -9,7 +9,7 @@ use crate::shell::Interpreter;
 use crate::shell::carriers::is_plain_prompt;
 use crate::shell::flow::Opt;
 use crate::shell::simple::contains;
-use crate::shell::state::{Flags, Mark, Space};
+use crate::shell::state::{Flags, Mark, Space, is_decimal};
 use crate::value::{Origins, Piece, Value};
 use shward_syntax::{Parameter, ParameterName, ParameterOperation, Replace, Span, Subscript, Word};
 
@@ -50,8 +50,13 @@ impl<'a> Interpreter<'a, '_> {
                     }
                 }
                 Choice::Either => {
-                    let origins = self.either(&word);
-                    builder.unknown(quoted, origins.union(origins_of(&got)));
+                    let (origins, number) = self.either(&word);
+                    let origins = origins.union(origins_of(&got));
+                    if number && matches!(got, Got::Any(_, true)) && builder.mode() == Mode::Single {
+                        builder.trusted(origins);
+                    } else {
+                        builder.unknown(quoted, origins);
+                    }
                 }
             },
             ParameterOperation::Assign { colon, word } => {
@@ -62,7 +67,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
                 let (value, kind) = match choice {
                     Choice::Word => self.value_and_kind(&word),
-                    _ => (Value::unknown(self.either(&word).union(origins_of(&got))), Known::Text),
+                    _ => (Value::unknown(self.either(&word).0.union(origins_of(&got))), Known::Text),
                 };
                 self.assign_by_expansion(parameter, value, kind == Known::Number, span);
                 if self.changes_what_it_is_given(parameter) {
@@ -91,7 +96,7 @@ impl<'a> Interpreter<'a, '_> {
                 Choice::Word if quoted && matches!(got, Got::One(..)) => builder.stay(),
                 Choice::Word => {}
                 Choice::Either => {
-                    let origins = self.either(&word);
+                    let (origins, _) = self.either(&word);
                     builder.unknown(quoted, origins);
                 }
             },
@@ -127,12 +132,19 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    /// Expands an operand that may not be expanded, for what that does, and tells where its text comes from.
-    fn either(&mut self, word: &Word<'a>) -> Origins {
+    /// Expands an operand that may not be expanded, for what that does, and tells where its text comes from. The flag: it
+    /// is a number.
+    fn either(&mut self, word: &Word<'a>) -> (Origins, bool) {
         let value = self.perhaps(|shell| shell.value(word));
+        let digits = value.known().is_some_and(|text| is_decimal(text) && !text.starts_with(b"-"));
+        if digits && value.origins == Origins::LITERAL {
+            // A number is harmless wherever one is expected, but in a search path it is a directory that lies here.
+            self.loops_over_names = true;
+            return (value.origins, true);
+        }
         // Text that may stand in the place of a variable is more than what the environment held.
         let only_more = value.known_prefix().iter().all(|byte| *byte == b':');
-        if only_more { value.origins } else { value.origins.union(Origins::UNKNOWN) }
+        (if only_more { value.origins } else { value.origins.union(Origins::UNKNOWN) }, false)
     }
 
     /// Expands what may not be expanded.
