@@ -119,7 +119,7 @@ fn is_repository(word: &[u8]) -> bool {
 }
 
 /// A package of a registry runs. It is trusted as by the registry's other clients (`npx`); an address is not.
-fn installed<'a>(run: &mut Run<'_, 'a>, language: &'static str, name: &Field<'a>) {
+pub(super) fn installed<'a>(run: &mut Run<'_, 'a>, language: &'static str, name: &Field<'a>) {
     run.does(EffectKind::Package { action: "install" }, name.span);
     let endpoint = endpoint::host(None, None, b"");
     run.does(EffectKind::Connect { endpoint, sends: Origins::NONE, source: None }, name.span);

@@ -22,6 +22,7 @@ pub(crate) mod netcat;
 pub(crate) mod parallel;
 pub(crate) mod patch;
 pub(crate) mod printenv;
+pub(crate) mod project_tool;
 pub(crate) mod python;
 pub(crate) mod remote_copy;
 pub(crate) mod sed;
