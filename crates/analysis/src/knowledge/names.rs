@@ -72,6 +72,8 @@ fn prints_names(program: &str, scan: &Scan<'_>) -> bool {
         "rg" => scan.has(&["-l", "--files-with-matches", "--files-without-match", "--files"]),
         "fd" | "fdfind" => {
             !scan.has(&["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details", "--format"])
+                // What stands for a slash may lead elsewhere, and names below another directory are not below this one.
+                && !scan.has(&["--path-separator", "-C", "--base-directory", "--hyperlink"])
         }
         _ => false,
     }

@@ -4,8 +4,27 @@
 use crate::effect::Scope;
 use crate::knowledge::apply;
 use crate::knowledge::run::Run;
-use crate::knowledge::scan::At;
-use crate::value::Stream;
+use crate::knowledge::scan::{At, Scan};
+use crate::knowledge::values;
+use crate::value::{Origins, Stream};
+
+/// Options beside which `--name-only` prints nothing but names.
+const CHOOSE: [&str; 14] = [
+    "--name-only",
+    "--cached",
+    "--staged",
+    "--diff-filter",
+    "-z",
+    "-M",
+    "--find-renames",
+    "--no-renames",
+    "-w",
+    "--ignore-all-space",
+    "-b",
+    "--no-color",
+    "--no-ext-diff",
+    "--exit-code",
+];
 
 /// Options with which no line is printed, unless [`PATCH`] is among them.
 const SUMMARY: &[&str] = &[
@@ -33,6 +52,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return output;
     }
     let prints = !scan.has(SUMMARY) || scan.has(PATCH);
+    if prints_names(at, &scan) {
+        let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
+        run.lists(&here, false);
+        output.origins = Origins::NAMES;
+    }
     for operand in &scan.operands {
         let prefix = operand.value.known_prefix();
         let outside = prefix.starts_with(b"/") || prefix.starts_with(b"..") && !prefix.starts_with(b"...");
@@ -41,4 +65,19 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         }
     }
     output
+}
+
+/// Whether it prints names of files, each below the working tree. Those of the index are, and of what was checked out; the
+/// trees of any other commit may hold whatever somebody put there.
+fn prints_names(at: &At<'_>, scan: &Scan<'_>) -> bool {
+    let revisions = at.args.iter().take_while(|arg| arg.known() != Some(b"--"));
+    scan.has(&["--name-only"])
+        && !scan.lost
+        && scan.own().iter().all(|given| CHOOSE.contains(&given.name))
+        && revisions
+            .clone()
+            .all(|arg| arg.known().is_some_and(|text| text == b"HEAD" || text.starts_with(b"-")))
+        && scan.operands.iter().all(|operand| {
+            operand.known().is_some_and(|text| !text.starts_with(b"/") && !text.starts_with(b".."))
+        })
 }
