@@ -142,11 +142,39 @@ pub(super) fn read_named<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, names: 
             }
         }
         None => {
-            run.emit(EffectKind::Read { target: anywhere(Scope::Unknown) }, span, Certainty::Possible);
-            flow.origins = flow.origins | Origins::UNKNOWN;
+            if !read_found(run, flow, names, span) {
+                run.emit(EffectKind::Read { target: anywhere(Scope::Unknown) }, span, Certainty::Possible);
+                flow.origins = flow.origins | Origins::UNKNOWN;
+            }
         }
     }
     flow.input = None;
+}
+
+/// Reads what an earlier part of the pipe has found, if that is all that the names can be, and the program takes nothing but
+/// names from there (to tar, what begins with a dash is an option).
+fn read_found<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, names: Stream<'a>, span: Span) -> bool {
+    let plain = matches!(run.name, "cpio" | "du" | "sort" | "wc");
+    if !plain || names.origins != Origins::NAMES || !run.call.piped {
+        return false;
+    }
+    let told = run.session.effects().len();
+    run.session.works(told.saturating_mul(4));
+    let torn = run.session.effects().iter().any(|effect| match effect.kind {
+        EffectKind::Write { target, .. } => target.path.contains(&b'\n'),
+        _ => false,
+    });
+    let (roots, elsewhere) = found::listed(run, span);
+    if torn || elsewhere || roots.is_empty() {
+        return false;
+    }
+    found::with(run, &roots, &mut |run| {
+        for root in &roots {
+            let file = root.field(run.arena());
+            flow.origins = flow.origins | run.reads(&file, false);
+        }
+    });
+    true
 }
 
 /// Standard input, by what the program makes of it.

@@ -11,7 +11,7 @@ use shward_syntax::Span;
 
 /// A place below which names are found.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Root<'a> {
+pub(in crate::knowledge) struct Root<'a> {
     pub(super) target: Target<'a>,
     /// Only names of this pattern.
     pub(super) pattern: Option<&'a [u8]>,
@@ -35,7 +35,7 @@ const ORDINARY: [&[u8]; 44] = [
 
 impl<'a> Root<'a> {
     /// A word that stands for what is found.
-    pub(super) fn field(&self, arena: &'a Bump) -> Field<'a> {
+    pub(in crate::knowledge) fn field(&self, arena: &'a Bump) -> Field<'a> {
         let mut pieces = BumpVec::new_in(arena);
         let path = self.target.path;
         let start = if path.ends_with(b"/") { path } else { values::concat(arena, &[path, b"/"]) };
@@ -139,7 +139,11 @@ pub(crate) fn secret<'a>(
 
 /// Starts programs with found names among their arguments, and makes their effects on these names mean everything that
 /// may be found.
-pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dyn FnMut(&mut Run<'_, 'a>)) {
+pub(in crate::knowledge) fn with<'a>(
+    run: &mut Run<'_, 'a>,
+    roots: &[Root<'a>],
+    inner: &mut dyn FnMut(&mut Run<'_, 'a>),
+) {
     let from = run.session.effects().len();
     let departures = run.session.departures();
     inner(run);
@@ -232,7 +236,7 @@ pub(super) fn is_led_elsewhere(
 
 /// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere
 /// else.
-pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
+pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
     let mut roots: Vec<Root<'a>> = Vec::new();
     let here = run.session.cwd();
     let upstream = if run.call.piped { run.session.upstream() } else { 0 };
