@@ -259,7 +259,20 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.bag(self.at, vals)
             }
             Act::Enumerate => {
-                let items = self.items_of(arguments);
+                // Where it begins to count is not among what it gives.
+                let counts = |val: Option<Val<'a>>| matches!(val, Some(Val::Number(_) | Val::Count));
+                let items = match arguments.positional.as_slice() {
+                    [of, from @ ..]
+                        if !arguments.open
+                            && arguments.named.len() + from.len() == 1
+                            && counts(arguments.get(1, &["start"])) =>
+                    {
+                        let mut only = self.no_arguments(false);
+                        only.positional.push(*of);
+                        self.items_of(&only)
+                    }
+                    _ => self.items_of(arguments),
+                };
                 let one = self.elements(&items);
                 let pair = self.report.arena.alloc_slice_copy(&[Val::Count, one]);
                 let pair = self.container(self.at, false, pair);
