@@ -51,6 +51,7 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
     let passes = PASS.iter().find(|(name, _)| *name == run.name).is_some_and(|(_, options)| {
         options.contains(&"*") || scan.own().iter().all(|given| options.contains(&given.name))
     });
+    let passes = passes && !scan.unlisted;
     if passes && !run.call.piped {
         // Names that were kept in a variable may have been printed in another directory.
         return origins.without(Origins::NAMES) | Origins::FILE;
