@@ -233,7 +233,7 @@ fn rules_decide() {
         ("effect = ['vcs:push', 'connect']\ndecision = 'allow'", "git push --force", Ask),
         ("program = 'frobnicate'\ndecision = 'allow'", "frobnicate x", Allow),
         ("program = 'frobnicate'\ndecision = 'allow'", "/tmp/frobnicate x", Ask),
-        ("program = 'ls'\ndecision = 'allow'", "ls --no-such-option", Ask),
+        ("program = 'sort'\ndecision = 'allow'", "sort --no-such-option", Ask),
         ("program = 'cat'\ndecision = 'allow'", "cat ~/.ssh/id_rsa", Deny),
         ("program = 'rm'\ndecision = 'allow'", "rm -rf ~", Deny),
         ("scope = 'workspace'\neffect = 'write'\ndecision = 'ask'", "echo x > y", Ask),
