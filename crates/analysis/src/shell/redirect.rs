@@ -280,9 +280,10 @@ impl<'a> Interpreter<'a, '_> {
             }
             Some(text) => {
                 // Whether a descriptor is moved, bash tells from the word as it is written.
-                let ends_bare = word.parts.last().is_some_and(
-                    |part| matches!(part.kind, PartKind::Literal(text) if text.ends_with(b"-")),
-                );
+                let ends_bare = word
+                    .parts
+                    .last()
+                    .is_some_and(|part| matches!(part.kind, PartKind::Literal(text) if text.ends_with(b"-")));
                 let (digits, moved) = match text {
                     [digits @ .., b'-'] if ends_bare => (digits, true),
                     digits => (digits, false),
