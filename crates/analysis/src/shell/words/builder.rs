@@ -83,6 +83,16 @@ pub(in crate::shell) struct Builder<'a> {
     pub(in crate::shell) operand: bool,
 }
 
+/// Whether a path has a component that ends in a dot, which `.` before it may make `..`.
+fn goes_up(value: &Value<'_>) -> bool {
+    value.pieces.iter().skip(1).any(|piece| match piece {
+        Piece::Text(text) => text.split(|byte| *byte == b'/').any(|part| part.ends_with(b".")),
+        _ => false,
+    }) || value.pieces.first().is_some_and(
+        |piece| matches!(piece, Piece::Text(text) if text.split(|byte| *byte == b'/').any(|part| part == b"..")),
+    )
+}
+
 impl<'a> Builder<'a> {
     /// An empty builder.
     pub(in crate::shell) const fn new(arena: &'a Bump) -> Self {
@@ -247,6 +257,11 @@ impl<'a> Builder<'a> {
         self.from(value.origins);
         if quoted {
             self.started = true;
+        }
+        if value.origins.contains(Origins::NAMES) && !self.bytes.is_empty() {
+            // Where a found name lies is known, not how it is told: what stands before it may lead anywhere.
+            self.unknown(quoted, value.origins);
+            return;
         }
         for piece in value.pieces {
             match piece {
@@ -464,6 +479,15 @@ impl<'a> Builder<'a> {
     }
 
     fn value_of_field(&self) -> Value<'a> {
+        let value = self.value_as_it_stands();
+        // Behind a found name, which may be `.`, no text leads out of where it lies but one that goes up.
+        if value.origins.contains(Origins::NAMES) && goes_up(&value) {
+            return Value::unknown(value.origins);
+        }
+        value
+    }
+
+    fn value_as_it_stands(&self) -> Value<'a> {
         // Many at a time: a field may be long.
         let is_text = |kinds: &[Kind]| {
             kinds.iter().fold(true, |all, kind| all & matches!(kind, Kind::Plain | Kind::Quoted))

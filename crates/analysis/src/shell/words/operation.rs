@@ -11,7 +11,9 @@ use crate::shell::flow::Opt;
 use crate::shell::simple::contains;
 use crate::shell::state::{Flags, Mark, Space, is_decimal};
 use crate::value::{Origins, Piece, Value};
-use shward_syntax::{Parameter, ParameterName, ParameterOperation, Replace, Span, Subscript, Word};
+use shward_syntax::{
+    Parameter, ParameterName, ParameterOperation, PartKind, Replace, Span, Subscript, Word, WordPart,
+};
 
 impl<'a> Interpreter<'a, '_> {
     /// Expands a parameter that holds `got` into the word around it.
@@ -29,7 +31,10 @@ impl<'a> Interpreter<'a, '_> {
             }
             ParameterOperation::Length => {
                 let length = match got {
-                    Got::One(value, _) => value.known().filter(|text| text.is_ascii()).map(<[u8]>::len),
+                    Got::One(value, _) => value
+                        .known()
+                        .filter(|text| text.is_ascii() && !value.origins.contains(Origins::NAMES))
+                        .map(<[u8]>::len),
                     Got::Unset => Some(0),
                     Got::Any(..) => None,
                 };
@@ -197,8 +202,10 @@ impl<'a> Interpreter<'a, '_> {
         let extended = self.state.flow.options.may(Opt::ExtGlob);
         // Only the shell knows the numbers of the descriptors behind process substitutions.
         let unknown = Value::unknown(value.origins);
-        let value =
-            if value.known().is_some_and(|text| contains(text, b"/dev/fd/")) { &unknown } else { value };
+        // And the names that a search finds are kept as where they lie, not as they are told.
+        let told_otherwise = value.origins.contains(Origins::NAMES) && !is_base_name(&parameter.operation)
+            || value.known().is_some_and(|text| contains(text, b"/dev/fd/"));
+        let value = if told_otherwise { &unknown } else { value };
         let known = value.known().filter(|_| !self.state.flow.options.may(Opt::OtherMatching));
         let arena = self.arena;
         let text = |text: &[u8]| Value::text(arena, arena.alloc_slice_copy(text), value.origins);
@@ -369,6 +376,15 @@ impl<'a> Interpreter<'a, '_> {
         pieces.extend_from_slice(rest);
         Some(Value { pieces: self.arena.alloc_slice_copy(&pieces), origins })
     }
+}
+
+/// `${x##*/}`
+fn is_base_name(operation: &ParameterOperation<'_>) -> bool {
+    let ParameterOperation::RemovePrefix { longest: true, pattern } = operation else { return false };
+    matches!(
+        pattern.parts,
+        [WordPart { kind: PartKind::Glob(b'*'), .. }, WordPart { kind: PartKind::Literal(b"/"), .. }]
+    )
 }
 
 /// Puts a value into a word.
