@@ -251,6 +251,7 @@ pub(super) struct State<'a> {
     own: [Vec<Id>; Space::File as usize],
     /// Counts changes; never taken back.
     clock: u32,
+    repeats: u32,
     /// What slots were before they were changed.
     trail: Vec<(Id, Slot<'a>)>,
     /// No mark that still counts lies behind this place of the trail.
@@ -270,6 +271,7 @@ impl<'a> State<'a> {
             slots: Vec::new(),
             own: [const { Vec::new() }; Space::File as usize],
             clock: 0,
+            repeats: 0,
             trail: Vec::new(),
             marked: Cell::new(0),
             wholes: false,
@@ -294,8 +296,17 @@ impl<'a> State<'a> {
     /// Gives a name a new slot, and notes the old one.
     pub(super) fn set(&mut self, space: Space, name: &'a [u8], slot: Slot<'a>) {
         let id = self.enlist(space, name);
-        let slot = taken(space, self.at(id), slot);
+        let old = self.at(id);
+        let slot = taken(space, old, slot);
+        if slot == old && matches!(slot.content, Content::Unknown(_)) {
+            self.repeats = self.repeats.wrapping_add(1);
+        }
         self.set_id(id, slot);
+    }
+
+    /// How often something was given what is not known that was not known before: it may have changed.
+    pub(super) const fn repeats(&self) -> u32 {
+        self.repeats
     }
 
     /// The slot of a name, which is touched now if it never was.

@@ -195,10 +195,11 @@ impl<'a> Interpreter<'a, '_> {
             run(self);
         } else {
             let clocks = (self.moves, self.calls);
-            let clock = self.state.clock();
+            let (clock, repeats) = (self.state.clock(), self.state.repeats());
             self.doubtful(run);
             let assigned = |name: &&[u8]| self.state.changed_at(Space::Variable, name) > Some(clock);
             if self.state.changes(&before) > 0
+                || self.state.repeats() != repeats
                 || forgotten.iter().any(assigned)
                 || clocks != (self.moves, self.calls)
                 || self.state.flow.without_status() != before.flow().without_status()
