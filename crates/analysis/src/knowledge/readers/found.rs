@@ -132,9 +132,11 @@ pub(crate) fn secret<'a>(
     span: Span,
 ) -> Option<Field<'a>> {
     let name = values::base_name(pattern);
+    if name.starts_with(b"*") {
+        return None;
+    }
     let field = named(run, place, name, span);
-    let target = run.target(&field.value, false);
-    (target.scope == Scope::Secret && !name.starts_with(b"*")).then_some(field)
+    (run.target(&field.value, false).scope == Scope::Secret).then_some(field)
 }
 
 /// Starts programs with found names among their arguments, and makes their effects on these names mean everything that
