@@ -196,6 +196,8 @@ pub(super) fn cut(scan: &Scan<'_>, text: &[u8]) -> Option<Vec<u8>> {
             let list = ranges(list.known()?)?;
             let delimiter = match scan.value(&["-d", "--delimiter"]) {
                 Some(value) => match value.known()? {
+                    // Lines are the fields then.
+                    [b'\n'] => return None,
                     [one] => *one,
                     _ => return None,
                 },

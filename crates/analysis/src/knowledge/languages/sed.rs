@@ -217,6 +217,10 @@ impl<'t> Reader<'t> {
             b'e' => {
                 self.skip(b" \t");
                 let line = self.line();
+                // It is read like the text of `a`: backslashes go, `\n` is a newline, and a line may be carried on.
+                if line.contains(&b'\\') {
+                    return None;
+                }
                 self.found.push(if line.is_empty() { Action::RunInput } else { Action::Run(line) });
                 Some(())
             }

@@ -35,11 +35,20 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     for file in scan.values(&["-f", "--file", "-E", "--exec"]) {
         languages::script(run, "awk", &file, &[]);
     }
-    let mut given = scan.has(&["-f", "--file", "-E", "--exec"]);
-    for text in scan.values(&["-e", "--source"]) {
-        given = true;
-        let program = Stream { text: text.known(), origins: text.value.origins, source: None };
-        origins = origins | languages::run(run, "awk", program, &[], text.span).origins;
+    let libraries = scan.values(&["-i", "--include"]).filter(|each| each.known() != Some(b"inplace"));
+    let files = scan.values(&["-f", "--file", "-E", "--exec"]).count() + libraries.count();
+    let texts: Vec<_> = scan.values(&["-e", "--source"]).collect();
+    let given = scan.has(&["-f", "--file", "-E", "--exec"]) || !texts.is_empty();
+    // All of them are one program, and a statement may begin in one and end in the next.
+    if files + texts.len() > 1 && files > 0 && (!texts.is_empty() || run.session.has_made_files()) {
+        run.code("awk", None, Origins::FILE, span);
+    }
+    if let Some(first) = texts.first() {
+        let origins_of = texts.iter().fold(Origins::NONE, |all, text| all | text.value.origins);
+        let known: Option<Vec<&[u8]>> = texts.iter().map(|text| text.known()).collect();
+        let text = known.map(|all| -> &'a [u8] { run.arena().alloc_slice_copy(&all.join(&b'\n')) });
+        let program = Stream { text, origins: origins_of, source: None };
+        origins = origins | languages::run(run, "awk", program, &[], first.span).origins;
     }
     if !given && let Some((text, rest)) = operands.split_first() {
         operands = rest;
