@@ -18,7 +18,7 @@ use super::run::Run;
 use super::values;
 use crate::effect::{Certainty, EffectKind, Scope};
 use crate::session::{Reentry, Session};
-use crate::value::{Field, Origins, Stream};
+use crate::value::{Field, Origins, Stream, Value};
 use bumpalo::collections::Vec as BumpVec;
 use report::Report;
 use shward_syntax::{Dialect, Span};
@@ -144,7 +144,9 @@ fn run_once<'a>(
             });
         }
         ("perl-module", Some(name)) => {
-            if !perl::is_harmless_module(name) {
+            // Where modules are looked for elsewhere, one of that name may be a file that this command has made.
+            let made = perl::has_libraries(run.call.argv) && run.session.has_made_files();
+            if made || !perl::is_harmless_module(name) {
                 run.streamed_code("perl", text, span);
             }
             return Stream::EMPTY;
@@ -169,7 +171,8 @@ fn run_once<'a>(
                 hidden(run.session, language, text, span);
             }
             let mut report = Report::new(run.session, "sql", text, stdin, span);
-            sql::read(&mut report, run.name, source);
+            let is_argument = run.call.argv.iter().any(|field| field.known() == Some(source));
+            sql::read(&mut report, run.name, source, is_argument);
             return report.finish();
         }
         _ => {}
@@ -238,9 +241,45 @@ pub(crate) fn script<'a>(
     }
     on.executes(file);
     if content.origins.intersects(NOT_OF_THE_PROJECT) {
-        on.streamed_code(language, content, file.span);
+        // No reader has read it: that its text is known tells nobody anything. What is taken for a library is told apart by
+        // having one.
+        let text = content.text.filter(|_| matches!(language, "native" | "project"));
+        on.streamed_code(language, Stream { text, ..content }, file.span);
+    } else if language == "javascript"
+        && content.text.is_none()
+        && let Some(made) = made_module(on.session, &place)
+    {
+        on.streamed_code(language, made, file.span);
     }
     Stream::unknown(Origins::UNKNOWN, file.span)
+}
+
+/// What this command has made of the files that Node.js may load under a name: the file itself, one with an ending, or
+/// what a directory of that name holds.
+pub(crate) fn made_module<'a>(session: &mut dyn Session<'a>, name: &Value<'a>) -> Option<Stream<'a>> {
+    const ENDINGS: [&[u8]; 10] = [
+        b"",
+        b".js",
+        b".json",
+        b".node",
+        b".mjs",
+        b".cjs",
+        b"/package.json",
+        b"/index.js",
+        b"/index.json",
+        b"/index.node",
+    ];
+    if !session.has_made_files() {
+        return None;
+    }
+    let stem = name.known()?;
+    let stem = stem.strip_suffix(b"/").unwrap_or(stem);
+    ENDINGS.iter().find_map(|ending| {
+        let path = values::concat(session.arena(), &[stem, *ending]);
+        let content = session.script_text(&Value::text(session.arena(), path, name.origins));
+        let made = content.origins.intersects(NOT_OF_THE_PROJECT);
+        made.then_some(Stream { text: None, ..content })
+    })
 }
 
 /// Whether a file is the workspace's own code, which may run: it lies there, and this command has not put it there.

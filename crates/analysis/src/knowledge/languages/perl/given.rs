@@ -17,6 +17,8 @@ pub(super) struct Line<'a> {
     pub(super) loops: bool,
     /// Files are opened as they are named.
     in_place: bool,
+    /// `-I`: modules are taken from elsewhere first.
+    pub(super) libraries: bool,
     /// Something was not understood.
     odd: bool,
 }
@@ -58,10 +60,14 @@ impl<'a> Line<'a> {
                 b'a' => self.loops = true,
                 b'c' | b'f' | b's' | b't' | b'T' | b'u' | b'U' | b'w' | b'W' | b'X' | b'S' | b'g' => {}
                 b'0' | b'l' => {
-                    let digits =
-                        after.iter().take_while(|b| b.is_ascii_hexdigit() && !b.is_ascii_lowercase());
-                    let count = digits.count();
-                    letters = after.get(count..).unwrap_or_default();
+                    // `-0xHHH`, `-0777`, `-l012`: only so many digits, and what follows them are letters again.
+                    let hexadecimal = *letter == b'0' && matches!(after.first(), Some(b'x' | b'X'));
+                    let is_digit =
+                        |b: &&u8| if hexadecimal { b.is_ascii_hexdigit() } else { matches!(b, b'0'..=b'7') };
+                    let from = usize::from(hexadecimal);
+                    let count = after.iter().skip(from).take_while(is_digit).count();
+                    letters = after.get(from + count..).unwrap_or_default();
+                    self.odd |= count > 3 || letters.first().is_some_and(u8::is_ascii_digit);
                 }
                 b'F' => {
                     self.loops = true;
@@ -80,7 +86,10 @@ impl<'a> Line<'a> {
                     }
                     return after.is_empty();
                 }
-                b'I' => return after.is_empty(),
+                b'I' => {
+                    self.libraries = true;
+                    return after.is_empty();
+                }
                 b'm' | b'M' | b'x' | b'C' | b'd' | b'D' | b'V' | b'v' | b'h' => return false,
                 _ => self.odd = true,
             }

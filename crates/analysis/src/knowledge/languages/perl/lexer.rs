@@ -100,10 +100,12 @@ pub(super) fn tokens(text: &[u8]) -> Option<Tokens<'_>> {
             }
             (b'"', _) => {
                 let (inner, length) = delimited(rest)?;
+                escapes(inner, b'"', false)?;
                 (Token::Text(interpolated(inner, &mut found)?), length)
             }
             (b'`', _) => {
                 let (inner, length) = delimited(rest)?;
+                escapes(inner, b'`', false)?;
                 (Token::Command(interpolated(inner, &mut found)?), length)
             }
             (b'$' | b'@', _) => variable(rest)?,
@@ -125,6 +127,7 @@ pub(super) fn tokens(text: &[u8]) -> Option<Tokens<'_>> {
                 }
                 false => {
                     let (inner, length) = delimited(rest)?;
+                    escapes(inner, b'/', true)?;
                     pattern(inner, &mut found)?;
                     (Token::Pattern, length + flags(rest.get(length..)?)?.0)
                 }
@@ -292,6 +295,9 @@ fn word<'a>(
         return None;
     }
     let (inner, used) = delimited(next)?;
+    if !matches!(name, b"q" | b"qw" | b"tr" | b"y") {
+        escapes(inner, delimiter, !matches!(name, b"qq" | b"qx"))?;
+    }
     let mut length = length + blanks + used;
     let token = match name {
         b"q" => Token::Text((!inner.contains(&b'\\')).then_some(inner)),
@@ -305,6 +311,7 @@ fn word<'a>(
         }
         _ => {
             // The other half, in brackets of its own or up to the same delimiter.
+            let mut opened = delimiter;
             let (second, used) = if closing(delimiter) == delimiter {
                 let (inner, used) = delimited(text.get(length - 1..)?)?;
                 (inner, used - 1)
@@ -314,7 +321,9 @@ fn word<'a>(
                 if text.get(length + gap) == Some(&b'#') {
                     return None;
                 }
-                let (inner, used) = delimited(text.get(length + gap..)?)?;
+                let half = text.get(length + gap..)?;
+                opened = *half.first()?;
+                let (inner, used) = delimited(half)?;
                 (inner, used + gap)
             };
             length += used;
@@ -322,6 +331,7 @@ fn word<'a>(
             length += count;
             if name == b"s" {
                 pattern(inner, found)?;
+                escapes(second, opened, true)?;
                 if code {
                     found.code.push(second);
                 } else if delimiter != b'\'' {
@@ -381,6 +391,39 @@ fn delimited(text: &[u8]) -> Option<(&[u8], usize)> {
     }
 }
 
+/// Whether what stands between delimiters is the same where Perl takes away the backslash before a delimiter: that may
+/// make a variable, a subscript or code of what looked like text.
+fn escapes(text: &[u8], open: u8, pattern: bool) -> Option<()> {
+    let close = closing(open);
+    let mut before = None;
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        if *byte != b'\\' {
+            before = Some(*byte);
+            rest = after;
+            continue;
+        }
+        let (escaped, more) = after.split_first()?;
+        if *escaped == open || *escaped == close {
+            let plain = match open {
+                b'/' | b'"' | b'`' => !matches!(before, Some(b'$' | b'@')),
+                b'|' | b'!' | b':' => pattern && !matches!(before, Some(b'$' | b'@')),
+                b'{' => {
+                    let code = |pair: &[u8]| matches!(pair, [b'(', b'?' | b'*']);
+                    pattern && !text.iter().any(|b| matches!(b, b'$' | b'@')) && !text.windows(2).any(code)
+                }
+                _ => false,
+            };
+            if !plain {
+                return None;
+            }
+        }
+        before = None;
+        rest = more;
+    }
+    Some(())
+}
+
 /// A variable.
 fn variable(text: &[u8]) -> Option<(Token<'_>, usize)> {
     let sigil = *text.first()?;
@@ -426,6 +469,11 @@ fn variable(text: &[u8]) -> Option<(Token<'_>, usize)> {
 
 /// The text of a string in which variables are replaced: known if there are none, and no escapes.
 fn interpolated<'a>(text: &'a [u8], found: &mut Tokens<'a>) -> Option<Option<&'a [u8]>> {
+    replaced(text, found, false)
+}
+
+/// As [`interpolated`], of a string or of a pattern.
+fn replaced<'a>(text: &'a [u8], found: &mut Tokens<'a>, pattern: bool) -> Option<Option<&'a [u8]>> {
     let mut known = true;
     let mut at = 0;
     while let Some(byte) = text.get(at) {
@@ -435,7 +483,7 @@ fn interpolated<'a>(text: &'a [u8], found: &mut Tokens<'a>) -> Option<Option<&'a
                 at += 2;
             }
             b'$' | b'@' => {
-                let length = mentioned(text.get(at..)?, found)?;
+                let length = mentioned(text.get(at..)?, found, pattern)?;
                 known &= length == 1;
                 at += length;
             }
@@ -446,7 +494,7 @@ fn interpolated<'a>(text: &'a [u8], found: &mut Tokens<'a>) -> Option<Option<&'a
 }
 
 /// A variable in a string or pattern; the length of what is replaced, 1 if nothing is.
-fn mentioned<'a>(text: &'a [u8], found: &mut Tokens<'a>) -> Option<usize> {
+fn mentioned<'a>(text: &'a [u8], found: &mut Tokens<'a>, pattern: bool) -> Option<usize> {
     let sigil = *text.first()?;
     let mut at = 1 + usize::from(text.starts_with(b"$#"));
     let braced = text.get(at) == Some(&b'{');
@@ -457,6 +505,16 @@ fn mentioned<'a>(text: &'a [u8], found: &mut Tokens<'a>) -> Option<usize> {
     let start = at + usize::from(braced);
     let length = text.get(start..)?.iter().take_while(|b| is_word(**b)).count();
     if length == 0 {
+        // Variables of signs have items as well, and subscripts are code. In a pattern `$)` and `$|` are none.
+        let sign = text.get(1);
+        let subscript = match text.get(2..).unwrap_or_default() {
+            [b'[' | b'{', ..] => true,
+            [b'-', b'>', rest @ ..] => matches!(rest.first(), Some(b'[' | b'{' | b'@' | b'$' | b'%')),
+            _ => false,
+        };
+        if subscript && !(pattern && matches!(sign, Some(b')' | b'|'))) {
+            return None;
+        }
         // `$)` and `$|` in patterns, `@` in addresses; any other is refused.
         return match text.get(1) {
             None
@@ -485,6 +543,8 @@ fn mentioned<'a>(text: &'a [u8], found: &mut Tokens<'a>) -> Option<usize> {
         let close = match text.get(at + arrow) {
             Some(b'[') => b']',
             Some(b'{') => b'}',
+            // `$name->@[…]`
+            Some(b'@' | b'$' | b'%' | b'&' | b'*') if arrow > 0 => return None,
             _ => break,
         };
         let inner = text.get(at + arrow + 1..)?;
@@ -529,6 +589,6 @@ fn pattern<'a>(text: &'a [u8], found: &mut Tokens<'a>) -> Option<()> {
     if text.windows(3).any(|w| matches!(w, b"(?{" | b"(*{")) || text.windows(4).any(|w| w == b"(??{") {
         return None;
     }
-    interpolated(text, found)?;
+    replaced(text, found, true)?;
     Some(())
 }

@@ -48,6 +48,11 @@ pub(super) fn is_harmless_module(text: &[u8]) -> bool {
     words::is_module(name) && (!without || name == b"warnings") && imported
 }
 
+/// Whether a command line names directories in which modules are looked for first.
+pub(super) fn has_libraries(argv: &[Field<'_>]) -> bool {
+    Line::of(argv).libraries
+}
+
 /// Reads a program. What cannot be vouched for is recorded as code.
 pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], given: Given<'a>) {
     report.printed = None;
@@ -58,7 +63,6 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], given: Given
         all => report.arena.alloc_slice_copy(&all.join(&b'\n')),
     };
     let mut reader = Reader {
-        report,
         subs: BTreeSet::new(),
         handles: BTreeSet::new(),
         depth: 0,
@@ -67,6 +71,8 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], given: Given
         strict: line.has(b"-Mstrict"),
         environment: false,
         starts: false,
+        libraries: line.libraries && report.session.has_made_files(),
+        report,
     };
     let understood = (text.len() <= MAX_TEXT).then(|| reader.text(text)).flatten();
     // `<>` opens its operands as `open` with two arguments does, so that `x|` is a command. What the program itself puts
@@ -98,6 +104,8 @@ struct Reader<'r, 's, 'a> {
     environment: bool,
     /// A program is started.
     starts: bool,
+    /// A module may be a file that this command has made.
+    libraries: bool,
 }
 
 /// Whether the program begins with `use strict`.
@@ -321,7 +329,7 @@ impl<'a> Reader<'_, '_, 'a> {
             tokens.iter().skip(at).position(|t| *t == Token::Sign(b';')).map_or(tokens.len(), |end| at + end);
         match token(tokens, at + 1) {
             Token::Number => {}
-            Token::Word(name) if words::is_module(name) => {
+            Token::Word(name) if words::is_module(name) && !self.libraries => {
                 // What was strict stays so.
                 if token(tokens, at) == Token::Word(b"no") && name != b"warnings" {
                     return None;
@@ -350,7 +358,9 @@ impl<'a> Reader<'_, '_, 'a> {
         at += usize::from(token(tokens, at) == Token::Sign(b'('));
         at += usize::from(matches!(token(tokens, at), Token::Word(b"my" | b"local" | b"our")));
         match token(tokens, at) {
-            Token::Word(name) if !words::computes(name) => drop(self.handles.insert(name)),
+            Token::Word(name) if !words::computes(name) && !words::is_builtin(name) => {
+                self.handles.insert(name);
+            }
             Token::Variable(b'$', name) if !name.is_empty() => {}
             _ => return None,
         }
@@ -362,6 +372,10 @@ impl<'a> Reader<'_, '_, 'a> {
             matches!(token(tokens, at), Token::Sign(b')' | b';' | b'}') | Token::Word(b"or" | b"and" | b"if"))
                 || token(tokens, at) == Token::Sign(b'|')
         };
+        // Blanks that are not looked for here, as the vertical tab, are taken off by Perl as well.
+        if mode.iter().any(u8::is_ascii_control) {
+            return None;
+        }
         let trimmed = mode.trim_ascii();
         let sign = trimmed.iter().take_while(|b| b"<>+|".contains(b)).count();
         let (sign, rest) = trimmed.split_at_checked(sign)?;

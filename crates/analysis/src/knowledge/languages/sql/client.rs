@@ -66,6 +66,7 @@ impl<'a> Reader<'_, '_, 'a> {
             | b".version" | b".show" | b".nullvalue" | b".separator" | b".print" | b".quit" | b".exit"
             | b".eqp" | b".explain" | b".changes" | b".bail" | b".fullschema" | b".timeout" | b".limit"
             | b".dbinfo" | b".sha3sum" | b".prompt" => {}
+            b".shell" | b".system" if rest.is_empty() => self.lose(),
             b".shell" | b".system" => self.shell_line(rest),
             b".load" => self.report.code("native", Origins::UNKNOWN),
             b".output" | b".once" | b".log" => match self.file(rest) {
@@ -91,6 +92,8 @@ impl<'a> Reader<'_, '_, 'a> {
     fn backslash_command(&mut self, name: &[u8], rest: &'a [u8]) {
         match name {
             b"!" => self.shell_line(rest),
+            // `\echo hi \! ls`: a backslash begins another command on the same line.
+            _ if name != b"\\copy" && begins_another(rest) => self.lose(),
             b"\\q" | b"\\x" | b"\\timing" | b"\\echo" | b"\\qecho" | b"\\warn" | b"\\a" | b"\\t" | b"\\H"
             | b"\\h" | b"\\?" | b"\\encoding" | b"\\pset" | b"\\f" | b"\\C" | b"\\errverbose" | b"\\p"
             | b"\\r" => {}
@@ -220,4 +223,21 @@ impl<'a> Reader<'_, '_, 'a> {
             None => self.lose(),
         }
     }
+}
+
+/// Whether a backslash among the arguments of a command of psql may begin another command: all do but those by which
+/// strings in quotes name characters.
+fn begins_another(text: &[u8]) -> bool {
+    let mut quoted = false;
+    let mut rest = text;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match (byte, after) {
+            (b'\'', _) => quoted = !quoted,
+            (b'\\', [b'n' | b't' | b'r' | b'b' | b'f' | b'0'..=b'7', more @ ..]) if quoted => rest = more,
+            (b'\\', _) => return true,
+            _ => {}
+        }
+    }
+    false
 }

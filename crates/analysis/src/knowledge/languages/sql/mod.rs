@@ -25,8 +25,9 @@ struct Reader<'r, 's, 'a> {
     files: u32,
 }
 
-/// Reads the text that a client of this name gets. What cannot be vouched for is recorded as code.
-pub(super) fn read<'a>(report: &mut Report<'_, 'a>, name: &str, text: &'a [u8]) {
+/// Reads the text that a client of this name gets, as an argument or on its input. What cannot be vouched for is recorded
+/// as code.
+pub(super) fn read<'a>(report: &mut Report<'_, 'a>, name: &str, text: &'a [u8], is_argument: bool) {
     let client = match name {
         "psql" => Client::Postgres,
         "mysql" | "mariadb" => Client::Mysql,
@@ -34,7 +35,12 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, name: &str, text: &'a [u8]) 
         _ => Client::Other,
     };
     report.printed = None;
-    Reader { report, client, files: 0 }.text(text);
+    let mut reader = Reader { report, client, files: 0 };
+    // An argument that begins with a dot is one command, whatever lines it has.
+    if is_argument && client == Client::Sqlite && text.starts_with(b".") && text.contains(&b'\n') {
+        return reader.lose();
+    }
+    reader.text(text);
 }
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -42,6 +48,9 @@ impl<'a> Reader<'_, '_, 'a> {
     fn text(&mut self, text: &'a [u8]) {
         let tokens = (text.len() <= MAX_TEXT).then(|| lexer::tokens(text, self.client)).flatten();
         let Some(tokens) = tokens else { return self.lose() };
+        if self.client == Client::Sqlite && names_file_table(text) {
+            self.lose();
+        }
         for statement in tokens.split(|token| *token == Token::End) {
             match statement {
                 [] => {}
@@ -62,4 +71,11 @@ impl<'a> Reader<'_, '_, 'a> {
             self.report.once(EffectKind::Remote { action, service: "sql" });
         }
     }
+}
+
+/// Whether a table is named that holds files: it needs no parenthesis, and may stand in any kind of quotes.
+fn names_file_table(text: &[u8]) -> bool {
+    [&b"fsdir"[..], b"zipfile"]
+        .iter()
+        .any(|name| text.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name)))
 }
