@@ -80,7 +80,13 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         Role::Load => {
             run.reads(field, false);
             let text = run.session.file_text(&field.value);
-            run.code("native", None, text.origins | field.value.origins, field.span);
+            // A text that this command has written is no library that was built.
+            run.code("native", text.text, text.origins | field.value.origins, field.span);
+            if run.name == "node"
+                && let Some(made) = super::languages::made_module(run.session, &field.value)
+            {
+                run.streamed_code("javascript", made, field.span);
+            }
         }
         _ => flow.origins = flow.origins | field.value.origins,
     }

@@ -25,18 +25,36 @@ impl<'a> Reader<'_, '_, 'a> {
         if module.ends_with(b".json") && module.starts_with(b".") {
             let path = self.report.literal(module);
             self.report.reads(Some(&path), false);
+            // Where there is no such file, `x.json.js` and the directory `x.json` are looked for.
+            for ending in [&b".js"[..], b"/index.js", b"/package.json"] {
+                let other = values::concat(self.report.arena, &[module, ending]);
+                let other = self.report.literal(other);
+                self.made(&other);
+            }
             return Some(at + 4);
         }
         // Code of the project, or of a package that it uses.
         if module.starts_with(b".") || module.starts_with(b"/") {
             let path = self.report.literal(module);
             self.report.executes(&path);
+            self.made(&path);
         } else {
             self.report.project();
+            let package = values::concat(self.report.arena, &[b"node_modules/", module]);
+            let path = self.report.literal(package);
+            self.made(&path);
         }
         match self.token(at + 4) {
             Token::Sign(b'(' | b'.') => self.foreign(at + 3),
             _ => Some(at + 4),
+        }
+    }
+
+    /// What is loaded under a name is code that nobody has read if this command has made it.
+    fn made(&mut self, path: &Value<'a>) {
+        if let Some(made) = super::super::made_module(self.report.session, path) {
+            // The text of this program says nothing about that.
+            self.report.unseen_code("javascript", made.origins | Origins::UNKNOWN);
         }
     }
 
@@ -259,16 +277,31 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(open)
     }
 
-    /// Whether options are given that are not spelt out.
+    /// Whether options are given that are not spelt out: what follows is neither a function nor a whole object whose keys
+    /// all stand there.
     fn is_obscure(&self, arguments: &[(usize, usize)], from: usize) -> bool {
-        arguments.iter().skip(from).any(|(at, _)| {
-            !self.is_function(*at) && !matches!(self.token(*at), Token::Sign(b'{'))
-                || self.tokens.get(*at..at + 2).is_some_and(|two| two.contains(&super::lexer::SPREAD))
-        })
+        arguments
+            .iter()
+            .skip(from)
+            .any(|(at, end)| !self.is_function(*at) && !self.is_plain_object(*at, *end))
+    }
+
+    /// Whether an argument is `{key: …, 'key': …}` and nothing more.
+    fn is_plain_object(&self, at: usize, end: usize) -> bool {
+        let whole = self.token(at) == Token::Sign(b'{') && self.pair(at) == end.checked_sub(1);
+        whole
+            && self.arguments(at).is_some_and(|entries| {
+                entries.iter().all(|(from, end)| {
+                    matches!(self.token(*from), Token::Name(_) | Token::Text(Some(_)))
+                        && (from + 1 == *end || self.token(from + 1) == Token::Sign(b':'))
+                })
+            })
     }
 
     fn is_list(&self, arguments: &[(usize, usize)], at: usize) -> bool {
-        arguments.get(at).is_some_and(|(from, _)| self.token(*from) == Token::Sign(b'['))
+        arguments.get(at).is_some_and(|(from, end)| {
+            self.token(*from) == Token::Sign(b'[') && self.pair(*from) == end.checked_sub(1)
+        })
     }
 
     /// `spawnSync('program', ['argument', …])`

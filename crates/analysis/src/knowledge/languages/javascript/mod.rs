@@ -26,6 +26,10 @@ struct Reader<'r, 's, 'a> {
     tokens: Vec<Token<'a>>,
     /// For each bracket, the other one of the pair.
     pairs: Vec<usize>,
+    /// For each token, whether it may stand in a pattern that takes things apart.
+    patterns: Vec<bool>,
+    /// For each token, whether the innermost brackets around it are braces.
+    braces: Vec<bool>,
     names: names::Names<'a>,
     /// Something is taken from a container under a name that is computed.
     computed: bool,
@@ -40,7 +44,8 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8]) {
     let understood = tokens.and_then(|tokens| {
         let pairs = pairs(&tokens)?;
         let names = names::Names::of(&tokens, &pairs)?;
-        let mut reader = Reader { report, tokens, pairs, names, computed: false, acts: 0 };
+        let (patterns, braces) = surroundings(&tokens, &pairs);
+        let mut reader = Reader { report, tokens, pairs, patterns, braces, names, computed: false, acts: 0 };
         reader.subscripts()?;
         reader.program()
     });
@@ -81,10 +86,65 @@ fn token<'a>(tokens: &[Token<'a>], at: usize) -> Token<'a> {
     tokens.get(at).copied().unwrap_or(Token::Sign(b';'))
 }
 
-/// Whether a function is spelt out here.
+/// For each token, whether brackets around it may be a pattern (what is assigned to, or the parameters of a function),
+/// and whether the innermost are braces.
+fn surroundings(tokens: &[Token<'_>], pairs: &[usize]) -> (Vec<bool>, Vec<bool>) {
+    let mut open: Vec<(bool, bool)> = Vec::new();
+    let mut patterns = Vec::with_capacity(tokens.len());
+    let mut braces = Vec::with_capacity(tokens.len());
+    for (at, each) in tokens.iter().enumerate() {
+        let (outer, braced) = open.last().copied().unwrap_or((false, false));
+        match each {
+            Token::Sign(b'(' | b'[' | b'{') | Token::Template | Token::Fill => {
+                let before = at.checked_sub(1).map_or(Token::Sign(b';'), |at| token(tokens, at));
+                let after = pairs.get(at).map_or(Token::Sign(b';'), |close| token(tokens, close + 1));
+                let pattern = match each {
+                    Token::Sign(b'(') => {
+                        let control = matches!(before, Token::Name(b"if" | b"while" | b"for" | b"switch"));
+                        after == ARROW || (after == Token::Sign(b'{') && !control)
+                    }
+                    _ => matches!(after, Token::Sign(b'=') | Token::Name(b"of" | b"in")),
+                };
+                open.push((outer || pattern, *each == Token::Sign(b'{')));
+            }
+            Token::Sign(b')' | b']' | b'}') | Token::TemplateEnd | Token::Filled => drop(open.pop()),
+            _ => {}
+        }
+        patterns.push(outer);
+        braces.push(braced);
+    }
+    (patterns, braces)
+}
+
+/// Whether a token that follows the body of a function ends the expression that it is: `function () { … }()` is what
+/// the function gives, and `function () { … } && other` is the other.
+fn ends_function(after: Token<'_>) -> bool {
+    match after {
+        Token::Sign(b';' | b',' | b')' | b']' | b'}') | Token::Filled => true,
+        // The next statement, on a line of its own.
+        Token::Name(name) => !matches!(name, b"in" | b"instanceof" | b"of"),
+        _ => false,
+    }
+}
+
+/// Where the body of the function begins whose keyword stands here.
+fn function_body(tokens: &[Token<'_>], pairs: &[usize], at: usize) -> Option<usize> {
+    let mut at = at + 1;
+    at += usize::from(token(tokens, at) == Token::Sign(b'*'));
+    at += usize::from(matches!(token(tokens, at), Token::Name(_)));
+    if token(tokens, at) != Token::Sign(b'(') {
+        return None;
+    }
+    let body = pairs.get(at)?.checked_add(1)?;
+    (token(tokens, body) == Token::Sign(b'{')).then_some(body)
+}
+
+/// Whether a function is spelt out here, and is all of the expression.
 fn is_function_literal(tokens: &[Token<'_>], pairs: &[usize], at: usize) -> bool {
     match token(tokens, at) {
-        Token::Name(b"function") => true,
+        Token::Name(b"function") => function_body(tokens, pairs, at)
+            .and_then(|body| pairs.get(body))
+            .is_some_and(|close| ends_function(token(tokens, close.saturating_add(1)))),
         Token::Name(b"async") => is_function_literal(tokens, pairs, at + 1),
         Token::Name(_) => token(tokens, at + 1) == ARROW,
         Token::Sign(b'(') => pairs.get(at).is_some_and(|close| token(tokens, close + 1) == ARROW),
@@ -131,12 +191,10 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             (inner, _) => Some(inner.iter().enumerate().all(|(index, token)| match token {
                 Token::Number | Token::Sign(b'+' | b'-' | b'*' | b'/' | b'%' | b'.') => true,
-                Token::Name(b"length") => index > 0 && inner.get(index - 1) == Some(&Token::Sign(b'.')),
-                Token::Name(name) => {
-                    self.names.numbers.contains(name)
-                        || (inner.get(index + 1) == Some(&Token::Sign(b'.'))
-                            && inner.get(index + 2) == Some(&Token::Name(b"length")))
+                Token::Name(b"length") => {
+                    index.checked_sub(1).and_then(|dot| inner.get(dot)) == Some(&Token::Sign(b'.'))
                 }
+                Token::Name(name) => self.names.numbers.contains(name) || is_measured(inner, index),
                 _ => false,
             })),
         }
@@ -192,9 +250,21 @@ impl<'a> Reader<'_, '_, 'a> {
         if words::leads_out(name) && !words::is_accessor(name) {
             return None;
         }
-        let value = self.token(at + 2);
-        let plain = matches!(value, Token::Number | Token::Text(_)) || self.is_function(at + 2);
+        // `1 && other` is the other.
+        let alone = matches!(self.token(at + 3), Token::Sign(b',' | b'}'));
+        let literal = alone && matches!(self.token(at + 2), Token::Number | Token::Text(_));
+        let plain = literal || self.is_function(at + 2);
         (!self.computed || plain || !words::is_reached(name)).then_some(())
+    }
+
+    /// Whether what stands here may be part of a pattern.
+    fn is_pattern(&self, at: usize) -> bool {
+        self.patterns.get(at).copied().unwrap_or(true)
+    }
+
+    /// Whether `{name}` or `{…, name}` stands here: a property that has the name of the variable that it holds.
+    fn is_shorthand(&self, at: usize, next: Token<'a>) -> bool {
+        self.is_key(at) && matches!(next, Token::Sign(b',' | b'}'))
     }
 
     /// A parenthesis that may be a call of what stands before it.
@@ -226,12 +296,9 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Whether what begins here is a function whose body begins at `body`.
     fn heads(&self, at: usize, body: usize) -> bool {
-        let mut at = at + usize::from(self.token(at) == Token::Name(b"async"));
+        let at = at + usize::from(self.token(at) == Token::Name(b"async"));
         if self.token(at) == Token::Name(b"function") {
-            at += 1;
-            at += usize::from(self.token(at) == Token::Sign(b'*'));
-            at += usize::from(matches!(self.token(at), Token::Name(_)));
-            return self.pair(at).is_some_and(|close| close + 1 == body);
+            return function_body(&self.tokens, &self.pairs, at) == Some(body);
         }
         match self.token(at) {
             Token::Name(_) => self.token(at + 1) == ARROW && at + 2 == body,
@@ -247,7 +314,16 @@ impl<'a> Reader<'_, '_, 'a> {
         let close = self.pair(at)?;
         if !self.is_subscript(at) {
             let key = self.is_key(at) && matches!(self.token(close + 1), Token::Sign(b':' | b'('));
-            return (!(key && self.computed)).then_some(());
+            if key && (self.computed || self.is_pattern(at)) {
+                // In a pattern it takes what lies under that name, whatever it is.
+                return None;
+            }
+            return match self.tokens.get(at + 1..close)? {
+                [Token::Text(text)] if key => {
+                    text.is_some_and(|text| !words::leads_out(text) || words::is_accessor(text)).then_some(())
+                }
+                _ => Some(()),
+            };
         }
         if self.token(close + 1) != Token::Sign(b'=') || self.is_plain_index(at, close)? {
             return Some(());
@@ -258,10 +334,24 @@ impl<'a> Reader<'_, '_, 'a> {
         let plain = match self.tokens.get(from..end)? {
             [Token::Number | Token::Text(_)] => true,
             [Token::Sign(b'['), Token::Sign(b']')] | [Token::Sign(b'{'), Token::Sign(b'}')] => true,
-            [.., Token::Sign(b'+' | b'-' | b'*' | b'/'), Token::Number] => true,
+            [.., Token::Sign(b'+' | b'-' | b'*' | b'/'), Token::Number] => !self.chooses(from, end),
             _ => self.is_function(from),
         };
         plain.then_some(())
+    }
+
+    /// Whether an expression may be one of its parts as it is: `a || b`, `a ? b : c`.
+    fn chooses(&self, from: usize, end: usize) -> bool {
+        let mut at = from;
+        while at < end {
+            match self.token(at) {
+                Token::Sign(b'|' | b'&' | b'?') => return true,
+                Token::Sign(b'(' | b'[' | b'{') => at = self.pair(at).unwrap_or(at),
+                _ => {}
+            }
+            at += 1;
+        }
+        false
     }
 
     /// Where an expression that begins here ends at the latest.
@@ -287,6 +377,14 @@ impl<'a> Reader<'_, '_, 'a> {
         if next == Token::Sign(b':') && self.is_key(at) {
             self.key(at, name)?;
             return Some(at + 1);
+        }
+        if self.computed
+            && words::is_reached(name)
+            && self.is_shorthand(at, next)
+            && self.braces.get(at).copied().unwrap_or(true)
+            && !self.names.functions.contains(name)
+        {
+            return None;
         }
         if name == b"require" {
             return self.require(at);
@@ -342,7 +440,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.callbacks(at + 1)?;
             }
             Token::Template => return None,
-            Token::Sign(b'=') if self.computed && words::is_reached(name) => return None,
+            Token::Sign(b'=') | Token::Name(b"of" | b"in") if self.computed && words::is_reached(name) => {
+                return None;
+            }
+            // `[object.name] = …`
+            _ if self.computed && words::is_reached(name) && self.is_pattern(at) => return None,
             _ => {}
         }
         Some(at + 1)
@@ -463,6 +565,15 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => Some(at + 1),
         }
     }
+}
+
+/// Whether `name.length` stands here as a number. What has that name may be anything, but an operator that only
+/// calculates makes a number of it.
+fn is_measured(tokens: &[Token<'_>], at: usize) -> bool {
+    let calculates = |at: usize| matches!(tokens.get(at), Some(Token::Sign(b'-' | b'*' | b'/' | b'%')));
+    tokens.get(at + 1) == Some(&Token::Sign(b'.'))
+        && tokens.get(at + 2) == Some(&Token::Name(b"length"))
+        && (calculates(at + 3) || at.checked_sub(1).is_some_and(calculates))
 }
 
 /// Names in a set, in order.

@@ -104,11 +104,12 @@ impl<'a> Names<'a> {
                         grouped.insert(name);
                     }
                 }
-                // `[a, b] = …`, `({a} = …)`
+                // `[a, b] = …`, `({a} = …)`, `for ([a] of …)`
                 Token::Sign(b'[' | b'{')
-                    if pairs.get(at).is_some_and(|c| token(tokens, c + 1) == Token::Sign(b'='))
-                        && !requires(tokens, pairs, at)
-                        && !matches!(before, Token::Name(_) | Token::Sign(b')' | b']')) =>
+                    if pairs.get(at).is_some_and(|close| {
+                        matches!(token(tokens, close + 1), Token::Sign(b'=') | Token::Name(b"of" | b"in"))
+                    }) && !requires(tokens, pairs, at)
+                        && !takes_item(tokens, pairs, at) =>
                 {
                     grouped.extend(in_group(at)?);
                 }
@@ -202,6 +203,22 @@ impl<'a> Names<'a> {
                 from = next + 1;
             }
         }
+    }
+}
+
+/// Whether the bracket here takes an item of what stands before it, rather than beginning a pattern.
+fn takes_item(tokens: &[Token<'_>], pairs: &[usize], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else { return false };
+    match token(tokens, before) {
+        // `else [a] = …`
+        Token::Name(name) => !words::is_keyword(name),
+        Token::Sign(b']') => true,
+        // `if (…) [a] = …`
+        Token::Sign(b')') => {
+            let open = pairs.get(before).and_then(|open| open.checked_sub(1));
+            !open.is_some_and(|at| matches!(token(tokens, at), Token::Name(b"if" | b"while" | b"for")))
+        }
+        _ => false,
     }
 }
 
