@@ -241,10 +241,12 @@ pub(crate) fn script<'a>(
     }
     on.executes(file);
     if content.origins.intersects(NOT_OF_THE_PROJECT) {
-        // No reader has read it: that its text is known tells nobody anything. What is taken for a library is told apart by
+        // What it names is told by its text; but no reader has read that, so it is not known what it does. What is taken for a library is told apart by
         // having one.
-        let text = content.text.filter(|_| matches!(language, "native" | "project"));
-        on.streamed_code(language, Stream { text, ..content }, file.span);
+        on.streamed_code(language, content, file.span);
+        if content.text.is_some() && !matches!(language, "native" | "project") {
+            on.streamed_code(language, Stream { text: None, ..content }, file.span);
+        }
     } else if language == "javascript"
         && content.text.is_none()
         && let Some(made) = made_module(on.session, &place)
