@@ -136,15 +136,15 @@ mod tests {
         fs::write(root.join("later"), "x").unwrap();
         assert!(git(&["add", "-N", "later"]));
         assert_eq!(find(), expected);
+        let index = fs::read(root.join(".git/index")).unwrap();
+        for cut in 1..index.len() {
+            assert_eq!(names(index.get(..cut).unwrap()), None, "{cut} of {}", index.len());
+        }
         // What is not understood is taken for tracked.
         assert!(git(&["update-index", "--index-version", "4"]));
         assert_eq!(find().len(), hidden.len());
         assert!(git(&["update-index", "--index-version", "2"]) && git(&["update-index", "--split-index"]));
         assert_eq!(find().len(), hidden.len());
-        for cut in [3, 11, 40, 80, 200] {
-            let index = fs::read(root.join(".git/index")).unwrap();
-            assert_eq!(names(index.get(..cut).unwrap_or_default()), None, "{cut}");
-        }
         fs::write(root.join(".git/index"), "DIRC").unwrap();
         assert_eq!(find().len(), hidden.len());
     }
