@@ -131,6 +131,11 @@ impl<'a> Reader<'_, '_, 'a> {
             Token::Name(sym) => match (self.name(sym), self.peek_at(1)) {
                 (b"print" | b"exec", next) if starts_operand(next) => self.old_statement(),
                 (b"match" | b"case", next) if starts_pattern(next) => self.soft_match(),
+                // `match (a, b):`, `case [a, b]:`; a subscript or a call otherwise.
+                (b"match", Token::Open { .. } | Token::Operator(_)) if self.has_block() => self.soft_match(),
+                (b"case", Token::Open { .. } | Token::Operator(_)) if self.indented && self.has_block() => {
+                    self.soft_match()
+                }
                 (b"type", Token::Name(_))
                     if matches!(self.peek_at(2), Token::Assign | Token::Open { .. }) =>
                 {
@@ -140,6 +145,21 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => self.simple(),
             },
             _ => self.simple(),
+        }
+    }
+
+    /// Whether the line has a colon of its own, and assigns nothing before it.
+    fn has_block(&self) -> bool {
+        let mut at = self.at + 1;
+        loop {
+            match self.tokens.get(at) {
+                Some(Token::Colon) => return true,
+                None | Some(Token::Newline { .. } | Token::Semicolon | Token::Assign | Token::Augment(_)) => {
+                    return false;
+                }
+                Some(Token::Open { close, .. }) => at = *close as usize + 1,
+                _ => at += 1,
+            }
         }
     }
 
@@ -294,6 +314,10 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Val::Object(Object::SearchPath) => self.search_path(&val),
             Val::Object(Object::Environment) => self.set_variables(&val),
+            // It may be a list that was lost from sight.
+            Val::Data if sign == b'+' && !matches!(val, Val::Number(_) | Val::Count | Val::Text(_)) => {
+                self.change_leaked();
+            }
             _ => {}
         }
         self.at = start;
