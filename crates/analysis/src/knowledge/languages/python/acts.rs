@@ -30,6 +30,8 @@ pub(super) enum Act {
     Element,
     /// Gives back a number.
     Count,
+    /// `abs`, `round`: of a number a number, of an object what its class says.
+    Measure,
     /// `range`: numbers.
     Range,
     /// `enumerate`: pairs of a number and what its argument holds.
@@ -64,6 +66,18 @@ pub(super) enum Act {
     Write(u8, WriteMode),
     /// Writes the file that argument N, or the argument of this name, names, if there is one.
     WriteAlso(u8, &'static str, WriteMode),
+    /// Reads a file or an address.
+    Source,
+    /// `fcntl.ioctl`.
+    Control,
+    /// `help`: looks, or imports the module that a text names.
+    Help,
+    /// `argparse.FileType(mode)`: opens what the arguments name.
+    FileType,
+    /// `unittest.defaultTestLoader`, and what it finds tests with.
+    Loader,
+    /// `argparse.ArgumentParser`.
+    Parser,
     /// Reads an XML document.
     ReadDocument,
     /// Reads the first, and changes it if it is told to.
@@ -102,6 +116,10 @@ pub(super) enum Act {
     Import,
     /// An attribute by its name.
     Attribute,
+    /// `attrgetter`: attributes by their names, of what is given later.
+    Getter,
+    /// `methodcaller`: a method by its name, of what is given later.
+    Caller,
     /// Sets an attribute by its name.
     SetAttribute,
     /// Runs a Python file or module.
@@ -199,6 +217,7 @@ impl Act {
                 | Self::Dict
                 | Self::Element
                 | Self::Count
+                | Self::Measure
                 | Self::Range
                 | Self::Enumerate
                 | Self::Zip
@@ -206,7 +225,6 @@ impl Act {
                 | Self::PathOf
                 | Self::Place(_)
                 | Self::Is(_)
-                | Self::Variable
                 | Self::Decode
                 | Self::Temporary
                 | Self::Look(_)

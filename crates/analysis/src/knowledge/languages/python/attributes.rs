@@ -98,6 +98,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 (Act::Fold(Fold::Text), b"fromhex") => Val::Act(Act::Fold(Fold::Hex)),
                 // Nothing that `open` carries under a plain name opens anything.
                 (Act::Open, _) if !name.starts_with(b"__") => Val::Act(Act::Inert),
+                // A method of the class, to which the object is given.
+                (Act::Make(object), _) if super::lost::acts_by(*object, name) => match object {
+                    Object::Server => Val::Act(Act::Code("shell")),
+                    _ => Val::Act(Act::Network),
+                },
                 (Act::PathOf, b"home") => Val::Act(Act::Fold(Fold::Home)),
                 (Act::PathOf, b"cwd") => Val::Act(Act::Fold(Fold::Here)),
                 (Act::PathOf, _) => {
@@ -105,7 +110,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.path_reference(name);
                     Val::Act(Act::Inert)
                 }
-                (act, _) if act.is_inert() => match modules::find(name).filter(|_| is_carried(name)) {
+                (Act::Inert, b"obj") => self.carried_object(),
+                (act, _) if act.is_inert() => match modules::find(name).filter(|m| leads_on(*act, m)) {
                     Some(module) => Val::Module(module),
                     // `list.reverse`
                     None if is_mutator(name) => Val::Act(Act::Mutate),
@@ -135,6 +141,23 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.lose();
                     Val::Data
                 }
+                Object::Stdout if !matches!(name, b"encoding" | b"errors" | b"closed" | b"name") => {
+                    // What is written by it is not followed, or stands in another order.
+                    self.report.prints(None);
+                    *val
+                }
+                Object::Socket | Object::SearchPath | Object::Database => {
+                    // A method that is named without being called.
+                    self.lose_object(*object);
+                    if *object == Object::SearchPath && is_mutator(name) {
+                        self.lose();
+                    }
+                    let arguments = self.no_arguments(true);
+                    if super::lost::acts_by(*object, name) {
+                        self.object_method(*object, name, &arguments);
+                    }
+                    Val::Data
+                }
                 _ => Val::Data,
             },
             Val::Path(path) => self.path_attribute(path, name),
@@ -155,6 +178,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Data
             }
             Val::File(_) if name == b"buffer" => *val,
+            Val::Data if name == b"obj" => self.carried_object(),
             _ => {
                 if matches!(val, Val::Data) {
                     self.path_reference(name);
@@ -166,6 +190,12 @@ impl<'a> Reader<'_, '_, 'a> {
                 })
             }
         }
+    }
+
+    /// `error.obj`: what an attribute was missing of, which may be any module or function.
+    fn carried_object(&mut self) -> Val<'a> {
+        self.lose();
+        Val::Data
     }
 
     /// `val.name = new`
@@ -186,6 +216,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     } else if !may_be_replaced(module.name, name) {
                         self.lose();
                     }
+                    // What is printed from now on may go elsewhere.
+                    self.report.prints(None);
                     self.escape(new);
                 }
                 // A class of a module, or a function.
@@ -209,6 +241,13 @@ impl<'a> Reader<'_, '_, 'a> {
             self.lose();
         }
     }
+}
+
+/// Whether a name that a class, a function or an unlisted part of a package carries is taken for this module.
+fn leads_on(act: Act, module: &modules::Module) -> bool {
+    let name = module.name.as_bytes();
+    let more = || !module.rest.is_inert() || !module.members.is_empty() || modules::is_package(name);
+    is_carried(name) || (act == Act::Inert && more())
 }
 
 /// Members of modules that nothing depends on which is followed here.

@@ -117,12 +117,15 @@ impl<'a> Reader<'_, '_, 'a> {
             };
         }
         for module in self.stars.iter().rev() {
-            if let Some(act) = modules::member(module, name) {
-                return self.act_value(act);
+            if modules::member(module, name).is_some() {
+                return self.member(module, name);
             }
         }
         if let Some(act) = self.builtin(sym) {
             return self.act_value(act);
+        }
+        if let Some(val) = self.brought_by_star(sym) {
+            return val;
         }
         match self.pass {
             _ if self.foreign_star => Val::Foreign,
@@ -132,6 +135,20 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             _ => Val::Data,
         }
+    }
+
+    /// What a name that is not listed may be if a star import has brought it: a member of a module that may do anything,
+    /// or what such a module has imported for itself.
+    fn brought_by_star(&mut self, sym: Sym) -> Option<Val<'a>> {
+        let name = self.name(sym);
+        if self.stars.is_empty() || name.starts_with(b"_") || self.parameters.contains(&sym.0) {
+            return None;
+        }
+        if let Some(module) = modules::find(name) {
+            return Some(Val::Module(module));
+        }
+        let rest = self.stars.iter().rev().map(|module| module.rest).find(|rest| !rest.is_inert())?;
+        Some(self.act_value(rest))
     }
 
     /// What Python itself means by a name. Looked up once.
@@ -178,8 +195,8 @@ impl<'a> Reader<'_, '_, 'a> {
             | Val::Count
             | Val::Never
             | Val::File(_)
-            | Val::Foreign
-            | Val::Object(_) => {}
+            | Val::Foreign => {}
+            Val::Object(object) => self.lose_object(*object),
         }
     }
 

@@ -250,8 +250,17 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.elements(&container)
             }
             Act::Count => {
-                self.hand_over_acting(arguments);
+                if !matches!(arguments.positional.as_slice(), [Val::Object(Object::SearchPath)]) {
+                    self.hand_over_acting(arguments);
+                }
                 Val::Count
+            }
+            Act::Measure => {
+                self.hand_over_acting(arguments);
+                match first {
+                    Some(Val::Number(_) | Val::Count) => Val::Count,
+                    _ => Val::Data,
+                }
             }
             Act::Range => {
                 self.hand_over_acting(arguments);
@@ -334,6 +343,11 @@ impl<'a> Reader<'_, '_, 'a> {
             Act::Compile => arguments.get(0, &["source"]).unwrap_or(Val::Data),
             Act::Import => self.import_by_name(arguments.get(0, &["name"])),
             Act::Attribute => self.attribute_by_name(arguments),
+            Act::Getter => self.getter(arguments, false),
+            Act::Caller => self.getter(arguments, true),
+            Act::Source | Act::Control | Act::Help | Act::Loader | Act::FileType | Act::Parser => {
+                self.special(act, arguments)
+            }
             Act::SetAttribute => self.set_attribute_by_name(arguments),
             Act::RunModule => self.run_module(arguments),
             Act::Patch => {
@@ -488,6 +502,10 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Act::Database => {
                 for path in self.each_path(first) {
+                    if let Some(file) = path.and_then(|p| super::special::file_of_uri(&p)) {
+                        let file = file.map(|file| self.report.literal(file));
+                        self.report.writes(file.as_ref(), WriteMode::Modify);
+                    }
                     if path.and_then(|p| p.known()) != Some(b":memory:") {
                         self.report.writes(path.as_ref(), WriteMode::Modify);
                     }

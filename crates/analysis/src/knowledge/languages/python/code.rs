@@ -207,7 +207,50 @@ impl<'a> Reader<'_, '_, 'a> {
         result.unwrap_or(Val::Data)
     }
 
-    /// `getattr(val, name, default)`, `attrgetter(name)`, `methodcaller(name)`
+    /// `attrgetter(name, …)`, `methodcaller(name, …)`: whatever they are called with later.
+    pub(super) fn getter(&mut self, arguments: &Arguments<'a>, method: bool) -> Val<'a> {
+        self.hand_over_acting(arguments);
+        let count = if method { 1 } else { usize::MAX };
+        if arguments.open {
+            self.lose();
+        }
+        let names: Vec<Val<'a>> =
+            arguments.positional.iter().take(count).flat_map(|val| val.alternatives().to_vec()).collect();
+        for name in names {
+            let Some(text) = name.known() else {
+                self.lose();
+                continue;
+            };
+            for part in text.split(|b| *b == b'.') {
+                let loses = part.starts_with(b"_")
+                    || part == b"obj"
+                    || !self.may_touch(part)
+                    || super::calls::is_carried(part)
+                    || super::calls::shell_name(part).is_some();
+                if loses {
+                    self.lose();
+                }
+                if super::containers::is_mutator(part) {
+                    self.scramble_all();
+                    self.change_leaked();
+                }
+                if !method {
+                    self.path_reference(part);
+                    self.lost_reference(&Val::Data, part);
+                }
+            }
+            if method {
+                let mut rest = self.no_arguments(false);
+                rest.positional.extend(arguments.positional.iter().skip(1).copied());
+                rest.named.extend(arguments.named.iter().copied());
+                let sym = self.symbols.intern(text);
+                self.method(&Val::Data, sym, &rest);
+            }
+        }
+        Val::Data
+    }
+
+    /// `getattr(val, name, default)`
     pub(super) fn attribute_by_name(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
         for val in arguments.positional.iter().skip(2) {
             if val.acts() {
@@ -215,8 +258,8 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         let name = match arguments.positional.as_slice() {
-            [name] | [_, name, ..] => *name,
-            [] => Val::Data,
+            [_, name, ..] => *name,
+            _ => Val::Data,
         };
         let mut result = arguments.positional.get(2).copied();
         for each in name.alternatives().to_vec() {
@@ -233,16 +276,10 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.lose();
                 }
             }
-            let one = if arguments.positional.len() == 1 {
-                if text.split(|b| *b == b'.').any(super::calls::is_carried) {
-                    self.lose();
-                }
-                Val::Data
-            } else {
-                let sym = self.symbols.intern(text);
-                let val = arguments.positional.first().copied().unwrap_or(Val::Data);
-                self.attribute(&val, sym)
-            };
+            let sym = self.symbols.intern(text);
+            let val = arguments.positional.first().copied().unwrap_or(Val::Data);
+            self.lost_reference(&val, text);
+            let one = self.attribute(&val, sym);
             result = Some(result.map_or(one, |old| join(self.report.arena, old, one)));
         }
         result.unwrap_or(Val::Data)

@@ -449,6 +449,7 @@ impl<'a> Reader<'_, '_, 'a> {
                         }
                         return Some(Val::Data);
                     } else {
+                        self.lost_reference(&val, self.name(name));
                         val = self.attribute(&val, name);
                     }
                 }
@@ -500,18 +501,27 @@ impl<'a> Reader<'_, '_, 'a> {
                     }
                     _ => {
                         let negative = reader.peek() == Token::Operator(b'-');
+                        let from = reader.at;
                         let spread = reader.is_star();
                         index = reader.starred()?;
                         if spread {
                             index = Val::Data;
                         }
-                        if let (Some(place), Token::Number(Some(n))) =
-                            (slice.get_mut(colons), reader.tokens.get(reader.at.wrapping_sub(1)).copied()?)
-                        {
-                            let n = i64::from(n);
-                            *place = Some(if negative { -n } else { n });
-                        } else if let Some(place) = slice.get_mut(colons) {
-                            *place = Some(i64::MAX);
+                        // The number itself, with its sign: of what is computed, the last token says nothing.
+                        let literal = match reader.tokens.get(from..reader.at) {
+                            Some([.., Token::Number(Some(n))])
+                                if reader.at == from + 1 + usize::from(negative) =>
+                            {
+                                Some(if negative { -i64::from(*n) } else { i64::from(*n) })
+                            }
+                            _ => None,
+                        };
+                        if let Some(place) = slice.get_mut(colons) {
+                            *place = Some(match (literal, index) {
+                                (Some(n), _) => n,
+                                (None, Val::Number(n)) => i64::from(n),
+                                _ => i64::MAX,
+                            });
                         }
                     }
                 }

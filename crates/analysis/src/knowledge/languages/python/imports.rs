@@ -124,11 +124,15 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             return Val::Module(module);
         }
-        if root.len() < path.len()
-            && let Some(package) = modules::find(root)
-        {
+        // The nearest package that is known.
+        let mut above = path;
+        while let Some(end) = above.iter().rposition(|b| *b == b'.') {
+            above = above.get(..end).unwrap_or_default();
+            let Some(package) = modules::find(above) else { continue };
             return match package.rest {
                 Act::Inert if !HARMLESS_PACKAGES.contains(&root) => Val::Act(Act::Code("python")),
+                // What it imports for itself is found through it as through the package.
+                Act::Inert => Val::Module(package),
                 rest => Val::Act(rest),
             };
         }
@@ -180,6 +184,10 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         if let Some(act) = modules::member(module, name) {
             return self.act_value(act);
+        }
+        // What a module does as a program, by arguments that may have been changed.
+        if name == b"main" && module.rest == Act::Inert && module.name != "unittest" {
+            return Val::Act(Act::Code("python"));
         }
         if let Some(other) = modules::find(name).filter(|_| module.rest != Act::Project) {
             // What a module imports for itself can be reached through it.

@@ -36,7 +36,7 @@ pub(super) static INSPECT: &[(&str, Act)] = &[
 
 /// Names of `operator`, sorted.
 pub(super) static OPERATOR: &[(&str, Act)] = &[
-    ("attrgetter", Act::Attribute),
+    ("attrgetter", Act::Getter),
     ("call", UNKNOWN),
     ("delitem", Act::Mutate),
     ("getitem", Act::Items),
@@ -48,14 +48,14 @@ pub(super) static OPERATOR: &[(&str, Act)] = &[
     ("isub", Act::Mutate),
     ("itemgetter", Act::Items),
     ("ixor", Act::Mutate),
-    ("methodcaller", Act::Attribute),
+    ("methodcaller", Act::Caller),
     ("setitem", Act::Mutate),
 ];
 
 /// Names of `sys`, sorted.
 pub(super) static SYS: &[(&str, Act)] = &[
     ("_MEIPASS", Act::Inert),
-    ("__stderr__", Is(O::Stdout)),
+    ("__stderr__", Is(O::Stderr)),
     ("__stdin__", Is(O::Stdin)),
     ("__stdout__", Is(O::Stdout)),
     ("_getframe", UNKNOWN),
@@ -64,6 +64,7 @@ pub(super) static SYS: &[(&str, Act)] = &[
     ("breakpointhook", UNKNOWN),
     ("call_tracing", UNKNOWN),
     ("exc_info", UNKNOWN),
+    ("exception", UNKNOWN),
     ("executable", Act::Place("python3")),
     ("exit", Act::Inert),
     ("getrefcount", Act::Opaque),
@@ -77,7 +78,7 @@ pub(super) static SYS: &[(&str, Act)] = &[
     ("remote_exec", UNKNOWN),
     ("setprofile", UNKNOWN),
     ("settrace", UNKNOWN),
-    ("stderr", Is(O::Stdout)),
+    ("stderr", Is(O::Stderr)),
     ("stdin", Is(O::Stdin)),
     ("stdout", Is(O::Stdout)),
 ];
@@ -103,15 +104,44 @@ pub(super) static SUBPROCESS: &[(&str, Act)] = &[
 
 /// Names of `asyncio`, sorted.
 pub(super) static ASYNCIO: &[(&str, Act)] = &[
+    ("AbstractEventLoop", Make(O::Server)),
+    ("BaseEventLoop", Make(O::Server)),
+    ("DefaultEventLoopPolicy", Make(O::Server)),
+    ("EventLoop", Make(O::Server)),
+    ("Runner", Make(O::Server)),
+    ("SelectorEventLoop", Make(O::Server)),
+    ("base_events", UNKNOWN),
+    ("base_subprocess", UNKNOWN),
     ("create_server", Act::Listen),
     ("create_subprocess_exec", Start(0, Following)),
     ("create_subprocess_shell", Act::Shell),
+    ("events", UNKNOWN),
     ("get_event_loop", Make(O::Server)),
+    ("get_event_loop_policy", Make(O::Server)),
     ("get_running_loop", Make(O::Server)),
     ("new_event_loop", Make(O::Server)),
     ("open_connection", Act::Host("tcp")),
     ("open_unix_connection", Act::Network),
     ("run", Act::Items),
+    ("runners", UNKNOWN),
+    ("selector_events", UNKNOWN),
     ("start_server", Act::Listen),
     ("start_unix_server", Act::Listen),
+    ("streams", UNKNOWN),
+    ("tools", UNKNOWN),
+    ("unix_events", UNKNOWN),
+];
+
+/// Names of `multiprocessing`, sorted: its parts that start processes, or speak with others.
+pub(super) static MULTIPROCESSING: &[(&str, Act)] = &[
+    ("forkserver", UNKNOWN),
+    ("managers", UNKNOWN),
+    ("popen_fork", UNKNOWN),
+    ("popen_forkserver", UNKNOWN),
+    ("popen_spawn_posix", UNKNOWN),
+    ("reduction", UNKNOWN),
+    ("resource_sharer", UNKNOWN),
+    ("resource_tracker", UNKNOWN),
+    ("spawn", UNKNOWN),
+    ("util", UNKNOWN),
 ];

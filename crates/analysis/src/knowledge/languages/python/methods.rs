@@ -6,7 +6,7 @@ use super::arguments::Arguments;
 use super::calls::Reach;
 use super::containers::is_mutator;
 use super::symbols::Sym;
-use super::value::{Union, Val};
+use super::value::{Object, Union, Val};
 use crate::effect::WriteMode;
 use crate::value::{Origins, Value};
 use bumpalo::collections::Vec as BumpVec;
@@ -201,7 +201,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 if name == b"replace" && arguments.positional.len() == 1 {
                     return self.path_method(val, name, arguments);
                 }
-                self.hand_over_acting(arguments);
+                // The paths of modules as one text.
+                let joins = matches!(arguments.positional.as_slice(), [Val::Object(Object::SearchPath)]);
+                if name != b"join" || !joins {
+                    self.hand_over_acting(arguments);
+                }
                 self.text_method(value, name, arguments)
             }
             Val::File(_) => {
@@ -415,6 +419,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if is_mutator(name) {
             self.change_leaked();
         }
+        self.lost_method(name, arguments);
         let known = self.attribute(val, sym);
         let mut called = false;
         for each in known.alternatives().to_vec() {
@@ -457,9 +462,12 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.extract(name, arguments);
             }
             b"load_module" | b"exec_module" => self.report.project(),
-            b"system" | b"popen" | b"Popen" | b"check_output" | b"getoutput" => {
+            b"subprocess_shell" | b"subprocess_exec" => self.report.unseen_code("shell", Origins::UNKNOWN),
+            _ if super::calls::shell_name(name).is_some() => {
                 self.report.unseen_code("shell", Origins::UNKNOWN);
             }
+            b"read" => self.read_by_name(arguments),
+            b"discover" => self.discover(arguments),
             _ if writes_its_path(name) => self.saved(arguments),
             _ => {}
         }
@@ -472,7 +480,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// The first argument of `read_csv`, `load` and the like is a file that is read.
-    fn loaded(&mut self, arguments: &Arguments<'a>) {
+    pub(super) fn loaded(&mut self, arguments: &Arguments<'a>) {
         for val in arguments.positional.iter().take(1).flat_map(|v| v.alternatives().to_vec()) {
             if let Val::Text(value) | Val::Path(value) = val
                 && names_a_file(&value)

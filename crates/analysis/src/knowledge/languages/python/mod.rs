@@ -22,6 +22,7 @@ mod escapes;
 mod expressions;
 mod folds;
 mod imports;
+mod lost;
 mod members;
 mod methods;
 mod modules;
@@ -30,6 +31,7 @@ mod objects;
 mod os;
 mod packages;
 mod processes;
+mod special;
 mod starts;
 mod statements;
 mod strings;
@@ -134,6 +136,8 @@ struct Reader<'r, 's, 'a> {
     leaked: BTreeSet<u32>,
     /// A container that is not known is changed: it may be one of these.
     leaks_change: bool,
+    /// Objects that went where they are not followed.
+    lost_objects: Vec<value::Object>,
     /// What `a += b` made of a container, and that container: they are one.
     grown_from: Vec<(u32, u32)>,
     /// What is bound now can be reached by other ways than by its name.
@@ -203,6 +207,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         all_scrambled: false,
         leaked: BTreeSet::new(),
         leaks_change: false,
+        lost_objects: Vec::new(),
         grown_from: Vec::new(),
         exposed: Exposed::Nothing,
         deleting: false,
@@ -250,7 +255,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         reader.start_over();
         understood &= reader.statements().is_some();
     }
-    if !understood {
+    if !understood || reader.changes_lost_path() {
         reader.lose();
     }
 }

@@ -11,7 +11,7 @@ use super::acts::Act::{
 use super::acts::Arguments::{Following, Whole};
 use super::acts::Fold as F;
 use super::builtins::BUILTINS;
-use super::members::{ASYNCIO, INSPECT, OPERATOR, SUBPROCESS, SYS};
+use super::members::{ASYNCIO, INSPECT, MULTIPROCESSING, OPERATOR, SUBPROCESS, SYS};
 use super::os::{OS, OS_PATH};
 use super::packages::PACKAGES;
 use super::value::Object as O;
@@ -47,6 +47,14 @@ pub(super) fn find(name: &[u8]) -> Option<&'static Module> {
     search(STANDARD).or_else(|| search(PACKAGES))
 }
 
+/// Whether other modules are parts of the one of this name.
+pub(super) fn is_package(name: &[u8]) -> bool {
+    let part_of =
+        |m: &&Module| m.name.as_bytes().strip_prefix(name).is_some_and(|rest| rest.starts_with(b"."));
+    let from = STANDARD.partition_point(|m| m.name.as_bytes() <= name);
+    STANDARD.get(from).filter(part_of).is_some()
+}
+
 /// What a member of a module does, if it is listed.
 pub(super) fn member(module: &Module, name: &[u8]) -> Option<Act> {
     let at = module.members.binary_search_by(|(n, _)| n.as_bytes().cmp(name)).ok()?;
@@ -69,7 +77,7 @@ pub(super) static STANDARD: &[Module] = &[
     module("_thread", Act::Inert, &[("start_new", UNKNOWN), ("start_new_thread", UNKNOWN)]),
     pure("abc"),
     module("annotationlib", UNKNOWN, &[]),
-    pure("argparse"),
+    module("argparse", Act::Inert, &[("ArgumentParser", Act::Parser), ("FileType", Act::FileType)]),
     pure("array"),
     pure("ast"),
     module("asyncio", Act::Inert, ASYNCIO),
@@ -167,7 +175,23 @@ pub(super) static STANDARD: &[Module] = &[
     pure("decimal"),
     pure("difflib"),
     module("dis", Act::Inert, &[("dis", Act::Opaque)]),
-    module("distutils", Act::Project, &[]),
+    module("distutils", UNKNOWN, &[]),
+    module("distutils.core", UNKNOWN, &[("Extension", Act::Inert), ("setup", Act::Project)]),
+    pure("distutils.errors"),
+    pure("distutils.log"),
+    module("distutils.spawn", UNKNOWN, &[("find_executable", Act::Inert)]),
+    module(
+        "distutils.sysconfig",
+        UNKNOWN,
+        &[
+            ("get_config_var", Act::Inert),
+            ("get_config_vars", Act::Inert),
+            ("get_python_inc", Act::Inert),
+            ("get_python_lib", Act::Inert),
+        ],
+    ),
+    module("distutils.util", UNKNOWN, &[("get_platform", Act::Inert), ("strtobool", Act::Inert)]),
+    pure("distutils.version"),
     module("doctest", UNKNOWN, &[]),
     pure("email"),
     pure("encodings"),
@@ -175,7 +199,7 @@ pub(super) static STANDARD: &[Module] = &[
     pure("enum"),
     pure("errno"),
     module("faulthandler", Act::Inert, &[]),
-    module("fcntl", Act::Inert, &[("fcntl", Act::Duplicate)]),
+    module("fcntl", Act::Inert, &[("fcntl", Act::Duplicate), ("ioctl", Act::Control)]),
     module("filecmp", Act::Inert, &[("cmp", Read(0)), ("cmpfiles", UNKNOWN), ("dircmp", UNKNOWN)]),
     module("fileinput", Act::Inert, &[("FileInput", Act::ReadInPlace), ("input", Act::ReadInPlace)]),
     pure("fnmatch"),
@@ -215,6 +239,14 @@ pub(super) static STANDARD: &[Module] = &[
         Act::Inert,
         &[("HTTPConnection", Act::Host("http")), ("HTTPSConnection", Act::Host("https"))],
     ),
+    module(
+        "http.cookiejar",
+        Act::Inert,
+        &[
+            ("LWPCookieJar", Act::WriteAlso(0, "filename", W::Replace)),
+            ("MozillaCookieJar", Act::WriteAlso(0, "filename", W::Replace)),
+        ],
+    ),
     pure("http.cookies"),
     module(
         "http.server",
@@ -234,8 +266,25 @@ pub(super) static STANDARD: &[Module] = &[
         &[("import_module", Act::Import), ("invalidate_caches", Act::Inert), ("reload", Act::Project)],
     ),
     module("importlib.abc", Act::Inert, &[]),
-    module("importlib.machinery", Act::Project, &[("SourceFileLoader", Act::RunModule)]),
-    module("importlib.metadata", Act::Inert, &[]),
+    module(
+        "importlib.machinery",
+        Act::Project,
+        &[
+            ("ExtensionFileLoader", UNKNOWN),
+            ("SourceFileLoader", Act::RunModule),
+            ("SourcelessFileLoader", UNKNOWN),
+        ],
+    ),
+    module(
+        "importlib.metadata",
+        Act::Inert,
+        &[
+            ("Distribution", UNKNOWN),
+            ("EntryPoint", UNKNOWN),
+            ("EntryPoints", UNKNOWN),
+            ("PathDistribution", UNKNOWN),
+        ],
+    ),
     module("importlib.resources", Act::Inert, &[]),
     module(
         "importlib.util",
@@ -252,6 +301,7 @@ pub(super) static STANDARD: &[Module] = &[
     pure("ipaddress"),
     module("itertools", Act::Items, &[("starmap", Act::Apply)]),
     module("json", Act::Inert, &[]),
+    module("json.tool", UNKNOWN, &[]),
     pure("keyword"),
     module("linecache", Act::Inert, &[("getline", Read(0)), ("getlines", Read(0)), ("updatecache", Read(0))]),
     pure("locale"),
@@ -275,7 +325,8 @@ pub(super) static STANDARD: &[Module] = &[
     pure("mimetypes"),
     module("mmap", Act::Inert, &[]),
     module("modulefinder", UNKNOWN, &[]),
-    module("multiprocessing", Act::Inert, &[]),
+    module("multiprocessing", Act::Inert, MULTIPROCESSING),
+    module("multiprocessing.connection", Act::Network, &[("wait", Act::Inert)]),
     module("netrc", Read(0), &[("netrc", Act::Place("~/.netrc"))]),
     module("nntplib", Act::Network, &[]),
     pure("ntpath"),
@@ -329,17 +380,32 @@ pub(super) static STANDARD: &[Module] = &[
         "pydoc",
         Act::Inert,
         &[
+            ("doc", Act::Help),
+            ("help", Act::Help),
+            ("importfile", Act::RunModule),
             ("locate", Act::Import),
             ("pipepager", UNKNOWN),
+            ("render_doc", Act::Help),
+            ("resolve", Act::Help),
             ("safeimport", Act::Import),
             ("tempfilepager", UNKNOWN),
+            ("writedoc", Act::Help),
         ],
     ),
     pure("queue"),
     pure("quopri"),
     module("random", Act::Inert, &[("shuffle", Act::Mutate)]),
     pure("re"),
-    module("readline", Act::Inert, &[]),
+    module(
+        "readline",
+        Act::Inert,
+        &[
+            ("append_history_file", Write(1, W::Append)),
+            ("read_history_file", Read(0)),
+            ("read_init_file", Read(0)),
+            ("write_history_file", Write(0, W::Replace)),
+        ],
+    ),
     pure("reprlib"),
     module("resource", Act::Inert, &[]),
     pure("rlcompleter"),
@@ -438,7 +504,8 @@ pub(super) static STANDARD: &[Module] = &[
     ),
     module("telnetlib", Act::Network, &[("Telnet", Act::Host("telnet"))]),
     module("tempfile", Act::Temporary, &[("gettempdir", Act::Place("/tmp")), ("gettempprefix", Act::Inert)]),
-    pure("termios"),
+    module("termios", Act::Inert, &[("TIOCSTI", UNKNOWN)]),
+    module("test.support", UNKNOWN, &[]),
     pure("textwrap"),
     module("this", Act::Inert, &[]),
     module("threading", Act::Inert, &[("setprofile", UNKNOWN), ("settrace", UNKNOWN)]),
@@ -448,7 +515,11 @@ pub(super) static STANDARD: &[Module] = &[
     module("tokenize", Act::Inert, &[("open", Read(0))]),
     pure("tomllib"),
     module("trace", UNKNOWN, &[]),
-    module("traceback", Act::Inert, &[("walk_stack", UNKNOWN), ("walk_tb", UNKNOWN)]),
+    module(
+        "traceback",
+        Act::Inert,
+        &[("FrameSummary", Read(0)), ("walk_stack", UNKNOWN), ("walk_tb", UNKNOWN)],
+    ),
     pure("tracemalloc"),
     module("tty", Act::Inert, &[]),
     module(
@@ -467,7 +538,7 @@ pub(super) static STANDARD: &[Module] = &[
         &[("ForwardRef", UNKNOWN), ("evaluate_forward_ref", UNKNOWN), ("get_type_hints", UNKNOWN)],
     ),
     pure("unicodedata"),
-    module("unittest", Act::Inert, &[]),
+    module("unittest", Act::Inert, &[("defaultTestLoader", Act::Loader)]),
     module("unittest.mock", Act::Items, &[("patch", Act::Patch)]),
     pure("urllib"),
     pure("urllib.error"),
@@ -481,6 +552,7 @@ pub(super) static STANDARD: &[Module] = &[
             ("Request", Act::Items),
             ("URLopener", Make(O::Client)),
             ("build_opener", Make(O::Client)),
+            ("ftpwrapper", Act::Network),
             ("urlopen", Act::Url(0)),
             ("urlretrieve", Act::Download),
         ],
@@ -497,7 +569,7 @@ pub(super) static STANDARD: &[Module] = &[
         ],
     ),
     pure("uuid"),
-    module("venv", Act::Project, &[]),
+    module("venv", UNKNOWN, &[]),
     pure("warnings"),
     module("wave", Act::Inert, &[("open", Act::Archive)]),
     pure("weakref"),
@@ -507,13 +579,15 @@ pub(super) static STANDARD: &[Module] = &[
     pure("xml"),
     pure("xml.dom"),
     module("xml.dom.minidom", Act::Inert, &[("parse", Read(0))]),
+    module("xml.dom.pulldom", Act::Inert, &[("parse", Act::Source)]),
     pure("xml.etree"),
+    module("xml.etree.ElementInclude", UNKNOWN, &[("default_loader", Read(0))]),
     module(
         "xml.etree.ElementTree",
         Act::Inert,
         &[("ElementTree", Make(O::Document)), ("parse", Act::ReadDocument)],
     ),
-    pure("xml.sax"),
+    module("xml.sax", Act::Inert, &[("parse", Act::Source)]),
     module("xmlrpc", Act::Network, &[]),
     module("xmlrpc.client", Act::Network, &[]),
     module("xmlrpc.server", Act::Listen, &[]),

@@ -67,8 +67,14 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Object(Object::Client)
             }
             Object::Server => match name {
-                b"create_connection" | b"open_connection" | b"create_datagram_endpoint" => {
-                    self.perform(Act::Network, arguments)
+                b"create_connection"
+                | b"open_connection"
+                | b"create_datagram_endpoint"
+                | b"create_unix_connection"
+                | b"sock_connect"
+                | b"sock_sendto" => self.perform(Act::Network, arguments),
+                b"get_loop" | b"get_event_loop" | b"new_event_loop" | b"__enter__" => {
+                    Val::Object(Object::Server)
                 }
                 b"create_server" | b"start_server" => self.perform(Act::Listen, arguments),
                 b"subprocess_shell" => {
@@ -134,6 +140,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 Val::Data
             }
+            Object::Stderr => {
+                // It may be the same place.
+                self.report.prints(None);
+                Val::Data
+            }
             Object::Archive => match name {
                 b"extractall" | b"extract" => {
                     self.extract(name, arguments);
@@ -154,6 +165,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Data
             }
             Object::Database => match name {
+                b"execute" | b"executemany" | b"executescript" => {
+                    self.executes_sql(name, arguments);
+                    Val::Object(Object::Database)
+                }
                 b"enable_load_extension" | b"load_extension" => {
                     self.report.code("native", Origins::UNKNOWN);
                     Val::Data

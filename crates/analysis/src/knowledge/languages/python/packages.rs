@@ -119,6 +119,7 @@ pub(super) static PACKAGES: &[Module] = &[
     module("scapy", Act::Network, &[]),
     module("scapy.all", Act::Network, &[]),
     module("selenium", Act::Network, &[]),
+    module("setuptools._distutils", UNKNOWN, &[]),
     module("sh", Code("shell"), &[]),
     module("smbclient", Act::Network, &[]),
     module("spwd", UNKNOWN, &[]),

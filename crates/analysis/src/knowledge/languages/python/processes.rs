@@ -10,8 +10,9 @@ use crate::value::{Origins, Value};
 impl<'a> Reader<'_, '_, 'a> {
     /// `print(…)`: what it prints, if that is certain.
     pub(super) fn print_known(&mut self, arguments: &Arguments<'a>) {
-        if arguments.named(&["file"]).is_some() {
-            return;
+        if arguments.named(&["file"]).is_some_and(|val| !matches!(val, Val::Nothing)) {
+            // It may be standard output by another name.
+            return self.report.prints(None);
         }
         let separator = arguments.named(&["sep"]).map_or(Some(&b" "[..]), |v| v.known());
         let end = arguments.named(&["end"]).map_or(Some(&b"\n"[..]), |v| v.known());
@@ -120,8 +121,26 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A path below the directory for temporary files.
     pub(super) fn temporary(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
-        let directory =
-            arguments.named(&["dir"]).and_then(|v| v.value()).unwrap_or(self.report.literal(b"/tmp"));
+        let (mut prefixed, mut directory) = (arguments.open, None);
+        for (name, val) in &arguments.named {
+            match *name {
+                b"dir" if !matches!(val, Val::Nothing) => directory = Some(*val),
+                b"prefix" => prefixed |= !is_plain_part(val),
+                _ => {}
+            }
+        }
+        // A mode or a suffix, then others: which of them is the directory depends on the function.
+        prefixed |= arguments.positional.iter().skip(1).any(|val| !is_plain_part(val));
+        if prefixed {
+            self.report.writes(None, WriteMode::Below);
+            return Val::Data;
+        }
+        let Some(directory) =
+            directory.map_or(Some(self.report.literal(b"/tmp")), |directory| directory.value())
+        else {
+            self.report.writes(None, WriteMode::Below);
+            return Val::Data;
+        };
         self.report.writes(Some(&directory), WriteMode::Below);
         let names = Value { pieces: self.report.arena.alloc([super::ANY_NAME]), origins: directory.origins };
         Val::Text(self.path_join(&[directory, names]))
@@ -280,4 +299,12 @@ impl<'a> Reader<'_, '_, 'a> {
 
 fn is_environment(val: &Val<'_>) -> bool {
     val.alternatives().iter().any(|each| matches!(each, Val::Object(Object::Environment)))
+}
+
+/// Whether what is given as a part of a name leads nowhere else.
+fn is_plain_part(val: &Val<'_>) -> bool {
+    match val {
+        Val::Nothing | Val::Number(_) | Val::Count => true,
+        val => val.known().is_some_and(|text| !text.contains(&b'/') && text != b".."),
+    }
 }

@@ -118,8 +118,10 @@ pub(super) enum Object {
     Modules,
     /// `sys.stdin`.
     Stdin,
-    /// `sys.stdout`, `sys.stderr`.
+    /// `sys.stdout`.
     Stdout,
+    /// `sys.stderr`.
+    Stderr,
     /// An archive.
     Archive,
     /// An XML document.
@@ -144,6 +146,10 @@ impl<'a> Val<'a> {
                     | Object::Server
                     | Object::Modules
                     | Object::Environment
+                    | Object::Socket
+                    | Object::SearchPath
+                    | Object::Stdout
+                    | Object::Database
             ),
             Self::Many(items) => items.acts,
             Self::OneOf(vals) => vals.iter().any(Self::acts),
