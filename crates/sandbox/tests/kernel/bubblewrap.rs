@@ -220,6 +220,7 @@ fn again_through_bubblewrap() {
         "guarantees::",
         "errors::where_the_kernel_refuses_nothing_runs",
         "open::",
+        "commits::",
         "overlay::",
         "terminal::",
     ];

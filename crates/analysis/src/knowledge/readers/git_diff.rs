@@ -6,7 +6,7 @@ use crate::knowledge::apply;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;
-use crate::value::{Origins, Stream};
+use crate::value::{Field, Origins, Stream};
 
 /// Options beside which `--name-only` prints nothing but names.
 const CHOOSE: [&str; 14] = [
@@ -57,11 +57,21 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         run.lists(&here, false);
         output.origins = Origins::NAMES;
     }
-    for operand in &scan.operands {
-        let prefix = operand.value.known_prefix();
+    shows(run, &scan.operands, prints, output)
+}
+
+/// Lines of these files are shown: of those outside of a repository, and within if they are secrets and `prints` says so.
+pub(super) fn shows<'a>(
+    run: &mut Run<'_, 'a>,
+    files: &[Field<'a>],
+    prints: bool,
+    mut output: Stream<'a>,
+) -> Stream<'a> {
+    for file in files {
+        let prefix = file.value.known_prefix();
         let outside = prefix.starts_with(b"/") || prefix.starts_with(b"..") && !prefix.starts_with(b"...");
-        if outside || prints && run.target(&operand.value, false).scope == Scope::Secret {
-            output.origins = output.origins | run.reads(operand, false);
+        if outside || prints && run.target(&file.value, false).scope == Scope::Secret {
+            output.origins = output.origins | run.reads(file, false);
         }
     }
     output

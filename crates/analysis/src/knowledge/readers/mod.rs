@@ -10,6 +10,7 @@ pub(crate) mod flock;
 pub(crate) mod git_checkout;
 pub(crate) mod git_config;
 pub(crate) mod git_diff;
+pub(crate) mod git_grep;
 pub(crate) mod git_push;
 pub(crate) mod git_restore;
 pub(crate) mod handed;

@@ -1,0 +1,28 @@
+//! `git grep`: what stands behind the pattern are files, lines of which are shown.
+
+use super::git_diff;
+use crate::knowledge::apply;
+use crate::knowledge::run::Run;
+use crate::knowledge::scan::At;
+use crate::value::Stream;
+
+/// Reads the arguments of `git grep`.
+pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    let scan = run.scan(at);
+    let output = apply::apply(run, &scan);
+    if scan.info || scan.has(&["--no-index"]) {
+        return output;
+    }
+    let pattern = usize::from(!scan.has(&["-e", "-f"]));
+    let prints = !scan.has(&[
+        "-l",
+        "--files-with-matches",
+        "--name-only",
+        "-L",
+        "--files-without-match",
+        "-c",
+        "--count",
+        "-q",
+    ]);
+    git_diff::shows(run, scan.operands.get(pattern..).unwrap_or_default(), prints, output)
+}
