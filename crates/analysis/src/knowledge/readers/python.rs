@@ -9,7 +9,7 @@ use crate::knowledge::scan::At;
 use crate::knowledge::tables;
 use crate::knowledge::values;
 use crate::session::Reentry;
-use crate::value::{Origins, Stream};
+use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
 
 /// Modules that are a program of the same name, in small letters and with `-` for `_`.
@@ -49,6 +49,27 @@ const PROGRAMS: &[&[u8]] = &[
     b"uv",
 ];
 
+/// What this command has made of the files that are looked for first, before those of installed packages, is executed:
+/// the module, and the packages around it.
+fn made<'a>(run: &mut Run<'_, 'a>, name: &[u8], word: &Field<'a>, arguments: &[Field<'a>]) {
+    if !run.session.has_made_files() {
+        return;
+    }
+    let mut path = Vec::with_capacity(name.len());
+    for part in name.split(|byte| *byte == b'.') {
+        path.extend_from_slice(part);
+        for ending in [&b".py"[..], b"/__init__.py", b"/__main__.py"] {
+            let file = values::concat(run.arena(), &[b"./", &path, ending]);
+            let file = values::field(run.arena(), file, word.value.origins, word.span);
+            let content = run.session.script_text(&file.value);
+            if content.origins.intersects(languages::NOT_OF_THE_PROJECT) {
+                languages::script(run, "python", &file, arguments);
+            }
+        }
+        path.push(b'/');
+    }
+}
+
 /// Reads the arguments of `python`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
@@ -72,6 +93,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     argv.push(module);
     argv.extend_from_slice(&scan.operands);
     let argv = argv.into_bump_slice();
+    made(run, name, &module, &scan.operands);
     // `package` and `package.__main__` are the same.
     let name = name.strip_suffix(b".__main__").unwrap_or(name);
     if PROGRAMS.contains(&name) {
