@@ -18,6 +18,8 @@ mod emit;
 mod format;
 #[path = "build/vocabulary.rs"]
 mod vocabulary;
+#[path = "build/whole.rs"]
+mod whole;
 #[path = "src/knowledge/words.rs"]
 mod words;
 

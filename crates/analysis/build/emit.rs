@@ -188,14 +188,19 @@ impl Writer {
         let effects = self.acts(&level.effects)?;
         let otherwise = self.acts(level.otherwise.as_deref().unwrap_or_default())?;
         let harmless = self.names(&level.harmless)?;
-        let flags = u8::from(level.global)
-            | u8::from(sensitive(level)) << 1
-            | u8::from(level.stdin_when_no_operands) << 2
-            | u8::from(level.stdin_before_default) << 3
-            | u8::from(level.response_files) << 4
-            | u8::from(level.repeats) << 5
-            | u8::from(level.operands.iter().any(runs)) << 6
-            | u8::from(level.becomes) << 7;
+        let flags = [
+            level.global,
+            sensitive(level),
+            level.stdin_when_no_operands,
+            level.stdin_before_default,
+            level.response_files,
+            level.repeats,
+            level.operands.iter().any(runs),
+            level.becomes,
+            level.inert_options,
+            level.names_only,
+        ];
+        let flags = (0..).zip(flags).fold(0_u16, |all, (bit, flag)| all | u16::from(flag) << bit);
         let reader = match &level.reader {
             Some(name) => self.readers.number(name)? + 1,
             None => 0,
@@ -203,7 +208,8 @@ impl Writer {
         let narrow = |number: usize| u8::try_from(number).map_err(|_| "too many to count".to_owned());
         let stdin = self.stdins.number(&level.stdin.unwrap_or(Stdin::Data))?;
         let output = self.outputs.number(&level.output.unwrap_or(Output::Origins(&[])))?;
-        let mut record = vec![style_number(style), flags, narrow(reader.into())?, narrow(level.sub_after)?];
+        let mut record = vec![style_number(style), narrow(reader.into())?, narrow(level.sub_after)?];
+        record.extend(flags.to_le_bytes());
         record.extend(stdin.to_le_bytes());
         record.extend(output.to_le_bytes());
         for place in

@@ -3,6 +3,7 @@
 //! A line that is wrong is reported with its place and what would be right; its program, half described, is left out then.
 
 use super::vocabulary::{self, NoSuchWord};
+use super::whole;
 use super::words::{Act, Condition, Output, Role, Stdin, Style};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -58,6 +59,8 @@ pub(crate) struct Level {
     pub(crate) response_files: bool,
     pub(crate) repeats: bool,
     pub(crate) becomes: bool,
+    pub(crate) inert_options: bool,
+    pub(crate) names_only: bool,
     pub(crate) output: Option<Output>,
     pub(crate) harmless: Vec<String>,
     pub(crate) env: Vec<(String, Role)>,
@@ -245,7 +248,7 @@ impl File<'_> {
         fold(open, 1);
         let Some(program) = open.pop() else { return };
         let mut problems = Vec::new();
-        check(&program, &mut Vec::new(), &mut problems);
+        whole::check(&program, &mut Vec::new(), &mut problems);
         let sound = problems.is_empty();
         for (line, message) in problems {
             self.problem(line, message);
@@ -339,6 +342,8 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "response-files" => level.response_files = none(rest)?,
         "repeats" => level.repeats = none(rest)?,
         "becomes" => level.becomes = none(rest)?,
+        "inert-options" => level.inert_options = none(rest)?,
+        "names-only" => level.names_only = none(rest)?,
         "sub-after" => {
             level.sub_after = one(rest)?.parse().map_err(|_| "expected a number of operands".to_owned())?;
         }
@@ -361,7 +366,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         other => {
             return Err(format!(
                 "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
-                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes output reader harmless env example"
+                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only output reader harmless env example"
             ));
         }
     }
@@ -525,76 +530,4 @@ fn operands(line: usize, words: &[&str]) -> Result<Operands, String> {
         return Err("`exec` takes all that follows; nothing may stand after it".to_owned());
     }
     Ok(Operands { line, when, items, acts: effects })
-}
-
-/// The options that a line depends on must exist, and be named in all their spellings.
-fn conditions(
-    line: usize,
-    word: &str,
-    names: &[String],
-    levels: &[&Level],
-    problems: &mut Vec<(usize, String)>,
-) {
-    for name in names {
-        let mut options = levels.iter().flat_map(|l| &l.options);
-        match options.find(|o| o.names.iter().any(|n| n.text == *name)) {
-            None => problems.push((line, format!("`{word} {name}`: no such option at this level"))),
-            // Few names on a line are spellings of one option; a long line lists several.
-            Some(option) if option.names.len() <= 3 => {
-                let spellings = option.names.iter().map(|n| n.text.as_str());
-                let missing: Vec<&str> = spellings.filter(|n| !names.iter().any(|w| w == n)).collect();
-                if !missing.is_empty() {
-                    let message = format!("name them after `{word}` too, or give it a line of its own");
-                    problems
-                        .push((line, format!("‘{name}’ is listed with {}: {message}", missing.join(" "))));
-                }
-            }
-            Some(_) => {}
-        }
-    }
-}
-
-/// What only the whole description shows. `outer` are the levels around this one.
-fn check<'l>(level: &'l Level, outer: &mut Vec<&'l Level>, problems: &mut Vec<(usize, String)>) {
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let style = level.style.or(outer.iter().rev().find_map(|l| l.style)).unwrap_or(Style::Gnu);
-    outer.push(level);
-    for option in &level.options {
-        for name in &option.names {
-            if let Some(first) = seen.insert(&name.text, option.line) {
-                problems.push((option.line, format!("‘{}’ is already listed in line {first}", name.text)));
-            }
-            if !name.text.starts_with(['-', '+']) && !matches!(style, Style::Bare | Style::KeyValue) {
-                let message = "is no option name in this style (the name of a value is in capitals)";
-                problems.push((option.line, format!("‘{}’ {message}", name.text)));
-            }
-        }
-    }
-    for (index, line) in level.operands.iter().enumerate() {
-        if line.when.is_empty() && index + 1 != level.operands.len() {
-            problems.push((
-                line.line,
-                "an `operands` line without `when` is the fallback and comes last".to_owned(),
-            ));
-        }
-        conditions(line.line, "when", &line.when, outer, problems);
-    }
-    for case in &level.cases {
-        match case.condition {
-            Condition::When => conditions(case.line, "when", &case.names, outer, problems),
-            Condition::Unless => conditions(case.line, "unless", &case.names, outer, problems),
-            Condition::Written | Condition::Named => {}
-        }
-    }
-    let mut subs: BTreeMap<&str, usize> = BTreeMap::new();
-    for sub in &level.subs {
-        for name in &sub.names {
-            if let Some(first) = subs.insert(name, sub.line) {
-                problems
-                    .push((sub.line, format!("subcommand ‘{name}’ is already described in line {first}")));
-            }
-        }
-        check(sub, outer, problems);
-    }
-    outer.pop();
 }

@@ -9,6 +9,8 @@ mod effects;
 mod format;
 #[path = "../build/vocabulary.rs"]
 mod vocabulary;
+#[path = "../build/whole.rs"]
+mod whole;
 #[allow(dead_code)]
 #[path = "../src/knowledge/words.rs"]
 mod words;

@@ -10,6 +10,8 @@ mod format;
 mod short;
 #[path = "../build/vocabulary.rs"]
 mod vocabulary;
+#[path = "../build/whole.rs"]
+mod whole;
 #[allow(dead_code)]
 #[path = "../src/knowledge/words.rs"]
 mod words;

@@ -73,6 +73,7 @@ const LIMITS: &[Row] = &[
         16,
     ),
     ("files of a Python program", |n| python(&lines(n, "open(\"f{}\", \"w\")\n")), 2000),
+    ("packages around a Python module", |n| format!("echo 1 > b.py; python3 -m a{}", ".a".repeat(n - 1)), 16),
     ("names of a Python program", |n| python(&lines(n, "x{} = 1\n")), 4096),
     ("brackets of a Python program", |n| python(&nested("[", "1", "]", n)), 79),
     ("a Perl program", |n| format!("perl -e '{}'", "$x = 1; ".repeat(n)), 12_499),

@@ -122,11 +122,9 @@ fn task<'a>(run: &mut Run<'_, 'a>, language: &'static str, words: &'a [Field<'a>
     if described && !arguments.is_empty() {
         let from = run.session.effects().len();
         run.argv(words, run.call.stdin, Reentry::New);
-        let mut index = 0;
-        run.session.effects().retain(|effect| {
-            index += 1;
-            index <= from || !matches!(effect.kind, EffectKind::Unknown { .. })
-        });
+        let all = run.session.effects();
+        let told = all.split_off(from.min(all.len()));
+        all.extend(told.into_iter().filter(|effect| !matches!(effect.kind, EffectKind::Unknown { .. })));
     }
     Stream::unknown(Origins::UNKNOWN, run.call.span)
 }

@@ -62,7 +62,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             run.lists(field, flow.tree);
             flow.origins = flow.origins | Origins::FILE;
         }
-        Role::ReadList => read_list(run, flow, field),
+        Role::ReadList => read_list(run, flow, scan, field),
         Role::ReadNamed => {
             flow.origins = flow.origins | field.value.origins;
             // Behind a `!` stands what is left out.
@@ -128,18 +128,24 @@ pub(super) fn read_standard_input(run: &Run<'_, '_>, flow: &mut Flow<'_>) {
 }
 
 /// A file that holds names of files to be read.
-pub(super) fn read_list<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, field: &Field<'a>) {
+fn read_list<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, field: &Field<'a>) {
     let names = if field.known() == Some(b"-") {
         run.call.stdin
     } else {
         run.reads(field, false);
         run.session.file_text(&field.value)
     };
-    read_named(run, flow, names, field.span);
+    read_named(run, flow, scan, names, field.span);
 }
 
 /// Reads the files whose names a text holds, one per line or ended by NUL.
-pub(super) fn read_named<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, names: Stream<'a>, span: Span) {
+fn read_named<'a>(
+    run: &mut Run<'_, 'a>,
+    flow: &mut Flow<'a>,
+    scan: &Scan<'a>,
+    names: Stream<'a>,
+    span: Span,
+) {
     match names.text {
         Some(text) => {
             for name in text.split(|b| matches!(b, b'\n' | 0)).filter(|n| !n.is_empty()) {
@@ -148,7 +154,8 @@ pub(super) fn read_named<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, names: 
             }
         }
         None => {
-            if !read_found(run, flow, names, span) {
+            let names_only = scan.levels.last().is_some_and(|level| level.names_only());
+            if !names_only || !read_found(run, flow, names, span) {
                 run.emit(EffectKind::Read { target: anywhere(Scope::Unknown) }, span, Certainty::Possible);
                 flow.origins = flow.origins | Origins::UNKNOWN;
             }
@@ -157,11 +164,10 @@ pub(super) fn read_named<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, names: 
     flow.input = None;
 }
 
-/// Reads what an earlier part of the pipe has found, if that is all that the names can be, and the program takes nothing but
-/// names from there (to tar, what begins with a dash is an option).
+/// Reads what an earlier part of the pipe has found, if that is all that the names can be (to tar, what begins with a dash is
+/// an option).
 fn read_found<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, names: Stream<'a>, span: Span) -> bool {
-    let plain = matches!(run.name, "cpio" | "du" | "sort" | "wc");
-    if !plain || names.origins != Origins::NAMES || !run.call.piped {
+    if names.origins != Origins::NAMES || !run.call.piped {
         return false;
     }
     let told = run.session.effects().len();
@@ -202,7 +208,7 @@ pub(super) fn read_stdin<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &
         run.session.takes_input(run.call.span);
     }
     if level.stdin() == Stdin::List && !flow.stdin {
-        read_named(run, flow, stdin, run.call.span);
+        read_named(run, flow, scan, stdin, run.call.span);
         return;
     }
     // A program that might read a terminal but was not told to is not thought to wait for one.

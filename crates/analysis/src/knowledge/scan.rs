@@ -246,13 +246,6 @@ fn narrows(given: &Given<'_>) -> bool {
         && given.value.is_none_or(|value| value.known().is_some_and(|text| !no.contains(&text)))
 }
 
-/// Programs that print what they read and, in no implementation (GNU, BSD, busybox, toybox), have an option that writes or
-/// executes: one that is not known is an error, or changes what is printed.
-const READERS: [&str; 7] = ["cat", "cut", "fold", "head", "nl", "tail", "wc"];
-
-/// The same of programs that read no files.
-const LISTERS: [&str; 6] = ["df", "du", "ls", "pwd", "stat", "tr"];
-
 struct Scanner<'r, 's, 'a> {
     arena: &'a Bump,
     run: &'r mut Run<'s, 'a>,
@@ -537,12 +530,14 @@ impl<'a> Scanner<'_, '_, 'a> {
         let name = prefix.split(|b| *b == b'=').next().unwrap_or(prefix);
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
         let whole = arg.known().is_some_and(|text| text.iter().all(plain));
-        if !whole || !(READERS.contains(&self.run.name) || LISTERS.contains(&self.run.name)) {
+        let level = self.levels.last().filter(|level| whole && level.inert_options());
+        let Some(level) = level else {
             self.unknown(Unknown::Option(name), arg.span, Certainty::Certain);
             return;
-        }
-        self.uncertain = true;
-        if READERS.contains(&self.run.name) {
+        };
+        let first = !std::mem::replace(&mut self.uncertain, true);
+        let mut roles = level.operands().iter().flat_map(|line| line.items.iter().map(|item| item.role));
+        if first && roles.any(|role| role == Role::Read) {
             // Whether it takes a value is not known: what looks like another option may be that, and its value an operand.
             for word in self.args.iter().filter(|word| !word.value.known_prefix().starts_with(b"-")) {
                 self.run.reads(word, false);

@@ -38,21 +38,21 @@ pub(crate) struct Level(u32);
 #[derive(Debug, Clone, Copy)]
 enum In {
     Style = 0,
-    Flags = 1,
-    Reader = 2,
-    SubAfter = 3,
-    Stdin = 4,
-    Output = 6,
-    Number = 8,
-    Short = 12,
-    Long = 16,
-    Words = 20,
-    Operands = 24,
-    Effects = 28,
-    Cases = 32,
-    Otherwise = 36,
-    Harmless = 40,
-    Subs = 44,
+    Reader = 1,
+    SubAfter = 2,
+    Flags = 3,
+    Stdin = 5,
+    Output = 7,
+    Number = 9,
+    Short = 13,
+    Long = 17,
+    Words = 21,
+    Operands = 25,
+    Effects = 29,
+    Cases = 33,
+    Otherwise = 37,
+    Harmless = 41,
+    Subs = 45,
 }
 
 impl Level {
@@ -60,8 +60,8 @@ impl Level {
         Cursor::at(self.0).skip(what as usize)
     }
 
-    fn flag(self, bit: u8) -> bool {
-        self.read(In::Flags).u8() & bit != 0
+    fn flag(self, bit: u16) -> bool {
+        self.read(In::Flags).u16() & bit != 0
     }
 
     pub(crate) fn style(self) -> Style {
@@ -114,6 +114,17 @@ impl Level {
     /// It becomes the command that it is given, whatever happens, unless one of its options is wrong.
     pub(crate) fn becomes(self) -> bool {
         self.flag(128)
+    }
+
+    /// In no implementation (GNU, BSD, busybox, toybox) it has an option that writes or executes: one that is not known is an
+    /// error, or changes what is printed.
+    pub(crate) fn inert_options(self) -> bool {
+        self.flag(256)
+    }
+
+    /// Names of files that it reads from a file or from standard input are nothing but that.
+    pub(crate) fn names_only(self) -> bool {
+        self.flag(512)
     }
 
     pub(crate) fn reader(self) -> Option<Reader> {

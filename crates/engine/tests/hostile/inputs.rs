@@ -42,6 +42,12 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("many evals", |n| numbered(n, |i| format!("eval 'v{i}=1'; "))),
     ("many calls", |n| numbered(n, |i| format!("f{i}() {{ v{i}=1; }}; f{i}; "))),
     ("many variables in commands", |n| numbered(n, |i| format!("v{i}=1; echo $v{} > /dev/null; ", i / 2))),
+    ("null elements, replaced", |n| {
+        format!("set --{}; IFS=; {}", flood(" ''", n / 2), flood("echo \"${*:-f}\"; ", n / 2))
+    }),
+    ("unknown options of what reads", |n| format!("cat{}", flood(" -Q a", n))),
+    ("packages around a module", |n| format!("echo 1 > b.py; python3 -m a{}", flood(".a", n))),
+    ("tools of projects", |n| flood("yarn rimraf a; ", n)),
     ("many branches", |n| numbered(n, |i| format!("if a; then v{i}=1; else v{i}=2; fi; "))),
     ("many subshells", |n| numbered(n, |i| format!("( v{i}=1; echo a > f{i} ); "))),
     ("many loops", |n| numbered(n, |i| format!("for v{i} in a b c; do echo $v{i}; done; "))),

@@ -3,13 +3,11 @@
 //! A layer knows no moves, only something that is gone and something that is new. Refusing the one and committing the other would
 //! lose the file, so what is gone is compared with what is refused.
 
-use super::changes::{Change, ChangeKind, Changes, Refused};
-use super::journal::Unit;
+use super::changes::{ChangeKind, Changes, Refused};
 use super::step::Step;
 use super::store::UPPER;
 use super::tree::{Kind, Tree};
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// How long files are that are compared, in bytes. Longer ones of the same size count as the same: nothing is lost by that.
@@ -29,37 +27,46 @@ pub(super) fn keep_sources(changes: &mut Changes, store: &Tree, workspace: &Tree
     if by_size.is_empty() {
         return;
     }
+    let tops: BTreeSet<&Path> = changes
+        .units
+        .iter()
+        .filter_map(|unit| match &unit.step {
+            Step::Out { path, .. } => Some(path.as_path()),
+            _ => None,
+        })
+        .collect();
+    let top_of = |path: &'_ Path| path.ancestors().find(|above| tops.contains(above)).map(Path::to_owned);
     let mut compared = 0;
+    // What stays, and because of what.
     let mut kept: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     for gone in &changes.accepted {
         let is_file = gone.what == ChangeKind::Deleted && gone.kind == Kind::File;
         let Some(same) = by_size.get(&gone.size).filter(|_| is_file) else { continue };
-        let Some(top) = out_of(&changes.units, &gone.path) else { continue };
+        let Some(top) = top_of(&gone.path).filter(|top| !kept.contains_key(top)) else { continue };
         let moved = same.iter().find(|refused| {
             compared += 1;
+            if compared > MAX_COMPARED {
+                return true;
+            }
             let after = store.content(&Path::new(UPPER).join(refused), MAX_CONTENT);
             let before = workspace.content(&gone.path, MAX_CONTENT);
-            compared > MAX_COMPARED || matches!((before, after), (Ok(before), Ok(after)) if before == after)
+            matches!((before, after), (Ok(before), Ok(after)) if before == after)
         });
         if let Some(moved) = moved {
-            kept.entry(top.to_owned()).or_insert_with(|| moved.to_path_buf());
+            kept.insert(top, moved.to_path_buf());
         }
     }
-    for (top, moved) in kept {
-        let reason: Cow<'static, str> = format!("stays, because {} is refused", moved.display()).into();
-        changes.units.retain(|unit| unit.step.path() != top);
-        let (back, rest) = std::mem::take(&mut changes.accepted)
-            .into_iter()
-            .partition::<Vec<Change>, _>(|change| change.path.starts_with(&top));
-        changes.accepted = rest;
-        changes.refused.extend(back.into_iter().map(|change| Refused { change, reason: reason.clone() }));
+    if kept.is_empty() {
+        return;
     }
-}
-
-/// The path that is taken out as a whole, and a given one with it.
-fn out_of<'u>(units: &'u [Unit], path: &Path) -> Option<&'u Path> {
-    units.iter().find_map(|unit| match &unit.step {
-        Step::Out { path: top, .. } if path.starts_with(top) => Some(top.as_path()),
-        _ => None,
-    })
+    changes.units.retain(|unit| !kept.contains_key(unit.step.path()));
+    for change in std::mem::take(&mut changes.accepted) {
+        match change.path.ancestors().find_map(|above| kept.get(above)) {
+            Some(moved) => {
+                let reason = format!("stays, because {} is refused", moved.display()).into();
+                changes.refused.push(Refused { change, reason });
+            }
+            None => changes.accepted.push(change),
+        }
+    }
 }

@@ -49,6 +49,9 @@ const PROGRAMS: &[&[u8]] = &[
     b"uv",
 ];
 
+/// Most packages around a module that are looked for among what the command has made.
+const MAX_PACKAGES: usize = 16;
+
 /// What this command has made of the files that are looked for first, before those of installed packages, is executed:
 /// the module, and the packages around it.
 fn made<'a>(run: &mut Run<'_, 'a>, name: &[u8], word: &Field<'a>, arguments: &[Field<'a>]) {
@@ -56,7 +59,10 @@ fn made<'a>(run: &mut Run<'_, 'a>, name: &[u8], word: &Field<'a>, arguments: &[F
         return;
     }
     let mut path = Vec::with_capacity(name.len());
-    for part in name.split(|byte| *byte == b'.') {
+    for (depth, part) in name.split(|byte| *byte == b'.').enumerate() {
+        if depth == MAX_PACKAGES {
+            return run.not_understood(Unknown::Budget("packages in packages"), word.span);
+        }
         path.extend_from_slice(part);
         for ending in [&b".py"[..], b"/__init__.py", b"/__main__.py"] {
             let file = values::concat(run.arena(), &[b"./", &path, ending]);

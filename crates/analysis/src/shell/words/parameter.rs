@@ -119,6 +119,12 @@ impl<'a> Interpreter<'a, '_> {
         quoted: bool,
         builder: &mut Builder<'a>,
     ) {
+        let size = elements.as_ref().map_or(0, Vec::len);
+        if !matches!(parameter.operation, ParameterOperation::None) && !self.budget.spend(size) {
+            // They are looked through, however little comes of it.
+            builder.unknown(false, Origins::UNKNOWN);
+            return;
+        }
         let origins = match (&elements, parameter.name) {
             (Some(elements), _) => elements.iter().fold(Origins::NONE, |all, e| all.union(e.value.origins)),
             (None, ParameterName::Variable(name)) => self.state.get(Space::Variable, name).origins(),
