@@ -169,7 +169,8 @@ impl<'a> Interpreter<'a, '_> {
         redirected: Option<&Before<'a>>,
     ) {
         if self.state.flow.options.may(Opt::Keyword)
-            && expanded.argv.iter().any(|field| field.known().is_none_or(|text| text.contains(&b'=')))
+            && (!expanded.arrays.is_empty()
+                || expanded.argv.iter().any(|field| field.known().is_none_or(|text| text.contains(&b'='))))
         {
             self.unknown(
                 Unknown::Construct("set -k takes assignments from among the arguments"),
