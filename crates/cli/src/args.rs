@@ -98,10 +98,21 @@ impl Args {
 }
 
 fn unknown(verb: &Verb, name: &str) -> String {
-    let near =
-        verb.flags().find(|f| name.trim_start_matches('-').starts_with(f.name.get(..3).unwrap_or(f.name)));
-    match near {
-        Some(flag) => format!("unknown option {name}; did you mean --{}?", flag.name),
+    match nearest(name.trim_start_matches('-'), verb.flags().map(|flag| flag.name)) {
+        Some(flag) => format!("unknown option {name}; did you mean --{flag}?"),
         None => format!("unknown option {name}; `shward {} --help` lists the options", verb.name),
     }
+}
+
+/// What was meant by a word that is none of these, if one is near: letters left out, added, changed or in the wrong order, or
+/// its beginning.
+pub(crate) fn nearest(word: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let length = word.chars().count();
+    if !(2..=32).contains(&length) {
+        return None;
+    }
+    let apart = |name: &str| if name.starts_with(word) { 0 } else { strsim::osa_distance(word, name) };
+    let (apart, name) = known.map(|name| (apart(name), name)).min_by_key(|(apart, _)| *apart)?;
+    // A third of the letters, or one of a short word.
+    (apart <= (length / 3).max(1)).then_some(name)
 }

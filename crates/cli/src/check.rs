@@ -6,7 +6,7 @@ use crate::flags::{BATCH, CONTAINED, FROZEN, JSON, PLAN};
 use crate::reviewers::Caller;
 use crate::terminal::{self, Fail};
 use crate::{ask, batch, setup, shown};
-use shward::{Checked, Decision, Error, Firewall, Setting};
+use shward::{Checked, Decision, Error, Firewall, Request, Setting};
 use std::fmt::Write as _;
 
 /// How the options say a request is to be judged.
@@ -51,7 +51,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     if args.has(&JSON) {
         terminal::line(&serde_json::to_string(&checked).map_err(|e| Fail::io(e.to_string()))?)?;
     } else {
-        terminal::line(&text(&checked))?;
+        let mut text = text(&checked);
+        if let Some(unasked) = unasked(&firewall, &request, &setting, &checked) {
+            let _ = writeln!(text, "  {unasked}");
+        }
+        terminal::line(&text)?;
     }
     Ok(exit(checked.decision))
 }
@@ -62,6 +66,18 @@ pub(crate) fn fail(error: Error) -> Fail {
         Error::BadRequest(e) => Fail::input(e.to_string()),
         e => Fail::io(e.to_string()),
     }
+}
+
+/// What could be done instead of asking.
+pub(crate) fn unasked(
+    firewall: &Firewall,
+    request: &Request,
+    setting: &Setting,
+    checked: &Checked,
+) -> Option<&'static str> {
+    let asks = checked.decision == Decision::Ask && !setting.contained;
+    (asks && firewall.runs_unasked(request, setting))
+        .then_some("`shward run` needs no answer: it runs this in its sandbox")
 }
 
 /// Who answered, or could.

@@ -84,9 +84,13 @@ fn answer(args: &Args) -> Result<Answer, String> {
     let mut setting = Setting::others();
     setting.host = Some(claude::HOST);
     let checked = firewall.check(&request, &setting).map_err(|e| e.to_string())?;
+    let mut reason = reason(&checked);
+    if let Some(unasked) = check::unasked(&firewall, &request, &setting, &checked) {
+        let _ = write!(reason, "\n{unasked}");
+    }
     // The process ends: what it has need not be given back piece by piece.
     std::mem::forget((firewall, request));
-    Ok(claude::answer(host_decision(checked.decision), &reason(&checked)))
+    Ok(claude::answer(host_decision(checked.decision), &reason))
 }
 
 /// The host's project is the workspace, where it says what that is; else the directory of the command. A directory of

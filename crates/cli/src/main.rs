@@ -73,7 +73,7 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
             };
             return terminal::line(&text).map(|()| Exit::Allow);
         }
-        "--version" | "-V" => {
+        "--version" | "-V" | "version" => {
             let floor = if shward::policy::UNRESTRICTED { " (unrestricted: without the floor)" } else { "" };
             let test = if shward::TEST_BUILD { " (for tests: a variable says whose home it is)" } else { "" };
             return terminal::line(&format!("shward {}{floor}{test}", env!("CARGO_PKG_VERSION")))
@@ -108,7 +108,13 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
 
 fn known(name: &str) -> Result<&'static Verb, Fail> {
     flags::verb(name).ok_or_else(|| {
-        let known: Vec<&str> = flags::VERBS.iter().map(|v| v.name).collect();
-        Fail::usage(format!("unknown verb {name:?}; verbs: {}; `shward --help` tells more", known.join(" ")))
+        let verbs = || flags::VERBS.iter().map(|verb| verb.name);
+        Fail::usage(match args::nearest(name, verbs()) {
+            Some(near) => format!("unknown verb {name:?}; did you mean {near}?"),
+            None => {
+                let verbs: Vec<&str> = verbs().collect();
+                format!("unknown verb {name:?}; verbs: {}; `shward --help` tells more", verbs.join(" "))
+            }
+        })
     })
 }

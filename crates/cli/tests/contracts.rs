@@ -521,3 +521,41 @@ fn an_undo_is_shown_by_audit() {
     assert!(done.contains("undone   of ") && done.ends_with(": 1 restored, 0 left"), "{shown}");
     assert_eq!(code(&place.shward(&["audit", "verify"], b"")), 0);
 }
+
+#[test]
+fn a_slip_of_the_pen_is_named() {
+    let place = Place::new();
+    for (words, wanted) in [
+        (&["chek", "--", "ls"][..], Some("check")),
+        (&["isntall", "claude"], Some("install")),
+        (&["aud"], Some("audit")),
+        (&["check", "--jsno", "--", "ls"], Some("--json")),
+        (&["check", "--contaned", "--", "ls"], Some("--contained")),
+        (&["frobnicate"], None),
+        (&["x"], None),
+        (&["check", "--frobnicate", "--", "ls"], None),
+    ] {
+        let output = place.shward(words, b"");
+        let told = String::from_utf8(output.stderr.clone()).unwrap();
+        assert_eq!(code(&output), 64, "{words:?}");
+        match wanted {
+            Some(near) => assert!(told.contains(&format!("did you mean {near}?")), "{words:?}: {told}"),
+            None => assert!(!told.contains("did you mean"), "{words:?}: {told}"),
+        }
+    }
+}
+
+#[test]
+fn what_shward_itself_would_run_is_told_where_it_is_asked() {
+    let place = Place::new();
+    let told = |command: &str, options: &[&str]| {
+        let output = place.shward(&[&["check"], options, &["--", command]].concat(), b"");
+        stdout(&output).contains("`shward run` needs no answer")
+    };
+    assert!(told("mytool build", &[]));
+    assert!(told("mytool build", &["--frozen"]));
+    // It is judged so already; it would not be of use there; it is denied.
+    assert!(!told("mytool build", &["--contained"]));
+    assert!(!told("curl -o a https://example.com/a", &[]));
+    assert!(!told("mytool; rm -rf ~", &[]));
+}

@@ -9,9 +9,9 @@ use crate::review::{Circumstances, Reviewers, Settled};
 use crate::running::Running;
 use crate::{Action, BadRequest, Error, Machine, Request, Sessions};
 use bumpalo::Bump;
-use shward_analysis::{Frozen, Plan, Source, World, analyze};
+use shward_analysis::{Effect, EffectKind, Frozen, Plan, Source, World, analyze};
 use shward_audit::{Event, Log};
-use shward_policy::{Context, Policy, Verdict, decide_request};
+use shward_policy::{Context, Decision, Policy, Verdict, decide_request};
 use shward_review::StateDir;
 use shward_syntax::Dialect;
 use std::borrow::Cow;
@@ -311,6 +311,18 @@ impl Firewall {
         let arena = Bump::new();
         let judged = self.judge_with(&arena, request, environment, setting)?;
         Ok(with_plan(Checked::new(&judged.verdict), &judged, setting))
+    }
+
+    /// Whether shward itself would run, in its sandbox and unasked, what is asked about when somebody else carries it out. What
+    /// connects would be run without being of use: few hosts are reached there. Records nothing.
+    #[must_use]
+    pub fn runs_unasked(&self, request: &Request, setting: &Setting) -> bool {
+        let contained = Setting { contained: true, plan: false, ..*setting };
+        let (request, environment) = &self.resumed_for(request, &contained);
+        let arena = Bump::new();
+        let Ok(judged) = self.judge_with(&arena, request, environment, &contained) else { return false };
+        let connects = |effect: &Effect<'_>| matches!(effect.kind, EffectKind::Connect { .. });
+        judged.verdict.decision() == Decision::Allow && !judged.plan.effects.iter().any(connects)
     }
 }
 

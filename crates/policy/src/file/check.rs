@@ -35,27 +35,12 @@ fn shown(name: &str) -> String {
     name.chars().take(80).flat_map(char::escape_debug).collect()
 }
 
-/// How many letters differ, if few do (Levenshtein's distance).
+/// How many letters differ or changed places, if few did.
 fn distance(a: &str, b: &str) -> Option<usize> {
     if a.len() > 40 {
         return None;
     }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (cell, cb) in row.iter_mut().skip(1).zip(&b) {
-            let substituted = diagonal + usize::from(ca != *cb);
-            diagonal = *cell;
-            left = substituted.min(*cell + 1).min(left + 1);
-            *cell = left;
-        }
-    }
-    row.last().copied().filter(|d| *d <= 2.min(a.len() / 2))
+    Some(strsim::osa_distance(a, b)).filter(|d| *d <= 2.min(a.len() / 2))
 }
 
 fn value(found: &Value<'_>, key: &Key, out: &mut Problems) {
