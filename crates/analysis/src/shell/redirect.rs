@@ -97,6 +97,20 @@ impl<'a> Interpreter<'a, '_> {
         before
     }
 
+    /// Performs redirections of what may be a process of its own: what they assign may then be lost with it.
+    pub(super) fn redirect_perhaps_elsewhere(
+        &mut self,
+        redirects: &'a [Redirect<'a>],
+        idle: bool,
+    ) -> Before<'a> {
+        let mark = self.state.mark();
+        let before = self.redirect(redirects, idle);
+        if self.budget.spend(self.state.changes(&mark)) {
+            self.state.doubt(Space::Variable, &mark);
+        }
+        before
+    }
+
     /// Undoes redirections: what was written is now in the files.
     pub(super) fn restore(&mut self, before: &Before<'a>) {
         self.settle(before);

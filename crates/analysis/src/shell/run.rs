@@ -174,7 +174,10 @@ impl<'a> Interpreter<'a, '_> {
             CommandKind::Function(function) => self.define(function),
             kind if command.redirects.is_empty() => self.compound(kind, command),
             kind => {
-                let before = self.redirect(command.redirects, false);
+                let before = match kind {
+                    CommandKind::Subshell(_) => self.redirect_perhaps_elsewhere(command.redirects, false),
+                    _ => self.redirect(command.redirects, false),
+                };
                 self.compound(kind, command);
                 self.hear_inside(command);
                 self.restore(&before);

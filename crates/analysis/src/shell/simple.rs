@@ -46,8 +46,11 @@ impl<'a> Interpreter<'a, '_> {
         } else if !assigned.is_empty() && command.redirects.iter().any(has_expansions) {
             self.unpredictable("an assignment before a redirection that may use it", command.span);
         }
-        let before =
-            if command.redirects.is_empty() { None } else { Some(self.redirect(command.redirects, idle)) };
+        let before = match command.redirects {
+            [] => None,
+            redirects if argv.is_empty() => Some(self.redirect(redirects, idle)),
+            redirects => Some(self.redirect_perhaps_elsewhere(redirects, idle)),
+        };
         if argv.is_empty() {
             if !first {
                 assigned.iter().for_each(|assignment| self.assignment(assignment));

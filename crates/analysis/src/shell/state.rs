@@ -462,6 +462,17 @@ impl<'a> State<'a> {
         }
     }
 
+    /// What has changed in this space since the mark may also be as it was before.
+    pub(super) fn doubt(&mut self, space: Space, mark: &Mark<'a>) {
+        let changes = self.branch(mark).changes;
+        for (id, change) in changes {
+            if self.slots.get(id.0 as usize).is_some_and(|named| named.space == space) {
+                let joined = join_slots(self.arena, change.before, self.at(id));
+                self.set_id(id, joined);
+            }
+        }
+    }
+
     /// Makes the state what a branch left behind. The state must be at the mark the branch started from.
     pub(super) fn enter(&mut self, branch: &Branch<'a>) {
         for (id, change) in &branch.changes {
