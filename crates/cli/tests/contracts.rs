@@ -556,6 +556,8 @@ fn what_shward_itself_would_run_is_told_where_it_is_asked() {
     assert!(told("mytool build", &["--frozen"]));
     // It is judged so already; it would not be of use there; it is denied.
     assert!(!told("mytool build", &["--contained"]));
-    assert!(!told("curl -o a https://example.com/a", &[]));
+    for useless in ["curl -o a https://example.com/a", "kill 1234", "sudo ls", "rm -rf /tmp/x"] {
+        assert!(!told(useless, &[]), "{useless}");
+    }
     assert!(!told("mytool; rm -rf ~", &[]));
 }

@@ -9,7 +9,7 @@ use crate::review::{Circumstances, Reviewers, Settled};
 use crate::running::Running;
 use crate::{Action, BadRequest, Error, Machine, Request, Sessions};
 use bumpalo::Bump;
-use shward_analysis::{Effect, EffectKind, Frozen, Plan, Source, World, analyze};
+use shward_analysis::{EffectKind, Frozen, Plan, Scope, Source, World, analyze};
 use shward_audit::{Event, Log};
 use shward_policy::{Context, Decision, Policy, Verdict, decide_request};
 use shward_review::StateDir;
@@ -313,16 +313,37 @@ impl Firewall {
         Ok(with_plan(Checked::new(&judged.verdict), &judged, setting))
     }
 
-    /// Whether shward itself would run, in its sandbox and unasked, what is asked about when somebody else carries it out. What
-    /// connects would be run without being of use: few hosts are reached there. Records nothing.
+    /// Whether shward itself would run, in its sandbox and unasked, what is asked about when somebody else carries it out, and
+    /// it would be of use: nothing that it is seen to do is kept from it there. Records nothing.
     #[must_use]
     pub fn runs_unasked(&self, request: &Request, setting: &Setting) -> bool {
         let contained = Setting { contained: true, plan: false, ..*setting };
         let (request, environment) = &self.resumed_for(request, &contained);
         let arena = Bump::new();
         let Ok(judged) = self.judge_with(&arena, request, environment, &contained) else { return false };
-        let connects = |effect: &Effect<'_>| matches!(effect.kind, EffectKind::Connect { .. });
-        judged.verdict.decision() == Decision::Allow && !judged.plan.effects.iter().any(connects)
+        judged.verdict.decision() == Decision::Allow
+            && judged.plan.effects.iter().all(|effect| comes_through(&effect.kind))
+    }
+}
+
+/// Whether an effect is the same in the sandbox, as far as it can be told.
+const fn comes_through(kind: &EffectKind<'_>) -> bool {
+    match kind {
+        EffectKind::Write { target, .. }
+        | EffectKind::Metadata { target, .. }
+        | EffectKind::Delete { target } => {
+            matches!(
+                target.scope,
+                Scope::Harmless | Scope::Product | Scope::Workspace | Scope::Repository | Scope::Unknown
+            )
+        }
+        EffectKind::Read { .. }
+        | EffectKind::List { .. }
+        | EffectKind::Execute { .. }
+        | EffectKind::Code { .. }
+        | EffectKind::Vcs { .. }
+        | EffectKind::Unknown { .. } => true,
+        _ => false,
     }
 }
 
