@@ -321,9 +321,9 @@ impl<'a> Interpreter<'a, '_> {
         }
         // A file that gets both streams. The shell expands the word a second time to find its name.
         let literal = matches!(word.parts, [part] if matches!(part.kind, PartKind::Literal(_)));
-        let inert = value.known().is_some_and(|text| {
-            !text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\' | b'*' | b'?' | b'['))
-        });
+        // Quotes, tildes and process substitutions count the second time, too.
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" _./:+,=%@-".contains(byte);
+        let inert = value.known().is_some_and(|text| text.iter().all(plain));
         if !literal && !inert {
             self.unknown(Unknown::Construct("the word after >& is expanded twice"), span);
         }
