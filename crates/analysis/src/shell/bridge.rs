@@ -271,6 +271,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         value: &Field<'a>,
         inner: &mut dyn FnMut(&mut dyn Session<'a>),
     ) {
+        if name == b"PATH" {
+            self.judge_empty_entries(&value.value, value.span);
+        }
         self.judge_environment(name, &value.value, value.span);
         self.judge_given(name, &value.value, value.span);
         let before = self.state.get(Space::Variable, name);

@@ -33,8 +33,27 @@ impl<'a> Interpreter<'a, '_> {
             // Its elements are where `popd` goes.
             self.state.flow.stack = None;
         }
+        let text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
         let span = self.span(span);
+        if name == b"PATH" && !has_no_empty_entry(text) {
+            self.judge_empty_entries(value, span);
+        }
         self.judge_environment(name, value, span);
+    }
+
+    /// A search path of which an entry is not known may lead to the working directory: what is not set is empty.
+    pub(super) fn judge_empty_entries(&mut self, value: &Value<'a>, span: Span) {
+        if may_have_empty_entry(value) {
+            self.searches_workspace = true;
+            self.finds_project(span);
+        }
+    }
+
+    /// Programs of the workspace may be found by their mere names.
+    fn finds_project(&mut self, span: Span) {
+        let effect =
+            EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
+        self.emit_here(effect, span, Certainty::Possible);
     }
 
     /// A variable is surely given to a program with this value, which was judged as any variable before.
@@ -192,12 +211,45 @@ impl<'a> Interpreter<'a, '_> {
                 // The script may have put a program there.
                 return false;
             }
-            let effect =
-                EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
-            self.emit_here(effect, span, Certainty::Possible);
+            self.finds_project(span);
         }
         true
     }
+}
+
+/// Whether an entry of a search path is nothing but what is not known. Empty it would be the working directory.
+fn may_have_empty_entry(value: &Value<'_>) -> bool {
+    let pieces = value.pieces;
+    pieces.iter().enumerate().any(|(at, piece)| {
+        let begins = match at.checked_sub(1).and_then(|before| pieces.get(before)) {
+            Some(Piece::Text(before)) => before.ends_with(b":"),
+            before => before.is_none(),
+        };
+        let ends = match pieces.get(at + 1) {
+            Some(Piece::Text(after)) => after.starts_with(b":"),
+            after => after.is_none(),
+        };
+        begins && ends && !matches!(piece, Piece::Text(_))
+    })
+}
+
+/// Whether the text of an assignment shows that no entry of the search path is empty: each has a letter of its own, or a slash
+/// behind a variable, or is `$PATH`, which is not empty where programs are found.
+fn has_no_empty_entry(text: &[u8]) -> bool {
+    let value = text.iter().position(|byte| *byte == b'=').and_then(|at| text.get(at + 1..));
+    value.is_some_and(|value| value.split(|byte| *byte == b':').all(is_no_empty_entry))
+}
+
+fn is_no_empty_entry(entry: &[u8]) -> bool {
+    let bare: Vec<u8> = entry.iter().copied().filter(|byte| !matches!(byte, b'"' | b'\'')).collect();
+    let Some((b'$', rest)) = bare.split_first() else {
+        return bare.first().is_some_and(|byte| *byte != b'`');
+    };
+    let (braced, rest) = rest.strip_prefix(b"{").map_or((false, rest), |rest| (true, rest));
+    let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    let (name, rest) = rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or_default();
+    let rest = if braced { rest.strip_prefix(b"}") } else { Some(rest) };
+    !name.is_empty() && rest.is_some_and(|rest| rest.starts_with(b"/") || name == b"PATH")
 }
 
 /// Whether options do no more than those that begin like one of these; a prefix that ends in a blank is the whole option.
