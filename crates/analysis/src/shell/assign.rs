@@ -2,7 +2,8 @@
 
 use super::Interpreter;
 use super::flow::Opt;
-use super::simple::part_runs_commands;
+use super::lines::is_some_text;
+use super::simple::{part_may_assign, part_runs_commands};
 use super::state::{Content, Element, Flags, Slot, Space, is_decimal, join_slots};
 use super::words::{Got, Known};
 use crate::effect::Unknown;
@@ -279,6 +280,11 @@ impl<'a> Interpreter<'a, '_> {
         for Item { element, key, field } in items {
             origins = origins.union(field.value.origins);
             let key = match &element.subscript {
+                // There is no element without a key.
+                Some(subscript) if self.may_be_empty(subscript) => {
+                    self.key(name, subscript);
+                    None
+                }
                 Some(subscript) => key.or_else(|| self.key(name, subscript)),
                 None => Some(self.arena.alloc_str(&next.to_string()).as_bytes()),
             };
@@ -334,6 +340,16 @@ impl<'a> Interpreter<'a, '_> {
         let content = if self.is_kept(name) { Content::Unknown(unknown.origins) } else { content };
         let flags = slot.flags.without(Flags::GUESSED).with(Flags::INDEXED);
         self.state.set(Space::Variable, name, Slot { content, flags });
+    }
+
+    /// Whether a subscript may expand to nothing.
+    fn may_be_empty(&mut self, subscript: &Arithmetic<'a>) -> bool {
+        let is_number = |part: &WordPart<'_>| matches!(part.kind, PartKind::Arithmetic(_));
+        if subscript.parts.iter().any(|part| is_some_text(part) || is_number(part)) {
+            return false;
+        }
+        subscript.parts.iter().any(part_may_assign)
+            || self.value_of(subscript.parts, subscript.span).known().is_none_or(<[u8]>::is_empty)
     }
 
     /// What stands between the parentheses of a compound assignment, expanded. bash does so before it evaluates any

@@ -117,7 +117,7 @@ impl<'a> Interpreter<'a, '_> {
 }
 
 /// Whether a part of a key is some text, whatever the shell knows. Quotes still stand in it.
-fn is_some_text(part: &WordPart<'_>) -> bool {
+pub(super) fn is_some_text(part: &WordPart<'_>) -> bool {
     match part.kind {
         PartKind::Literal(text) | PartKind::Quoted(text) => {
             text.iter().any(|byte| !matches!(byte, b'\'' | b'\\'))

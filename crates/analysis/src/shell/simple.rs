@@ -328,7 +328,7 @@ fn may_assign(value: &AssignmentValue<'_>) -> bool {
     word.parts.iter().any(part_may_assign)
 }
 
-fn part_may_assign(part: &WordPart<'_>) -> bool {
+pub(super) fn part_may_assign(part: &WordPart<'_>) -> bool {
     match part.kind {
         PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => parts.iter().any(part_may_assign),
         PartKind::Parameter(parameter) => match parameter.operation {

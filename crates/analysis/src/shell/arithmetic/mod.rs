@@ -97,8 +97,12 @@ impl<'a> Interpreter<'a, '_> {
 
     /// The number that an array element stands for in an expression.
     fn number_of_element(&mut self, name: &'a [u8], subscript: &'a [u8], span: Span) -> Evaluated {
-        let key = self.key_of_text(name, subscript, span);
         let origins = self.state.get(Space::Variable, name).origins();
+        if subscript.is_empty() {
+            // An error is told, and the value is 0.
+            return Evaluated { value: None, origins };
+        }
+        let key = self.key_of_text(name, subscript, span);
         let elements = self.elements(name, span);
         match (key, elements) {
             (Some(key), Some(elements)) => match elements.iter().find(|element| element.key == key) {

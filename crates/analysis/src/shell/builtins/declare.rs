@@ -210,9 +210,18 @@ impl<'a> Interpreter<'a, '_> {
             if name == b"-" {
                 self.unpredictable("local - brings options back", here);
             }
-            if let Some((base, _)) = crate::shell::assign::split_subscript(name) {
+            if let Some((base, subscript)) = crate::shell::assign::split_subscript(name) {
                 self.shape(base, wanted, true, here);
-                let value = value.unwrap_or(Value::EMPTY);
+                let Some(value) = value else {
+                    // It becomes an array, and what it holds stays.
+                    self.key_of_text(base, subscript, here);
+                    let Slot { content, flags } = self.state.get(Space::Variable, base);
+                    if !matches!(content, Content::Array(_)) {
+                        let content = Content::Unknown(self.state.get(Space::Variable, base).origins());
+                        self.state.set(Space::Variable, base, Slot { content, flags });
+                    }
+                    return;
+                };
                 self.assign_named(&Value::text(self.arena, name, Origins::LITERAL), value, false, here);
             }
             return;
