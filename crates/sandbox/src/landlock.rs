@@ -1,8 +1,8 @@
 //! Landlock: the second opinion on every file and socket operation (landlock(7)).
 //!
 //! The mount view already decides what can be written; Landlock says it again, by another mechanism, and adds what mounts
-//! cannot: no opening of devices and pipes for writing outside the given places, no device nodes, TCP, abstract sockets,
-//! signals. It is a hard requirement. What a kernel can express depends on its ABI version; what this one cannot is left to
+//! cannot: no opening of devices and pipes for writing outside the given places, no device nodes, TCP, sockets of others
+//! (abstract ones, and from Linux 7.1 on those with a path), signals. It is a hard requirement. What a kernel can express depends on its ABI version; what this one cannot is left to
 //! the other layers, which do not depend on it.
 
 use crate::Network;
@@ -19,6 +19,8 @@ mod right {
     pub(super) const MAKE_BLOCK: u64 = 1 << 11;
     pub(super) const TRUNCATE: u64 = 1 << 14;
     pub(super) const IOCTL_DEV: u64 = 1 << 15;
+    /// Connecting to a socket by its path. One that was made in the same sandbox needs no right.
+    pub(super) const RESOLVE_UNIX: u64 = 1 << 16;
     pub(super) const ABI_1: u64 = (1 << 13) - 1;
     pub(super) const REFER: u64 = 1 << 13;
     pub(super) const TCP: u64 = 0b11;
@@ -44,6 +46,9 @@ pub(crate) enum Access {
     Terminals,
 }
 
+/// What no writable place has: device nodes, and the sockets that others listen on there.
+const NEVER: u64 = right::MAKE_CHAR | right::MAKE_BLOCK | right::IOCTL_DEV | right::RESOLVE_UNIX;
+
 impl Access {
     /// The rights, cut down to those that `handled` knows.
     pub(crate) fn rights(self, handled: u64) -> u64 {
@@ -51,8 +56,8 @@ impl Access {
             Self::Read => right::EXECUTE | right::READ_FILE | right::READ_DIR,
             Self::ReadData => right::READ_FILE | right::READ_DIR,
             Self::Execute => right::EXECUTE | right::READ_FILE,
-            Self::Write => !(right::MAKE_CHAR | right::MAKE_BLOCK | right::IOCTL_DEV),
-            Self::WriteData => !(right::MAKE_CHAR | right::MAKE_BLOCK | right::IOCTL_DEV | right::EXECUTE),
+            Self::Write => !NEVER,
+            Self::WriteData => !(NEVER | right::EXECUTE),
             Self::Device => right::READ_FILE | right::WRITE_FILE | right::TRUNCATE | right::IOCTL_DEV,
             Self::Terminals => right::READ_FILE | right::WRITE_FILE | right::READ_DIR | right::IOCTL_DEV,
         };
@@ -81,7 +86,8 @@ pub(crate) fn version() -> Result<u32, SandboxError> {
 /// Everything that this ABI can handle, as the network choice needs it.
 pub(crate) fn attributes(version: u32, network: Network) -> RulesetAttributes {
     let mut filesystem = right::ABI_1;
-    for (since, bit) in [(2, right::REFER), (3, right::TRUNCATE), (5, right::IOCTL_DEV)] {
+    for (since, bit) in [(2, right::REFER), (3, right::TRUNCATE), (5, right::IOCTL_DEV), (9, right::RESOLVE_UNIX)]
+    {
         if version >= since {
             filesystem |= bit;
         }
@@ -134,6 +140,24 @@ mod tests {
         let handled = attributes(7, Network::None).filesystem;
         assert_eq!(Access::Write.rights(handled) & (right::MAKE_CHAR | right::MAKE_BLOCK), 0);
         assert_eq!(Access::Read.rights(handled) & right::WRITE_FILE, 0);
+    }
+
+    /// From Linux 7.1 on (ABI 9), whenever they came to be and wherever they lie.
+    #[test]
+    fn sockets_of_others_are_reached_nowhere() {
+        let handled = |version| attributes(version, Network::None).filesystem & right::RESOLVE_UNIX;
+        assert_eq!((handled(8), handled(9)), (0, right::RESOLVE_UNIX));
+        for access in [
+            Access::Read,
+            Access::ReadData,
+            Access::Execute,
+            Access::Write,
+            Access::WriteData,
+            Access::Device,
+            Access::Terminals,
+        ] {
+            assert_eq!(access.rights(right::RESOLVE_UNIX), 0, "{access:?}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Unix sockets of the host that the command could connect to.
 //!
-//! Connecting to a socket is not writing to a file system, so a read-only mount does not stop it, and Landlock learns it
-//! only with ABI 9. Whoever listens acts with its own rights: a container daemon, an SSH agent, an editor. So each socket
+//! Connecting to a socket is not writing to a file system, so a read-only mount does not stop it, and Landlock learned it
+//! only with ABI 9 (Linux 7.1). Whoever listens acts with its own rights: a container daemon, an SSH agent, an editor. So each socket
 //! that is visible is masked. The private `/run` and `/tmp` already cover most of them.
 
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ const WELL_KNOWN_IN_HOME: &[&str] = &[
 ];
 
 /// Canonical paths of the sockets that exist and that the caller can see. The list is as of now: a socket that is made
-/// later under a path that is visible inside is not covered.
+/// later under a path that is visible inside is covered by Landlock alone.
 pub(crate) fn visible(home: Option<&Path>) -> BTreeSet<PathBuf> {
     // Without /proc there is no list to read; the plan then fails at its own use of /proc.
     let listed = contents("/proc/self/net/unix").unwrap_or_default();
