@@ -81,13 +81,7 @@ fn text(proposal: &Proposal<'_>) -> String {
 pub(crate) fn list(report: &ChangesReport) -> String {
     let mut out = String::from("shward: what the command did\n");
     for file in report.files.iter().take(MAX_FILES) {
-        let size = match file.size_before {
-            Some(before) if before != file.size => format!("{before} → {} bytes", file.size),
-            _ if file.kind == "directory" => "directory".to_owned(),
-            _ => format!("{} bytes", file.size),
-        };
-        let mode = file.mode_before.as_ref().map_or(String::new(), |m| format!(", mode {m} → {}", file.mode));
-        let _ = writeln!(out, "  {}  {}  ({size}{mode})", file.what, name(file));
+        let _ = writeln!(out, "  {}  {}  ({})", file.what, name(file), what(file));
     }
     let all = report.created + report.changed + report.deleted;
     if all > MAX_FILES {
@@ -101,6 +95,38 @@ pub(crate) fn list(report: &ChangesReport) -> String {
     );
     out.push_str(&refused(report));
     out
+}
+
+/// What it is, and what of that is another than before.
+fn what(file: &ChangeReport) -> String {
+    let link = |target: &Option<String>| {
+        target.as_ref().map_or("link".to_owned(), |target| format!("link to {}", one_line(target)))
+    };
+    let mut out = match (file.kind, file.size_before, file.kind_before) {
+        ("file", Some(before), None) if before != file.size => format!("{before} → {} bytes", file.size),
+        ("file", ..) => format!("{} bytes", file.size),
+        ("link", ..) => link(&file.target),
+        (kind, ..) => kind.to_owned(),
+    };
+    match (file.kind_before, &file.target_before) {
+        (_, Some(_)) => out.push_str(&format!(", before {}", link(&file.target_before))),
+        (Some(kind), None) => out.push_str(&format!(", before {kind}")),
+        (None, None) => {}
+    }
+    // The permissions of a link mean nothing.
+    if let Some(before) =
+        file.mode_before.as_ref().filter(|_| file.kind != "link" && file.kind_before != Some("link"))
+    {
+        out.push_str(&format!(", mode {before} → {}", file.mode));
+    } else if file.what == "created" && file.kind == "file" && runs(&file.mode) {
+        out.push_str(&format!(", mode {}", file.mode));
+    }
+    out
+}
+
+/// Whether a file of these permissions can be executed, or has its owner's rights.
+fn runs(mode: &str) -> bool {
+    u32::from_str_radix(mode, 8).is_ok_and(|mode| mode & 0o7111 != 0)
 }
 
 /// What the policy keeps out.

@@ -40,7 +40,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         return Ok(Exit::Allow);
     }
     let ids: Vec<String> = match operand.parse::<usize>() {
-        Ok(count @ 1..=MAX) => kept.into_iter().take(count).map(|kept| kept.id).collect(),
+        // What was tried and could not be done is not tried again, unless by its name: it would keep back what came before it.
+        Ok(count @ 1..=MAX) => {
+            kept.iter().filter(|kept| !kept.tried).take(count).map(|kept| kept.id.clone()).collect()
+        }
         Ok(_) => return Err(Fail::usage(format!("give a number from 1 to {MAX}, or an id"))),
         Err(_) => vec![operand.to_owned()],
     };
@@ -65,7 +68,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     if json {
         terminal::line(&serde_json::json!({ "v": 1, "undone": undone }).to_string())?;
     } else {
-        terminal::line(&text(&undone))?;
+        let kept = undoing.list(&workspace).unwrap_or_default();
+        terminal::line(&text(&undone, &kept))?;
     }
     match unrecorded {
         Some(error) => {
@@ -83,7 +87,7 @@ fn list(kept: &[Kept], json: bool) -> Result<(), Fail> {
                 let [created, changed, deleted] = kept.counts;
                 serde_json::json!({
                     "id": kept.id, "command": kept.title, "time_ms": kept.time, "created": created,
-                    "changed": changed, "deleted": deleted, "bytes": kept.bytes,
+                    "changed": changed, "deleted": deleted, "bytes": kept.bytes, "tried": kept.tried,
                 })
             })
             .collect();
@@ -92,9 +96,10 @@ fn list(kept: &[Kept], json: bool) -> Result<(), Fail> {
     let mut out = String::new();
     for kept in kept {
         let [created, changed, deleted] = kept.counts;
+        let tried = if kept.tried { "  (something is left of it; only `undo ID` tries again)" } else { "" };
         let _ = writeln!(
             out,
-            "{}  {:>9}  +{created} ~{changed} -{deleted}  {}",
+            "{}  {:>9}  +{created} ~{changed} -{deleted}  {}{tried}",
             kept.id,
             ago(kept.time),
             one_line(&kept.title)
@@ -106,7 +111,9 @@ fn list(kept: &[Kept], json: bool) -> Result<(), Fail> {
     terminal::line(&out)
 }
 
-fn text(undone: &[UndoReport]) -> String {
+/// `kept` is what can be taken back now.
+fn text(undone: &[UndoReport], kept: &[Kept]) -> String {
+    let tried = kept.iter().filter(|kept| kept.tried).count();
     let mut out = String::new();
     for report in undone {
         let what = if report.restored.is_empty() { "nothing could be taken back of" } else { "taken back" };
@@ -117,8 +124,20 @@ fn text(undone: &[UndoReport]) -> String {
         for skipped in &report.skipped {
             let _ = writeln!(out, "  left: {} {}", one_line(&skipped.path), skipped.reason);
         }
+        let id = &report.id;
+        if kept.iter().any(|kept| kept.id == *id) {
+            let _ = writeln!(
+                out,
+                "  `shward undo {id}` tries what is left again; `shward undo` goes on with the run before"
+            );
+        }
     }
-    if undone.is_empty() {
+    if undone.is_empty() && tried > 0 {
+        let _ = writeln!(
+            out,
+            "nothing more can be taken back but what is left of {tried} runs; `shward undo --list` shows them, `shward undo ID` tries again"
+        );
+    } else if undone.is_empty() {
         out.push_str("nothing that can be taken back is kept for this workspace\n");
     } else {
         out.push_str("not taken back: what the command did outside the workspace or sent over a network\n");

@@ -58,6 +58,17 @@ impl Place {
 
     /// At a terminal where somebody types the keys when the prompt is there.
     fn at_terminal(&self, arguments: &str, prompt: &str, keys: &str) -> (i32, String) {
+        self.at_terminal_with(arguments, prompt, keys, || {})
+    }
+
+    /// The same, with what somebody else does before.
+    fn at_terminal_with(
+        &self,
+        arguments: &str,
+        prompt: &str,
+        keys: &str,
+        meanwhile: impl Fn(),
+    ) -> (i32, String) {
         let line = format!("{BINARY} {arguments}");
         let mut child = self.command("script").args(["-qec", &line, "/dev/null"]).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -71,6 +82,7 @@ impl Place {
             seen.extend_from_slice(&buffer[..count]);
             if !typed && String::from_utf8_lossy(&seen).contains(prompt) {
                 typed = true;
+                meanwhile();
                 stdin.write_all(keys.as_bytes()).unwrap();
                 stdin.flush().unwrap();
             }
@@ -105,6 +117,48 @@ fn a_preview_is_dropped_on_anything_else() {
         let (code, output) = place.at_terminal(PREVIEW, PROMPT, keys);
         assert_eq!((code, place.notes().as_str()), (0, "one\n"), "{keys:?}: {output}");
         assert!(output.contains("nothing was committed"), "{keys:?}: {output}");
+    }
+}
+
+/// What somebody has put meanwhile where the command's file belongs stays, and that the commit is not whole is said by the exit code,
+/// too; what was committed is taken back.
+#[test]
+fn what_could_not_be_committed_gives_the_exit_code() {
+    let Some(place) = place() else { return };
+    let other = place.home.join("project/new.txt");
+    let (code, output) = place.at_terminal_with(
+        "run --preview -- 'echo two > notes.txt; echo x > new.txt'",
+        PROMPT,
+        "y\n",
+        || {
+            fs::write(&other, "mine\n").unwrap();
+        },
+    );
+    assert_eq!((code, place.notes().as_str()), (74, "two\n"), "{output}");
+    assert!(output.contains("could not be committed: new.txt: "), "{output}");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "mine\n");
+    let (code, output) = place.without_terminal("undo");
+    assert_eq!((code, place.notes().as_str()), (0, "one\n"), "{output}");
+    assert_eq!(fs::read_to_string(&other).unwrap(), "mine\n");
+    // The command's own code counts more.
+    let (code, output) =
+        place.at_terminal_with("run --preview -- 'echo x > other.txt; false'", PROMPT, "y\n", || {
+            fs::write(place.home.join("project/other.txt"), "mine\n").unwrap();
+        });
+    assert_eq!(code, 1, "{output}");
+}
+
+/// Key by key: `^C` and `^\` are signals of the command's own terminal, not of ours.
+#[test]
+fn keys_that_are_signals_reach_the_command_alone() {
+    let Some(place) = place() else { return };
+    for (key, signal) in [("\u{3}", "INT"), ("\u{1c}", "QUIT")] {
+        let script = format!(
+            "run --pty --timeout 20 -- 'trap \"echo got it; exit 7\" {signal}; echo ready; while :; do sleep 0.1; done'"
+        );
+        let (code, output) = place.at_terminal(&script, "ready", key);
+        assert_eq!(code, 7, "{signal}: {output}");
+        assert!(output.contains("got it"), "{signal}: {output}");
     }
 }
 
@@ -143,9 +197,9 @@ fn a_command_gets_a_terminal_of_its_own() {
 #[test]
 fn our_terminal_is_put_back_however_we_end() {
     let Some(place) = place() else { return };
-    for end in ["kill -KILL", "kill -TERM", "kill -HUP", "kill -ABRT", ":"] {
+    for end in ["kill -KILL", "kill -TERM", "kill -HUP", "kill -ABRT", "kill -QUIT", ":"] {
         let script = format!(
-            "stty -a > before; (while [ ! -s pid ] || stty -a < /dev/tty | grep -q ' icanon'; do sleep 0.1; done; {end} $(cat pid)) & \
+            "ulimit -c 0; stty -a > before; (while [ ! -s pid ] || stty -a < /dev/tty | grep -q ' icanon'; do sleep 0.1; done; {end} $(cat pid)) & \
              sh -c 'echo $$ > pid; exec {BINARY} run --pty --timeout 3 -- \"sleep 30\"'; wait; \
              for i in 1 2 3 4 5 6 7 8 9 10; do stty -a > after; cmp -s before after && break; sleep 0.1; done; \
              cmp before after && echo as before; rm pid"

@@ -51,10 +51,13 @@ pub(crate) fn pipe() -> Result<(File, OwnedFd), SandboxError> {
     Ok((read.into(), above_standard(write)?))
 }
 
+/// What a pipe holds at most that was made here, in bytes.
+pub(crate) const MOST_IN_A_PIPE: u64 = 1 << 20;
+
 /// Asks for a pipe that holds a megabyte instead of 64 KiB (pipe(7)). Whether it does changes the speed only.
 pub(crate) fn enlarge(pipe: &File) {
     // SAFETY: F_SETPIPE_SZ takes a number.
-    unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
+    unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, MOST_IN_A_PIPE) };
 }
 
 /// The child puts its descriptors to 0..=3 one after the other, so nothing that it needs may lie there before.

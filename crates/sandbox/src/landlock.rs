@@ -86,7 +86,8 @@ pub(crate) fn version() -> Result<u32, SandboxError> {
 /// Everything that this ABI can handle, as the network choice needs it.
 pub(crate) fn attributes(version: u32, network: Network) -> RulesetAttributes {
     let mut filesystem = right::ABI_1;
-    for (since, bit) in [(2, right::REFER), (3, right::TRUNCATE), (5, right::IOCTL_DEV), (9, right::RESOLVE_UNIX)]
+    for (since, bit) in
+        [(2, right::REFER), (3, right::TRUNCATE), (5, right::IOCTL_DEV), (9, right::RESOLVE_UNIX)]
     {
         if version >= since {
             filesystem |= bit;

@@ -521,10 +521,13 @@ impl Relay<'_> {
         self.sandbox.reap();
         // What somebody types from now on is not the command's.
         self.session = None;
-        // All writers are gone with the namespace, so this ends, unless an end was passed to a process outside; what that one
-        // writes is not waited for.
+        // All writers are gone with the namespace, so this ends, unless an end was passed to a process outside: what that one
+        // writes is not waited for, and no more is read than can have been there.
         for stream in &mut self.streams {
-            while stream.read(&mut self.buffer, &mut self.on_output)? != More::No {}
+            let enough = stream.collector.total().saturating_add(descriptor::MOST_IN_A_PIPE);
+            while stream.read(&mut self.buffer, &mut self.on_output)? != More::No
+                && stream.collector.total() < enough
+            {}
         }
         Ok(why.or_else(|| self.is_over().then_some(Killed::OutputExceeded)))
     }

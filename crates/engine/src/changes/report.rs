@@ -16,8 +16,17 @@ pub struct ChangeReport {
     pub path: PathBuf,
     /// `created`, `changed` or `deleted`.
     pub what: &'static str,
-    /// `file`, `directory`, `link` or `special`.
+    /// `file`, `directory`, `link`, `pipe`, `socket` or `special`.
     pub kind: &'static str,
+    /// What it was before, if that is something else now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind_before: Option<&'static str>,
+    /// Where a link leads now, or did before it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Where it did before, if that is elsewhere now, or it is no link any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target_before: Option<String>,
     /// Bytes now, or before it was deleted.
     pub size: u64,
     /// Bytes before it was changed.
@@ -85,14 +94,43 @@ impl ChangesReport {
         }
     }
 
-    pub(crate) fn committed(committed: &Committed) -> Self {
+    /// With where the links lead, which the layer tells as long as nothing of it is committed.
+    pub(crate) fn with_targets(mut self, run: &Run, accepted: &[Change], refused: &[Refused]) -> Self {
+        let refused = refused.iter().map(|refused| &refused.change);
+        let reports = self.refused.iter_mut().map(|refused| &mut refused.change);
+        for (file, change) in self.files.iter_mut().zip(accepted).chain(reports.zip(refused)) {
+            if ![Some(change.kind), change.kind_before].contains(&Some(Kind::Link)) {
+                continue;
+            }
+            let text = |path: PathBuf| path.display().to_string();
+            let [before, after] = run.targets(change).map(|target| target.map(text));
+            (file.target, file.target_before) = match change.what {
+                ChangeKind::Deleted => (before, None),
+                _ => (after.clone(), before.filter(|before| after.as_ref() != Some(before))),
+            };
+        }
+        self
+    }
+
+    /// What was committed of what was `seen`.
+    pub(crate) fn committed(committed: &Committed, seen: &Self) -> Self {
         let failed = committed.failed.iter();
-        Self {
+        let mut report = Self {
             committed: true,
             undo: committed.id.clone(),
             failed: failed.map(|failed| format!("{}: {}", failed.path.display(), failed.error)).collect(),
             ..Self::new(&committed.accepted, &committed.refused)
+        };
+        // What was listed is in the same order.
+        let mut seen = seen.files.iter();
+        for file in
+            report.files.iter_mut().filter(|file| [Some(file.kind), file.kind_before].contains(&Some("link")))
+        {
+            if let Some(found) = seen.find(|seen| seen.path == file.path) {
+                file.clone_from(found);
+            }
         }
+        report
     }
 
     /// What a record says of it.
@@ -148,16 +186,25 @@ fn file(change: &Change) -> ChangeReport {
     ChangeReport {
         path: change.path.clone(),
         what: change.what.name(),
-        kind: match change.kind {
-            Kind::File => "file",
-            Kind::Directory => "directory",
-            Kind::Link => "link",
-            _ => "special",
-        },
+        kind: name_of(change.kind),
+        kind_before: change.kind_before.filter(|before| *before != change.kind).map(name_of),
+        target: None,
+        target_before: None,
         size: change.size,
         size_before: change.size_before.filter(|_| change.what == ChangeKind::Changed),
         mode: octal(change.mode),
         mode_before: change.mode_before.filter(|before| *before != change.mode).map(octal),
+    }
+}
+
+fn name_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::File => "file",
+        Kind::Directory => "directory",
+        Kind::Link => "link",
+        Kind::Pipe => "pipe",
+        Kind::Socket => "socket",
+        _ => "special",
     }
 }
 

@@ -60,7 +60,11 @@ impl Firewall {
             }
             Err(error) => return failed(error),
         };
-        let report = ChangesReport::new(&changes.accepted, &changes.refused);
+        let report = ChangesReport::new(&changes.accepted, &changes.refused).with_targets(
+            &run,
+            &changes.accepted,
+            &changes.refused,
+        );
         let commit = match &options.then {
             _ if options.containment == Containment::Speculate => false,
             Then::Commit => true,
@@ -84,7 +88,7 @@ impl Firewall {
                         committed.id = None;
                     }
                 }
-                ChangesReport::committed(&committed)
+                ChangesReport::committed(&committed, &report)
             }
             Err(error) => failed(error),
         }

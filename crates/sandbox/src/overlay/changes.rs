@@ -27,6 +27,9 @@ const OWNER_ENTERS: u32 = 0o700;
 /// The permission bit by which an owner may write.
 const OWNER_WRITES: u32 = 0o200;
 
+/// Those without which nothing can be moved into a directory or out of it.
+const OWNER_MOVES: u32 = 0o300;
+
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -60,6 +63,8 @@ pub struct Change {
     pub what: ChangeKind,
     /// What it is, or was when it is gone.
     pub kind: Kind,
+    /// What it was, if there was something.
+    pub kind_before: Option<Kind>,
     /// Bytes of content, before when it is gone.
     pub size: u64,
     /// Bytes of content before, if there was a file.
@@ -215,6 +220,8 @@ pub(crate) fn read(
     read?;
     reader.changes.untouched = reader.left == MAX_ENTRIES;
     moves::keep_sources(&mut reader.changes, store, workspace);
+    // Who closes a directory first does not reach what is in it.
+    reader.closing.reverse();
     reader.changes.units.append(&mut reader.closing);
     reader.changes.accepted.sort_by(|a, b| a.path.cmp(&b.path));
     reader.changes.refused.sort_by(|a, b| a.change.path.cmp(&b.change.path));
@@ -282,7 +289,16 @@ impl Reader<'_> {
                 let path = directory.join(name);
                 let inside = Self::upper(&path);
                 let Some(after) = Self::look(self.store, &inside)? else { continue };
-                let before = Self::look(self.workspace, &path)?;
+                let before = match Self::look(self.workspace, &path) {
+                    Err(error) if error.is_denied() => {
+                        let what = if after.whiteout { ChangeKind::Deleted } else { ChangeKind::Changed };
+                        let change = change(&path, what, None, after);
+                        let reason = "lies in a directory that was closed even for its owner";
+                        self.changes.refused.push(Refused { change, reason: reason.into() });
+                        continue;
+                    }
+                    before => before?,
+                };
                 if after.whiteout {
                     if let Some(before) = before {
                         self.deleted(path, before)?;
@@ -316,8 +332,8 @@ impl Reader<'_> {
             let step = Step::Mode { path, before: before.mode, after: after.mode };
             let unit = Unit { step, entries: Vec::new() };
             // A directory is opened before something comes into it, and closed after.
-            if after.mode & OWNER_WRITES == 0 { &mut self.closing } else { &mut self.changes.units }
-                .push(unit);
+            let closes = after.mode & OWNER_MOVES != OWNER_MOVES;
+            if closes { &mut self.closing } else { &mut self.changes.units }.push(unit);
         }
     }
 
@@ -367,7 +383,7 @@ impl Reader<'_> {
             self.left = self.left.saturating_sub(names.len());
             for name in names {
                 let path = directory.join(name);
-                let Some(before) = Self::look(self.workspace, &path)? else { continue };
+                let Ok(Some(before)) = Self::look(self.workspace, &path) else { continue };
                 self.changes.kept_bytes = self.changes.kept_bytes.saturating_add(before.size);
                 let replaced =
                     self.store.look(&Self::upper(&path)).ok().flatten().is_some_and(|after| !after.whiteout);
@@ -453,7 +469,10 @@ impl Reader<'_> {
                 }
                 self.open(&path, after, true)?;
                 // Where there was no directory there was nothing in it.
-                let before = if there { Self::look(self.workspace, &path)? } else { None };
+                let before = match there.then(|| Self::look(self.workspace, &path)) {
+                    Some(Err(error)) if error.is_denied() => None,
+                    before => before.transpose()?.flatten(),
+                };
                 let what = if before.is_some() { ChangeKind::Changed } else { ChangeKind::Created };
                 let listed = change(&path, what, before, after);
                 let mut reason = above.clone();
@@ -491,6 +510,7 @@ fn change(path: &Path, what: ChangeKind, before: Option<Meta>, after: Meta) -> C
         path: path.to_owned(),
         what,
         kind: after.kind,
+        kind_before: before.map(|b| b.kind),
         size: if after.kind == Kind::Directory { 0 } else { after.size },
         size_before: before.filter(|b| b.kind != Kind::Directory).map(|b| b.size),
         mode: after.mode,

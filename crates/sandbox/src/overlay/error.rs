@@ -58,6 +58,11 @@ impl OverlayError {
         Self::Io { path: path.to_owned(), source: source.into() }
     }
 
+    /// Whether it is this user who may not.
+    pub(crate) fn is_denied(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     pub(crate) fn unsuited(path: &Path, reason: impl Into<String>) -> Self {
         Self::Unsuited { path: path.to_owned(), reason: reason.into() }
     }

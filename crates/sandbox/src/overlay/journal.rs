@@ -174,6 +174,8 @@ impl Writer {
             Kind::Directory => 1,
             Kind::Link => 2,
             Kind::Special => 3,
+            Kind::Pipe => 4,
+            Kind::Socket => 5,
         };
         let (seconds, nanoseconds) = meta.changed;
         for number in
@@ -213,6 +215,8 @@ impl<'b> Reader<'b> {
             1 => Kind::Directory,
             2 => Kind::Link,
             3 => Kind::Special,
+            4 => Kind::Pipe,
+            5 => Kind::Socket,
             _ => return None,
         };
         Some(Meta {

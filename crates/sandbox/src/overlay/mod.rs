@@ -31,6 +31,7 @@
 //! overlay has no effect (`volatile`), because unmounting would otherwise synchronise the whole file system after every command;
 //! after a power failure a committed file may be as incomplete as any file that was not synchronised.
 
+mod ajar;
 mod changes;
 mod commit;
 mod error;

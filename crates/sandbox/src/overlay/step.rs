@@ -34,13 +34,23 @@ impl Step {
 
     /// Whether it has been carried out.
     pub(crate) fn is_done(&self, store: &Tree, workspace: &Tree) -> io::Result<bool> {
+        match self {
+            Self::Mode { path, after, .. } => {
+                Ok(workspace.look(path)?.is_some_and(|there| there.mode == *after))
+            }
+            _ => self.is_done_in(store),
+        }
+    }
+
+    /// The same of one that shows in the store, as all do but changes of permissions.
+    pub(crate) fn is_done_in(&self, store: &Tree) -> io::Result<bool> {
         Ok(match self {
             Self::In { inside, .. } => store.look(inside)?.is_none(),
             Self::Out { inside, .. } => store.look(inside)?.is_some(),
             Self::Exchange { inside, inode, .. } => {
                 store.look(inside)?.is_none_or(|there| there.inode != *inode)
             }
-            Self::Mode { path, after, .. } => workspace.look(path)?.is_some_and(|there| there.mode == *after),
+            Self::Mode { .. } => false,
         })
     }
 

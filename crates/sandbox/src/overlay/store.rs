@@ -22,7 +22,7 @@ use super::layer::Layer;
 use super::remove::remove;
 use super::seal::Key;
 use super::step::Step;
-use super::tree::Tree;
+use super::tree::{Kind, Tree};
 use super::{ChangeKind, Changes, CommitPolicy, changes, place, spent, undo};
 use rustix::fs::FlockOperation;
 use std::fs::{self, DirBuilder, File};
@@ -39,6 +39,8 @@ pub(crate) const SAVED: &str = "saved";
 pub(crate) const ASIDE: &str = "refused";
 pub(crate) const JOURNAL: &str = "journal";
 pub(crate) const UNDO: &str = "undo";
+/// There once an undo has left something of the run.
+pub(crate) const TRIED: &str = "tried";
 
 /// How long a directory that is being made is left alone.
 const MAKING: Duration = Duration::from_secs(60);
@@ -87,6 +89,8 @@ pub struct Kept {
     pub counts: [usize; 3],
     /// Bytes of what was there before.
     pub bytes: u64,
+    /// It was taken back as far as that was possible, and something is left.
+    pub tried: bool,
 }
 
 /// The layers and kept runs on one file system.
@@ -277,7 +281,8 @@ impl Store {
                     Step::Out { .. } => *deleted += 1,
                 }
             }
-            kept.push(Kept { id, title: journal.title, time: journal.time, counts, bytes });
+            let tried = path.join(TRIED).exists();
+            kept.push(Kept { id, title: journal.title, time: journal.time, counts, bytes, tried });
         }
         kept.sort_by(|a, b| b.id.cmp(&a.id));
         Ok(kept)
@@ -429,6 +434,17 @@ impl Run {
             _ => content(self.tree(), &Path::new(UPPER).join(&change.path)),
         };
         [before, after]
+    }
+
+    /// Where a symbolic link leads before and after; `None` where there is none.
+    #[must_use]
+    pub fn targets(&self, change: &super::Change) -> [Option<PathBuf>; 2] {
+        let target = |tree: Result<Tree, OverlayError>, path: &Path| tree.ok()?.target(path).ok();
+        let link = Some(Kind::Link);
+        let before = (change.kind_before == link).then(|| target(self.workspace(), &change.path)).flatten();
+        let inside = Path::new(UPPER).join(&change.path);
+        let after = change.what != ChangeKind::Deleted && change.kind == Kind::Link;
+        [before, after.then(|| target(self.tree(), &inside)).flatten()]
     }
 
     /// Takes apart what runs before this one have left: see [`Store::sweep`].

@@ -25,7 +25,11 @@ pub enum Kind {
     Directory,
     /// A symbolic link.
     Link,
-    /// A pipe, socket or device.
+    /// A pipe with a name.
+    Pipe,
+    /// A socket with a path.
+    Socket,
+    /// A device.
     Special,
 }
 
@@ -51,6 +55,8 @@ impl Meta {
             FileType::RegularFile => Kind::File,
             FileType::Directory => Kind::Directory,
             FileType::Symlink => Kind::Link,
+            FileType::Fifo => Kind::Pipe,
+            FileType::Socket => Kind::Socket,
             _ => Kind::Special,
         };
         Self {

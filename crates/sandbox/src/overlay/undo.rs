@@ -1,13 +1,15 @@
 //! Takes a committed run back, as far as nobody has touched since what it brought.
 
+use super::ajar::{Ajar, join};
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::{Entry, Journal, Unit};
 use super::step::Step;
-use super::store::{Run, Store, UNDO};
+use super::store::{Run, Store, TRIED, UNDO};
 use super::tree::{Kind, Meta, Tree};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Something that an undo leaves as it is.
@@ -43,12 +45,7 @@ impl Store {
         let (run, journal) = self.take(id)?;
         let planned = (|| {
             let (store, workspace) = (run.tree()?, run.workspace()?);
-            let mut plan =
-                Plan { store: &store, workspace: &workspace, units: Vec::new(), skipped: Vec::new() };
-            for unit in journal.units.iter().rev() {
-                plan.reverse(unit)?;
-            }
-            let Plan { units, skipped, .. } = plan;
+            let (units, skipped) = planned(&journal, &store, &workspace)?;
             let undo = Journal { units, time: now(), ..journal.clone() };
             undo.write(store.path(), UNDO, run.key())?;
             Ok((store, workspace, undo, skipped))
@@ -74,6 +71,20 @@ impl Store {
     }
 }
 
+/// What takes a run back, and what has to stay. What has to be opened for that is closed again.
+fn planned(
+    journal: &Journal,
+    store: &Tree,
+    workspace: &Tree,
+) -> Result<(Vec<Unit>, Vec<Skipped>), OverlayError> {
+    let workspace = Ajar::open(workspace, &journal.units);
+    let mut plan = Plan { store, workspace, units: Vec::new(), skipped: Vec::new(), coming: BTreeMap::new() };
+    for unit in journal.units.iter().rev() {
+        plan.reverse(unit)?;
+    }
+    Ok((plan.units, plan.skipped))
+}
+
 /// After an undo: what could not be put back is not thrown away either. If nothing is left, dropping the run removes it.
 pub(crate) fn settle(
     run: Run,
@@ -87,6 +98,7 @@ pub(crate) fn settle(
     if journal.units.iter().any(left) {
         // Its record goes after: what is left here without one would be kept as if nothing had been done.
         let kept = run.keep_in(journal.bytes)?;
+        let _ = std::fs::write(kept.join(TRIED), "");
         let _ = std::fs::remove_file(kept.join(UNDO));
     }
     Ok(())
@@ -94,9 +106,11 @@ pub(crate) fn settle(
 
 struct Plan<'p> {
     store: &'p Tree,
-    workspace: &'p Tree,
+    workspace: Ajar<'p>,
     units: Vec<Unit>,
     skipped: Vec<Skipped>,
+    /// What will be in the workspace, and where in the store it is.
+    coming: BTreeMap<PathBuf, PathBuf>,
 }
 
 impl Plan<'_> {
@@ -105,27 +119,43 @@ impl Plan<'_> {
     }
 
     fn push(&mut self, step: Step) {
+        if let Step::In { inside, path } | Step::Exchange { inside, path, .. } = &step {
+            self.coming.insert(path.clone(), inside.clone());
+        }
         self.units.push(Unit { step, entries: Vec::new() });
     }
 
-    fn look(&self, path: &Path) -> Result<Option<Meta>, OverlayError> {
-        let error = |error| OverlayError::io(&self.workspace.path().join(path), error);
-        self.workspace.look(path).map_err(error)
+    /// Adds what takes a unit back, if it was carried out and nobody has touched what it brought. What cannot be looked at stays.
+    fn reverse(&mut self, unit: &Unit) -> Result<(), OverlayError> {
+        match self.reversed(unit) {
+            Err(Unseen::Workspace(error)) => {
+                self.skip(unit.step.path(), format!("cannot be looked at: {error}"));
+                Ok(())
+            }
+            Err(Unseen::Store(error)) => Err(OverlayError::io(self.store.path(), error)),
+            Ok(()) => Ok(()),
+        }
     }
 
-    /// Adds what takes a unit back, if it was carried out and nobody has touched what it brought.
-    fn reverse(&mut self, unit: &Unit) -> Result<(), OverlayError> {
-        let done = unit.step.is_done(self.store, self.workspace);
-        let done = done.map_err(|error| OverlayError::io(self.store.path(), error))?;
-        match &unit.step {
-            Step::Mode { path, before, after } => {
-                if done {
-                    self.push(Step::Mode { path: path.clone(), before: *after, after: *before });
-                } else {
-                    self.skip(path, "has other permissions since, or is gone");
-                }
+    fn reversed(&mut self, unit: &Unit) -> Result<(), Unseen> {
+        if let Step::Mode { path, before, after } = &unit.step {
+            // Of what this undo brings back, as it is now.
+            let found = match self.coming.get(path) {
+                Some(inside) => self.store.look(inside).map_err(Unseen::Store)?,
+                None => self.workspace.look(path).map_err(Unseen::Workspace)?,
+            };
+            if found.is_some_and(|found| found.mode == *after) {
+                self.push(Step::Mode { path: path.clone(), before: *after, after: *before });
+            } else {
+                self.skip(path, "has other permissions since, or is gone");
             }
-            _ if !done => {}
+            return Ok(());
+        }
+        if !unit.step.is_done_in(self.store).map_err(Unseen::Store)? {
+            return Ok(());
+        }
+        match &unit.step {
+            Step::Mode { .. } => {}
             Step::In { inside, path } => match self.state(unit)? {
                 State::Same => self.push(Step::Out { inside: inside.clone(), path: path.clone() }),
                 State::Gone => self.skip(path, "is gone already"),
@@ -143,7 +173,7 @@ impl Plan<'_> {
                 State::Touched(_) => self.skip(path, "was changed since"),
             },
             Step::Out { inside, path } => {
-                if self.look(path)?.is_none() {
+                if self.workspace.look(path).map_err(Unseen::Workspace)?.is_none() {
                     self.push(Step::In { inside: inside.clone(), path: path.clone() });
                 } else {
                     self.skip(path, "exists again");
@@ -177,9 +207,10 @@ impl Plan<'_> {
     }
 
     /// Compares what a unit brought with what is there now.
-    fn state(&self, unit: &Unit) -> Result<State, OverlayError> {
+    fn state(&self, unit: &Unit) -> Result<State, Unseen> {
         let path = unit.step.path();
-        let Some(top) = self.look(path)? else { return Ok(State::Gone) };
+        let look = |path: &Path| self.workspace.look(path).map_err(Unseen::Workspace);
+        let Some(top) = look(path)? else { return Ok(State::Gone) };
         let expected: BTreeMap<&Path, &Meta> =
             unit.entries.iter().map(|Entry { path, meta }| (path.as_path(), meta)).collect();
         let mut same = Vec::new();
@@ -199,13 +230,13 @@ impl Plan<'_> {
             let directory = join(path, &relative);
             // One more than was brought is enough to know.
             let names = self.workspace.names(&directory, unit.entries.len() + 1);
-            let Ok((names, _)) = names else {
+            let Ok(names) = names else {
                 touched = true;
                 continue;
             };
             for name in names {
                 let below = relative.join(name);
-                match self.look(&join(path, &below))? {
+                match look(&join(path, &below))? {
                     Some(found) => waiting.push((below, found)),
                     None => touched = true,
                 }
@@ -215,6 +246,12 @@ impl Plan<'_> {
         same.sort_unstable();
         Ok(if all { State::Same } else { State::Touched(same) })
     }
+}
+
+/// What could not be looked at, and why.
+enum Unseen {
+    Workspace(io::Error),
+    Store(io::Error),
 }
 
 enum State {
@@ -230,9 +267,4 @@ fn is_same(brought: &Meta, found: &Meta) -> bool {
         && brought.inode == found.inode
         && brought.mode == found.mode
         && (found.kind == Kind::Directory || (brought.size == found.size && brought.changed == found.changed))
-}
-
-/// `Path::join`, without a slash after an empty end.
-fn join(path: &Path, end: &Path) -> PathBuf {
-    if end.as_os_str().is_empty() { path.to_owned() } else { path.join(end) }
 }

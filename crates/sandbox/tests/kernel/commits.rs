@@ -33,6 +33,8 @@ fn closed_directories_are_committed_as_they_are() {
         "chmod 000 a; echo x > new",
         "echo x >> a/one; chmod 444 a/one; chmod 000 a/b; rm -r d; mkdir d; chmod 000 d",
         "rm -r a; mkdir a; echo x > a/f; chmod 000 a; rm -r e/f; mkdir e/f; chmod 300 e/f",
+        "rm a/b/two; chmod 000 a/b; echo x > a/new; chmod 000 a",
+        "echo x > a/new; mkdir a/n; chmod 500 a/n; chmod 600 a",
     ] {
         let (plain, place) = (Place::new(), Place::new());
         let Some(store) = store(&place) else { return };
@@ -42,6 +44,78 @@ fn closed_directories_are_committed_as_they_are() {
         commit(&place, &store, script, &Accept);
         assert_eq!(opened(&place.workspace()), opened(&plain.workspace()), "{script}");
     }
+}
+
+/// And taken back, whoever looks.
+#[test]
+fn closed_directories_are_taken_back() {
+    need_sandbox!();
+    for script in [
+        "mkdir shut; echo x > shut/f; chmod 000 shut; mkdir -p n/shut/e; echo x > n/shut/e/f; chmod 000 n/shut/e n/shut",
+        "rm a/b/two; echo x > a/b/new; chmod 000 a/b; echo x > a/one; chmod 000 a",
+        "rm d/four; echo x > a/new; chmod 600 a d",
+        "rm -r a; mkdir a; echo x > a/f; chmod 000 a",
+        "chmod 755 fixed; rm -r fixed",
+    ] {
+        let place = Place::new();
+        let Some(store) = store(&place) else { return };
+        furnish(&place.workspace());
+        let mode = |name: &str, mode| {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+            fs::set_permissions(place.workspace().join(name), mode).unwrap();
+        };
+        fs::create_dir(place.workspace().join("fixed")).unwrap();
+        fs::write(place.workspace().join("fixed/f"), "x\n").unwrap();
+        mode("fixed", 0o555);
+        let before = tree(&place.workspace());
+        commit(&place, &store, script, &Accept);
+        let id = store.kept().unwrap().remove(0).id;
+        let undone = store.undo(&id).unwrap();
+        assert!(undone.skipped.is_empty(), "{script}: {undone:?}");
+        assert_eq!(tree(&place.workspace()), before, "{script}");
+        assert!(store.kept().unwrap().is_empty(), "{script}");
+        mode("fixed", 0o755);
+    }
+}
+
+/// What somebody has touched in a directory that a run closed stays, and the directory stays closed.
+#[test]
+fn what_was_touched_in_a_closed_directory_stays() {
+    need_sandbox!();
+    let place = Place::new();
+    let Some(store) = store(&place) else { return };
+    furnish(&place.workspace());
+    commit(&place, &store, "echo x > top; mkdir -p n/shut; echo x > n/shut/f; chmod 000 n/shut", &Accept);
+    let (top, shut) = (place.workspace().join("n"), place.workspace().join("n/shut"));
+    fs::write(top.join("mine"), "mine\n").unwrap();
+    fs::write(place.workspace().join("top"), "mine\n").unwrap();
+    let kept = store.kept().unwrap().remove(0);
+    assert!(!kept.tried);
+    let undone = store.undo(&kept.id).unwrap();
+    assert!(undone.skipped.iter().any(|skipped| skipped.path == Path::new("n")), "{undone:?}");
+    assert_eq!(fs::read(top.join("mine")).unwrap(), b"mine\n");
+    assert_eq!(fs::metadata(&shut).unwrap().mode() & 0o7777, 0);
+    // It is known to have been tried, and can be tried again.
+    assert!(store.kept().unwrap().remove(0).tried);
+    assert!(store.undo(&kept.id).is_ok());
+}
+
+/// What lay in a directory that even its owner could not look into is not known, so it stays; the rest is committed.
+#[test]
+fn what_lay_in_a_closed_directory_keeps_nothing_back() {
+    need_sandbox!();
+    let place = Place::new();
+    let Some(store) = store(&place) else { return };
+    furnish(&place.workspace());
+    let closed = place.workspace().join("a");
+    fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
+    let root = fs::read_dir(&closed).is_ok();
+    let (_, seen) = commit(&place, &store, "chmod 755 a; rm a/one; echo x > fine", &Accept);
+    assert!(place.workspace().join("fine").exists());
+    let refused: Vec<_> =
+        seen.refused.iter().map(|refused| refused.change.path.display().to_string()).collect();
+    assert_eq!(refused, if root { vec![] } else { vec!["a/one".to_owned()] });
+    assert_eq!(closed.join("one").exists(), !root);
 }
 
 /// What was to come to be where it must not be stays where it was.

@@ -1,0 +1,188 @@
+//! What becomes of the changes of a run: shown, committed or kept aside, taken back; with the real binary.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(place.project()).unwrap();
+        place
+    }
+
+    fn home(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    fn project(&self) -> PathBuf {
+        self.home().join("project")
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
+        command.args(args).current_dir(self.project()).env_clear();
+        command.env("HOME", self.home()).env("SHWARD_TEST_HOME", self.home()).env("PATH", "/usr/bin:/bin");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn shward(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Runs a command and tells as what it can be undone; `None` where there is no overlay.
+    fn run(&self, command: &str) -> Option<String> {
+        json_of(&self.shward(&["run", "--json", "--", command]))["changes"]["undo"]
+            .as_str()
+            .map(str::to_owned)
+    }
+}
+
+fn code(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn json_of(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
+}
+
+/// What could not be committed at all is kept, the message says where, and `undo` knows nothing of it.
+#[test]
+fn what_cannot_be_committed_has_an_exit_code_of_its_own() {
+    for (json, command, expected) in [
+        (false, "echo go; sleep 2; echo x > lost.txt", 74),
+        (true, "echo go; sleep 2; echo x > lost.txt", 74),
+        (false, "echo go; sleep 2; echo x > lost.txt; exit 9", 9),
+    ] {
+        let place = Place::new();
+        if place.run("echo x > made.txt").is_none() {
+            return; // no overlay here
+        }
+        let mut words = vec!["run", "--profile", "open"];
+        words.extend(json.then_some("--json"));
+        words.extend(["--", command]);
+        let mut child = place.command(&words).spawn().unwrap();
+        let (mut said, mut out) = (String::new(), BufReader::new(child.stdout.take().unwrap()));
+        let store = place.home().join(".local/state/shward/overlay");
+        // With --json nothing is said before the end; a run that is under way shows by its directory.
+        let under_way = || {
+            let names = fs::read_dir(&store).unwrap().flatten().map(|entry| entry.file_name());
+            names.into_iter().any(|name| name.to_string_lossy().starts_with("live-"))
+        };
+        match json {
+            false => drop(out.read_line(&mut said).unwrap()),
+            true => {
+                while !under_way() {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
+            }
+        }
+        // Another directory in the workspace's place.
+        fs::rename(place.project(), place.home().join("away")).unwrap();
+        fs::create_dir(place.project()).unwrap();
+        std::io::Read::read_to_string(&mut out, &mut said).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(code(&output), expected, "{said} {output:?}");
+        let told = if json {
+            let object: Value = serde_json::from_str(&said).unwrap();
+            assert_eq!(
+                (&object["exit_code"], &object["changes"]["committed"]),
+                (&json!(0), &json!(false)),
+                "{object}"
+            );
+            object["changes"]["failed"][0].as_str().unwrap().to_owned()
+        } else {
+            String::from_utf8(output.stderr.clone()).unwrap()
+        };
+        let kept = told.split('"').find(|part| part.contains("/lost-")).unwrap_or_else(|| panic!("{told}"));
+        assert_eq!(fs::read_to_string(Path::new(kept).join("lost.txt")).unwrap(), "x\n");
+        assert!(!place.project().join("lost.txt").exists());
+        // The run before it is the one that is taken back, as far as its files are there.
+        let undone = place.shward(&["undo"]);
+        assert_eq!(code(&undone), 1, "{undone:?}");
+        assert!(stdout(&undone).contains("made.txt is gone already"), "{undone:?}");
+        assert!(Path::new(kept).join("lost.txt").exists());
+    }
+}
+
+/// A run of which something cannot be taken back does not keep back those before it.
+#[test]
+fn undo_passes_over_what_it_has_tried() {
+    let place = Place::new();
+    let Some(_) = place.run("echo x > first.txt") else { return }; // no overlay here
+    let id = place.run("echo x > second.txt").unwrap();
+    fs::write(place.project().join("second.txt"), "mine\n").unwrap();
+    let undone = place.shward(&["undo"]);
+    assert_eq!(code(&undone), 1, "{undone:?}");
+    assert!(stdout(&undone).contains(&format!("`shward undo {id}`")), "{undone:?}");
+    let listed = stdout(&place.shward(&["undo", "--list"]));
+    let mut lines = listed.lines();
+    assert!(lines.next().unwrap().contains("something is left of it"), "{listed}");
+    assert!(!lines.next().unwrap().contains("something is left of it"), "{listed}");
+    assert_eq!(code(&place.shward(&["undo"])), 0);
+    assert!(!place.project().join("first.txt").exists());
+    // Nothing but what is left of that one; by its name it is tried again.
+    let undone = place.shward(&["undo"]);
+    assert_eq!(code(&undone), 0, "{undone:?}");
+    assert!(stdout(&undone).contains("what is left of 1 runs"), "{undone:?}");
+    assert_eq!(code(&place.shward(&["undo", &id])), 1);
+    assert_eq!(fs::read_to_string(place.project().join("second.txt")).unwrap(), "mine\n");
+}
+
+/// What is no file with content is shown as what it is.
+#[test]
+fn a_preview_shows_links_pipes_and_permissions() {
+    let place = Place::new();
+    let project = place.project();
+    fs::write(project.join("a.sh"), "x\n").unwrap();
+    fs::write(project.join("b"), "x\n").unwrap();
+    std::os::unix::fs::symlink("a.sh", project.join("link")).unwrap();
+    std::os::unix::fs::symlink("a.sh", project.join("gone")).unwrap();
+    for path in ["a.sh", "b"] {
+        fs::set_permissions(project.join(path), std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    }
+    let command = "chmod 755 a.sh; ln -sfn b link; rm gone; ln -s $'x\\e[2Jy' new; mkfifo pipe; rm b; ln -s a.sh b; \
+                   mkdir d; echo x > d/run; chmod 700 d/run";
+    let run = |more: &[&str]| {
+        let mut words = vec!["run", "--profile", "open", "--preview", "--drop"];
+        words.extend(more);
+        words.extend(["--", command]);
+        place.shward(&words)
+    };
+    let output = run(&[]);
+    if code(&output) == 125 {
+        return; // no overlay here
+    }
+    let shown = String::from_utf8(output.stderr.clone()).unwrap();
+    for line in [
+        "  changed  a.sh  (2 bytes, mode 0644 → 0755)",
+        "  changed  b  (link to a.sh, before file)",
+        "  created  d  (directory)",
+        "  created  d/run  (2 bytes, mode 0700)",
+        "  deleted  gone  (link to a.sh)",
+        "  changed  link  (link to b, before link to a.sh)",
+        "  created  pipe  (pipe)",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
+    }
+    assert!(shown.contains("  created  new  (link to x") && !shown.contains('\u{1b}'), "{shown}");
+    let object = json_of(&run(&["--json"]));
+    let files = object["changes"]["files"].as_array().unwrap();
+    let of = |path: &str| files.iter().find(|file| file["path"] == path).unwrap();
+    assert_eq!((&of("link")["target"], &of("link")["target_before"]), (&json!("b"), &json!("a.sh")));
+    assert_eq!((&of("b")["kind"], &of("b")["kind_before"]), (&json!("link"), &json!("file")));
+    assert_eq!(of("pipe")["kind"], "pipe");
+}
