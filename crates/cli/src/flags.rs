@@ -193,7 +193,8 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Take back what the last runs changed in the workspace",
         about: "Takes back the last run, the last N, or the one with this id. What somebody changed since is left as it is,\n\
                 and named; so is everything outside the workspace. What was there before is kept for seven days, 50 runs\n\
-                and 2 GiB, unless the policy says otherwise ([undo]). The exit code is 1 if something was left.",
+                and 2 GiB, unless the policy says otherwise ([undo]). The exit code is 1 if something was left; what is left of a\n\
+                run is tried again by its id only, so that it does not keep back the runs before it.",
         flags: &[&[&LIST, &LOG, &CWD, &WORKSPACE, &HOME, &JSON, &HELP]],
         examples: &[
             ("shward undo --list", "what can be taken back"),

@@ -79,6 +79,25 @@ fn a_closed_descriptor_is_not_taken_for_the_log() {
     assert_eq!(code(&place.shward(&["audit", "verify"], b"")), 0);
 }
 
+/// A record that may not be written is an error and not our death, and a lack of descriptors is not one of the machine.
+#[test]
+fn limits_of_the_caller_are_told() {
+    let place = Place::new();
+    for (limit, verb, expected, told) in [
+        ("ulimit -f 0", "check -- ls", 74, "File too large"),
+        ("ulimit -f 0", "run -- ls", 125, "File too large"),
+        ("ulimit -n 18", "run -- ls", 125, "ulimit -n"),
+    ] {
+        let mut command = Command::new("/bin/sh");
+        let script = format!("{limit}; exec \"$0\" {verb}");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_shward")]).current_dir(place.project());
+        let output = place.finish(command, b"");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(expected), "{limit}: {output:?}");
+        assert!(text.contains(told) && !text.contains("this machine lacks"), "{limit}: {text}");
+    }
+}
+
 #[test]
 fn exit_codes_of_check() {
     let place = Place::new();

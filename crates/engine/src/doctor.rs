@@ -171,7 +171,7 @@ impl Firewall {
                 | Stage::Landlock
                 | Stage::Seccomp
         );
-        if !of_machine {
+        if !of_machine || error.is_shortage() {
             return error.into();
         }
         let missing = guarantees().into_iter().find_map(|(guarantee, presence)| match presence {

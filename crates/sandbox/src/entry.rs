@@ -2,7 +2,8 @@
 //!
 //! Before `main`, Rust's runtime reads `/proc/self/maps` to find the main thread's stack guard and installs handlers that
 //! explain a stack overflow. In a process that lives half a millisecond that is a fifth of its time. [`entry!`] keeps
-//! what is needed for safety (descriptors 0 to 2 are open, `SIGPIPE` is ignored) and leaves the rest: a stack overflow
+//! what is needed for safety (descriptors 0 to 2 are open, `SIGPIPE` is ignored), has `SIGXFSZ` ignored, too, so that a record that
+//! is too long for `ulimit -f` is an error like a full disk, and leaves the rest: a stack overflow
 //! still meets the kernel's guard gap and kills the process, only without a message.
 //!
 //! [`entry!`]: crate::entry!
@@ -45,8 +46,10 @@ macro_rules! entry {
 #[doc(hidden)]
 pub unsafe fn start(count: c_int, words: *const *const c_char, main: fn(Vec<OsString>) -> u8) -> c_int {
     open_standard_descriptors();
-    // SAFETY: changes the disposition of one signal; no other thread exists.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
+        // SAFETY: changes the disposition of one signal; no other thread exists.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
     let count = usize::try_from(count).unwrap_or(0);
     let arguments: Vec<OsString> = (0..count)
         .map(|index| {

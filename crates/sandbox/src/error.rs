@@ -113,6 +113,12 @@ impl SandboxError {
         Self { stage, errno, subject, advice }
     }
 
+    /// Whether this process, or the machine at this moment, has too little of something. That tells nothing of what the kernel can do.
+    #[must_use]
+    pub fn is_shortage(&self) -> bool {
+        matches!(self.errno, libc::EMFILE | libc::ENFILE | libc::ENOMEM)
+    }
+
     pub(crate) fn request(subject: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { stage: Stage::Request, errno: 0, subject: subject.into(), advice: advice.into() }
     }

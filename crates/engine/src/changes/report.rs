@@ -176,8 +176,11 @@ impl Proposal<'_> {
     /// The contents of a listed file before and after; `None` where there is none, or it is longer than `limit` bytes.
     #[must_use]
     pub fn contents(&self, file: &ChangeReport, limit: u64) -> [Option<Vec<u8>>; 2] {
-        let found = self.accepted.iter().find(|change| change.path == file.path);
-        found.map_or([None, None], |change| self.run.contents(change, limit))
+        // They are in the order of their paths.
+        let found = self.accepted.binary_search_by(|change| change.path.cmp(&file.path)).ok();
+        found
+            .and_then(|at| self.accepted.get(at))
+            .map_or([None, None], |change| self.run.contents(change, limit))
     }
 }
 

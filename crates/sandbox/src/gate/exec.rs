@@ -72,10 +72,12 @@ impl Exec {
     }
 }
 
-/// By name: glibc's `ld-linux*.so.*` and `ld64.so.*`, `ld-2.31.so` and musl's `ld-musl-*.so.*`.
+/// By name: glibc's `ld-linux*.so.*` and `ld64.so.*`, `ld-2.31.so` and musl's `ld-musl-*.so.*`, which may be a link to musl's library:
+/// `libc.so`, `libc.musl-*.so.*`.
 fn is_loader(program: &Path) -> bool {
     let name = program.file_name().unwrap_or_default().as_bytes();
-    name.starts_with(b"ld") && name.windows(3).any(|part| part == b".so")
+    let named = name.starts_with(b"ld") && name.windows(3).any(|part| part == b".so");
+    named || name == b"libc.so" || name.starts_with(b"libc.musl-")
 }
 
 /// Strings that each end with a NUL.
@@ -109,6 +111,9 @@ mod tests {
             ("/lib/ld-musl-x86_64.so.1", true),
             ("/lib/x86_64-linux-gnu/ld-2.31.so", true),
             ("/lib/ld64.so.2", true),
+            ("/usr/lib/x86_64-linux-musl/libc.so", true),
+            ("/lib/libc.musl-aarch64.so.1", true),
+            ("/usr/lib/x86_64-linux-gnu/libc.so.6", false),
             ("/usr/bin/ld", false),
             ("/usr/bin/ldd", false),
             ("/usr/bin/x86_64-linux-gnu-ld.bfd", false),

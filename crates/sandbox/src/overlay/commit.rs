@@ -7,6 +7,7 @@ use super::store::{ASIDE, JOURNAL, Run, SAVED, UPPER};
 use super::tree::{Tree, strip};
 use super::{Change, Layer};
 use rustix::fs::RenameFlags;
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -74,8 +75,8 @@ impl Run {
         let id = self.keep(journal.bytes)?;
         let mut accepted = changes.accepted;
         if !failed.is_empty() {
-            let lost = |path: &Path| failed.iter().any(|failed| path.starts_with(&failed.path));
-            accepted.retain(|change| !lost(&change.path));
+            let lost: HashSet<&Path> = failed.iter().map(|failed| failed.path.as_path()).collect();
+            accepted.retain(|change| !change.path.ancestors().any(|above| lost.contains(above)));
         }
         Ok(Committed { id: Some(id), accepted, refused: changes.refused, failed })
     }

@@ -8,7 +8,7 @@ use super::step::Step;
 use super::store::{Run, Store, TRIED, UNDO};
 use super::tree::{Kind, Meta, Tree};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -59,8 +59,9 @@ impl Store {
             }
         };
         let failed = carry_out(&undo.units, &store, &workspace);
-        let restored = undo.units.iter().map(|unit| unit.step.path().to_owned());
-        let restored = restored.filter(|path| failed.iter().all(|failed| failed.path != *path)).collect();
+        let not_done: HashSet<&Path> = failed.iter().map(|failed| failed.path.as_path()).collect();
+        let restored = undo.units.iter().map(|unit| unit.step.path());
+        let restored = restored.filter(|path| !not_done.contains(path)).map(Path::to_owned).collect();
         skipped.extend(failed.into_iter().map(|failed| Skipped {
             path: failed.path,
             reason: format!("could not be restored: {}", failed.error).into(),
@@ -183,14 +184,14 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Of a directory that holds something else by now, takes out the files that are as they were brought.
+    /// Of a directory that holds something else by now, takes out the files that are as they were brought, which are in order.
     fn take_out(&mut self, unit: &Unit, inside: &Path, path: &Path, same: Vec<PathBuf>) {
         for entry in &unit.entries {
             let place = join(path, &entry.path);
             if entry.meta.kind == Kind::Directory {
                 continue;
             }
-            if same.contains(&entry.path) {
+            if same.binary_search(&entry.path).is_ok() {
                 let back = join(inside, &entry.path);
                 let made =
                     back.parent().is_none_or(|above| self.store.make_directories(above, 0o700).is_ok());
