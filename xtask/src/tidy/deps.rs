@@ -39,7 +39,7 @@ const FLOW: &[(&str, &[&str])] = &[
 
 /// Other people's crates that the pure ones may use: they compute and do nothing else.
 const PURE_DEPENDENCIES: &[&str] =
-    &["bumpalo", "memchr", "regex-lite", "serde", "serde_json", "sha2", "thiserror"];
+    &["bumpalo", "memchr", "regex-lite", "serde", "serde_json", "sha2", "strsim", "thiserror"];
 
 #[derive(Deserialize)]
 struct Metadata {
