@@ -22,6 +22,9 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => self.is_held(at).then_some(at + 4),
             };
         }
+        if words::is_acting_package(module) {
+            return None;
+        }
         if module.ends_with(b".json") && module.starts_with(b".") {
             let path = self.report.literal(module);
             self.report.reads(Some(&path), false);

@@ -55,9 +55,15 @@ pub(super) fn tokens(text: &[u8]) -> Option<Vec<Token<'_>>> {
                 continue;
             }
             (b'/', [b'/', ..]) => {
-                rest = rest.get(rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len())..)?;
+                let line = rest.get(..rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len()))?;
+                if ends_early(line) {
+                    return None;
+                }
+                rest = rest.get(line.len()..)?;
                 continue;
             }
+            // At the start of a line it begins a comment.
+            (b'-', [b'-', b'>', ..]) if is_fresh_line(text.get(..text.len() - rest.len())?) => return None,
             (b'/', [b'*', inner @ ..]) => {
                 rest = inner.get(inner.windows(2).position(|w| w == b"*/")? + 2..)?;
                 continue;
@@ -87,11 +93,7 @@ pub(super) fn tokens(text: &[u8]) -> Option<Vec<Token<'_>>> {
                 }
                 (Token::Name(rest.get(..length)?), length)
             }
-            (b'0'..=b'9', _) | (b'.', [b'0'..=b'9', ..]) => {
-                let length =
-                    rest.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')).count();
-                (Token::Number, length)
-            }
+            (b'0'..=b'9', _) | (b'.', [b'0'..=b'9', ..]) => (Token::Number, number(rest)?),
             (b'.', [b'.', b'.', ..]) => (SPREAD, 3),
             (b'?', [b'.', next, ..]) if !next.is_ascii_digit() => (Token::Sign(b'Q'), 2),
             (b'?', [b'?', b'=', ..]) => (Token::Sign(b'='), 3),
@@ -139,6 +141,44 @@ pub(super) fn tokens(text: &[u8]) -> Option<Vec<Token<'_>>> {
         rest = rest.get(length..)?;
     }
     fills.is_empty().then_some(tokens)
+}
+
+/// Whether a comment to the end of the line ends before that: JavaScript knows other ends of a line.
+fn ends_early(line: &[u8]) -> bool {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    line.contains(&b'\r') || line.windows(3).any(|w| matches!(w, [0xe2, 0x80, 0xa8 | 0xa9]))
+}
+
+/// Whether nothing but blanks, or what may be a comment, stands before this on its line.
+fn is_fresh_line(before: &[u8]) -> bool {
+    let mut before = before.iter().rev().skip_while(|b| matches!(b, b' ' | b'\t'));
+    matches!(before.next(), None | Some(b'\n' | b'\r' | b'/' | 0x80..))
+}
+
+/// The length of a number. A name right behind it is not understood: the item of a number (`1..constructor`) is one.
+fn number(text: &[u8]) -> Option<usize> {
+    let digits = |from: usize, is: fn(&u8) -> bool| {
+        text.iter().skip(from).take_while(|b| is(b) || **b == b'_').count()
+    };
+    let mut length = match text {
+        [b'0', b'x' | b'X', ..] => 2 + digits(2, u8::is_ascii_hexdigit),
+        [b'0', b'b' | b'B' | b'o' | b'O', ..] => 2 + digits(2, u8::is_ascii_digit),
+        _ => {
+            let mut length = digits(0, u8::is_ascii_digit);
+            if text.get(length) == Some(&b'.') {
+                length += 1 + digits(length + 1, u8::is_ascii_digit);
+            }
+            if let [b'e' | b'E', rest @ ..] = text.get(length..)? {
+                let sign = usize::from(matches!(rest.first(), Some(b'+' | b'-')));
+                let power = digits(length + 1 + sign, u8::is_ascii_digit);
+                length += if power > 0 { 1 + sign + power } else { 0 };
+            }
+            length
+        }
+    };
+    length += usize::from(text.get(length) == Some(&b'n'));
+    let goes_on = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'\\') || *b >= 0x80;
+    (!text.get(length).is_some_and(goes_on)).then_some(length)
 }
 
 /// Whether a slash after these tokens divides; `None` if that depends on the grammar.

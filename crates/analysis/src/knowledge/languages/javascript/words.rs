@@ -24,6 +24,9 @@ pub(super) enum Act {
 /// What a member of a module does; `None` if it is not known.
 pub(super) fn member(module: &[u8], name: &[u8]) -> Option<Act> {
     let module = module.strip_prefix(b"node:").unwrap_or(module);
+    if leads_out(name) && !is_accessor(name) {
+        return None;
+    }
     Some(match (module, name) {
         (b"path" | b"url" | b"querystring" | b"assert" | b"string_decoder", name)
             if !name.starts_with(b"_") =>
@@ -47,8 +50,9 @@ pub(super) fn member(module: &[u8], name: &[u8]) -> Option<Act> {
             b"writeFileSync" | b"createWriteStream" | b"writeFile" => Act::Write,
             b"appendFileSync" | b"appendFile" => Act::Append,
             b"mkdirSync" | b"mkdir" => Act::Create,
-            b"unlinkSync" | b"rmdirSync" | b"unlink" => Act::Delete,
-            b"rmSync" | b"rm" => Act::DeleteTree,
+            b"unlinkSync" | b"unlink" => Act::Delete,
+            // `rmdirSync(path, {recursive: true})`
+            b"rmSync" | b"rm" | b"rmdirSync" => Act::DeleteTree,
             b"copyFileSync" | b"cpSync" | b"copyFile" => Act::Copy,
             b"renameSync" | b"rename" => Act::Rename,
             b"constants" => Act::Computes,
@@ -122,6 +126,30 @@ pub(super) fn is_builtin_module(name: &[u8]) -> bool {
             | b"sea"
             | b"test"
     )
+}
+
+/// Packages, and modules of other runtimes, whose functions start programs, remove files or run the text that they are given.
+pub(super) fn is_acting_package(name: &[u8]) -> bool {
+    let mut parts = name.split(|b| *b == b'/');
+    matches!(
+        parts.next().unwrap_or_default(),
+        b"bun"
+            | b"child-process-promise"
+            | b"cross-spawn"
+            | b"del"
+            | b"ejs"
+            | b"execa"
+            | b"fs-extra"
+            | b"node-pty"
+            | b"open"
+            | b"rimraf"
+            | b"safe-eval"
+            | b"shelljs"
+            | b"sudo-prompt"
+            | b"trash"
+            | b"vm2"
+            | b"zx"
+    ) || name.starts_with(b"bun:")
 }
 
 /// Names that lead from data to code, wherever they stand.
