@@ -517,6 +517,8 @@ fn mentioned<'a>(text: &'a [u8], found: &mut Tokens<'a>, pattern: bool) -> Optio
         }
         // `$)` and `$|` in patterns, `@` in addresses; any other is refused.
         return match text.get(1) {
+            // `"$ name[…]"` is an item of `@name`; in patterns it is none.
+            Some(b' ') if sigil == b'$' && !pattern => None,
             None
             | Some(
                 b')' | b'|' | b' ' | b'.' | b',' | b'/' | b'"' | b'\\' | b'%' | b'<' | b'>' | b'*' | b'+',

@@ -354,8 +354,8 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// `open(my $file, '<', 'name')`, `open(FILE, 'name')`
     fn open(&mut self, tokens: &[Token<'a>], at: usize) -> Option<usize> {
-        let mut at = at + 1;
-        at += usize::from(token(tokens, at) == Token::Sign(b'('));
+        let bracket = token(tokens, at + 1) == Token::Sign(b'(');
+        let mut at = at + 1 + usize::from(bracket);
         at += usize::from(matches!(token(tokens, at), Token::Word(b"my" | b"local" | b"our")));
         match token(tokens, at) {
             Token::Word(name) if !words::computes(name) && !words::is_builtin(name) => {
@@ -368,9 +368,13 @@ impl<'a> Reader<'_, '_, 'a> {
             return None;
         }
         let Token::Text(Some(mode)) = token(tokens, at + 2) else { return None };
-        let ended = |at: usize| {
-            matches!(token(tokens, at), Token::Sign(b')' | b';' | b'}') | Token::Word(b"or" | b"and" | b"if"))
-                || token(tokens, at) == Token::Sign(b'|')
+        // `"0" || "name"` is the other; in a parenthesis `or` and `and` give one of the two as well.
+        let ended = |at: usize| match (token(tokens, at), token(tokens, at - 1)) {
+            (Token::Sign(b')'), _) => true,
+            (Token::Sign(b'|'), Token::Text(text)) => !matches!(text, Some(b"" | b"0")),
+            (Token::Sign(b'|'), _) => true,
+            (Token::Sign(b';' | b'}') | Token::Word(b"or" | b"and" | b"if"), _) => !bracket,
+            _ => false,
         };
         // Blanks that are not looked for here, as the vertical tab, are taken off by Perl as well.
         if mode.iter().any(u8::is_ascii_control) {
@@ -392,8 +396,8 @@ impl<'a> Reader<'_, '_, 'a> {
             return None;
         }
         match token(tokens, at + 4) {
-            // In memory.
-            Token::Sign(b'\\') => {}
+            // In memory, if that is all.
+            Token::Sign(b'\\') if is_reference(tokens, at + 5, ended) => {}
             Token::Text(Some(path)) if ended(at + 5) => {
                 let path = self.report.literal(path);
                 self.opens(sign, Some(&path))?;
@@ -465,6 +469,16 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             None => self.report.deletes(None, false),
         }
+    }
+}
+
+/// Whether a variable or a text, and nothing more, stands behind a backslash.
+fn is_reference(tokens: &[Token<'_>], at: usize, ended: impl Fn(usize) -> bool) -> bool {
+    let at = at + usize::from(matches!(token(tokens, at), Token::Word(b"my" | b"our" | b"local")));
+    match token(tokens, at) {
+        Token::Variable(b'$', name) => !name.is_empty() && ended(at + 1),
+        Token::Text(_) => ended(at + 1) && token(tokens, at + 1) != Token::Sign(b'|'),
+        _ => false,
     }
 }
 
