@@ -76,6 +76,8 @@ pub(crate) fn actions(program: &[u8]) -> Option<Vec<Action<'_>>> {
                 }
             },
             Token::Op(b"@") => return None,
+            // A function of a library (`inplace::begin`).
+            Token::Op(b":") if after == Some(Token::Op(b":")) => return None,
             Token::Op(b"(" | b"[" | b"{") => depth += 1,
             Token::Op(b")" | b"]" | b"}") => {
                 depth = depth.saturating_sub(1);

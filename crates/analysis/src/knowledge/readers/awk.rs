@@ -25,6 +25,13 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             languages::script(run, "awk", &library, &[]);
         }
     }
+    for setting in scan.values(&["-v", "--assign"]).filter(|_| in_place) {
+        // What is kept of the files, under another name.
+        let prefix = setting.value.known_prefix();
+        if setting.known().is_none() || prefix.starts_with(b"inplace::") || prefix.starts_with(b"INPLACE") {
+            run.not_understood(Unknown::Argument, setting.span);
+        }
+    }
     for option in scan.values(&["-W"]) {
         // mawk's `exec FILE` takes the program from there.
         run.not_understood(Unknown::Argument, option.span);
@@ -85,6 +92,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             continue;
         }
         files += 1;
+        // gawk connects to what has such a name.
+        if prefix.starts_with(b"/inet") {
+            run.not_understood(Unknown::Argument, operand.span);
+        }
         if operand.known() == Some(b"-") {
             origins = origins | input.origins;
         } else if in_place {
