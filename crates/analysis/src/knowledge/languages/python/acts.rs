@@ -110,6 +110,8 @@ pub(super) enum Act {
     Start(u8, Arguments),
     /// Python text.
     Eval,
+    /// A formula or a template, which the package evaluates.
+    Formula,
     /// `compile`.
     Compile,
     /// A module by its name.
@@ -152,6 +154,8 @@ pub(super) enum Act {
     Code(&'static str),
     /// Unpacks an archive: argument N below argument M.
     Unpack(u8, u8),
+    /// `shutil.make_archive(base_name, format, root_dir, base_dir)`: packs a directory.
+    Pack,
     /// Opens an archive or compressed file: path and mode.
     Archive,
     /// Opens a local database.

@@ -204,6 +204,10 @@ impl<'a> Reader<'_, '_, 'a> {
         if !self.may_touch(name) {
             self.lose();
         }
+        // `context.keylog_filename`: what is said there goes into a file.
+        if name == b"keylog_filename" {
+            self.write_each(Some(*new), crate::effect::WriteMode::Append);
+        }
         // A member of a module that is replaced is used by whoever uses the module.
         if new.acts() && !matches!(new, Val::Local(_)) {
             self.escape(new);

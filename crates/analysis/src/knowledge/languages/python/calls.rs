@@ -161,7 +161,14 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Whether all of the environment is among the arguments, and so read.
     fn dumps_environment(&mut self, arguments: &Arguments<'a>) {
-        if arguments.all().any(|val| matches!(val, Val::Object(Object::Environment))) {
+        for val in arguments.all() {
+            self.shows(val);
+        }
+    }
+
+    /// A value is made text of, or printed: with it all of the environment, if it is or holds that.
+    pub(super) fn shows(&mut self, val: &Val<'a>) {
+        if matches!(val, Val::Object(Object::Environment)) || self.holds_environment(val) {
             self.report.environment();
         }
     }
@@ -340,6 +347,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Foreign
             }
             Act::Eval => self.execute_within(arguments),
+            Act::Formula => self.formula(arguments),
             Act::Compile => arguments.get(0, &["source"]).unwrap_or(Val::Data),
             Act::Import => self.import_by_name(arguments.get(0, &["name"])),
             Act::Attribute => self.attribute_by_name(arguments),
@@ -499,6 +507,17 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.read_each(at(from, &["filename"]));
                 let to = at(to, &["extract_dir"]).unwrap_or(Val::Text(self.report.literal(b".")));
                 self.write_each(Some(to), WriteMode::Below)
+            }
+            Act::Pack => {
+                for path in self.each_path(at(0, &["base_name"])) {
+                    self.report.writes(path.as_ref(), WriteMode::Below);
+                }
+                for from in [at(2, &["root_dir"]), at(3, &["base_dir"])].into_iter().flatten() {
+                    for path in self.each_path(Some(from).filter(|val| !matches!(val, Val::Nothing))) {
+                        self.report.reads(path.as_ref(), true);
+                    }
+                }
+                Val::Data
             }
             Act::Database => {
                 for path in self.each_path(first) {

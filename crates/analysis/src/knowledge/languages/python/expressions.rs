@@ -337,6 +337,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Token::Open { kind: b'%', close, .. } => {
                     self.at += 1;
                     let val = self.expressions()?;
+                    self.shows(&val);
                     self.take(Token::Assign);
                     // A format specification is made of such parts again.
                     let specified = self.take(Token::Colon);

@@ -48,7 +48,11 @@ impl<'a> Reader<'_, '_, 'a> {
             Fold::DirName => match (known, first.and_then(|v| v.value())) {
                 (Some(text), _) => {
                     let end = text.iter().rposition(|b| *b == b'/');
-                    let directory = match end {
+                    let directory: &[u8] = match end {
+                        // What counts from the root may be written as if it counted from here.
+                        _ if text == b"." => b"..",
+                        _ if text == b".." => b"../..",
+                        _ if text.ends_with(b"/..") => return Val::Text(Value::unknown(literal)),
                         Some(0) => b"/",
                         Some(at) => text.get(..at).unwrap_or_default(),
                         None => b".",

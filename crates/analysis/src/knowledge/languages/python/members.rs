@@ -65,7 +65,7 @@ pub(super) static SYS: &[(&str, Act)] = &[
     ("call_tracing", UNKNOWN),
     ("exc_info", UNKNOWN),
     ("exception", UNKNOWN),
-    ("executable", Act::Place("python3")),
+    ("executable", Act::Place("/usr/bin/python3")),
     ("exit", Act::Inert),
     ("getrefcount", Act::Opaque),
     ("getsizeof", Act::Opaque),
@@ -142,6 +142,53 @@ pub(super) static MULTIPROCESSING: &[(&str, Act)] = &[
     ("reduction", UNKNOWN),
     ("resource_sharer", UNKNOWN),
     ("resource_tracker", UNKNOWN),
+    ("set_executable", UNKNOWN),
     ("spawn", UNKNOWN),
     ("util", UNKNOWN),
+];
+
+/// Names of `pydoc`, sorted.
+pub(super) static PYDOC: &[(&str, Act)] = &[
+    ("doc", Act::Help),
+    ("getdoc", Act::Opaque),
+    ("help", Act::Help),
+    ("importfile", Act::RunModule),
+    ("locate", Act::Import),
+    ("plain", Act::Inert),
+    ("plaintext", Act::Inert),
+    ("render_doc", Act::Help),
+    ("resolve", Act::Help),
+    ("safeimport", Act::Import),
+    ("writedoc", Act::Help),
+];
+
+/// Names of `socketserver`, sorted.
+pub(super) static SOCKETSERVER: &[(&str, Act)] = &[
+    ("ForkingTCPServer", Act::Listen),
+    ("ForkingUDPServer", Act::Listen),
+    ("ForkingUnixDatagramServer", Act::Listen),
+    ("ForkingUnixStreamServer", Act::Listen),
+    ("TCPServer", Act::Listen),
+    ("ThreadingTCPServer", Act::Listen),
+    ("ThreadingUDPServer", Act::Listen),
+    ("ThreadingUnixDatagramServer", Act::Listen),
+    ("ThreadingUnixStreamServer", Act::Listen),
+    ("UDPServer", Act::Listen),
+    ("UnixDatagramServer", Act::Listen),
+    ("UnixStreamServer", Act::Listen),
+];
+
+/// Names of `urllib.request`, sorted.
+pub(super) static URLLIB_REQUEST: &[(&str, Act)] = &[
+    ("CacheFTPHandler", Act::Network),
+    ("FTPHandler", Act::Network),
+    ("FancyURLopener", Make(O::Client)),
+    ("FileHandler", UNKNOWN),
+    ("OpenerDirector", Make(O::Client)),
+    ("Request", Act::Items),
+    ("URLopener", Make(O::Client)),
+    ("build_opener", Make(O::Client)),
+    ("ftpwrapper", Act::Network),
+    ("urlopen", Act::Url(0)),
+    ("urlretrieve", Act::Download),
 ];

@@ -11,6 +11,9 @@ use crate::effect::WriteMode;
 use crate::value::{Origins, Value};
 use bumpalo::collections::Vec as BumpVec;
 
+/// Directories above a path that are told apart.
+const MAX_PARENTS: usize = 6;
+
 /// Methods of strings, numbers, containers, files and other data that only compute, or whose effect was seen before.
 fn is_inert(name: &[u8]) -> bool {
     const NAMES: &[&str] = &[
@@ -271,8 +274,15 @@ impl<'a> Reader<'_, '_, 'a> {
             b"name" => self.fold(super::acts::Fold::BaseName, &arguments),
             b"stem" | b"suffix" | b"suffixes" | b"parts" | b"drive" | b"root" | b"anchor" => Val::Data,
             b"parents" => {
-                let vals = self.report.arena.alloc_slice_copy(&[Val::Path(*path)]);
-                self.bag(self.at, vals)
+                // The path may be one that counts from the root, however it is written.
+                let mut vals = [Val::Path(Value::unknown(path.origins)); MAX_PARENTS + 1];
+                let mut above = *path;
+                for val in vals.iter_mut().take(MAX_PARENTS) {
+                    above = self.report.joined(&[above, self.report.literal(b"/..")]);
+                    *val = Val::Path(above);
+                }
+                let vals = self.report.arena.alloc_slice_copy(&vals);
+                self.ordered(self.at, vals, super::value::Order::Sure(MAX_PARENTS))
             }
             b"path" => Val::Path(*path),
             _ => {

@@ -176,7 +176,7 @@ struct Reader<'r, 's, 'a> {
 
 /// Whether a module comes with Python, or reaches out of the process.
 pub(super) fn is_standard(name: &[u8]) -> bool {
-    modules::find(name).is_some()
+    modules::find(name).is_some_and(|module| module.rest != acts::Act::Project)
 }
 
 /// Reads a program. What cannot be vouched for is recorded as code.

@@ -71,6 +71,32 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 }
 
+impl<'a> Reader<'_, '_, 'a> {
+    /// A text that a package evaluates as a formula or fills in as a template: Python, or something that leads to it.
+    pub(super) fn formula(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+        let text = arguments.positional.first().copied();
+        let plain = |val: &Val<'a>| match val {
+            Val::Number(_) | Val::Count | Val::Foreign => true,
+            val => val.known().is_some_and(is_plain_formula),
+        };
+        if arguments.open || !text.is_some_and(|text| text.alternatives().iter().all(plain)) {
+            self.lose();
+        }
+        self.perform(Act::Project, arguments)
+    }
+}
+
+/// Whether a formula names nothing by which code is reached.
+fn is_plain_formula(text: &[u8]) -> bool {
+    const WORDS: [&[u8]; 16] = [
+        b"attr", b"bytes", b"chr", b"compile", b"eval", b"exec", b"format", b"getattr", b"globals",
+        b"import", b"include", b"input", b"lambda", b"locals", b"open", b"vars",
+    ];
+    let marks = text.iter().any(|b| matches!(b, b'@' | b'\\')) || text.windows(2).any(|two| two == b"__");
+    let mut words = text.split(|b| !b.is_ascii_alphanumeric() && *b != b'_');
+    !marks && !words.any(|word| WORDS.contains(&word))
+}
+
 /// The file that `file:path?mode=rw` names, if it is one of these; `None` within where it is not known.
 pub(super) fn file_of_uri<'a>(value: &Value<'a>) -> Option<Option<&'a [u8]>> {
     value.known_prefix().strip_prefix(b"file:")?;

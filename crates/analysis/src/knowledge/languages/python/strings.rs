@@ -441,6 +441,11 @@ impl<'a> Reader<'_, '_, 'a> {
                             arguments.positional.get(next - 1).copied()
                         }
                         [digit @ b'0'..=b'9'] => arguments.positional.get(usize::from(digit - b'0')).copied(),
+                        // Attributes lead to whatever the value can reach.
+                        name if name.windows(2).any(|two| two == b"__") => {
+                            self.lose();
+                            None
+                        }
                         name => arguments.named.iter().find(|(n, _)| *n == name).map(|(_, v)| *v),
                     };
                     parts.push(val.map_or(Value::unknown(Origins::UNKNOWN), |v| self.formatted_value(&v)));
