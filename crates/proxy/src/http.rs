@@ -17,10 +17,14 @@ const DROPPED: [&str; 6] =
 pub(crate) fn serve(mut client: TcpStream, first: u8, head: &mut Head, shared: &Shared) -> io::Result<()> {
     let mut bytes = vec![first];
     let mut piece = [0; 2048];
+    let mut searched = 0;
     let end = loop {
-        if let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") {
-            break end + 4;
+        // Only what is new is searched, and what an end may have begun with.
+        if let Some(end) = bytes.get(searched..).and_then(|new| new.windows(4).position(|w| w == b"\r\n\r\n"))
+        {
+            break searched + end + 4;
         }
+        searched = bytes.len().saturating_sub(3);
         if bytes.len() >= MAX_HEAD {
             return say(
                 &mut client,
@@ -79,7 +83,9 @@ impl<'h> Request<'h> {
         let mut words = lines.next()?.split(' ');
         let (method, target, version) = (words.next()?, words.next()?, words.next()?);
         let token = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic() && b != b':');
-        if words.next().is_some() || !token(method) || !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
+        // A line break in the address would begin lines of its own, a field `Host` among them.
+        let plain = target.bytes().all(|b| b.is_ascii_graphic());
+        if words.next().is_some() || !token(method) || !plain || !matches!(version, "HTTP/1.1" | "HTTP/1.0") {
             return None;
         }
         let mut fields = Vec::new();
@@ -146,8 +152,10 @@ fn body(fields: &[(&str, &str)]) -> Option<Option<u64>> {
     };
     match (of("content-length").as_slice(), of("transfer-encoding").as_slice()) {
         ([], []) => Some(Some(0)),
-        ([length], []) => length.parse().ok().map(Some),
-        ([], [_]) => Some(None),
+        // Digits and nothing else: another reader takes a sign for something else.
+        ([length], []) if length.bytes().all(|b| b.is_ascii_digit()) => length.parse().ok().map(Some),
+        // Whoever does not know another coding would look for the end elsewhere.
+        ([], [coding]) if coding.eq_ignore_ascii_case("chunked") => Some(None),
         _ => None,
     }
 }
@@ -215,6 +223,12 @@ mod tests {
             ("GET http://a.org/ HTTP/1.1\r\nA : b\r\n\r\n", None),
             ("GET http://a.org/ HTTP/1.1\r\nA: b\r\n folded\r\n\r\n", None),
             ("GET http://a\u{e4}.org/ HTTP/1.1\r\n\r\n", None),
+            ("GET http://a.org/\nHost:evil.org HTTP/1.1\r\n\r\n", None),
+            ("GET http://a.org/\tHTTP/1.1\nHost:evil.org\n\n HTTP/1.1\r\n\r\n", None),
+            ("GET http://a.org/\r HTTP/1.1\r\n\r\n", None),
+            ("POST http://a.org/ HTTP/1.1\r\nContent-Length: +5\r\n\r\n", None),
+            ("POST http://a.org/ HTTP/1.1\r\nContent-Length: \r\n\r\n", None),
+            ("POST http://a.org/ HTTP/1.1\r\nTransfer-Encoding: xchunked\r\n\r\n", None),
             ("", None),
         ];
         for (head, expected) in table {
