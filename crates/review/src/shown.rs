@@ -80,10 +80,20 @@ fn is_plain(c: char) -> bool {
         | '\u{feff}'
         | '\u{ffa0}'
         | '\u{fff0}'..='\u{fffb}'
+        | '\u{13430}'..='\u{1345f}'
+        | '\u{1bca0}'..='\u{1bca3}'
         | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}' => false,
         // Blanks that look like a space and are none to the shell.
-        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => false,
+        '\u{a0}'
+        | '\u{1680}'
+        | '\u{2000}'..='\u{200a}'
+        | '\u{202f}'
+        | '\u{205f}'
+        | '\u{2800}'
+        | '\u{3000}' => false,
+        // What a font of one's own draws, or nothing at all.
+        '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}' => false,
         _ => true,
     }
 }
@@ -165,6 +175,14 @@ mod tests {
         assert_eq!(span("x"), "x");
         assert_eq!(span("é"), "é");
         assert_eq!(span(original), shown.text());
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_written_out() {
+        for hidden in ['\u{2800}', '\u{e000}', '\u{1bca0}', '\u{13430}', '\u{f0000}', '\u{3164}', '\u{e0041}']
+        {
+            assert_ne!(one_line(&format!("a{hidden}b")), format!("a{hidden}b"), "{:x}", u32::from(hidden));
+        }
     }
 
     #[test]

@@ -14,9 +14,6 @@ use std::time::Duration;
 /// The file's name in the state directory.
 const FILE: &str = "limits";
 
-/// Keys per attempt; of a command that starts more programs the rest are not counted each.
-const MAX_KEYS: usize = 32;
-
 /// Limits that are kept; more are a mistake, and the attempt is refused.
 const MAX_LIMITS: usize = 16;
 
@@ -102,8 +99,9 @@ impl Limiter {
     fn attempt_at(&self, keys: &[Key<'_>], clock: impl Fn() -> u64) -> Result<Turn, StoreError> {
         let mut keys: Vec<Key<'_>> = keys.to_vec();
         keys.sort_unstable();
+        // Every one of them: were some left out, other programs beside it would hide one that is over its limit. Those for which
+        // the table has no room share an entry.
         keys.dedup();
-        keys.truncate(MAX_KEYS);
         let limited: Vec<(&Key<'_>, &Limit)> = self
             .limits
             .iter()
@@ -223,6 +221,20 @@ mod tests {
         );
         assert_eq!(waits(&limiter, &[Key::Program("rm")], now), Some(10_000));
         assert_eq!(waits(&limiter, &[Key::Session("x"), Key::Global], now), None, "not limited");
+    }
+
+    #[test]
+    fn other_programs_beside_it_hide_none_that_is_over_its_limit() {
+        let directory = tempfile::tempdir().unwrap();
+        let limiter = limiter(directory.path(), &[limit(Per::Program, 2, 20)]);
+        let names: Vec<String> = (0..1000).map(|n| format!("a{n:03}")).collect();
+        let (rm, now) = (Key::Program("rm"), 50 * SECOND);
+        assert_eq!([(); 2].map(|()| waits(&limiter, &[rm], now)), [None, None]);
+        for count in [0, 1, 32, 100, 1000] {
+            let others = names.iter().take(count).map(|name| Key::Program(name));
+            let keys: Vec<Key<'_>> = others.chain([rm]).collect();
+            assert!(waits(&limiter, &keys, now).is_some(), "{count} others");
+        }
     }
 
     #[test]
