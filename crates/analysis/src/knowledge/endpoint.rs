@@ -7,10 +7,13 @@ use crate::value::{Origins, Value};
 pub(crate) fn of<'a>(value: &Value<'a>) -> Endpoint<'a> {
     let known = value.known();
     let text = known.unwrap_or_else(|| value.known_prefix());
-    let (scheme, rest) = match find(text, b"://") {
-        Some(at) => (text.get(..at).unwrap_or_default(), text.get(at + 3..).unwrap_or_default()),
-        None => (&b""[..], text),
+    let (scheme, rest) = match find(text, b"://").and_then(|at| text.split_at_checked(at)) {
+        Some((scheme, rest)) if is_scheme(scheme) => (scheme, rest.get(3..).unwrap_or_default()),
+        _ => (&b""[..], text),
     };
+    if !scheme.is_empty() && !is_known(scheme) {
+        return Endpoint { scheme, ..Endpoint::UNKNOWN };
+    }
     let end = rest.iter().position(|b| matches!(b, b'/' | b'?' | b'#'));
     // After the colon a variable of the environment is the port; what came from elsewhere may be `x@host` as well.
     let port_begun = || {
@@ -23,13 +26,18 @@ pub(crate) fn of<'a>(value: &Value<'a>) -> Endpoint<'a> {
     }
     let authority = end.and_then(|at| rest.get(..at)).unwrap_or(rest);
     let authority = match authority.iter().rposition(|b| *b == b'@') {
+        // One program ends the host where another one goes on with the name of a user.
+        Some(at) if authority.iter().take(at).any(|b| is_ambiguous(*b) || b"@[]".contains(b)) => &b""[..],
         Some(at) => authority.get(at + 1..).unwrap_or_default(),
         None => authority,
     };
     let (host, port) = match authority {
         [b'[', inner @ ..] => match inner.iter().position(|b| *b == b']') {
-            Some(at) => (inner.get(..at).unwrap_or_default(), inner.get(at + 1..).unwrap_or_default()),
-            None => (inner, &b""[..]),
+            Some(at) => match inner.get(at + 1..).unwrap_or_default() {
+                port @ ([] | [b':', ..]) => (inner.get(..at).unwrap_or_default(), port),
+                _ => (&b""[..], &b""[..]),
+            },
+            None => (&b""[..], &b""[..]),
         },
         _ => match authority.iter().position(|b| *b == b':') {
             Some(at) => (authority.get(..at).unwrap_or_default(), authority.get(at..).unwrap_or_default()),
@@ -37,11 +45,132 @@ pub(crate) fn of<'a>(value: &Value<'a>) -> Endpoint<'a> {
         },
     };
     let port = port.strip_prefix(b":").and_then(number);
-    if host.is_empty() {
+    if host.is_empty() || host.iter().any(|b| is_ambiguous(*b)) {
         return Endpoint { scheme, port, ..Endpoint::UNKNOWN };
     }
     Endpoint { host: Some(host), port, scheme, loopback: is_loopback(host) }
 }
+
+/// Bytes of an authority that programs read differently: `\` is a slash to browsers and `fetch` (WHATWG URL), `;` ends a host for
+/// some, and what is no visible character is taken out by others.
+fn is_ambiguous(byte: u8) -> bool {
+    byte == b'\\' || byte == b';' || byte <= b' ' || byte == 0x7f
+}
+
+/// Whether this is what a scheme looks like, and not a host with a path or a query in which `://` stands. Dots, which RFC 3986
+/// would accept, are part of a host's name.
+fn is_scheme(text: &[u8]) -> bool {
+    text.first().is_some_and(u8::is_ascii_alphabetic)
+        && text.iter().all(|b| b.is_ascii_alphanumeric() || b"+-:".contains(b))
+}
+
+/// Whether after this scheme a host stands. What is written so with another word may be a host's name and a path (scp(1)), or
+/// mean whatever a helper makes of it.
+fn is_known(scheme: &[u8]) -> bool {
+    let mut parts = scheme.split(|b| matches!(b, b'+' | b':'));
+    parts.all(|part| SCHEMES.iter().any(|known| part.eq_ignore_ascii_case(known.as_bytes())))
+}
+
+/// Schemes, and what is put before or after one.
+const SCHEMES: &[&str] = &[
+    "amqp",
+    "amqps",
+    "bolt",
+    "bzr",
+    "clickhouse",
+    "consul",
+    "dav",
+    "davs",
+    "dict",
+    "docker",
+    "etcd",
+    "file",
+    "ftp",
+    "ftps",
+    "git",
+    "gopher",
+    "gophers",
+    "grpc",
+    "grpcs",
+    "gs",
+    "hdfs",
+    "hg",
+    "hkp",
+    "hkps",
+    "http",
+    "https",
+    "imap",
+    "imaps",
+    "ipp",
+    "ipps",
+    "irc",
+    "ircs",
+    "jdbc",
+    "kafka",
+    "ldap",
+    "ldapi",
+    "ldaps",
+    "mariadb",
+    "memcached",
+    "mongodb",
+    "mqtt",
+    "mqtts",
+    "mssql",
+    "mysql",
+    "mysqlx",
+    "nats",
+    "neo4j",
+    "nfs",
+    "oci",
+    "oracle",
+    "pop3",
+    "pop3s",
+    "postgres",
+    "postgresql",
+    "psql",
+    "pulsar",
+    "qemu",
+    "redis",
+    "rediss",
+    "rest",
+    "rsync",
+    "rtmp",
+    "rtmps",
+    "rtsp",
+    "rtsps",
+    "s3",
+    "scp",
+    "sftp",
+    "smb",
+    "smbs",
+    "smtp",
+    "smtps",
+    "socks",
+    "socks4",
+    "socks4a",
+    "socks5",
+    "socks5h",
+    "sparse",
+    "sqlserver",
+    "srv",
+    "ssh",
+    "ssl",
+    "stomp",
+    "svn",
+    "swift",
+    "tcp",
+    "telnet",
+    "tftp",
+    "tls",
+    "udp",
+    "unix",
+    "vnc",
+    "webdav",
+    "webdavs",
+    "ws",
+    "wss",
+    "xmpp",
+];
 
 /// The endpoint of a host name given apart from its port.
 pub(crate) fn host<'a>(name: Option<&'a [u8]>, port: Option<u16>, scheme: &'a [u8]) -> Endpoint<'a> {
@@ -69,4 +198,47 @@ pub(crate) fn number(digits: &[u8]) -> Option<u16> {
 
 fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
     text.windows(needle.len()).position(|window| window == needle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_where_the_host_does() {
+        // text, host, port, loopback
+        type Row<'a> = (&'a str, Option<&'a str>, Option<u16>, bool);
+        let table: &[Row<'_>] = &[
+            ("http://example.com:81/x", Some("example.com"), Some(81), false),
+            ("user@example.com:path", Some("example.com"), None, false),
+            ("http://u:p@localhost:80/", Some("localhost"), Some(80), true),
+            ("git+ssh://localhost/x", Some("localhost"), None, true),
+            ("http://[::1]:80/", Some("::1"), Some(80), true),
+            ("http://localhost/?u=http://example.com", Some("localhost"), None, true),
+            // A scheme further on is none.
+            ("example.com/?u=http://localhost", Some("example.com"), None, false),
+            ("example.com#://localhost", Some("example.com"), None, false),
+            ("example.com://localhost", Some("example.com"), None, false),
+            ("u@example.com://localhost", Some("example.com"), None, false),
+            ("http:example.com/?://localhost", Some("http"), None, false),
+            ("://localhost", None, None, false),
+            // Nor is a word that nobody knows: it may be a host.
+            ("db1://localhost/x", None, None, false),
+            ("db1:80://localhost/x", None, None, false),
+            // Where one program sees the name of a user another one sees the host.
+            ("http://example.com\\@localhost/", None, None, false),
+            ("http://example.com;@localhost/", None, None, false),
+            ("http://example.com@x@localhost/", None, None, false),
+            ("http://example.com\t@localhost/", None, None, false),
+            ("http://example.com\\.localhost/", None, None, false),
+            ("http://[::1].example.com/", None, None, false),
+            ("http://[::1", None, None, false),
+        ];
+        for (text, host, port, loopback) in table {
+            let arena = bumpalo::Bump::new();
+            let got = of(&Value::text(&arena, text.as_bytes(), Origins::LITERAL));
+            let got_host = got.host.map(|host| std::str::from_utf8(host).unwrap());
+            assert_eq!((got_host, got.port, got.loopback), (*host, *port, *loopback), "{text}");
+        }
+    }
 }
