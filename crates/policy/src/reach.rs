@@ -107,17 +107,19 @@ fn canonical(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
-/// An IPv4 address that is written as IPv6 is the IPv4 address: mapped, NAT64 (RFC 6052), 6to4 (RFC 3056).
+/// An IPv4 address that is written as IPv6 is the IPv4 address: mapped, translated (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056).
 fn plain(address: IpAddr) -> IpAddr {
     let IpAddr::V6(v6) = address else { return address };
     let [a, b, c, .., g, h] = v6.segments();
+    let above = v6.to_bits() >> 32;
     let embedded = |high: u16, low: u16| {
         let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];
         IpAddr::V4(Ipv4Addr::new(a, b, c, d))
     };
     match v6.to_ipv4_mapped() {
         Some(v4) => IpAddr::V4(v4),
-        None if (a, b) == (0x64, 0xff9b) => embedded(g, h),
+        // Of the prefix for local use (64:ff9b:1::/48, RFC 8215) nobody knows where the address stands.
+        None if above == 0x0064_ff9b << 64 || above == 0xffff << 16 => embedded(g, h),
         None if a == 0x2002 => embedded(b, c),
         None => address,
     }
@@ -159,12 +161,16 @@ fn special(address: IpAddr) -> Option<&'static str> {
         [0, 0, 0, 0, 0, 0, 0, 0..=1] => Some("this machine's loopback"),
         // IPv4-compatible addresses are long out of use.
         [0, 0, 0, 0, 0, 0, ..] => Some("a reserved address"),
-        [0x2001, 0xdb8, ..] | [0x100, 0, 0, 0, ..] => Some("a reserved address"),
+        // Documentation, Teredo (which tunnels to any IPv4 address) and other protocols of the IETF.
+        [0x2001, 0xdb8 | 0..=0x1ff, ..] | [0x3fff, 0..=0xfff, ..] => Some("a reserved address"),
         [0xfc00..=0xfdff, ..] => Some("a private network"),
         [0xfe80..=0xfebf, ..] => Some(LINK_LOCAL),
         [0xfec0..=0xfeff, ..] => Some("a private network"),
         [0xff00..=0xffff, ..] => Some("no single host"),
-        _ => None,
+        [0x64, 0xff9b, ..] => Some("a private network"),
+        [0x2000..=0x3fff, ..] => None,
+        // No other address is given to public hosts (IANA's IPv6 address space).
+        _ => Some("a reserved address"),
     };
     match address {
         IpAddr::V4(address) => v4(address),
@@ -172,13 +178,54 @@ fn special(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// Where clouds hand out the credentials of the machine.
-const METADATA: [IpAddr; 4] = [
+/// Where clouds hand out the credentials and the settings of the machine.
+const METADATA: [IpAddr; 9] = [
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 170, 2)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    // Azure's, and Oracle's of before: the former looks like any public host.
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    // Amazon's, for machines and for pods; Google's; Scaleway's.
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x23)),
+    IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42)),
 ];
+
+/// Whether a host is where a cloud hands out the credentials of the machine, however its address is written.
+pub(crate) fn is_metadata_service(host: &[u8]) -> bool {
+    const NAMES: [&str; 4] =
+        ["metadata.google.internal", "metadata", "instance-data", "instance-data.ec2.internal"];
+    let Ok(host) = std::str::from_utf8(host) else { return false };
+    let host = canonical(host);
+    match host.parse().ok().or_else(|| in_numbers(&host).map(IpAddr::V4)) {
+        Some(address) => METADATA.contains(&plain(address)),
+        None => NAMES.contains(&host.as_str()),
+    }
+}
+
+/// An IPv4 address in fewer than four numbers, or in octal or hexadecimal ones (inet_aton(3)).
+fn in_numbers(host: &str) -> Option<Ipv4Addr> {
+    let number = |text: &str| {
+        let (digits, radix) = match text.strip_prefix("0x") {
+            Some(digits) => (digits, 16),
+            None if text.len() > 1 && text.starts_with('0') => (text, 8),
+            None => (text, 10),
+        };
+        let plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
+        plain.then(|| u32::from_str_radix(digits, radix).ok()).flatten()
+    };
+    let numbers: Vec<u32> = host.split('.').map(number).collect::<Option<_>>()?;
+    let (last, first) = numbers.split_last().filter(|(_, first)| first.len() <= 3)?;
+    let mut bits = 0u32;
+    for byte in first {
+        bits = bits << 8 | u32::from(u8::try_from(*byte).ok()?);
+    }
+    let room = 32u32.checked_sub(8 * u32::try_from(first.len()).ok()?)?;
+    let fits = last.checked_shr(room).unwrap_or(0) == 0;
+    fits.then(|| Ipv4Addr::from_bits(bits.checked_shl(room).unwrap_or(0) | last))
+}
 
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -417,6 +464,21 @@ mod tests {
             (&["*"], "fe80::1", false),
             (&["*"], "fd00:ec2::254", false),
             (&["*"], "2606:4700::1111", true),
+            (&["*"], "168.63.129.16", false),
+            (&["168.63.0.0/16"], "168.63.129.16", false),
+            (&["168.63.129.16"], "168.63.129.16", true),
+            (&["fd00::/8"], "fd20:ce::254", false),
+            (&["fd00::/8"], "fd00:ec2::23", false),
+            (&["*"], "::ffff:0:127.0.0.1", false),
+            (&["*"], "::ffff:0:8.8.8.8", true),
+            (&["*"], "64:ff9b::8.8.8.8", true),
+            (&["*"], "64:ff9b:1:a01:203::808:808", false),
+            (&["*"], "64:ff9b:0:1::808:808", false),
+            (&["*"], "2001:0:4136:e378::1", false),
+            (&["*"], "3fff::1", false),
+            (&["*"], "5f00::1", false),
+            (&["*"], "4000::1", false),
+            (&["*"], "2001:4860:4860::8888", true),
             (&["h", "10.0.0.0/8"], "10.1.2.3", true),
             (&["h", "10.0.0.0/8:80"], "10.1.2.3", false),
             (&["h", "127.0.0.1"], "127.0.0.1", true),
@@ -430,6 +492,45 @@ mod tests {
             assert_eq!(got.is_ok(), *permitted, "{allow:?} {address} {got:?}");
         }
         assert!(reach(&["*"], &["93.184.0.0/16"]).address("h", "93.184.216.34".parse().unwrap(), 1).is_err());
+    }
+
+    #[test]
+    fn a_metadata_service_has_many_spellings() {
+        for host in [
+            "169.254.169.254",
+            "169.254.169.254.",
+            "2852039166",
+            "0xa9fea9fe",
+            "0xA9.0xFE.0xa9.0xfe",
+            "169.254.43518",
+            "0251.0376.0251.0376",
+            "169.16689662",
+            "::ffff:169.254.169.254",
+            "::ffff:a9fe:a9fe",
+            "64:ff9b::a9fe:a9fe",
+            "fd00:ec2:0::254",
+            "fd20:ce::254",
+            "168.63.129.16",
+            "METADATA",
+            "metadata.google.internal.",
+        ] {
+            assert!(is_metadata_service(host.as_bytes()), "{host}");
+        }
+        for host in [
+            "",
+            "169.254.169.253",
+            "1.2.3.4.5",
+            "256.1",
+            "0x",
+            "0x1ffffffff",
+            "+1",
+            "08",
+            "example.com",
+            "a.1",
+            "1..1",
+        ] {
+            assert!(!is_metadata_service(host.as_bytes()), "{host}");
+        }
     }
 
     #[test]

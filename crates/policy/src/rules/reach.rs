@@ -2,18 +2,9 @@
 
 use crate::condition::{Kinds, Subject, on};
 use crate::decision::Tier::{Four, Three, Two};
+use crate::reach::is_metadata_service;
 use crate::rule::Rule;
 use shward_analysis::{EffectKind, Origins};
-
-/// Addresses at which clouds hand out the machine's own credentials.
-const METADATA_SERVICES: [&[u8]; 6] = [
-    b"169.254.169.254",
-    b"169.254.170.2",
-    b"100.100.100.200",
-    b"fd00:ec2::254",
-    b"metadata.google.internal",
-    b"metadata",
-];
 
 /// What shows, by service, the things that would be changed or deleted.
 const SHOWN_FIRST: &[(&str, &str)] = &[
@@ -28,9 +19,7 @@ const SHOWN_FIRST: &[(&str, &str)] = &[
 
 fn asks_metadata_service(subject: &Subject<'_>) -> bool {
     match subject.effect.map(|effect| &effect.kind) {
-        Some(EffectKind::Connect { endpoint, .. }) => endpoint
-            .host
-            .is_some_and(|host| METADATA_SERVICES.iter().any(|known| host.eq_ignore_ascii_case(known))),
+        Some(EffectKind::Connect { endpoint, .. }) => endpoint.host.is_some_and(is_metadata_service),
         _ => false,
     }
 }
