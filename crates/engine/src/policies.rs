@@ -132,10 +132,10 @@ impl PolicyPlaces {
         if let Some(named) = &self.named {
             tightening.extend(read(Layer::User, named, Some(Owner::UserOrRoot))?);
         }
-        for (path, file) in self.find_project_files()? {
+        for (path, file, beyond) in self.find_project_files()? {
             let trusted = match &self.state {
-                Some(state) => Trust::in_state(state).holds(&path, &file.source.text),
-                None => false,
+                Some(state) if !beyond => Trust::in_state(state).holds(&path, &file.source.text),
+                _ => false,
             };
             if trusted { found.push(file) } else { tightening.push(file) }
         }
@@ -197,24 +197,27 @@ impl PolicyPlaces {
     /// # Errors
     /// One is there and cannot be read.
     pub fn project_file(&self) -> Result<Option<(PathBuf, Source)>, PolicyError> {
-        Ok(self.find_project_files()?.pop().map(|(path, file)| (path, file.source)))
+        let nearest = self.find_project_files()?.pop();
+        Ok(nearest.filter(|(.., beyond)| !beyond).map(|(path, file, _)| (path, file.source)))
     }
 
-    /// The project's files, the nearest last. All of them count: one that appears further down takes nothing away from one
-    /// above.
-    fn find_project_files(&self) -> Result<Vec<(PathBuf, Found)>, PolicyError> {
+    /// The project's files, the nearest last, each with whether it lies beyond the root of the repository. All of them count: one
+    /// that appears further down takes nothing away from one above, and neither does a repository, which a command can make
+    /// (`git init`). What lies beyond only tightens, and is left alone where others could have put it there.
+    fn find_project_files(&self) -> Result<Vec<(PathBuf, Found, bool)>, PolicyError> {
         let mut found = Vec::new();
         let Some(workspace) = &self.workspace else { return Ok(found) };
         // An unreadable workspace has no file that anybody could have meant.
         let workspace = canonical(workspace).unwrap_or(Cow::Borrowed(workspace));
+        let mut beyond = false;
         for directory in workspace.ancestors() {
             let path = directory.join(PROJECT_FILE);
-            if let Some(file) = read(Layer::Project, &path, None)? {
-                found.push((path, file));
+            if !(beyond && is_of_others(&path))
+                && let Some(file) = read(Layer::Project, &path, None)?
+            {
+                found.push((path, file, beyond));
             }
-            if lstat(directory.join(".git")).is_ok() {
-                break;
-            }
+            beyond |= lstat(directory.join(".git")).is_ok();
         }
         found.reverse();
         Ok(found)
@@ -264,6 +267,13 @@ fn believe(path: &Path, meta: &fs::Metadata, owner: Owner) -> Result<(), PolicyE
         _ if meta.mode() & 0o022 != 0 => refused("others may write it; `chmod go-w` mends that"),
         _ => Ok(()),
     }
+}
+
+/// Whether somebody else has put it there, or may write what it leads to.
+fn is_of_others(path: &Path) -> bool {
+    let others = |meta: &fs::Metadata| meta.uid() != 0 && meta.uid() != user();
+    fs::symlink_metadata(path).is_ok_and(|meta| others(&meta))
+        || fs::metadata(path).is_ok_and(|meta| others(&meta) || meta.mode() & 0o022 != 0)
 }
 
 /// A file that was read, and whose it is.

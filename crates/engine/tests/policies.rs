@@ -211,6 +211,37 @@ fn every_file_of_a_project_counts() {
     assert_eq!(place.places().project_file().unwrap().unwrap().0, below);
 }
 
+/// A repository in the workspace, which `git init` makes, does not take away what the project's file above it denies.
+#[test]
+fn a_new_repository_takes_nothing_away() {
+    let place = Place::new();
+    let above = place.path("repository").join(PROJECT_FILE);
+    let (ask, denial) = ("curl https://example.com", "[programs]\ndeny = \"nc\"\n");
+    let trust = Trust::in_state(&place.path("state"));
+    fs::write(&above, denial).unwrap();
+    fs::create_dir(place.path("repository/sub/.git")).unwrap();
+    assert_eq!(place.decides("nc -l 1"), Decision::Deny);
+    assert!(place.places().project_file().unwrap().is_none(), "not one that could be trusted from here");
+    // Beyond the repository it only tightens, even if it is trusted where it lies.
+    fs::write(&above, RELAXING).unwrap();
+    trust.add(&above, RELAXING).unwrap();
+    assert_eq!(place.decides(ask), Decision::Ask);
+    fs::remove_dir(place.path("repository/sub/.git")).unwrap();
+    assert_eq!(place.decides(ask), Decision::Allow);
+    // Beyond the repository, a file that others could have put there decides nothing, not even that there is no policy.
+    let beyond = place.dir.path().canonicalize().unwrap().join(PROJECT_FILE);
+    for (text, mode, there) in
+        [("nonsense = 1\n", 0o666, false), (denial, 0o666, false), (denial, 0o644, true)]
+    {
+        fs::write(&beyond, text).unwrap();
+        fs::set_permissions(&beyond, fs::Permissions::from_mode(mode)).unwrap();
+        let expected = if there { Decision::Deny } else { Decision::Ask };
+        assert_eq!(place.decides("nc -l 1"), expected, "{text} {mode:o}");
+    }
+    fs::write(&beyond, "nonsense = 1\n").unwrap();
+    assert!(place.load().is_err(), "one's own mistake is told");
+}
+
 /// What is trusted is the text that was read, wherever it lies and however it got there.
 #[test]
 fn links_and_pipes_are_no_way_around_trust() {
