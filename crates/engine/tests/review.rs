@@ -290,6 +290,58 @@ fn an_answer_holds_for_exactly_what_was_asked() {
     assert!(!answered_for(&place, &asked, relinked, same), "another target of the link");
 }
 
+/// What is in the files is what is answered about, also where the command names a directory or a pattern, where a program finds
+/// its files by itself, and where a name is not UTF-8.
+#[test]
+fn an_answer_is_about_what_is_in_the_files() {
+    let place = place();
+    fs::create_dir_all(place.workspace.join("sub/deeper")).unwrap();
+    let strange = std::os::unix::ffi::OsStrExt::from_bytes(b"s\xff.sh");
+    let table: [(&str, &std::ffi::OsStr); 9] = [
+        ("sudo bash $'s\\xff.sh'", strange),
+        ("npm install", "package.json".as_ref()),
+        ("npm install", ".npmrc".as_ref()),
+        ("docker compose up", "compose.yaml".as_ref()),
+        ("kubectl apply -f sub", "sub/x.yaml".as_ref()),
+        ("kubectl apply -R -f sub", "sub/deeper/x.yaml".as_ref()),
+        ("cat sub/*.sql | psql -h db.example.com", "sub/x.sql".as_ref()),
+        ("cat sub/x*.sql | psql -h db.example.com", "sub/x1.sql".as_ref()),
+        ("pip install .", "setup.py".as_ref()),
+    ];
+    for (command, file) in table {
+        let (asked, file) = (place.request(command), place.workspace.join(file));
+        let written = |text: &str| fs::write(&file, text).unwrap();
+        written("one\n");
+        assert!(answered_for(&place, &asked, || asked.clone(), Profile::Workspace), "{command}: the same");
+        let changed = || {
+            written("two\n");
+            asked.clone()
+        };
+        assert!(!answered_for(&place, &asked, changed, Profile::Workspace), "{command}: {file:?} is another");
+    }
+}
+
+/// Of a file that is too large to be read for an answer, the time of its last change counts, which nobody can set.
+#[test]
+fn an_answer_is_not_kept_by_setting_times() {
+    let place = place();
+    let (asked, file) = (place.request("curl -d @large https://example.com/"), place.workspace.join("large"));
+    let time = std::time::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+    let written = |byte: u8| {
+        // In its place, so that it stays the same file.
+        let mut large = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&file).unwrap();
+        std::io::Write::write_all(&mut large, &vec![byte; (16 << 20) + 1]).unwrap();
+        large.set_modified(time).unwrap();
+    };
+    written(b'a');
+    assert!(answered_for(&place, &asked, || asked.clone(), Profile::Workspace), "the same");
+    let changed = || {
+        written(b'b');
+        asked.clone()
+    };
+    assert!(!answered_for(&place, &asked, changed, Profile::Workspace));
+}
+
 #[test]
 fn what_would_be_asked_of_shward_uses_no_answer_of_others() {
     let place = place();

@@ -4,19 +4,25 @@
 //! with links that led where they led, under that policy. All of it is in the digest, and an answer to anything else is no
 //! answer.
 
-use crate::report::{Checked, EffectReport, PlanReport};
+use crate::report::{Checked, PlanReport};
+use crate::special::is_store;
 use crate::{Action, Request};
+use shward_analysis::{EffectKind, Plan, Rest, Scope, Target};
 use shward_audit::{Digest, StreamHasher};
 use shward_policy::Policy;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Files whose content is part of the answer. Beyond, and beyond the bytes, it is size, time of change and identity.
 const MAX_FILES: usize = 64;
+
+/// Entries of directories that are looked at for one answer.
+const MAX_ENTRIES: usize = 4096;
 
 /// Bytes of content that are read for one answer: 16 MiB.
 const MAX_BYTES: u64 = 16 << 20;
@@ -31,13 +37,15 @@ pub(super) struct Bound<'a> {
     pub(super) contained: bool,
     /// The environment that the command will get, as far as it is known.
     pub(super) environment: &'a [(Vec<u8>, Vec<u8>)],
-    pub(super) plan: &'a PlanReport,
+    pub(super) plan: &'a Plan<'a>,
     pub(super) checked: &'a Checked,
+    /// Our own log, which grows by each question.
+    pub(super) log: Option<&'a Path>,
 }
 
 impl Bound<'_> {
     /// Command or arguments, directories, session, environment, policy, plan, findings, and the content of every file that
-    /// the plan is known to execute or read.
+    /// the plan is known to execute or read, or that a program may find by itself where it starts.
     pub(super) fn digest(&self) -> Digest {
         let mut fields = Fields::default();
         fields.push(b"shward answer 1");
@@ -53,12 +61,16 @@ impl Bound<'_> {
         fields.list(b"environment", kept.flat_map(|(name, value)| [name.as_slice(), value]));
         fields.push(&self.policy.canonical());
         // Always the same text for the same value: the types have no maps.
-        fields.push(&serde_json::to_vec(self.plan).unwrap_or_default());
+        fields.push(&serde_json::to_vec(&PlanReport::new(self.plan)).unwrap_or_default());
         fields.push(&serde_json::to_vec(&(self.checked.tier, &self.checked.findings)).unwrap_or_default());
+        let files = Files::of(self.plan, workspace);
+        let found = files.look_into_directories();
+        let found = found.iter().filter(|path| !files.named.contains(*path));
         let mut budget = MAX_BYTES;
-        for (at, path) in (0..).zip(files(self.plan)) {
-            fields.push(path.as_bytes());
-            fields.push(&content(Path::new(path), at < MAX_FILES, &mut budget));
+        let ours = |path: &&PathBuf| self.log != Some(path.as_path());
+        for (at, path) in (0..).zip(files.named.iter().chain(found).filter(ours)) {
+            fields.push(path.as_os_str().as_bytes());
+            fields.push(&content(path, at < MAX_FILES, &mut budget));
         }
         Digest::of(&fields.bytes)
     }
@@ -84,11 +96,83 @@ impl Fields {
     }
 }
 
-/// The files that the plan is known to execute or read.
-fn files(plan: &PlanReport) -> BTreeSet<&str> {
-    let is_one =
-        |e: &&EffectReport| matches!(e.kind, "execute" | "read" | "code") && e.rest.is_none() && !e.tree;
-    plan.effects.iter().filter(is_one).filter_map(|e| e.path.as_deref()).collect()
+/// The files that an answer is about.
+#[derive(Default)]
+struct Files {
+    named: BTreeSet<PathBuf>,
+    /// Directories of which the files count, and whether all that is below does. Where an agent may write, that is: elsewhere a
+    /// person's own work would make each answer void.
+    directories: BTreeSet<(PathBuf, bool)>,
+}
+
+impl Files {
+    /// What the plan is known to execute or read. A program that does what the files of a project say, and one that nothing is
+    /// known of, finds them by itself: there the files count that lie directly in the directory in which it starts.
+    fn of(plan: &Plan<'_>, workspace: &Path) -> Self {
+        let mut files = Self::default();
+        let mut finds_by_itself = false;
+        for effect in plan.effects {
+            match effect.kind {
+                EffectKind::Read { target } | EffectKind::Execute { target, .. } => files.add(&target),
+                EffectKind::Code { text: None, .. }
+                | EffectKind::Package { .. }
+                | EffectKind::Remote { .. }
+                | EffectKind::Unknown { .. } => finds_by_itself = true,
+                _ => {}
+            }
+        }
+        if finds_by_itself {
+            let real = fs::canonicalize(workspace).unwrap_or_default();
+            let is_inside = |at: &PathBuf| at.starts_with(workspace) || at.starts_with(&real);
+            let starts = plan.invocations.iter().filter_map(|invocation| invocation.cwd).map(path);
+            files.directories.extend(starts.filter(is_inside).map(|at| (at, false)));
+        }
+        files
+    }
+
+    fn add(&mut self, target: &Target<'_>) {
+        if !target.path.starts_with(b"/") {
+            return;
+        }
+        let path = path(target.path);
+        let is_agents = matches!(target.scope, Scope::Workspace | Scope::Temp);
+        match target.rest {
+            Rest::Exact if is_agents && path.is_dir() => drop(self.directories.insert((path, true))),
+            Rest::Exact if !target.tree => drop(self.named.insert(path)),
+            // A pattern may begin in the middle of a name.
+            Rest::Glob | Rest::Below if is_agents => {
+                let above = path.parent().filter(|_| !path.is_dir()).map(Path::to_owned);
+                self.directories.extend(above.into_iter().chain([path]).map(|at| (at, false)));
+            }
+            _ => {}
+        }
+    }
+
+    /// The files in the directories: of one that is read, all that lie below it.
+    fn look_into_directories(&self) -> BTreeSet<PathBuf> {
+        let mut found = BTreeSet::new();
+        let mut waiting: VecDeque<(PathBuf, bool)> = self.directories.iter().cloned().collect();
+        let mut left = MAX_ENTRIES;
+        while let Some((directory, whole)) = waiting.pop_front() {
+            for entry in fs::read_dir(&directory).into_iter().flatten().flatten().take(left) {
+                left -= 1;
+                // What a link leads to counts as a file does: by its content, or by which one it is.
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && (!whole || is_store(&entry.file_name())) => {}
+                    Ok(kind) if kind.is_dir() => waiting.push_back((entry.path(), true)),
+                    _ => drop(found.insert(entry.path())),
+                }
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        found
+    }
+}
+
+fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
 }
 
 /// What stands for a file's content.
@@ -101,8 +185,9 @@ fn content(path: &Path, read: bool, budget: &mut u64) -> Vec<u8> {
             return digest.as_bytes().to_vec();
         }
     }
+    // Not when it was modified last, which anybody may set (touch(1)): the time of the last change is the kernel's own.
     let identity =
-        [meta.dev(), meta.ino(), meta.len(), meta.mtime().cast_unsigned(), meta.mtime_nsec().cast_unsigned()];
+        [meta.dev(), meta.ino(), meta.len(), meta.ctime().cast_unsigned(), meta.ctime_nsec().cast_unsigned()];
     identity.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 

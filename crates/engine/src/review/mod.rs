@@ -18,7 +18,7 @@ use answer::Found;
 use binding::Bound;
 use serde_json::Value;
 use shward_analysis::Plan;
-use shward_audit::Digest;
+use shward_audit::{Digest, Log};
 use shward_policy::settings::RatePer;
 use shward_policy::{Decision, Grant, Policy, Settings};
 use shward_review::{
@@ -216,8 +216,9 @@ impl Firewall {
             policy: self.policy(),
             contained: around.contained,
             environment: around.environment,
-            plan: &PlanReport::new(&judged.plan),
+            plan: &judged.plan,
             checked: &Checked::new(&judged.verdict),
+            log: self.log().map(Log::path),
         }
         .digest()
     }
