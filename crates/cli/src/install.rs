@@ -60,6 +60,18 @@ fn settings_file(args: &Args) -> Result<PathBuf, Fail> {
         let here = std::env::current_dir().map_err(|e| Fail::io(format!("the current directory: {e}")))?;
         return Ok(here.join(".claude/settings.json"));
     }
+    // Where the host looks instead, if it is told to (its documentation on environment variables).
+    if let (None, Some(directory)) =
+        (args.get(&HOME), std::env::var_os("CLAUDE_CONFIG_DIR").filter(|d| !d.is_empty()))
+    {
+        let directory = Path::new(&directory);
+        if !directory.is_absolute() {
+            return Err(Fail::usage(
+                "CLAUDE_CONFIG_DIR is not an absolute path, so it is not known where the host looks",
+            ));
+        }
+        return Ok(directory.join("settings.json"));
+    }
     let home =
         args.get(&HOME).cloned().or_else(|| std::env::var_os("HOME")).filter(|h| Path::new(h).is_absolute());
     let home = home.ok_or_else(|| Fail::usage("the home directory is not known; give --home DIR"))?;

@@ -483,6 +483,23 @@ fn install_and_uninstall_restore_the_settings() {
     assert_eq!(code(&place.shward(&["install", "nobody"], b"")), 64);
 }
 
+/// A hook in settings that the host does not read guards nothing.
+#[test]
+fn install_finds_the_settings_where_the_host_does() {
+    let place = Place::new();
+    let elsewhere = place.home().join("elsewhere");
+    for (directory, exit) in [(elsewhere.as_path(), 0), (Path::new("relative"), 64)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
+        command.args(["install", "claude"]).current_dir(place.project()).env_clear();
+        command.env("HOME", place.home()).env("CLAUDE_CONFIG_DIR", directory);
+        assert_eq!(code(&feed(command, b"")), exit, "{directory:?}");
+    }
+    assert!(
+        fs::read_to_string(elsewhere.join("settings.json")).unwrap().contains("\"onFailure\": \"block\"")
+    );
+    assert!(!place.home().join(".claude").exists());
+}
+
 #[test]
 fn every_check_and_hook_is_in_the_log_and_it_verifies() {
     let place = Place::new();

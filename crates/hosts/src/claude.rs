@@ -169,11 +169,23 @@ pub fn no_opinion() -> Answer {
 /// failure to start blocks. `timeout` is in seconds.
 #[must_use]
 pub fn entry(binary: &str) -> Value {
-    json!({ "matcher": MATCHER, "hooks": [hook(binary)] })
+    entry_of(&hook(binary, &[]))
 }
 
-fn hook(binary: &str) -> Value {
-    json!({ "type": "command", "command": binary, "args": ["hook", HOST], "timeout": 30, "onFailure": "block" })
+fn entry_of(hook: &Value) -> Value {
+    json!({ "matcher": MATCHER, "hooks": [hook] })
+}
+
+fn hook(binary: &str, options: &[Value]) -> Value {
+    let args: Vec<Value> = [json!("hook"), json!(HOST)].into_iter().chain(options.iter().cloned()).collect();
+    json!({ "type": "command", "command": binary, "args": args, "timeout": 30, "onFailure": "block" })
+}
+
+/// The options that the user has given to the hook: without `--profile strict` it would decide otherwise.
+fn options(list: &[Value]) -> Vec<Value> {
+    let ours = list.iter().flat_map(hooks_of).find(|hook| is_ours(hook));
+    let args = ours.and_then(|hook| hook.get("args")).and_then(Value::as_array);
+    args.map(|args| args.iter().skip(2).cloned().collect()).unwrap_or_default()
 }
 
 /// Whether a hook of an entry's `hooks` list is one that [`entry`] wrote, for whatever path and version of the binary
@@ -186,7 +198,8 @@ pub fn is_ours(hook: &Value) -> bool {
     name.starts_with("shward") && matches!(args, [verb, host, ..] if verb == "hook" && host == HOST)
 }
 
-/// Adds the hook to the host's settings, replacing an older one of ours. Where it is already, it stays in its place.
+/// Adds the hook to the host's settings, replacing an older one of ours, of which it keeps the options. Where it is already, it
+/// stays in its place.
 /// Returns whether anything changed.
 ///
 /// # Errors
@@ -194,7 +207,7 @@ pub fn is_ours(hook: &Value) -> bool {
 pub fn install(settings: &mut Value, binary: &str) -> Result<bool, WireError> {
     let before = settings.clone();
     let list = pre_tool_use(settings)?;
-    let wanted = hook(binary);
+    let wanted = hook(binary, &options(list));
     let mut present = false;
     list.retain_mut(|entry| {
         if !present && entry.get("matcher").is_some_and(|m| m == MATCHER) && hooks_of(entry).contains(&wanted)
@@ -205,7 +218,7 @@ pub fn install(settings: &mut Value, binary: &str) -> Result<bool, WireError> {
         without_ours(entry)
     });
     if !present {
-        list.push(entry(binary));
+        list.push(entry_of(&wanted));
     }
     Ok(*settings != before)
 }

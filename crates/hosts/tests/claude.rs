@@ -99,6 +99,9 @@ fn hooks_that_share_an_entry_with_ours_stay() {
         json!({"type": "command", "command": "/old/shward-0.1", "args": ["hook", HOST, "--profile", "open"]});
     let own = json!({"type": "command", "command": "lint"});
     let new = claude::entry("/new/shward");
+    // Its options are the user's: without them it would decide by another policy.
+    let mut kept = new.clone();
+    kept["hooks"][0]["args"] = old["args"].clone();
     let with = |entries: Value| json!({"hooks": {"PreToolUse": entries}});
     let shared = json!({"matcher": "Bash", "hooks": [old, own]});
     let rest = json!({"matcher": "Bash", "hooks": [own]});
@@ -108,8 +111,8 @@ fn hooks_that_share_an_entry_with_ours_stay() {
     let current = json!({"matcher": new["matcher"], "hooks": [new["hooks"][0], own]});
     // (before, after `install`, after `uninstall` of what was before)
     let table = [
-        (json!([shared]), json!([rest, new]), json!([rest])),
-        (json!([alone, other]), json!([other, new]), json!([other])),
+        (json!([shared]), json!([rest, kept]), json!([rest])),
+        (json!([alone, other]), json!([other, kept]), json!([other])),
         (json!([new, other]), json!([new, other]), json!([other])),
         (json!([new, other, new, alone]), json!([new, other]), json!([other])),
         (
@@ -117,7 +120,7 @@ fn hooks_that_share_an_entry_with_ours_stay() {
             json!([current, other]),
             json!([{"matcher": new["matcher"], "hooks": [own]}, other]),
         ),
-        (json!([empty, alone]), json!([empty, new]), json!([empty])),
+        (json!([empty, alone]), json!([empty, kept]), json!([empty])),
     ];
     for (before, installed, uninstalled) in table {
         let mut settings = with(before.clone());
