@@ -40,9 +40,8 @@ impl Place {
 
     /// Runs a command and tells as what it can be undone; `None` where there is no overlay.
     fn run(&self, command: &str) -> Option<String> {
-        json_of(&self.shward(&["run", "--json", "--", command]))["changes"]["undo"]
-            .as_str()
-            .map(str::to_owned)
+        let outcome = json_of(&self.shward(&["run", "--json", "--", command]));
+        outcome.pointer("/changes/undo")?.as_str().map(str::to_owned)
     }
 }
 

@@ -83,7 +83,7 @@ fn every_program_is_seen_as_it_is() {
         ("cp /usr/bin/id ls; ./ls -u", "ls", &["./ls", "-u"]),
         ("printf '#!/usr/bin/env -S id -u\\n' > s; chmod +x s; ./s", "id", &["id", "-u", "./s"]),
         ("printf '#!/bin/cat -v\\n' > s; chmod +x s; ./s x 2> /dev/null", "cat", &["/bin/cat", "-v", "./s", "x"]),
-        ("(setsid sh -c 'sleep 0.1; exec id -u' &) ; sleep 0.4", "id", &["id", "-u"]),
+        ("(setsid sh -c 'sleep 0.1; exec id -u > s' &) ; until [ -s s ]; do sleep 0.1; done", "id", &["id", "-u"]),
         ("find /etc/passwd -exec id -u ';'", "id", &["id", "-u"]),
         ("/usr/bin/id '' 'a b' $'c\\n' 2> /dev/null", "id", &["/usr/bin/id", "", "a b", "c\n"]),
     ];
