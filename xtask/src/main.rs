@@ -49,6 +49,7 @@ usage: cargo xtask TASK
                             looks at them and what stands around
       --contexts            every piece of corpus/oracle/contexts.txt in everything that stands around pieces there; with a
                             seed other than 0 behind another piece
+      --places              every value of corpus/oracle/places.txt in every place that takes one, every expression likewise
       --programs            the options of every described program that is installed, which are all real then; what their
                             words (corpus/oracle/programs.txt) lead to must be predicted
       --seed S, --from K    which seed (default: 0), and to begin with command K of it

@@ -23,6 +23,8 @@ pub(super) enum Which {
     Pairs,
     /// Each piece in everything that stands around pieces.
     Contexts,
+    /// Each value and expression in each place that takes one.
+    Places,
     /// Options of the programs that are installed.
     Programs,
 }
@@ -60,6 +62,7 @@ impl Options {
                 "--generate" => options.generate = value()?.parse()?,
                 "--pairs" => options.which = Which::Pairs,
                 "--contexts" => options.which = Which::Contexts,
+                "--places" => options.which = Which::Places,
                 "--programs" => options.which = Which::Programs,
                 "--seed" => options.seed = value()?.parse()?,
                 "--from" => options.from = value()?.parse()?,
@@ -87,8 +90,8 @@ impl Options {
         options.generate = super::generate::count(options.which).unwrap_or(options.generate);
         let nothing = options.generate == 0 && options.which != Which::Programs;
         if options.command.is_none() && options.corpus.is_empty() && nothing {
-            return Err("nothing to run: -- COMMAND, --corpus FILE, --generate N, --pairs, --contexts or \
-                        --programs"
+            return Err("nothing to run: -- COMMAND, --corpus FILE, --generate N, --pairs, --contexts, \
+                        --places or --programs"
                 .into());
         }
         Ok(options)
@@ -107,6 +110,7 @@ mod tests {
         assert_eq!(options.command.as_deref(), Some("ls -l"));
         assert!(parse("--pairs --seed 2").unwrap().generate > 400_000);
         assert!(parse("--contexts").unwrap().generate > 60_000);
+        assert!(parse("--places").unwrap().generate > 80_000);
         for wrong in ["--seed 1", "--generate x", "--shell fish -- ls", "--corpus", "ls"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

@@ -3,6 +3,7 @@
 mod fragments;
 mod grammar;
 mod mutate;
+mod places;
 pub(super) mod programs;
 mod random;
 mod spell;
@@ -11,6 +12,7 @@ mod state;
 use super::options::Which;
 use fragments::Fragments;
 pub(super) use grammar::Dialect;
+use places::Places;
 use random::Random;
 
 /// The longest command that is generated, in bytes.
@@ -33,6 +35,7 @@ thread_local! {
     static FRAGMENTS: Fragments = Fragments::read();
     static PIECES: Fragments = Fragments::to_pair();
     static CONTEXTS: Fragments = Fragments::to_surround();
+    static PLACES: Places = Places::read();
 }
 
 /// A command, and what else is asked of it.
@@ -58,6 +61,7 @@ pub(super) fn count(which: Which) -> Option<usize> {
         Which::Random | Which::Programs => None,
         Which::Pairs => Some(PIECES.with(Fragments::pairs)),
         Which::Contexts => Some(CONTEXTS.with(Fragments::contexts)),
+        Which::Places => Some(PLACES.with(Places::count)),
     }
 }
 
@@ -65,10 +69,10 @@ pub(super) fn count(which: Which) -> Option<usize> {
 /// it is not 0, which other piece stands before the one in its context.
 pub(super) fn pieces(which: Which, seed: u64, number: usize) -> Generated {
     let random = &mut Random::new(seed, number);
-    let command = if which == Which::Pairs {
-        PIECES.with(|pieces| pieces.pair(random, number))
-    } else {
-        CONTEXTS.with(|pieces| pieces.in_context((seed > 0).then_some(random), number))
+    let command = match which {
+        Which::Pairs => PIECES.with(|pieces| pieces.pair(random, number)),
+        Which::Places => PLACES.with(|places| places.command(number)),
+        _ => CONTEXTS.with(|pieces| pieces.in_context((seed > 0).then_some(random), number)),
     };
     Generated { command, pair: None }
 }
