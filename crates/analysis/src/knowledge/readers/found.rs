@@ -262,7 +262,7 @@ pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Ve
         // Names may be relative to where they were printed.
         let printed_here = here.is_some() && run.session.worked_in(invocation) == here;
         elsewhere |= at >= upstream && !printed_here;
-        let mut target = target;
+        let mut entered = None;
         if entries {
             let below_here = here
                 .and_then(|here| target.path.strip_prefix(here).map(|rest| (here, rest)))
@@ -270,17 +270,19 @@ pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Ve
             // Who lists a directory may print what is in it without the directory's name.
             elsewhere |= !below_here;
             if below_here {
-                target = run.target(&Value::text(run.arena(), b".", Origins::LITERAL), false);
+                entered = Some(run.target(&Value::text(run.arena(), b".", Origins::LITERAL), false));
             }
         }
-        let filtered = target.rest == Rest::Below;
-        // What is printed of the working directory begins with `./`, or is below it.
-        let itself = !filtered && here != Some(target.path);
-        let root = Root { target, pattern: None, itself, filtered, span };
-        if !roots.iter().any(|r| r.target == root.target) {
+        for target in std::iter::once(target).chain(entered) {
+            let filtered = target.rest == Rest::Below;
+            // What is printed of the working directory begins with `./`, or is below it.
+            let itself = !filtered && here != Some(target.path);
+            let root = Root { target, pattern: None, itself, filtered, span };
+            if roots.iter().any(|r| r.target == root.target) {
+                continue;
+            }
             if roots.len() == MAX_ROOTS {
-                elsewhere = true;
-                break;
+                return (roots, true);
             }
             roots.push(root);
         }
