@@ -263,7 +263,7 @@ pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Ve
         let printed_here = here.is_some() && run.session.worked_in(invocation) == here;
         elsewhere |= at >= upstream && !printed_here;
         let mut entered = None;
-        if entries && at >= upstream {
+        if entries {
             let below_here = here
                 .and_then(|here| target.path.strip_prefix(here).map(|rest| (here, rest)))
                 .is_some_and(|(here, rest)| here == b"/" || matches!(rest, [] | [b'/', ..]));

@@ -215,7 +215,7 @@ fn only_input<'a>(script: &Script<'a>) -> Option<&'a Redirect<'a>> {
 }
 
 /// The format of a `date` that prints nothing but digits and the plain text between them.
-fn date_of_digits([program, format]: [&[u8]; 2]) -> Option<&[u8]> {
+fn date_of_digits<'s>([program, format]: [&'s [u8]; 2]) -> Option<&'s [u8]> {
     let format = format.strip_prefix(b"+").filter(|format| program == b"date" && !format.is_empty())?;
     let mut bytes = format.iter();
     while let Some(byte) = bytes.next() {
