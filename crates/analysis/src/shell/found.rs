@@ -7,7 +7,7 @@
 use super::Interpreter;
 use super::builtins::Given;
 use super::words::Separators;
-use crate::effect::{EffectKind, Rest, Scope};
+use crate::effect::{EffectKind, Rest};
 use crate::session::Session as _;
 use crate::value::{Found, Origins, Piece, Stream, Value};
 
@@ -54,10 +54,8 @@ impl<'a> Interpreter<'a, '_> {
             if at < first || by_line && at >= self.downstream {
                 continue;
             }
-            // What is told of besides the place that is searched (`find . -name .env`) is among what is found.
             if target.rest == Rest::Unknown
                 || target.path.is_empty()
-                || target.scope >= Scope::Unknown
                 || self.worked_in(effect.invocation) != Some(from)
             {
                 return None;

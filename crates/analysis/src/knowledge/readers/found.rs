@@ -262,7 +262,7 @@ pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Ve
         // Names may be relative to where they were printed.
         let printed_here = here.is_some() && run.session.worked_in(invocation) == here;
         elsewhere |= at >= upstream && !printed_here;
-        let mut entered = None;
+        let mut target = target;
         if entries {
             let below_here = here
                 .and_then(|here| target.path.strip_prefix(here).map(|rest| (here, rest)))
@@ -270,19 +270,17 @@ pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Ve
             // Who lists a directory may print what is in it without the directory's name.
             elsewhere |= !below_here;
             if below_here {
-                entered = Some(run.target(&Value::text(run.arena(), b".", Origins::LITERAL), false));
+                target = run.target(&Value::text(run.arena(), b".", Origins::LITERAL), false);
             }
         }
-        for target in std::iter::once(target).chain(entered) {
-            let filtered = target.rest == Rest::Below;
-            // What is printed of the working directory begins with `./`, or is below it.
-            let itself = !filtered && here != Some(target.path);
-            let root = Root { target, pattern: None, itself, filtered, span };
-            if roots.iter().any(|r| r.target == root.target) {
-                continue;
-            }
+        let filtered = target.rest == Rest::Below;
+        // What is printed of the working directory begins with `./`, or is below it.
+        let itself = !filtered && here != Some(target.path);
+        let root = Root { target, pattern: None, itself, filtered, span };
+        if !roots.iter().any(|r| r.target == root.target) {
             if roots.len() == MAX_ROOTS {
-                return (roots, true);
+                elsewhere = true;
+                break;
             }
             roots.push(root);
         }
