@@ -118,33 +118,6 @@ pub enum Piece<'a> {
     Glob(&'a [u8]),
     /// Any text at all, `/` and `..` included.
     Unknown,
-    /// The name of something that a search has found. Only a value that is nothing else means a place; whoever does not
-    /// know of it takes it for [`Unknown`](Self::Unknown).
-    Found(&'a Found<'a>),
-}
-
-impl Piece<'_> {
-    /// Whether a word that begins with it may be an option.
-    pub(crate) const fn may_be_option(&self) -> bool {
-        matches!(self, Self::Unknown | Self::Found(Found { dashed: true, .. }))
-    }
-
-    /// Whether nothing is known of its text.
-    #[must_use]
-    pub const fn is_unknown(&self) -> bool {
-        matches!(self, Self::Unknown | Self::Found(_))
-    }
-}
-
-/// Where the names lie that a search has printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found<'a> {
-    /// Each is this directory or file, or lies below it.
-    pub below: &'a [u8],
-    /// They are told as from here: from another directory they may mean anything.
-    pub from: &'a [u8],
-    /// One may begin with a dash.
-    pub dashed: bool,
 }
 
 impl<'a> Value<'a> {
@@ -188,19 +161,10 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether nothing is known of the text of any piece.
+    /// Whether any piece is [`Piece::Unknown`].
     #[must_use]
     pub fn has_unknown(&self) -> bool {
-        self.pieces.iter().any(Piece::is_unknown)
-    }
-
-    /// Where it lies, if it is the name of something that a search has found, and nothing else.
-    #[must_use]
-    pub fn found(&self) -> Option<&'a Found<'a>> {
-        match self.pieces {
-            [Piece::Found(found)] => Some(found),
-            _ => None,
-        }
+        self.pieces.iter().any(|p| matches!(p, Piece::Unknown))
     }
 
     /// Whether any piece is [`Piece::Glob`].

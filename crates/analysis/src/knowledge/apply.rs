@@ -246,7 +246,6 @@ fn output<'a>(
     }
     match kind {
         Output::None => Stream::unknown(Origins::NONE, span),
-        Output::Status if names::are_printed(run.name, scan) => Stream::unknown(Origins::NAMES, span),
         Output::Status => Stream::unknown(Origins::FILE, span),
         Output::Origins(_) => {
             let origins = names::kept(run, scan, flow.origins | named(kind) | decoded);

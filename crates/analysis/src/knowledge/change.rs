@@ -332,9 +332,7 @@ pub(super) fn setting<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<
     };
     let harmless = |key: &[u8]| scan.levels.iter().any(|level| is_harmless(level, key));
     let without_value = field.known().filter(|text| text.ends_with(b"="));
-    // Of some only certain values are (`CMAKE_C_COMPILER=gcc`).
-    let whole = field.known().filter(|text| text.contains(&b'='));
-    if !key.into_iter().chain(without_value).chain(whole).any(harmless) {
+    if !key.into_iter().chain(without_value).any(harmless) {
         run.code("shell", None, field.value.origins, field.span);
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
     let described = scan.levels.iter().any(
         |level| matches!(level.output(), super::words::Output::Origins(names) if names.contains(&"names")),
     );
-    if described || are_printed(run.name, scan) {
+    if described || prints_names(run.name, scan) {
         // What it is told on its command line does not get into them.
         return origins.without(Origins::FILE | Origins::LITERAL) | Origins::NAMES;
     }
@@ -64,19 +64,11 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
     origins.without(Origins::NAMES) | Origins::FILE
 }
 
-/// Whether with these options a program prints names of files, one a line and as they are, and nothing else.
-pub(super) fn are_printed(program: &str, scan: &Scan<'_>) -> bool {
+/// Whether the options make a search print the names of files instead of what it found.
+fn prints_names(program: &str, scan: &Scan<'_>) -> bool {
     match program {
         "grep" | "egrep" | "fgrep" | "rgrep" | "ag" | "ack" => {
             scan.has(&["-l", "-L", "--files-with-matches", "--files-without-match"])
-        }
-        "ls" => {
-            scan.own().iter().all(|given| {
-                matches!(
-                    given.name,
-                    "-1" | "-A" | "-U" | "-S" | "-X" | "-c" | "-d" | "-p" | "-r" | "-t" | "-v"
-                )
-            }) && !scan.unlisted
         }
         "rg" => scan.has(&["-l", "--files-with-matches", "--files-without-match", "--files"]),
         "fd" | "fdfind" => {

@@ -303,7 +303,7 @@ impl<'a> Scanner<'_, '_, 'a> {
         }
         match prefix {
             [] => {
-                if self.style != Style::Bare && arg.value.pieces.first().is_some_and(Piece::may_be_option) {
+                if self.style != Style::Bare && matches!(arg.value.pieces.first(), Some(Piece::Unknown)) {
                     self.hidden(arg.span);
                 }
                 false

@@ -87,10 +87,7 @@ impl<'a> Places<'a> {
         match (value.known(), cwd) {
             (Some(text), Some(cwd)) => self.exact(world, cwd, text),
             (Some(text), None) if text.starts_with(b"/") => self.exact(world, b"/", text),
-            (_, cwd) => match value.found() {
-                Some(found) if cwd == Some(found.from) => self.found(world, found.below),
-                _ => self.partial(world, cwd, value),
-            },
+            (_, cwd) => self.partial(world, cwd, value),
         }
     }
 
@@ -153,28 +150,20 @@ impl<'a> Places<'a> {
         let here =
             if partial.start == Start::Known { self.map.scope(Names::Parts(parts)) } else { Scope::Unknown };
         let scope = Scope::Unknown.max(here).max(Map::scope_anywhere(Names::Parts(tail)));
-        let told = value.pieces.iter().any(|p| !p.is_unknown());
+        let told = value.pieces.iter().any(|p| !matches!(p, Piece::Unknown));
         let covers = if told && (partial.start == Start::Known || partial.bare_rooted) {
             self.map.covers(Names::Parts(partial.bare))
         } else {
             Covers::default()
         };
         // A path that begins with unknown text may be absolute: the working directory says nothing of it.
-        let somewhere = partial.start == Start::Known && !value.pieces.first().is_some_and(Piece::is_unknown);
+        let somewhere =
+            partial.start == Start::Known && !matches!(value.pieces.first(), Some(Piece::Unknown));
         // `..$x`, or `.$x.`, is `..` where there is no `$x`.
         let dots = tail.first().is_some_and(is_dots);
         let head = partial.head.split_last().filter(|_| dots).map_or(partial.head, |(_, above)| above);
         let path = if somewhere { path::known_directory(self.arena, head) } else { b"" };
         Target { path, rest: Rest::Unknown, scope, tree: false, covers }
-    }
-
-    /// What a search has found at a place: it, or anything below it.
-    fn found(&self, world: &dyn World, below: &'a [u8]) -> Target<'a> {
-        let itself = self.exact(world, b"/", below);
-        // What is special about names in it is special about what was found there.
-        let names: Vec<Part<'a>> = Names::Path(below).chain([Part::Pattern(&[Piece::Glob(b"*")])]).collect();
-        let inside = self.pattern(world, self.arena.alloc_slice_fill_iter(names));
-        Target { path: itself.path, rest: Rest::Below, tree: true, ..worse(itself, inside) }
     }
 
     /// A path below a directory of which nothing is known.

@@ -220,7 +220,7 @@ pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a
         if !bare_rooted {
             parts.extend(cwd.into_iter().flat_map(Names::Path));
         }
-        push_pieces(arena, &mut parts, value.pieces, |p| !p.is_unknown());
+        push_pieces(arena, &mut parts, value.pieces, |p| *p != Piece::Unknown);
         let mut bare = Vec::new_in(arena);
         resolve(&mut bare, parts.iter());
         bare.into_bump_slice() as &[Part<'a>]
@@ -232,7 +232,7 @@ pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a
 fn known_text<'a>(pieces: &[Piece<'a>]) -> Option<&'a [u8]> {
     pieces
         .iter()
-        .find(|p| !p.is_unknown())
+        .find(|p| **p != Piece::Unknown)
         .and_then(|p| if let Piece::Text(text) = p { Some(*text) } else { None })
 }
 

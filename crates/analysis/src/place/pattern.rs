@@ -97,7 +97,7 @@ impl Part<'_> {
 
     /// Whether it contains text of which nothing is known, a `/` or `..` included.
     pub(super) fn has_unknown(&self) -> bool {
-        matches!(self, Part::Pattern(pieces) if pieces.iter().any(Piece::is_unknown))
+        matches!(self, Part::Pattern(pieces) if pieces.iter().any(|p| matches!(p, Piece::Unknown)))
     }
 
     /// Whether all names that it can mean end in one of these suffixes.
@@ -188,7 +188,7 @@ fn matches_name(pieces: &[Piece<'_>], known: usize, name: &[u8]) -> bool {
                 step(reach, name, |byte| in_bracket(glob, byte))
             }
             // Everything from the first reachable position on.
-            Piece::Glob(_) | Piece::Unknown | Piece::Found(_) => match reach {
+            Piece::Glob(_) | Piece::Unknown => match reach {
                 0 => 0,
                 _ => full & !(reach & reach.wrapping_neg()).wrapping_sub(1),
             },

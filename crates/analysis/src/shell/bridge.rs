@@ -85,10 +85,6 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             let scope = if target.scope == Scope::Harmless { Scope::Harmless } else { Scope::Elsewhere };
             return Target { scope, ..target };
         }
-        if path.found().is_some() && !self.links.is_empty() {
-            // A link that the script makes may be among what was found, and lead anywhere.
-            return self.target(&Value::unknown(path.origins));
-        }
         if !self.budget.plan(held_against_names(path) + self.links.count() / 16) {
             return self.target(path);
         }

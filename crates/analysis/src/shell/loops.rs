@@ -193,11 +193,8 @@ fn any_of<'a>(fields: &[Field<'a>]) -> (Value<'a>, bool) {
         [only] => (only.value, false),
         _ => {
             let origins = fields.iter().fold(Origins::NONE, |all, field| all.union(field.value.origins));
-            // With zeroes in front it may be no number to arithmetic, but nothing else either.
-            let is_number = |text: &[u8]| {
-                super::state::is_decimal(text) || !text.is_empty() && text.iter().all(u8::is_ascii_digit)
-            };
-            let number = |field: &Field<'a>| !field.many && field.value.known().is_some_and(is_number);
+            let number =
+                |field: &Field<'a>| !field.many && field.value.known().is_some_and(super::state::is_decimal);
             (Value::unknown(origins), fields.iter().all(number))
         }
     }

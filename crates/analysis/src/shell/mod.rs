@@ -26,7 +26,6 @@ mod endings;
 mod files;
 mod flow;
 mod follow;
-mod found;
 mod functions;
 mod io;
 mod lines;
@@ -221,8 +220,6 @@ pub(crate) struct Interpreter<'a, 'w> {
     away: BTreeSet<u32>,
     /// How many effects there were when the outermost pipeline began that is being run.
     upstream: Option<usize>,
-    /// How many there were when the stage began that is being run: what comes through its pipe was made before.
-    downstream: usize,
     /// How often a directory was entered that is not itself a name which a search found.
     departures: u32,
     /// What is being run has paths and programs of another machine.
@@ -334,7 +331,6 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             current: None,
             away: BTreeSet::new(),
             upstream: None,
-            downstream: 0,
             departures: 0,
             elsewhere: false,
             unsure: 0,

@@ -74,12 +74,11 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs the stages of a pipeline, each in a subshell, with the output of one as the input of the next.
     fn stages(&mut self, stages: &'a [Stage<'a>]) {
         let mut input = self.state.flow.port(0);
-        let (upstream, downstream) = (self.upstream, self.downstream);
+        let upstream = self.upstream;
         self.upstream = upstream.or(Some(self.effects.len()));
         let mut racing = Vec::new();
         for (index, stage) in stages.iter().enumerate() {
             let last = index + 1 == stages.len();
-            self.downstream = self.effects.len();
             let mark = self.state.mark();
             let sink = self.io.open_sink(SinkKind::Capture, self.doubt_now(), None);
             let run = |shell: &mut Self| {
@@ -120,7 +119,7 @@ impl<'a> Interpreter<'a, '_> {
                 racing.extend(self.beside(&mark));
             }
         }
-        (self.upstream, self.downstream) = (upstream, downstream);
+        self.upstream = upstream;
         self.state.settle(&racing);
         self.state.flow.places.forget_status();
     }

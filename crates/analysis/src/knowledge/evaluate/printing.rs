@@ -237,9 +237,6 @@ fn integer(text: &[u8]) -> Option<i64> {
 
 /// `seq` over whole numbers.
 pub(super) fn seq<'a>(arena: &'a Bump, words: &[&[u8]]) -> Option<&'a [u8]> {
-    if let [b"-w", numbers @ ..] = words {
-        return equally_wide(arena, numbers);
-    }
     let numbers: Option<Vec<i64>> = words.iter().map(|w| std::str::from_utf8(w).ok()?.parse().ok()).collect();
     let (first, step, last) = match numbers?.as_slice() {
         [last] => (1, 1, *last),
@@ -262,31 +259,6 @@ pub(super) fn seq<'a>(arena: &'a Bump, words: &[&[u8]]) -> Option<&'a [u8]> {
         if text.len() > MAX_OUTPUT {
             return None;
         }
-    }
-    Some(arena.alloc_slice_copy(&text))
-}
-
-/// `seq -w`: with zeroes in front, so that all are as wide as the widest.
-fn equally_wide<'a>(arena: &'a Bump, numbers: &[&[u8]]) -> Option<&'a [u8]> {
-    let (first, last) = match numbers {
-        [last] => (&b"1"[..], *last),
-        [first, last] => (*first, *last),
-        _ => return None,
-    };
-    let natural = |text: &[u8]| -> Option<usize> {
-        let plain =
-            text == b"0" || matches!(text, [b'1'..=b'9', rest @ ..] if rest.iter().all(u8::is_ascii_digit));
-        std::str::from_utf8(text).ok().filter(|_| plain)?.parse().ok()
-    };
-    let width = first.len().max(last.len());
-    let (first, last) = (natural(first)?, natural(last)?);
-    let lines = last.checked_sub(first)?.checked_add(1)?;
-    if lines.checked_mul(width + 1)? > MAX_OUTPUT {
-        return None;
-    }
-    let mut text = Vec::with_capacity(lines * (width + 1));
-    for number in first..=last {
-        text.extend_from_slice(format!("{number:0width$}\n").as_bytes());
     }
     Some(arena.alloc_slice_copy(&text))
 }

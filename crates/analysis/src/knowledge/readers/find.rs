@@ -412,14 +412,10 @@ impl<'a> Expression<'_, '_, 'a> {
     fn exec(&mut self, word: &Field<'a>, guard: Guard<'a>, there: bool) {
         let roots = self.found(guard);
         let mut words: Vec<Field<'a>> = Vec::new();
-        let mut many = true;
         while let Some(arg) = self.next() {
             let after_braces = words.last().is_some_and(|last| last.known() == Some(b"{}"));
             match arg.known() {
-                Some(b";") => {
-                    many = false;
-                    break;
-                }
+                Some(b";") => break,
                 Some(b"+") if after_braces => break,
                 _ => words.push(arg),
             }
@@ -440,8 +436,7 @@ impl<'a> Expression<'_, '_, 'a> {
         let places = if there { std::slice::from_ref(&place) } else { &[] };
         found::with(self.run, &roots, &mut |run| {
             for root in &roots {
-                // With `;` it is started once for each.
-                let name = Field { many, ..root.field(run.arena()) };
+                let name = root.field(run.arena());
                 let part = root.part(run.arena());
                 let argv = words.iter().map(|word| filled(run, word, &name, part));
                 let argv = BumpVec::from_iter_in(argv, run.arena()).into_bump_slice();

@@ -245,15 +245,12 @@ pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Ve
     let told = run.session.effects().len();
     run.session.works(told);
     let looked = |(at, effect): (usize, &Effect<'a>)| match effect.kind {
-        EffectKind::List { target } => {
-            Some((at, target, !target.tree && target.rest != Rest::Below, effect.invocation))
-        }
-        EffectKind::Read { target } => Some((at, target, false, effect.invocation)),
+        EffectKind::List { target } | EffectKind::Read { target } => Some((at, target, effect.invocation)),
         _ => None,
     };
     let looked: Vec<_> = run.session.effects().iter().enumerate().filter_map(looked).collect();
     let mut elsewhere = false;
-    for (at, target, entries, invocation) in looked {
+    for (at, target, invocation) in looked {
         if target.rest == Rest::Unknown || target.path.is_empty() {
             // Names below a place that is not known.
             elsewhere = true;
@@ -262,17 +259,6 @@ pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Ve
         // Names may be relative to where they were printed.
         let printed_here = here.is_some() && run.session.worked_in(invocation) == here;
         elsewhere |= at >= upstream && !printed_here;
-        let mut target = target;
-        if entries {
-            let below_here = here
-                .and_then(|here| target.path.strip_prefix(here).map(|rest| (here, rest)))
-                .is_some_and(|(here, rest)| here == b"/" || matches!(rest, [] | [b'/', ..]));
-            // Who lists a directory may print what is in it without the directory's name.
-            elsewhere |= !below_here;
-            if below_here {
-                target = run.target(&Value::text(run.arena(), b".", Origins::LITERAL), false);
-            }
-        }
         let filtered = target.rest == Rest::Below;
         // What is printed of the working directory begins with `./`, or is below it.
         let itself = !filtered && here != Some(target.path);

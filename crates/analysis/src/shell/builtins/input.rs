@@ -30,7 +30,7 @@ impl<'a> Interpreter<'a, '_> {
         });
         let line = line.filter(|(line, _)| raw || !line.contains(&b'\\'));
         self.take_input(descriptor, line.map(|(_, rest)| rest));
-        let mut unknown = Value::unknown(stream.origins);
+        let unknown = Value::unknown(stream.origins);
         if let Some(array) = given.value(b'a') {
             match array.known() {
                 Some(name) if is_name(name) => {
@@ -59,11 +59,6 @@ impl<'a> Interpreter<'a, '_> {
             };
             self.assign(b"REPLY", value, false, command.here);
             return;
-        }
-        if names.len() == 1
-            && let Some(name) = self.found_by_reading(&given, &stream)
-        {
-            unknown = name;
         }
         let values = line.and_then(|(line, _)| self.divided(line, names.len()));
         for (index, name) in names.iter().enumerate() {

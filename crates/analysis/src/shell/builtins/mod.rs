@@ -19,9 +19,9 @@ use shward_syntax::{Dialect, Span};
 
 /// The options and operands of a builtin, read as bash's own `internal_getopt` does.
 #[derive(Debug)]
-pub(super) struct Given<'a> {
+struct Given<'a> {
     /// Letters in order, with their values.
-    pub(super) options: Vec<(u8, Option<Field<'a>>)>,
+    options: Vec<(u8, Option<Field<'a>>)>,
     /// What follows.
     operands: &'a [Field<'a>],
     /// No argument whose text is not known stood where options may stand, and there are no options but those that exist.
@@ -72,7 +72,7 @@ impl<'a> Given<'a> {
         self.options.iter().any(|(given, _)| *given == letter)
     }
 
-    pub(super) fn value(&self, letter: u8) -> Option<Field<'a>> {
+    fn value(&self, letter: u8) -> Option<Field<'a>> {
         self.options.iter().rev().find(|(given, _)| *given == letter).and_then(|(_, value)| *value)
     }
 }

@@ -1,6 +1,6 @@
 //! Collects what the parts of one word expand to, splits it into fields, and finds the patterns in it.
 
-use crate::value::{Field, Found, Origins, Piece, Value};
+use crate::value::{Field, Origins, Piece, Value};
 use bumpalo::Bump;
 use shward_syntax::Span;
 
@@ -46,8 +46,6 @@ enum Kind {
     Number,
     /// Stands for text that is not known, but that nobody wrote to have it evaluated.
     Trusted,
-    /// Stands for a name that a search has found.
-    Found,
 }
 
 /// How far a word has come.
@@ -78,8 +76,6 @@ pub(in crate::shell) struct Builder<'a> {
     hanging: bool,
     after_space: bool,
     origins: Origins,
-    /// Of the name that was found, if the current field holds one.
-    found: Option<&'a Found<'a>>,
     fields: Vec<Field<'a>>,
     /// An element of a list was added.
     listed: bool,
@@ -115,7 +111,6 @@ impl<'a> Builder<'a> {
             hanging: false,
             after_space: false,
             origins: Origins::NONE,
-            found: None,
             fields: Vec::new(),
             listed: false,
             operand: false,
@@ -149,7 +144,6 @@ impl<'a> Builder<'a> {
         self.many = false;
         self.hanging = false;
         self.origins = Origins::NONE;
-        self.found = None;
     }
 
     /// What the word is expanded for.
@@ -258,18 +252,6 @@ impl<'a> Builder<'a> {
         self.from(origins);
     }
 
-    /// The name of something that a search has found. Unquoted, blanks in it may make several of it.
-    pub(in crate::shell) fn found(&mut self, found: &'a Found<'a>, quoted: bool, origins: Origins) {
-        let divided = !quoted && self.mode == Mode::Fields;
-        if divided && !self.separators.are_blanks() {
-            return self.unknown(quoted, origins);
-        }
-        self.add(&[0], Kind::Found);
-        self.from(origins);
-        self.found = Some(found);
-        self.many |= divided;
-    }
-
     /// The value of an expansion.
     pub(in crate::shell) fn value(&mut self, value: &Value<'a>, quoted: bool) {
         self.from(value.origins);
@@ -297,7 +279,6 @@ impl<'a> Builder<'a> {
                     }
                 }
                 Piece::Unknown => self.unknown(quoted, value.origins),
-                Piece::Found(found) => self.found(found, quoted, value.origins),
             }
         }
     }
@@ -425,7 +406,7 @@ impl<'a> Builder<'a> {
 
     /// Whether the word holds text that is not known to be a number.
     pub(in crate::shell) fn has_unknown_text(&self) -> bool {
-        self.kinds.iter().any(|kind| matches!(kind, Kind::Unknown | Kind::Found | Kind::Pattern))
+        self.kinds.iter().any(|kind| matches!(kind, Kind::Unknown | Kind::Pattern))
     }
 
     /// Whether quoted text beside a list may be divided: bash protects it with characters of its own, and takes these and
@@ -477,7 +458,11 @@ impl<'a> Builder<'a> {
 
     /// The word as a pattern in which a backslash quotes; `None` if part of it is not known.
     pub(in crate::shell) fn finish_pattern(&mut self) -> Option<&'a [u8]> {
-        if self.kinds.iter().any(|kind| !matches!(kind, Kind::Plain | Kind::Quoted | Kind::Glob)) {
+        if self
+            .kinds
+            .iter()
+            .any(|kind| matches!(kind, Kind::Unknown | Kind::Number | Kind::Trusted | Kind::Pattern))
+        {
             return None;
         }
         if !self.kinds.contains(&Kind::Quoted) {
@@ -521,9 +506,6 @@ impl<'a> Builder<'a> {
             let piece = match kind {
                 Kind::Plain | Kind::Quoted => None,
                 Kind::Unknown | Kind::Trusted => Some(Piece::Unknown),
-                // With anything beside it, it is another name.
-                Kind::Found if self.kinds.len() > 1 => Some(Piece::Unknown),
-                Kind::Found => Some(self.found.map_or(Piece::Unknown, Piece::Found)),
                 // Digits, and perhaps a sign, within one path component.
                 Kind::Number => Some(Piece::Glob(b"*")),
                 Kind::Pattern => {
@@ -582,8 +564,10 @@ impl<'a> Builder<'a> {
             match at(end) {
                 None | Some((b'/', _)) => return Bracket::None(end),
                 Some((b']', Kind::Plain)) => return Bracket::Of(end + 1 - start),
-                Some((_, Kind::Plain | Kind::Quoted | Kind::Glob)) => end += 1,
-                Some(_) => return Bracket::Unknown,
+                Some((_, Kind::Unknown | Kind::Number | Kind::Trusted | Kind::Pattern)) => {
+                    return Bracket::Unknown;
+                }
+                Some(_) => end += 1,
             }
         }
     }

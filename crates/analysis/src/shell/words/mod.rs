@@ -157,7 +157,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// The field separators in force.
-    pub(super) fn separators(&mut self) -> Separators<'a> {
+    fn separators(&mut self) -> Separators<'a> {
         match self.state.get(Space::Variable, b"IFS").content {
             Content::Initial | Content::Unset => Separators::DEFAULT,
             // What one character is depends on the locale.

@@ -28,7 +28,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let script = &substitution.script;
-        let (before, told) = (self.invocations.len(), self.effects.len());
+        let before = self.invocations.len();
         let output = match substitution.form {
             SubstitutionForm::Dollar | SubstitutionForm::Backquote => match only_input(script) {
                 Some(redirect) => self.isolated(|shell| shell.input_of(redirect)),
@@ -57,59 +57,18 @@ impl<'a> Interpreter<'a, '_> {
                     builder.value(&Value::text(self.arena, text, output.origins), quoted);
                 }
             }
-            None => match self.printer(script, before) {
-                Some((words, true)) if prints_number(words) => builder.number(quoted, output.origins),
-                Some((words, false)) if prints_number(words) && builder.mode() == Mode::Single => {
-                    builder.trusted(output.origins);
-                }
-                Some((words, true)) if date_of_digits(words).is_some() => {
-                    let format = date_of_digits(words).unwrap_or_default();
-                    self.date(format, quoted, output.origins, builder);
-                }
-                _ if quoted || builder.mode() != Mode::Fields => builder.unknown(quoted, output.origins),
-                _ => match self.found_since(&output, told, false, false) {
-                    Some(found) => builder.found(found, quoted, output.origins),
-                    None => builder.unknown(quoted, output.origins),
-                },
+            None => match self.printed_number(script, before) {
+                Some(true) => builder.number(quoted, output.origins),
+                Some(false) if builder.mode() == Mode::Single => builder.trusted(output.origins),
+                _ => builder.unknown(quoted, output.origins),
             },
         }
     }
 
-    /// A date of which the format is known: text, and digits in place of the conversions.
-    fn date(&mut self, format: &'a [u8], quoted: bool, origins: Origins, builder: &mut Builder<'a>) {
-        // One number beside another is one.
-        let mut digits = false;
-        let mut rest = format;
-        while let Some((byte, after)) = rest.split_first() {
-            rest = after;
-            let between: &'static [u8] = match (byte, after.first()) {
-                (b'%', Some(b'F')) => b"--",
-                (b'%', Some(b'T')) => b"::",
-                (b'%', Some(b'R')) => b":",
-                (b'%', _) => b"",
-                _ => {
-                    let text = std::slice::from_ref(byte);
-                    builder.value(&Value::text(self.arena, text, origins), quoted);
-                    digits = false;
-                    continue;
-                }
-            };
-            rest = after.get(1..).unwrap_or_default();
-            if !digits {
-                builder.number(quoted, origins);
-            }
-            for mark in between {
-                builder.value(&Value::text(self.arena, std::slice::from_ref(mark), origins), quoted);
-                builder.number(quoted, origins);
-            }
-            digits = true;
-        }
-    }
-
-    /// The program that printed what a script printed: the last command of its only list, if it was that program, not a
-    /// function or an alias of its name or what the working directory has of it. False: or nothing was printed, because it
-    /// may not have been run.
-    fn printer<'s>(&self, script: &Script<'s>, before: usize) -> Option<([&'s [u8]; 2], bool)> {
+    /// Whether what a script printed is one decimal number: the last command of its only list is a program that prints nothing
+    /// else, and it was that program, not a function or an alias of its name or what the working directory has of it.
+    /// False: or nothing, because it may not have been run.
+    fn printed_number(&self, script: &Script<'_>, before: usize) -> Option<bool> {
         let [item] = script.items else { return None };
         let ([], Some(last)) = (item.list.rest, item.list.first.stages.last()) else { return None };
         let CommandKind::Simple(simple) = last.command.kind else { return None };
@@ -132,12 +91,12 @@ impl<'a> Interpreter<'a, '_> {
             };
         }
         let [program, _] = words;
-        if self.searches_workspace || !self.functions_named(program).0.is_empty() {
+        if !prints_number(words) || self.searches_workspace || !self.functions_named(program).0.is_empty() {
             return None;
         }
         let found = self.state.get(Space::Variable, b"PATH").content == Content::Initial
             && self.state.get(Space::Command, program).content == Content::Initial;
-        Some((words, found && !self.locked && last.command.redirects.is_empty()))
+        Some(found && !self.locked && last.command.redirects.is_empty())
     }
 
     /// What a substitution makes of output: no NUL, no newlines at its end.
@@ -212,25 +171,6 @@ fn only_input<'a>(script: &Script<'a>) -> Option<&'a Redirect<'a>> {
         }
         _ => None,
     }
-}
-
-/// The format of a `date` that prints nothing but digits and the plain text between them.
-fn date_of_digits<'s>([program, format]: [&'s [u8]; 2]) -> Option<&'s [u8]> {
-    let format = format.strip_prefix(b"+").filter(|format| program == b"date" && !format.is_empty())?;
-    let mut bytes = format.iter();
-    while let Some(byte) = bytes.next() {
-        let plain = match byte {
-            b'%' => matches!(
-                bytes.next()?,
-                b'F' | b'T' | b'R' | b'Y' | b'm' | b'd' | b'H' | b'M' | b'S' | b's' | b'N' | b'j' | b'y'
-            ),
-            byte => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'),
-        };
-        if !plain {
-            return None;
-        }
-    }
-    Some(format)
 }
 
 /// Whether a program prints a decimal number and nothing else.
