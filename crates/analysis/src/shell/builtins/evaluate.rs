@@ -5,7 +5,7 @@ use crate::effect::{Certainty, EffectKind, Scope, Target, Unknown, WriteMode};
 use crate::knowledge::base_name;
 use crate::session::Session;
 use crate::shell::Interpreter;
-use crate::shell::flow::{Opt, Port};
+use crate::shell::flow::{ANY_ARGUMENTS, Opt, Port};
 use crate::shell::functions::{Frame, FrameKind};
 use crate::shell::simple::{Expanded, contains};
 use crate::shell::state::{Content, Slot, Space};
@@ -148,8 +148,15 @@ impl<'a> Interpreter<'a, '_> {
                 let before = self.state.mark();
                 self.frames.push(Frame::new(FrameKind::Source, self.state.mark()));
                 let arguments = if arguments.is_empty() { None } else { Some(arguments) };
+                let own = self.state.flow.arguments;
                 self.run_here(text, arguments, file.span);
                 self.leave_frame();
+                if let Some(arguments) = arguments {
+                    // `return` has left them as they were inside.
+                    let now = self.state.flow.arguments;
+                    let kept = now == own || now == arguments;
+                    self.state.flow.arguments = if kept { own } else { &ANY_ARGUMENTS };
+                }
                 if bare || self.scripts.is_doubted(text) || !self.surely_written(&file.value) {
                     // One of that name in `PATH` comes first; and where the file could not be written there is none, and nothing was run.
                     self.perhaps_since(&before);
