@@ -2,38 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
+mod place;
+
+use place::Place;
 use serde_json::{Value, json};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-struct Place {
-    dir: tempfile::TempDir,
-}
+use std::path::Path;
+use std::process::Output;
 
 impl Place {
-    fn new() -> Self {
-        let place = Self { dir: tempfile::tempdir().unwrap() };
-        fs::create_dir_all(place.project()).unwrap();
-        place
-    }
-
-    fn home(&self) -> PathBuf {
-        self.dir.path().canonicalize().unwrap()
-    }
-
-    fn project(&self) -> PathBuf {
-        self.home().join("project")
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
-        command.args(args).current_dir(self.project()).env_clear();
-        command.env("HOME", self.home()).env("SHWARD_TEST_HOME", self.home()).env("PATH", "/usr/bin:/bin");
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
     fn shward(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }

@@ -2,35 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
+mod place;
+
+use place::Place;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-struct Place {
-    dir: tempfile::TempDir,
-}
-
 impl Place {
-    fn new() -> Self {
-        let place = Self { dir: tempfile::tempdir().unwrap() };
-        fs::create_dir_all(place.project()).unwrap();
-        place
-    }
-
-    fn home(&self) -> std::path::PathBuf {
-        self.dir.path().canonicalize().unwrap()
-    }
-
-    fn project(&self) -> std::path::PathBuf {
-        self.home().join("project")
-    }
-
     fn shward(&self, args: &[&str], input: &[u8]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
-        command.args(args).current_dir(self.project());
-        self.finish(command, input)
+        feed(self.command(args), input)
     }
 
     fn finish(&self, mut command: Command, input: &[u8]) -> Output {

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
+mod place;
+
+use place::Place;
 use serde_json::Value;
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 /// Files that every place has, by name.
@@ -41,37 +43,18 @@ const FILES: &[(&str, &str)] = &[
     ("programs.txt", "ls\ncat\n"),
 ];
 
-struct Place {
-    dir: tempfile::TempDir,
-}
-
 impl Place {
-    fn new() -> Self {
-        let place = Self { dir: tempfile::tempdir().unwrap() };
-        fs::create_dir_all(place.project()).unwrap();
+    fn filled() -> Self {
+        let place = Self::new();
         for (name, text) in FILES {
             fs::write(place.project().join(name), text).unwrap();
         }
         place
     }
 
-    fn home(&self) -> PathBuf {
-        self.dir.path().canonicalize().unwrap()
-    }
-
-    fn project(&self) -> PathBuf {
-        self.home().join("project")
-    }
-
     fn shward(&self, args: &[&str], environment: &[(&str, &str)], input: &[u8]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
-        command.args(args).current_dir(self.project()).env_clear();
-        command
-            .env("HOME", self.home())
-            .env("SHWARD_TEST_HOME", self.home())
-            .env("PATH", "/usr/bin:/bin")
-            .envs(environment.iter().copied());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut command = self.command(args);
+        command.envs(environment.iter().copied()).stdin(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // The child may end without reading.
         let _ = child.stdin.take().unwrap().write_all(input);
@@ -91,7 +74,7 @@ fn told(output: &Output) -> (i32, String) {
 
 #[test]
 fn verbs_say_what_they_find() {
-    let place = Place::new();
+    let place = Place::filled();
     // arguments, exit code, what has to be said
     type Row<'a> = (&'a [&'a str], i32, &'a [&'a str]);
     let table: &[Row] = &[
@@ -168,7 +151,7 @@ fn verbs_say_what_they_find() {
 
 #[test]
 fn what_is_written_can_be_read_again() {
-    let place = Place::new();
+    let place = Place::filled();
     // The template says nothing, so that it is no change; what is imported is a policy.
     assert_eq!(place.run(&["init", "new.toml"]).0, 0);
     assert_eq!(place.run(&["policy", "check", "new.toml"]).0, 0);
@@ -186,7 +169,7 @@ fn what_is_written_can_be_read_again() {
 
 #[test]
 fn json_says_the_same() {
-    let place = Place::new();
+    let place = Place::filled();
     let json = |args: &[&str]| -> Value {
         let (_, text) = place.run(args);
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}: {text}"))
@@ -221,7 +204,7 @@ fn json_says_the_same() {
 
 #[test]
 fn a_difference_is_told_from_the_log() {
-    let place = Place::new();
+    let place = Place::filled();
     for command in ["ls", "nc -l 1", "make"] {
         place.run(&["check", "--", command]);
     }
@@ -251,7 +234,7 @@ fn a_difference_is_told_from_the_log() {
 
 #[test]
 fn a_hook_with_a_wrong_policy_denies() {
-    let place = Place::new();
+    let place = Place::filled();
     let event = format!(
         r#"{{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","cwd":{:?},"tool_input":{{"command":"ls"}}}}"#,
         place.project()
@@ -275,7 +258,7 @@ fn a_hook_with_a_wrong_policy_denies() {
 
 #[test]
 fn a_build_without_the_floor_says_so() {
-    let place = Place::new();
+    let place = Place::filled();
     let unrestricted = cfg!(feature = "unrestricted");
     assert_eq!(place.run(&["--version"]).1.contains("(unrestricted: without the floor)"), unrestricted);
     assert_eq!(
@@ -286,7 +269,7 @@ fn a_build_without_the_floor_says_so() {
 
 #[test]
 fn neither_project_nor_environment_relaxes() {
-    let place = Place::new();
+    let place = Place::filled();
     let code = |environment: &[(&str, &str)], command: &str| {
         told(&place.shward(&["check", "--", command], environment, b""))
     };
@@ -316,7 +299,7 @@ fn neither_project_nor_environment_relaxes() {
 /// Every variable by which somebody may try to speak to us, with what would relax and what tightens.
 #[test]
 fn each_variable_only_tightens() {
-    let place = Place::new();
+    let place = Place::filled();
     let ask = "curl https://example.com/x";
     let code = |environment: &[(&str, &str)], words: &[&str]| told(&place.shward(words, environment, b"")).0;
     let decided = |variable: (&str, &str), command: &str| code(&[variable], &["check", "--", command]);
@@ -387,7 +370,7 @@ fn trust_at_terminal(place: &Place, arguments: &str, keys: &'static str) -> (i32
 
 #[test]
 fn a_person_at_a_terminal_trusts_a_project() {
-    let place = Place::new();
+    let place = Place::filled();
     let (file, ask) = (place.project().join(".shward.toml"), "curl https://example.com/x");
     let text = "[checks]\nnetwork = \"allow\"\n# \u{202e}hidden\n";
     fs::write(&file, text).unwrap();

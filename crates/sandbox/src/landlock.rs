@@ -115,6 +115,16 @@ pub(crate) fn attributes_size(version: u32) -> usize {
 mod tests {
     use super::*;
 
+    const EVERY: [Access; 7] = [
+        Access::Read,
+        Access::ReadData,
+        Access::Execute,
+        Access::Write,
+        Access::WriteData,
+        Access::Device,
+        Access::Terminals,
+    ];
+
     #[test]
     fn rights_grow_with_the_abi_only() {
         let mut last = 0;
@@ -122,15 +132,7 @@ mod tests {
             let handled = attributes(version, Network::None).filesystem;
             assert_eq!(handled & last, last, "{version}");
             last = handled;
-            for access in [
-                Access::Read,
-                Access::ReadData,
-                Access::Execute,
-                Access::Write,
-                Access::WriteData,
-                Access::Device,
-                Access::Terminals,
-            ] {
+            for access in EVERY {
                 assert_eq!(access.rights(handled) & !handled, 0, "the kernel refuses unhandled rights");
             }
         }
@@ -148,15 +150,7 @@ mod tests {
     fn sockets_of_others_are_reached_nowhere() {
         let handled = |version| attributes(version, Network::None).filesystem & right::RESOLVE_UNIX;
         assert_eq!((handled(8), handled(9)), (0, right::RESOLVE_UNIX));
-        for access in [
-            Access::Read,
-            Access::ReadData,
-            Access::Execute,
-            Access::Write,
-            Access::WriteData,
-            Access::Device,
-            Access::Terminals,
-        ] {
+        for access in EVERY {
             assert_eq!(access.rights(right::RESOLVE_UNIX), 0, "{access:?}");
         }
     }

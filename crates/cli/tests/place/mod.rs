@@ -1,0 +1,34 @@
+//! A home, and a project in it, in which the real binary is run.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+pub(crate) struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let place = Self { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(place.project()).unwrap();
+        place
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.home().join("project")
+    }
+
+    /// The binary in the project, with this home and little else in its environment, nothing to read, and what it writes kept.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
+        command.args(args).current_dir(self.project()).env_clear();
+        command.env("HOME", self.home()).env("SHWARD_TEST_HOME", self.home()).env("PATH", "/usr/bin:/bin");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+}
