@@ -82,6 +82,8 @@ impl<'a> Interpreter<'a, '_> {
             doubtful: self.fallible > u32::from(redirects.iter().any(may_fail)),
         };
         self.redirected += 1;
+        // Those before this one are known to be doubtful.
+        let mut doubted = 0;
         for redirect in redirects {
             if !self.budget.spend(1) {
                 break;
@@ -91,7 +93,9 @@ impl<'a> Interpreter<'a, '_> {
             if may_fail(redirect) {
                 before.doubtful = true;
                 // What was opened before is emptied then, and nothing is written to it.
-                before.opened.iter_mut().take(opened).for_each(|opened| opened.fails = true);
+                let earlier = before.opened.get_mut(doubted..opened).unwrap_or_default();
+                earlier.iter_mut().for_each(|opened| opened.fails = true);
+                doubted = opened;
             }
         }
         before
