@@ -226,11 +226,14 @@ impl Invocation {
         whole || renamed
     }
 
-    /// Whether the file that was executed is one that the search path of the system finds, or was called by its path.
+    /// Whether the file that was executed was called by its path, or lies where only installing puts programs: where a search
+    /// path leads to what commands write themselves, that is predicted as the project's own code.
     fn is_found(&self, program: &str) -> bool {
         let called = self.program.as_deref().is_none_or(|name| name.contains('/'));
-        let system = ["/usr/", "/bin/", "/sbin/"].iter().any(|place| program.starts_with(place));
-        called || system || !program.contains('/')
+        let written = ["/workspace/", "/tmp/", "/var/tmp/", "/dev/", "/home/"]
+            .iter()
+            .any(|place| program.starts_with(place));
+        called || (!written && program.starts_with('/')) || !program.contains('/')
     }
 }
 

@@ -41,8 +41,16 @@ impl<'a> Interpreter<'a, '_> {
                     self.assign_element(assignment.name, key, value, span);
                 }
             }
-            (AssignmentValue::Array(elements), _) => {
+            (AssignmentValue::Array(elements), None) => {
                 self.assign_array(assignment.name, elements, assignment.append, span);
+            }
+            (AssignmentValue::Array(elements), Some(_)) => {
+                // An element holds no list: bash complains, and leaves the line.
+                let items = self.compound_items(assignment.name, elements, span);
+                let origins =
+                    items.iter().fold(Origins::NONE, |all, item| all.union(item.field.value.origins));
+                self.may_end_line();
+                self.assign_element(assignment.name, None, Value::unknown(origins), span);
             }
         }
     }

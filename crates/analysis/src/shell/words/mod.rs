@@ -305,6 +305,8 @@ impl<'a> Interpreter<'a, '_> {
         let value = match name {
             b"" => match self.lookup(b"HOME", Span::default()) {
                 Got::One(value, _) => value,
+                // dash leaves the tilde as it is, bash asks the list of accounts.
+                Got::Unset if self.dialect == Dialect::Posix => Value::unknown(Origins::FILE),
                 Got::Unset => Value::text(self.arena, self.request.home, Origins::LITERAL),
                 Got::Any(origins, _) => Value::unknown(origins),
             },
