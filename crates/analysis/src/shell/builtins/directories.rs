@@ -56,9 +56,14 @@ impl<'a> Interpreter<'a, '_> {
         }
         let searched = self.state.get(Space::Variable, b"CDPATH").content != Content::Initial;
         let value = if searched { Value::unknown(value.origins) } else { value };
+        let back = matches!(given.operands, [only] if only.known() == Some(b"-"));
         self.go(&value, physical);
         if unnamed {
             self.state.flow.places.add(None, Status::Success);
+        }
+        if back || searched {
+            // What was not named on its own is told, if it is there.
+            self.prints(Origins::FILE, command.span);
         }
     }
 

@@ -438,6 +438,7 @@ impl<'a> Interpreter<'a, '_> {
         if given.has(b'x') || given.has(b'f') || !given.operands.is_empty() || !given.sure {
             self.not_understood("bind attaches commands to keys", command.span);
         }
+        self.prints(Origins::ENVIRONMENT, command.span);
     }
 
     /// `enable`
@@ -452,6 +453,9 @@ impl<'a> Interpreter<'a, '_> {
         }
         if !given.sure {
             self.argument_unknown(command.span);
+        }
+        if given.operands.is_empty() {
+            self.prints(Origins::LITERAL, command.span);
         }
         for operand in given.operands {
             match operand.known() {

@@ -124,6 +124,9 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs a builtin that was found to be one.
     fn perform(&mut self, name: &'a [u8], command: &Expanded<'a>) {
         self.begin_invocation(command.argv, command.span, true);
+        if command.argv.get(1).is_some_and(|field| field.known() == Some(b"--help")) {
+            self.prints(Origins::LITERAL, command.span);
+        }
         match name {
             b":" | b"times" | b"bg" | b"fg" | b"umask" | b"ulimit" | b"type" | b"caller" | b"disown"
             | b"help" | b"compopt" => {

@@ -160,7 +160,7 @@ impl<'a> Interpreter<'a, '_> {
             self.argument_unknown(command.span);
             self.state.flow.options.forget();
         }
-        if !on && !given.has(b'u') {
+        if given.operands.is_empty() || !on && !given.has(b'u') {
             self.prints(Origins::LITERAL, command.span);
             return;
         }
