@@ -48,14 +48,27 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
         return Stream::unknown(Origins::UNKNOWN, call.span);
     };
     match program::find(session, call, word, text) {
-        program::Found::Described(name, program) => {
-            let mut run = Run { session, call: *call, name, program };
-            variables::obey(&mut run);
-            let at = run.start();
-            interpret(&mut run, &at)
+        program::Found::Described(name, program) => described(session, call, name, program),
+        program::Found::Resembling(name, program) => {
+            let printed = described(session, call, name, program);
+            let origins = printed.origins.union(Origins::FILE);
+            Stream { text: None, origins, source: printed.source.or(Some(call.span)) }
         }
         program::Found::Done(output) => output,
     }
+}
+
+/// Interprets the arguments of a program that the knowledge describes.
+fn described<'a>(
+    session: &mut dyn Session<'a>,
+    call: &Call<'a>,
+    name: &'static str,
+    program: tables::Program,
+) -> Stream<'a> {
+    let mut run = Run { session, call: *call, name, program };
+    variables::obey(&mut run);
+    let at = run.start();
+    interpret(&mut run, &at)
 }
 
 /// Interprets the arguments by the program's reader, or by its tables alone.

@@ -13,6 +13,8 @@ use shward_syntax::Dialect;
 pub(super) enum Found<'a> {
     /// A program that the knowledge describes.
     Described(&'static str, Program),
+    /// A file of the name of one, which may be it: its effects count, but what it prints is not known.
+    Resembling(&'static str, Program),
     /// Its effects are already recorded; this is its output.
     Done(Stream<'a>),
 }
@@ -148,8 +150,7 @@ pub(super) fn find<'a>(
         session.emit(kind, word.span, certainty(word));
     }
     match described {
-        // A file of this name may be that program: its effects count as well.
-        Some((name, program)) => Found::Described(name, program),
+        Some((name, program)) => Found::Resembling(name, program),
         None => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
     }
 }
