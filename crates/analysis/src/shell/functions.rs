@@ -108,6 +108,11 @@ impl<'a> Interpreter<'a, '_> {
             .any(|(given, _)| *given == name)
     }
 
+    /// Whether any variable is given to what runs.
+    pub(super) fn has_given(&self) -> bool {
+        self.environment.len() > self.outer_environment
+    }
+
     /// The functions that a command name may stand for, and whether it may also stand for something else.
     pub(super) fn functions_named(&self, name: &[u8]) -> (&'a [Body<'a>], bool) {
         let slot = self.state.get(Space::Function, name);

@@ -318,6 +318,10 @@ impl<'a> Interpreter<'a, '_> {
         if self.in_trap {
             self.not_understood("a trap that a trap sets", action.span);
         }
+        if at_exit && self.has_given() {
+            // They are seen first where the shell ends with this command, whatever `mapfile` has put into them since.
+            self.not_understood("variables that are given to a trap", command.span);
+        }
         let from_inside = |condition: &Field<'a>| match condition.known() {
             // A child that ends sends a signal, too; of numbers, 17.
             Some(name) => [&b"DEBUG"[..], b"ERR", b"RETURN", b"CHLD", b"SIGCHLD", b"CLD", b"SIGCLD", b"17"]
