@@ -7,7 +7,7 @@ use super::values;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
-use shward_syntax::Dialect;
+use shward_syntax::{Dialect, Span};
 
 /// What a command word leads to.
 pub(super) enum Found<'a> {
@@ -120,7 +120,7 @@ pub(super) fn find<'a>(
         }
         _ => described,
     };
-    copy_of(session, word, copied);
+    copy_of(session, word.span, copied);
     let file = session.script_text(&values::script(session.arena(), word));
     if let Some(script) = file.text
         && !is_binary(script)
@@ -156,11 +156,11 @@ pub(super) fn find<'a>(
 }
 
 /// What is a copy of a file from a temporary directory, where anybody may have put it, is executed as that.
-pub(super) fn copy_of<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, from: Option<&'a [u8]>) {
+pub(super) fn copy_of<'a>(session: &mut dyn Session<'a>, span: Span, from: Option<&'a [u8]>) {
     let Some(from) = from else { return };
     let target = session.target(&Value::text(session.arena(), from, Origins::LITERAL));
     if target.scope == Scope::Temp {
-        session.emit(EffectKind::Execute { target, origin: Origins::FILE }, word.span, Certainty::Possible);
+        session.emit(EffectKind::Execute { target, origin: Origins::FILE }, span, Certainty::Possible);
     }
 }
 

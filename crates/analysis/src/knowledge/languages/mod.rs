@@ -210,7 +210,7 @@ pub(crate) fn script<'a>(
     }
     let place = values::script(on.arena(), file);
     let copied = on.session.copied_from(&place);
-    super::program::copy_of(on.session, file, copied);
+    super::program::copy_of(on.session, file.span, copied);
     let content = on.session.script_text(&place);
     if content.text.is_some() && content.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
         // What the command has written; or what lay there before.

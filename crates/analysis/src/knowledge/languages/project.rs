@@ -36,6 +36,8 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
         };
         names.into_iter().find_map(|name| {
             let path = Value::text(run.arena(), name, Origins::FILE);
+            let copied = run.session.copied_from(&path);
+            super::super::program::copy_of(run.session, span, copied);
             let content = run.session.script_text(&path);
             let written = content.origins.intersects(super::NOT_OF_THE_PROJECT);
             if written && content.text.is_none() {
