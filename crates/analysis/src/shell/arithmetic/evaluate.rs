@@ -311,7 +311,17 @@ impl<'e, 'a, 'w> Evaluation<'e, 'a, 'w> {
     }
 
     fn apply(&mut self, operator: &str, left: Number, right: Number) -> Number {
-        let (l, r) = (left?, right?);
+        let (Some(l), Some(r)) = (left, right) else {
+            let fails = match operator {
+                "/" | "%" => right.is_none_or(|r| r == 0),
+                "**" => right.is_none_or(|r| r < 0),
+                _ => false,
+            };
+            if fails && self.skipping == 0 {
+                self.shell.may_end_line();
+            }
+            return None;
+        };
         Some(match operator {
             "+" => l.wrapping_add(r),
             "-" => l.wrapping_sub(r),
