@@ -24,6 +24,7 @@ pub(super) const ORDINARY: Scope = Harmless;
 
 /// Directories that mean the same wherever they lie, with what matters in them. Sorted by name.
 pub(super) const INSIDE: &[(&str, &[Row])] = &[
+    (".amazonq", &[("mcp.json", Own), ("cli-agents/**", Own)]),
     (".aws", &[("**", Secret)]),
     (".azure", &[("**", Secret)]),
     (
@@ -52,6 +53,16 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
         ],
     ),
     (
+        ".continue",
+        &[
+            ("config.json", Own),
+            ("config.yaml", Own),
+            ("config.yml", Own),
+            ("config.ts", Own),
+            ("mcpServers/**", Own),
+        ],
+    ),
+    (
         ".copilot",
         &[("config.json", Own), ("mcp-config.json", Own), ("settings.json", Own), ("hooks/**", Own)],
     ),
@@ -67,6 +78,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
             ("sandbox.json", Own),
         ],
     ),
+    (".devcontainer", &[("devcontainer.json", Persistence), ("*/devcontainer.json", Persistence)]),
     (".docker", &[("config.json", Secret), ("cli-plugins/**", Persistence)]),
     (
         ".gemini",
@@ -103,6 +115,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".opencode", &[("**", Own)]),
     (".password-store", &[("**", Secret)]),
     (".qwen", &[("settings.json", Own), ("hooks/**", Own)]),
+    (".roo", &[("mcp.json", Own)]),
     (
         ".ssh",
         &[
@@ -138,8 +151,11 @@ const PYTHON_SITE: &[Row] =
 
 /// File names that mean the same in every directory. Sorted by name.
 pub(super) const NAMES: &[Row] = &[
+    (".aider.conf.yml", Own),
     (".bash_history", Secret),
     (".boto", Secret),
+    (".crush.json", Own),
+    (".devcontainer.json", Persistence),
     (".dockercfg", Secret),
     (".env", Secret),
     (".envrc", Persistence),
@@ -182,6 +198,8 @@ pub(super) const NAMES: &[Row] = &[
     ("kubeconfig", Secret),
     ("logins.json", Secret),
     ("master.key", Secret),
+    ("opencode.json", Own),
+    ("opencode.jsonc", Own),
     ("secrets.env", Secret),
     ("sitecustomize.py", Persistence),
     ("usercustomize.py", Persistence),
