@@ -135,7 +135,7 @@ fn what_is_protected_is_refused_and_the_rest_committed() {
             &[".Mcp.json", ".VSCODE", ".VSCODE/t"],
         ),
         (
-            "for f in .pre-commit-config.yaml lefthook.yml .Rprofile .yarnrc.yml p.code-workspace opencode.json; do echo x > $f; done",
+            "for f in .pre-commit-config.yaml lefthook.yml .Rprofile .yarnrc.yml p.code-workspace \"$(ls data.txt | sed s/data.txt/opencode.json/)\"; do echo x > $f; done",
             &[
                 ".Rprofile",
                 ".pre-commit-config.yaml",
