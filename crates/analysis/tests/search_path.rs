@@ -52,6 +52,9 @@ fn what_a_name_leads_to_is_executed() {
         ("/usr/bin", "ls", &["list:."][..]),
         ("/tmp/bin", "ls", &["exec:/tmp/bin/ls", "list:."]),
         ("/tmp/bin", "echo a", &[]),
+        // What such a program prints may be anything.
+        ("/usr/bin", "cat $(echo a | cut -c1)", &["read:a"]),
+        ("/tmp/bin", "cat $(echo a | cut -c1)", &["exec:/tmp/bin/cat", "exec:/tmp/bin/cut", "read:*"]),
         // The script's own search path is judged where it is set.
         ("/tmp/bin", "export PATH=/usr/bin; ls", &["list:."]),
     ] {

@@ -79,10 +79,8 @@ pub(super) fn find<'a>(
 ) -> Found<'a> {
     if !text.contains(&b'/') {
         return match described(text) {
-            Some((name, program)) => {
-                shadowed(session, word, text);
-                Found::Described(name, program)
-            }
+            Some((name, program)) if shadowed(session, word, text) => Found::Resembling(name, program),
+            Some((name, program)) => Found::Described(name, program),
             None => {
                 let target = Target {
                     path: text,
@@ -168,18 +166,21 @@ pub(super) fn copy_of<'a>(session: &mut dyn Session<'a>, span: Span, from: Optio
 const BUILTIN: [&[u8]; 8] = [b"echo", b"printf", b"test", b"[", b"true", b"false", b"pwd", b"kill"];
 
 /// Records the execution of the file that a name leads to, where the search path leads into places that the agent may
-/// write: a program of the project's own, or one that anybody may have put there. A search path that the command sets
-/// itself is judged where it is set.
-fn shadowed<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, text: &'a [u8]) {
+/// write: a program of the project's own, or one that anybody may have put there. False if it does not. A search path that
+/// the command sets itself is judged where it is set.
+fn shadowed<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, text: &'a [u8]) -> bool {
     if BUILTIN.contains(&text) || session.variable(b"PATH").is_some() {
-        return;
+        return false;
     }
-    let Some(Some(file)) = session.world().program(text) else { return };
+    let Some(Some(file)) = session.world().program(text) else { return false };
     let file = session.arena().alloc_slice_copy(&file);
     let target = session.target(&Value::text(session.arena(), file, Origins::LITERAL));
-    if matches!(target.scope, Scope::Workspace | Scope::Product | Scope::Repository | Scope::Temp) {
+    let writable =
+        matches!(target.scope, Scope::Workspace | Scope::Product | Scope::Repository | Scope::Temp);
+    if writable {
         session.emit(EffectKind::Execute { target, origin: Origins::FILE }, word.span, certainty(word));
     }
+    writable
 }
 
 /// The description for a name, without its version if it has one.
