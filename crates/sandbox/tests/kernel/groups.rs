@@ -93,10 +93,12 @@ fn a_run_is_seen_in_its_group_from_outside() {
             });
             seen.push(count.count());
         }
+        fs::write(place.workspace().join("seen"), []).unwrap();
     };
     let mut options = Options::default();
     options.on_output = Some(&mut on_output);
-    let script = format!("sleep {mark} & echo started; sleep 0.1; kill $!");
+    // However late we look, everything is still there.
+    let script = format!("sleep {mark} & echo started; until [ -e seen ]; do sleep 0.02; done; kill $!");
     run(&place.shell(&script).require_group().prepare().unwrap(), options).unwrap();
     assert!(seen.iter().any(|count| *count >= 3), "process 1, the shell and what it started: {seen:?}");
 }
