@@ -185,7 +185,10 @@ impl<'a> Places<'a> {
             let (above, rest) = parts.split_at_checked(at).unwrap_or_default();
             let parent = above.split_last().map_or(above, |(_, parent)| parent);
             let other = parent.iter().chain(rest.iter().skip(1)).copied().collect::<Vec<_>>();
-            target = worse(target, self.pattern(world, self.arena.alloc_slice_fill_iter(other)));
+            let other = self.pattern(world, self.arena.alloc_slice_fill_iter(other));
+            // Whichever it is, it lies below what both have in common.
+            let path = path::common(target.path, other.path);
+            target = Target { path, ..worse(target, other) };
         }
         match real(world, directory) {
             Some(real) if *real != *directory => {

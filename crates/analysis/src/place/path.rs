@@ -299,6 +299,18 @@ where
     }
 }
 
+/// The directory that two normalised absolute paths have in common.
+pub(super) fn common<'a>(one: &'a [u8], other: &[u8]) -> &'a [u8] {
+    let same = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let ends = |path: &[u8]| path.get(same).is_none_or(|byte| *byte == b'/');
+    let end = if ends(one) && ends(other) {
+        same
+    } else {
+        one.iter().take(same).rposition(|byte| *byte == b'/').unwrap_or(0)
+    };
+    one.get(..end.max(1)).unwrap_or(one)
+}
+
 /// The path that the leading known components make.
 pub(super) fn known_directory<'a>(arena: &'a Bump, parts: &[Part<'a>]) -> &'a [u8] {
     let mut out = Vec::new_in(arena);
