@@ -320,11 +320,13 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
                     let condition = if *condition == "when" { Condition::When } else { Condition::Unless };
                     (condition, rest.get(..count), rest.get(count..))
                 }
-                ["written", rest @ ..] => (Condition::Written, rest.get(..1), rest.get(1..)),
-                ["named", rest @ ..] => {
+                [condition @ ("written" | "named"), rest @ ..] => {
                     let colon = rest.iter().position(|w| *w == ":").filter(|at| *at > 0);
-                    let colon = colon.ok_or("expected `effect named PATTERN… : EFFECT…`")?;
-                    (Condition::Named, rest.get(..colon), rest.get(colon + 1..))
+                    let colon =
+                        colon.ok_or_else(|| format!("expected `effect {condition} PATTERN… : EFFECT…`"))?;
+                    let condition =
+                        if *condition == "written" { Condition::Written } else { Condition::Named };
+                    (condition, rest.get(..colon), rest.get(colon + 1..))
                 }
                 _ => {
                     level.effects.extend(acts(rest)?);

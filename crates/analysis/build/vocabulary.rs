@@ -141,6 +141,7 @@ pub(crate) fn act(word: &str) -> Found<Act> {
         "secret" if detail.is_empty() => Ok(Act::Secret),
         "connect" => Ok(Act::Connect(kept(detail))),
         "code" => Ok(Act::Code(among("language", detail, LANGUAGES)?)),
+        "loads" => Ok(Act::Loads(among("language", detail, LANGUAGES)?)),
         "signal" => Ok(Act::Signal(among("signal", detail, SIGNALS)?)),
         "privilege" => Ok(Act::Privilege(among("privilege", detail, PRIVILEGES)?)),
         "persist" => Ok(Act::Persist(among("persistence", detail, PERSISTENCE)?)),

@@ -102,7 +102,7 @@ fn a_sound_program_beside_a_broken_one_is_kept() {
 #[test]
 fn what_depends_on_options_and_operands_is_read() {
     let text = "program a\n  flag -l\n  option --arg NAME text VALUE run : recursive\n  operands FILE*=. read : system:mount\n  \
-                effect when -l system:disk\n  effect unless -l --arg system:clock\n  effect written rc code:native\n  \
+                effect when -l system:disk\n  effect unless -l --arg system:clock\n  effect written rc : code:native\n  \
                 sub-after 1\n";
     let knowledge = format::read(&[("x.cmds".to_owned(), text.to_owned())], &[]);
     assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);

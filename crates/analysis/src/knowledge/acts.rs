@@ -8,6 +8,7 @@ use super::run::{Run, anywhere};
 use super::scan::Scan;
 use super::values;
 use super::words::{Act, Condition, Role};
+use super::written;
 use crate::effect::{EffectKind, Scope, Unknown};
 use crate::value::{Field, Origins};
 
@@ -54,12 +55,17 @@ pub(super) fn acts<'a>(
         let holds = match case.condition {
             Condition::When => scan.has_listed(case.names),
             Condition::Unless => !scan.has_listed(case.names),
-            Condition::Written => case.names.iter().any(|name| has_written(run, name)),
+            Condition::Written => !written::files(run, case.names).is_empty(),
             Condition::Named => scan.operands.iter().any(|operand| is_named(operand, case.names)),
         };
-        if holds {
-            for each in case.acts.iter() {
-                act(run, flow, each, endpoints, phase);
+        if !holds {
+            continue;
+        }
+        for each in case.acts.iter() {
+            match each {
+                Act::Loads(language) if phase == Phase::Acting => written::load(run, case.names, language),
+                Act::Loads(_) => {}
+                each => act(run, flow, each, endpoints, phase),
             }
         }
     }
@@ -95,30 +101,6 @@ fn is_named(operand: &Field<'_>, patterns: List<&'static str>) -> bool {
     named
 }
 
-/// More effects than this are not searched for a file that was written.
-const MAX_SEARCHED: usize = 1024;
-
-/// Whether the script may have written a file of this name before.
-fn has_written(run: &mut Run<'_, '_>, name: &str) -> bool {
-    let own = run.session.invocation();
-    let mut searched = 0usize;
-    for effect in run.session.effects().iter().rev() {
-        if own.is_some() && effect.invocation == own {
-            continue;
-        }
-        searched += 1;
-        if searched > MAX_SEARCHED {
-            return true;
-        }
-        if let EffectKind::Write { target, .. } = effect.kind
-            && target.path.rsplit(|b| *b == b'/').next() == Some(name.as_bytes())
-        {
-            return true;
-        }
-    }
-    false
-}
-
 pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endpoints: usize, phase: Phase) {
     let span = run.call.span;
     let reading =
@@ -127,7 +109,7 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
         return;
     }
     match act {
-        Act::Recursive | Act::Last => {}
+        Act::Recursive | Act::Last | Act::Loads(_) => {}
         Act::Place(role, path) => place(run, flow, role, path),
         Act::Exec => execute_itself(run),
         Act::Code("terminal") => run.code("terminal", None, Origins::TERMINAL, span),

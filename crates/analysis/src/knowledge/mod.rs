@@ -26,6 +26,7 @@ mod variables;
 // Shared with the build script, which uses the rest of it; some words no file needs.
 #[allow(dead_code)]
 mod words;
+mod written;
 
 pub use evaluate::printed;
 pub(crate) use values::{base_name, single_quoted};

@@ -139,6 +139,8 @@ pub(crate) enum Act {
     Last,
     Exec,
     Code(&'static str),
+    /// The files that the condition names are executed as text in this language.
+    Loads(&'static str),
     Connect(&'static str),
     Listen,
     ListenLocally,

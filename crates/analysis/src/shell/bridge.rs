@@ -7,7 +7,7 @@ use super::io::SinkKind;
 use super::links::below;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, WriteMode};
-use crate::session::{Reentry, Session, Starting};
+use crate::session::{Author, Reentry, Session, Starting};
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
@@ -314,7 +314,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.untouch();
     }
 
-    fn follow(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+    fn follow(&mut self, author: Author, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
         let Some(purse) = self.following.enter() else { return };
         let mark = self.state.mark();
         let (first, invocations) = (self.effects.len(), self.invocations.len());
@@ -324,7 +324,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         (self.budget, self.current) = (budget, current);
         self.state.rewind(&mark);
         let followed = self.effects.split_off(first.min(self.effects.len()));
-        self.effects.extend(followed.into_iter().filter(follow::is_grave));
+        self.effects.extend(followed.into_iter().filter(|effect| follow::is_grave(effect, author)));
         if self.effects.len() == first {
             self.invocations.truncate(invocations);
         }

@@ -87,12 +87,16 @@ impl<'a> Interpreter<'a, '_> {
         let declares = self.dialect == Dialect::Bash
             && matches!(
                 words.first().and_then(Word::bare),
-                Some(b"declare" | b"typeset" | b"export" | b"readonly" | b"local" | b"eval")
+                Some(b"declare" | b"typeset" | b"export" | b"readonly" | b"local" | b"alias" | b"eval")
             );
         // Of its arguments only arrays are read as assignments.
         let evaluates = words.first().and_then(Word::bare) == Some(b"eval");
+        let aliases = words.first().and_then(Word::bare) == Some(b"alias");
         let declares_elsewhere = self.dialect == Dialect::Posix
-            && matches!(words.first().and_then(Word::bare), Some(b"export" | b"readonly" | b"local"));
+            && matches!(
+                words.first().and_then(Word::bare),
+                Some(b"export" | b"readonly" | b"local" | b"alias")
+            );
         let has_tilde = |part: &WordPart<'_>| match part.kind {
             PartKind::Literal(text) => text.contains(&b'~'),
             PartKind::Tilde(_) => true,
@@ -119,7 +123,9 @@ impl<'a> Interpreter<'a, '_> {
         let mut arrays = Vec::new();
         for word in words {
             match word.parts {
-                [WordPart { kind: PartKind::ArrayAssignment(assignment), .. }] => arrays.push(*assignment),
+                [WordPart { kind: PartKind::ArrayAssignment(assignment), .. }] if !aliases => {
+                    arrays.push(*assignment);
+                }
                 _ if self.mentions(word, &arrays) => {
                     self.unpredictable(
                         "a declaration that uses an array which it has made before",

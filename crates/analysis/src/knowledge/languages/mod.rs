@@ -17,7 +17,7 @@ use super::readers;
 use super::run::Run;
 use super::values;
 use crate::effect::{Certainty, EffectKind, Scope};
-use crate::session::{Reentry, Session};
+use crate::session::{Author, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use bumpalo::collections::Vec as BumpVec;
 use report::Report;
@@ -220,8 +220,9 @@ pub(crate) fn script<'a>(
         on.executes(file);
         let (stdin, name) = (on.call.stdin, on.name);
         let arguments = all;
-        on.session
-            .follow(&mut |session| follow_own(session, language, name, content, arguments, stdin, file.span));
+        on.session.follow(Author::Project, &mut |session| {
+            follow_own(session, language, name, content, arguments, stdin, file.span)
+        });
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
     if let (Some(text), "shell") = (content.text, language)
@@ -290,8 +291,8 @@ pub(crate) fn is_own<'a>(session: &mut dyn Session<'a>, file: &Field<'a>, origin
     matches!(target.scope, Scope::Workspace | Scope::Product) && !origins.intersects(NOT_OF_THE_PROJECT)
 }
 
-/// Reads the workspace's own code, for what is grave in it.
-fn follow_own<'a>(
+/// Reads code that may run anyway, for what is grave in it.
+pub(crate) fn follow_own<'a>(
     session: &mut dyn Session<'a>,
     language: &'static str,
     name: &'static str,

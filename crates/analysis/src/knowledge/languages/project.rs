@@ -1,12 +1,12 @@
 //! What the workspace's own build files tell a program to run: recipes of a Makefile or justfile, scripts of a
-//! package.json. Running them is the project's own business; they are followed only for what is grave
+//! package.json, tasks of a deno.json. Running them is the project's own business; they are followed only for what is grave
 //! ([`Session::follow`]), and what is not certain of them is left out. What the same command has written there is judged
 //! like any other text that it executes.
 
 use super::super::run::Run;
 use super::super::scan::Scan;
 use super::super::values;
-use crate::session::{Reentry, Session};
+use crate::session::{Author, Reentry, Session};
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::Dialect;
 use std::collections::BTreeMap;
@@ -19,9 +19,14 @@ const MAX_LINES: usize = 4096;
 
 /// Follows what this program takes from the build file in its working directory.
 pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
-    if !matches!(run.name, "make" | "gmake" | "just" | "npm" | "yarn" | "yarnpkg" | "pnpm" | "pn" | "bun") {
-        return;
-    }
+    let scripts: &[&'static [u8]] = match run.name {
+        "make" | "gmake" | "just" => &[],
+        "npm" | "yarn" | "yarnpkg" | "pnpm" | "pn" | "bun" => &[b"package.json"],
+        "node" | "nodejs" if scan.value(&["--run"]).is_some() => &[b"package.json"],
+        "deno" => &[b"deno.json", b"deno.jsonc", b"package.json"],
+        "composer" => &[b"composer.json"],
+        _ => return,
+    };
     let operands: Vec<&'a [u8]> = scan.operands.iter().filter_map(|field| field.known()).collect();
     if operands.len() != scan.operands.len() || scan.narrow {
         return;
@@ -57,9 +62,8 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
             .map(|text| [shell_calls(text), Rules::of(text, b':').commands(&operands)].concat()),
         "just" => file(run, &[b"justfile", b"Justfile", b".justfile"])
             .map(|text| Rules::of(text, b':').commands(&operands)),
-        "npm" | "yarn" | "yarnpkg" | "pnpm" | "pn" | "bun" => file(run, &[b"package.json"])
+        _ => file(run, scripts)
             .map(|text| package_scripts(text, run.call.argv.iter().skip(1).filter_map(|f| f.known()))),
-        _ => None,
     };
     for command in commands.unwrap_or_default().into_iter().take(MAX_RECIPES) {
         let text = run.arena().alloc_slice_copy(&command);
@@ -69,7 +73,7 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
             });
         };
         if own {
-            run.session.follow(&mut |session| execute(session));
+            run.session.follow(Author::Project, &mut |session| execute(session));
         } else {
             execute(run.session);
         }
@@ -241,23 +245,32 @@ impl<'t> Rules<'t> {
     }
 }
 
-/// The scripts of a package.json that a command line such as `npm run build` or `yarn test` runs, those before and after
-/// included.
+/// The scripts of a package.json, the tasks of a deno.json that a command line such as `npm run build` or `yarn test`
+/// runs, those before and after included.
 fn package_scripts<'w>(text: &[u8], words: impl Iterator<Item = &'w [u8]>) -> Vec<Vec<u8>> {
+    let words = words.map(|word| word.strip_prefix(b"--run=").unwrap_or(word));
     let words: Vec<&[u8]> = words.filter(|word| !word.starts_with(b"-")).collect();
     let name = match words.as_slice() {
-        [b"run" | b"run-script" | b"rum" | b"urn", name, ..] => *name,
+        [b"run" | b"run-script" | b"rum" | b"urn" | b"task", name, ..] => *name,
         [b"test" | b"t" | b"tst", ..] => b"test",
         [b"start", ..] => b"start",
         [b"stop", ..] => b"stop",
         [b"install" | b"i" | b"ci" | b"add", ..] | [] => b"install",
         [name, ..] => *name,
     };
-    let Some(scripts) = member(text, b"scripts") else { return Vec::new() };
+    let others: &[&[u8]] = match name {
+        b"install" | b"pack" => &[b"prepare"],
+        b"publish" => &[b"prepare", b"prepublishOnly", b"prepack", b"postpack"],
+        _ => &[],
+    };
+    let Some(scripts) = member(text, b"scripts").or_else(|| member(text, b"tasks")) else {
+        return Vec::new();
+    };
     let before = [b"pre", name].concat();
     let after = [b"post", name].concat();
     [before.as_slice(), name, after.as_slice()]
         .iter()
+        .chain(others)
         .filter_map(|name| unquoted(member(scripts, name)?))
         .collect()
 }
