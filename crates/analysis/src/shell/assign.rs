@@ -93,10 +93,11 @@ impl<'a> Interpreter<'a, '_> {
             (self.state.flow.options.is(Opt::AllExport), self.state.flow.options.may(Opt::AllExport));
         let exported = slot.flags.has(Flags::EXPORTED) || some;
         self.judge_variable(name, &value, span);
-        if name == b"IFS" && value.known().is_some_and(|text| text.iter().any(|byte| b"*?[\\".contains(byte)))
+        if name == b"IFS"
+            && value.known().is_some_and(|text| text.iter().any(|byte| b"*?[\\~".contains(byte)))
         {
-            // With `IFS='a**'` bash takes a quoted `*` for a pattern.
-            self.unpredictable("separators that are characters of patterns", span);
+            // With `IFS='a**'` bash takes a quoted `*` for a pattern, with `IFS='~'` it divides `~$#` before the `~`.
+            self.unpredictable("separators that are characters of patterns, or tildes", span);
         }
         if matches!(name, b"PWD" | b"OLDPWD") {
             // `cd -` goes there, and `..` counts from there.
