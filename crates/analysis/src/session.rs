@@ -48,15 +48,6 @@ pub(crate) enum Reentry {
     Elsewhere,
 }
 
-/// Whose code is followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Author {
-    /// It lay in the workspace before.
-    Project,
-    /// The command has written it.
-    Command,
-}
-
 /// What the knowledge may do to the interpreter's state.
 pub(crate) trait Session<'a> {
     /// The arena in which everything lives.
@@ -107,6 +98,11 @@ pub(crate) trait Session<'a> {
 
     /// Charges for so many steps of work, such as looking through everything that was told so far.
     fn works(&mut self, _steps: usize) {}
+
+    /// Charges for reading a program of so many bytes, as often as it is started. False where that is too much.
+    fn reads_program(&mut self, _bytes: usize) -> bool {
+        true
+    }
 
     /// Runs `inner` with another working directory (`git -C`, `make -C`, `env --chdir`).
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>));
@@ -192,11 +188,10 @@ pub(crate) trait Session<'a> {
     /// Records that the script has written this file with this content, so that reading or executing it later is understood.
     fn wrote(&mut self, target: Target<'a>, mode: WriteMode, content: Stream<'a>);
 
-    /// Runs `inner` over code that may run anyway, as the workspace's own may: of all that it does only what is grave
-    /// stays in the plan, and of what the command has not written itself only if it is certain. Nothing of what it
-    /// changes is known afterwards. Too many files, or too deep in each other, are not followed; nor is anything by a
-    /// session that knows no files.
-    fn follow(&mut self, _author: Author, _inner: &mut dyn FnMut(&mut dyn Session<'a>)) {}
+    /// Runs `inner` over code that is the workspace's own and may run anyway: of all that it does only what is grave and
+    /// certain stays in the plan, and nothing of what it changes is known afterwards. Too many files, or too deep in
+    /// each other, are not followed; nor is anything by a session that knows no files.
+    fn follow(&mut self, _inner: &mut dyn FnMut(&mut dyn Session<'a>)) {}
 
     /// Records that the program reads its standard input.
     fn takes_input(&mut self, _span: Span) {}

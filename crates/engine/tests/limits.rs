@@ -78,6 +78,21 @@ const LIMITS: &[Row] = &[
     ("brackets of a Python program", |n| python(&nested("[", "1", "]", n)), 79),
     ("a Perl program", |n| format!("perl -e '{}'", "$x = 1; ".repeat(n)), 12_499),
     ("a JavaScript program", |n| format!("node -e '{}'", "x = 1; ".repeat(n)), 12_499),
+    (
+        "programs that are read again",
+        |n| format!("cat > a <<E\n{}E\n{}", "x = 1\n".repeat(1000), "python3 a\n".repeat(n)),
+        89,
+    ),
+    (
+        "files that a test runner loads",
+        |n| format!("{}; pytest", numbered(n, |i| format!("echo 1 > a{i}.py"))),
+        16,
+    ),
+    (
+        "what is done before a test runner",
+        |n| format!("{}; pytest", numbered(n, |i| format!("echo 1 > f{i}"))),
+        1024,
+    ),
     ("an SQL script", |n| format!("sqlite3 a.db '{}'", "select 1; ".repeat(n)), 66_666),
     ("an awk program", |n| format!("awk '{{{}}}' a", "x=1;".repeat(n)), 4999),
     ("files that a file includes", |n| format!("gcc -E - <<E\n{}E", lines(n, "#include \"a{}\"\n")), 64),

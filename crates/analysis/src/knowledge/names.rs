@@ -41,7 +41,8 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
     let described = scan.levels.iter().any(
         |level| matches!(level.output(), super::words::Output::Origins(names) if names.contains(&"names")),
     );
-    if described || prints_names(run.name, scan) {
+    // What an option does that is not described, it may do to what is printed.
+    if !scan.unlisted && (described || prints_names(run.name, scan)) {
         // What it is told on its command line does not get into them.
         return origins.without(Origins::FILE | Origins::LITERAL) | Origins::NAMES;
     }

@@ -5,7 +5,7 @@ use super::run::{Run, certainty};
 use super::tables::{self, Program};
 use super::values;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
-use crate::session::{Author, Call, Reentry, Session};
+use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use shward_syntax::{Dialect, Span};
 
@@ -129,7 +129,7 @@ pub(super) fn find<'a>(
                 word.span,
                 certainty(word),
             );
-            session.follow(Author::Project, &mut |session| {
+            session.follow(&mut |session| {
                 run_script(session, call, word, script, file);
             });
             return Found::Done(Stream::unknown(Origins::UNKNOWN, call.span));

@@ -4,8 +4,7 @@ use super::image::List;
 use super::languages::{self, NOT_OF_THE_PROJECT};
 use super::run::Run;
 use super::values;
-use crate::effect::EffectKind;
-use crate::session::Author;
+use crate::effect::{Effect, EffectKind, Scope, Unknown};
 use crate::value::Origins;
 
 /// More effects than this are not searched for files that were written.
@@ -19,19 +18,24 @@ const MAX_FILES: usize = 16;
 pub(super) fn files<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>) -> Vec<&'a [u8]> {
     let own = run.session.invocation();
     let mut found: Vec<&'a [u8]> = Vec::new();
-    let others =
-        run.session.effects().iter().rev().filter(|effect| own.is_none() || effect.invocation != own);
-    for (searched, effect) in others.enumerate() {
-        if searched >= MAX_SEARCHED || found.len() > MAX_FILES {
-            return vec![b""];
+    let mut searched = 0usize;
+    for effect in run.session.effects().iter().rev() {
+        if own.is_some() && effect.invocation == own {
+            continue;
         }
+        searched += 1;
         if let EffectKind::Write { target, .. } = effect.kind
             && patterns.iter().any(|pattern| names(target.path, pattern.as_bytes()))
             && !found.contains(&target.path)
         {
             found.push(target.path);
         }
+        if searched > MAX_SEARCHED || found.len() > MAX_FILES {
+            found = vec![b""];
+            break;
+        }
     }
+    run.session.works(searched / 4);
     found
 }
 
@@ -43,26 +47,42 @@ fn names(path: &[u8], pattern: &[u8]) -> bool {
     end.is_some_and(|end| values::fits(end, pattern))
 }
 
-/// Follows what the script has made of such files, and tells where it is not known what they hold. What lay there before is
-/// the project's own.
+/// Executes what the script has made of such files; what lay there before is the project's own. Of what is done at places
+/// that are not known nothing is told: runners give those to what they call (`tmp_path` of pytest).
 pub(super) fn load<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>, language: &'static str) {
     let span = run.call.span;
     for path in files(run, patterns) {
         if path.is_empty() {
-            run.code(language, None, Origins::WRITTEN, span);
+            run.not_understood(Unknown::Budget("files that were written before"), span);
             return;
         }
         let file = values::field(run.arena(), path, Origins::LITERAL, span);
         let copied = run.session.copied_from(&file.value);
         super::program::copy_of(run.session, span, copied);
         let content = run.session.script_text(&file.value);
-        if content.text.is_some() {
-            let (name, stdin) = (run.name, run.call.stdin);
-            run.session.follow(Author::Command, &mut |session| {
-                languages::follow_own(session, language, name, content, &[], stdin, span);
+        if content.text.is_some() && content.origins.intersects(NOT_OF_THE_PROJECT) && language != "project" {
+            let first = run.session.effects().len();
+            run.perhaps(|run| languages::script(run, language, &file, &[]));
+            let mut at = 0;
+            run.session.effects().retain(|effect| {
+                at += 1;
+                at <= first || !is_somewhere(effect)
             });
-        } else if content.origins.intersects(NOT_OF_THE_PROJECT.without(Origins::WRITTEN)) {
+        } else if content.text.is_none()
+            && content.origins.intersects(NOT_OF_THE_PROJECT.without(Origins::WRITTEN))
+        {
             run.streamed_code(language, content, span);
         }
+    }
+}
+
+/// Whether a place is read or changed of which nothing is known.
+fn is_somewhere(effect: &Effect<'_>) -> bool {
+    match effect.kind {
+        EffectKind::Read { target }
+        | EffectKind::List { target }
+        | EffectKind::Delete { target }
+        | EffectKind::Write { target, .. } => target.scope == Scope::Unknown && target.path.is_empty(),
+        _ => false,
     }
 }

@@ -7,7 +7,7 @@ use super::io::SinkKind;
 use super::links::below;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, WriteMode};
-use crate::session::{Author, Reentry, Session, Starting};
+use crate::session::{Reentry, Session, Starting};
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
@@ -168,6 +168,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.budget.spend(steps);
     }
 
+    fn reads_program(&mut self, bytes: usize) -> bool {
+        self.budget.read_program(bytes)
+    }
+
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
         let (places, settled) = (self.state.flow.places, self.state.flow.settled);
         self.departs(directory);
@@ -314,7 +318,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.untouch();
     }
 
-    fn follow(&mut self, author: Author, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+    fn follow(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
         let Some(purse) = self.following.enter() else { return };
         let mark = self.state.mark();
         let (first, invocations) = (self.effects.len(), self.invocations.len());
@@ -324,7 +328,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         (self.budget, self.current) = (budget, current);
         self.state.rewind(&mark);
         let followed = self.effects.split_off(first.min(self.effects.len()));
-        self.effects.extend(followed.into_iter().filter(|effect| follow::is_grave(effect, author)));
+        self.effects.extend(followed.into_iter().filter(follow::is_grave));
         if self.effects.len() == first {
             self.invocations.truncate(invocations);
         }

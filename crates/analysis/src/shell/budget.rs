@@ -10,6 +10,7 @@ pub(super) struct Budget {
     bytes: u64,
     words: u64,
     parts: u64,
+    programs: u64,
     depth: u16,
     exhausted: Option<&'static str>,
 }
@@ -31,6 +32,8 @@ impl Budget {
             words: (length / 4).saturating_add(16 << 10),
             // A part takes a microsecond or two, and a command that people write has one for every dozen bytes.
             parts: (length / 8).saturating_add(32 << 10),
+            // A byte of a program takes up to a tenth of a microsecond each time.
+            programs: length.saturating_mul(2).saturating_add(512 << 10),
             depth: 0,
             exhausted: None,
         }
@@ -76,6 +79,11 @@ impl Budget {
     /// Charges parts of the plan: programs that start, effects. False when there are none left.
     pub(super) fn plan(&mut self, parts: usize) -> bool {
         self.charge(|budget| &mut budget.parts, parts, "effects")
+    }
+
+    /// Charges a program of so many bytes in another language being read. False when there are none left.
+    pub(super) fn read_program(&mut self, bytes: usize) -> bool {
+        self.charge(|budget| &mut budget.programs, bytes, "programs")
     }
 
     /// Whether so many bytes can still be made.

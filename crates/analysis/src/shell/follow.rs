@@ -1,7 +1,6 @@
 //! The workspace's own code may run: it is followed only to find what would be denied wherever it stands.
 
 use crate::effect::{Certainty, Effect, EffectKind, Scope};
-use crate::session::Author;
 use crate::value::Origins;
 
 /// Most files and recipes that one command is followed into.
@@ -38,10 +37,9 @@ impl Following {
 }
 
 /// Whether an effect is denied whoever's code has it: a home or the system destroyed, persistence, what comes from the
-/// network executed, secrets sent out. Of what the command has written the parts that only may run count too: nobody
-/// else has written them to be run by others.
-pub(super) fn is_grave(effect: &Effect<'_>, author: Author) -> bool {
-    if author == Author::Project && effect.certainty != Certainty::Certain {
+/// network executed, secrets sent out.
+pub(super) fn is_grave(effect: &Effect<'_>) -> bool {
+    if effect.certainty != Certainty::Certain {
         return false;
     }
     let sensitive = Origins::SECRET.union(Origins::ENVIRONMENT);

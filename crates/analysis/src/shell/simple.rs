@@ -84,19 +84,18 @@ impl<'a> Interpreter<'a, '_> {
     /// Expands the words of a simple command. The assignments among the arguments of a declaration builtin are not
     /// split (bash(1), "Assignment statements may also appear as arguments").
     fn arguments(&mut self, words: &'a [Word<'a>]) -> (Vec<Field<'a>>, Vec<&'a Assignment<'a>>) {
+        let name = words.first().and_then(Word::bare);
         let declares = self.dialect == Dialect::Bash
             && matches!(
-                words.first().and_then(Word::bare),
+                name,
                 Some(b"declare" | b"typeset" | b"export" | b"readonly" | b"local" | b"alias" | b"eval")
             );
         // Of its arguments only arrays are read as assignments.
-        let evaluates = words.first().and_then(Word::bare) == Some(b"eval");
-        let aliases = words.first().and_then(Word::bare) == Some(b"alias");
+        let evaluates = name == Some(b"eval");
+        // Of its arguments all but arrays.
+        let aliases = name == Some(b"alias");
         let declares_elsewhere = self.dialect == Dialect::Posix
-            && matches!(
-                words.first().and_then(Word::bare),
-                Some(b"export" | b"readonly" | b"local" | b"alias")
-            );
+            && matches!(name, Some(b"export" | b"readonly" | b"local" | b"alias"));
         let has_tilde = |part: &WordPart<'_>| match part.kind {
             PartKind::Literal(text) => text.contains(&b'~'),
             PartKind::Tilde(_) => true,

@@ -28,6 +28,11 @@ fn backquotes(size: usize) -> String {
     text
 }
 
+/// A program in a file, half as long as the command, and as many starts of it as fit.
+fn again(line: &str, start: &str, n: usize) -> String {
+    format!("cat > a <<'E'\n{}E\n{}", flood(line, n / 2), flood(start, n / 2))
+}
+
 fn flood(unit: &str, size: usize) -> String {
     unit.repeat(size / unit.len().max(1))
 }
@@ -78,6 +83,16 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("patterns through links", |n| format!("ln -s /etc a; ln -s / b; cat{}", flood(" ?/*/x", n))),
     ("starts of what was written", |n| numbered(n, |i| format!("echo ls > s{i}; sh s{i}; "))),
     ("starts of one script", |n| format!("echo 'ls; pwd' > s; {}", flood("sh s; ", n))),
+    ("Python programs of one file", |n| again("x = 1\n", "python3 a; ", n)),
+    ("JavaScript programs of one file", |n| again("x = 1;\n", "node a; ", n)),
+    ("Perl programs of one file", |n| again("$x = 1;\n", "perl a; ", n)),
+    ("SQL scripts of one file", |n| again("select 1;\n", "sqlite3 b<a; ", n)),
+    ("awk programs of one file", |n| again("{ x = 1 }\n", "awk -f a; ", n)),
+    ("jq programs of one file", |n| again(".a|\n", "jq -f a; ", n)),
+    ("Makefiles of one file", |n| again("a:\n\tls\n", "make -f a; ", n)),
+    ("tests of many files", |n| {
+        format!("{}{}", numbered(n.min(300), |i| format!("echo 1 > a{i}.py; ")), flood("pytest; ", n))
+    }),
     ("starts in loops", |n| numbered(n, |i| format!("echo ls > s{i}; while a; do sh s{i}; done; "))),
     ("starts by xargs", |n| numbered(n, |i| format!("echo ls > s{i}; ls | xargs -n 1 sh s{i}; "))),
     ("starts in loops in loops", |n| {

@@ -17,7 +17,7 @@ use super::readers;
 use super::run::Run;
 use super::values;
 use crate::effect::{Certainty, EffectKind, Scope};
-use crate::session::{Author, Reentry, Session};
+use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use bumpalo::collections::Vec as BumpVec;
 use report::Report;
@@ -70,6 +70,9 @@ pub(crate) fn read<'a>(
             return Stream::unknown(Origins::UNKNOWN, span);
         }
     }
+    if !session.reads_program(source.len()) {
+        return Stream::unknown(Origins::UNKNOWN, span);
+    }
     let mut report = Report::new(session, language, text, stdin, span);
     match language {
         "python" => python::read(&mut report, source, arguments),
@@ -120,6 +123,11 @@ fn run_once<'a>(
     arguments: &'a [Field<'a>],
     span: Span,
 ) -> Stream<'a> {
+    let read_here =
+        matches!(language, "jq" | "sed" | "awk" | "sql") || language == "perl" && run.name == "perl";
+    if read_here && text.text.is_some_and(|source| !run.session.reads_program(source.len())) {
+        return Stream::unknown(Origins::UNKNOWN, span);
+    }
     match (language, text.text) {
         ("shell", Some(_)) if OTHER_SHELLS.contains(&run.name) => {
             run.streamed_code(language, text, span);
@@ -220,9 +228,8 @@ pub(crate) fn script<'a>(
         on.executes(file);
         let (stdin, name) = (on.call.stdin, on.name);
         let arguments = all;
-        on.session.follow(Author::Project, &mut |session| {
-            follow_own(session, language, name, content, arguments, stdin, file.span)
-        });
+        on.session
+            .follow(&mut |session| follow_own(session, language, name, content, arguments, stdin, file.span));
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
     if let (Some(text), "shell") = (content.text, language)
@@ -291,8 +298,8 @@ pub(crate) fn is_own<'a>(session: &mut dyn Session<'a>, file: &Field<'a>, origin
     matches!(target.scope, Scope::Workspace | Scope::Product) && !origins.intersects(NOT_OF_THE_PROJECT)
 }
 
-/// Reads code that may run anyway, for what is grave in it.
-pub(crate) fn follow_own<'a>(
+/// Reads the workspace's own code, for what is grave in it.
+fn follow_own<'a>(
     session: &mut dyn Session<'a>,
     language: &'static str,
     name: &'static str,

@@ -1,12 +1,12 @@
 //! What the workspace's own build files tell a program to run: recipes of a Makefile or justfile, scripts of a
-//! package.json, tasks of a deno.json. Running them is the project's own business; they are followed only for what is grave
-//! ([`Session::follow`]), and what is not certain of them is left out. What the same command has written there is judged
-//! like any other text that it executes.
+//! package.json or composer.json, tasks of a deno.json. Running them is the project's own business; they are followed
+//! only for what is grave ([`Session::follow`]), and what is not certain of them is left out. What the same command has
+//! written there is judged like any other text that it executes.
 
 use super::super::run::Run;
 use super::super::scan::Scan;
 use super::super::values;
-use crate::session::{Author, Reentry, Session};
+use crate::session::{Reentry, Session};
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::Dialect;
 use std::collections::BTreeMap;
@@ -23,7 +23,9 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
         "make" | "gmake" | "just" => &[],
         "npm" | "yarn" | "yarnpkg" | "pnpm" | "pn" | "bun" => &[b"package.json"],
         "node" | "nodejs" if scan.value(&["--run"]).is_some() => &[b"package.json"],
-        "deno" => &[b"deno.json", b"deno.jsonc", b"package.json"],
+        "deno" if run.call.argv.get(1).and_then(|word| word.known()) == Some(b"task") => {
+            &[b"deno.json", b"deno.jsonc", b"package.json"]
+        }
         "composer" => &[b"composer.json"],
         _ => return,
     };
@@ -48,7 +50,7 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
             if written && content.text.is_none() {
                 run.streamed_code("project", content, span);
             }
-            content.text.map(|text| (text, written))
+            content.text.filter(|text| run.session.reads_program(text.len())).map(|text| (text, written))
         })
     };
     let mut own = true;
@@ -62,8 +64,10 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
             .map(|text| [shell_calls(text), Rules::of(text, b':').commands(&operands)].concat()),
         "just" => file(run, &[b"justfile", b"Justfile", b".justfile"])
             .map(|text| Rules::of(text, b':').commands(&operands)),
-        _ => file(run, scripts)
-            .map(|text| package_scripts(text, run.call.argv.iter().skip(1).filter_map(|f| f.known()))),
+        _ => file(run, scripts).map(|text| match scan.value(&["--run"]).and_then(|name| name.known()) {
+            Some(name) => scripts_of(text, name),
+            None => package_scripts(text, run.call.argv.iter().skip(1).filter_map(|f| f.known())),
+        }),
     };
     for command in commands.unwrap_or_default().into_iter().take(MAX_RECIPES) {
         let text = run.arena().alloc_slice_copy(&command);
@@ -73,7 +77,7 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
             });
         };
         if own {
-            run.session.follow(Author::Project, &mut |session| execute(session));
+            run.session.follow(&mut |session| execute(session));
         } else {
             execute(run.session);
         }
@@ -245,10 +249,8 @@ impl<'t> Rules<'t> {
     }
 }
 
-/// The scripts of a package.json, the tasks of a deno.json that a command line such as `npm run build` or `yarn test`
-/// runs, those before and after included.
+/// The scripts that a command line such as `npm run build` or `yarn test` runs.
 fn package_scripts<'w>(text: &[u8], words: impl Iterator<Item = &'w [u8]>) -> Vec<Vec<u8>> {
-    let words = words.map(|word| word.strip_prefix(b"--run=").unwrap_or(word));
     let words: Vec<&[u8]> = words.filter(|word| !word.starts_with(b"-")).collect();
     let name = match words.as_slice() {
         [b"run" | b"run-script" | b"rum" | b"urn" | b"task", name, ..] => *name,
@@ -258,7 +260,12 @@ fn package_scripts<'w>(text: &[u8], words: impl Iterator<Item = &'w [u8]>) -> Ve
         [b"install" | b"i" | b"ci" | b"add", ..] | [] => b"install",
         [name, ..] => *name,
     };
-    let others: &[&[u8]] = match name {
+    scripts_of(text, name)
+}
+
+/// The script or task of this name, and what runs before and after it.
+fn scripts_of(text: &[u8], name: &[u8]) -> Vec<Vec<u8>> {
+    let beside: &[&[u8]] = match name {
         b"install" | b"pack" => &[b"prepare"],
         b"publish" => &[b"prepare", b"prepublishOnly", b"prepack", b"postpack"],
         _ => &[],
@@ -270,7 +277,7 @@ fn package_scripts<'w>(text: &[u8], words: impl Iterator<Item = &'w [u8]>) -> Ve
     let after = [b"post", name].concat();
     [before.as_slice(), name, after.as_slice()]
         .iter()
-        .chain(others)
+        .chain(beside)
         .filter_map(|name| unquoted(member(scripts, name)?))
         .collect()
 }

@@ -24,7 +24,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let file = scan.value(&FROM_FILE);
     let program = match (file, scan.operands.first()) {
-        (Some(file), _) => run.session.file_text(&file.value).text,
+        (Some(file), _) => {
+            let text = run.session.file_text(&file.value).text;
+            text.filter(|program| run.session.reads_program(program.len()))
+        }
         (None, Some(program)) => program.known(),
         (None, None) => return output,
     };
