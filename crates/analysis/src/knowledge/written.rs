@@ -4,7 +4,7 @@ use super::image::List;
 use super::languages::{self, NOT_OF_THE_PROJECT};
 use super::run::Run;
 use super::values;
-use crate::effect::{Effect, EffectKind, Scope, Unknown};
+use crate::effect::{EffectKind, Unknown};
 use crate::value::Origins;
 
 /// More effects than this are not searched for files that were written.
@@ -47,8 +47,7 @@ fn names(path: &[u8], pattern: &[u8]) -> bool {
     end.is_some_and(|end| values::fits(end, pattern))
 }
 
-/// Executes what the script has made of such files; what lay there before is the project's own. Of what is done at places
-/// that are not known nothing is told: runners give those to what they call (`tmp_path` of pytest).
+/// Executes what the script has made of such files; what lay there before is the project's own.
 pub(super) fn load<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>, language: &'static str) {
     let span = run.call.span;
     for path in files(run, patterns) {
@@ -61,28 +60,11 @@ pub(super) fn load<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>, lang
         super::program::copy_of(run.session, span, copied);
         let content = run.session.script_text(&file.value);
         if content.text.is_some() && content.origins.intersects(NOT_OF_THE_PROJECT) && language != "project" {
-            let first = run.session.effects().len();
             run.perhaps(|run| languages::script(run, language, &file, &[]));
-            let mut at = 0;
-            run.session.effects().retain(|effect| {
-                at += 1;
-                at <= first || !is_somewhere(effect)
-            });
         } else if content.text.is_none()
             && content.origins.intersects(NOT_OF_THE_PROJECT.without(Origins::WRITTEN))
         {
             run.streamed_code(language, content, span);
         }
-    }
-}
-
-/// Whether a place is read or changed of which nothing is known.
-fn is_somewhere(effect: &Effect<'_>) -> bool {
-    match effect.kind {
-        EffectKind::Read { target }
-        | EffectKind::List { target }
-        | EffectKind::Delete { target }
-        | EffectKind::Write { target, .. } => target.scope == Scope::Unknown && target.path.is_empty(),
-        _ => false,
     }
 }

@@ -447,6 +447,25 @@ pub(super) fn is_function(name: &[u8]) -> bool {
             | b"queueMicrotask"
             | b"atob"
             | b"btoa"
+    ) || is_of_tests(name)
+}
+
+/// What test runners give to the files that they load (Jest "Globals", Mocha "Interfaces"): it calls what it is given.
+fn is_of_tests(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"after"
+            | b"afterAll"
+            | b"afterEach"
+            | b"before"
+            | b"beforeAll"
+            | b"beforeEach"
+            | b"describe"
+            | b"it"
+            | b"setup"
+            | b"suite"
+            | b"teardown"
+            | b"test"
     )
 }
 
