@@ -23,6 +23,7 @@ mod whole;
 #[path = "src/knowledge/words.rs"]
 mod words;
 
+use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -48,17 +49,28 @@ fn main() -> Result<(), Box<dyn Error>> {
         .filter_map(|path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned))
         .filter(|name| name != "mod")
         .collect();
-    let knowledge = format::read(&files, &readers);
+    let mut knowledge = format::read(&files, &readers);
     let level = if env::var("PROFILE")? == "release" { "error" } else { "warning" };
     for problem in &knowledge.problems {
         println!("cargo::{level}=knowledge/{problem}");
     }
+    let often = often(&fs::read_to_string(root.join("knowledge/often.txt"))?);
+    knowledge.programs.sort_by_key(|program| {
+        program.names.iter().filter_map(|name| often.get(name)).min().copied().unwrap_or(usize::MAX)
+    });
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let image = emit::image(&knowledge.programs)?;
     fs::write(out.join("knowledge.image"), image.bytes)?;
     fs::write(out.join("knowledge.text"), image.text)?;
     fs::write(out.join("knowledge_words.rs"), image.words)?;
     Ok(())
+}
+
+/// Which program comes first of those that are run most.
+fn often(text: &str) -> HashMap<String, usize> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let names = lines.flat_map(str::split_whitespace).map(str::to_owned);
+    names.zip(0..).collect()
 }
 
 /// The files of a directory with this extension, by name.

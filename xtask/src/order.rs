@@ -49,10 +49,11 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
         return Err(format!("unexpected {option}").into());
     }
     let scratch = std::env::temp_dir().join(format!("shward-order-{}", std::process::id()));
-    fs::create_dir_all(&scratch)?;
+    // A repository, as nearly every project is.
+    fs::create_dir_all(scratch.join(".git"))?;
     let counted = count(&PathBuf::from(binary).canonicalize()?, &scratch);
     fs::remove_dir_all(&scratch)?;
-    let patterns = patterns(&counted?);
+    let patterns = patterns(&counted?, &symbols(binary)?);
     if patterns.is_empty() {
         return Err(format!("{binary} has no symbols; build it with `-C strip=none`").into());
     }
@@ -60,13 +61,16 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
     let script = fs::read_to_string(&path)?;
     let (before, rest) = script.split_once(BEGIN).ok_or("the script has lost its mark")?;
     let (_, after) = rest.split_once(END).ok_or("the script has lost its mark")?;
-    let lines: String = patterns.iter().map(|pattern| format!("    *({pattern})\n")).collect();
+    // What the compiler takes for rare, such as growing a vector, has a section of another name. A function's jump tables
+    // lie beside it.
+    let line = |name| format!("    *(.text.{name} .text.unlikely.{name} .rodata.{name})\n");
+    let lines: String = patterns.iter().map(line).collect();
     fs::write(&path, [before, BEGIN, &lines, END, after].concat())?;
     println!("{} functions", patterns.len());
     Ok(ExitCode::SUCCESS)
 }
 
-/// In how many runs each function was.
+/// How often each function was run.
 fn count(binary: &Path, scratch: &Path) -> Result<BTreeMap<String, u32>, Failure> {
     let mut counted = BTreeMap::new();
     for command in COMMANDS {
@@ -74,12 +78,13 @@ fn count(binary: &Path, scratch: &Path) -> Result<BTreeMap<String, u32>, Failure
             "session_id": "order", "cwd": scratch, "hook_event_name": "PreToolUse",
             "tool_name": "Bash", "tool_input": { "command": command },
         });
-        for (arguments, input) in [
-            (&["hook", "claude", "--log", "audit.jsonl"][..], event.to_string()),
-            (&["check", "--frozen", "--", command], String::new()),
+        // What hooks go through comes first: it is waited for most often.
+        for (weight, arguments, input) in [
+            (100, &["hook", "claude", "--log", "audit.jsonl"][..], event.to_string()),
+            (1, &["check", "--frozen", "--", command], String::new()),
         ] {
             for name in functions(binary, scratch, arguments, &input)? {
-                *counted.entry(name).or_insert(0) += 1;
+                *counted.entry(name).or_insert(0) += weight;
             }
         }
     }
@@ -124,31 +129,48 @@ fn named(line: &str) -> Option<&str> {
     Some(name.split_once('\'').map_or(name, |(name, _)| name))
 }
 
-/// The sections to put first: those of most runs before the others.
-fn patterns(counted: &BTreeMap<String, u32>) -> Vec<String> {
-    let mut by_pattern: BTreeMap<String, u32> = BTreeMap::new();
-    for (name, runs) in counted {
-        if let Some(pattern) = pattern(name) {
-            let most = by_pattern.entry(pattern).or_insert(0);
-            *most = (*most).max(*runs);
+/// How many functions there are by each pattern.
+fn symbols(binary: &str) -> Result<BTreeMap<String, usize>, Failure> {
+    let output = Command::new("nm").arg(binary).output().map_err(|e| format!("nm: {e}"))?;
+    let mut found = BTreeMap::new();
+    for symbol in String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| line.rsplit(' ').next()) {
+        if let Some(pattern) = pattern(symbol) {
+            *found.entry(pattern).or_insert(0) += 1;
         }
     }
-    let mut patterns: Vec<(String, u32)> = by_pattern.into_iter().collect();
-    patterns.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
-    patterns.into_iter().map(|(pattern, _)| pattern).collect()
+    Ok(found)
 }
 
-/// The section of a function of Rust, `*` for what differs from build to build: the hash at the end of a name, or of each
+/// The functions to put first: those of most runs before the others. Where several have one name but for the hash, the ones
+/// that were run are named with it, and the name stands at the end again, for builds with other hashes.
+fn patterns(counted: &BTreeMap<String, u32>, symbols: &BTreeMap<String, usize>) -> Vec<String> {
+    let mut runs_of: BTreeMap<String, u32> = BTreeMap::new();
+    let mut last = BTreeSet::new();
+    for (name, runs) in counted {
+        let Some(pattern) = pattern(name) else { continue };
+        let several = symbols.get(&pattern).is_some_and(|count| *count > 1);
+        let most = runs_of.entry(if several { name.clone() } else { pattern.clone() }).or_insert(0);
+        *most = (*most).max(*runs);
+        if several {
+            last.insert(pattern);
+        }
+    }
+    let mut names: Vec<(String, u32)> = runs_of.into_iter().collect();
+    names.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
+    names.into_iter().map(|(name, _)| name).chain(last).collect()
+}
+
+/// The name of a function of Rust, `*` for what differs from build to build: the hash at the end of a name, or of each
 /// crate in it.
 fn pattern(symbol: &str) -> Option<String> {
     if symbol.starts_with("_ZN") {
         let (name, hash) = symbol.rsplit_once("17h")?;
-        return (hash.len() == 17 && hash.ends_with('E')).then(|| format!(".text.{name}17h*E"));
+        return (hash.len() == 17 && hash.ends_with('E')).then(|| format!("{name}17h*E"));
     }
     if !symbol.starts_with("_R") {
         return None;
     }
-    let mut pattern = ".text.".to_owned();
+    let mut pattern = String::new();
     let mut rest = symbol;
     while let Some((before, after)) = rest.split_once("Cs") {
         let hash = after.split_once('_').map(|(hash, _)| hash);
@@ -170,13 +192,13 @@ mod tests {
         for (symbol, expected) in [
             (
                 "_ZN13shward_syntax6parser6Parser7keyword17h73059aaf004c1a2aE",
-                Some(".text._ZN13shward_syntax6parser6Parser7keyword17h*E"),
+                Some("_ZN13shward_syntax6parser6Parser7keyword17h*E"),
             ),
             (
                 "_RNvMs5_NtNtCsjrHSEGnQ3l9_3std2io5errorNtB5_5Error4kind",
-                Some(".text._RNvMs5_NtNtCs*_3std2io5errorNtB5_5Error4kind"),
+                Some("_RNvMs5_NtNtCs*_3std2io5errorNtB5_5Error4kind"),
             ),
-            ("_RINvNtCsabcdef_4core3fooCsuvwxyz_3std", Some(".text._RINvNtCs*_4core3fooCs*_3std")),
+            ("_RINvNtCsabcdef_4core3fooCsuvwxyz_3std", Some("_RINvNtCs*_4core3fooCs*_3std")),
             ("_ZN3foo3barE", None),
             ("malloc", None),
             ("(below main)", None),
@@ -195,10 +217,24 @@ mod tests {
 
     #[test]
     fn what_runs_most_often_comes_first() {
-        let hash = "17h0123456789abcdefE";
-        let other = "17hfedcba9876543210E";
-        let counted = [("_ZN1a", hash, 1), ("_ZN1b", hash, 2), ("_ZN1a", other, 3), ("_ZN1c", hash, 2)];
-        let counted = counted.into_iter().map(|(name, hash, runs)| (format!("{name}{hash}"), runs)).collect();
-        assert_eq!(patterns(&counted), [".text._ZN1a17h*E", ".text._ZN1b17h*E", ".text._ZN1c17h*E"]);
+        let counted: BTreeMap<String, u32> = [
+            ("_ZN1a17h0123456789abcdefE", 1),
+            ("_ZN1b17h0123456789abcdefE", 2),
+            ("_ZN1a17hfedcba9876543210E", 3),
+            ("_ZN1c17h0123456789abcdefE", 2),
+        ]
+        .map(|(name, runs)| (name.to_owned(), runs))
+        .into();
+        let symbols = [("_ZN1a17h*E".to_owned(), 7), ("_ZN1b17h*E".to_owned(), 1)].into();
+        assert_eq!(
+            patterns(&counted, &symbols),
+            [
+                "_ZN1a17hfedcba9876543210E",
+                "_ZN1b17h*E",
+                "_ZN1c17h*E",
+                "_ZN1a17h0123456789abcdefE",
+                "_ZN1a17h*E"
+            ]
+        );
     }
 }

@@ -15,9 +15,18 @@ pub(crate) struct Image {
     pub(crate) words: String,
 }
 
+/// Bytes of a row of the table of programs: its name, its variables, its level.
+const PROGRAM: usize = 12;
+
 /// The image of these programs. Fails if something does not fit its field.
 pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
     let mut writer = Writer { bytes: vec![0; 4], ..Writer::default() };
+    // Every command is looked for in these two tables, so they lie beside each other and before all else. What they hold is
+    // known at the end.
+    let count = programs.iter().map(|program| program.names.len()).sum::<usize>();
+    let shares = count.next_power_of_two();
+    let starts = writer.record(&vec![0; 2 * (shares + 1)])?;
+    let list = writer.record(&vec![0; 2 + PROGRAM * count])?;
     // The names of the programs lie together, because every command is looked for among them: few pages are touched.
     let mut names: Vec<&String> = programs.iter().flat_map(|program| &program.names).collect();
     names.sort();
@@ -37,21 +46,20 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
         named.extend(program.names.iter().map(|name| (name, env, level)));
     }
     // By bucket, and where each bucket begins: whoever looks for a name compares it with the one or two of its bucket.
-    let shares = named.len().next_power_of_two();
     named.sort();
     named.sort_by_key(|(name, ..)| bucket(name.as_bytes(), shares));
-    let mut starts = Vec::new();
+    let narrow = |number: usize| u16::try_from(number).map_err(|_| "too many programs".to_owned());
+    let mut row = Vec::new();
     for wanted in 0..=shares {
         let before = named.partition_point(|(name, ..)| bucket(name.as_bytes(), shares) < wanted);
-        let before = u16::try_from(before).map_err(|_| "too many programs".to_owned())?;
-        starts.extend(before.to_le_bytes());
+        row.extend(narrow(before)?.to_le_bytes());
     }
-    let starts = writer.record(&starts)?;
-    let rows = named.iter().map(|(name, env, level)| {
-        Ok(join(&[&writer.text(name)?.to_le_bytes(), &env.to_le_bytes(), &level.to_le_bytes()]))
-    });
-    let rows = rows.collect::<Result<Vec<_>, String>>()?;
-    let list = writer.list(&rows)?;
+    writer.fill(starts, &row);
+    let mut rows = narrow(named.len())?.to_le_bytes().to_vec();
+    for (name, env, level) in &named {
+        rows.extend(join(&[&writer.text(name)?.to_le_bytes(), &env.to_le_bytes(), &level.to_le_bytes()]));
+    }
+    writer.fill(list, &rows);
     let words = [
         format!("const PROGRAMS: u32 = {list};"),
         format!("const BUCKETS: usize = {shares};"),
@@ -148,6 +156,14 @@ impl Writer {
         let place = self.record(&bytes)?;
         self.lists.insert(bytes, place);
         Ok(place)
+    }
+
+    /// Writes into room that was left.
+    fn fill(&mut self, place: u32, bytes: &[u8]) {
+        if let Some(room) = self.bytes.get_mut(place as usize..).and_then(|rest| rest.get_mut(..bytes.len()))
+        {
+            room.copy_from_slice(bytes);
+        }
     }
 
     fn names(&mut self, names: &[String]) -> Result<u32, String> {

@@ -31,18 +31,29 @@ fn readers() -> io::Result<Vec<String>> {
     Ok(paths.iter().filter_map(|p| Some(p.file_stem()?.to_string_lossy().into_owned())).collect())
 }
 
+fn knowledge() -> io::Result<format::Knowledge> {
+    let mut files = Vec::new();
+    for path in sorted("knowledge", "cmds")? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        files.push((name, fs::read_to_string(path)?));
+    }
+    Ok(format::read(&files, &readers()?))
+}
+
 #[test]
 fn every_file_is_well_formed() {
-    let files: Vec<(String, String)> = sorted("knowledge", "cmds")
-        .unwrap()
-        .iter()
-        .map(|path| {
-            (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(path).unwrap())
-        })
-        .collect();
-    let knowledge = format::read(&files, &readers().unwrap());
+    let knowledge = knowledge().unwrap();
     let problems: Vec<String> = knowledge.problems.iter().map(|p| format!("knowledge/{p}")).collect();
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
+}
+
+#[test]
+fn what_is_run_most_is_described() {
+    let knowledge = knowledge().unwrap();
+    let text = include_str!("../knowledge/often.txt");
+    for name in text.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace) {
+        assert!(knowledge.programs.iter().any(|program| program.names.iter().any(|n| n == name)), "{name}");
+    }
 }
 
 /// The messages for one text.

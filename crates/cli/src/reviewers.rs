@@ -42,6 +42,8 @@ pub(crate) fn reviewers(args: &Args, caller: Caller, policy: &Policy) -> Result<
         reviewers = reviewers.limiter(Limiter::new(state, limits));
     }
     if let Some(gatekeeper) = gatekeeper(args, caller, policy)? {
+        // The only thing for which `check` and `hook` start threads.
+        shward::complete_start();
         reviewers = reviewers.gatekeeper(gatekeeper);
     }
 

@@ -270,7 +270,7 @@ fn named(variable: &str, below_home: &str) -> Option<PathBuf> {
 }
 
 /// Whether there is surely nothing.
-fn is_missing(path: &Path) -> bool {
+pub(crate) fn is_missing(path: &Path) -> bool {
     matches!(rustix::fs::lstat(path), Err(Errno::NOENT | Errno::NOTDIR))
 }
 

@@ -5,7 +5,7 @@
 
 mod kept;
 
-use crate::account::{Account, user};
+use crate::account::{Account, is_missing, user};
 use crate::machine::canonical;
 use crate::trust::Trust;
 use kept::Kept;
@@ -95,11 +95,13 @@ impl PolicyPlaces {
     #[must_use]
     pub fn of_machine(workspace: &Path) -> Self {
         let account = Account::of_process();
-        let environment = std::env::vars_os().filter_map(|(name, value)| {
-            let name = name.into_string().ok()?;
-            let meant = VARIABLES.contains(&name.as_str()) || is_of_cmdwall(&name);
+        let meant = |name: &[u8]| {
+            str::from_utf8(name).is_ok_and(|name| VARIABLES.contains(&name) || is_of_cmdwall(name))
+        };
+        let environment = shward_sandbox::variables(meant).into_iter().filter_map(|(name, value)| {
             // A value that cannot be read must not be lost: it becomes one that means nothing, which is an error.
-            meant.then(|| (name, value.into_string().unwrap_or_else(|v| v.to_string_lossy().into_owned())))
+            let value = value.into_string().unwrap_or_else(|v| v.to_string_lossy().into_owned());
+            Some((name.into_string().ok()?, value))
         });
         let own = |place: &PathBuf| account.is_settled() || !account.is_of_project(place, workspace);
         let (user, of_project) = match account.policy() {
@@ -212,9 +214,8 @@ impl PolicyPlaces {
         let mut beyond = false;
         for directory in workspace.ancestors() {
             let path = directory.join(PROJECT_FILE);
-            if !(beyond && is_of_others(&path))
-                && let Some(file) = read(Layer::Project, &path, None)?
-            {
+            let passed_over = is_missing(&path) || (beyond && is_of_others(&path));
+            if !passed_over && let Some(file) = read(Layer::Project, &path, None)? {
                 found.push((path, file, beyond));
             }
             beyond |= lstat(directory.join(".git")).is_ok();

@@ -8,9 +8,14 @@
 //!
 //! [`entry!`]: crate::entry!
 
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]
+use std::ffi::c_void;
 use std::ffi::{CStr, OsString, c_char, c_int};
 use std::io::Write as _;
+use std::mem::transmute;
 use std::os::unix::ffi::OsStringExt;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Makes a function from arguments to an exit status the program's entry point.
 ///
@@ -35,6 +40,23 @@ macro_rules! entry {
         ) -> ::std::ffi::c_int {
             // SAFETY: the C runtime passes the argument vector of the process, unchanged.
             unsafe { $crate::start(count, words, $main) }
+        }
+
+        // Called in the place of the C library's own where the linker is told `--wrap=__libc_start_main`.
+        #[cfg(target_feature = "crt-static")]
+        // SAFETY: a name that nothing else has, called by the program's first instructions alone.
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn __wrap___libc_start_main(
+            main: $crate::Main,
+            count: ::std::ffi::c_int,
+            words: *const *const ::std::ffi::c_char,
+            init: *const ::std::ffi::c_void,
+            fini: *const ::std::ffi::c_void,
+            loader_fini: *const ::std::ffi::c_void,
+            stack_end: *const ::std::ffi::c_void,
+        ) -> ::std::ffi::c_int {
+            // SAFETY: handed on as they came.
+            unsafe { $crate::before_main(main, count, words, init, fini, loader_fini, stack_end) }
         }
     };
 }
@@ -70,6 +92,68 @@ pub unsafe fn start(count: c_int, words: *const *const c_char, main: fn(Vec<OsSt
     unsafe { libc::_exit(c_int::from(status)) }
 }
 
+/// A program's `main`, as the C library calls it.
+#[doc(hidden)]
+pub type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
+
+/// Stands in the place of `__libc_start_main` where nothing can be spared.
+///
+/// # Safety
+/// Called by the program's first instructions, with what these give `__libc_start_main`.
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]
+#[doc(hidden)]
+#[inline]
+pub unsafe fn before_main(
+    main: Main,
+    count: c_int,
+    words: *const *const c_char,
+    init: *const c_void,
+    fini: *const c_void,
+    loader_fini: *const c_void,
+    stack_end: *const c_void,
+) -> c_int {
+    unsafe extern "C" {
+        fn __real___libc_start_main(
+            main: Main,
+            count: c_int,
+            words: *const *const c_char,
+            init: *const c_void,
+            fini: *const c_void,
+            loader_fini: *const c_void,
+            stack_end: *const c_void,
+        ) -> c_int;
+    }
+    // SAFETY: the arguments are those that were made for it.
+    unsafe { __real___libc_start_main(main, count, words, init, fini, loader_fini, stack_end) }
+}
+
+/// What the start has put off, and the argument vector for it.
+static PUT_OFF: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+static WORDS: AtomicPtr<*const c_char> = AtomicPtr::new(ptr::null_mut());
+
+/// Keeps for [`complete_start`] what to call with the argument vector.
+///
+/// # Safety
+/// `rest` can be called once, with `words`, at any later time at which the process has one thread.
+#[doc(hidden)]
+pub unsafe fn put_off(rest: unsafe extern "C" fn(*const *const c_char), words: *const *const c_char) {
+    WORDS.store(words.cast_mut(), Ordering::Relaxed);
+    PUT_OFF.store(rest as *mut (), Ordering::Relaxed);
+}
+
+/// Does what a program that starts by [`entry!`](crate::entry!) may have put off because short runs do not need it. To be
+/// called while the process has one thread, before it starts another one, looks up a name of the network or of an
+/// account, or reads [`std::env::args`]. Where nothing was put off, and a second time, nothing happens.
+pub fn complete_start() {
+    let rest = PUT_OFF.swap(ptr::null_mut(), Ordering::Relaxed);
+    if !rest.is_null() {
+        // SAFETY: only `put_off` writes here, what it was given.
+        let rest = unsafe { transmute::<*mut (), unsafe extern "C" fn(*const *const c_char)>(rest) };
+        // SAFETY: whoever put it off promised that it can be called, and `swap` gives it to one caller.
+        unsafe { rest(WORDS.load(Ordering::Relaxed)) };
+    }
+}
+
 /// What even the shortest run touches of stack and heap, in bytes.
 const STACK: usize = 28 << 10;
 const HEAP: usize = 32 << 10;
@@ -80,7 +164,7 @@ fn ask_for_pages(from: usize, length: usize) {
     const PAGE: usize = 4096;
     let start = from & !(PAGE - 1);
     // SAFETY: no content changes: pages that are there stay as they are, others are filled with zeros, as at a fault.
-    unsafe { libc::madvise(std::ptr::without_provenance_mut(start), length, libc::MADV_POPULATE_WRITE) };
+    unsafe { libc::madvise(ptr::without_provenance_mut(start), length, libc::MADV_POPULATE_WRITE) };
 }
 
 /// A program that is started with descriptor 0, 1 or 2 closed would get the next file that it opens under that number,

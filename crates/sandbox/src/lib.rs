@@ -49,6 +49,8 @@ compile_error!("this crate confines commands with Linux namespaces, Landlock and
 compile_error!("process 1 of the sandbox and the seccomp table are written for x86-64 and aarch64");
 
 mod ahead;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+mod before_main;
 mod bpf;
 mod bubblewrap;
 mod capture;
@@ -81,14 +83,19 @@ pub mod script;
 mod sockets;
 mod spawn;
 mod sys;
+mod variables;
 mod watchdog;
 
 pub use ahead::Ahead;
+#[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+pub use before_main::before_main;
 pub use capture::Captured;
 pub use cgroup::ADVICE as CGROUP_ADVICE;
 pub use confinement::{Confinement, Limits, Network, PROXY_PORT};
 pub use deadline::{deadline, withdraw_deadline};
-pub use entry::start;
+#[cfg(not(all(target_arch = "x86_64", target_env = "gnu")))]
+pub use entry::before_main;
+pub use entry::{Main, complete_start, put_off, start};
 pub use error::{SandboxError, Stage};
 pub use gate::{Exec, Identity, Judge, Ruling};
 pub use guarantee::{Features, Guarantee, Presence, features, guarantees, kernel_release, lacking, settings};
@@ -98,3 +105,4 @@ pub use probe::{Probe, probe};
 pub use pty::Pty;
 pub use run::{Cancel, Exit, OnListener, OnOutput, Options, Output, RunResult, Stdin, Stream, run};
 pub use script::Script;
+pub use variables::variables;
