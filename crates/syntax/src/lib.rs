@@ -54,6 +54,79 @@ pub fn parse_word_text<'a>(
     parser::Parser::new(arena, text, options).text(options.max_len)
 }
 
+/// Reads a program piece by piece, so that not all of its tree needs to lie in memory at once.
+///
+/// ```
+/// let mut reader = shward_syntax::Reader::new(b"cd src\nmake\n", &Default::default());
+/// let mut lines = 0;
+/// while !reader.is_done() {
+///     let arena = bumpalo::Bump::new();
+///     lines += reader.piece(&arena, 1)?.items.len();
+/// }
+/// assert_eq!(lines, 2);
+/// # Ok::<(), shward_syntax::ParseError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Reader<'a> {
+    source: &'a [u8],
+    options: Options,
+    progress: parser::Progress,
+}
+
+impl<'a> Reader<'a> {
+    /// At the beginning of a program.
+    #[must_use]
+    pub fn new(source: &'a [u8], options: &Options) -> Self {
+        Self { source, options: *options, progress: parser::Progress::new(source, options) }
+    }
+
+    /// Reads on for at least so many bytes, to the end of a line; in the last line, to the end of an and-or list. After an
+    /// error there is nothing more to read.
+    ///
+    /// # Errors
+    ///
+    /// As for [`parse`], which fails if any piece does.
+    pub fn piece<'t>(&mut self, arena: &'t Bump, least: usize) -> Result<Piece<'t>, ParseError>
+    where
+        'a: 't,
+    {
+        parser::Parser::new(arena, self.source, &self.options).piece(
+            &mut self.progress,
+            least,
+            self.options.max_len,
+        )
+    }
+
+    /// What has not been read.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        self.source.get(self.progress.position()..).unwrap_or_default()
+    }
+
+    /// Whether everything has been read.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.progress.is_done()
+    }
+
+    /// What a careful reader should be told of what was read so far.
+    #[must_use]
+    pub fn notes(&self) -> &[Note] {
+        self.progress.notes()
+    }
+}
+
+/// A piece of a program.
+#[derive(Debug, Clone, Copy)]
+pub struct Piece<'t> {
+    /// The and-or lists, in order.
+    pub items: &'t [Item<'t>],
+    /// Every function that is defined anywhere in it, in the order in which they are named.
+    pub functions: &'t [&'t Function<'t>],
+    /// Its last line, which is the last of the program, goes on in the next piece.
+    pub goes_on: bool,
+}
+
 /// The shell whose grammar is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dialect {
@@ -90,6 +163,8 @@ pub struct Parsed<'a> {
     pub script: Script<'a>,
     /// What a careful reader should be told.
     pub notes: &'a [Note],
+    /// Every function that is defined anywhere in it, in the order in which they are named.
+    pub functions: &'a [&'a Function<'a>],
 }
 
 /// Something legal that other shells, or people, may read differently.

@@ -5,7 +5,7 @@ mod support;
 
 use bumpalo::Bump;
 use proptest::prelude::*;
-use shward_syntax::{Dialect, ErrorCode, Options, parse, parse_word_text};
+use shward_syntax::{Dialect, ErrorCode, Note, Options, ParseError, Parsed, Reader, parse, parse_word_text};
 use support::walk;
 
 /// `open` n times, `inner`, `close` n times.
@@ -282,10 +282,28 @@ fn dialects() -> [Options; 3] {
     [options, Options { extglob: true, ..options }, Options { dialect: Dialect::Posix, ..options }]
 }
 
+/// The tree as text, and what was noted.
+fn printed(parsed: &Parsed<'_>) -> (String, Vec<Note>) {
+    (format!("{:?}", parsed.script.items), parsed.notes.to_vec())
+}
+
+/// The same, read line by line and, in the last line, list by list.
+fn in_pieces(source: &[u8], options: &Options) -> Result<(String, Vec<Note>), ParseError> {
+    let arena = Bump::new();
+    let mut reader = Reader::new(source, options);
+    let mut items = Vec::new();
+    while !reader.is_done() {
+        items.extend_from_slice(reader.piece(&arena, 1)?.items);
+    }
+    Ok((format!("{items:?}"), reader.notes().to_vec()))
+}
+
 fn check(source: &[u8]) {
     for options in dialects() {
         let arena = Bump::new();
-        match parse(&arena, source, &options) {
+        let whole = parse(&arena, source, &options);
+        assert_eq!(in_pieces(source, &options), whole.as_ref().map_err(|error| *error).map(printed));
+        match whole {
             Ok(parsed) => walk::check(&parsed, source),
             Err(error) => {
                 assert!(error.span.start <= error.span.end && error.span.end as usize <= source.len());

@@ -45,9 +45,9 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs the command as its alias makes it, if it may be in force.
-    pub(super) fn alias(&mut self, simple: &'a SimpleCommand<'a>, command: &'a Command<'a>) {
+    pub(super) fn alias(&mut self, simple: &SimpleCommand<'_>, command: &Command<'_>) {
         let Some(word) = simple.words.first() else { return };
-        let Some(name) = word.bare() else { return };
+        let Some(name) = word.bare().map(|name| self.lasting(name)) else { return };
         let slot = self.state.get(Space::Alias, name);
         let Content::Alias { text, line } = slot.content else { return };
         if !self.state.flow.options.may(Opt::ExpandAliases) || slot.flags.has(Flags::MAYBE) {
@@ -73,7 +73,7 @@ impl<'a> Interpreter<'a, '_> {
             self.unknown(Unknown::Construct("an alias"), span);
             return;
         };
-        let is_alias = |word: &Word<'a>| {
+        let is_alias = |word: &Word<'_>| {
             word.bare().is_some_and(|name| self.state.get(Space::Alias, name).content != Content::Initial)
         };
         let others = simple.words.get(1..).unwrap_or_default();

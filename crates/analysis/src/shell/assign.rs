@@ -14,43 +14,43 @@ use shward_syntax::{
 
 impl<'a> Interpreter<'a, '_> {
     /// Performs an assignment that stands in the script.
-    pub(super) fn assignment(&mut self, assignment: &'a Assignment<'a>) {
+    pub(super) fn assignment(&mut self, assignment: &Assignment<'_>) {
         if !self.budget.spend(1) {
             return;
         }
-        let span = assignment.span;
+        let (name, span) = (self.lasting(assignment.name), assignment.span);
         match (&assignment.value, &assignment.subscript) {
             (AssignmentValue::Scalar(word), None) => {
                 let (value, kind) = self.value_and_kind(word);
                 if assignment.append {
-                    self.append(assignment.name, value, span);
+                    self.append(name, value, span);
                 } else {
-                    self.assign(assignment.name, value, kind == Known::Number, span);
+                    self.assign(name, value, kind == Known::Number, span);
                 }
                 if kind == Known::Trusted && !assignment.append {
-                    self.trust(assignment.name);
+                    self.trust(name);
                 }
             }
             (AssignmentValue::Scalar(word), Some(subscript)) => {
                 let value = self.value(word);
-                self.note_alias_array(assignment.name, subscript, value, span);
-                let key = self.key_to_assign(assignment.name, subscript);
+                self.note_alias_array(name, subscript, value, span);
+                let key = self.key_to_assign(name, subscript);
                 if assignment.append {
-                    self.assign_element(assignment.name, key, Value::unknown(value.origins), span);
+                    self.assign_element(name, key, Value::unknown(value.origins), span);
                 } else {
-                    self.assign_element(assignment.name, key, value, span);
+                    self.assign_element(name, key, value, span);
                 }
             }
             (AssignmentValue::Array(elements), None) => {
-                self.assign_array(assignment.name, elements, assignment.append, span);
+                self.assign_array(name, elements, assignment.append, span);
             }
             (AssignmentValue::Array(elements), Some(_)) => {
                 // An element holds no list: bash complains, and leaves the line.
-                let items = self.compound_items(assignment.name, elements, span);
+                let items = self.compound_items(name, elements, span);
                 let origins =
                     items.iter().fold(Origins::NONE, |all, item| all.union(item.field.value.origins));
                 self.may_end_line();
-                self.assign_element(assignment.name, None, Value::unknown(origins), span);
+                self.assign_element(name, None, Value::unknown(origins), span);
             }
         }
     }
@@ -261,10 +261,10 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `name=(…)`
-    pub(super) fn assign_array(
+    pub(super) fn assign_array<'t>(
         &mut self,
         name: &'a [u8],
-        elements: &'a [ArrayElement<'a>],
+        elements: &'t [ArrayElement<'t>],
         append: bool,
         span: Span,
     ) {
@@ -352,7 +352,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether a subscript may expand to nothing.
-    fn may_be_empty(&mut self, subscript: &Arithmetic<'a>) -> bool {
+    fn may_be_empty(&mut self, subscript: &Arithmetic<'_>) -> bool {
         let is_number = |part: &WordPart<'_>| matches!(part.kind, PartKind::Arithmetic(_));
         if subscript.parts.iter().any(|part| is_some_text(part) || is_number(part)) {
             return false;
@@ -363,12 +363,12 @@ impl<'a> Interpreter<'a, '_> {
 
     /// What stands between the parentheses of a compound assignment, expanded. bash does so before it evaluates any
     /// subscript; the keys of an associative array it expands on the way.
-    fn compound_items(
+    fn compound_items<'t>(
         &mut self,
         name: &'a [u8],
-        elements: &'a [ArrayElement<'a>],
+        elements: &'t [ArrayElement<'t>],
         span: Span,
-    ) -> Vec<Item<'a>> {
+    ) -> Vec<Item<'t, 'a>> {
         let associative = self.state.get(Space::Variable, name).flags.has(Flags::ASSOCIATIVE);
         let mut items = Vec::with_capacity(elements.len());
         for element in elements {
@@ -468,7 +468,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `BASH_ALIASES[name]=text` defines an alias, `BASH_CMDS[name]=path` says what a command name runs.
-    fn note_alias_array(&mut self, name: &'a [u8], key: &Arithmetic<'a>, value: Value<'a>, span: Span) {
+    fn note_alias_array(&mut self, name: &'a [u8], key: &Arithmetic<'_>, value: Value<'a>, span: Span) {
         if !matches!(name, b"BASH_ALIASES" | b"BASH_CMDS") {
             return;
         }
@@ -490,8 +490,8 @@ impl<'a> Interpreter<'a, '_> {
 }
 
 /// One word of what is assigned to an array.
-struct Item<'a> {
-    element: &'a ArrayElement<'a>,
+struct Item<'t, 'a> {
+    element: &'t ArrayElement<'t>,
     /// The key in an associative array, if it is known.
     key: Option<&'a [u8]>,
     field: Field<'a>,

@@ -48,7 +48,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `a && b || c`
-    pub(super) fn and_or(&mut self, list: &AndOr<'a>) {
+    pub(super) fn and_or(&mut self, list: &AndOr<'_>) {
         if list.rest.is_empty() {
             return self.pipeline(&list.first);
         }
@@ -88,7 +88,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether a pipeline cannot fail: it gives plain text to variables that take any.
-    fn succeeds(&self, pipeline: &Pipeline<'a>) -> bool {
+    fn succeeds(&self, pipeline: &Pipeline<'_>) -> bool {
         let [stage] = pipeline.stages else { return false };
         let CommandKind::Simple(simple) = &stage.command.kind else { return false };
         simple.words.is_empty()
@@ -98,7 +98,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether an assignment gives plain text to a variable that takes any.
-    pub(super) fn takes_any_text(&self, assignment: &Assignment<'a>) -> bool {
+    pub(super) fn takes_any_text(&self, assignment: &Assignment<'_>) -> bool {
         const READ_ONLY: [&[u8]; 6] = [b"UID", b"EUID", b"PPID", b"BASHOPTS", b"SHELLOPTS", b"BASH_VERSINFO"];
         let flags = self.state.get(Space::Variable, assignment.name).flags;
         let AssignmentValue::Scalar(word) = assignment.value else { return false };
@@ -109,7 +109,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `if`
-    pub(super) fn conditional(&mut self, node: &If<'a>) {
+    pub(super) fn conditional(&mut self, node: &If<'_>) {
         let mut ways = Ways::from(self.state.mark());
         for (index, (condition, body)) in node.arms.iter().enumerate() {
             if index == 0 {
@@ -134,7 +134,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `case`
-    pub(super) fn case(&mut self, node: &'a Case<'a>) {
+    pub(super) fn case(&mut self, node: &Case<'_>) {
         self.value(&node.word);
         let mut ways = Ways::from(self.state.mark());
         let mut falling = Ways::from(ways.mark);

@@ -15,7 +15,7 @@ use shward_syntax::{Dialect, Span};
 
 impl<'a> Interpreter<'a, '_> {
     /// Runs an expanded simple command. `functions`: functions are looked up.
-    pub(super) fn dispatch(&mut self, command: &Expanded<'a>, functions: bool) {
+    pub(super) fn dispatch(&mut self, command: &Expanded<'_, 'a>, functions: bool) {
         let Some(first) = command.argv.first() else { return };
         if !self.budget.spend(1) || !self.budget.enter() {
             return;
@@ -53,7 +53,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// A command that is a builtin or a program.
-    fn named(&mut self, name: &'a [u8], command: &Expanded<'a>) {
+    fn named(&mut self, name: &'a [u8], command: &Expanded<'_, 'a>) {
         match self.state.get(Space::Command, name).content {
             Content::Command(Some(path)) => {
                 self.start_hashed(path, command.argv, command.span);
@@ -88,7 +88,7 @@ impl<'a> Interpreter<'a, '_> {
         self.start_program(self.arena.alloc_slice_copy(&argv), span);
     }
 
-    fn builtin_or_program(&mut self, name: &'a [u8], command: &Expanded<'a>) {
+    fn builtin_or_program(&mut self, name: &'a [u8], command: &Expanded<'_, 'a>) {
         if self.builtin(name, command) {
             return;
         }
@@ -107,7 +107,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// A command whose name is not known.
-    fn unknown_command(&mut self, command: &Expanded<'a>) {
+    fn unknown_command(&mut self, command: &Expanded<'_, 'a>) {
         self.begin_invocation(command.argv, command.span, false);
         let Some((first, rest)) = command.argv.split_first() else { return };
         self.unknown(Unknown::Program, first.span);
@@ -122,7 +122,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         // The name may expand to nothing: the next word is then the command.
         if first.many && !rest.is_empty() {
-            self.doubtful(|shell| shell.dispatch(&Expanded { argv: rest, ..*command }, true));
+            self.doubtful(|shell| shell.dispatch(&Expanded { argv: rest, ..command.clone() }, true));
         }
         self.consume_stdin();
     }

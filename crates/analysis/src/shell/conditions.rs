@@ -8,7 +8,7 @@ use shward_syntax::{Span, Test};
 
 impl<'a> Interpreter<'a, '_> {
     /// Evaluates a conditional expression for what its words do.
-    pub(super) fn test(&mut self, expression: &'a Test<'a>) {
+    pub(super) fn test(&mut self, expression: &Test<'_>) {
         if !self.budget.spend(1) || !self.budget.enter() {
             return;
         }

@@ -31,7 +31,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// A pipeline is about to run: a trap, or what is not set, may end the shell.
-    pub(super) fn judge_start(&mut self, pipeline: &Pipeline<'a>) {
+    pub(super) fn judge_start(&mut self, pipeline: &Pipeline<'_>) {
         if (self.nested > 0 || self.awaits_exit())
             && (self.trapped || self.state.flow.options.may(Opt::NoUnset) && !expands_nothing_unset(pipeline))
         {
@@ -40,7 +40,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// A pipeline has run: its failure may end the shell.
-    pub(super) fn judge_failure(&mut self, pipeline: &Pipeline<'a>) {
+    pub(super) fn judge_failure(&mut self, pipeline: &Pipeline<'_>) {
         if (self.nested > 0 || self.awaits_exit())
             && (self.state.flow.options.may(Opt::ErrExit) || self.signalled)
             && !self.is_steady(pipeline)
@@ -57,7 +57,7 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    fn is_steady(&self, pipeline: &Pipeline<'a>) -> bool {
+    fn is_steady(&self, pipeline: &Pipeline<'_>) -> bool {
         match pipeline.stages {
             [stage] => !pipeline.negated && self.is_plain(stage.command),
             _ => false,
@@ -65,13 +65,13 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether a command neither fails nor has anything to complain of.
-    pub(super) fn is_plain(&self, command: &Command<'a>) -> bool {
+    pub(super) fn is_plain(&self, command: &Command<'_>) -> bool {
         let CommandKind::Simple(simple) = &command.kind else { return false };
         command.redirects.is_empty() && self.is_plain_simple(simple)
     }
 
     /// The same without its redirections.
-    pub(super) fn is_plain_simple(&self, simple: &SimpleCommand<'a>) -> bool {
+    pub(super) fn is_plain_simple(&self, simple: &SimpleCommand<'_>) -> bool {
         if !simple.assignments.is_empty() {
             return simple.words.is_empty()
                 && simple.assignments.iter().all(|assignment| self.takes_any_text(assignment));
@@ -98,7 +98,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether expanding a word can neither fail nor say anything.
-    pub(super) fn is_plain_word(&self, word: &Word<'a>) -> bool {
+    pub(super) fn is_plain_word(&self, word: &Word<'_>) -> bool {
         let options = self.state.flow.options;
         let parameters = !options.may(Opt::NoUnset);
         !options.may(Opt::FailGlob) && word.parts.iter().all(|part| is_plain_part(part, parameters))

@@ -3,6 +3,7 @@
 use super::Interpreter;
 use super::branches::Ways;
 use super::flow::{ANY_ARGUMENTS, NOWHERE, Opt, Status};
+use super::reading;
 use super::state::{Body, Branch, Content, Flags, Mark, Slot, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::value::{Field, Origins};
@@ -56,14 +57,18 @@ impl<'a> Frame<'a> {
 
 impl<'a> Interpreter<'a, '_> {
     /// Defines a function.
-    pub(super) fn define(&mut self, function: &'a Function<'a>) {
+    pub(super) fn define(&mut self, function: &Function<'_>) {
+        // The tree in which it stands may go before it is called. What defines functions was read to stay.
+        let Some(function) = reading::lasting(self.functions, function) else {
+            return self.unpredictable("a function that was not read", function.name_span);
+        };
         if self.state.flow.options.may(Opt::ExpandAliases)
             && self.state.touched(Space::Alias).any(|(_, slot)| slot.content != Content::Initial)
         {
             // They are expanded when it is read, not when it is run.
             self.unpredictable("a function that is defined where there are aliases", function.name_span);
         }
-        let body = Body { function, spans: self.spans, text: self.text };
+        let body = Body { function, spans: self.spans, text: self.text, functions: self.functions };
         let old = self.state.get(Space::Function, function.name);
         let flags = old.flags.without(Flags::MAYBE);
         let mut bodies = vec![body];
@@ -165,12 +170,12 @@ impl<'a> Interpreter<'a, '_> {
         frame.doubt = self.doubt_now();
         frame.environment = self.environment.len();
         self.frames.push(frame);
-        let outer = (self.text, self.spans);
-        (self.text, self.spans) = (body.text, body.spans);
+        let outer = (self.text, self.spans, self.functions);
+        (self.text, self.spans, self.functions) = (body.text, body.spans, body.functions);
         let line = self.line;
         self.command(body.function.body);
         self.line = line;
-        (self.text, self.spans) = outer;
+        (self.text, self.spans, self.functions) = outer;
         self.leave_frame();
         self.state.flow.arguments = outer_arguments;
         self.budget.leave();

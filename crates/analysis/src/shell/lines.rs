@@ -7,7 +7,7 @@
 use super::Interpreter;
 use super::functions::FrameKind;
 use super::state::{Branch, Flags, Mark, Space};
-use shward_syntax::{Arithmetic, PartKind, Script, WordPart};
+use shward_syntax::{Arithmetic, Item, PartKind, WordPart};
 
 /// A line that is being run.
 #[derive(Debug)]
@@ -23,9 +23,9 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Interpreter<'a, '_> {
-    /// Runs a script line by line.
-    pub(super) fn read_lines(&mut self, script: &Script<'a>) {
-        let mut lines = script.items.chunk_by(|one, next| one.line == next.line).peekable();
+    /// Runs items line by line. `last`: nothing comes after them.
+    pub(super) fn read_lines(&mut self, items: &[Item<'_>], last: bool) {
+        let mut lines = items.chunk_by(|one, next| one.line == next.line).peekable();
         while let Some(line) = lines.next() {
             if !self.budget.is_left() {
                 break;
@@ -33,7 +33,7 @@ impl<'a> Interpreter<'a, '_> {
             // Counted through all texts: a line of evaluated text is no line of the script.
             self.lines = self.lines.saturating_add(1);
             self.line = self.lines;
-            if lines.peek().is_none() && std::ptr::eq(self.text, self.source) {
+            if last && lines.peek().is_none() {
                 // Nothing comes after it.
                 self.items(line);
                 break;
@@ -90,7 +90,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// The key by which an element is assigned. An array has no element without a key, and none before its first.
-    pub(super) fn key_to_assign(&mut self, name: &'a [u8], subscript: &Arithmetic<'a>) -> Option<&'a [u8]> {
+    pub(super) fn key_to_assign(&mut self, name: &'a [u8], subscript: &Arithmetic<'_>) -> Option<&'a [u8]> {
         let key = self.key(name, subscript);
         let name = self.dereference(name, subscript.span)?;
         let there = match key {

@@ -16,12 +16,12 @@ const MOST_ROUNDS: usize = 8;
 
 impl<'a> Interpreter<'a, '_> {
     /// `for`
-    pub(super) fn for_loop(&mut self, node: &'a For<'a>) {
+    pub(super) fn for_loop(&mut self, node: &For<'_>) {
         let fields = match node.words {
             Some(words) => self.fields(words),
             None => self.state.flow.arguments.to_vec(),
         };
-        let span = node.name_span;
+        let (name, span) = (self.lasting(node.name), node.name_span);
         if self.state.get(Space::Variable, node.name).flags.has(Flags::REFERENCE) {
             self.unpredictable("a loop that changes what a name reference stands for", span);
         }
@@ -29,20 +29,20 @@ impl<'a> Interpreter<'a, '_> {
         if few && fields.iter().all(|field| !field.many) {
             let turns = self.turns;
             self.turns = turns.saturating_mul(fields.len().max(1));
-            self.in_loop(|shell| shell.unrolled(node.name, &fields, &node.body, span));
+            self.in_loop(|shell| shell.unrolled(name, &fields, &node.body, span));
             self.turns = turns;
             return;
         }
         let (value, number) = self.any_of(&fields);
         self.in_loop(|shell| {
             shell.repeated(span, &mut |shell| {
-                shell.assign(node.name, value, number, span);
+                shell.assign(name, value, number, span);
                 shell.script(&node.body);
             });
         });
     }
 
-    fn unrolled(&mut self, name: &'a [u8], fields: &[Field<'a>], body: &Script<'a>, span: Span) {
+    fn unrolled(&mut self, name: &'a [u8], fields: &[Field<'a>], body: &Script<'_>, span: Span) {
         let doubt = self.doubt;
         for field in fields {
             if !self.budget.spend(1) || self.state.flow.ended {
@@ -64,12 +64,12 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `select`: any of the words, any number of times.
-    pub(super) fn select(&mut self, node: &'a For<'a>) {
+    pub(super) fn select(&mut self, node: &For<'_>) {
         let fields = match node.words {
             Some(words) => self.fields(words),
             None => self.state.flow.arguments.to_vec(),
         };
-        let span = node.name_span;
+        let (name, span) = (self.lasting(node.name), node.name_span);
         let (value, _) = self.any_of(&fields);
         let reply = self.stdin().origins;
         self.takes_lines(0, self.span(span));
@@ -81,7 +81,7 @@ impl<'a> Interpreter<'a, '_> {
                     [_] | [] => Value::unknown(value.origins),
                     _ => value,
                 };
-                shell.assign(node.name, value, false, span);
+                shell.assign(name, value, false, span);
                 shell.assign_unknown(b"REPLY", reply, span);
                 shell.script(&node.body);
             });
@@ -89,7 +89,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `while` and `until`
-    pub(super) fn while_loop(&mut self, node: &'a Loop<'a>) {
+    pub(super) fn while_loop(&mut self, node: &Loop<'_>) {
         let span = node.condition.span;
         self.in_loop(|shell| {
             shell.consume_stdin();
@@ -103,7 +103,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `for ((;;))`
-    pub(super) fn arithmetic_for(&mut self, node: &'a ArithmeticFor<'a>) {
+    pub(super) fn arithmetic_for(&mut self, node: &ArithmeticFor<'_>) {
         self.arithmetic(&node.init);
         self.in_loop(|shell| {
             shell.arithmetic(&node.test);

@@ -12,19 +12,19 @@ use shward_syntax::{Command, CommandKind, Descriptor, Redirect, RedirectOperator
 
 impl<'a> Interpreter<'a, '_> {
     /// A command has run, here or within its redirections: where its messages are kept, nobody knows which came.
-    pub(super) fn hear(&mut self, command: &Command<'a>) {
+    pub(super) fn hear(&mut self, command: &Command<'_>) {
         if self.is_heard() && (self.complain(command.redirects) || !self.is_silent(command)) {
             self.say();
         }
     }
 
     /// The same within its redirections. Of these, what stands behind the one that leads messages elsewhere is told there.
-    pub(super) fn hear_inside(&mut self, command: &Command<'a>) {
+    pub(super) fn hear_inside(&mut self, command: &Command<'_>) {
         if command.redirects.is_empty() || !self.is_heard() {
             return;
         }
         let last = command.redirects.iter().rposition(leads_errors);
-        let behind: &[Redirect<'a>] =
+        let behind: &[Redirect<'_>] =
             last.and_then(|last| command.redirects.get(last + 1..)).unwrap_or_default();
         if self.complain(behind) || !self.is_silent(command) {
             self.say();
@@ -32,7 +32,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether there may be something to say of redirections.
-    fn complain(&self, redirects: &[Redirect<'a>]) -> bool {
+    fn complain(&self, redirects: &[Redirect<'_>]) -> bool {
         redirects.iter().any(|redirect| {
             may_fail(redirect)
                 || match redirect.target {
@@ -71,7 +71,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether the shell has nothing to say of a command, the commands in it and its redirections aside.
-    fn is_silent(&self, command: &Command<'a>) -> bool {
+    fn is_silent(&self, command: &Command<'_>) -> bool {
         if self.signalled || self.state.flow.options.may(Opt::Talk) {
             return false;
         }

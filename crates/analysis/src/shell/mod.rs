@@ -34,6 +34,7 @@ mod loops;
 mod messages;
 mod moving;
 mod racing;
+mod reading;
 mod redirect;
 mod reentry;
 mod run;
@@ -56,7 +57,7 @@ use flow::{Flow, Port, Whereabouts};
 use functions::Frame;
 use io::Io;
 use reentry::{Spans, starting_options};
-use shward_syntax::{Dialect, Options, ParseError, Span, parse};
+use shward_syntax::{Dialect, Function, Options, ParseError, Span, parse};
 use spare::Spare;
 use state::State;
 use std::collections::BTreeSet;
@@ -83,9 +84,13 @@ pub fn analyze<'a>(arena: &'a Bump, request: &Request<'a>, world: &dyn World) ->
     match request.source {
         Source::Command(text) => {
             let options = Options { dialect: request.dialect, ..Options::default() };
+            if text.len() > reading::PIECE {
+                return reading::analyze_pieces(arena, request, world, text, &options, reading::PIECE);
+            }
             match parse(arena, text, &options) {
                 Ok(parsed) => {
                     let mut shell = Interpreter::new(arena, request, world, text);
+                    shell.functions = parsed.functions;
                     shell.reading = true;
                     shell.with_traps(|shell| shell.script(&parsed.script));
                     Plan { notes: parsed.notes, ..shell.finish() }
@@ -199,6 +204,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     /// The text being run, to which spans in its tree refer.
     text: &'a [u8],
     spans: Spans,
+    /// The functions that are defined in it, where they stay when the rest of its tree goes.
+    functions: &'a [&'a Function<'a>],
     dialect: Dialect,
     /// The line being run, of whichever text is read line by line.
     line: u32,
@@ -320,6 +327,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             source: text,
             text,
             spans: Spans::Shifted(0),
+            functions: &[],
             dialect: request.dialect,
             line: 0,
             lines: 0,
@@ -366,6 +374,16 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         let (invocations, started) = spare::settled(arena, started);
         spare::give_back(Spare { effects: told, invocations: started, frames });
         Plan { invocations, effects, refused: None, notes: &[] }
+    }
+
+    /// Text of the tree for as long as the analysis lasts: the tree may go before. Most of it stands in what is being run.
+    #[inline]
+    fn lasting(&self, text: &[u8]) -> &'a [u8] {
+        let from = text.as_ptr().addr().wrapping_sub(self.text.as_ptr().addr());
+        match self.text.get(from..from.saturating_add(text.len())) {
+            Some(same) => same,
+            None => self.arena.alloc_slice_copy(text),
+        }
     }
 
     /// The span of everything.

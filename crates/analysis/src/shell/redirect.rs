@@ -73,7 +73,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Performs redirections. `idle`: there is no command that writes anything.
-    pub(super) fn redirect(&mut self, redirects: &'a [Redirect<'a>], idle: bool) -> Before<'a> {
+    pub(super) fn redirect(&mut self, redirects: &[Redirect<'_>], idle: bool) -> Before<'a> {
         let mut before = Before {
             standard: self.state.flow.standard,
             others: self.state.flow.others,
@@ -104,7 +104,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Performs redirections of what may be a process of its own: what they assign may then be lost with it.
     pub(super) fn redirect_perhaps_elsewhere(
         &mut self,
-        redirects: &'a [Redirect<'a>],
+        redirects: &[Redirect<'_>],
         idle: bool,
     ) -> Before<'a> {
         let mark = self.state.mark();
@@ -189,7 +189,7 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    fn redirection(&mut self, redirect: &'a Redirect<'a>, idle: bool, before: &mut Before<'a>) {
+    fn redirection(&mut self, redirect: &Redirect<'_>, idle: bool, before: &mut Before<'a>) {
         let span = self.span(redirect.span);
         let input = matches!(
             redirect.operator,
@@ -204,6 +204,7 @@ impl<'a> Interpreter<'a, '_> {
             Descriptor::Default => Some(u32::from(!input)),
             Descriptor::Number(number) => Some(number),
             Descriptor::Variable(name) => {
+                let name = self.lasting(name);
                 if let RedirectTarget::Word(word) = &redirect.target
                     && word.bare() == Some(b"-")
                 {
@@ -283,8 +284,8 @@ impl<'a> Interpreter<'a, '_> {
     /// `n>&word`, `n<&word`. `None`: it is done.
     fn duplicate(
         &mut self,
-        redirect: &Redirect<'a>,
-        word: &'a Word<'a>,
+        redirect: &Redirect<'_>,
+        word: &Word<'_>,
         descriptor: Option<u32>,
         span: Span,
         before: &mut Before<'a>,
@@ -454,7 +455,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// The name of a redirection's file. A word that may become several is an error or not known.
-    fn target_word(&mut self, word: &'a Word<'a>) -> Value<'a> {
+    fn target_word(&mut self, word: &Word<'_>) -> Value<'a> {
         if self.dialect == Dialect::Posix {
             // It is neither divided nor taken for a pattern (POSIX, "Redirection"; bash(1), "POSIX mode").
             return self.value(word);
@@ -471,7 +472,7 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    fn here_document(&mut self, document: &'a HereDocument<'a>, span: Span) -> Stream<'a> {
+    fn here_document(&mut self, document: &HereDocument<'_>, span: Span) -> Stream<'a> {
         let body = document.body();
         let at = self.span(document.body_span());
         let value = match body {

@@ -110,9 +110,10 @@ impl<'a> Interpreter<'a, '_> {
         if self.foreign && !super::alike::is_alike(&parsed.script) {
             self.unknown(Unknown::Construct("what zsh or ksh reads in another way than bash"), span);
         }
-        let outer = (self.text, self.spans, self.line);
+        let outer = (self.text, self.spans, self.functions, self.line);
         self.spans = Spans::of(text, self.source, span);
         self.text = text;
+        self.functions = parsed.functions;
         let own_arguments = self.state.flow.arguments;
         if let Some(arguments) = arguments {
             self.called();
@@ -127,7 +128,7 @@ impl<'a> Interpreter<'a, '_> {
             let kept = self.state.flow.arguments == arguments;
             self.state.flow.arguments = if kept { own_arguments } else { &ANY_ARGUMENTS };
         }
-        (self.text, self.spans, self.line) = outer;
+        (self.text, self.spans, self.functions, self.line) = outer;
     }
 
     /// Runs text in a new shell and returns what it writes to standard output.

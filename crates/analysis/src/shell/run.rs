@@ -13,10 +13,10 @@ use shward_syntax::{
 
 impl<'a> Interpreter<'a, '_> {
     /// Runs a script.
-    pub(super) fn script(&mut self, script: &Script<'a>) {
+    pub(super) fn script(&mut self, script: &Script<'_>) {
         if self.reading {
             self.reading = false;
-            self.read_lines(script);
+            self.read_lines(script.items, std::ptr::eq(self.text, self.source));
             self.reading = true;
             return;
         }
@@ -24,7 +24,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs items one after the other.
-    pub(super) fn items(&mut self, items: &[Item<'a>]) {
+    pub(super) fn items(&mut self, items: &[Item<'_>]) {
         for item in items {
             if !self.budget.spend(1) {
                 break;
@@ -33,7 +33,7 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    fn item(&mut self, item: &Item<'a>) {
+    fn item(&mut self, item: &Item<'_>) {
         if item.background {
             let mark = self.state.mark();
             self.aside(Aside::Job, |shell| {
@@ -55,7 +55,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs a pipeline.
-    pub(super) fn pipeline(&mut self, pipeline: &Pipeline<'a>) {
+    pub(super) fn pipeline(&mut self, pipeline: &Pipeline<'_>) {
         self.judge_start(pipeline);
         match pipeline.stages {
             [] => {}
@@ -72,7 +72,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs the stages of a pipeline, each in a subshell, with the output of one as the input of the next.
-    fn stages(&mut self, stages: &'a [Stage<'a>]) {
+    fn stages(&mut self, stages: &[Stage<'_>]) {
         let mut input = self.state.flow.port(0);
         let upstream = self.upstream;
         self.upstream = upstream.or(Some(self.effects.len()));
@@ -131,7 +131,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs a command.
-    pub(super) fn command(&mut self, command: &'a Command<'a>) {
+    pub(super) fn command(&mut self, command: &Command<'_>) {
         if !self.budget.enter() {
             return;
         }
@@ -168,7 +168,7 @@ impl<'a> Interpreter<'a, '_> {
         self.budget.leave();
     }
 
-    fn redirected(&mut self, command: &'a Command<'a>) {
+    fn redirected(&mut self, command: &Command<'_>) {
         match &command.kind {
             CommandKind::Simple(simple) => self.simple(simple, command),
             CommandKind::Function(function) => self.define(function),
@@ -185,7 +185,7 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    fn compound(&mut self, kind: &'a CommandKind<'a>, command: &'a Command<'a>) {
+    fn compound(&mut self, kind: &CommandKind<'_>, command: &Command<'_>) {
         match kind {
             CommandKind::Simple(_) | CommandKind::Function(_) => {}
             CommandKind::BraceGroup(script) => self.script(script),
@@ -221,7 +221,8 @@ impl<'a> Interpreter<'a, '_> {
                 });
                 self.beside(&mark);
                 self.state.flow.places.conclude(Status::Success);
-                match self.dereference(node.name.unwrap_or(b"COPROC"), command.span) {
+                let name = self.lasting(node.name.unwrap_or(b"COPROC"));
+                match self.dereference(name, command.span) {
                     Some(name) => self.set_coprocess(name),
                     None => self.unpredictable("a coprocess whose name is not known", command.span),
                 }

@@ -14,12 +14,12 @@ use shward_syntax::{
 };
 
 /// A simple command, expanded.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Expanded<'a> {
+#[derive(Debug, Clone)]
+pub(super) struct Expanded<'t, 'a> {
     /// The argument list.
     pub(super) argv: &'a [Field<'a>],
     /// The array assignments among the arguments (`declare a=(…)`).
-    pub(super) arrays: &'a [&'a Assignment<'a>],
+    pub(super) arrays: Vec<&'t Assignment<'t>>,
     /// The whole command, in the command that was asked about.
     pub(super) span: Span,
     /// The same in the text being run.
@@ -28,7 +28,7 @@ pub(super) struct Expanded<'a> {
 
 impl<'a> Interpreter<'a, '_> {
     /// Runs a simple command.
-    pub(super) fn simple(&mut self, simple: &'a SimpleCommand<'a>, command: &'a Command<'a>) {
+    pub(super) fn simple(&mut self, simple: &SimpleCommand<'_>, command: &Command<'_>) {
         if !simple.words.is_empty() && self.state.touched(Space::Alias).next().is_some() {
             self.alias(simple, command);
         }
@@ -60,7 +60,7 @@ impl<'a> Interpreter<'a, '_> {
         } else {
             let expanded = Expanded {
                 argv: self.arena.alloc_slice_copy(&argv),
-                arrays: self.arena.alloc_slice_copy(&arrays),
+                arrays,
                 span: self.span(command.span),
                 here: command.span,
             };
@@ -68,7 +68,7 @@ impl<'a> Interpreter<'a, '_> {
             self.state.flow.last_argument = expanded
                 .argv
                 .last()
-                .filter(|field| !field.many && arrays.is_empty())
+                .filter(|field| !field.many && expanded.arrays.is_empty())
                 .map(|field| field.value);
         }
         if let Some(before) = before {
@@ -83,7 +83,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Expands the words of a simple command. The assignments among the arguments of a declaration builtin are not
     /// split (bash(1), "Assignment statements may also appear as arguments").
-    fn arguments(&mut self, words: &'a [Word<'a>]) -> (Vec<Field<'a>>, Vec<&'a Assignment<'a>>) {
+    fn arguments<'t>(&mut self, words: &'t [Word<'t>]) -> (Vec<Field<'a>>, Vec<&'t Assignment<'t>>) {
         let name = words.first().and_then(Word::bare);
         let declares = self.dialect == Dialect::Bash
             && matches!(
@@ -145,7 +145,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether a word without quotes takes over a value that splitting would make shorter.
-    fn may_be_trimmed(&self, word: &Word<'a>) -> bool {
+    fn may_be_trimmed(&self, word: &Word<'_>) -> bool {
         let value = |space, name: &[u8]| match self.state.get(space, name).content {
             Content::Scalar(value) => value.known(),
             _ => None,
@@ -161,7 +161,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether a word may use one of these arrays, which are assigned before it is expanded.
-    fn mentions(&self, word: &Word<'a>, arrays: &[&Assignment<'a>]) -> bool {
+    fn mentions(&self, word: &Word<'_>, arrays: &[&Assignment<'_>]) -> bool {
         if arrays.is_empty() || word.bare().is_some() {
             return false;
         }
@@ -172,8 +172,8 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs a command with the assignments before it in force.
     fn with_assignments(
         &mut self,
-        assignments: &'a [Assignment<'a>],
-        expanded: &Expanded<'a>,
+        assignments: &[Assignment<'_>],
+        expanded: &Expanded<'_, 'a>,
         redirected: Option<&Before<'a>>,
     ) {
         if self.state.flow.options.may(Opt::Keyword)
@@ -198,7 +198,7 @@ impl<'a> Interpreter<'a, '_> {
         let depth = self.environment.len();
         let mut hidden: Vec<(&'a [u8], Slot<'a>, bool)> = Vec::with_capacity(assignments.len());
         for assignment in assignments {
-            let name = assignment.name;
+            let name = self.lasting(assignment.name);
             let before = self.state.get(Space::Variable, name);
             if before.flags.has(Flags::REFERENCE) {
                 // What it stands for gets the value.

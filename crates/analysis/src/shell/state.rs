@@ -78,6 +78,8 @@ pub(super) struct Body<'a> {
     pub(super) spans: super::reentry::Spans,
     /// The text that defined it.
     pub(super) text: &'a [u8],
+    /// The functions that are defined in that text.
+    pub(super) functions: &'a [&'a Function<'a>],
 }
 
 impl PartialEq for Body<'_> {

@@ -167,8 +167,9 @@ impl<'a> Parser<'a> {
         };
         self.leave();
         let span = self.cursor.span(start, start + 1).to(body.span);
-        let function = Function { name, name_span, body: self.arena.alloc(body) };
-        Ok(Command { kind: CommandKind::Function(self.arena.alloc(function)), redirects: &[], span })
+        let function: &_ = self.arena.alloc(Function { name, name_span, body: self.arena.alloc(body) });
+        self.functions.push(function);
+        Ok(Command { kind: CommandKind::Function(function), redirects: &[], span })
     }
 
     /// The name as bash takes it: any unquoted text without expansions; in POSIX a name.

@@ -14,6 +14,7 @@ mod heredoc;
 mod notes;
 mod operand;
 mod parameter;
+mod piece;
 mod quote;
 mod redirect;
 mod simple;
@@ -24,13 +25,14 @@ use crate::chars::{Keyword, LONGEST_KEYWORD, is_metacharacter};
 use crate::cursor::{Cursor, END};
 use crate::{
     AndOr, ArrayElement, Assignment, AssignmentValue, CaseArm, CommandKind, Connector, Dialect, ErrorCode,
-    HereDocument, Item, Note, NoteKind, Options, ParseError, Parsed, PartKind, Pipeline, Redirect, Script,
-    Span, Stage, Word, WordPart,
+    Function, HereDocument, Item, Note, NoteKind, Options, ParseError, Parsed, PartKind, Pipeline, Redirect,
+    Script, Span, Stage, Word, WordPart,
 };
 use bumpalo::Bump;
 use stack::Stack;
 
 pub(crate) use arithmetic::parentheses_balance;
+pub(crate) use piece::Progress;
 
 type Result<T> = std::result::Result<T, ParseError>;
 
@@ -63,6 +65,10 @@ pub(crate) struct Parser<'a> {
     /// Where the line of commands begins that is being read, of those that stand in nothing else.
     before: usize,
     notes: Vec<Note>,
+    /// Every function that was read.
+    functions: Vec<&'a Function<'a>>,
+    /// Where reading leaves off, and goes on with the next piece.
+    piece: piece::Bounds,
     stacks: Stacks<'a>,
 }
 
@@ -129,6 +135,8 @@ impl<'a> Parser<'a> {
             cases: 0,
             before: 0,
             notes: Vec::new(),
+            functions: Vec::new(),
+            piece: piece::Bounds::NONE,
             stacks: Stacks::new(arena, source.len()),
         }
     }
@@ -139,7 +147,8 @@ impl<'a> Parser<'a> {
         let read = self.script_to_end();
         let before = u32::try_from(self.before).unwrap_or(u32::MAX);
         let script = read.map_err(|error| ParseError { before, ..error })?;
-        Ok(Parsed { script, notes: self.arena.alloc_slice_copy(&self.notes) })
+        let (functions, notes) = (self.functions(), self.arena.alloc_slice_copy(&self.notes));
+        Ok(Parsed { script, notes, functions })
     }
 
     /// Reads the whole source as text in a here-document.
@@ -151,6 +160,9 @@ impl<'a> Parser<'a> {
     /// Reads to the end of the text, as the shell reads a file or the text of a backquoted command.
     fn script_to_end(&mut self) -> Result<Script<'a>> {
         let script = self.list(Place::Top)?;
+        if self.piece.left_off {
+            return Ok(script);
+        }
         self.blanks();
         if !self.cursor.at_end() {
             return match self.keyword()? {
@@ -167,7 +179,7 @@ impl<'a> Parser<'a> {
         self.enter()?;
         let mark = self.stacks.items.len();
         let mut line_mark = mark;
-        let mut line = 0;
+        let mut line = if self.depth == 1 { self.piece.line } else { 0 };
         loop {
             if self.newlines()? > 0 && self.stacks.items.len() > line_mark {
                 line += 1;
@@ -187,6 +199,10 @@ impl<'a> Parser<'a> {
                 _ => {}
             }
             if self.keyword()?.is_some_and(|(keyword, _)| keyword.closes()) {
+                break;
+            }
+            if self.cursor.position() >= self.piece.end && self.leaves_off(mark, line_mark) {
+                self.piece.line = line;
                 break;
             }
             let start = self.cursor.position();

@@ -28,16 +28,16 @@ impl Evaluated {
 
 impl<'a> Interpreter<'a, '_> {
     /// Expands and evaluates an expression.
-    pub(super) fn arithmetic(&mut self, expression: &Arithmetic<'a>) -> Evaluated {
+    pub(super) fn arithmetic(&mut self, expression: &Arithmetic<'_>) -> Evaluated {
         self.arithmetic_parts(expression.parts, expression.span)
     }
 
     /// Expands a word and evaluates it (`[[ x -eq y ]]`, `let`, integer variables).
-    pub(super) fn arithmetic_word(&mut self, word: &Word<'a>) -> Evaluated {
+    pub(super) fn arithmetic_word(&mut self, word: &Word<'_>) -> Evaluated {
         self.arithmetic_parts(word.parts, word.span)
     }
 
-    fn arithmetic_parts(&mut self, parts: &'a [shward_syntax::WordPart<'a>], span: Span) -> Evaluated {
+    fn arithmetic_parts(&mut self, parts: &[shward_syntax::WordPart<'_>], span: Span) -> Evaluated {
         if !self.budget.enter() {
             return Evaluated::UNKNOWN;
         }
@@ -148,7 +148,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// The key that a subscript stands for: a decimal index, or a text for associative arrays. `None`: not known.
-    pub(super) fn key(&mut self, name: &'a [u8], subscript: &Arithmetic<'a>) -> Option<&'a [u8]> {
+    pub(super) fn key(&mut self, name: &'a [u8], subscript: &Arithmetic<'_>) -> Option<&'a [u8]> {
         if subscript.parts.is_empty() {
             self.may_end_line();
         }

@@ -6,7 +6,7 @@ use crate::shell::state::Space;
 use crate::value::{Field, Origins};
 
 impl<'a> Interpreter<'a, '_> {
-    pub(super) fn alias_builtin(&mut self, builtin: &[u8], command: &Expanded<'a>) {
+    pub(super) fn alias_builtin(&mut self, builtin: &[u8], command: &Expanded<'_, 'a>) {
         let arguments = command.argv.get(1..).unwrap_or_default();
         let permitted: &[u8] = if builtin == b"unalias" { b"a" } else { b"p" };
         let wrong = |text: &[u8]| text.iter().skip(1).any(|letter| !permitted.contains(letter));

@@ -25,7 +25,7 @@ struct Wanted {
 
 impl<'a> Interpreter<'a, '_> {
     /// `declare`, `typeset`, `local`, `export`, `readonly`
-    pub(super) fn declare(&mut self, name: &[u8], command: &Expanded<'a>) {
+    pub(super) fn declare(&mut self, name: &[u8], command: &Expanded<'_, 'a>) {
         let mut wanted = Wanted::default();
         let frames = self.frames.get(self.outer_frames..).unwrap_or_default();
         if name == b"local" && !frames.iter().any(|frame| matches!(frame.kind, FrameKind::Function(_))) {
@@ -139,10 +139,11 @@ impl<'a> Interpreter<'a, '_> {
         if wanted.functions {
             self.prints(Origins::LITERAL, command.span);
         }
-        for assignment in command.arrays {
-            self.judge_global(assignment.name, wanted, assignment.span);
-            self.declare_array(assignment, wanted);
-            self.protect(assignment.name, wanted);
+        for assignment in &command.arrays {
+            let name = self.lasting(assignment.name);
+            self.judge_global(name, wanted, assignment.span);
+            self.declare_array(name, assignment, wanted);
+            self.protect(name, wanted);
         }
         for field in arguments {
             self.declare_one(field, wanted, command.here);
@@ -168,10 +169,10 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    fn declare_array(&mut self, assignment: &'a Assignment<'a>, wanted: Wanted) {
-        self.shape(assignment.name, wanted, true, assignment.span);
+    fn declare_array<'t>(&mut self, name: &'a [u8], assignment: &Assignment<'t>, wanted: Wanted) {
+        self.shape(name, wanted, true, assignment.span);
         if let AssignmentValue::Array(elements) = assignment.value {
-            self.assign_array(assignment.name, elements, assignment.append, assignment.span);
+            self.assign_array(name, elements, assignment.append, assignment.span);
         } else {
             self.assignment(assignment);
         }
@@ -417,7 +418,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `unset`
-    pub(super) fn unset(&mut self, command: &Expanded<'a>) {
+    pub(super) fn unset(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"", b"fnv");
         if !given.sure {
             self.argument_unknown(command.span);

@@ -14,7 +14,7 @@ impl<'a> Interpreter<'a, '_> {
     /// `cd`
     ///
     /// It may fail, and what follows then happens where the shell was: both places are kept unless it is known to succeed.
-    pub(super) fn change_directory(&mut self, command: &Expanded<'a>) {
+    pub(super) fn change_directory(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"", b"LPe@");
         if given.options.iter().any(|(letter, _)| !b"LPe@".contains(letter)) {
             // `cd -/x` is an option that there is not: it fails and stays.
@@ -172,7 +172,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `pushd`, `popd`, `dirs`
-    pub(super) fn directory_stack(&mut self, name: &[u8], command: &Expanded<'a>) {
+    pub(super) fn directory_stack(&mut self, name: &[u8], command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"", b"nclpv");
         match (name, given.operands) {
             (b"dirs", _) => {

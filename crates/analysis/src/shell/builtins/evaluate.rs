@@ -16,7 +16,7 @@ use shward_syntax::Span;
 
 impl<'a> Interpreter<'a, '_> {
     /// `eval`
-    pub(super) fn evaluate_text(&mut self, command: &Expanded<'a>) {
+    pub(super) fn evaluate_text(&mut self, command: &Expanded<'_, 'a>) {
         let (words, levels) = self.evaluated(command.argv.get(1..).unwrap_or_default());
         // Each level left out is as deep as one that is run: a command, what its name leads to, and its text.
         let depth = 3 * levels;
@@ -27,7 +27,7 @@ impl<'a> Interpreter<'a, '_> {
         (0..entered).for_each(|_| self.budget.leave());
     }
 
-    fn evaluate_words(&mut self, words: &[Field<'a>], command: &Expanded<'a>) {
+    fn evaluate_words(&mut self, words: &[Field<'a>], command: &Expanded<'_, 'a>) {
         let ended = command.argv.get(1).is_some_and(|first| first.known() == Some(b"--"));
         let posix = self.dialect == shward_syntax::Dialect::Posix;
         let dashed = words.first().is_some_and(|first| first.value.known_prefix().starts_with(b"-"));
@@ -107,7 +107,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `source`
-    pub(super) fn source_file(&mut self, command: &Expanded<'a>) {
+    pub(super) fn source_file(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"p", b"");
         let Some((file, arguments)) = given.operands.split_first() else { return };
         if file.many || !given.options.is_empty() {
@@ -201,7 +201,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `exec`
-    pub(super) fn replace_shell(&mut self, command: &Expanded<'a>) {
+    pub(super) fn replace_shell(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"a", b"cl");
         // dash has no options there: `-l` is the program.
         let foreign = self.dialect == shward_syntax::Dialect::Posix && !given.options.is_empty();
@@ -230,7 +230,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             Some(None) => {
                 // Where the words vanish, the redirections stay and the script goes on.
-                self.dispatch(&Expanded { argv: given.operands, ..*command }, false);
+                self.dispatch(&Expanded { argv: given.operands, ..command.clone() }, false);
                 self.state.flow.may_have_ended = true;
                 self.keeps_redirections = true;
             }
@@ -239,7 +239,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `command` and `builtin`
-    pub(super) fn without_functions(&mut self, command: &Expanded<'a>) {
+    pub(super) fn without_functions(&mut self, command: &Expanded<'_, 'a>) {
         let flags: &[u8] =
             if command.argv.first().and_then(Field::known) == Some(b"command") { b"pvV" } else { b"" };
         let given = Given::read(self.arena, command.argv, b"", flags);
@@ -251,12 +251,12 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         if !given.operands.is_empty() {
-            self.dispatch(&Expanded { argv: given.operands, ..*command }, false);
+            self.dispatch(&Expanded { argv: given.operands, ..command.clone() }, false);
         }
     }
 
     /// `exit`
-    pub(super) fn exit(&mut self, command: &Expanded<'a>) {
+    pub(super) fn exit(&mut self, command: &Expanded<'_, 'a>) {
         let failing = command.argv.get(1).and_then(number).is_some_and(|status| status % 256 != 0);
         if command.argv.len() > 2 {
             // With too many arguments it does not exit.
@@ -279,7 +279,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `trap`
-    pub(super) fn trap(&mut self, command: &Expanded<'a>) {
+    pub(super) fn trap(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"", b"lpP");
         if !given.sure {
             self.argument_unknown(command.span);
@@ -337,10 +337,10 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `jobs`: `-x` runs a command.
-    pub(super) fn jobs(&mut self, command: &Expanded<'a>) {
+    pub(super) fn jobs(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"", b"lnprsx");
         if given.has(b'x') && !given.operands.is_empty() {
-            self.dispatch(&Expanded { argv: given.operands, ..*command }, false);
+            self.dispatch(&Expanded { argv: given.operands, ..command.clone() }, false);
         } else if !given.sure {
             self.argument_unknown(command.span);
         }
@@ -348,7 +348,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `complete` only registers what an interactive shell would run; `compgen` runs it.
-    pub(super) fn completion(&mut self, name: &[u8], command: &Expanded<'a>) {
+    pub(super) fn completion(&mut self, name: &[u8], command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"oAGWFCXPS", b"DEIabcdefgjkprsuv");
         if name == b"compgen" {
             for letter in [b'C', b'F'] {
@@ -395,7 +395,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `history`
-    pub(super) fn history(&mut self, command: &Expanded<'a>) {
+    pub(super) fn history(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"d", b"acnprsw");
         if given.has(b'c') || given.has(b'd') {
             self.emit_here(EffectKind::System { what: "audit" }, command.span, Certainty::Certain);
@@ -427,7 +427,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `fc`: runs commands of the history anew, or after an editor has changed them.
-    pub(super) fn fix_command(&mut self, command: &Expanded<'a>) {
+    pub(super) fn fix_command(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"e", b"lnrs");
         if given.has(b'l') && given.sure {
             self.prints(Origins::FILE, command.span);
@@ -437,7 +437,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `bind`: key bindings can hold commands, and files of them.
-    pub(super) fn bind(&mut self, command: &Expanded<'a>) {
+    pub(super) fn bind(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"fmqrux", b"lpsvPSVX");
         if given.has(b'x') || given.has(b'f') || !given.operands.is_empty() || !given.sure {
             self.not_understood("bind attaches commands to keys", command.span);
@@ -446,7 +446,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `enable`
-    pub(super) fn enable(&mut self, command: &Expanded<'a>) {
+    pub(super) fn enable(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"f", b"adnps");
         if given.has(b'f') {
             let origin = given.value(b'f').map_or(Origins::UNKNOWN, |_| Origins::FILE);
@@ -477,7 +477,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `hash`: `-p` says what program a name stands for.
-    pub(super) fn hash(&mut self, command: &Expanded<'a>) {
+    pub(super) fn hash(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"p", b"dlrt");
         let others = command.argv.iter().skip(1).any(|field| {
             field

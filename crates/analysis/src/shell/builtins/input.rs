@@ -15,7 +15,7 @@ use shward_syntax::Span;
 
 impl<'a> Interpreter<'a, '_> {
     /// `read`
-    pub(super) fn read_builtin(&mut self, command: &Expanded<'a>) {
+    pub(super) fn read_builtin(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"adinNptu", b"ers");
         if !given.sure {
             self.argument_unknown(command.span);
@@ -132,7 +132,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `mapfile`
-    pub(super) fn mapfile(&mut self, command: &Expanded<'a>) {
+    pub(super) fn mapfile(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"dnOsuCc", b"t");
         if !given.sure {
             self.argument_unknown(command.span);
@@ -206,7 +206,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `getopts`
-    pub(super) fn getopts(&mut self, command: &Expanded<'a>) {
+    pub(super) fn getopts(&mut self, command: &Expanded<'_, 'a>) {
         let origins = self.argument_origins();
         self.assign(b"OPTARG", Value::unknown(origins), false, command.here);
         self.may_be_unset(b"OPTARG");
@@ -227,14 +227,14 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `let`
-    pub(super) fn let_builtin(&mut self, command: &Expanded<'a>) {
+    pub(super) fn let_builtin(&mut self, command: &Expanded<'_, 'a>) {
         for field in command.argv.get(1..).unwrap_or_default() {
             self.arithmetic_value(&field.value, false, command.here);
         }
     }
 
     /// `wait`: `-p` assigns to a variable.
-    pub(super) fn wait(&mut self, command: &Expanded<'a>) {
+    pub(super) fn wait(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"p", b"fn");
         if let Some(name) = given.value(b'p') {
             self.assign_named(&name.value, Value::unknown(Origins::LITERAL), true, command.here);
@@ -253,7 +253,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `printf`: `-v` assigns to a variable. False if it does not.
-    pub(super) fn printf(&mut self, command: &Expanded<'a>) -> bool {
+    pub(super) fn printf(&mut self, command: &Expanded<'_, 'a>) -> bool {
         let Some(first) = command.argv.get(1) else { return false };
         let (name, rest) = match first.known() {
             Some(b"-v") => match command.argv.get(2) {
@@ -298,7 +298,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `test` and `[`: `-v` evaluates the subscript of a name.
-    pub(super) fn test_operands(&mut self, command: &Expanded<'a>) {
+    pub(super) fn test_operands(&mut self, command: &Expanded<'_, 'a>) {
         let mut after_operator = false;
         for field in command.argv.get(1..).unwrap_or_default() {
             match field.known() {

@@ -79,7 +79,7 @@ impl<'a> Given<'a> {
 
 impl<'a> Interpreter<'a, '_> {
     /// Runs a builtin that touches the state of the shell. False if the name is none.
-    pub(super) fn builtin(&mut self, name: &'a [u8], command: &Expanded<'a>) -> bool {
+    pub(super) fn builtin(&mut self, name: &'a [u8], command: &Expanded<'_, 'a>) -> bool {
         let posix = self.dialect == Dialect::Posix;
         if !posix && matches!(name, b"test" | b"[" | b"printf" | b"wait") && may_name_an_element(command.argv)
         {
@@ -122,7 +122,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs a builtin that was found to be one.
-    fn perform(&mut self, name: &'a [u8], command: &Expanded<'a>) {
+    fn perform(&mut self, name: &'a [u8], command: &Expanded<'_, 'a>) {
         self.begin_invocation(command.argv, command.span, true);
         if command.argv.get(1).is_some_and(|field| field.known() == Some(b"--help")) {
             self.prints(Origins::LITERAL, command.span);

@@ -74,7 +74,7 @@ fn name_meaning(name: &[u8]) -> Meaning {
 
 impl<'a> Interpreter<'a, '_> {
     /// `set`
-    pub(super) fn set_options(&mut self, command: &Expanded<'a>) {
+    pub(super) fn set_options(&mut self, command: &Expanded<'_, 'a>) {
         let mut arguments = command.argv.get(1..).unwrap_or_default();
         if arguments.is_empty() {
             self.prints_environment(command.span);
@@ -148,7 +148,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `shopt`
-    pub(super) fn shopt(&mut self, command: &Expanded<'a>) {
+    pub(super) fn shopt(&mut self, command: &Expanded<'_, 'a>) {
         let given = Given::read(self.arena, command.argv, b"", b"opqsu");
         if !given.sure {
             self.argument_unknown(command.span);
@@ -216,7 +216,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `shift`
-    pub(super) fn shift(&mut self, command: &Expanded<'a>) {
+    pub(super) fn shift(&mut self, command: &Expanded<'_, 'a>) {
         let count = match command.argv.get(1) {
             None => Some(1),
             Some(field) => number(field),

@@ -4,32 +4,45 @@ use super::Builder;
 use crate::effect::Unknown;
 use crate::shell::Interpreter;
 use crate::value::{Field, Origins, Value};
-use shward_syntax::{Brace, BraceRange, Parameter, ParameterName, PartKind, Span, WordPart};
+use shward_syntax::{
+    Brace, BraceRange, Parameter, ParameterName, ParameterOperation, PartKind, Span, WordPart,
+};
 
 /// The most words that one word may become.
 const MOST: usize = 4096;
 
+/// A part of a word that a brace was replaced in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Part<'t, 'a> {
+    /// As it is written.
+    Written(&'t WordPart<'t>),
+    /// Literal text.
+    Text(&'a [u8], Span),
+    /// `$name`, whose name goes on behind a brace, and whether it is quoted.
+    Name(&'a [u8], Span, bool),
+}
+
 impl<'a> Interpreter<'a, '_> {
     /// The words that a word with braces stands for. When there are too many, one field that stands for them all is
     /// added to `out`.
-    pub(super) fn braces(
+    pub(super) fn braces<'t>(
         &mut self,
-        parts: &'a [WordPart<'a>],
+        parts: &'t [WordPart<'t>],
         span: Span,
         out: &mut Vec<Field<'a>>,
-    ) -> Vec<&'a [WordPart<'a>]> {
+    ) -> Vec<Vec<Part<'t, 'a>>> {
         let mut words = vec![Vec::new()];
         if self.alternatives(parts, &mut words) {
-            return words.into_iter().map(|word| &*self.arena.alloc_slice_copy(&word)).collect();
+            return words;
         }
         out.push(Field { value: Value::unknown(Origins::LITERAL), span, many: true });
         self.unknown(Unknown::Budget("brace"), span);
         // What is substituted inside still runs.
-        vec![self.arena.alloc_slice_copy(&without_braces(parts))]
+        vec![without_braces(parts)]
     }
 
     /// Appends the alternatives of `parts` to each of the words. False when there are too many.
-    fn alternatives(&mut self, parts: &'a [WordPart<'a>], words: &mut Vec<Vec<WordPart<'a>>>) -> bool {
+    fn alternatives<'t>(&mut self, parts: &'t [WordPart<'t>], words: &mut Vec<Vec<Part<'t, 'a>>>) -> bool {
         for part in parts {
             if !self.budget.spend(words.len()) {
                 return false;
@@ -53,14 +66,14 @@ impl<'a> Interpreter<'a, '_> {
                         for tail in &tails {
                             let mut word = head.clone();
                             for part in tail {
-                                self.append_part(&mut word, part);
+                                self.append_part(&mut word, *part);
                             }
                             product.push(word);
                         }
                     }
                     *words = product;
                 }
-                _ => words.iter_mut().for_each(|word| self.append_part(word, part)),
+                _ => words.iter_mut().for_each(|word| self.append_part(word, Part::Written(part))),
             }
         }
         true
@@ -68,43 +81,31 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Appends a part to a word. The shell expands braces before it reads parameters, so that in `$x{1,2}` the digit
     /// belongs to the name.
-    fn append_part(&self, word: &mut Vec<WordPart<'a>>, part: &WordPart<'a>) {
-        let grown = match (word.last(), part.kind) {
-            (Some(WordPart { kind: PartKind::Parameter(parameter), span }), PartKind::Literal(text)) => {
-                match parameter.name {
-                    // Written without braces.
-                    ParameterName::Variable(name) if (span.end - span.start) as usize == name.len() + 1 => {
-                        let more =
-                            text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-                        text.split_at_checked(more).filter(|(more, _)| !more.is_empty()).map(
-                            |(more, rest)| {
-                                let name: &'a [u8] = self.arena.alloc_slice_copy(&[name, more].concat());
-                                let name = ParameterName::Variable(name);
-                                let kind =
-                                    PartKind::Parameter(self.arena.alloc(Parameter { name, ..**parameter }));
-                                (WordPart { kind, span: *span }, rest)
-                            },
-                        )
-                    }
-                    _ => None,
-                }
+    fn append_part<'t>(&self, word: &mut Vec<Part<'t, 'a>>, part: Part<'t, 'a>) {
+        let grown = match (word.last().and_then(Part::open_name), part.text()) {
+            (Some((name, span, quoted)), Some((text, at))) => {
+                let more = text.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+                text.split_at_checked(more).filter(|(more, _)| !more.is_empty()).map(|(more, rest)| {
+                    let name = self.arena.alloc_slice_copy(&[name, more].concat());
+                    (Part::Name(name, span, quoted), rest, at)
+                })
             }
             _ => None,
         };
         match grown {
-            Some((parameter, rest)) => {
+            Some((parameter, rest, at)) => {
                 word.pop();
                 word.push(parameter);
                 if !rest.is_empty() {
-                    word.push(WordPart { kind: PartKind::Literal(rest), span: part.span });
+                    word.push(Part::Text(self.lasting(rest), at));
                 }
             }
-            None => word.push(*part),
+            None => word.push(part),
         }
     }
 
     /// What a brace may be replaced by.
-    fn tails(&mut self, brace: &'a Brace<'a>, span: Span) -> Option<Vec<Vec<WordPart<'a>>>> {
+    fn tails<'t>(&mut self, brace: &'t Brace<'t>, span: Span) -> Option<Vec<Vec<Part<'t, 'a>>>> {
         match brace {
             Brace::List(alternatives) => {
                 if !self.budget.enter() {
@@ -125,16 +126,14 @@ impl<'a> Interpreter<'a, '_> {
             Brace::Range(range) => {
                 let texts = elements(range)?;
                 self.budget.spend(texts.len()).then_some(())?;
-                let part = |text: String| {
-                    vec![WordPart { kind: PartKind::Literal(self.arena.alloc_str(&text).as_bytes()), span }]
-                };
+                let part = |text: String| vec![Part::Text(self.arena.alloc_str(&text).as_bytes(), span)];
                 Some(texts.into_iter().map(part).collect())
             }
         }
     }
 
     /// A brace where the shell does not expand it, or not in a way that is modelled.
-    pub(super) fn nested_brace(&mut self, brace: &'a Brace<'a>, quoted: bool, builder: &mut Builder<'a>) {
+    pub(super) fn nested_brace(&mut self, brace: &Brace<'_>, quoted: bool, builder: &mut Builder<'a>) {
         if let Brace::List(words) = brace {
             for word in *words {
                 self.value(word);
@@ -144,10 +143,52 @@ impl<'a> Interpreter<'a, '_> {
     }
 }
 
+impl<'t, 'a> Part<'t, 'a> {
+    /// The name, the place and the quotes of a parameter that is written without braces and whose name may go on.
+    fn open_name(&self) -> Option<(&'t [u8], Span, bool)> {
+        let Self::Written(WordPart { kind: PartKind::Parameter(parameter), span }) = self else {
+            return None;
+        };
+        match parameter.name {
+            ParameterName::Variable(name) if (span.end - span.start) as usize == name.len() + 1 => {
+                Some((name, *span, parameter.quoted))
+            }
+            _ => None,
+        }
+    }
+
+    /// Literal text, and where it stands.
+    fn text(&self) -> Option<(&[u8], Span)> {
+        match self {
+            Self::Written(WordPart { kind: PartKind::Literal(text), span }) => Some((text, *span)),
+            Self::Text(text, span) => Some((text, *span)),
+            _ => None,
+        }
+    }
+
+    /// Gives it as a part of the tree.
+    pub(super) fn with<R>(&self, take: impl FnOnce(&WordPart<'_>) -> R) -> R {
+        match *self {
+            Self::Written(part) => take(part),
+            Self::Text(text, span) => take(&WordPart { kind: PartKind::Literal(text), span }),
+            Self::Name(name, span, quoted) => {
+                let parameter = Parameter {
+                    name: ParameterName::Variable(name),
+                    subscript: None,
+                    indirect: false,
+                    operation: ParameterOperation::None,
+                    quoted,
+                };
+                take(&WordPart { kind: PartKind::Parameter(&parameter), span })
+            }
+        }
+    }
+}
+
 /// The parts of a word, those inside its braces included.
-fn without_braces<'a>(parts: &'a [WordPart<'a>]) -> Vec<WordPart<'a>> {
+fn without_braces<'t, 'a>(parts: &'t [WordPart<'t>]) -> Vec<Part<'t, 'a>> {
     let mut flat = Vec::new();
-    let mut open: Vec<std::slice::Iter<'a, WordPart<'a>>> = vec![parts.iter()];
+    let mut open: Vec<std::slice::Iter<'t, WordPart<'t>>> = vec![parts.iter()];
     while let Some(top) = open.last_mut() {
         match top.next() {
             None => {
@@ -157,7 +198,7 @@ fn without_braces<'a>(parts: &'a [WordPart<'a>]) -> Vec<WordPart<'a>> {
                 open.extend(words.iter().map(|word| word.parts.iter()));
             }
             Some(WordPart { kind: PartKind::Brace(Brace::Range(_)), .. }) => {}
-            Some(part) => flat.push(*part),
+            Some(part) => flat.push(Part::Written(part)),
         }
     }
     flat

@@ -33,7 +33,7 @@ pub(super) enum Known {
 
 impl<'a> Interpreter<'a, '_> {
     /// Expands words to an argument list.
-    pub(super) fn fields(&mut self, words: &'a [Word<'a>]) -> Vec<Field<'a>> {
+    pub(super) fn fields(&mut self, words: &[Word<'_>]) -> Vec<Field<'a>> {
         let mut out = Vec::with_capacity(words.len());
         for word in words {
             self.expand(word, &mut out);
@@ -42,7 +42,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Expands one word to any number of fields.
-    pub(super) fn expand(&mut self, word: &'a Word<'a>, out: &mut Vec<Field<'a>>) {
+    pub(super) fn expand(&mut self, word: &Word<'_>, out: &mut Vec<Field<'a>>) {
         if !self.budget.spend(1) {
             return;
         }
@@ -61,36 +61,48 @@ impl<'a> Interpreter<'a, '_> {
                     ..
                 },
             ] => {
-                out.push(Field { value: Value::text(self.arena, text, Origins::LITERAL), span, many: false });
+                let value = Value::text(self.arena, self.lasting(text), Origins::LITERAL);
+                out.push(Field { value, span, many: false });
             }
             parts if parts.iter().any(|part| matches!(part.kind, PartKind::Brace(_))) => {
                 for alternative in self.braces(parts, span, out) {
-                    self.expand_parts(alternative, span, out);
+                    self.expand_parts(span, out, |shell, builder| {
+                        alternative
+                            .iter()
+                            .for_each(|part| part.with(|part| shell.part(part, false, builder)));
+                    });
                 }
             }
-            parts => self.expand_parts(parts, span, out),
+            parts => self.expand_parts(span, out, |shell, builder| {
+                parts.iter().for_each(|part| shell.part(part, false, builder));
+            }),
         }
     }
 
-    fn expand_parts(&mut self, parts: &'a [WordPart<'a>], span: Span, out: &mut Vec<Field<'a>>) {
+    fn expand_parts(
+        &mut self,
+        span: Span,
+        out: &mut Vec<Field<'a>>,
+        put: impl FnOnce(&mut Self, &mut Builder<'a>),
+    ) {
         let before = out.len();
-        self.build(Mode::Fields, parts, span, |_, builder| builder.finish_fields(out));
+        self.build_of(Mode::Fields, span, put, |_, builder| builder.finish_fields(out));
         self.budget.divide(out.len().saturating_sub(before));
     }
 
     /// Expands a word to exactly one value, without splitting and globs: assignments, `case`, here-strings.
-    pub(super) fn value(&mut self, word: &Word<'a>) -> Value<'a> {
+    pub(super) fn value(&mut self, word: &Word<'_>) -> Value<'a> {
         self.value_of(word.parts, word.span)
     }
 
     /// Expands parts to one value.
-    pub(super) fn value_of(&mut self, parts: &'a [WordPart<'a>], span: Span) -> Value<'a> {
+    pub(super) fn value_of(&mut self, parts: &[WordPart<'_>], span: Span) -> Value<'a> {
         let span = self.span(span);
         self.build(Mode::Single, parts, span, |_, builder| builder.finish_value())
     }
 
     /// Expands a word to one value, and tells what is known of it when its text is not.
-    pub(super) fn value_and_kind(&mut self, word: &Word<'a>) -> (Value<'a>, Known) {
+    pub(super) fn value_and_kind(&mut self, word: &Word<'_>) -> (Value<'a>, Known) {
         let span = self.span(word.span);
         self.build(Mode::Single, word.parts, span, |_, builder| {
             let kind = match () {
@@ -103,10 +115,12 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Expands a word to a pattern; `None` if it is not wholly known.
-    pub(super) fn pattern(&mut self, word: &Word<'a>) -> Option<&'a [u8]> {
+    pub(super) fn pattern(&mut self, word: &Word<'_>) -> Option<&'a [u8]> {
         let pattern = match word.parts {
             [] => return Some(b""),
-            [WordPart { kind: PartKind::Literal(text), .. }] if !text.contains(&b'\\') => Some(*text),
+            [WordPart { kind: PartKind::Literal(text), .. }] if !text.contains(&b'\\') => {
+                Some(self.lasting(text))
+            }
             parts => {
                 let span = self.span(word.span);
                 self.build(Mode::Pattern, parts, span, |_, builder| builder.finish_pattern())
@@ -120,16 +134,28 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn build<R>(
         &mut self,
         mode: Mode,
-        parts: &'a [WordPart<'a>],
+        parts: &[WordPart<'_>],
         span: Span,
+        take: impl FnOnce(&mut Self, &mut Builder<'a>) -> R,
+    ) -> R {
+        let put = |shell: &mut Self, builder: &mut Builder<'a>| {
+            parts.iter().for_each(|part| shell.part(part, false, builder));
+        };
+        self.build_of(mode, span, put, take)
+    }
+
+    /// The same of what `put` puts into the builder.
+    fn build_of<R>(
+        &mut self,
+        mode: Mode,
+        span: Span,
+        put: impl FnOnce(&mut Self, &mut Builder<'a>),
         take: impl FnOnce(&mut Self, &mut Builder<'a>) -> R,
     ) -> R {
         let mut builder = self.spare.pop().unwrap_or_else(|| Builder::new(self.arena));
         let options = self.state.flow.options;
         builder.start(mode, self.separators(), !options.is(Opt::NoGlob), options.may(Opt::ExtGlob), span);
-        for part in parts {
-            self.part(part, false, &mut builder);
-        }
+        put(self, &mut builder);
         self.budget.produce(builder.made());
         if options.may(Opt::FailGlob) {
             self.may_end_line();
@@ -169,7 +195,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Expands the parts of an operand (`${x:-operand}`) into the word around it.
-    fn operand(&mut self, parts: &'a [WordPart<'a>], quoted: bool, builder: &mut Builder<'a>) {
+    fn operand(&mut self, parts: &[WordPart<'_>], quoted: bool, builder: &mut Builder<'a>) {
         let outer = builder.operand;
         builder.operand = true;
         for part in parts {
@@ -185,7 +211,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Expands one part of a word.
-    pub(super) fn part(&mut self, part: &WordPart<'a>, quoted: bool, builder: &mut Builder<'a>) {
+    pub(super) fn part(&mut self, part: &WordPart<'_>, quoted: bool, builder: &mut Builder<'a>) {
         if !self.budget.spend(1) {
             builder.unknown(quoted, Origins::UNKNOWN);
             return;
@@ -270,7 +296,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `"…"`: exists even if empty, unless a list without elements is in it: bash then takes all of it for nothing.
-    fn double_quoted(&mut self, parts: &'a [WordPart<'a>], builder: &mut Builder<'a>) {
+    fn double_quoted(&mut self, parts: &[WordPart<'_>], builder: &mut Builder<'a>) {
         let list = parts.iter().any(parameter::is_list);
         if !list {
             builder.begin();
@@ -301,7 +327,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// A tilde prefix.
-    fn tilde(&mut self, name: &'a [u8], builder: &mut Builder<'a>) {
+    fn tilde(&mut self, name: &[u8], builder: &mut Builder<'a>) {
         let value = match name {
             b"" => match self.lookup(b"HOME", Span::default()) {
                 Got::One(value, _) => value,

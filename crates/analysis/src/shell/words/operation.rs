@@ -19,7 +19,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Expands a parameter that holds `got` into the word around it.
     pub(super) fn operate(
         &mut self,
-        parameter: &'a Parameter<'a>,
+        parameter: &Parameter<'_>,
         got: Got<'a>,
         span: Span,
         quoted: bool,
@@ -139,7 +139,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Expands an operand that may not be expanded, for what that does, and tells where its text comes from. The flag: it
     /// is a number.
-    fn either(&mut self, word: &Word<'a>) -> (Origins, bool) {
+    fn either(&mut self, word: &Word<'_>) -> (Origins, bool) {
         let value = self.perhaps(|shell| shell.value(word));
         let digits = value.known().is_some_and(|text| is_decimal(text) && !text.starts_with(b"-"));
         if digits && value.origins == Origins::LITERAL {
@@ -169,8 +169,9 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    fn assign_by_expansion(&mut self, parameter: &Parameter<'a>, value: Value<'a>, number: bool, span: Span) {
+    fn assign_by_expansion(&mut self, parameter: &Parameter<'_>, value: Value<'a>, number: bool, span: Span) {
         if let ParameterName::Variable(name) = parameter.name {
+            let name = self.lasting(name);
             match parameter.subscript {
                 None => self.assign(name, value, number, span),
                 Some(Subscript::Index(index)) => {
@@ -186,7 +187,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether a variable has attributes by which it holds something else than what it is assigned.
-    fn changes_what_it_is_given(&self, parameter: &Parameter<'a>) -> bool {
+    fn changes_what_it_is_given(&self, parameter: &Parameter<'_>) -> bool {
         let ParameterName::Variable(name) = parameter.name else { return false };
         let flags = self.state.get(Space::Variable, name).flags;
         [Flags::INTEGER, Flags::RECASED, Flags::REFERENCE].iter().any(|flag| flags.has(*flag))
@@ -195,7 +196,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Removal, replacement, substring, case and `@` operations. `None`: the result is not known.
     pub(super) fn transformed(
         &mut self,
-        parameter: &'a Parameter<'a>,
+        parameter: &Parameter<'_>,
         value: &Value<'a>,
         span: Span,
     ) -> Option<Value<'a>> {
@@ -299,7 +300,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// A pattern with which a value is changed, if it is known what it means: parentheses do so where it is known whether
     /// `extglob` is on.
-    fn operand_pattern(&mut self, word: &Word<'a>) -> Option<&'a [u8]> {
+    fn operand_pattern(&mut self, word: &Word<'_>) -> Option<&'a [u8]> {
         let pattern = self.pattern(word)?;
         let options = self.state.flow.options;
         let sure = options.is(Opt::ExtGlob) || !options.may(Opt::ExtGlob);

@@ -42,7 +42,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Expands a parameter into the word around it.
     pub(super) fn parameter(
         &mut self,
-        parameter: &'a Parameter<'a>,
+        parameter: &Parameter<'_>,
         span: Span,
         quoted: bool,
         builder: &mut Builder<'a>,
@@ -53,7 +53,7 @@ impl<'a> Interpreter<'a, '_> {
                 return;
             }
             (ParameterOperation::Keys { separate }, ParameterName::Variable(name)) => {
-                self.keys(name, separate, span, quoted, builder);
+                self.keys(self.lasting(name), separate, span, quoted, builder);
                 return;
             }
             _ => {}
@@ -69,18 +69,18 @@ impl<'a> Interpreter<'a, '_> {
             }
             (ParameterName::Variable(name), Some(subscript @ (Subscript::At | Subscript::Star))) => {
                 let span_here = self.span(span);
-                let elements = self.elements_in_order(name, span).map(|elements| {
+                let elements = self.elements_in_order(self.lasting(name), span).map(|elements| {
                     let field = |e: Element<'a>| Field { value: e.value, span: span_here, many: false };
                     elements.into_iter().map(field).collect()
                 });
                 self.list(parameter, matches!(subscript, Subscript::Star), elements, span, quoted, builder);
             }
             (ParameterName::Variable(name), Some(Subscript::Index(index))) => {
-                let got = self.element(name, &index, span);
+                let got = self.element(self.lasting(name), &index, span);
                 self.operate(parameter, got, span, quoted, builder);
             }
             (ParameterName::Variable(name), None) => {
-                let got = self.lookup(name, span);
+                let got = self.lookup(self.lasting(name), span);
                 self.operate(parameter, got, span, quoted, builder);
             }
             (ParameterName::Positional(number), _) => {
@@ -95,7 +95,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `${name[subscript]}`.
-    fn element(&mut self, name: &'a [u8], index: &Arithmetic<'a>, span: Span) -> Got<'a> {
+    fn element(&mut self, name: &'a [u8], index: &Arithmetic<'_>, span: Span) -> Got<'a> {
         let Some(name) = self.dereference(name, span) else { return Got::Any(Origins::UNKNOWN, false) };
         let origins = self.state.get(Space::Variable, name).origins();
         let key = self.key(name, index);
@@ -112,7 +112,7 @@ impl<'a> Interpreter<'a, '_> {
     /// The elements of a list, with the parameter's operation done to each.
     fn list(
         &mut self,
-        parameter: &'a Parameter<'a>,
+        parameter: &Parameter<'_>,
         joined: bool,
         elements: Option<Vec<Field<'a>>>,
         span: Span,
@@ -163,7 +163,7 @@ impl<'a> Interpreter<'a, '_> {
                 let elements = elements.and_then(|(sure, elements)| sure.then_some(elements));
                 let plain = match (parameter.name, &elements) {
                     (ParameterName::Variable(name), Some(elements)) => {
-                        !elements.is_empty() && !self.is_dense(name, span)
+                        !elements.is_empty() && !self.is_dense(self.lasting(name), span)
                     }
                     _ => false,
                 };
@@ -293,7 +293,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `${!array[@]}`.
     fn keys(&mut self, name: &'a [u8], separate: bool, span: Span, quoted: bool, builder: &mut Builder<'a>) {
-        match self.elements_in_order(name, span) {
+        match self.elements_in_order(self.lasting(name), span) {
             Some(elements) => {
                 let span = self.span(span);
                 let arena = self.arena;
@@ -313,19 +313,13 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `${!name}`: the value is the name of what is expanded.
-    fn indirect(
-        &mut self,
-        parameter: &'a Parameter<'a>,
-        span: Span,
-        quoted: bool,
-        builder: &mut Builder<'a>,
-    ) {
+    fn indirect(&mut self, parameter: &Parameter<'_>, span: Span, quoted: bool, builder: &mut Builder<'a>) {
         if let (ParameterName::Variable(name), None) = (parameter.name, parameter.subscript)
             && let slot = self.state.get(Space::Variable, name)
             && slot.flags.has(Flags::REFERENCE)
         {
             // Of a reference it is the name that it leads to.
-            let aim = self.dereference(name, span).filter(|aim| *aim != name);
+            let aim = self.dereference(self.lasting(name), span).filter(|aim| *aim != name);
             let got = match aim {
                 Some(aim) if !slot.flags.has(Flags::MAYBE) => {
                     Got::One(Value::text(self.arena, aim, Origins::LITERAL), false)
@@ -342,7 +336,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let pointer = match (parameter.name, parameter.subscript) {
-            (ParameterName::Variable(name), None) => self.lookup(name, span),
+            (ParameterName::Variable(name), None) => self.lookup(self.lasting(name), span),
             (ParameterName::Positional(number), None) => self.positional(number),
             (ParameterName::Special(b'#'), None) => {
                 // The last positional parameter.
@@ -361,7 +355,7 @@ impl<'a> Interpreter<'a, '_> {
                 return;
             }
             (ParameterName::Variable(name), Some(Subscript::Index(index))) => {
-                self.element(name, &index, span)
+                self.element(self.lasting(name), &index, span)
             }
             (ParameterName::Special(b'@' | b'*'), None) if self.argument_count() == Some(0) => Got::Unset,
             _ => Got::Any(Origins::UNKNOWN, false),

@@ -18,7 +18,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs a command substitution and puts what it writes into the word around it.
     pub(super) fn command_substitution(
         &mut self,
-        substitution: &'a CommandSubstitution<'a>,
+        substitution: &CommandSubstitution<'_>,
         span: Span,
         quoted: bool,
         builder: &mut Builder<'a>,
@@ -111,7 +111,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// `$(<file)`
-    fn input_of(&mut self, redirect: &'a Redirect<'a>) -> Stream<'a> {
+    fn input_of(&mut self, redirect: &Redirect<'_>) -> Stream<'a> {
         match redirect.target {
             RedirectTarget::Word(ref word) => {
                 let path = self.value(word);
@@ -126,7 +126,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Runs a process substitution and gives the name that stands for it.
-    pub(super) fn process_substitution(&mut self, substitution: &'a ProcessSubstitution<'a>) -> &'a [u8] {
+    pub(super) fn process_substitution(&mut self, substitution: &ProcessSubstitution<'_>) -> &'a [u8] {
         let number = self.number_of_substitution();
         let name = self.arena.alloc_str(&format!("/dev/fd/{number}")).as_bytes();
         if !self.budget.enter() {
@@ -160,7 +160,7 @@ impl<'a> Interpreter<'a, '_> {
 }
 
 /// The redirection of a script that is nothing but `<file`.
-fn only_input<'a>(script: &Script<'a>) -> Option<&'a Redirect<'a>> {
+fn only_input<'t>(script: &Script<'t>) -> Option<&'t Redirect<'t>> {
     let [item] = script.items else { return None };
     let ([], [stage]) = (item.list.rest, item.list.first.stages) else { return None };
     match (stage.command.kind, stage.command.redirects) {
