@@ -78,6 +78,10 @@ impl<'a> Interpreter<'a, '_> {
         self.upstream = upstream.or(Some(self.effects.len()));
         let mut racing = Vec::new();
         for (index, stage) in stages.iter().enumerate() {
+            if !self.budget.is_left() {
+                // Nothing is run any more, and what would connect the rest only takes memory.
+                break;
+            }
             let last = index + 1 == stages.len();
             let mark = self.state.mark();
             let sink = self.io.open_sink(SinkKind::Capture, self.doubt_now(), None);

@@ -5,6 +5,7 @@ use super::branches::Ways;
 use super::endings::is_special_builtin;
 use super::flow::Opt;
 use super::redirect::Before;
+use super::spare;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
@@ -59,7 +60,8 @@ impl<'a> Interpreter<'a, '_> {
             self.state.flow.last_argument = Some(Value::EMPTY);
         } else {
             let expanded = Expanded {
-                argv: self.arena.alloc_slice_copy(&argv),
+                // What it grew in is not needed while it runs.
+                argv: spare::settled(self.arena, argv).0,
                 arrays,
                 span: self.span(command.span),
                 here: command.span,
