@@ -8,7 +8,7 @@ use super::branches::Ways;
 use super::flow::Opt;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
-use shward_syntax::{Command, Options, RedirectTarget, SimpleCommand, Span, Word, parse};
+use shward_syntax::{Command, Options, RedirectTarget, SimpleCommand, Span, Word};
 
 impl<'a> Interpreter<'a, '_> {
     /// Defines an alias; `None` if its text is not known.
@@ -64,7 +64,7 @@ impl<'a> Interpreter<'a, '_> {
         let leads_out = |text: &[u8]| text.iter().any(|byte| b"\n;&|(){}#\\<`".contains(byte));
         let text = text.filter(|text| !here_documents && !leads_out(text));
         let options = Options { dialect: self.dialect, ..Options::default() };
-        let complete = text.filter(|text| parse(self.arena, text, &options).is_ok());
+        let complete = text.filter(|text| self.read_text(text, &options, |_, _, _| ()).is_ok());
         let around = (
             self.text.get(command.span.start as usize..word.span.start as usize),
             self.text.get(word.span.end as usize..command.span.end as usize),

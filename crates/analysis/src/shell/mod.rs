@@ -197,6 +197,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     fallible: u32,
     /// Scripts that run beside what comes after them.
     scripts: racing::Scripts<'a>,
+    /// Memory for trees of evaluated text that is not in use.
+    passing: Vec<Bump>,
     /// Builders of words that are not in use.
     spare: Vec<words::Builder<'a>>,
     /// The command that was asked about.
@@ -323,6 +325,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             unreadable: false,
             fallible: 0,
             scripts: racing::Scripts::default(),
+            passing: Vec::new(),
             spare: Vec::new(),
             source: text,
             text,

@@ -8,10 +8,13 @@ use crate::Request;
 use crate::plan::Plan;
 use crate::world::World;
 use bumpalo::Bump;
-use shward_syntax::{Function, Options, ParseError, Piece, Reader};
+use shward_syntax::{Function, Options, ParseError, Parsed, Piece, Reader, parse};
 
 /// So many bytes are read at a time, and what follows to the end of the line.
 pub(super) const PIECE: usize = 8 << 10;
+
+/// Memory for the tree of evaluated text that is kept for the next one, at most.
+const KEPT: usize = 16 << 10;
 
 /// The same function among those that were read to stay.
 pub(super) fn lasting<'a>(all: &[&'a Function<'a>], function: &Function<'_>) -> Option<&'a Function<'a>> {
@@ -61,6 +64,43 @@ impl<'a> Interpreter<'a, '_> {
             self.run_piece(&piece, goes_on, reader.is_done());
             goes_on = piece.goes_on;
         }
+        Ok(())
+    }
+
+    /// Reads text that was made, and runs what is to be done with its tree and with those functions of it that stay.
+    pub(super) fn read_text(
+        &mut self,
+        text: &'a [u8],
+        options: &Options,
+        run: impl FnOnce(&mut Self, &Parsed<'_>, &'a [&'a Function<'a>]),
+    ) -> Result<(), ParseError> {
+        if !defines_functions(text, text.len()) {
+            let mut passing = self.passing.pop().unwrap_or_default();
+            let read = match parse(&passing, text, options) {
+                Ok(parsed) if parsed.functions.is_empty() => {
+                    run(self, &parsed, &[]);
+                    Ok(())
+                }
+                Ok(_) => self.read_to_stay(text, options, run),
+                Err(error) => Err(error),
+            };
+            passing.reset();
+            if passing.allocated_bytes() <= KEPT {
+                self.passing.push(passing);
+            }
+            return read;
+        }
+        self.read_to_stay(text, options, run)
+    }
+
+    fn read_to_stay(
+        &mut self,
+        text: &'a [u8],
+        options: &Options,
+        run: impl FnOnce(&mut Self, &Parsed<'_>, &'a [&'a Function<'a>]),
+    ) -> Result<(), ParseError> {
+        let parsed = parse(self.arena, text, options)?;
+        run(self, &parsed, parsed.functions);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use super::words::is_set_anew;
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream, Value};
-use shward_syntax::{Dialect, Options, ParseError, Parsed, Span, parse};
+use shward_syntax::{Dialect, Function, Options, ParseError, Parsed, Span};
 
 /// How spans of the text being run map to the command that was asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,9 +65,11 @@ impl<'a> Interpreter<'a, '_> {
             ..Options::default()
         };
         let from_file = self.scripts.begin(text);
-        match parse(self.arena, text, &options) {
-            Ok(parsed) => self.run_parsed(text, &parsed, arguments, span),
-            Err(error) => self.run_what_can_be_read(text, &error, &options, arguments, span),
+        let read = self.read_text(text, &options, |shell, parsed, functions| {
+            shell.run_parsed(text, parsed, functions, arguments, span);
+        });
+        if let Err(error) = read {
+            self.run_what_can_be_read(text, &error, &options, arguments, span);
         }
         if from_file {
             self.scripts.end();
@@ -88,22 +90,27 @@ impl<'a> Interpreter<'a, '_> {
         if !error.code.stops_reading() || text.contains(&b'`') {
             // The shell that is there may read it as bash does.
             let as_bash = Options { dialect: Dialect::Bash, extglob: true, ..*options };
-            match parse(self.arena, text, &as_bash) {
-                Ok(parsed) => return self.perhaps(|shell| shell.run_parsed(text, &parsed, arguments, span)),
-                Err(_) => self.unknown(Unknown::Exhausted("text that shells read differently"), span),
+            let read = self.read_text(text, &as_bash, |shell, parsed, functions| {
+                shell.perhaps(|shell| shell.run_parsed(text, parsed, functions, arguments, span));
+            });
+            if read.is_ok() {
+                return;
             }
+            self.unknown(Unknown::Exhausted("text that shells read differently"), span);
         }
         let lines = text.get(..error.before as usize).unwrap_or_default();
-        if let Ok(parsed) = parse(self.arena, lines, options) {
-            self.run_parsed(lines, &parsed, arguments, span);
-        }
+        // What cannot be read was told.
+        let _ = self.read_text(lines, options, |shell, parsed, functions| {
+            shell.run_parsed(lines, parsed, functions, arguments, span);
+        });
     }
 
     /// Runs text that has been parsed.
     fn run_parsed(
         &mut self,
         text: &'a [u8],
-        parsed: &Parsed<'a>,
+        parsed: &Parsed<'_>,
+        functions: &'a [&'a Function<'a>],
         arguments: Option<&'a [Field<'a>]>,
         span: Span,
     ) {
@@ -113,7 +120,7 @@ impl<'a> Interpreter<'a, '_> {
         let outer = (self.text, self.spans, self.functions, self.line);
         self.spans = Spans::of(text, self.source, span);
         self.text = text;
-        self.functions = parsed.functions;
+        self.functions = functions;
         let own_arguments = self.state.flow.arguments;
         if let Some(arguments) = arguments {
             self.called();
