@@ -540,7 +540,7 @@ pub enum Subscript<'a> {
     /// `[*]`
     Star,
     /// Anything else.
-    Index(Arithmetic<'a>),
+    Index(&'a Arithmetic<'a>),
 }
 
 /// The operations of parameter expansion (POSIX 2.6.2 and bash's own).
@@ -597,16 +597,16 @@ pub enum ParameterOperation<'a> {
         /// Which matches are replaced.
         which: Replace,
         /// The pattern.
-        pattern: Word<'a>,
+        pattern: &'a Word<'a>,
         /// The replacement; `None` deletes.
-        replacement: Option<Word<'a>>,
+        replacement: Option<&'a Word<'a>>,
     },
     /// `${x:offset}`, `${x:offset:length}`
     Substring {
         /// Where it starts.
-        offset: Arithmetic<'a>,
+        offset: &'a Arithmetic<'a>,
         /// How much.
-        length: Option<Arithmetic<'a>>,
+        length: Option<&'a Arithmetic<'a>>,
     },
     /// `${x^p}`, `${x^^p}`, `${x,p}`, `${x,,p}`, `${x~p}`, `${x~~p}`
     Case {
@@ -675,4 +675,22 @@ pub struct ProcessSubstitution<'a> {
     pub output: bool,
     /// The commands.
     pub script: Script<'a>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of these there may be one for every byte or two, and a long command takes for each of its bytes what they take.
+    #[test]
+    fn what_there_is_most_of_is_small() {
+        assert_eq!(size_of::<WordPart<'_>>(), 32);
+        assert_eq!(size_of::<Word<'_>>(), 24);
+        assert_eq!(size_of::<Command<'_>>(), 64);
+        assert_eq!(size_of::<Stage<'_>>(), 16);
+        assert_eq!(size_of::<Item<'_>>(), 64);
+        assert_eq!(size_of::<Redirect<'_>>(), 64);
+        assert_eq!(size_of::<Assignment<'_>>(), 88);
+        assert_eq!(size_of::<Parameter<'_>>(), 80);
+    }
 }

@@ -147,7 +147,8 @@ impl<'a> Parser<'a> {
                 return Ok(if which == b'@' { Subscript::At } else { Subscript::Star });
             }
         }
-        self.subscript_in_braces().map(Subscript::Index)
+        let index = self.subscript_in_braces()?;
+        Ok(Subscript::Index(self.arena.alloc(index)))
     }
 
     /// What follows the name, up to the closing brace.
@@ -187,8 +188,12 @@ impl<'a> Parser<'a> {
                 self.cursor.advance(1);
                 self.require_bash(start, "cut, or ${x#…} and ${x%…}")?;
                 let offset = self.substring_expression(opener)?;
+                let offset = &*self.arena.alloc(offset);
                 let length = match self.cursor.eat(b':') {
-                    true => Some(self.substring_expression(opener)?),
+                    true => {
+                        let length = self.substring_expression(opener)?;
+                        Some(&*self.arena.alloc(length))
+                    }
                     false => None,
                 };
                 Ok(ParameterOperation::Substring { offset, length })
@@ -260,8 +265,12 @@ impl<'a> Parser<'a> {
         }
         let kind = if which == Replace::All { Operand::GlobalPattern } else { Operand::SearchPattern };
         let pattern = self.operand(kind, context, opener)?;
+        let pattern = &*self.arena.alloc(pattern);
         let replacement = match self.cursor.eat(b'/') {
-            true => Some(self.operand(Operand::Pattern, context, opener)?),
+            true => {
+                let replacement = self.operand(Operand::Pattern, context, opener)?;
+                Some(&*self.arena.alloc(replacement))
+            }
             false => None,
         };
         Ok(ParameterOperation::Replace { which, pattern, replacement })

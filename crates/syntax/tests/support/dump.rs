@@ -514,9 +514,9 @@ impl Dump<'_> {
                     Replace::Prefix => "/#",
                     Replace::Suffix => "/%",
                 };
-                self.operation(&[operator], &pattern);
+                self.operation(&[operator], pattern);
                 if let Some(replacement) = replacement {
-                    self.operation(&[" / "], &replacement);
+                    self.operation(&[" / "], replacement);
                 }
             }
             ParameterOperation::Substring { offset, length } => {

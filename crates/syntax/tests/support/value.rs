@@ -163,7 +163,7 @@ fn parameter(parameter: &Parameter<'_>, quoted: bool) -> Option<Text> {
             known(value.strip_suffix(pattern.as_slice()).unwrap_or(value))
         }
         ParameterOperation::Replace { which, pattern, replacement } => {
-            let pattern = literal_pattern(&pattern)?;
+            let pattern = literal_pattern(pattern)?;
             let value = value.unwrap_or(b"");
             let replacement = match replacement {
                 Some(word) => text(word.parts, false)?.bytes,

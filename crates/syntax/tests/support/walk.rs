@@ -198,11 +198,11 @@ fn parameter_operands(parameter: &Parameter<'_>, span: Span, source: &Source<'_>
         | ParameterOperation::RemoveSuffix { pattern: inner, .. }
         | ParameterOperation::Case { pattern: inner, .. } => word(&inner, span, source),
         ParameterOperation::Replace { pattern, replacement, .. } => {
-            word(&pattern, span, source);
+            word(pattern, span, source);
             replacement.iter().for_each(|inner| word(inner, span, source));
         }
         ParameterOperation::Substring { offset, length } => {
-            arithmetic(&offset, span, source);
+            arithmetic(offset, span, source);
             length.iter().for_each(|inner| arithmetic(inner, span, source));
         }
         _ => {}

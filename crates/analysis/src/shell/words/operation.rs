@@ -175,7 +175,7 @@ impl<'a> Interpreter<'a, '_> {
             match parameter.subscript {
                 None => self.assign(name, value, number, span),
                 Some(Subscript::Index(index)) => {
-                    let key = self.key_to_assign(name, &index);
+                    let key = self.key_to_assign(name, index);
                     self.assign_element(name, key, value, span);
                 }
                 Some(_) => self.unpredictable("an assignment to all elements of an array", span),
@@ -232,7 +232,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
             ParameterOperation::Replace { which, pattern, replacement } => {
-                let pattern = self.operand_pattern(&pattern);
+                let pattern = self.operand_pattern(pattern);
                 let replacement = match &replacement {
                     Some(word) => self.value(word),
                     None => Value::EMPTY,
@@ -259,7 +259,7 @@ impl<'a> Interpreter<'a, '_> {
                 Some(value)
             }
             ParameterOperation::Substring { offset, length } => {
-                let first = self.arithmetic(&offset).value;
+                let first = self.arithmetic(offset).value;
                 // Only where text begins at the offset is the length looked at.
                 let count =
                     length.as_ref().map(|length| self.perhaps(|shell| shell.arithmetic(length).value));

@@ -76,7 +76,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.list(parameter, matches!(subscript, Subscript::Star), elements, span, quoted, builder);
             }
             (ParameterName::Variable(name), Some(Subscript::Index(index))) => {
-                let got = self.element(self.lasting(name), &index, span);
+                let got = self.element(self.lasting(name), index, span);
                 self.operate(parameter, got, span, quoted, builder);
             }
             (ParameterName::Variable(name), None) => {
@@ -153,7 +153,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             (ParameterOperation::Length, _) => builder.number(quoted, Origins::LITERAL),
             (ParameterOperation::Substring { offset, length }, elements) => {
-                let first = self.perhaps(|shell| shell.arithmetic(&offset).value);
+                let first = self.perhaps(|shell| shell.arithmetic(offset).value);
                 let count =
                     length.as_ref().map(|length| self.perhaps(|shell| shell.arithmetic(length).value));
                 if count.flatten().is_some_and(|count| count < 0) {
@@ -355,7 +355,7 @@ impl<'a> Interpreter<'a, '_> {
                 return;
             }
             (ParameterName::Variable(name), Some(Subscript::Index(index))) => {
-                self.element(self.lasting(name), &index, span)
+                self.element(self.lasting(name), index, span)
             }
             (ParameterName::Special(b'@' | b'*'), None) if self.argument_count() == Some(0) => Got::Unset,
             _ => Got::Any(Origins::UNKNOWN, false),
