@@ -101,6 +101,9 @@ impl<'a> Parser<'a> {
 
     /// Every function that was read, in the order in which they are named. What was read again comes last.
     pub(super) fn functions(&mut self) -> &'a [&'a Function<'a>] {
+        if self.functions.is_empty() {
+            return &[];
+        }
         self.functions.sort_by_key(|function| function.name_span.start);
         self.arena.alloc_slice_copy(&self.functions)
     }
