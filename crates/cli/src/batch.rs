@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::flags::{ARGV, FILE, WORKSPACE};
 use crate::terminal::{self, Fail};
 use serde::Deserialize;
-use shward::{Action, Firewall, MAX_COMMAND, Request, Setting};
+use shward::{Action, Firewall, LargePages, MAX_COMMAND, Request, Setting};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write};
@@ -55,6 +55,8 @@ pub(crate) fn run(args: &Args, firewall: &Firewall, setting: &Setting) -> Result
             "--batch reads its commands from standard input; leave out --argv, --file and the command",
         ));
     }
+    // One command after the other, until the process ends.
+    LargePages::keep_small_blocks();
     let Directories { cwd, workspace, home } = Directories::from(args)?;
     let defaults = Defaults { cwd, home, workspace: args.has(&WORKSPACE).then_some(workspace) };
     let output = RefCell::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()));
