@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::flags::{ARGV, FILE, WORKSPACE};
 use crate::terminal::{self, Fail};
 use serde::Deserialize;
-use shward::{Action, Firewall, LargePages, MAX_COMMAND, Request, Setting};
+use shward::{Action, Checked, Firewall, LargePages, MAX_COMMAND, PlainLine, Request, Setting};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write};
@@ -85,9 +85,7 @@ pub(crate) fn run(args: &Args, firewall: &Firewall, setting: &Setting) -> Result
             continue;
         }
         written.clear();
-        let answered = answer(&line, &mut request, &defaults, firewall, setting)
-            .and_then(|a| serde_json::to_writer(&mut written, &a).map_err(|e| (None, e.to_string())));
-        if let Err(refused) = answered {
+        if let Err(refused) = answer(&line, &mut request, &defaults, firewall, setting, &mut written) {
             exit = Exit::BadInput;
             written = error_object(refused);
         }
@@ -152,44 +150,60 @@ fn skip_line(input: &mut impl io::BufRead) -> io::Result<()> {
 
 type Refused = (Option<serde_json::Value>, String);
 
+/// Appends the answer to a line.
 fn answer(
     line: &[u8],
     request: &mut Request,
     defaults: &Defaults,
     firewall: &Firewall,
     setting: &Setting,
-) -> Result<shward::Checked, Refused> {
+    written: &mut Vec<u8>,
+) -> Result<(), Refused> {
     if line.len() > MAX_LINE {
         return Err((None, format!("the line has more than {MAX_LINE} bytes")));
     }
+    if !matches!(request.action, Action::Command(_)) {
+        request.action = Action::Command(String::new());
+    }
+    if let Action::Command(command) = &mut request.action
+        && let Some(line) = PlainLine::read(line, command)
+    {
+        defaults.complete(request, [line.cwd, line.workspace, line.home]);
+        let id = || line.id.map(serde_json::Value::from);
+        let checked = firewall.check(request, setting).map_err(|e| (id(), e.to_string()))?;
+        return if checked.write_plainly(line.id, written) { Ok(()) } else { put(checked, id(), written) };
+    }
     let line: Line<'_> = serde_json::from_slice(line).map_err(|e| (None, format!("not a request: {e}")))?;
     match (line.command, line.argv) {
-        (Some(Text(command)), None) => match (&mut request.action, command) {
-            (Action::Command(kept), Cow::Borrowed(command)) => {
-                kept.clear();
-                kept.push_str(command);
-            }
-            (action, command) => *action = Action::Command(command.into_owned()),
-        },
+        (Some(Text(command)), None) => request.action = Action::Command(command.into_owned()),
         (None, Some(argv)) => request.action = Action::Argv(argv),
         _ => return Err((line.id, "a request has either \"command\" or \"argv\"".to_owned())),
     }
-    let Request { cwd, workspace, home, .. } = request;
-    set(cwd, line.cwd.as_ref(), &defaults.cwd);
-    set(workspace, line.workspace.as_ref(), defaults.workspace.as_deref().unwrap_or(cwd));
-    set(home, line.home.as_ref(), &defaults.home);
+    let told = [&line.cwd, &line.workspace, &line.home].map(|told| told.as_ref().map(|Text(text)| &**text));
+    defaults.complete(request, told);
     match firewall.check(request, setting) {
-        Ok(mut checked) => {
-            checked.id = line.id;
-            Ok(checked)
-        }
+        Ok(checked) => put(checked, line.id, written),
         Err(e) => Err((line.id, e.to_string())),
     }
 }
 
+fn put(checked: Checked, id: Option<serde_json::Value>, written: &mut Vec<u8>) -> Result<(), Refused> {
+    let checked = Checked { id, ..checked };
+    serde_json::to_writer(written, &checked).map_err(|e| (None, e.to_string()))
+}
+
+impl Defaults {
+    /// Puts the directories that a line tells (`cwd`, `workspace`, `home`) into a request, and the others.
+    fn complete(&self, request: &mut Request, [cwd, workspace, home]: [Option<&str>; 3]) {
+        set(&mut request.cwd, cwd, &self.cwd);
+        set(&mut request.workspace, workspace, self.workspace.as_deref().unwrap_or(&request.cwd));
+        set(&mut request.home, home, &self.home);
+    }
+}
+
 /// Puts a path into the memory of the last one.
-fn set(path: &mut PathBuf, told: Option<&Text<'_>>, otherwise: &Path) {
+fn set(path: &mut PathBuf, told: Option<&str>, otherwise: &Path) {
     let text = path.as_mut_os_string();
     text.clear();
-    text.push(told.map_or(otherwise.as_os_str(), |Text(text)| (**text).as_ref()));
+    text.push(told.map_or(otherwise.as_os_str(), str::as_ref));
 }
