@@ -5,8 +5,8 @@ use super::pattern::{Part, Relation};
 use super::plain::{Facts, remembered};
 use super::tables::{
     Affix, FAMILIES, HOME, IN_FAMILIES, IN_INSIDE, IN_KEY_FAMILIES, IN_NAMES, IN_PRODUCT_FAMILIES,
-    IN_PRODUCTS, IN_REPOSITORIES, IN_ROOT, INSIDE, KEY_FAMILIES, NAMES, ORDINARY, PRODUCT_FAMILIES,
-    PRODUCT_FILES, PRODUCTS, REPOSITORIES, ROOT, Row, Top, WORKSPACE_TOPS,
+    IN_PRODUCTS, IN_REPOSITORIES, IN_ROOT, INSIDE, KEY_FAMILIES, LETTERS_OF_INSIDE, LETTERS_OF_NAMES, NAMES,
+    ORDINARY, PRODUCT_FAMILIES, PRODUCT_FILES, PRODUCTS, REPOSITORIES, ROOT, Row, Top, WORKSPACE_TOPS,
 };
 use crate::effect::{Covers, Scope};
 
@@ -135,8 +135,7 @@ impl<'a> Map<'a> {
                 IN_PRODUCTS.may_be(name)
                     && PRODUCTS.binary_search_by(|product| product.as_bytes().cmp(name)).is_ok()
             });
-            let family =
-                || PRODUCT_FAMILIES.iter().any(|family| part.relation(family.as_bytes()) == Relation::Must);
+            let family = || PRODUCT_FAMILIES.iter().any(|family| part.must_be(family));
             if product
                 || (text.is_none_or(|name| IN_PRODUCT_FAMILIES.may_match(name)) && family())
                 || (tail.peek().is_none() && part.ends_in(PRODUCT_FILES))
@@ -328,8 +327,12 @@ pub(super) fn inside<'p>(part: Part<'p>) -> impl Iterator<Item = &'static [Row]>
         Part::Pattern(_) => None,
     };
     let any = matches!(part, Part::Pattern(_)) && part.specific();
-    let others = INSIDE.iter().filter(move |(name, _)| any && part.may_be(name.as_bytes()));
-    exact.into_iter().chain(others.map(|(_, rows)| *rows))
+    let rows: &[_] = if any { INSIDE } else { &[] };
+    let letters = if any { part.letters() } else { 0 };
+    let others = rows.iter().zip(&LETTERS_OF_INSIDE);
+    let others =
+        others.filter(move |((name, _), theirs)| letters & !**theirs == 0 && part.may_be(name.as_bytes()));
+    exact.into_iter().chain(others.map(|((_, rows), _)| *rows))
 }
 
 fn row_of(name: &[u8]) -> Option<&'static [Row]> {
@@ -365,12 +368,16 @@ pub(super) fn by_name(part: Part<'_>, keys: bool) -> Scope {
             .ok()
             .and_then(|at| NAMES.get(at))
             .map_or(ORDINARY, |(_, scope)| *scope),
-        Part::Pattern(_) if part.specific() => NAMES
-            .iter()
-            .filter(|(name, _)| part.may_be(name.as_bytes()))
-            .map(|(_, scope)| *scope)
-            .max()
-            .unwrap_or(ORDINARY),
+        Part::Pattern(_) if part.specific() => {
+            let letters = part.letters();
+            NAMES
+                .iter()
+                .zip(&LETTERS_OF_NAMES)
+                .filter(|((name, _), theirs)| letters & !**theirs == 0 && part.may_be(name.as_bytes()))
+                .map(|((_, scope), _)| *scope)
+                .max()
+                .unwrap_or(ORDINARY)
+        }
         Part::Pattern(_) => ORDINARY,
     };
     let family = |rows: &[Row], filter: &Affix| {
@@ -378,11 +385,16 @@ pub(super) fn by_name(part: Part<'_>, keys: bool) -> Scope {
         if matches!(part, Part::Text(name) if !filter.may_match(name)) {
             return worst;
         }
+        let begins = part.begins();
         for (name, scope) in rows {
+            // A pattern that does not say how the name begins has to be one of a family whose names end alike.
+            if !begins && !name.starts_with('*') {
+                continue;
+            }
             match part.relation(name.as_bytes()) {
                 Relation::Must => return worst.max(*scope),
                 // A pattern that does not say how the name begins, or ends, may mean any family: that alone does not count.
-                Relation::May if part.begins() && !name.starts_with('*') => worst = worst.max(*scope),
+                Relation::May if begins && !name.starts_with('*') => worst = worst.max(*scope),
                 Relation::May | Relation::No => {}
             }
         }

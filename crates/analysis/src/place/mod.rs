@@ -31,7 +31,16 @@ use std::cell::Cell;
 pub(crate) struct Places<'a> {
     arena: &'a Bump,
     map: Map<'a>,
-    known: [Cell<Option<Target<'a>>>; KNOWN],
+    known: Cell<&'a [Cell<Option<Target<'a>>>]>,
+    partly_known: Cell<&'a [Cell<Option<Partly<'a>>>]>,
+}
+
+/// A place of which a part is known, as it was found for a value in a directory.
+#[derive(Debug, Clone, Copy)]
+struct Partly<'a> {
+    cwd: &'a [u8],
+    pieces: &'a [Piece<'a>],
+    target: Target<'a>,
 }
 
 /// Places that are remembered: a command names the same few again and again, and its parts stand in one directory.
@@ -78,7 +87,7 @@ impl<'a> Places<'a> {
             matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
                 && !map.covers(Names::Path(temp)).workspace
         });
-        Self { arena, map, known: Default::default() }
+        Self { arena, map, known: Cell::new(&[]), partly_known: Cell::new(&[]) }
     }
 
     /// The place that `value` means in the working directory `cwd`. It is not a tree; [`Covers`] say what it would hold
@@ -87,8 +96,23 @@ impl<'a> Places<'a> {
         match (value.known(), cwd) {
             (Some(text), Some(cwd)) => self.exact(world, cwd, text),
             (Some(text), None) if text.starts_with(b"/") => self.exact(world, b"/", text),
-            (_, cwd) => self.partial(world, cwd, value),
+            (_, Some(cwd)) => self.partial_below(world, cwd, value),
+            (_, None) => self.partial(world, None, value),
         }
+    }
+
+    /// The same of a value of which a part is known. One pattern is often looked up for each thing that is done there.
+    fn partial_below(&self, world: &dyn World, cwd: &'a [u8], value: &Value<'a>) -> Target<'a> {
+        let known = slot(self.arena, &self.partly_known, hash_of_pieces(value.pieces));
+        let same = |known: &Partly<'a>| known.cwd == cwd && known.pieces == value.pieces;
+        if let Some(known) = known.and_then(Cell::get).filter(same) {
+            return known.target;
+        }
+        let target = self.partial(world, Some(cwd), value);
+        if let Some(known) = known {
+            known.set(Some(Partly { cwd, pieces: value.pieces, target }));
+        }
+        target
     }
 
     /// The origins of what is read from a place.
@@ -110,7 +134,7 @@ impl<'a> Places<'a> {
         if !plain {
             return self.followed(world, path, path::join(self.arena, cwd, text));
         }
-        let known = self.known.get(slot_of(path));
+        let known = slot(self.arena, &self.known, hash_of(path));
         if let Some(target) = known.and_then(Cell::get).filter(|target| target.path == path) {
             return target;
         }
@@ -230,11 +254,32 @@ pub(crate) fn normal<'a>(arena: &'a Bump, path: &[u8]) -> &'a [u8] {
     path::normalise(arena, b"", arena.alloc_slice_copy(path))
 }
 
-/// Where a path is remembered.
-fn slot_of(path: &[u8]) -> usize {
+/// Where something with this hash is remembered, in a table that is made when it is first asked for.
+fn slot<'a, T: Copy>(
+    arena: &'a Bump,
+    table: &Cell<&'a [Cell<Option<T>>]>,
+    hash: u64,
+) -> Option<&'a Cell<Option<T>>> {
+    if table.get().is_empty() {
+        table.set(arena.alloc_slice_fill_with(KNOWN, |_| Cell::new(None)));
+    }
+    table.get().get((hash >> 60) as usize % KNOWN)
+}
+
+const fn mixed(hash: u64) -> u64 {
+    hash.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+fn hash_of(path: &[u8]) -> u64 {
     let end = path.last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
-    let mixed = (end ^ path.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed >> 60) as usize % KNOWN
+    mixed(end ^ path.len() as u64)
+}
+
+fn hash_of_pieces(pieces: &[Piece<'_>]) -> u64 {
+    pieces.iter().take(8).fold(pieces.len() as u64, |hash, piece| match piece {
+        Piece::Text(text) => mixed(hash ^ hash_of(text)),
+        Piece::Glob(_) | Piece::Unknown => mixed(hash ^ 1),
+    })
 }
 
 /// Two answers about one path: the more dangerous scope with its path, and what either covers.

@@ -4,6 +4,7 @@
 //! values, because a table entry must count as soon as a pattern *may* mean it, and an exception ("public keys are not
 //! secret") only when every name that the pattern can mean is excepted.
 
+use super::tables::letters;
 use crate::value::Piece;
 
 /// Longest file name on Linux (`NAME_MAX`): a pattern with more known text than this matches nothing.
@@ -36,7 +37,10 @@ impl Part<'_> {
     /// How this component relates to `name`, in which one `*` may stand for any text.
     pub(super) fn relation(&self, name: &[u8]) -> Relation {
         let pieces = match self {
-            Part::Text(text) => return if star_match(text, name) { Relation::Must } else { Relation::No },
+            Part::Text(text) => {
+                let found = !differs_in(text, text, name) && star_match(text, name);
+                return if found { Relation::Must } else { Relation::No };
+            }
             Part::Pattern(pieces) => *pieces,
         };
         if differs_at_an_end(pieces, name) {
@@ -61,6 +65,24 @@ impl Part<'_> {
     /// Whether this may be `name`, as [`Relation`] tells it.
     pub(super) fn may_be(&self, name: &[u8]) -> bool {
         self.relation(name) != Relation::No
+    }
+
+    /// Whether this is `name`, in which there is one `*`, for certain.
+    pub(super) fn must_be(&self, name: &str) -> bool {
+        // A pattern that does not say how it begins may begin in another way.
+        (self.begins() || name.starts_with('*')) && self.relation(name.as_bytes()) == Relation::Must
+    }
+
+    /// The letters that every name has which this may mean.
+    pub(super) fn letters(&self) -> u64 {
+        match self {
+            Part::Text(text) => letters(text),
+            Part::Pattern(pieces) if pieces.len() > MAX_PIECES => 0,
+            Part::Pattern(pieces) => {
+                let known = |piece: &Piece<'_>| if let Piece::Text(text) = piece { letters(text) } else { 0 };
+                pieces.iter().map(known).fold(0, |all, letters| all | letters)
+            }
+        }
     }
 
     /// Whether it says something about the name, beyond an extension: `id_*` and `.e*` do, `*` and `*.json` do not.
@@ -150,11 +172,16 @@ fn hidden_from(pieces: &[Piece<'_>], name: &[u8]) -> bool {
 
 /// Whether the first or the last byte alone says that no name of this pattern is one of the table's.
 fn differs_at_an_end(pieces: &[Piece<'_>], name: &[u8]) -> bool {
+    differs_in(leading(pieces), trailing(pieces), name)
+}
+
+/// The same of text that begins and ends like this.
+fn differs_in(leading: &[u8], trailing: &[u8], name: &[u8]) -> bool {
     let differs = |ours: Option<&u8>, theirs: Option<&u8>| match (ours, theirs) {
         (Some(ours), Some(theirs)) => *theirs != b'*' && ours != theirs,
         _ => false,
     };
-    differs(leading(pieces).first(), name.first()) || differs(trailing(pieces).last(), name.last())
+    differs(leading.first(), name.first()) || differs(trailing.last(), name.last())
 }
 
 fn compatible(a: &[u8], b: &[u8]) -> bool {
@@ -305,6 +332,31 @@ mod tests {
         ] {
             assert_eq!(Part::Pattern(pieces).specific(), expect, "{pieces:?}");
         }
+    }
+
+    #[test]
+    fn names_have_the_letters_of_what_may_mean_them() {
+        let parts: &[&[Piece<'_>]] = &[
+            &[ANY],
+            &[ANY, text("ad"), ANY],
+            &[text("sh"), ONE, text("dow")],
+            &[Piece::Glob(b"@(.|x)"), text("env")],
+            &[text(".e"), Piece::Unknown],
+            &[ANY, text(".pub")],
+            &[text("id_"), ANY],
+        ];
+        for pieces in parts {
+            let part = Part::Pattern(pieces);
+            for name in ["shadow", ".env", "env", "id_rsa", "x.pub", ""] {
+                let told = part.letters() & !letters(name.as_bytes()) == 0;
+                assert!(told || !part.may_be(name.as_bytes()), "{pieces:?} {name}");
+            }
+            for name in ["*.pub", "id_rsa*", "*", ".env.*"] {
+                let must = part.relation(name.as_bytes()) == Relation::Must;
+                assert_eq!(part.must_be(name), must, "{pieces:?} {name}");
+            }
+        }
+        assert_eq!(Part::Pattern(&vec![text("a"); MAX_PIECES + 1]).letters(), 0, "it may mean any name");
     }
 
     #[test]

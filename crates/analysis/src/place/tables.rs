@@ -13,8 +13,8 @@ pub(super) use home::HOME;
 pub(super) use root::{ROOT, Top, WORKSPACE_TOPS};
 
 use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
-pub(super) use filter::Affix;
-use filter::{Exact, filter};
+pub(super) use filter::{Affix, letters};
+use filter::{Exact, filter, spelled};
 
 /// A row: which place, and what it is.
 pub(super) type Row = (&'static str, Scope);
@@ -320,6 +320,10 @@ pub(super) static IN_REPOSITORIES: Exact = filter!(Exact, REPOSITORIES, |name| n
 pub(super) static IN_FAMILIES: Affix = filter!(Affix, FAMILIES, |row| row.0);
 pub(super) static IN_KEY_FAMILIES: Affix = filter!(Affix, KEY_FAMILIES, |row| row.0);
 pub(super) static IN_PRODUCT_FAMILIES: Affix = filter!(Affix, PRODUCT_FAMILIES, |name| name);
+
+/// The letters of the names in these tables.
+pub(super) static LETTERS_OF_INSIDE: [u64; INSIDE.len()] = spelled!(INSIDE, |row| row.0);
+pub(super) static LETTERS_OF_NAMES: [u64; NAMES.len()] = spelled!(NAMES, |row| row.0);
 
 #[cfg(test)]
 mod tests {

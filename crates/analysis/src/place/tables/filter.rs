@@ -86,6 +86,31 @@ const fn bit([a, b]: [u8; 2]) -> u64 {
     1 << ((a.wrapping_mul(7) ^ b) & 63)
 }
 
+/// The bytes of a text as bits, four to each.
+pub(in crate::place) const fn letters(text: &[u8]) -> u64 {
+    let mut all = 0;
+    let mut rest = text;
+    while let Some((byte, others)) = rest.split_first() {
+        all |= 1 << (*byte & 63);
+        rest = others;
+    }
+    all
+}
+
+/// The letters of each row of a table, by the name that `$name` takes from it.
+macro_rules! spelled {
+    ($rows:expr, |$row:ident| $name:expr) => {{
+        let mut all = [0; $rows.len()];
+        let (mut to, mut rest): (&mut [u64], &[_]) = (&mut all, $rows);
+        while let (Some((letters, more)), Some(($row, others))) = (to.split_first_mut(), rest.split_first()) {
+            *letters = $crate::place::tables::filter::letters($name.as_bytes());
+            (to, rest) = (more, others);
+        }
+        all
+    }};
+}
+pub(super) use spelled;
+
 /// The filter of a table: of each of its rows, the name that `$name` takes from it.
 macro_rules! filter {
     ($kind:ident, $rows:expr, |$row:ident| $name:expr) => {{
@@ -127,6 +152,13 @@ mod tests {
         for name in ["main.rs", "setup.py"] {
             assert!(!AFFIX.may_match(name.as_bytes()), "{name}");
         }
+    }
+
+    #[test]
+    fn letters_are_those_of_each_row() {
+        const ALL: [u64; 3] = spelled!(&["build", "", "b"], |name| name);
+        assert_eq!(ALL.map(u64::count_ones), [5, 0, 1]);
+        assert_eq!(ALL[0] & ALL[2], ALL[2]);
     }
 
     #[test]
