@@ -4,6 +4,7 @@
 //! here may read a line in another way than it does, or write an answer in other bytes.
 
 use crate::report::{Checked, FindingReport};
+use shward_syntax::until;
 use std::io::Write as _;
 
 /// What stands beside the command in a line whose members are strings, each once, without escapes but for those in the
@@ -94,7 +95,7 @@ fn blank(text: &str) -> &str {
 
 /// A string from behind its first quote, if nothing in it is escaped, and what follows it.
 fn plain(text: &str) -> Option<(&str, &str)> {
-    let (string, after) = text.split_at_checked(special(text.as_bytes()))?;
+    let (string, after) = text.split_at_checked(until(text.as_bytes(), [b'"', b'\\']))?;
     Some((string, after.strip_prefix('"')?))
 }
 
@@ -103,7 +104,7 @@ fn unescaped<'l>(text: &'l str, into: &mut String) -> Option<&'l str> {
     into.clear();
     let mut rest = text;
     loop {
-        let (run, after) = rest.split_at_checked(special(rest.as_bytes()))?;
+        let (run, after) = rest.split_at_checked(until(rest.as_bytes(), [b'"', b'\\']))?;
         into.push_str(run);
         let Some(escape) = after.strip_prefix('\\') else { return after.strip_prefix('"') };
         let (letter, after) = escape.split_at_checked(1)?;
@@ -127,24 +128,6 @@ fn unescaped<'l>(text: &'l str, into: &mut String) -> Option<&'l str> {
             _ => return None,
         });
     }
-}
-
-/// Where the first quote or backslash is, or else the end.
-fn special(text: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = ONES << 7;
-    // The lowest bit that is left belongs to the first byte that is zero; those above it may be wrong.
-    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-    let (words, end) = text.as_chunks::<8>();
-    for (index, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let found = zeros(word ^ (ONES * u64::from(b'"'))) | zeros(word ^ (ONES * u64::from(b'\\')));
-        if found != 0 {
-            return 8 * index + found.trailing_zeros() as usize / 8;
-        }
-    }
-    let length = end.iter().position(|byte| matches!(byte, b'"' | b'\\')).unwrap_or(end.len());
-    text.len() - end.len() + length
 }
 
 fn write(checked: &Checked, id: Option<&str>, out: &mut Vec<u8>) -> bool {

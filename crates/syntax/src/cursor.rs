@@ -72,6 +72,12 @@ impl<'a> Cursor<'a> {
         self.text.get(self.position..).unwrap_or(&[])
     }
 
+    /// The bytes from a position on.
+    #[inline]
+    pub(crate) fn from(&self, position: usize) -> &'a [u8] {
+        self.text.get(position..).unwrap_or(&[])
+    }
+
     /// The byte at a position, line continuations included.
     #[inline]
     pub(crate) fn byte_at(&self, position: usize) -> u8 {

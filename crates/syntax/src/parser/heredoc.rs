@@ -4,6 +4,7 @@ use super::redirect::reads_as_descriptor;
 use super::word::Mode;
 use super::{Parser, Result};
 use crate::cursor::{Cursor, END, Segment};
+use crate::seek::until;
 use crate::{
     Descriptor, ErrorCode, HereDocument, NoteKind, PartKind, Redirect, RedirectOperator, RedirectTarget,
     Span, WordPart,
@@ -126,6 +127,8 @@ impl<'a> Parser<'a> {
     fn line_end(&self, start: usize, quoted: bool) -> usize {
         let mut position = start;
         loop {
+            let rest = self.cursor.from(position);
+            position += if quoted { until(rest, [b'\n']) } else { until(rest, [b'\n', b'\\']) };
             match self.cursor.byte_at(position) {
                 b'\n' => return position,
                 END => return position.min(self.cursor.len()),
@@ -149,7 +152,7 @@ impl<'a> Parser<'a> {
         let span = self.cursor.span(start, end);
         let has_pair = |pair: &[u8; 2]| text.windows(2).any(|two| two == pair);
         let tabs = document.strip_tabs && (text.first() == Some(&b'\t') || has_pair(b"\n\t"));
-        let active = !document.quoted && text.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\'));
+        let active = !document.quoted && until(text, [b'$', b'`', b'\\']) < text.len();
         let joined = active && has_pair(b"\\\n");
         let outer = self.cursor;
         let mut text = text;

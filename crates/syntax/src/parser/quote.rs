@@ -3,6 +3,7 @@
 use super::expansion::Context;
 use super::{Parser, Result};
 use crate::cursor::END;
+use crate::seek::until;
 use crate::{ErrorCode, PartKind, Span, WordPart};
 use bumpalo::collections::Vec as BumpVec;
 
@@ -33,12 +34,12 @@ impl<'a> Parser<'a> {
         let start = self.cursor.position();
         self.cursor.advance(1);
         let rest = self.cursor.rest();
-        match rest.iter().position(|byte| *byte == b'\'') {
-            Some(length) => {
+        match until(rest, [b'\'']) {
+            length if length < rest.len() => {
                 self.cursor.advance(length + 1);
                 Ok((start + 1, start + 1 + length))
             }
-            None => {
+            _ => {
                 let opener = self.cursor.span_from(start);
                 self.cursor.advance(rest.len());
                 self.unterminated(ErrorCode::UnterminatedSingleQuote, opener, "`'`")
@@ -139,6 +140,9 @@ impl<'a> Parser<'a> {
         let rest = self.cursor.rest();
         let mut length = 0;
         loop {
+            let more = rest.get(length..).unwrap_or_default();
+            // Only one that closes stops at a double quote: then the first of the others is looked for twice, without harm.
+            length += until(more, [b'$', b'`', b'\\', if closes { b'"' } else { b'$' }]);
             match rest.get(length) {
                 None | Some(b'$' | b'`') => return length,
                 Some(b'"') if closes => return length,

@@ -154,6 +154,14 @@ impl<'a> Parser<'a> {
         let mut piece = start;
         let mut before_tilde = false;
         loop {
+            for byte in self.cursor.from(at) {
+                let class = class(*byte);
+                if class & (META | QUOTE | GLOB | TILDE | EXTGLOB) != 0 {
+                    break;
+                }
+                seen |= class;
+                at += 1;
+            }
             let byte = self.cursor.byte_at(at);
             let class = class(byte);
             if class & (META | QUOTE | GLOB | TILDE | EXTGLOB) != 0 || byte == END {

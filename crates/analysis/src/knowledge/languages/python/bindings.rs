@@ -2,7 +2,7 @@
 
 use super::acts::Act;
 use super::symbols::Sym;
-use super::value::{Val, covers, join};
+use super::value::{Val, covers, join, joined};
 use super::{Binding, Exposed, Pass, Reader, builtins, modules};
 
 /// After so many passes what is learnt is no longer told apart.
@@ -27,14 +27,19 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `seen`: this pass has looked up what was known before.
     fn learns(&mut self, old: Option<Val<'a>>, val: Val<'a>, seen: bool) -> Val<'a> {
         let arena = self.report.arena;
-        let with = |more| old.map_or(more, |old| join(arena, old, more));
         match old {
             Some(old) if covers(&old, &val) => return old,
-            _ if self.pass != Pass::Learning => return with(val),
+            _ if self.pass != Pass::Learning => return old.map_or(val, |old| joined(arena, old, val)),
             _ => {}
         }
         self.learnt = true;
-        let all = with(if self.passes < WIDENING || val.acts() { val } else { Val::Data });
+        let all = match old {
+            _ if self.passes >= WIDENING && !val.acts() => {
+                old.map_or(Val::Data, |old| join(arena, old, Val::Data))
+            }
+            Some(old) => joined(arena, old, val),
+            None => val,
+        };
         self.changed |= !old.is_some_and(|old| covers(&old, &all));
         // The next pass will see what this one sees, unless it looks something up that is known better by now, or learns
         // the same again.

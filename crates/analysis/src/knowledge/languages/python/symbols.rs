@@ -18,6 +18,13 @@ pub(super) struct Symbols<'a> {
 }
 
 impl<'a> Symbols<'a> {
+    /// Makes room for the names of a program of this length, as far as most have them.
+    pub(super) fn expect(&mut self, length: usize) {
+        let names = (length / 24).min(256);
+        self.names.reserve(names);
+        self.index.reserve(names);
+    }
+
     pub(super) fn intern(&mut self, name: &'a [u8]) -> Sym {
         let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         let found = *self.index.entry(name).or_insert(next);
@@ -43,12 +50,11 @@ pub(super) struct Mixer(u64);
 
 impl Hasher for Mixer {
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0u8; 8];
-            for (to, from) in word.iter_mut().zip(chunk) {
-                *to = *from;
-            }
-            self.write_u64(u64::from_le_bytes(word));
+        let (words, end) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.write_u64(u64::from_le_bytes(*word)));
+        if !end.is_empty() {
+            let short = || end.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+            self.write_u64(bytes.last_chunk().map_or_else(short, |last| u64::from_le_bytes(*last)));
         }
     }
 

@@ -7,6 +7,7 @@ use super::escapes::{parse, unescape};
 use super::symbols::{MAX_NAMES, Sym, Symbols};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::{is_name_byte, until};
 
 /// Deepest nesting of brackets and f-strings that is followed.
 const MAX_DEPTH: usize = 90;
@@ -143,6 +144,7 @@ pub(super) fn tokens<'a>(
     if declares_encoding(text) {
         return None;
     }
+    symbols.expect(text.len());
     let mut lexer = Lexer {
         arena,
         text,
@@ -193,6 +195,10 @@ struct Lexer<'a, 's> {
 impl<'a> Lexer<'a, '_> {
     fn byte(&self, ahead: usize) -> u8 {
         self.text.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.text.get(self.at..).unwrap_or_default()
     }
 
     fn slice(&self, from: usize) -> &'a [u8] {
@@ -249,9 +255,7 @@ impl<'a> Lexer<'a, '_> {
                 Some(())
             }
             b'#' => {
-                while !matches!(self.byte(0), b'\n' | b'\r') && self.at < self.text.len() {
-                    self.at += 1;
-                }
+                self.at += until(self.rest(), [b'\n', b'\r']);
                 Some(())
             }
             b'"' | b'\'' => self.string(self.at),
@@ -316,22 +320,14 @@ impl<'a> Lexer<'a, '_> {
 
     fn word(&mut self) -> Option<()> {
         let from = self.at;
-        let mut ascii = true;
-        loop {
-            match self.byte(0) {
-                c if c.is_ascii_alphanumeric() || c == b'_' => self.at += 1,
-                c if c >= 0x80 => {
-                    ascii = false;
-                    self.at += 1;
-                }
-                _ => break,
-            }
-        }
+        let rest = self.rest();
+        let length = rest.iter().position(|byte| !is_name_byte(*byte) && byte.is_ascii());
+        self.at += length.unwrap_or(rest.len());
         let word = self.slice(from);
         if matches!(self.byte(0), b'"' | b'\'') && word.len() <= 2 && is_prefix(word) {
             return self.string(from);
         }
-        if !ascii && !is_plain(word) {
+        if !word.is_ascii() && !is_plain(word) {
             return None;
         }
         let token = match keyword(word) {
@@ -395,6 +391,7 @@ impl<'a> Lexer<'a, '_> {
         let start = self.at;
         let mut escaped = false;
         loop {
+            self.at += until(self.rest(), [quote, b'\\', b'\n']);
             if self.at >= self.text.len() {
                 return None;
             }
@@ -432,6 +429,7 @@ impl<'a> Lexer<'a, '_> {
         let mut start = self.at;
         let mut escaped = false;
         loop {
+            self.at += until(self.rest(), [quote.quote, b'\\', b'\n', b'{', b'}']);
             if self.at >= self.text.len() {
                 return None;
             }

@@ -197,14 +197,27 @@ impl<'a> Val<'a> {
         }
     }
 
+    // Inlined where one is held against many: nearly all of them differ in their kind, or are literals of another length.
+    #[inline(always)]
     fn same(&self, other: &Self) -> bool {
-        // Most of what is compared are literals, and most of them differ in length.
-        if let (Self::Text(a), Self::Text(b)) = (self, other)
-            && let ([Piece::Text(x)], [Piece::Text(y)]) = (a.pieces, b.pieces)
-        {
-            return x == y && a.origins == b.origins;
+        if discriminant(self) != discriminant(other) {
+            return false;
         }
-        discriminant(self) == discriminant(other) && self.same_within(other, &mut { MAX_COMPARED })
+        match (self, other) {
+            (Self::Text(a), Self::Text(b)) => match (a.pieces, b.pieces) {
+                ([Piece::Text(x)], [Piece::Text(y)]) => x == y && a.origins == b.origins,
+                (a, b) => a.len() == b.len() && self.same_within(other, &mut { MAX_COMPARED }),
+            },
+            (Self::Act(a), Self::Act(b)) => discriminant(a) == discriminant(b) && a == b,
+            (Self::Number(a), Self::Number(b)) | (Self::Local(a), Self::Local(b)) => a == b,
+            (Self::Many(a), Self::Many(b)) => {
+                std::ptr::eq(*a, *b)
+                    || a.id == b.id
+                        && a.vals.len() == b.vals.len()
+                        && self.same_within(other, &mut { MAX_COMPARED })
+            }
+            _ => self.same_within(other, &mut { MAX_COMPARED }),
+        }
     }
 
     /// Equality, for as long as the fuel lasts; after that nothing is equal.
@@ -221,7 +234,9 @@ impl<'a> Val<'a> {
             (Self::Number(a), Self::Number(b)) => a == b,
             (Self::Text(a), Self::Text(b))
             | (Self::Path(a), Self::Path(b))
-            | (Self::File(a), Self::File(b)) => a == b,
+            | (Self::File(a), Self::File(b)) => {
+                a.origins == b.origins && (std::ptr::eq(a.pieces, b.pieces) || a.pieces == b.pieces)
+            }
             (Self::Many(a), Self::Many(b)) => {
                 std::ptr::eq(*a, *b)
                     || a.id == b.id
@@ -248,6 +263,11 @@ pub(super) fn join<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
     if matches!(a, Val::OneOf(_)) && covers(&a, &b) {
         return a;
     }
+    joined(arena, a, b)
+}
+
+/// Either of two, of which the first is known not to be all of it.
+pub(super) fn joined<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
     let mut union = Union::new(arena);
     union.add(a);
     union.add(b);
@@ -267,11 +287,13 @@ pub(super) struct Union<'a> {
     one: Option<Val<'a>>,
     /// Two or more that differ; else empty.
     all: BumpVec<'a, Val<'a>>,
+    /// After that of them which was found last.
+    next: usize,
 }
 
 impl<'a> Union<'a> {
     pub(super) fn new(arena: &'a Bump) -> Self {
-        Self { one: None, all: BumpVec::new_in(arena) }
+        Self { one: None, all: BumpVec::new_in(arena), next: 0 }
     }
 
     /// Adds everything that `val` may be.
@@ -302,10 +324,12 @@ impl<'a> Union<'a> {
     }
 
     fn put(&mut self, each: &Val<'a>) {
+        if let Some(at) = found(&self.all, each, self.next) {
+            self.next = at + 1;
+            return;
+        }
         if self.all.len() < MAX_ALTERNATIVES {
-            if !self.all.iter().any(|known| known.same(each)) {
-                self.all.push(*each);
-            }
+            self.all.push(*each);
             return;
         }
         let rest = match each {
@@ -314,7 +338,7 @@ impl<'a> Union<'a> {
             _ => Val::Data,
         };
         // Where there is no room for more, what stands for the rest says it all.
-        if !self.all.iter().any(|known| known.same(&rest)) && !self.all.iter().any(|known| known.same(each)) {
+        if found(&self.all, &rest, 0).is_none() {
             self.all.push(rest);
         }
     }
@@ -332,5 +356,20 @@ pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
     {
         return true;
     }
-    new.alternatives().iter().all(|n| matches!(n, Val::Never) || old.alternatives().iter().any(|o| o.same(n)))
+    let old = old.alternatives();
+    let mut next = 0;
+    new.alternatives().iter().all(|new| {
+        let at = found(old, new, next);
+        next = at.map_or(next, |at| at + 1);
+        at.is_some() || matches!(new, Val::Never)
+    })
+}
+
+/// Where `each` is among these. It is looked for from `from` on first: what is held against others often comes from them,
+/// and then has their order.
+#[inline]
+fn found(all: &[Val<'_>], each: &Val<'_>, from: usize) -> Option<usize> {
+    let (before, after) = all.split_at_checked(from).unwrap_or((all, &[]));
+    let position = |all: &[Val<'_>]| all.iter().position(|known| known.same(each));
+    position(after).map(|at| from + at).or_else(|| position(before))
 }

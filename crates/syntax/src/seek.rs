@@ -1,0 +1,57 @@
+//! Where the next byte is that means something, eight bytes at a time.
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = ONES << 7;
+
+/// How many bytes stand before the first of these; all, if none is there.
+///
+/// ```
+/// assert_eq!(shward_syntax::until(b"a long text, and a \"quotation\"", [b'"', b'\\']), 19);
+/// ```
+#[must_use]
+#[inline]
+pub fn until<const N: usize>(text: &[u8], stops: [u8; N]) -> usize {
+    let patterns = stops.map(|stop| ONES * u64::from(stop));
+    let (words, end) = text.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // A byte that is the same as a stop is zero after the exclusive or, and the lowest bit that is left belongs to the first
+        // such byte. Those above it may be wrong.
+        let found = patterns.iter().fold(0, |found, pattern| {
+            let differs = word ^ pattern;
+            found | differs.wrapping_sub(ONES) & !differs & HIGH
+        });
+        if found != 0 {
+            return 8 * index + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let rest = end.iter().position(|byte| stops.contains(byte)).unwrap_or(end.len());
+    text.len() - end.len() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_stop_is_found_wherever_it_stands() {
+        let around = [0, 1, b'!', b'"', b'#', b'[', b'\\', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff];
+        for length in 0..20 {
+            for at in 0..=length {
+                for other in around {
+                    for stop in [b'"', b'\\', 0, 0x80] {
+                        let mut text = vec![other; length];
+                        text[at..].fill(b'z');
+                        if let Some(byte) = text.get_mut(at) {
+                            *byte = stop;
+                        }
+                        let expected = text.iter().position(|byte| *byte == stop).unwrap_or(length);
+                        assert_eq!(until(&text, [stop]), expected, "{text:?} {stop}");
+                        let either = text.iter().position(|byte| matches!(*byte, b'z') || *byte == stop);
+                        assert_eq!(until(&text, [b'z', stop]), either.unwrap_or(length), "{text:?} {stop}");
+                    }
+                }
+            }
+        }
+    }
+}
