@@ -1,7 +1,7 @@
 //! What a rule matches: kinds of effects, the places that they touch, their details and origins.
 
 use crate::Context;
-use crate::mentions::Mentions;
+use crate::mentions::{Mentions, Seen};
 use shward_analysis::{Covers, Effect, EffectKind, Invocation, Origins, Plan, Rest, Scope, Target, Unknown};
 use std::cell::OnceCell;
 
@@ -159,6 +159,7 @@ pub(crate) struct Condition {
     covers: Option<fn(&Covers) -> bool>,
     details: &'static [&'static str],
     origins: Origins,
+    opaque: bool,
     also: Option<fn(&Subject<'_>) -> bool>,
 }
 
@@ -171,6 +172,7 @@ pub(crate) const fn on(kinds: Kinds) -> Condition {
         covers: None,
         details: &[],
         origins: Origins::NONE,
+        opaque: false,
         also: None,
     }
 }
@@ -206,6 +208,12 @@ impl Condition {
         self
     }
 
+    /// Of which the analysis does not know what happens there.
+    pub(crate) const fn opaque(mut self) -> Self {
+        self.opaque = true;
+        self
+    }
+
     /// And this holds.
     pub(crate) const fn and(mut self, also: fn(&Subject<'_>) -> bool) -> Self {
         self.also = Some(also);
@@ -213,9 +221,10 @@ impl Condition {
     }
 
     /// Whether this may hold for some subject of these kinds whose place has the scope of this number, or, without one,
-    /// that touches no place.
-    pub(crate) const fn may_hold(&self, kinds: u32, scope: Option<usize>) -> bool {
+    /// that touches no place. `opaque`: of which the analysis does not know what happens there.
+    pub(crate) const fn may_hold(&self, kinds: u32, scope: Option<usize>, opaque: bool) -> bool {
         self.kinds.bits() & kinds != 0
+            && (opaque || !self.opaque)
             && match (self.scopes, scope) {
                 (None, _) => true,
                 (Some(_), None) => false,
@@ -226,6 +235,7 @@ impl Condition {
     /// Whether the subject is what the rule is about.
     pub(crate) fn holds(&self, subject: &Subject<'_>) -> bool {
         self.kinds.intersects(subject.kinds)
+            && (!self.opaque || subject.is_opaque())
             && (self.details.is_empty() || self.details.contains(&subject.detail()))
             && (self.origins.is_empty() || subject.origins().intersects(self.origins))
             && self.holds_of(subject.target())
@@ -265,6 +275,8 @@ pub(crate) struct Subject<'s> {
     pub(crate) context: &'s Context<'s>,
     /// What its words and its text name, once a rule has asked.
     mentions: OnceCell<Mentions>,
+    /// What was found in texts of the same plan.
+    seen: Option<&'s Seen>,
 }
 
 impl<'s> Subject<'s> {
@@ -286,6 +298,7 @@ impl<'s> Subject<'s> {
             plan,
             context,
             mentions: OnceCell::new(),
+            seen: None,
         }
     }
 
@@ -299,7 +312,13 @@ impl<'s> Subject<'s> {
         let place = usize::try_from(place).ok();
         let (kinds, invocation) = (Kinds::INVOCATION, Some(invocation));
         let mentions = OnceCell::new();
-        Self { kinds, effect: None, index: 0, invocation, place, opaque, plan, context, mentions }
+        Self { kinds, effect: None, index: 0, invocation, place, opaque, plan, context, mentions, seen: None }
+    }
+
+    /// The same with what was found in texts so far, which long texts are not looked through again for.
+    pub(crate) fn with_seen(mut self, seen: &'s Seen) -> Self {
+        self.seen = Some(seen);
+        self
     }
 
     /// The place that the effect touches.
@@ -366,7 +385,7 @@ impl<'s> Subject<'s> {
 
     /// What is named in its words and its text.
     pub(crate) fn mentions(&self) -> Mentions {
-        *self.mentions.get_or_init(|| Mentions::of(self))
+        *self.mentions.get_or_init(|| Mentions::of(self, self.seen))
     }
 
     /// The cloud, cluster or database that is used.

@@ -8,6 +8,7 @@ use crate::decision::{DEFAULT_TIER, Decision, Tier};
 use crate::flow;
 use crate::found::{About, Found};
 use crate::grant::grant;
+use crate::mentions::Seen;
 use crate::message::fill;
 use crate::pattern;
 use crate::policy::{Part, Policy};
@@ -83,13 +84,14 @@ fn judge_part(
     };
     let ruled = Ruled::new(&part.rules, plan, files);
     let mut judge = Judge { part, found, highest: Tier::One, resolved, ruled, files };
+    let seen = Seen::default();
     for (index, effect) in plan.effects.iter().enumerate() {
-        let subject = Subject::of_effect(effect, index, plan, context);
+        let subject = Subject::of_effect(effect, index, plan, context).with_seen(&seen);
         judge.subject(&subject, tier_of(&effect.kind), effect.span);
     }
     for (at, invocation) in (0u32..).zip(plan.invocations) {
         let is_opaque = opaque.binary_search(&at).is_ok();
-        let subject = Subject::of_invocation(invocation, at, is_opaque, plan, context);
+        let subject = Subject::of_invocation(invocation, at, is_opaque, plan, context).with_seen(&seen);
         judge.subject(&subject, Tier::One, invocation.span);
         judge.lists(&subject, is_opaque, invocation.span);
         if is_opaque {

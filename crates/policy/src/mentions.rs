@@ -5,6 +5,7 @@
 
 use crate::condition::Subject;
 use shward_analysis::{EffectKind, Piece, Scope, scope_of};
+use std::cell::RefCell;
 
 /// Longest text that is looked through.
 const LONGEST: usize = 64 * 1024;
@@ -77,15 +78,19 @@ const SIGNS: [(&[u8], u8); 38] = [
 
 impl Mentions {
     /// Looks through all texts of a subject, each once.
-    pub(crate) fn of(subject: &Subject<'_>) -> Self {
+    pub(crate) fn of(subject: &Subject<'_>, seen: Option<&Seen>) -> Self {
         let (mut scope, mut signs, mut too_long) = (None, 0, false);
         for text in texts(subject) {
             if is_too_long(text) {
                 too_long = true;
                 continue;
             }
-            scope = scope.max(paths(text).filter_map(|path| scope_of_path(path, subject)).max());
-            signs |= signs_in(text);
+            let (worst, means) = match seen {
+                Some(seen) if text.len() >= LONG => seen.find(text, subject),
+                _ => look(text, subject),
+            };
+            scope = scope.max(worst);
+            signs |= means;
         }
         Self { scope, too_long, signs }
     }
@@ -201,39 +206,112 @@ fn signs_in(text: &[u8]) -> u8 {
     signs
 }
 
-/// The bit of an ASCII character; all other bytes share that of DEL.
-const fn bit(byte: u8) -> u128 {
-    if byte < 127 { 1 << byte } else { 1 << 127 }
-}
+/// Whether paths are made of a character.
+const OF_PATH: u8 = 1;
+/// Whether it stands between their names.
+const SLASH: u8 = 1 << 1;
 
-/// The ASCII characters that paths are made of.
-const OF_PATHS: u128 = {
-    let mut all = 0;
+/// What each byte is in a path. All that is not ASCII may be in one.
+static IN_PATHS: [u8; 256] = {
+    let mut all = [OF_PATH; 256];
+    let mut rest: &mut [u8] = &mut all;
     let mut byte = 0u8;
-    while byte < 128 {
-        if byte.is_ascii_alphanumeric()
-            || matches!(byte, b'/' | b'.' | b'_' | b'~' | b'-' | b'+' | b'@' | b'%')
-        {
-            all |= bit(byte);
+    while let Some((class, others)) = rest.split_first_mut() {
+        if byte < 128 && !byte.is_ascii_alphanumeric() {
+            *class = match byte {
+                b'/' => OF_PATH | SLASH,
+                b'.' | b'_' | b'~' | b'-' | b'+' | b'@' | b'%' => OF_PATH,
+                _ => 0,
+            };
         }
-        byte += 1;
+        byte = byte.wrapping_add(1);
+        rest = others;
     }
     all
 };
 
 /// What looks like a path: a run of characters that paths are made of, with a slash in it or a dot before it.
 fn paths(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split(|b| b.is_ascii() && OF_PATHS & bit(*b) == 0)
-        .map(|token| token.strip_prefix(b"@").unwrap_or(token))
-        .filter(|token| {
-            (token.contains(&b'/') || token.starts_with(b".") || token.starts_with(b"id_"))
-                && token.len() <= PATH_MAX
-        })
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let mut seen = 0;
+            let end = rest.iter().position(|byte| {
+                let class = IN_PATHS.get(usize::from(*byte)).copied().unwrap_or_default();
+                seen |= class;
+                class == 0
+            });
+            let token = rest.split_at_checked(end.unwrap_or(rest.len()))?.0;
+            rest = match end {
+                Some(end) => rest.get(end + 1..).unwrap_or_default(),
+                None if rest.is_empty() => return None,
+                None => &[],
+            };
+            let token = token.strip_prefix(b"@").unwrap_or(token);
+            let told = seen & SLASH != 0 || token.starts_with(b".") || token.starts_with(b"id_");
+            if told && token.len() <= PATH_MAX {
+                return Some(token);
+            }
+        }
+    })
+}
+
+/// Long texts that were looked through for one plan: code is often an argument as well.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(RefCell<Vec<Text>>);
+
+/// Address and length.
+type Place = (usize, usize);
+
+fn place(text: &[u8]) -> Place {
+    (text.as_ptr().addr(), text.len())
+}
+
+/// What was found in a text.
+#[derive(Debug, Clone, Copy)]
+struct Text {
+    /// Where it lies, and where the directory lies that its paths begin in: all live as long as the plan.
+    text: Place,
+    cwd: Place,
+    scope: Option<Scope>,
+    signs: u8,
+}
+
+/// Shorter texts are looked through again sooner than they are found.
+const LONG: usize = 128;
+
+/// Most texts that are kept.
+const MOST: usize = 8;
+
+/// The most dangerous scope of the paths in a text, and all that its words are signs of.
+fn look(text: &[u8], subject: &Subject<'_>) -> (Option<Scope>, u8) {
+    (paths(text).filter_map(|path| scope_of_path(path, subject)).max(), signs_in(text))
+}
+
+impl Seen {
+    /// What is found in a text of this subject.
+    fn find(&self, text: &[u8], subject: &Subject<'_>) -> (Option<Scope>, u8) {
+        let (place, cwd) = (place(text), place(directory(subject)));
+        let mut seen = self.0.borrow_mut();
+        if let Some(known) = seen.iter().find(|known| (known.text, known.cwd) == (place, cwd)) {
+            return (known.scope, known.signs);
+        }
+        let (scope, signs) = look(text, subject);
+        if seen.len() < MOST {
+            seen.push(Text { text: place, cwd, scope, signs });
+        }
+        (scope, signs)
+    }
+}
+
+/// The directory that paths of a subject begin in.
+fn directory<'s>(subject: &Subject<'s>) -> &'s [u8] {
+    subject.invocation.and_then(|invocation| invocation.cwd).unwrap_or(subject.context.cwd)
 }
 
 fn scope_of_path(path: &[u8], subject: &Subject<'_>) -> Option<Scope> {
     let context = subject.context;
-    let cwd = subject.invocation.and_then(|invocation| invocation.cwd).unwrap_or(context.cwd);
+    let cwd = directory(subject);
     let (base, rest): (&[u8], &[u8]) = match path.strip_prefix(b"~/") {
         Some(rest) => (context.home, rest),
         None if path.starts_with(b"/") => (b"", path),

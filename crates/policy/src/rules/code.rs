@@ -99,15 +99,15 @@ fn is_written_unseen(subject: &Subject<'_>) -> bool {
 }
 
 fn names_secret(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && matches!(subject.mentions().scope, Some(Scope::Secret | Scope::Environment))
+    matches!(subject.mentions().scope, Some(Scope::Secret | Scope::Environment))
 }
 
 fn names_protected(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && subject.mentions().scope.is_some()
+    subject.mentions().scope.is_some()
 }
 
 fn is_too_long(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && subject.mentions().too_long
+    subject.mentions().too_long
 }
 
 fn is_reverse_shell(subject: &Subject<'_>) -> bool {
@@ -115,19 +115,19 @@ fn is_reverse_shell(subject: &Subject<'_>) -> bool {
 }
 
 fn is_remote_control(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && subject.mentions().network() && subject.mentions().spawning()
+    subject.mentions().network() && subject.mentions().spawning()
 }
 
 fn starts_shell(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && subject.mentions().bare_shell()
+    subject.mentions().bare_shell()
 }
 
 fn names_shell(subject: &Subject<'_>) -> bool {
-    subject.is_opaque() && subject.mentions().shell()
+    subject.mentions().shell()
 }
 
-/// Words and text that may be looked through.
-const TOLD: Condition = on(Kinds::CODE.or(Kinds::INVOCATION));
+/// Words and text that nobody understands, and that are looked through for that reason.
+const TOLD: Condition = on(Kinds::CODE.or(Kinds::INVOCATION)).opaque();
 
 /// The command itself was refused by the parser, not some text that it executes.
 fn is_refused(subject: &Subject<'_>) -> bool {

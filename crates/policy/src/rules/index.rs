@@ -1,4 +1,5 @@
-//! Which rules can be about a subject at all: by what kind of effect it is, and the scope of the place that it touches.
+//! Which rules can be about a subject at all: by what kind of effect it is, whether it is understood, and the scope of the
+//! place that it touches.
 //!
 //! Made by the compiler from the tables, so that a verdict tries the few rules that may hold and not all of them. It
 //! only leaves out what [`Condition::holds`](crate::condition::Condition::holds) would refuse for the same kind and scope.
@@ -22,8 +23,14 @@ const COLUMNS: usize = Scope::Own as usize + 2;
 /// The rules of the catalogue, in its order.
 static RULES: [&Rule; COUNT] = catalogue();
 
+/// The rules that may hold of one that is understood, or of one that is not.
+type About = [[Set; COLUMNS]; Kinds::COUNT];
+
 /// For each kind and scope, the rules that may hold.
-static ABOUT: [[Set; COLUMNS]; Kinds::COUNT] = about();
+static ABOUT: About = about(false);
+
+/// The same of what is not understood.
+static ABOUT_OPAQUE: About = about(true);
 
 /// The rules that hold in the profile `workspace`; those after them are for inspection only.
 const ALWAYS: Set = (1 << (COUNT - READ_ONLY.len())) - 1;
@@ -51,7 +58,7 @@ const fn catalogue() -> [&'static Rule; COUNT] {
     clippy::indexing_slicing,
     reason = "evaluated by the compiler only: an index out of bounds does not compile"
 )]
-const fn about() -> [[Set; COLUMNS]; Kinds::COUNT] {
+const fn about(opaque: bool) -> About {
     let rules = catalogue();
     let mut sets = [[0; COLUMNS]; Kinds::COUNT];
     let mut at = 0;
@@ -62,7 +69,7 @@ const fn about() -> [[Set; COLUMNS]; Kinds::COUNT] {
             while kind < Kinds::COUNT {
                 let mut column = 0;
                 while column < COLUMNS {
-                    if condition.may_hold(1 << kind, column.checked_sub(1)) {
+                    if condition.may_hold(1 << kind, column.checked_sub(1), opaque) {
                         sets[kind][column] |= 1 << at;
                     }
                     column += 1;
@@ -83,7 +90,8 @@ pub(crate) fn about_subject(
     inspection: bool,
 ) -> impl Iterator<Item = (usize, &'static Rule)> {
     let column = subject.target().map_or(0, |target| target.scope as usize + 1);
-    let mut left = (ABOUT.get(subject.kinds.index()))
+    let about = if subject.is_opaque() { &ABOUT_OPAQUE } else { &ABOUT };
+    let mut left = (about.get(subject.kinds.index()))
         .and_then(|columns| columns.get(column))
         .map_or(Set::MAX, |set| if inspection { *set } else { set & ALWAYS });
     let next = move || {
@@ -109,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_rule_can_be_found_and_few_are_tried() {
-        let found = ABOUT.iter().flatten().fold(0, |all, set| all | set);
+        let found = ABOUT_OPAQUE.iter().flatten().fold(0, |all, set| all | set);
         assert_eq!(found.count_ones() as usize, COUNT);
         let tried = |kind: Kinds, scope: Scope| {
             ABOUT
@@ -119,6 +127,11 @@ mod tests {
         };
         assert_eq!(tried(Kinds::LIST, Scope::Workspace), Some(0));
         assert!(tried(Kinds::READ, Scope::Workspace) < Some(4));
+        let programs =
+            |about: &About| about.get(Kinds::INVOCATION.index()).map(|columns| columns[0].count_ones());
+        assert!(programs(&ABOUT) < Some(5) && programs(&ABOUT_OPAQUE) > programs(&ABOUT));
+        let (known, all) = (ABOUT.iter().flatten(), ABOUT_OPAQUE.iter().flatten());
+        assert!(known.zip(all).all(|(known, all)| known & !all == 0));
         assert!(tried(Kinds::READ, Scope::Secret) > tried(Kinds::READ, Scope::Workspace));
     }
 }

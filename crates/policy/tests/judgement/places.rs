@@ -264,3 +264,14 @@ fn what_a_pattern_or_a_variable_can_mean_is_judged() {
         assert_eq!((verdict.decision(), found), (decision, rule), "{command}");
     }
 }
+
+#[test]
+fn what_a_text_names_depends_on_where_it_is_read() {
+    // The same text is given to a program that nobody knows, in two directories: in one of them it names a secret.
+    let text = format!("{}./shadow", "word ".repeat(60));
+    let named = |command: &str| rules(&verdict(command, false)).contains(&"secret-named");
+    for (first, second) in [("/home/dev/proj", "/tmp"), ("/home/dev/proj", "/etc"), ("/etc", "/tmp")] {
+        let command = format!("for d in {first} {second}; do cd $d && an-unknown-one '{text}'; done");
+        assert_eq!(named(&command), [first, second].contains(&"/etc"), "{command}");
+    }
+}
