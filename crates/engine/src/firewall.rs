@@ -268,8 +268,14 @@ impl Firewall {
         let (request, environment) = &self.resumed_for(request, setting);
         let arena = Arena::take();
         let arena = arena.bump();
+        if setting.frozen {
+            let Judged { plan, verdict } = self.judge_with(arena, request, environment, setting)?;
+            let mut checked = Checked::of(verdict);
+            checked.plan = setting.plan.then(|| PlanReport::new(&plan));
+            return Ok(checked);
+        }
         // Whoever only wants to know what shward would do uses up no answer and makes no attempt.
-        let (judged, checked) = if setting.frozen || setting.contained {
+        let (judged, checked) = if setting.contained {
             let judged = self.judge_with(arena, request, environment, setting)?;
             let checked = Checked::new(&judged.verdict);
             (judged, checked)
@@ -288,7 +294,7 @@ impl Firewall {
             let Settled { judged, checked } = self.settle(&around, || self.judge(arena, request, setting))?;
             (judged, checked)
         };
-        if let (Some(log), false) = (&self.log, setting.frozen) {
+        if let Some(log) = &self.log {
             let judgement = Judgement {
                 request,
                 policy: &self.policy,

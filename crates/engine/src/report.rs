@@ -131,7 +131,16 @@ impl Checked {
     /// The report of a verdict, without a plan.
     #[must_use]
     pub fn new(verdict: &Verdict) -> Self {
-        let findings = verdict.findings().iter().map(FindingReport::new).collect();
+        Self::with(verdict, verdict.findings().iter().cloned().map(FindingReport::of).collect())
+    }
+
+    /// The same of a verdict that is needed no more.
+    pub(crate) fn of(verdict: Verdict) -> Self {
+        let checked = Self::with(&verdict, Vec::new());
+        Self { findings: verdict.into_findings().into_iter().map(FindingReport::of).collect(), ..checked }
+    }
+
+    fn with(verdict: &Verdict, findings: Vec<FindingReport>) -> Self {
         Self {
             v: 1,
             id: None,
@@ -147,14 +156,14 @@ impl Checked {
 }
 
 impl FindingReport {
-    fn new(finding: &Finding) -> Self {
+    fn of(finding: Finding) -> Self {
         Self {
-            rule: finding.rule.to_string(),
+            rule: finding.rule.into_owned(),
             decision: finding.decision,
-            message: finding.message.clone(),
+            message: finding.message,
             span: span(finding.span),
             source: finding.source.map(span),
-            suggestion: finding.suggestion.clone(),
+            suggestion: finding.suggestion,
         }
     }
 }

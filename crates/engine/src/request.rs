@@ -129,7 +129,8 @@ impl Request {
             }
             // After a link, `..` leads elsewhere than the text says.
             let bytes = path.as_os_str().as_encoded_bytes();
-            if bytes.windows(2).any(|pair| pair == b"..")
+            if bytes.contains(&b'.')
+                && bytes.windows(2).any(|pair| pair == b"..")
                 && path.components().any(|c| c == std::path::Component::ParentDir)
             {
                 return Err(BadRequest::Upward { what, path: path.to_owned() });

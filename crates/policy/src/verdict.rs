@@ -81,6 +81,12 @@ impl Verdict {
         &self.findings
     }
 
+    /// The same as one's own.
+    #[must_use]
+    pub fn into_findings(self) -> Vec<Finding> {
+        self.findings
+    }
+
     /// What the sandbox may permit: for an allowed command at once, for an asked one after a yes.
     #[must_use]
     pub fn grant(&self) -> Option<&Grant> {

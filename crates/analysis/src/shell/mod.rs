@@ -270,6 +270,8 @@ impl std::fmt::Debug for Interpreter<'_, '_> {
 }
 
 impl<'a, 'w> Interpreter<'a, 'w> {
+    // Inlined, as is `finish`, so that it is made and taken apart where it lies.
+    #[inline(always)]
     fn new(arena: &'a Bump, request: &Request<'a>, world: &'w dyn World, text: &'a [u8]) -> Self {
         let flow = Flow {
             places: Whereabouts::at(Some(request.cwd)),
@@ -361,6 +363,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         }
     }
 
+    #[inline(always)]
     fn finish(mut self) -> Plan<'a> {
         if let Some(what) = self.budget.exhausted() {
             self.tell(Effect {

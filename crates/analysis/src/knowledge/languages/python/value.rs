@@ -287,13 +287,13 @@ pub(super) struct Union<'a> {
     one: Option<Val<'a>>,
     /// Two or more that differ; else empty.
     all: BumpVec<'a, Val<'a>>,
-    /// After that of them which was found last.
-    next: usize,
+    /// What stands for the rest, where there was no room for all: `Lost`, `Count`, `Data`.
+    rest: [bool; 3],
 }
 
 impl<'a> Union<'a> {
     pub(super) fn new(arena: &'a Bump) -> Self {
-        Self { one: None, all: BumpVec::new_in(arena), next: 0 }
+        Self { one: None, all: BumpVec::new_in(arena), rest: [false; 3] }
     }
 
     /// Adds everything that `val` may be.
@@ -324,21 +324,23 @@ impl<'a> Union<'a> {
     }
 
     fn put(&mut self, each: &Val<'a>) {
-        if let Some(at) = found(&self.all, each, self.next) {
-            self.next = at + 1;
-            return;
-        }
         if self.all.len() < MAX_ALTERNATIVES {
-            self.all.push(*each);
+            if !holds(&self.all, each) {
+                self.all.push(*each);
+            }
             return;
         }
-        let rest = match each {
-            each if each.acts() => Val::Lost,
-            Val::Number(_) | Val::Count => Val::Count,
-            _ => Val::Data,
+        let (rest, kind) = match each {
+            each if each.acts() => (Val::Lost, 0),
+            Val::Number(_) | Val::Count => (Val::Count, 1),
+            _ => (Val::Data, 2),
         };
         // Where there is no room for more, what stands for the rest says it all.
-        if found(&self.all, &rest, 0).is_none() {
+        let Some(told) = self.rest.get_mut(kind).filter(|told| !**told) else { return };
+        if holds(&self.all, &rest) {
+            *told = true;
+        } else if !holds(&self.all, each) {
+            *told = true;
             self.all.push(rest);
         }
     }
@@ -357,19 +359,17 @@ pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
         return true;
     }
     let old = old.alternatives();
-    let mut next = 0;
-    new.alternatives().iter().all(|new| {
-        let at = found(old, new, next);
-        next = at.map_or(next, |at| at + 1);
-        at.is_some() || matches!(new, Val::Never)
-    })
+    new.alternatives().iter().all(|new| matches!(new, Val::Never) || holds(old, new))
 }
 
-/// Where `each` is among these. It is looked for from `from` on first: what is held against others often comes from them,
-/// and then has their order.
+/// Whether `each` is among these.
 #[inline]
-fn found(all: &[Val<'_>], each: &Val<'_>, from: usize) -> Option<usize> {
-    let (before, after) = all.split_at_checked(from).unwrap_or((all, &[]));
-    let position = |all: &[Val<'_>]| all.iter().position(|known| known.same(each));
-    position(after).map(|at| from + at).or_else(|| position(before))
+fn holds(all: &[Val<'_>], each: &Val<'_>) -> bool {
+    // A loop of its own, into which the comparison is inlined.
+    for known in all {
+        if known.same(each) {
+            return true;
+        }
+    }
+    false
 }
