@@ -61,6 +61,7 @@ use shward_syntax::{Dialect, Function, Options, ParseError, Span, parse};
 use spare::Spare;
 use state::State;
 use std::collections::BTreeSet;
+use std::mem::take;
 use traps::Trap;
 
 /// Works out everything that a request may do. Never fails: what cannot be read is refused in the plan itself, with one
@@ -270,7 +271,7 @@ impl std::fmt::Debug for Interpreter<'_, '_> {
 }
 
 impl<'a, 'w> Interpreter<'a, 'w> {
-    // Inlined, as is `finish`, so that it is made and taken apart where it lies.
+    // Inlined, so that it is made where it lies.
     #[inline(always)]
     fn new(arena: &'a Bump, request: &Request<'a>, world: &'w dyn World, text: &'a [u8]) -> Self {
         let flow = Flow {
@@ -363,8 +364,8 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         }
     }
 
-    #[inline(always)]
-    fn finish(mut self) -> Plan<'a> {
+    /// The plan; nothing can be run any more.
+    fn finish(&mut self) -> Plan<'a> {
         if let Some(what) = self.budget.exhausted() {
             self.tell(Effect {
                 kind: EffectKind::Unknown { reason: Unknown::Exhausted(what) },
@@ -373,12 +374,12 @@ impl<'a, 'w> Interpreter<'a, 'w> {
                 invocation: None,
             });
         }
-        let Self { arena, effects: told, invocations: started, frames, state, io, .. } = self;
         // A long command takes most memory here: what is done with goes first.
-        drop((state, io));
-        let (effects, told) = spare::settled(arena, told);
-        let (invocations, started) = spare::settled(arena, started);
-        spare::give_back(Spare { effects: told, invocations: started, frames });
+        self.state.give_up();
+        self.io = Io::default();
+        let (effects, told) = spare::settled(self.arena, take(&mut self.effects));
+        let (invocations, started) = spare::settled(self.arena, take(&mut self.invocations));
+        spare::give_back(Spare { effects: told, invocations: started, frames: take(&mut self.frames) });
         Plan { invocations, effects, refused: None, notes: &[] }
     }
 

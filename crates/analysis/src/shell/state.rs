@@ -281,6 +281,14 @@ impl<'a> State<'a> {
         }
     }
 
+    /// Gives back all memory; nothing is known any more.
+    pub(super) fn give_up(&mut self) {
+        self.names = [const { Names::new() }; SPACES];
+        self.slots = Vec::new();
+        self.own = [const { Vec::new() }; Space::File as usize];
+        self.trail = Vec::new();
+    }
+
     /// The slot of a name, if it was ever touched.
     pub(super) fn find(&self, space: Space, name: &[u8]) -> Option<Id> {
         self.names.get(space as usize).and_then(|names| names.find(name))

@@ -22,6 +22,7 @@ mod escapes;
 mod expressions;
 mod folds;
 mod imports;
+mod index;
 mod lost;
 mod members;
 mod methods;

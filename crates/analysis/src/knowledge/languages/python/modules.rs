@@ -11,6 +11,7 @@ use super::acts::Act::{
 use super::acts::Arguments::{Following, Whole};
 use super::acts::Fold as F;
 use super::builtins::BUILTINS;
+use super::index::Index;
 use super::members::{
     ASYNCIO, INSPECT, MULTIPROCESSING, OPERATOR, PYDOC, SOCKETSERVER, SUBPROCESS, SYS, URLLIB_REQUEST,
 };
@@ -42,12 +43,11 @@ const UNKNOWN: Act = Code("python");
 
 /// The module of this name.
 pub(super) fn find(name: &[u8]) -> Option<&'static Module> {
-    let search = |modules: &'static [Module]| {
-        let at = modules.binary_search_by(|m| m.name.as_bytes().cmp(name)).ok()?;
-        modules.get(at)
-    };
-    search(STANDARD).or_else(|| search(PACKAGES))
+    IN_STANDARD.find(name).or_else(|| IN_PACKAGES.find(name))
 }
+
+static IN_STANDARD: Index = Index::of(STANDARD);
+static IN_PACKAGES: Index = Index::of(PACKAGES);
 
 /// Whether other modules are parts of the one of this name.
 pub(super) fn is_package(name: &[u8]) -> bool {
