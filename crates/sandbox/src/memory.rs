@@ -128,7 +128,8 @@ const fn whole(size: usize, otherwise: Layout) -> Layout {
 // meanwhile. Small blocks are as large as their size says, whoever asked for them, so that any may take the place of
 // another. The advice changes no content and no address.
 unsafe impl GlobalAlloc for LargePages {
-    #[inline]
+    // Not inlined: there are thousands of callers, and what they would grow by is read from disk at every start.
+    #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some(size) = size_of(layout) else {
             // SAFETY: the caller's promises are those of the system's allocator.
@@ -142,7 +143,7 @@ unsafe impl GlobalAlloc for LargePages {
         block
     }
 
-    #[inline]
+    #[inline(never)]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         let Some(size) = size_of(layout) else {
             // SAFETY: as in `alloc`.
