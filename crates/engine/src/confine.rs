@@ -39,6 +39,8 @@ pub(crate) struct Beyond<'a> {
     pub(crate) proxied: bool,
     /// The file into which the shell of a session tells how it ends.
     pub(crate) telling: Option<&'a Telling>,
+    /// What it runs without a shell.
+    pub(crate) direct: Option<Direct>,
 }
 
 /// What the sandbox permits for a granted request.
@@ -53,8 +55,7 @@ pub(crate) fn confinement(
     special: &Special,
     beyond: Beyond<'_>,
 ) -> Result<Confinement, Error> {
-    let Beyond { layer, proxied, telling } = beyond;
-    let direct = direct(request, environment, telling.is_some());
+    let Beyond { layer, proxied, telling, direct } = beyond;
     let telling = telling.filter(|_| direct.is_none());
     let program = match (&request.action, &direct) {
         (Action::Command(_), Some(_)) => PathBuf::from("/"), // there is none
@@ -94,6 +95,7 @@ pub(crate) fn confinement(
         }
         (Network::None, _) => shward_sandbox::Network::None,
     });
+    confinement = special.emptied.iter().fold(confinement, Confinement::emptied);
     for path in &special.hidden {
         confinement = match special.unreadable.contains(path) {
             true => confinement.unreadable(path),
@@ -114,7 +116,7 @@ pub(crate) fn is_writable(grant: &Grant, containment: Containment) -> bool {
 }
 
 /// What a command runs that needs no shell. Of a session, a shell tells what has changed.
-fn direct(request: &Request, environment: &[(Vec<u8>, Vec<u8>)], told: bool) -> Option<Direct> {
+pub(crate) fn direct(request: &Request, environment: &[(Vec<u8>, Vec<u8>)], told: bool) -> Option<Direct> {
     let Action::Command(text) = &request.action else { return None };
     let direct = Direct::new(text, &request.cwd, &request.workspace, environment, search(environment))?;
     (!told || !direct.moves).then_some(direct)

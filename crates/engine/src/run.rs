@@ -173,6 +173,9 @@ impl Firewall {
         let request = self.rewritten(request.resolved()?);
         let mut environment = environment::of_policy(self.policy(), &request.home);
         let request = &self.resumed(request, &mut environment);
+        if let Some(ahead) = &ahead {
+            ahead.spread();
+        }
         let mut options = self.limited(options);
         // On the list before anything is decided, so that it can be cancelled while somebody is asked, too.
         let _entry = match &request.call_id {
@@ -331,13 +334,18 @@ impl Firewall {
         let telling = self.telling(request)?;
         let reach = self.reach(grant, options)?;
         let confined = containment.confines();
+        let lacking = shward_sandbox::lacking(&self.accepted());
+        let direct = confine::direct(request, environment, telling.is_some());
         let mut special = match confined {
-            true => Special::find(request, self.self_test.as_ref()),
+            true => {
+                let needless = Special::homes_are_needless(request, grant, direct.as_ref())
+                    && !lacking.contains(&Guarantee::OwnNamespaces);
+                Special::find(request, self.self_test.as_ref(), needless)
+            }
             false => Special::default(),
         };
         let mut places: Vec<PathBuf> = self.log_in(&request.workspace).into_iter().collect();
         places.extend(self.stores_in(&request.workspace));
-        let lacking = shward_sandbox::lacking(&self.accepted());
         let (layer, live) = match confine::is_writable(grant, containment) {
             true => match self.layer(request, options, &lacking)? {
                 Ok(layer) => (Some(layer), None),
@@ -370,6 +378,7 @@ impl Firewall {
                 layer: layer.as_ref().map(|run| run.layer().clone()),
                 proxied: reach.is_some(),
                 telling: telling.as_ref(),
+                direct,
             },
         )?;
         if !confined {

@@ -63,8 +63,8 @@ pub(crate) fn self_test(containment: Containment, accepted: &[Guarantee]) -> Res
 
     let mut request = Request::command(SCRIPT, place.workspace(), place.workspace());
     request = request.resolved()?;
-    let special = Special::find(&request, None);
-    let grant = Grant { workspace: true, network: Network::None, hosts: Vec::new() };
+    let special = Special::find(&request, None, false);
+    let grant = Grant { workspace: true, homes: true, network: Network::None, hosts: Vec::new() };
     let mut variables = environment::contained(&request.home);
     for (name, value) in [
         ("OUT", place.outside().display().to_string()),

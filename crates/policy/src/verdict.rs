@@ -102,6 +102,8 @@ impl Verdict {
 pub struct Grant {
     /// The workspace may be written. False for a command that is known to write nothing there.
     pub workspace: bool,
+    /// What lies in homes outside of the workspace may be looked at. False for a command that is known to look at nothing there.
+    pub homes: bool,
     /// The network that is seen.
     pub network: Network,
     /// The hosts that the command is seen to connect to. Of these, those are reached that the policy's list of hosts permits.

@@ -426,6 +426,35 @@ fn the_grant_is_no_wider_than_the_plan() {
     assert_eq!(grant(connect("example.com", Origins::NONE)).network, shward_policy::Network::None);
 }
 
+#[test]
+fn homes_are_granted_unless_nothing_there_is_needed() {
+    let cat = |kind| verdict_on(&["cat", "x"], kind).grant().unwrap().homes;
+    assert!(!cat(read(at(Workspace, "/home/u/proj/x"))));
+    assert!(!cat(read(at(System, "/etc/os-release"))));
+    let whole = Target { tree: true, ..at(Workspace, "/home/u/proj/sub") };
+    for kind in [
+        read(at(Home, "/home/u/x")),
+        read(at(Elsewhere, "/home/v/x")),
+        read(at(System, "/root/x")),
+        read(lost(Workspace)),
+        read(whole),
+        execute(at(Workspace, "/home/u/proj/x")),
+        unknown(Reason::Program),
+    ] {
+        assert!(cat(kind), "{kind:?}");
+    }
+    // What looks at files unasked, follows links that nobody has named, or is not known.
+    for argv in [
+        &["git", "status"] as &[&'static str],
+        &["ls", "-lL", "x"],
+        &["grep", "--dereference-recursive", "x"],
+        &["frob"],
+    ] {
+        let verdict = verdict_on(argv, read(at(Workspace, "/home/u/proj/x")));
+        assert!(verdict.grant().unwrap().homes, "{argv:?}");
+    }
+}
+
 /// The verdict on one program, of which one effect is known.
 fn verdict_on(argv: &[&'static str], kind: EffectKind<'static>) -> Verdict {
     let word = |text: &&'static str| Field {

@@ -6,9 +6,12 @@
 //! nothing but the few calls below, and waits. When the plan is there, it makes the child, as a sibling of its own, inside
 //! these namespaces and ends. Whatever goes wrong on the way, the supervisor makes the child itself.
 
+use std::cell::UnsafeCell;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::thread::JoinHandleExt as _;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::child::Context;
@@ -16,12 +19,18 @@ use crate::guarantee::Guarantee;
 use crate::helper::Helper;
 use crate::kept::{self, Kept};
 use crate::spawn::{Stack, entry};
-use crate::sys::{self, Start};
+use crate::sys::{self, Processors, Start};
 
 /// What the helper is told.
 const WAIT: u32 = 0;
 const GO: u32 = 1;
 const END: u32 = 2;
+
+/// Whether the helper has begun, or has been sent to another processor before.
+const NEW: u32 = 0;
+const BEGUN: u32 = 1;
+const SENT: u32 = 2;
+const ARRIVED: u32 = 3;
 
 /// What is mounted is what was mounted then; so they are not kept for long, as when somebody is asked meanwhile.
 const FRESH: Duration = Duration::from_secs(2);
@@ -30,6 +39,10 @@ const FRESH: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 struct Shared {
     order: AtomicU32,
+    /// Where the helper runs.
+    place: AtomicU32,
+    /// The processors on which it may run, written before it is sent.
+    processors: UnsafeCell<Processors>,
     context: AtomicPtr<libc::c_void>,
     /// Where the child's stack was mapped.
     stack: AtomicPtr<libc::c_void>,
@@ -46,6 +59,9 @@ struct Shared {
     /// The supervisor's process.
     supervisor: usize,
 }
+
+// SAFETY: all of it is atomic but `processors`, which the supervisor writes before it sends the helper, and the helper reads after.
+unsafe impl Sync for Shared {}
 
 /// Namespaces being made, or ready. To be given to [`Options::ahead`](crate::Options::ahead) by the thread that made it: with
 /// that thread the helper ends. Dropping it ends the helper.
@@ -82,6 +98,8 @@ impl Ahead {
         let kept = Kept::take();
         let shared = Shared {
             order: AtomicU32::new(WAIT),
+            place: AtomicU32::new(NEW),
+            processors: UnsafeCell::new(Processors::default()),
             context: AtomicPtr::new(ptr::null_mut()),
             stack: AtomicPtr::new(ptr::null_mut()),
             group: AtomicI32::new(-1),
@@ -95,6 +113,24 @@ impl Ahead {
         // SAFETY: the function takes a `Shared`, and keeps to the rules.
         let helper = unsafe { Helper::start(helper, libc::CLONE_FILES, shared) }.ok()?;
         Some(Self { helper, started: Instant::now(), kept, used: Used::No })
+    }
+
+    /// Sends the helper to another processor if it has not begun. A new process often waits behind the one that made it, even where
+    /// another processor has nothing to do. To be called when a new process had the time to begin elsewhere, and work is left.
+    pub fn spread(&self) {
+        let shared = self.helper.shared();
+        let Some((all, others)) = other_processors() else { return };
+        if shared.place.load(Ordering::Acquire) != NEW {
+            return;
+        }
+        // SAFETY: the helper does not look at it before it finds itself sent.
+        unsafe { *shared.processors.get() = all };
+        if shared.place.compare_exchange(NEW, SENT, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            // Where this is refused it stays behind us. The helper has not been reaped, so the number is its own.
+            let _ = sys::run_on(self.helper.pid(), &others);
+            shared.place.store(ARRIVED, Ordering::Release);
+            sys::wake(&shared.place);
+        }
     }
 
     /// Whether a plan that wants these namespaces (flags of clone(2)) can have them.
@@ -172,11 +208,35 @@ impl Drop for Ahead {
     }
 }
 
+/// Sends a thread to another processor, if there is one: a new thread often waits behind the one that made it, even where another
+/// processor has nothing to do.
+pub fn spread<T>(thread: &JoinHandle<T>) {
+    if let Some((_, others)) = other_processors() {
+        // SAFETY: the thread has not been joined, so the handle is that of a thread. The set is as long as is said, and only read.
+        unsafe {
+            let thread = thread.as_pthread_t();
+            libc::pthread_setaffinity_np(thread as _, size_of_val(&others), others.as_ptr().cast());
+        }
+    }
+}
+
+/// The processors on which this thread may run, and those of them on which it does not; nothing if there are none.
+fn other_processors() -> Option<(Processors, Processors)> {
+    let mut all = Processors::default();
+    // SAFETY: no preconditions. It tells where we are, or have just been.
+    let here = usize::try_from(unsafe { libc::sched_getcpu() }).ok()?;
+    sys::processors(0, &mut all).ok()?;
+    let mut others = all;
+    *others.get_mut(here / usize::BITS as usize)? &= !(1 << (here % usize::BITS as usize));
+    others.iter().any(|word| *word != 0).then_some((all, others))
+}
+
 /// The helper. As in the child: no allocation, no locks, no panics; and nothing that touches the supervisor's `errno` while
 /// that goes on with its own work.
 extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
-    // SAFETY: the supervisor keeps it until the helper has gone. All of it is atomic.
+    // SAFETY: the supervisor keeps it until the helper has gone, and it can be shared.
     let shared = unsafe { &*shared.cast::<Shared>() };
+    begin(shared);
     let ready = sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).is_ok()
         // The supervisor may have died before.
         && sys::parent() == shared.supervisor
@@ -194,6 +254,18 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
     }
     sys::exit_now(0);
     0
+}
+
+/// From here on the helper stays where it is. If it was sent somewhere, then only to begin there: what it makes may run wherever the
+/// supervisor may.
+fn begin(shared: &Shared) {
+    if shared.place.compare_exchange(NEW, BEGUN, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        while shared.place.load(Ordering::Acquire) == SENT {
+            sys::wait_while(&shared.place, SENT);
+        }
+        // SAFETY: the supervisor has written it before, and does not touch it again.
+        let _ = sys::run_on(0, unsafe { &*shared.processors.get() });
+    }
 }
 
 /// All that a sandbox has and that are not the child's to make.

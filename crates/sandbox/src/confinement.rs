@@ -127,6 +127,7 @@ pub struct Confinement {
     pub(crate) overlays: Vec<(PathBuf, Layer)>,
     pub(crate) private: Vec<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) emptied: Vec<PathBuf>,
     pub(crate) unreadable: Vec<PathBuf>,
     pub(crate) network: Network,
     pub(crate) limits: Limits,
@@ -156,6 +157,7 @@ impl Confinement {
             overlays: Vec::new(),
             private: PRIVATE.map(PathBuf::from).to_vec(),
             hidden: Vec::new(),
+            emptied: Vec::new(),
             unreadable: Vec::new(),
             network: Network::None,
             limits: Limits::default(),
@@ -228,6 +230,13 @@ impl Confinement {
     /// directory below `/run` is there). Private directories vanish with the command.
     pub fn private(mut self, path: impl Into<PathBuf>) -> Self {
         self.private.push(path.into());
+        self
+    }
+
+    /// A directory that holds nothing but what else is given in it: directories that are writable, read-only or private. It cannot
+    /// be changed. A path that does not exist is ignored.
+    pub fn emptied(mut self, path: impl Into<PathBuf>) -> Self {
+        self.emptied.push(path.into());
         self
     }
 

@@ -58,6 +58,11 @@ impl<S: Sync> Helper<S> {
         &self.shared.data
     }
 
+    /// Its number.
+    pub(crate) fn pid(&self) -> libc::pid_t {
+        self.pid
+    }
+
     /// Until the helper uses our memory no more.
     pub(crate) fn wait(&self) {
         loop {

@@ -25,6 +25,8 @@ pub(crate) enum Mounted {
     Pinned,
     /// The host's tree, not writable.
     ReadOnly,
+    /// An empty directory that cannot be changed, with mount points for what lies in it.
+    Empty,
     /// Something empty that cannot be changed, or not even be read.
     Hidden { readable: bool },
 }
@@ -83,11 +85,16 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
         // Where names are resolved by a service, /etc/resolv.conf leads into /run.
         protect(&mut layout, &[], Path::new("/etc/resolv.conf"), gaps)?;
     }
+    for path in &wanted.emptied {
+        if let Some(found) = existing(path, "emptied directory")? {
+            layout.entry(found).or_insert(Mounted::Empty);
+        }
+    }
     // What is to run, and where, is visible even where everything around it is private.
     for path in [&wanted.cwd, &wanted.program] {
         if let Some(found) = existing(path, "path")?
             && !layout.contains_key(&found)
-            && matches!(cover(&layout, &found), Some((_, Mounted::Private { .. })))
+            && matches!(cover(&layout, &found), Some((_, Mounted::Private { .. } | Mounted::Empty)))
         {
             layout.insert(found, Mounted::ReadOnly);
         }
@@ -114,7 +121,17 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
     for path in sockets.into_iter().chain(internals) {
         layout.insert(path, Mounted::Hidden { readable: true });
     }
-    Ok(without_the_invisible(layout))
+    let layout = without_the_invisible(layout);
+    let file = layout
+        .keys()
+        .find(|path| matches!(cover(&layout, path), Some((_, Mounted::Empty))) && !path.is_dir());
+    match file {
+        None => Ok(layout),
+        Some(file) => Err(SandboxError::request(
+            format!("`{}` is no directory and lies in one that is emptied", file.display()),
+            "give the directory that it lies in",
+        )),
+    }
 }
 
 /// Whether a directory can be listed or passed through. What this user cannot, the command, which has no rights beyond
@@ -167,7 +184,8 @@ fn without_the_invisible(layout: Layout) -> Layout {
         let above = cover(&kept, path).map(|(_, above)| above);
         let pointless = matches!(
             (above, mounted),
-            (Some(Mounted::Private { .. }), Mounted::Hidden { .. } | Mounted::Pinned)
+            (Some(Mounted::Private { .. }), Mounted::Hidden { .. } | Mounted::Pinned | Mounted::Empty)
+                | (Some(Mounted::Empty), Mounted::Hidden { .. } | Mounted::Pinned | Mounted::Empty)
                 | (None | Some(Mounted::ReadOnly), Mounted::ReadOnly | Mounted::Pinned)
         );
         if !pointless {

@@ -86,7 +86,7 @@ mod sys;
 mod variables;
 mod watchdog;
 
-pub use ahead::Ahead;
+pub use ahead::{Ahead, spread};
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 pub use before_main::before_main;
 pub use capture::Captured;

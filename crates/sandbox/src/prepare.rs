@@ -10,7 +10,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use self::parts::{environment, mask, only};
+use self::parts::{Emptied, environment, mask, only};
 use crate::bubblewrap;
 use crate::cgroup;
 use crate::confinement::{Confinement, Network, PROXY_PORT};
@@ -229,7 +229,7 @@ impl Builder {
         }
         let mut trees = BTreeMap::new();
         for (path, mounted) in layout {
-            let covered = matches!(cover(layout, path), Some((_, Mounted::Private { .. })));
+            let covered = matches!(cover(layout, path), Some((_, Mounted::Private { .. } | Mounted::Empty)));
             if let Some(attributes) = self.tree_attributes(*mounted)
                 && (covered || *mounted == Mounted::Writable)
             {
@@ -260,12 +260,15 @@ impl Builder {
         });
         self.masks(scratch, layout);
 
+        let mut empty = Emptied::default();
         for (number, (path, mounted)) in layout.iter().enumerate() {
             let target = path_of(path)?;
             let above = cover(layout, path);
             let in_private = above.as_ref().filter(|(_, m)| matches!(m, Mounted::Private { .. }));
-            if let Some((top, _)) = in_private {
-                self.mount_point(top, path, *mounted)?;
+            match &above {
+                Some((top, Mounted::Private { .. })) => self.mount_point(top, path, *mounted)?,
+                Some((top, Mounted::Empty)) => empty.mount_point(self, scratch, top, path)?,
+                _ => {}
             }
             match mounted {
                 // Inside another private directory the new directory is enough.
@@ -275,6 +278,12 @@ impl Builder {
                     self.push(Operation::ScratchDirectory { scratch, name: name.clone(), mode: *mode });
                     // The rest it has from the file system that it is a part of.
                     self.attach_scratch(scratch, name, self.no_code(), target);
+                }
+                Mounted::Empty => {
+                    let name = to_c(format!("{number}"));
+                    self.push(Operation::ScratchDirectory { scratch, name: name.clone(), mode: 0o755 });
+                    self.attach_scratch(scratch, name, attribute::READ_ONLY | attribute::NO_EXEC, target);
+                    empty.is_made(path, number);
                 }
                 Mounted::Hidden { readable } => {
                     let name = mask(path.is_dir(), *readable).to_owned();
@@ -301,7 +310,7 @@ impl Builder {
         match mounted {
             Mounted::Writable | Mounted::Pinned => Some(HARMLESS | self.no_code()),
             Mounted::ReadOnly => Some(HARMLESS | attribute::READ_ONLY),
-            Mounted::Private { .. } | Mounted::Hidden { .. } => None,
+            Mounted::Private { .. } | Mounted::Empty | Mounted::Hidden { .. } => None,
         }
     }
 
@@ -429,7 +438,7 @@ impl Builder {
                 Mounted::Writable if path.is_dir() => rule(target, write),
                 Mounted::Writable => rule(target, Access::Device), // a single file takes the rights of a file
                 Mounted::Private { .. } => rule(target, write),
-                Mounted::Pinned | Mounted::ReadOnly | Mounted::Hidden { .. } => {}
+                Mounted::Pinned | Mounted::ReadOnly | Mounted::Empty | Mounted::Hidden { .. } => {}
             }
         }
         for path in devices {

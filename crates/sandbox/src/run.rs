@@ -485,8 +485,11 @@ impl Relay<'_> {
             if let Some(session) = &mut self.session {
                 session.pass(typed.revents);
             }
+            let [_, _, said, complained, ..] = wait.map(|w| w.revents & libc::POLLIN != 0);
             let [gone, cancel, stdout, stderr, gate, ..] = wait.map(|w| w.revents != 0);
-            if (stdout || stderr) && !killed && self.on_output.is_some() && self.watchdog.is_none() {
+            // Where there is no output, or nobody left to be ended, nobody has to look at the clock meanwhile.
+            let passed_on = (said || complained) && self.on_output.is_some();
+            if passed_on && !gone && !killed && self.watchdog.is_none() {
                 let cancel = self.cancel.as_ref().map(|cancel| cancel.event.as_raw_fd());
                 self.watchdog = Some(Watchdog::start(self.sandbox.as_raw_fd(), cancel, self.deadline)?);
             }

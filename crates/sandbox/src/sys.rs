@@ -15,7 +15,10 @@ use std::os::fd::RawFd;
 
 pub(crate) use attributes::list_attributes;
 pub(crate) use clone::{Entry, Start};
-pub(crate) use helper::{close_from, enter_namespace, parent, read, unshare, wait_while, wake, write};
+pub(crate) use helper::{
+    Processors, close_from, enter_namespace, parent, processors, read, run_on, unshare, wait_while, wake,
+    write,
+};
 pub(crate) use terminal::{Attributes, attributes, open_terminal, set_attributes};
 
 /// The errno of a failed call.

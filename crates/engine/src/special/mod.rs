@@ -4,6 +4,7 @@
 //! budget each, so that a large one never uncovers what lies in another. What a directory holds is read only if it has changed
 //! since it was read last ([`listings`]).
 
+mod homes;
 mod listings;
 mod live;
 mod tracked;
@@ -12,7 +13,9 @@ use self::listings::{Listing, Listings, Seen};
 use crate::Request;
 use crate::account::{Account, user};
 use crate::changes::git_config::{Leads, leads_to};
+use crate::direct::Direct;
 use shward_analysis::{Scope, scope_of};
+use shward_policy::Grant;
 use shward_review::StateDir;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -122,6 +125,8 @@ const REFUSED: &str = "refused-by-shward";
 #[derive(Debug, Default)]
 pub(crate) struct Special {
     pub(crate) hidden: Vec<PathBuf>,
+    /// Homes of which a command sees nothing but the workspace in them.
+    pub(crate) emptied: Vec<PathBuf>,
     pub(crate) protected: Vec<PathBuf>,
     /// Those of the hidden that git tracks: empty, they would be committed as such.
     pub(crate) unreadable: HashSet<PathBuf>,
@@ -132,12 +137,17 @@ pub(crate) struct Special {
 
 impl Special {
     /// Looks at every home there is, at the workspace, and, for root, who can read them, at the system's own files. With a
-    /// state directory, which no command may change, what was found is remembered there.
-    pub(crate) fn find(request: &Request, state: Option<&StateDir>) -> Self {
+    /// state directory, which no command may change, what was found is remembered there. Where `needless` says so, homes are not
+    /// looked at and not seen.
+    pub(crate) fn find(request: &Request, state: Option<&StateDir>, needless: bool) -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let since = now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
         let mut special = Self { since, ..Self::default() };
-        let homes = homes(request);
+        let mut homes = homes(request);
+        if needless {
+            let told = homes::told_apart(&homes, &request.workspace);
+            (special.emptied, special.hidden, homes) = (told.emptied, told.hidden, told.others);
+        }
         let memory = state.zip(about(request, &homes));
         let mut listings =
             memory.map_or_else(Listings::default, |(state, about)| Listings::open(state, &about));
@@ -168,6 +178,11 @@ impl Special {
         let inside = special.hidden.iter().filter(|path| path.starts_with(&request.workspace));
         special.unreadable = tracked::tracked(inside);
         special
+    }
+
+    /// Whether a granted command needs nothing of the homes but the workspace.
+    pub(crate) fn homes_are_needless(request: &Request, grant: &Grant, direct: Option<&Direct>) -> bool {
+        homes::are_needless(request, grant, direct)
     }
 
     fn look_at_workspace(
@@ -480,7 +495,8 @@ mod tests {
                 };
                 (ours(special.hidden), ours(special.protected), special.repositories)
             };
-            let [anew, remembered] = [None, Some(&state)].map(|state| of(Special::find(&request, state)));
+            let [anew, remembered] =
+                [None, Some(&state)].map(|state| of(Special::find(&request, state, false)));
             assert_eq!(anew, remembered);
             anew.0
         };

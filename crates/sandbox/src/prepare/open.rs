@@ -33,7 +33,10 @@ impl Builder {
             (wanted.gated, "judges what it starts"),
             (wanted.terminal, "has a terminal of its own"),
             (!wanted.overlays.is_empty(), "writes to a layer"),
-            (!(wanted.hidden.is_empty() && wanted.unreadable.is_empty()), "does not see everything"),
+            (
+                !(wanted.hidden.is_empty() && wanted.unreadable.is_empty() && wanted.emptied.is_empty()),
+                "does not see everything",
+            ),
         ];
         if let Some((_, what)) = asked.into_iter().find(|(asked, _)| *asked) {
             return Err(SandboxError::request(

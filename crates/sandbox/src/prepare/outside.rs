@@ -35,6 +35,7 @@ impl Builder {
             (!wanted.overlays.is_empty(), "writes to a layer"),
             (wanted.terminal, "has a terminal of its own"),
             (!wanted.only.is_empty(), "has a list of the only programs"),
+            (!wanted.emptied.is_empty(), "does not see all directories"),
         ];
         if let Some((_, what)) = asked.into_iter().find(|(asked, _)| *asked) {
             return Err(SandboxError::request(
@@ -112,6 +113,8 @@ fn arguments(layout: &Layout, wanted: &Confinement) -> Result<(Vec<CString>, usi
             }
             Mounted::Writable | Mounted::Pinned => push(&[c"--bind", &target, &target]),
             Mounted::ReadOnly => push(&[c"--ro-bind", &target, &target]),
+            // There is none, as said above.
+            Mounted::Empty => {}
             Mounted::Hidden { readable } if path.is_dir() => {
                 let mode = if *readable { c"0555" } else { c"0000" };
                 push(&[c"--perms", mode, c"--tmpfs", &target, c"--remount-ro", &target]);
@@ -162,7 +165,7 @@ fn confirmed(layout: &Layout, network: Network) -> Result<Vec<Step>, SandboxErro
         let other = || outside().map_or(Found::Any, Found::Other);
         let (found, kind, flags) = match mounted {
             Mounted::Private { .. } => (other(), Some(MEMORY), HARMLESS),
-            Mounted::Hidden { .. } => (other(), Some(MEMORY), SEALED),
+            Mounted::Empty | Mounted::Hidden { .. } => (other(), Some(MEMORY), SEALED),
             Mounted::Writable | Mounted::Pinned => (same()?, None, HARMLESS),
             Mounted::ReadOnly => (same()?, None, SEALED),
         };

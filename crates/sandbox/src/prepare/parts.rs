@@ -1,8 +1,9 @@
 //! What of a plan is no operation: the list of programs, the environment, and which devices there are.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Builder, DEVICES};
 use crate::confinement::Confinement;
@@ -29,6 +30,38 @@ impl Builder {
             self.push(Operation::ScratchFile { scratch, name: name(false), mode: file });
             self.push(Operation::ScratchDirectory { scratch, name: name(true), mode: directory });
         }
+    }
+}
+
+/// Directories that are emptied, by their names in the scratch file system, with the mount points that were made in them.
+#[derive(Default)]
+pub(super) struct Emptied {
+    names: BTreeMap<PathBuf, usize>,
+    points: BTreeSet<PathBuf>,
+}
+
+impl Emptied {
+    pub(super) fn is_made(&mut self, path: &Path, number: usize) {
+        self.names.insert(path.to_owned(), number);
+    }
+
+    /// Makes the directories from `top` down to `path`. Where it is seen it cannot be changed, but in the scratch file system it can.
+    pub(super) fn mount_point(
+        &mut self,
+        builder: &mut Builder,
+        scratch: Slot,
+        top: &Path,
+        path: &Path,
+    ) -> Result<(), SandboxError> {
+        let mut made = PathBuf::from(self.names.get(top).map(usize::to_string).unwrap_or_default());
+        for component in path.strip_prefix(top).unwrap_or(path) {
+            made.push(component);
+            if self.points.insert(made.clone()) {
+                let name = c_string(made.as_os_str(), "path")?;
+                builder.push(Operation::ScratchDirectory { scratch, name, mode: 0o755 });
+            }
+        }
+        Ok(())
     }
 }
 

@@ -17,6 +17,29 @@ pub(crate) fn enter_namespace(fd: RawFd, kind: i32) -> Result<(), Errno> {
     unsafe { call(libc::SYS_setns, [register(fd), kind as usize, 0, 0, 0, 0]) }.map(drop)
 }
 
+/// The processors on which a task may run, one bit each; of the calling one for 0. sched_getaffinity(2).
+pub(crate) fn processors(of: libc::pid_t, into: &mut Processors) -> Result<(), Errno> {
+    // SAFETY: the kernel writes at most as many bytes as there are.
+    unsafe {
+        let [task, size] = [register(of), size_of_val(into)];
+        call(libc::SYS_sched_getaffinity, [task, size, into.as_mut_ptr() as usize, 0, 0, 0])
+    }
+    .map(drop)
+}
+
+/// Has a task run on these only; the calling one for 0. sched_setaffinity(2).
+pub(crate) fn run_on(task: libc::pid_t, processors: &Processors) -> Result<(), Errno> {
+    // SAFETY: the kernel reads as many bytes as there are.
+    unsafe {
+        let [task, size] = [register(task), size_of_val(processors)];
+        call(libc::SYS_sched_setaffinity, [task, size, processors.as_ptr() as usize, 0, 0, 0])
+    }
+    .map(drop)
+}
+
+/// One bit for each processor: 1024 of them.
+pub(crate) type Processors = [usize; 1024 / usize::BITS as usize];
+
 /// The process whose child this is. getppid(2), which cannot fail.
 pub(crate) fn parent() -> usize {
     // SAFETY: no arguments.

@@ -5,10 +5,10 @@ use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use shward_sandbox::{Confinement, Exit};
+use shward_sandbox::{Confinement, Exit, Stage};
 
 use crate::roles;
-use crate::support::{Place, confinement, go, need_sandbox, snapshot, stdout, succeed};
+use crate::support::{Place, confinement, go, need_sandbox, snapshot, stdout, succeed, through_bubblewrap};
 
 #[test]
 fn nothing_outside_the_workspace_is_changed() {
@@ -307,6 +307,65 @@ fn hidden_paths_stay_hidden() {
     assert_eq!(stdout(&go(&empty)), "read\nread\n");
     let error = shell.unreadable(ws.join(".env")).unreadable(ws.join("sub/keys"));
     assert_eq!(stdout(&go(&error)), "no\nno\n");
+}
+
+#[test]
+fn an_emptied_directory_holds_what_is_given_in_it_and_nothing_else() {
+    need_sandbox!();
+    if through_bubblewrap() {
+        return;
+    }
+    // Outside of every private directory.
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let private = ["/tmp", "/var/tmp", "/run", "/dev/shm"].iter().any(|private| built.starts_with(private));
+    if private || tempfile::tempdir_in(built).is_err() {
+        eprintln!("SKIPPED: {} is private in every sandbox, or cannot be written", built.display());
+        return;
+    }
+    let place = Place::below(built);
+    let (ws, out) = (place.workspace(), place.outside());
+    let home = ws.parent().unwrap().to_owned();
+    fs::write(out.join("key"), "SECRET").unwrap();
+    fs::write(home.join("key"), "SECRET").unwrap();
+    fs::write(ws.join("inside"), "").unwrap();
+    std::os::unix::fs::symlink("../key", ws.join("link")).unwrap();
+    let script = "cat link ../key ../out/key $WS/../key /proc/self/root$WS/../key; ls -A ..; ls; pwd; touch new
+        (echo x > ../new; mkdir ../sub; mv ../ws ../other; rmdir ../ws; chmod 700 ..; touch ..) && echo changed";
+    for read_only in [false, true] {
+        let confinement = confinement("/bin/bash", &ws)
+            .arguments(["bash", "-c", script])
+            .variable("PATH", "/usr/bin:/bin")
+            .variable("WS", &ws)
+            .emptied(&home)
+            .hidden(out.join("key"));
+        let confinement = if read_only { confinement.read_only(&ws) } else { confinement.writable(&ws) };
+        let result = go(&confinement);
+        let expected = format!("ws\ninside\nlink\n{}\n", ws.display());
+        assert_eq!(stdout(&result), expected, "{}", result.stderr.to_text());
+        assert!(!result.stderr.to_text().contains("SECRET"));
+        assert_eq!(ws.join("new").exists(), !read_only);
+        assert!(!home.join("new").exists() && home.join("key").exists());
+        let _ = fs::remove_file(ws.join("new"));
+    }
+    // Several levels, and a directory of its own in it.
+    let deep = ws.join("a/b");
+    fs::create_dir_all(&deep).unwrap();
+    fs::create_dir(ws.join("c")).unwrap();
+    let confinement = confinement("/bin/bash", &deep)
+        .arguments([
+            "bash",
+            "-c",
+            "find ../.. -mindepth 1 | sort; touch here ../../c/here && ls -A . ../../c",
+        ])
+        .variable("PATH", "/usr/bin:/bin")
+        .writable(&deep)
+        .private(ws.join("c"))
+        .emptied(&ws);
+    assert_eq!(stdout(&go(&confinement)), "../../a\n../../a/b\n../../c\n.:\nhere\n\n../../c:\nhere\n");
+    assert!(deep.join("here").exists() && !ws.join("c/here").exists());
+    // A file has no place there.
+    let refused = Confinement::new("/bin/true", &deep).writable(ws.join("inside")).emptied(&ws).prepare();
+    assert_eq!(refused.unwrap_err().stage, Stage::Request);
 }
 
 #[test]

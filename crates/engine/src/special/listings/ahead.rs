@@ -65,6 +65,7 @@ impl Ahead {
         let places = Vec::with_capacity(count);
         let work = move || theirs.ask(records.get(from..).unwrap_or_default(), followed, places);
         let thread = Builder::new().name("shward looks".to_owned()).stack_size(64 << 10).spawn(work).ok()?;
+        shward_sandbox::spread(&thread);
         Some(Self { shared, thread: Some(thread) })
     }
 
