@@ -14,7 +14,7 @@ pub mod vocabulary;
 mod world;
 
 pub use effect::{Certainty, Covers, Effect, EffectKind, Endpoint, Rest, Scope, Target, Unknown, WriteMode};
-pub use knowledge::printed;
+pub use knowledge::{names_grave, printed};
 pub use place::scope_of;
 pub use plan::{Invocation, Plan};
 pub use shell::analyze;

@@ -35,6 +35,8 @@ impl Origins {
     /// Variables of the environment among which credentials are: one whose name says so, or all of them. Text of this
     /// origin has [`ENVIRONMENT`](Self::ENVIRONMENT) as well.
     pub const CREDENTIAL: Self = Self(1 << 10);
+    /// Content of files that lie outside of the workspace. Text of this origin has [`FILE`](Self::FILE) as well.
+    pub const OUTSIDE: Self = Self(1 << 11);
     /// The whole environment.
     pub const ALL_VARIABLES: Self = Self::ENVIRONMENT.union(Self::CREDENTIAL);
 

@@ -54,6 +54,7 @@ pub const LANGUAGES: &[&str] = &[
     "clojure",
     "ocaml",
     "typescript",
+    "c",
     "bc",
     "starlark",
     "nix",
@@ -127,4 +128,5 @@ pub const ORIGINS: &[&str] = &[
     "unknown",
     "names",
     "credential",
+    "outside",
 ];

@@ -18,6 +18,8 @@ const PATH_MAX: usize = 4096;
 pub(crate) struct Mentions {
     /// The most dangerous scope of the paths that are named, if any is.
     pub(crate) scope: Option<Scope>,
+    /// A place in the home directory, or of the system, is named; programs of the system are not meant.
+    pub(crate) outside: bool,
     /// A text is too long to be looked through.
     pub(crate) too_long: bool,
     signs: u8,
@@ -79,20 +81,21 @@ const SIGNS: [(&[u8], u8); 38] = [
 impl Mentions {
     /// Looks through all texts of a subject, each once.
     pub(crate) fn of(subject: &Subject<'_>, seen: Option<&Seen>) -> Self {
-        let (mut scope, mut signs, mut too_long) = (None, 0, false);
+        let (mut scope, mut outside, mut signs, mut too_long) = (None, false, 0, false);
         for text in texts(subject) {
             if is_too_long(text) {
                 too_long = true;
                 continue;
             }
-            let (worst, means) = match seen {
+            let found = match seen {
                 Some(seen) if text.len() >= LONG => seen.find(text, subject),
                 _ => look(text, subject),
             };
-            scope = scope.max(worst);
-            signs |= means;
+            scope = scope.max(found.scope);
+            outside |= found.outside;
+            signs |= found.signs;
         }
-        Self { scope, too_long, signs }
+        Self { scope, outside, too_long, signs }
     }
 
     const fn has(self, sign: u8) -> bool {
@@ -269,12 +272,22 @@ fn place(text: &[u8]) -> Place {
 
 /// What was found in a text.
 #[derive(Debug, Clone, Copy)]
+struct Found {
+    /// The most dangerous scope of the paths in it.
+    scope: Option<Scope>,
+    /// Whether it names a place of the system or the home that is no program.
+    outside: bool,
+    /// All that its words are signs of.
+    signs: u8,
+}
+
+/// A text, and what was found in it.
+#[derive(Debug, Clone, Copy)]
 struct Text {
     /// Where it lies, and where the directory lies that its paths begin in: all live as long as the plan.
     text: Place,
     cwd: Place,
-    scope: Option<Scope>,
-    signs: u8,
+    found: Found,
 }
 
 /// Shorter texts are looked through again sooner than they are found.
@@ -283,24 +296,29 @@ const LONG: usize = 128;
 /// Most texts that are kept.
 const MOST: usize = 8;
 
-/// The most dangerous scope of the paths in a text, and all that its words are signs of.
-fn look(text: &[u8], subject: &Subject<'_>) -> (Option<Scope>, u8) {
-    (paths(text).filter_map(|path| scope_of_path(path, subject)).max(), signs_in(text))
+fn look(text: &[u8], subject: &Subject<'_>) -> Found {
+    let mut found = Found { scope: None, outside: false, signs: signs_in(text) };
+    for path in paths(text) {
+        let named = scope_of_path(path, subject);
+        found.outside |= matches!(named, Scope::Home | Scope::System) && !is_program(path);
+        found.scope = found.scope.max(Some(named).filter(|scope| *scope > Scope::Unknown));
+    }
+    found
 }
 
 impl Seen {
     /// What is found in a text of this subject.
-    fn find(&self, text: &[u8], subject: &Subject<'_>) -> (Option<Scope>, u8) {
+    fn find(&self, text: &[u8], subject: &Subject<'_>) -> Found {
         let (place, cwd) = (place(text), place(directory(subject)));
         let mut seen = self.0.borrow_mut();
         if let Some(known) = seen.iter().find(|known| (known.text, known.cwd) == (place, cwd)) {
-            return (known.scope, known.signs);
+            return known.found;
         }
-        let (scope, signs) = look(text, subject);
+        let found = look(text, subject);
         if seen.len() < MOST {
-            seen.push(Text { text: place, cwd, scope, signs });
+            seen.push(Text { text: place, cwd, found });
         }
-        (scope, signs)
+        found
     }
 }
 
@@ -309,7 +327,14 @@ fn directory<'s>(subject: &Subject<'s>) -> &'s [u8] {
     subject.invocation.and_then(|invocation| invocation.cwd).unwrap_or(subject.context.cwd)
 }
 
-fn scope_of_path(path: &[u8], subject: &Subject<'_>) -> Option<Scope> {
+/// Whether a path is that of an installed program: the interpreter in the first line of a script.
+fn is_program(path: &[u8]) -> bool {
+    let mut names = path.rsplit(|byte| *byte == b'/');
+    names.next();
+    names.next() == Some(b"bin")
+}
+
+fn scope_of_path(path: &[u8], subject: &Subject<'_>) -> Scope {
     let context = subject.context;
     let cwd = directory(subject);
     let (base, rest): (&[u8], &[u8]) = match path.strip_prefix(b"~/") {
@@ -318,7 +343,7 @@ fn scope_of_path(path: &[u8], subject: &Subject<'_>) -> Option<Scope> {
         None => (cwd, path),
     };
     let full = [base, if base.is_empty() { b"" } else { b"/" }, rest].concat();
-    Some(scope_of(&full, context.workspace, context.home)).filter(|scope| *scope > Scope::Unknown)
+    scope_of(&full, context.workspace, context.home)
 }
 
 #[cfg(test)]

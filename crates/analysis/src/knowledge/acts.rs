@@ -55,15 +55,20 @@ pub(super) fn acts<'a>(
         let holds = match case.condition {
             Condition::When => scan.has_listed(case.names),
             Condition::Unless => !scan.has_listed(case.names),
-            Condition::Written => !written::files(run, case.names).is_empty(),
+            Condition::Written => written::any(run, case.names),
             Condition::Named => scan.operands.iter().any(|operand| is_named(operand, case.names)),
         };
+        let loads = case.condition == Condition::Written && phase == Phase::Acting;
+        for each in case.acts.iter().filter(|_| loads) {
+            if let Act::Loads(language) = each {
+                written::load(run, case.names, language);
+            }
+        }
         if !holds {
             continue;
         }
         for each in case.acts.iter() {
             match each {
-                Act::Loads(language) if phase == Phase::Acting => written::load(run, case.names, language),
                 Act::Loads(_) => {}
                 each => act(run, flow, each, endpoints, phase),
             }

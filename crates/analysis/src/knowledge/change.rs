@@ -1,6 +1,7 @@
 //! Roles that change files, settings and processes.
 
 use super::apply::{Flow, Use};
+use super::languages;
 use super::readers::found;
 use super::run::{Run, certainty};
 use super::scan::Scan;
@@ -137,6 +138,10 @@ pub(super) fn content<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, mode: WriteMode) -
     let copied = matches!(run.name, "cp" | "mv" | "install") && !flow.origins.contains(Origins::WRITTEN);
     let origins = match flow.origins {
         origins if copied => origins.without(Origins::LITERAL).union(Origins::FILE),
+        // What it changes by its own rules is no text of the command.
+        origins if mode == WriteMode::Modify && Origins::LITERAL.contains(origins) && !is_told_text(run) => {
+            Origins::FILE
+        }
         origins if origins.is_empty() => Origins::LITERAL,
         origins => origins,
     };
@@ -148,6 +153,14 @@ pub(super) fn content<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, mode: WriteMode) -
         _ => None,
     };
     Stream { text, origins, source }
+}
+
+/// Whether an argument of a program is text rather than a name, or names what does harm.
+fn is_told_text(run: &Run<'_, '_>) -> bool {
+    run.args().iter().any(|word| {
+        let Some(text) = word.known() else { return true };
+        text.iter().any(|byte| b" \n\t;|&$`\"'(".contains(byte)) || languages::names_grave_anywhere(text)
+    })
 }
 
 /// The target of a copy, move or link: the place itself, or the same name below it if it is a directory.

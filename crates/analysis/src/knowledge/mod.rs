@@ -29,6 +29,7 @@ mod words;
 mod written;
 
 pub use evaluate::printed;
+pub use languages::names_grave;
 pub(crate) use values::{base_name, single_quoted};
 
 use crate::effect::{EffectKind, Unknown};

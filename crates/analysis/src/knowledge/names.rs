@@ -44,7 +44,7 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
     // What an option does that is not described, it may do to what is printed.
     if !scan.unlisted && (described || prints_names(run.name, scan)) {
         // What it is told on its command line does not get into them.
-        return origins.without(Origins::FILE | Origins::LITERAL) | Origins::NAMES;
+        return origins.without(Origins::FILE | Origins::OUTSIDE | Origins::LITERAL) | Origins::NAMES;
     }
     if !origins.contains(Origins::NAMES) {
         return origins;

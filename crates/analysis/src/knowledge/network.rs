@@ -89,7 +89,7 @@ pub(super) fn connect<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, each: &Use<'a>
 pub(super) fn carried(field: &Field<'_>) -> Origins {
     let origins = field.value.origins.without(Origins::LITERAL);
     if field.value.known_prefix().is_empty() {
-        origins.without(Origins::ALL_VARIABLES | Origins::FILE)
+        origins.without(Origins::ALL_VARIABLES | Origins::FILE | Origins::OUTSIDE)
     } else {
         origins
     }

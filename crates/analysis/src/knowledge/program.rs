@@ -142,7 +142,8 @@ pub(super) fn find<'a>(
         return Found::Done(run_script(session, call, word, script, file));
     }
     session.emit(EffectKind::Execute { target, origin: word.value.origins }, word.span, certainty(word));
-    if file.origins.intersects(languages::NOT_OF_THE_PROJECT) {
+    let installed = copied.is_some_and(|from| is_installed(from, session.home()));
+    if file.origins.intersects(languages::NOT_OF_THE_PROJECT) && !installed {
         let Stream { text, origins: origin, source } = file;
         let kind = EffectKind::Code { language: "native", text, origin, source };
         session.emit(kind, word.span, certainty(word));

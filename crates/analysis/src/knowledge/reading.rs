@@ -88,6 +88,8 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
                 run.streamed_code("javascript", made, field.span);
             }
         }
+        // The name of a copy is nothing of what is in it.
+        Role::Dest if matches!(run.name, "cp" | "mv" | "install" | "git") => {}
         _ => flow.origins = flow.origins | field.value.origins,
     }
 }

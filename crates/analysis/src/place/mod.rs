@@ -122,8 +122,11 @@ impl<'a> Places<'a> {
             Scope::Environment => Origins::ENVIRONMENT,
             Scope::Harmless => Origins::LITERAL,
             // A home directory is read with the keys in it.
-            _ if target.tree && target.covers.secrets => Origins::FILE.union(Origins::SECRET),
-            _ => Origins::FILE,
+            _ if target.tree && target.covers.secrets => {
+                Origins::FILE.union(Origins::OUTSIDE).union(Origins::SECRET)
+            }
+            Scope::Workspace | Scope::Product | Scope::Repository => Origins::FILE,
+            _ => Origins::FILE.union(Origins::OUTSIDE),
         }
     }
 

@@ -577,12 +577,13 @@ fn reading_tells_what_kind_of_text_it_gives() {
         ("x", Origins::FILE),
         (".env", Origins::SECRET),
         ("/proc/self/environ", Origins::ENVIRONMENT),
-        ("$", Origins::FILE),
+        ("$", Origins::FILE | Origins::OUTSIDE),
+        ("/tmp/x", Origins::FILE | Origins::OUTSIDE),
     ] {
         let target = places.target(&Frozen, Some(W.as_bytes()), &value(&arena, path));
         assert_eq!(places.read_origins(&target), origins, "{path}");
     }
     let home = places.target(&Frozen, Some(W.as_bytes()), &value(&arena, ".."));
-    assert_eq!(places.read_origins(&home), Origins::FILE);
+    assert_eq!(places.read_origins(&home), Origins::FILE | Origins::OUTSIDE);
     assert!(places.read_origins(&Target { tree: true, ..home }).contains(Origins::SECRET));
 }

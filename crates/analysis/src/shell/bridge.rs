@@ -336,7 +336,14 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn read_origins(&self, target: &Target<'a>) -> Origins {
-        self.places.read_origins(target).union(self.written_origins(target))
+        let written = self.written_origins(target);
+        let there = self.places.read_origins(target);
+        // What the command itself has surely put there is no more from outside than what it put there.
+        if written.contains(Origins::WRITTEN) && target.rest == Rest::Exact && self.is_surely_written(target)
+        {
+            return there.without(Origins::OUTSIDE).union(written);
+        }
+        there.union(written)
     }
 
     fn dialect(&self) -> Dialect {

@@ -162,6 +162,9 @@ impl<'a> Interpreter<'a, '_> {
         fails: bool,
     ) {
         let flags = if fails { Flags::MAYBE } else { Flags::NONE };
+        if target.rest == Rest::Exact && !self.copies.is_empty() {
+            self.copies.retain(|(copy, _)| *copy != target.path);
+        }
         self.change_files(target, stream, surely, flags);
     }
 
@@ -244,9 +247,10 @@ impl<'a> Interpreter<'a, '_> {
     fn change_below(&mut self, target: &Target<'a>, content: Origins) -> Vec<(&'a [u8], Slot<'a>)> {
         self.io.files_change();
         // Text of the command is what it has written before; what its words say it is not.
-        let copied = content.contains(Origins::WRITTEN);
-        let kept =
-            [Origins::LITERAL, Origins::FILE].into_iter().filter(|own| copied && content.contains(*own));
+        let copied = content.intersects(Origins::WRITTEN.union(Origins::OUTSIDE));
+        let kept = [Origins::LITERAL, Origins::FILE, Origins::OUTSIDE]
+            .into_iter()
+            .filter(|own| copied && content.contains(*own));
         let origins = kept.fold(Origins::WRITTEN, Origins::union);
         let stream = Stream { text: None, origins, source: None };
         let name: &'a [u8] = match target.path {
@@ -279,7 +283,7 @@ impl<'a> Interpreter<'a, '_> {
     /// What lay outside of the workspace is the same in it, when it is executed there.
     pub(super) fn copied(&mut self, from: &Target<'a>, to: &Target<'a>) {
         let own = matches!(from.scope, Scope::Workspace | Scope::Product | Scope::Harmless);
-        if own || from.rest != Rest::Exact || to.rest != Rest::Exact {
+        if own || from.rest != Rest::Exact || to.rest != Rest::Exact || self.is_made_here(from) {
             return;
         }
         if self.copies.len() >= MOST_COPIES {
@@ -292,6 +296,15 @@ impl<'a> Interpreter<'a, '_> {
         let here = to.path.strip_suffix(b"/").unwrap_or(to.path);
         self.copies.push((here, from.path));
         self.copies.push((self.arena.alloc_slice_copy(&[here, base].concat()), from.path));
+    }
+
+    /// Whether the command has surely written a file itself.
+    fn is_made_here(&self, file: &Target<'a>) -> bool {
+        let slot = self.state.get(Space::File, file.path);
+        matches!(slot.content, Content::File(_))
+            && !slot.flags.has(Flags::MAYBE)
+            && !slot.flags.has(Flags::SHARED)
+            && self.is_surely_written(file)
     }
 
     /// A file or directory, with what is known of all that is in it, is copied or moved to a place, or into it.

@@ -131,7 +131,11 @@ impl<'a> Interpreter<'a, '_> {
                 self.stays_open(*sink);
             } else if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
                 let new = self.io.collected(self.arena, *sink);
+                // What is added to the workspace's own file may be read, and is judged by itself.
+                let own = !over && old.text.is_none() && Origins::FILE.contains(old.origins);
+                let added = own && new.text.is_some_and(|text| !text.is_empty());
                 let text = match (old.text, new.text) {
+                    (None, text) if added => text,
                     (Some(b""), text) | (text, Some(b"")) => text,
                     (Some(old), Some(new)) if !over && self.budget.produce(old.len() + new.len()) => {
                         Some(&*self.arena.alloc_slice_copy(&[old, new].concat()))
@@ -148,7 +152,7 @@ impl<'a> Interpreter<'a, '_> {
                     self.state.set(Space::File, path, *slot);
                 }
                 let stream = Stream { text, origins, source: new.source.or(old.source) };
-                self.file_redirected(&target, stream, *surely, *fails);
+                self.file_redirected(&target, stream, *surely && !added, *fails || added);
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::condition::{Condition, Kinds, Scopes, Subject, on};
 use crate::decision::Tier::{Four, Three, Two};
 use crate::rule::Rule;
-use shward_analysis::{EffectKind, Origins, Scope, Unknown};
+use shward_analysis::{EffectKind, Origins, Scope, Unknown, names_grave};
 
 /// Commands with which the firewall's own rules are answered or changed.
 const CONTROLS: [&[u8]; 9] =
@@ -77,9 +77,19 @@ fn loads(subject: &Subject<'_>) -> bool {
 /// text or another, nobody has read. Of what is built the source is as good as the product.
 fn is_just_written(subject: &Subject<'_>) -> bool {
     let own = Origins::WRITTEN.union(Origins::LITERAL).union(Origins::FILE);
-    let built = matches!(subject.detail(), "native" | "project");
+    let built = subject.detail() == "native";
     let read = !subject.origins().contains(Origins::LITERAL) || is_seen(subject) || built;
     subject.origins().contains(Origins::WRITTEN) && own.contains(subject.origins()) && read
+}
+
+/// Text of which a reader did not understand a part, and which names what does harm, or places outside.
+fn is_grave(subject: &Subject<'_>) -> bool {
+    match subject.effect.map(|effect| &effect.kind) {
+        Some(EffectKind::Code { language, text: Some(text), .. }) => {
+            names_grave(language, text) || subject.is_opaque() && subject.mentions().outside
+        }
+        _ => false,
+    }
 }
 
 /// Code of which the whole text is known.
@@ -334,7 +344,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::contain(
         "unread-code",
         Two,
-        &[on(Kinds::CODE).and(|s| is_text_loaded(s) || s.detail() != "project" && !is_just_written(s))],
+        &[on(Kinds::CODE).and(|s| is_text_loaded(s) || s.detail() != "project" && (!is_just_written(s) || is_grave(s)))],
         "Runs {what} code{from} that was not understood, or that nobody has seen. Write out what it does in simple \
          commands.",
     )

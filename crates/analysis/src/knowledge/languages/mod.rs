@@ -5,6 +5,7 @@
 
 mod awk;
 mod filters;
+mod grave;
 mod javascript;
 mod perl;
 pub(crate) mod project;
@@ -20,6 +21,8 @@ use crate::effect::{Certainty, EffectKind, Scope};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
 use bumpalo::collections::Vec as BumpVec;
+pub use grave::names_grave;
+pub(crate) use grave::names_grave_anywhere;
 use report::Report;
 use shward_syntax::{Dialect, Span};
 
@@ -90,6 +93,12 @@ pub(crate) fn hidden<'a>(
     span: Span,
 ) {
     unread(session, language, text, span);
+}
+
+/// Whether text in a language has no reader, and is looked through for what does harm instead, as that which is built and
+/// started afterwards.
+pub(crate) fn is_searched(language: &str) -> bool {
+    matches!(language, "c" | "go" | "java" | "rust" | "typescript")
 }
 
 /// Code that no reader has read.
@@ -223,6 +232,9 @@ pub(crate) fn script<'a>(
     if content.text.is_some() && content.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
         // What the command has written; or what lay there before.
         on.executes(file);
+    }
+    if is_own(on.session, file, content.origins) {
+        super::written::load_modules(on, language);
     }
     if content.text.is_some() && is_own(on.session, file, content.origins) {
         on.executes(file);

@@ -6,6 +6,7 @@
 use super::super::run::Run;
 use super::super::scan::Scan;
 use super::super::values;
+use crate::effect::Unknown;
 use crate::session::{Reentry, Session};
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::Dialect;
@@ -29,69 +30,151 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
         "composer" => &[b"composer.json"],
         _ => return,
     };
+    let words: Vec<&'a [u8]> = run.call.argv.iter().skip(1).filter_map(|field| field.known()).collect();
+    if !scripts.is_empty() && matches!(words.first(), Some(&(b"pkg" | b"set-script" | b"version"))) {
+        // These change what stands there.
+        return;
+    }
     let operands: Vec<&'a [u8]> = scan.operands.iter().filter_map(|field| field.known()).collect();
     if operands.len() != scan.operands.len() || scan.narrow {
         return;
     }
     let given = scan.value(&["-f", "--file", "--makefile", "--justfile"]).map(|field| field.known());
-    let span = run.call.span;
-    let file = |run: &mut Run<'_, 'a>, names: &[&'static [u8]]| {
-        let names: Vec<&'a [u8]> = match given {
-            Some(Some(name)) => vec![name],
-            Some(None) => Vec::new(),
-            None => names.to_vec(),
-        };
-        names.into_iter().find_map(|name| {
-            let path = Value::text(run.arena(), name, Origins::FILE);
-            let copied = run.session.copied_from(&path);
-            super::super::program::copy_of(run.session, span, copied);
-            let content = run.session.script_text(&path);
-            let written = content.origins.intersects(super::NOT_OF_THE_PROJECT);
-            if written && content.text.is_none() {
-                run.streamed_code("project", content, span);
+    let names: &[&'static [u8]] = match run.name {
+        "make" | "gmake" => &[b"GNUmakefile", b"makefile", b"Makefile"],
+        "just" => &[b"justfile", b"Justfile", b".justfile"],
+        _ => scripts,
+    };
+    let names: Vec<&'a [u8]> = match given {
+        Some(Some(name)) => vec![name],
+        Some(None) => Vec::new(),
+        None => names.to_vec(),
+    };
+    let Some((content, text)) = names.into_iter().find_map(|name| build_file(run, name)) else { return };
+    let written = content.origins.intersects(super::NOT_OF_THE_PROJECT);
+    let found = match run.name {
+        "make" | "gmake" | "just" => {
+            let rules = Rules::of(text, b':');
+            let mut found = rules.commands(&operands);
+            if run.name != "just" {
+                shell_calls(text, &mut found);
             }
-            content.text.filter(|text| run.session.reads_program(text.len())).map(|text| (text, written))
-        })
-    };
-    let mut own = true;
-    let mut file = |run: &mut Run<'_, 'a>, names: &[&'static [u8]]| {
-        let (text, written) = file(run, names)?;
-        own = !written;
-        Some(text)
-    };
-    let commands = match run.name {
-        "make" | "gmake" => file(run, &[b"GNUmakefile", b"makefile", b"Makefile"])
-            .map(|text| [shell_calls(text), Rules::of(text, b':').commands(&operands)].concat()),
-        "just" => file(run, &[b"justfile", b"Justfile", b".justfile"])
-            .map(|text| Rules::of(text, b':').commands(&operands)),
-        _ => file(run, scripts).map(|text| match scan.value(&["--run"]).and_then(|name| name.known()) {
+            if written {
+                rules.elsewhere.iter().for_each(|word| include(run, word));
+                found.unread.extend_from_slice(&rules.unread);
+                found.cut |= rules.cut;
+            }
+            found
+        }
+        _ => match scan.value(&["--run"]).and_then(|name| name.known()) {
             Some(name) => scripts_of(text, name),
-            None => package_scripts(text, run.call.argv.iter().skip(1).filter_map(|f| f.known())),
-        }),
+            None => package_scripts(text, words.into_iter()),
+        },
     };
-    for command in commands.unwrap_or_default().into_iter().take(MAX_RECIPES) {
+    if written {
+        untold(run, &found, content);
+    }
+    let span = run.call.span;
+    for command in found.commands.into_iter().take(MAX_RECIPES) {
         let text = run.arena().alloc_slice_copy(&command);
         let execute = |session: &mut dyn Session<'a>| {
             session.perhaps(&mut |session| {
                 session.run_text(text, Dialect::Posix, &[], Stream::EMPTY, Reentry::New, span);
             });
         };
-        if own {
-            run.session.follow(&mut |session| execute(session));
-        } else {
+        if written {
             execute(run.session);
+        } else {
+            run.session.follow(&mut |session| execute(session));
         }
     }
 }
 
+/// A build file of this name, and its text if that is known and read.
+fn build_file<'a>(run: &mut Run<'_, 'a>, name: &'a [u8]) -> Option<(Stream<'a>, &'a [u8])> {
+    let span = run.call.span;
+    let path = Value::text(run.arena(), name, Origins::FILE);
+    let copied = run.session.copied_from(&path);
+    super::super::program::copy_of(run.session, span, copied);
+    let content = run.session.script_text(&path);
+    let written = content.origins.intersects(super::NOT_OF_THE_PROJECT);
+    if written && content.text.is_none() {
+        run.streamed_code("project", content, span);
+    }
+    super::super::written::linked(run, &path, content, span);
+    let text = content.text.filter(|text| run.session.reads_program(text.len()))?;
+    Some((content, text))
+}
+
+/// Tells what was not read of a build file that the command itself has written.
+fn untold<'a>(run: &mut Run<'_, 'a>, found: &Found, content: Stream<'a>) {
+    let span = run.call.span;
+    if found.cut || found.commands.len() > MAX_RECIPES {
+        run.not_understood(Unknown::Budget("recipes"), span);
+    }
+    if found.hidden {
+        run.streamed_code("project", Stream { text: None, ..content }, span);
+    }
+    if !found.unread.is_empty() {
+        let text = Some(&*run.arena().alloc_slice_copy(&found.unread));
+        run.streamed_code("make", Stream { text, ..content }, span);
+    }
+}
+
+/// A Makefile takes up another file, or has another program than the shell run its recipes.
+fn include<'a>(run: &mut Run<'_, 'a>, word: &[u8]) {
+    let word = run.arena().alloc_slice_copy(word);
+    let mut file = values::field(run.arena(), word, Origins::LITERAL, run.call.span);
+    if word.iter().any(|byte| b"$*?[".contains(byte)) {
+        file.value = Value::unknown(Origins::LITERAL);
+    }
+    run.executes(&file);
+}
+
+/// What a build file runs.
+#[derive(Debug, Default)]
+struct Found {
+    commands: Vec<Vec<u8>>,
+    /// Lines of which it is not known what they run, or that something else is done with.
+    unread: Vec<u8>,
+    /// Something is spelt in a way that is not followed.
+    hidden: bool,
+    /// There is more than is looked at.
+    cut: bool,
+}
+
+impl Found {
+    /// A command line, or what it was before its variables could not be replaced.
+    fn add(&mut self, command: Option<Vec<u8>>, line: &[u8]) {
+        match command {
+            Some(command) => self.commands.push(command),
+            None => unread(&mut self.unread, line),
+        }
+    }
+}
+
+fn unread(all: &mut Vec<u8>, line: &[u8]) {
+    all.extend_from_slice(line);
+    all.push(b'\n');
+}
+
+/// The files that a line of a Makefile takes up.
+fn included(line: &[u8]) -> Option<&[u8]> {
+    let (word, files) = line.split_at_checked(line.iter().position(u8::is_ascii_whitespace)?)?;
+    matches!(word, b"include" | b"-include" | b"sinclude" | b"load" | b"import" | b"mod").then_some(files)
+}
+
 /// What `$(shell COMMAND)` runs, wherever it stands in a Makefile.
-fn shell_calls(text: &[u8]) -> Vec<Vec<u8>> {
+fn shell_calls(text: &[u8], found: &mut Found) {
     const CALL: &[u8] = b"$(shell ";
-    let mut calls = Vec::new();
+    let mut calls = 0;
     let mut rest = text;
-    while let Some(at) = rest.windows(CALL.len()).position(|window| window == CALL)
-        && calls.len() < MAX_RECIPES
-    {
+    while let Some(at) = rest.windows(CALL.len()).position(|window| window == CALL) {
+        calls += 1;
+        if calls > MAX_RECIPES {
+            found.cut = true;
+            return;
+        }
         rest = rest.get(at + CALL.len()..).unwrap_or_default();
         let mut depth = 0usize;
         let end = rest.iter().position(|byte| {
@@ -103,9 +186,9 @@ fn shell_calls(text: &[u8]) -> Vec<Vec<u8>> {
             }
             false
         });
-        calls.extend(end.and_then(|end| rest.get(..end)).and_then(|call| Rules::default().expanded(call)));
+        let call = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
+        found.add(Rules::default().expanded(call), call);
     }
-    calls
 }
 
 /// What a target needs, and the lines that make it.
@@ -118,14 +201,36 @@ struct Rules<'t> {
     /// What each target needs and runs.
     targets: BTreeMap<&'t [u8], Recipe<'t>>,
     variables: BTreeMap<&'t [u8], &'t [u8]>,
+    /// Other files that are taken up, and programs that run the recipes.
+    elsewhere: Vec<&'t [u8]>,
+    /// Lines that mean something else.
+    unread: Vec<u8>,
+    /// There is more than is looked at.
+    cut: bool,
 }
+
+/// What runs recipes where nobody says otherwise, or might as well.
+const SHELLS: [&[u8]; 8] = [
+    b"sh",
+    b"bash",
+    b"/bin/sh",
+    b"/bin/bash",
+    b"/usr/bin/bash",
+    b"/usr/bin/env bash",
+    b"/bin/dash",
+    b"/usr/bin/sh",
+];
 
 impl<'t> Rules<'t> {
     fn of(text: &'t [u8], separator: u8) -> Self {
         let mut rules = Self::default();
         let mut current: Vec<&'t [u8]> = Vec::new();
         let mut joined: Vec<u8> = Vec::new();
-        for line in text.split(|b| *b == b'\n').take(MAX_LINES) {
+        for (number, line) in text.split(|b| *b == b'\n').enumerate() {
+            if number == MAX_LINES {
+                rules.cut = true;
+                break;
+            }
             if let [b'\t' | b' ', ..] = line {
                 let body = line.trim_ascii();
                 if let Some(start) = body.strip_suffix(b"\\") {
@@ -143,12 +248,30 @@ impl<'t> Rules<'t> {
                 continue;
             }
             current.clear();
+            if let Some(files) = included(line) {
+                rules.elsewhere.extend(values::words(files).take(MAX_RECIPES));
+                rules.cut |= values::words(files).nth(MAX_RECIPES).is_some();
+                continue;
+            }
             let at = line.iter().position(|b| matches!(b, b'=' | b':')).unwrap_or(line.len());
             let (head, tail) = line.split_at(at);
             match tail {
                 [b'=', value @ ..] | [b':', b'=', value @ ..] | [b':', b':', b'=', value @ ..] => {
                     let name = head.trim_ascii().strip_suffix(b"?").unwrap_or(head).trim_ascii();
-                    rules.variables.insert(name, value.trim_ascii());
+                    let value = value.trim_ascii();
+                    match name {
+                        b"SHELL" | b"export SHELL" if !SHELLS.contains(&value) => rules.elsewhere.push(value),
+                        [.., b'!']
+                        | [b's', b'e', b't', b' ', ..]
+                        | b".SHELLFLAGS"
+                        | b"MAKEFLAGS"
+                        | b"MAKEFILES" => {
+                            unread(&mut rules.unread, line);
+                        }
+                        _ if value.contains(&b'`') => unread(&mut rules.unread, line),
+                        _ => {}
+                    }
+                    rules.variables.insert(name, value);
                 }
                 [first, rest @ ..] if *first == separator => {
                     // The first line of a recipe may stand behind what the target needs.
@@ -168,6 +291,7 @@ impl<'t> Rules<'t> {
                             rules.targets.entry(target.strip_prefix(b"@").unwrap_or(target)).or_default();
                         entry.0.extend(needs.iter().copied().take(MAX_RECIPES));
                         if current.len() >= MAX_RECIPES {
+                            rules.cut = true;
                             break;
                         }
                         current.push(target.strip_prefix(b"@").unwrap_or(target));
@@ -180,7 +304,7 @@ impl<'t> Rules<'t> {
                         rules.add(&current, recipe);
                     }
                 }
-                _ => {}
+                _ => unread(&mut rules.unread, line),
             }
         }
         rules
@@ -188,6 +312,9 @@ impl<'t> Rules<'t> {
 
     /// A line of the recipe of these targets.
     fn add(&mut self, targets: &[&'t [u8]], line: &[u8]) {
+        if targets.is_empty() {
+            unread(&mut self.unread, line);
+        }
         for target in targets {
             if let Some((_, commands)) = self.targets.get_mut(target) {
                 commands.push(line.to_vec());
@@ -196,24 +323,26 @@ impl<'t> Rules<'t> {
     }
 
     /// The command lines that making these targets runs, as far as they are known.
-    fn commands(&self, operands: &[&'t [u8]]) -> Vec<Vec<u8>> {
+    fn commands(&self, operands: &[&'t [u8]]) -> Found {
         let mut wanted: Vec<&[u8]> = operands.iter().copied().filter(|word| !word.contains(&b'=')).collect();
         if wanted.is_empty() {
             wanted.extend(self.first);
         }
-        let mut commands = Vec::new();
+        let mut found = Found::default();
         let mut at = 0;
         while let Some(target) = wanted.get(at).copied().filter(|_| at < MAX_RECIPES) {
             at += 1;
             let Some((needs, lines)) = self.targets.get(target) else { continue };
             for need in needs {
-                if !wanted.contains(need) && wanted.len() < MAX_RECIPES {
+                if wanted.len() >= MAX_RECIPES {
+                    found.cut |= self.targets.contains_key(need) && !wanted.contains(need);
+                } else if !wanted.contains(need) {
                     wanted.push(need);
                 }
             }
-            commands.extend(lines.iter().filter_map(|line| self.expanded(line)));
+            lines.iter().for_each(|line| found.add(self.expanded(line), line));
         }
-        commands
+        found
     }
 
     /// A command line with its variables replaced; `None` if one is not known.
@@ -250,7 +379,7 @@ impl<'t> Rules<'t> {
 }
 
 /// The scripts that a command line such as `npm run build` or `yarn test` runs.
-fn package_scripts<'w>(text: &[u8], words: impl Iterator<Item = &'w [u8]>) -> Vec<Vec<u8>> {
+fn package_scripts<'w>(text: &[u8], words: impl Iterator<Item = &'w [u8]>) -> Found {
     let words: Vec<&[u8]> = words.filter(|word| !word.starts_with(b"-")).collect();
     let name = match words.as_slice() {
         [b"run" | b"run-script" | b"rum" | b"urn" | b"task", name, ..] => *name,
@@ -264,26 +393,39 @@ fn package_scripts<'w>(text: &[u8], words: impl Iterator<Item = &'w [u8]>) -> Ve
 }
 
 /// The script or task of this name, and what runs before and after it.
-fn scripts_of(text: &[u8], name: &[u8]) -> Vec<Vec<u8>> {
+fn scripts_of(text: &[u8], name: &[u8]) -> Found {
     let beside: &[&[u8]] = match name {
         b"install" | b"pack" => &[b"prepare"],
         b"publish" => &[b"prepare", b"prepublishOnly", b"prepack", b"postpack"],
         _ => &[],
     };
+    // Names may be spelt with numbers of characters, too.
+    let mut found = Found { hidden: text.windows(2).any(|two| two == b"\\u"), ..Found::default() };
     let Some(scripts) = member(text, b"scripts").or_else(|| member(text, b"tasks")) else {
-        return Vec::new();
+        return found;
     };
     let before = [b"pre", name].concat();
     let after = [b"post", name].concat();
-    [before.as_slice(), name, after.as_slice()]
-        .iter()
-        .chain(beside)
-        .filter_map(|name| unquoted(member(scripts, name)?))
-        .collect()
+    for name in [before.as_slice(), name, after.as_slice()].iter().chain(beside) {
+        let Some(script) = member(scripts, name) else { continue };
+        match unquoted(script) {
+            Some(command) => found.commands.push(command),
+            None => found.hidden = true,
+        }
+    }
+    found
 }
 
-/// The value of a member of a JSON object, as its text: a string with its quotes, or an object from its brace on.
+/// The value of a member of a JSON object, as its text: a string with its quotes, or an object from its brace on. Of
+/// several of one name the last one counts.
 fn member<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
+    let mut found = None;
+    last_member(text, name, &mut found);
+    found
+}
+
+/// Goes through an object to its end, or to what is no JSON.
+fn last_member<'t>(text: &'t [u8], name: &[u8], last: &mut Option<&'t [u8]>) -> Option<()> {
     let mut rest = text.trim_ascii_start().strip_prefix(b"{")?;
     let mut depth = 0usize;
     // A string directly in the object is a name if a colon follows.
@@ -297,7 +439,7 @@ fn member<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
                     && let Some(value) = value
                 {
                     if unquoted(string).is_some_and(|found| found == name) {
-                        return Some(value);
+                        *last = Some(value);
                     }
                     rest = value;
                     // A string that is the value is no name.

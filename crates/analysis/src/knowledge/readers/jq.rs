@@ -3,6 +3,7 @@
 
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
 use crate::knowledge::apply;
+use crate::knowledge::languages;
 use crate::knowledge::proceed;
 use crate::knowledge::run::{Run, anywhere};
 use crate::knowledge::scan::At;
@@ -56,6 +57,15 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         ],
     ) {
         run.not_understood(Unknown::Construct("jq-module"), span);
+    }
+    let told = ["--arg", "--argjson", "--args", "--jsonargs", "-n", "--null-input"];
+    let harmless = run.name != "yq"
+        && !scan.has(&told)
+        && !program.windows(6).any(|six| six == b"script")
+        && !languages::names_grave_anywhere(program);
+    if harmless && output.origins.contains(Origins::FILE) {
+        // Its words only choose and count: what comes out is what went in.
+        output.origins = output.origins.without(Origins::LITERAL);
     }
     if uses(program, &[b"env", b"ENV", b"strenv", b"envsubst"]) {
         run.does(environment(), span);

@@ -10,6 +10,7 @@ use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::tables;
 use crate::knowledge::variables;
+use crate::knowledge::written;
 use crate::session::Call;
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
@@ -80,6 +81,7 @@ fn tool<'a>(run: &mut Run<'_, 'a>, words: &'a [Field<'a>]) -> Option<Stream<'a>>
     let project = EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
     run.does(project, run.call.span);
     foreign::foreign(run, &[], first);
+    written::load_tool(run, words.first()?.known()?);
     let mut inner = Run { session: &mut *run.session, call: Call { argv: words, ..run.call }, name, program };
     variables::obey(&mut inner);
     let at = inner.start();

@@ -40,6 +40,13 @@ const fn text_of<'a>(piece: &Piece<'a>) -> Option<&'a [u8]> {
     }
 }
 
+/// Whether a script may put instructions into what it edits that do harm. One word alone says little.
+fn is_grave(script: &Field<'_>) -> bool {
+    script.known().is_none_or(|text| {
+        text.iter().any(|byte| b" \t`|$(".contains(byte)) && languages::names_grave_anywhere(text)
+    })
+}
+
 /// Reads the arguments of `sed`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
@@ -63,6 +70,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         files = rest;
         let text = Stream { text: script.known(), origins: script.value.origins, source: None };
         origins = origins | languages::run(run, "sed", text, &[], script.span).origins;
+    }
+    let scripts = scan.values(&["-e", "--expression"]);
+    if scripts.chain(scan.operands.first().copied().filter(|_| !given)).any(|script| is_grave(&script)) {
+        // Its words are instructions, where what comes out is executed.
+        origins = origins | Origins::LITERAL;
     }
     let in_place = scan.has(&["-i", "--in-place", "-I"]);
     for file in files {

@@ -161,6 +161,10 @@ impl<'a> Interpreter<'a, '_> {
                     // One of that name in `PATH` comes first; and where the file could not be written there is none, and nothing was run.
                     self.perhaps_since(&before);
                 }
+                if self.scripts.is_doubted(text) {
+                    // What lay there before may be what is read, or stand before it.
+                    self.forget_variables();
+                }
             }
             None => {
                 let target = self.target(&file.value);

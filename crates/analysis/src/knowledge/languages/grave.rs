@@ -1,0 +1,310 @@
+//! What program text that no reader understood as a whole names: the words of each language with which programs are
+//! started, files removed or given other rights, connections opened, text evaluated, and secrets found.
+//!
+//! A reader says of a part only that it did not understand it. Of text that a command writes and then runs, that alone is
+//! too little to be asked about, since most of what people test calls something that is not known here; that it names one
+//! of these words is enough.
+//!
+//! An entry is a word, which is found as a whole. Around it may stand: `.` before it, behind a dot only; `^` before it,
+//! not behind one; `/` before it, at the beginning of a path; `(` behind it, where it is called; `(?` behind it, where it is
+//! called with something else than a text; `'` behind it, at the end of a string. An entry without letters is found
+//! anywhere.
+
+/// What every language may name: places of the user and of the machine, and what hides words.
+const EVERYWHERE: &str = r#"
+    /etc HOME USERPROFILE authorized_keys b64decode base64 bashrc crontab curl expanduser fromhex homedir
+    id_rsa netcat sudo unhexlify wget
+"#;
+
+const PYTHON: &str = r#"
+    Popen __builtins__ __class__ __import__ __loader__ __subclasses__ aiohttp boto3 builtins check_call
+    check_output chmod chown chr( ^compile( create_connection ctypes ^eval( ^exec( execl execv execve execvp
+    fork ftplib getoutput httpx importlib kill killpg marshal os.remove paramiko pickle popen pty removedirs
+    requests rmdir rmtree runpy smtplib socket spawnl spawnv subprocess system( telnetlib unlink urllib
+    urllib3 urlopen
+"#;
+
+const JAVASCRIPT: &str = r#"
+    Deno ^Function( Reflect WebSocket XMLHttpRequest atob axios binding child_process chmod chmodSync chown
+    chownSync .constructor dgram dlopen ^eval( execFile execFileSync execSync execa fetch( fromCharCode
+    fromCodePoint getBuiltinModule globalThis http' http2' https' import(? inspector' mainModule net'
+    require(? rimraf .rm( rmSync rmdir rmdirSync shelljs spawn spawnSync tls' unlink unlinkSync vm'
+    worker_threads
+"#;
+
+const PERL: &str = r#"
+    ` ENV LWP HTTP IPC Socket chmod chown exec fork kill pack qx remove_tree rmdir rmtree socket syscall
+    system unlink unpack
+"#;
+
+const AWK: &str = r#"
+    | @ ENVIRON getline inet system
+"#;
+
+const SQL: &str = r#"
+    \! .shell .system attach copy delete drop dumpfile edit( install load_extension( load_file( lo_export
+    lo_import outfile program truncate writefile(
+"#;
+
+/// Of lines of Makefiles, and of what programs that edit text put into files.
+const SHELL: &str = r#"
+    (file (guile /tmp ` ~/ ^bash chmod chown dd eval ^exec kill killall mkfs nc ncat netcat pkill rm rmdir
+    rsync scp ^sh shred ssh su systemctl truncate unlink ^zsh
+"#;
+
+const C: &str = r#"
+    asm chmod( chown( connect( dlopen( execl( execle( execlp( execv( execve( execvp( fork( getenv( kill(
+    popen( posix_spawn ptrace( remove( rmdir( setuid( socket( syscall( system( unlink( unlinkat( incbin
+"#;
+
+const GO: &str = r#"
+    "C" Chmod( Chown( Getenv( generate exec' net' http' rpc' plugin' Remove( RemoveAll( syscall' unix' unsafe'
+    StartProcess( Truncate(
+"#;
+
+const RUST: &str = r#"
+    Command TcpListener TcpStream UdpSocket asm env! hyper libc remove_dir remove_dir_all remove_file reqwest
+    set_permissions ureq include_str include_bytes env::var
+"#;
+
+const JAVA: &str = r#"
+    ClassLoader Files.delete HttpClient ProcessBuilder Runtime ScriptEngine Socket URL delete( deleteIfExists(
+    deleteOnExit( forName( getenv( loadLibrary(
+"#;
+
+/// The tables as they are searched.
+mod tables {
+    use super::{Table, count};
+
+    pub(super) static EVERYWHERE: Table<{ count(super::EVERYWHERE) }> = Table::of(super::EVERYWHERE);
+    pub(super) static PYTHON: Table<{ count(super::PYTHON) }> = Table::of(super::PYTHON);
+    pub(super) static JAVASCRIPT: Table<{ count(super::JAVASCRIPT) }> = Table::of(super::JAVASCRIPT);
+    pub(super) static PERL: Table<{ count(super::PERL) }> = Table::of(super::PERL);
+    pub(super) static AWK: Table<{ count(super::AWK) }> = Table::of(super::AWK);
+    pub(super) static SQL: Table<{ count(super::SQL) }> = Table::of(super::SQL);
+    pub(super) static SHELL: Table<{ count(super::SHELL) }> = Table::of(super::SHELL);
+    pub(super) static C: Table<{ count(super::C) }> = Table::of(super::C);
+    pub(super) static GO: Table<{ count(super::GO) }> = Table::of(super::GO);
+    pub(super) static RUST: Table<{ count(super::RUST) }> = Table::of(super::RUST);
+    pub(super) static JAVA: Table<{ count(super::JAVA) }> = Table::of(super::JAVA);
+}
+
+/// Whether text in a language names what starts programs, removes, connects, evaluates or leads to secrets. One pass.
+#[must_use]
+pub fn names_grave(language: &str, text: &[u8]) -> bool {
+    let own: &dyn Words = match language {
+        "python" => &tables::PYTHON,
+        "javascript" | "typescript" => &tables::JAVASCRIPT,
+        "perl" => &tables::PERL,
+        "awk" => &tables::AWK,
+        "sql" => &tables::SQL,
+        "make" => &tables::SHELL,
+        "c" => &tables::C,
+        "go" => &tables::GO,
+        "rust" => &tables::RUST,
+        "java" => &tables::JAVA,
+        _ => return false,
+    };
+    names_one_of(&[own, &tables::EVERYWHERE], text, language == "sql")
+}
+
+/// The same of text in no language that is known.
+pub(crate) fn names_grave_anywhere(text: &[u8]) -> bool {
+    use tables::{C, EVERYWHERE, JAVASCRIPT, PERL, PYTHON, SHELL};
+    names_one_of(&[&EVERYWHERE, &SHELL, &PYTHON, &JAVASCRIPT, &PERL, &C], text, false)
+}
+
+fn names_one_of(tables: &[&dyn Words], text: &[u8], in_any_case: bool) -> bool {
+    let mut at = 0;
+    while let Some((before, rest)) = text.split_at_checked(at) {
+        let Some(first) = rest.first() else { break };
+        let length = rest.iter().take_while(|byte| is_of_words(**byte)).count();
+        let (token, after) = rest.split_at_checked(length.max(1)).unwrap_or((rest, &[]));
+        let first = if in_any_case { first.to_ascii_lowercase() } else { *first };
+        let named = tables.iter().flat_map(|table| table.with(first)).any(|entry| {
+            if entry.word.is_empty() {
+                return length == 0 && rest.starts_with(entry.lead);
+            }
+            let is_it =
+                if in_any_case { token.eq_ignore_ascii_case(entry.word) } else { token == entry.word };
+            is_it && stands(entry.lead, entry.tail, before, after)
+        });
+        if named {
+            return true;
+        }
+        at += length.max(1);
+    }
+    false
+}
+
+const fn is_of_words(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// An entry, taken apart: what stands before the word, the word, and what stands behind it. Without a word, all of it
+/// stands before.
+#[derive(Clone, Copy)]
+struct Entry {
+    lead: &'static [u8],
+    word: &'static [u8],
+    tail: &'static [u8],
+}
+
+impl Entry {
+    const EMPTY: Self = Self { lead: &[], word: &[], tail: &[] };
+
+    const fn of(entry: &'static [u8]) -> Self {
+        let (mut lead, mut rest): (&'static [u8], &'static [u8]) = (&[], entry);
+        // The word is the last one: `os.remove`.
+        let (mut at, mut within) = (0, false);
+        while at < entry.len() {
+            if is_of_words(entry[at]) && !within {
+                (lead, rest) = entry.split_at(at);
+            }
+            within = is_of_words(entry[at]);
+            at += 1;
+        }
+        let mut length = 0;
+        while length < rest.len() && is_of_words(rest[length]) {
+            length += 1;
+        }
+        if length == 0 {
+            return Self { lead: entry, word: &[], tail: &[] };
+        }
+        let (word, tail) = rest.split_at(length);
+        Self { lead, word, tail }
+    }
+
+    /// The character by which it is found.
+    const fn first(&self) -> u8 {
+        let begins = if self.word.is_empty() { self.lead } else { self.word };
+        match begins {
+            [first, ..] if *first < 128 => *first,
+            _ => 127,
+        }
+    }
+}
+
+/// How many words a text has.
+const fn count(text: &str) -> usize {
+    let (text, mut at, mut words) = (text.as_bytes(), 0, 0);
+    while at < text.len() {
+        if !text[at].is_ascii_whitespace() && (at == 0 || text[at - 1].is_ascii_whitespace()) {
+            words += 1;
+        }
+        at += 1;
+    }
+    words
+}
+
+/// Entries in the order of the characters by which they are found, and where those of each character begin.
+struct Table<const N: usize> {
+    entries: [Entry; N],
+    starts: [u8; 129],
+}
+
+impl<const N: usize> Table<N> {
+    const fn of(text: &'static str) -> Self {
+        let mut table = Self { entries: [Entry::EMPTY; N], starts: [0; 129] };
+        let (mut filled, mut byte) = (0, 0);
+        while byte < 128 {
+            table.starts[byte as usize] = filled as u8;
+            let mut rest = text.as_bytes().trim_ascii_start();
+            while !rest.is_empty() {
+                let mut length = 0;
+                while length < rest.len() && !rest[length].is_ascii_whitespace() {
+                    length += 1;
+                }
+                let (word, more) = rest.split_at(length);
+                let entry = Entry::of(word);
+                if entry.first() == byte {
+                    table.entries[filled] = entry;
+                    filled += 1;
+                }
+                rest = more.trim_ascii_start();
+            }
+            byte += 1;
+        }
+        assert!(filled == N && N < 256);
+        table.starts[128] = filled as u8;
+        table
+    }
+}
+
+/// A table, however long.
+trait Words: Sync {
+    /// The entries that are found by this character.
+    fn with(&self, first: u8) -> &[Entry];
+}
+
+impl<const N: usize> Words for Table<N> {
+    fn with(&self, first: u8) -> &[Entry] {
+        let at = usize::from(first.min(127));
+        let (start, end) = (self.starts.get(at).copied(), self.starts.get(at + 1).copied());
+        let range = usize::from(start.unwrap_or_default())..usize::from(end.unwrap_or_default());
+        self.entries.get(range).unwrap_or_default()
+    }
+}
+
+/// Whether what has to stand around the word does.
+fn stands(lead: &[u8], tail: &[u8], before: &[u8], after: &[u8]) -> bool {
+    let led = match lead {
+        b"^" => !before.ends_with(b"."),
+        b"/" => before.strip_suffix(b"/").is_some_and(|rest| {
+            !rest.last().is_some_and(|byte| is_of_words(*byte) || b"/.~*$}".contains(byte))
+        }),
+        lead => before.ends_with(lead),
+    };
+    let called = || after.trim_ascii_start().strip_prefix(b"(").map(<[u8]>::trim_ascii_start);
+    led && match tail {
+        b"(" => called().is_some(),
+        b"(?" => called().is_some_and(|rest| !matches!(rest.first(), Some(b'"' | b'\'' | b'`' | b')'))),
+        b"'" => matches!(after.first(), Some(b'"' | b'\'' | b'`')),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_where_they_mean_something() {
+        for (language, text, expect) in [
+            ("python", "re.compile('x')", false),
+            ("python", "compile (x)", true),
+            ("python", "import os\nos.remove(x)", true),
+            ("python", "xs.remove(x)", false),
+            ("python", "mysubprocess = subprocesses", false),
+            ("python", "from subprocess import run", true),
+            ("python", "open('/etc/x')", true),
+            ("python", "open('x/etc/x')", false),
+            ("python", "", false),
+            ("javascript", "/x/.exec(y)", false),
+            ("javascript", "require('node:https')", true),
+            ("javascript", "get('https://localhost')", false),
+            ("javascript", "require('x'); import('y')", false),
+            ("javascript", "require (a+b)", true),
+            ("javascript", "new Function('x')", true),
+            ("javascript", "constructor(x) {}", false),
+            ("javascript", "a.constructor", true),
+            ("typescript", "fs.rmSync(x)", true),
+            ("perl", "print `id`", true),
+            ("perl", "print 'id'", false),
+            ("awk", "{ print | \"sh\" }", true),
+            ("sql", "select Load_Extension ('x')", true),
+            ("sql", "select \u{e9} 1; \\! id", true),
+            ("ruby", "system('id')", false),
+        ] {
+            assert_eq!(names_grave(language, text.as_bytes()), expect, "{language}: {text}");
+        }
+    }
+
+    #[test]
+    fn every_entry_is_found() {
+        for entry in EVERYWHERE.split_whitespace().chain(JAVASCRIPT.split_whitespace()) {
+            let text = entry.replace('^', " ").replace("(?", "(x)");
+            assert!(names_grave("javascript", text.as_bytes()), "{entry}");
+        }
+    }
+}
