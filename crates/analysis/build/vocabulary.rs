@@ -112,6 +112,7 @@ pub(crate) fn style(word: &str) -> Found<Style> {
 pub(crate) fn role(word: &str) -> Found<Role> {
     match word.split_once(':') {
         Some(("code", language)) => Ok(Role::Code(among("language", language, LANGUAGES)?)),
+        Some(("module", language)) => Ok(Role::Module(among("language", language, LANGUAGES)?)),
         Some(("script", language)) => Ok(Role::Script(among("language", language, LANGUAGES)?)),
         Some(("task", language)) => Ok(Role::Task(among("language", language, LANGUAGES)?)),
         Some(("metadata", what)) => Ok(Role::Metadata(among("kind of metadata", what, METADATA)?)),

@@ -311,7 +311,7 @@ fn python_members_are_replaced() {
     assert_all(
         |program| python(&format!("import os, shutil\n{program}")),
         &[
-            ("os.getcwd = lambda: 'rm a'\nos.system(os.getcwd())", "code:python"),
+            ("os.getcwd = lambda: 'rm a'\nos.system(os.getcwd())", "code:python exec:."),
             (
                 "os.path.abspath = lambda x: 'b'\nshutil.rmtree(os.path.abspath('a'))",
                 "delete-tree:a code:python",

@@ -84,7 +84,8 @@ pub(super) fn acts<'a>(
         super::languages::project::follow(run, scan);
     }
     let bare = scan.operands.is_empty() && scan.command.is_empty() && !scan.lost;
-    let executes = scan.given.iter().any(|g| matches!(g.option.role, Role::Code(_) | Role::Script(_)));
+    let executes =
+        scan.given.iter().any(|g| matches!(g.option.role, Role::Code(_) | Role::Script(_) | Role::Module(_)));
     if let Some(level) = scan.levels.last().filter(|_| bare && !executes) {
         for each in level.otherwise().iter() {
             act(run, flow, each, endpoints, phase);

@@ -3,6 +3,7 @@
 use super::apply::{Flow, Use};
 use super::foreign::fetched;
 use super::languages;
+use super::readers;
 use super::run::Run;
 use super::scan::Scan;
 use super::tables;
@@ -49,6 +50,11 @@ pub(super) fn execute<'a>(
                     reads_code = true;
                     let text = Stream { text: field.known(), origins: field.value.origins, source: None };
                     languages::run(run, language, text, arguments_after(run, uses, at), field.span)
+                }
+                Role::Module(_) => {
+                    reads_code = true;
+                    let operands = run.arena().alloc_slice_copy(&scan.operands);
+                    run.perhaps(|run| readers::python::module(run, *field, operands))
                 }
                 Role::Script(language) => {
                     reads_code = true;

@@ -69,6 +69,7 @@ fn described<'a>(
 ) -> Stream<'a> {
     let mut run = Run { session, call: *call, name, program };
     variables::obey(&mut run);
+    written::options_by_name(&mut run);
     let at = run.start();
     interpret(&mut run, &at)
 }

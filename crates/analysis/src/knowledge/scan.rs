@@ -125,6 +125,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
     };
     let Some(level) = at.level() else { return scan };
     let style = level.style();
+    let response_files = at.levels.iter().any(|level| level.response_files());
     let sensitive = at.levels.iter().any(|l| l.sensitive());
     let mut scanner = Scanner {
         arena,
@@ -145,7 +146,7 @@ pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         let here = scanner.args;
         let Some((arg, rest)) = here.split_first() else { break };
         scanner.args = rest;
-        if level.response_files() && arg.value.known_prefix().starts_with(b"@") {
+        if response_files && arg.value.known_prefix().starts_with(b"@") {
             let value = values::after(arena, &arg.value, 1);
             scanner.run.reads(&Field { value, ..*arg }, false);
             scanner.run.not_understood(Unknown::Construct("arguments that stand in a file"), arg.span);

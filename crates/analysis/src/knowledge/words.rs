@@ -81,6 +81,7 @@ pub(crate) enum Role {
     ProgramOnFiles,
     Code(&'static str),
     Script(&'static str),
+    Module(&'static str),
     Load,
     Config,
     Setting,

@@ -6,7 +6,7 @@ use super::run::Run;
 use super::values;
 use crate::effect::{Certainty, EffectKind, Rest, Scope, Unknown, WriteMode};
 use crate::session::Reentry;
-use crate::value::{Origins, Stream, Value};
+use crate::value::{Field, Origins, Piece, Stream, Value};
 use shward_syntax::Span;
 
 /// More effects than this are not searched for files that were written.
@@ -61,6 +61,20 @@ fn names(path: &[u8], pattern: &[u8]) -> bool {
     let start = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').nth(slashes);
     let end = start.and_then(|(at, _)| path.get(at + 1..));
     end.is_some_and(|end| values::fits(end, pattern))
+}
+
+/// A pattern that may stand for the name of a file which the script has made, and which looks like an option, is not known
+/// to be a name to the program.
+pub(super) fn options_by_name(run: &mut Run<'_, '_>) {
+    if !run.session.has_made_files() {
+        return;
+    }
+    let is_pattern = |word: &&Field<'_>| matches!(word.value.pieces.first(), Some(Piece::Glob(_)));
+    let Some(word) = run.call.argv.iter().find(is_pattern) else { return };
+    let dashed = |path: &[u8]| values::base_name(path).starts_with(b"-");
+    if !files(run, dashed).is_empty() {
+        run.not_understood(Unknown::Argument, word.span);
+    }
 }
 
 /// Where the content comes from of trees that were put where the program runs, if that is not the workspace.

@@ -336,8 +336,8 @@ pub(super) const RULES: &[Rule] = &[
         "written-code",
         Two,
         &[on(Kinds::CODE).from(Origins::WRITTEN).and(is_written_unseen)],
-        "Runs {what} code that this command itself writes{from}, out of what is not known, so that nobody has seen it. Write \
-         the file first, in a command of its own, and look at it.",
+        "Runs {what} code that this command itself writes{from}, out of what is not known or lies outside of the workspace, \
+         so that nobody has seen it. Write the file first, in a command of its own, and look at it.",
     )
     .instead("cat FILE")
     .flow(Origins::WRITTEN),

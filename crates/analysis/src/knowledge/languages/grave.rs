@@ -48,7 +48,7 @@ const SQL: &str = r#"
 
 /// Of lines of Makefiles, and of what programs that edit text put into files.
 const SHELL: &str = r#"
-    (file (guile /tmp ` ~/ ^bash chmod chown dd eval ^exec kill killall mkfs nc ncat netcat pkill rm rmdir
+    (file (guile file(REMOVE commandLine delete execute_process run_command /tmp ` ~/ ^bash chmod chown dd eval ^exec kill killall mkfs nc ncat netcat pkill rm rmdir
     rsync scp ^sh shred ssh su systemctl truncate unlink ^zsh
 "#;
 
@@ -72,21 +72,35 @@ const JAVA: &str = r#"
     deleteOnExit( forName( getenv( loadLibrary(
 "#;
 
-/// The tables as they are searched.
+/// The tables as they are searched, each with what every language may name.
 mod tables {
     use super::{Table, count};
 
-    pub(super) static EVERYWHERE: Table<{ count(super::EVERYWHERE) }> = Table::of(super::EVERYWHERE);
-    pub(super) static PYTHON: Table<{ count(super::PYTHON) }> = Table::of(super::PYTHON);
-    pub(super) static JAVASCRIPT: Table<{ count(super::JAVASCRIPT) }> = Table::of(super::JAVASCRIPT);
-    pub(super) static PERL: Table<{ count(super::PERL) }> = Table::of(super::PERL);
-    pub(super) static AWK: Table<{ count(super::AWK) }> = Table::of(super::AWK);
-    pub(super) static SQL: Table<{ count(super::SQL) }> = Table::of(super::SQL);
-    pub(super) static SHELL: Table<{ count(super::SHELL) }> = Table::of(super::SHELL);
-    pub(super) static C: Table<{ count(super::C) }> = Table::of(super::C);
-    pub(super) static GO: Table<{ count(super::GO) }> = Table::of(super::GO);
-    pub(super) static RUST: Table<{ count(super::RUST) }> = Table::of(super::RUST);
-    pub(super) static JAVA: Table<{ count(super::JAVA) }> = Table::of(super::JAVA);
+    pub(super) static PYTHON: Table<{ count(&[super::EVERYWHERE, super::PYTHON]) }> =
+        Table::of(&[super::EVERYWHERE, super::PYTHON]);
+    pub(super) static JAVASCRIPT: Table<{ count(&[super::EVERYWHERE, super::JAVASCRIPT]) }> =
+        Table::of(&[super::EVERYWHERE, super::JAVASCRIPT]);
+    pub(super) static PERL: Table<{ count(&[super::EVERYWHERE, super::PERL]) }> =
+        Table::of(&[super::EVERYWHERE, super::PERL]);
+    pub(super) static AWK: Table<{ count(&[super::EVERYWHERE, super::AWK]) }> =
+        Table::of(&[super::EVERYWHERE, super::AWK]);
+    pub(super) static SQL: Table<{ count(&[super::EVERYWHERE, super::SQL]) }> =
+        Table::of(&[super::EVERYWHERE, super::SQL]);
+    pub(super) static SHELL: Table<{ count(&[super::EVERYWHERE, super::SHELL]) }> =
+        Table::of(&[super::EVERYWHERE, super::SHELL]);
+    pub(super) static C: Table<{ count(&[super::EVERYWHERE, super::C]) }> =
+        Table::of(&[super::EVERYWHERE, super::C]);
+    pub(super) static GO: Table<{ count(&[super::EVERYWHERE, super::GO]) }> =
+        Table::of(&[super::EVERYWHERE, super::GO]);
+    pub(super) static RUST: Table<{ count(&[super::EVERYWHERE, super::RUST]) }> =
+        Table::of(&[super::EVERYWHERE, super::RUST]);
+    pub(super) static JAVA: Table<{ count(&[super::EVERYWHERE, super::JAVA]) }> =
+        Table::of(&[super::EVERYWHERE, super::JAVA]);
+
+    const ALL: &[&str] =
+        &[super::EVERYWHERE, super::SHELL, super::PYTHON, super::JAVASCRIPT, super::PERL, super::C];
+    /// What may be in any of those that texts are edited in.
+    pub(super) static ANY: Table<{ count(ALL) }> = Table::of(ALL);
 }
 
 /// Whether text in a language names what starts programs, removes, connects, evaluates or leads to secrets. One pass.
@@ -105,23 +119,22 @@ pub fn names_grave(language: &str, text: &[u8]) -> bool {
         "java" => &tables::JAVA,
         _ => return false,
     };
-    names_one_of(&[own, &tables::EVERYWHERE], text, language == "sql")
+    names_one_of(own, text, language == "sql")
 }
 
 /// The same of text in no language that is known.
 pub(crate) fn names_grave_anywhere(text: &[u8]) -> bool {
-    use tables::{C, EVERYWHERE, JAVASCRIPT, PERL, PYTHON, SHELL};
-    names_one_of(&[&EVERYWHERE, &SHELL, &PYTHON, &JAVASCRIPT, &PERL, &C], text, false)
+    names_one_of(&tables::ANY, text, false)
 }
 
-fn names_one_of(tables: &[&dyn Words], text: &[u8], in_any_case: bool) -> bool {
+fn names_one_of(table: &dyn Words, text: &[u8], in_any_case: bool) -> bool {
     let mut at = 0;
     while let Some((before, rest)) = text.split_at_checked(at) {
         let Some(first) = rest.first() else { break };
         let length = rest.iter().take_while(|byte| is_of_words(**byte)).count();
         let (token, after) = rest.split_at_checked(length.max(1)).unwrap_or((rest, &[]));
         let first = if in_any_case { first.to_ascii_lowercase() } else { *first };
-        let named = tables.iter().flat_map(|table| table.with(first)).any(|entry| {
+        let named = table.with(first).iter().any(|entry| {
             if entry.word.is_empty() {
                 return length == 0 && rest.starts_with(entry.lead);
             }
@@ -153,6 +166,10 @@ struct Entry {
 impl Entry {
     const EMPTY: Self = Self { lead: &[], word: &[], tail: &[] };
 
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "evaluated by the compiler only: an index out of bounds does not compile"
+    )]
     const fn of(entry: &'static [u8]) -> Self {
         let (mut lead, mut rest): (&'static [u8], &'static [u8]) = (&[], entry);
         // The word is the last one: `os.remove`.
@@ -185,14 +202,22 @@ impl Entry {
     }
 }
 
-/// How many words a text has.
-const fn count(text: &str) -> usize {
-    let (text, mut at, mut words) = (text.as_bytes(), 0, 0);
-    while at < text.len() {
-        if !text[at].is_ascii_whitespace() && (at == 0 || text[at - 1].is_ascii_whitespace()) {
-            words += 1;
+/// How many words texts have.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler only: an index out of bounds does not compile"
+)]
+const fn count(texts: &[&str]) -> usize {
+    let (mut words, mut left) = (0, texts);
+    while let Some((text, more)) = left.split_first() {
+        let (text, mut at) = (text.as_bytes(), 0);
+        while at < text.len() {
+            if !text[at].is_ascii_whitespace() && (at == 0 || text[at - 1].is_ascii_whitespace()) {
+                words += 1;
+            }
+            at += 1;
         }
-        at += 1;
+        left = more;
     }
     words
 }
@@ -204,11 +229,15 @@ struct Table<const N: usize> {
 }
 
 impl<const N: usize> Table<N> {
-    const fn of(text: &'static str) -> Self {
-        let mut table = Self { entries: [Entry::EMPTY; N], starts: [0; 129] };
-        let (mut filled, mut byte) = (0, 0);
-        while byte < 128 {
-            table.starts[byte as usize] = filled as u8;
+    #[allow(
+        clippy::indexing_slicing,
+        clippy::cast_possible_truncation,
+        reason = "evaluated by the compiler only: an index out of bounds does not compile"
+    )]
+    const fn of(texts: &[&'static str]) -> Self {
+        let (mut all, mut firsts, mut read) = ([Entry::EMPTY; N], [0; N], 0);
+        let mut left = texts;
+        while let Some((text, others)) = left.split_first() {
             let mut rest = text.as_bytes().trim_ascii_start();
             while !rest.is_empty() {
                 let mut length = 0;
@@ -216,16 +245,28 @@ impl<const N: usize> Table<N> {
                     length += 1;
                 }
                 let (word, more) = rest.split_at(length);
-                let entry = Entry::of(word);
-                if entry.first() == byte {
-                    table.entries[filled] = entry;
+                all[read] = Entry::of(word);
+                firsts[read] = all[read].first();
+                read += 1;
+                rest = more.trim_ascii_start();
+            }
+            left = others;
+        }
+        assert!(read == N && N < 256);
+        let mut table = Self { entries: all, starts: [0; 129] };
+        let (mut filled, mut byte) = (0, 0);
+        while byte < 128 {
+            table.starts[byte as usize] = filled as u8;
+            let mut at = 0;
+            while at < N {
+                if firsts[at] == byte {
+                    table.entries[filled] = all[at];
                     filled += 1;
                 }
-                rest = more.trim_ascii_start();
+                at += 1;
             }
             byte += 1;
         }
-        assert!(filled == N && N < 256);
         table.starts[128] = filled as u8;
         table
     }

@@ -98,7 +98,7 @@ pub(crate) fn hidden<'a>(
 /// Whether text in a language has no reader, and is looked through for what does harm instead, as that which is built and
 /// started afterwards.
 pub(crate) fn is_searched(language: &str) -> bool {
-    matches!(language, "c" | "go" | "java" | "rust" | "typescript")
+    matches!(language, "c" | "go" | "java" | "make" | "rust" | "typescript")
 }
 
 /// Code that no reader has read.
@@ -233,7 +233,7 @@ pub(crate) fn script<'a>(
         // What the command has written; or what lay there before.
         on.executes(file);
     }
-    if is_own(on.session, file, content.origins) {
+    if on.session.has_made_files() && is_own(on.session, file, content.origins) {
         super::written::load_modules(on, language);
     }
     if content.text.is_some() && is_own(on.session, file, content.origins) {

@@ -1,7 +1,7 @@
 //! Programs for pictures, sound and video: a name may have what reads or writes it before it (`concat:a|b`, `msl:a`,
 //! `label:@a`), and the descriptions of filters name files. What begins with `|` is a command line.
 
-use crate::effect::{Unknown, WriteMode};
+use crate::effect::{EffectKind, Endpoint, Unknown, WriteMode};
 use crate::knowledge::apply;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
@@ -63,6 +63,8 @@ const WRITTEN: [&[u8]; 12] = [
 /// What a filter calls a file that it shows, and filters that take one as their first argument.
 const SOURCES: [&[u8]; 8] =
     [b"movie", b"amovie", b"textfile", b"subtitles", b"ass", b"lut3d", b"lut1d", b"fontfile"];
+/// Filters that take commands from whoever connects.
+const LISTENING: [&[u8]; 2] = [b"zmq", b"azmq"];
 /// Filters that are a library's.
 const LOADED: [&[u8]; 3] = [b"ladspa", b"frei0r", b"frei0r_src"];
 
@@ -141,6 +143,9 @@ fn filters<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     let words = || plain.split(|b| b",;:=[]|\"".contains(b));
     if words().any(|word| LOADED.contains(&word)) && plain.contains(&b'/') {
         run.code("native", None, field.value.origins, field.span);
+    }
+    if words().any(|word| LISTENING.contains(&word)) {
+        run.does(EffectKind::Listen { endpoint: Endpoint::UNKNOWN }, field.span);
     }
     let mut key: &[u8] = b"";
     for word in words() {

@@ -80,7 +80,7 @@ fn made<'a>(run: &mut Run<'_, 'a>, name: &[u8], word: &Field<'a>, arguments: &[F
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
     let span = run.call.span;
-    let Some(module) = scan.value(&["-m"]) else {
+    let Some(named) = scan.value(&["-m"]) else {
         let output = apply::apply(run, &scan);
         if scan.has(&["-i"]) && !scan.info {
             // The prompt comes after the program, and takes what is left of standard input.
@@ -91,15 +91,21 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     if scan.info {
         return Stream::unknown(Origins::LITERAL, span);
     }
+    module(run, named, &scan.operands)
+}
+
+/// A module is executed, with these arguments.
+pub(crate) fn module<'a>(run: &mut Run<'_, 'a>, module: Field<'a>, operands: &[Field<'a>]) -> Stream<'a> {
+    let span = run.call.span;
     let Some(name) = module.known() else {
         run.not_understood(Unknown::Argument, module.span);
         return Stream::unknown(Origins::UNKNOWN, span);
     };
-    let mut argv = BumpVec::with_capacity_in(scan.operands.len() + 1, run.arena());
+    let mut argv = BumpVec::with_capacity_in(operands.len() + 1, run.arena());
     argv.push(module);
-    argv.extend_from_slice(&scan.operands);
+    argv.extend_from_slice(operands);
     let argv = argv.into_bump_slice();
-    made(run, name, &module, &scan.operands);
+    made(run, name, &module, operands);
     // `package` and `package.__main__` are the same.
     let name = name.strip_suffix(b".__main__").unwrap_or(name);
     if PROGRAMS.contains(&name) {

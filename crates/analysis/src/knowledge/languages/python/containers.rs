@@ -444,6 +444,9 @@ impl<'a> Reader<'_, '_, 'a> {
                     }
                 }
                 for each in arguments.all() {
+                    if matches!(each, Val::Object(Object::Environment)) {
+                        self.report.environment();
+                    }
                     let one = self.elements(each);
                     self.add_to(val, one);
                 }

@@ -42,8 +42,8 @@ impl<'a> Reader<'_, '_, 'a> {
     /// The working directory, for text that may be used once it has changed.
     pub(super) fn here(&self) -> Value<'a> {
         match self.report.session.cwd() {
-            _ if !self.moves_on() => self.report.literal(b"."),
-            Some(cwd) if self.moves.1 == 0 && self.is_plain() => {
+            None if !self.moves_on() => self.report.literal(b"."),
+            Some(cwd) if !self.moves_on() || self.moves.1 == 0 && self.is_plain() => {
                 let cwd = self.report.arena.alloc_slice_copy(cwd);
                 self.report.literal(cwd)
             }

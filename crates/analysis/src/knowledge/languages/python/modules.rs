@@ -551,7 +551,11 @@ pub(super) static STANDARD: &[Module] = &[
     module(
         "wave",
         Act::Inert,
-        &[("Wave_read", Act::Archive), ("Wave_write", Act::Archive), ("open", Act::Archive)],
+        &[
+            ("Wave_read", Act::Archive),
+            ("Wave_write", Act::WriteAlso(0, "f", W::Replace)),
+            ("open", Act::Archive),
+        ],
     ),
     pure("weakref"),
     module("webbrowser", Act::Url(0), &[]),
