@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use shward_sandbox::overlay::{
     Accept, Change, ChangeKind, Changes, CommitPolicy, Keep, OverlayError, Run, Sight, Store,
@@ -252,8 +253,12 @@ fn what_changed_nothing_leaves_nothing() {
     let inode = |path: &Path| fs::metadata(path).map(|meta| meta.ino()).ok();
     let script = "stat -c '%a %h' .; test $(stat -c %Y .) -gt 1000000 && echo now; ls -A | wc -l
         mkdir x; rmdir x; chmod 711 .; touch -d @1000000 .; setfattr -n user.left -v x . 2>&-; getfattr . 2>&- | wc -l";
-    let (mut before, mut served) = (None, 0);
-    for round in 0..5 {
+    let (mut before, mut served, mut round) = (None, 0, 0);
+    // A process that another test is starting holds a copy of each lock until it executes its program; a layer whose lock
+    // is held does not serve again.
+    while served < 3 {
+        assert!(round < 50, "{served}");
+        round += 1;
         let spare = inode(&store.root().join("spare"));
         let run = store.begin().unwrap();
         let layer = run.layer().upper();
@@ -269,18 +274,19 @@ fn what_changed_nothing_leaves_nothing() {
         assert!(changes.is_empty());
         run.leave(&changes);
         assert!(store.recover().unwrap().is_empty());
-        let left = left(&store).len();
-        assert!((1..=2).contains(&left), "{round}: {left}");
     }
-    assert_eq!(served, 3);
+    assert!(left(&store).len() < round, "what was spent is taken apart by later runs");
     // What was changed and is not wanted goes at once.
     let run = store.begin().unwrap();
     go(&overlaid(&place, &run, "echo x > new"));
     let changes = run.changes(&Accept).unwrap();
     run.leave(&changes);
     assert!(!place.workspace().join("new").exists());
-    store.sweep();
-    assert_eq!(left(&store).len(), 1);
+    let begun = Instant::now();
+    while left(&store).len() != 1 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", left(&store));
+        store.sweep();
+    }
 }
 
 /// Refuses names.
@@ -420,10 +426,10 @@ fn what_is_kept_is_bounded() {
     need_sandbox!();
     let place = Place::new();
     let Some(store) = store(&place) else { return };
-    let day = std::time::Duration::from_secs(86_400);
+    let day = Duration::from_secs(86_400);
     for number in 0..6 {
         commit(&place, &store, &format!("head -c 1000 /dev/zero > f; echo {number} >> f"), &Accept);
-        std::thread::sleep(std::time::Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(2));
     }
     store.expire(&Keep::new(4, u64::MAX, day)).unwrap();
     assert_eq!(store.kept().unwrap().len(), 4);
@@ -431,7 +437,7 @@ fn what_is_kept_is_bounded() {
     assert_eq!(store.kept().unwrap().len(), 2);
     let latest = store.kept().unwrap().remove(0);
     assert!(latest.title.contains("echo 5"), "{latest:?}");
-    store.expire(&Keep::new(4, 2500, std::time::Duration::ZERO)).unwrap();
+    store.expire(&Keep::new(4, 2500, Duration::ZERO)).unwrap();
     assert!(store.kept().unwrap().is_empty());
 }
 
