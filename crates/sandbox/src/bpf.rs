@@ -83,14 +83,15 @@ pub(crate) type Range = (u32, Decision);
 /// The whole program: another architecture is killed, then the number is searched in `ranges`, which start at 0 and
 /// ascend.
 pub(crate) fn program(architecture: u32, ranges: &[Range]) -> Vec<Instruction> {
-    let mut out = vec![
-        statement(code::LOAD_WORD, ARCHITECTURE),
-        branch(code::JUMP_EQUAL, architecture, 1, 0),
-        answer(Answer::Kill),
-        statement(code::LOAD_WORD, NUMBER),
-    ];
-    out.extend(search(ranges));
-    out
+    let mut emitter = Emitter::default();
+    let found = emitter.search(ranges);
+    // What is loaded is looked at by the instruction after it.
+    emitter.within(found, 0);
+    let number = emitter.push(statement(code::LOAD_WORD, NUMBER));
+    emitter.branch(code::JUMP_EQUAL, architecture, number, Target::Answer(Answer::Kill));
+    emitter.push(statement(code::LOAD_WORD, ARCHITECTURE));
+    emitter.backwards.reverse();
+    emitter.backwards
 }
 
 /// Joins neighbours with the same decision.
@@ -104,55 +105,98 @@ pub(crate) fn merge(ranges: Vec<Range>) -> Vec<Range> {
     merged
 }
 
-/// Depth is the logarithm of the number of ranges.
-fn search(ranges: &[Range]) -> Vec<Instruction> {
-    let (low, high) = ranges.split_at(ranges.len() / 2);
-    match (low.is_empty(), high.first()) {
-        (_, None) => vec![answer(Answer::Kill)],
-        (true, Some((_, decision))) => decide(decision),
-        (false, Some((middle, _))) => {
-            let below = search(low);
-            let mut out = skip_unless(code::JUMP_GREATER_OR_EQUAL, *middle, &below);
-            out.extend(below);
-            out.extend(search(high));
-            out
-        }
-    }
+/// Where a program goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    /// At an instruction, counted from the end of the program.
+    At(usize),
+    /// Nowhere: this is what the filter answers.
+    Answer(Answer),
 }
 
-/// A jump over `block` when the condition holds; longer ones need the wide jump.
-fn skip_unless(operation: u16, k: u32, block: &[Instruction]) -> Vec<Instruction> {
-    match u8::try_from(block.len()) {
-        Ok(length) => vec![branch(operation, k, length, 0)],
-        Err(_) => vec![branch(operation, k, 0, 1), statement(code::JUMP, block.len() as u32)],
-    }
+/// Writes a program from its end to its beginning, since jumps only go forwards, and so that all that give the same answer
+/// share its instruction: there are as many as ranges, and each is compiled at every start.
+#[derive(Debug, Default)]
+struct Emitter {
+    backwards: Vec<Instruction>,
+    /// The instruction of each answer that was written last.
+    answers: Vec<(Answer, usize)>,
 }
 
-/// Depth is that of the decision, which is written by hand in `filter.rs`.
-fn decide(decision: &Decision) -> Vec<Instruction> {
-    match decision {
-        Decision::Always(result) => vec![answer(*result)],
-        Decision::If { argument, test, then, otherwise } => {
-            let mut out = vec![statement(code::LOAD_WORD, FIRST_ARGUMENT + 8 * argument)];
-            let no = decide(otherwise);
-            match *test {
-                Test::Equals { mask, value } => {
-                    if mask != u32::MAX {
-                        out.push(statement(code::AND, mask));
-                    }
-                    out.extend(skip_unless(code::JUMP_EQUAL, value, &no));
-                }
-                Test::AnyBit(bits) => out.extend(skip_unless(code::JUMP_ANY_BIT, bits, &no)),
+impl Emitter {
+    /// Depth is the logarithm of the number of ranges.
+    fn search(&mut self, ranges: &[Range]) -> Target {
+        let (low, high) = ranges.split_at(ranges.len() / 2);
+        match (low.is_empty(), high.first()) {
+            (_, None) => Target::Answer(Answer::Kill),
+            (true, Some((_, decision))) => self.decide(decision),
+            (false, Some((middle, _))) => {
+                let from = self.search(high);
+                let below = self.search(low);
+                self.branch(code::JUMP_GREATER_OR_EQUAL, *middle, from, below)
             }
-            out.extend(no);
-            out.extend(decide(then));
-            out
         }
     }
-}
 
-fn answer(result: Answer) -> Instruction {
-    statement(code::RETURN, result.code())
+    /// Depth is that of the decision, which is written by hand in `filter.rs`.
+    fn decide(&mut self, decision: &Decision) -> Target {
+        let (argument, test, then, otherwise) = match decision {
+            Decision::Always(answer) => return Target::Answer(*answer),
+            Decision::If { argument, test, then, otherwise } => (argument, test, then, otherwise),
+        };
+        let then = self.decide(then);
+        let otherwise = self.decide(otherwise);
+        match *test {
+            Test::Equals { mask, value } => {
+                self.branch(code::JUMP_EQUAL, value, then, otherwise);
+                if mask != u32::MAX {
+                    self.push(statement(code::AND, mask));
+                }
+            }
+            Test::AnyBit(bits) => {
+                self.branch(code::JUMP_ANY_BIT, bits, then, otherwise);
+            }
+        }
+        self.push(statement(code::LOAD_WORD, FIRST_ARGUMENT + 8 * argument))
+    }
+
+    /// An instruction after which the program goes on with the one written last.
+    fn push(&mut self, instruction: Instruction) -> Target {
+        self.backwards.push(instruction);
+        Target::At(self.backwards.len() - 1)
+    }
+
+    fn branch(&mut self, operation: u16, k: u32, yes: Target, no: Target) -> Target {
+        // Finding the second may take one instruction more.
+        let yes = self.within(yes, usize::from(u8::MAX) - 1);
+        let no = self.within(no, usize::from(u8::MAX));
+        let over = |at: usize| u8::try_from(self.backwards.len() - 1 - at).unwrap_or(u8::MAX);
+        self.push(branch(operation, k, over(yes), over(no)))
+    }
+
+    /// Where to go to from the instruction that is written next, over at most `most` others.
+    fn within(&mut self, target: Target, most: usize) -> usize {
+        let end = self.backwards.len();
+        let is_near = |at: &usize| end - 1 - at <= most;
+        match target {
+            Target::At(at) if is_near(&at) => at,
+            Target::At(at) => {
+                self.backwards.push(statement(code::JUMP, (end - 1 - at) as u32));
+                end
+            }
+            Target::Answer(answer) => {
+                let written = self.answers.iter().rev().find(|(other, _)| *other == answer);
+                match written.map(|(_, at)| *at).filter(is_near) {
+                    Some(at) => at,
+                    None => {
+                        self.backwards.push(statement(code::RETURN, answer.code()));
+                        self.answers.push((answer, end));
+                        end
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn statement(code: u16, k: u32) -> Instruction {
