@@ -210,7 +210,7 @@ impl Firewall {
         // There is no grant for what is denied, whatever anybody answers.
         let granted = judged.verdict.grant().filter(|_| checked.decision == Decision::Allow);
         let prepared = granted.map(|grant| {
-            let ready = self.prepare(request, grant, options, &environment)?;
+            let ready = self.prepare(request, grant, options, &environment, ahead.as_ref())?;
             self.tested(options.containment).map(|()| ready)
         });
         let ready = match prepared.transpose() {
@@ -318,7 +318,7 @@ impl Firewall {
         self.refuse_unconfined(options)?;
         let judged = self.judge_in(&arena, request, &Once::new(&world), options.containment.confines())?;
         let Some(grant) = judged.verdict.grant() else { return Ok(None) };
-        Ok(Some(self.prepare(request, grant, options, &environment)?.plan))
+        Ok(Some(self.prepare(request, grant, options, &environment, None)?.plan))
     }
 
     /// The sandbox for a granted request. A protection that the kernel cannot give is refused; what only makes the
@@ -329,6 +329,7 @@ impl Firewall {
         grant: &Grant,
         options: &RunOptions,
         environment: &[(Vec<u8>, Vec<u8>)],
+        ahead: Option<&Ahead>,
     ) -> Result<Ready, Error> {
         let containment = options.containment;
         let telling = self.telling(request)?;
@@ -354,7 +355,10 @@ impl Firewall {
             false => (None, None),
         };
         let git = special.git_targets(request);
-        if layer.is_some() {
+        if let Some(layer) = &layer {
+            if let Some(ahead) = ahead {
+                ahead.overlay(&request.workspace, layer.layer());
+            }
             places.extend(git);
             // They are judged when it is committed.
             places.extend(special.link_targets());

@@ -137,11 +137,22 @@ fn confined(plan: &shward_sandbox::Plan, judge: Option<&dyn Judge>) {
     assert_eq!(run(plan, options).unwrap().exit, Exit::Exited(0));
 }
 
+/// As shward runs a command: what can be begun is begun, on another processor, before anything is prepared.
+fn begun() -> Option<Ahead> {
+    let ahead = Ahead::start();
+    ahead.iter().for_each(Ahead::spread);
+    ahead
+}
+
 /// A start on an overlay, from its empty layer to the commit, if there is something to be committed.
 fn overlaid(store: &Store, confinement: &Confinement, workspace: &Path) {
+    let ahead = begun();
     let layer = store.begin().unwrap();
+    if let Some(ahead) = &ahead {
+        ahead.overlay(workspace, layer.layer());
+    }
     let mut options = Options::default();
-    options.ahead = Ahead::start();
+    options.ahead = ahead;
     options.meanwhile = Some(Box::new(|| layer.sweep()));
     let plan = confinement.clone().overlaid(workspace, layer.layer().clone()).prepare().unwrap();
     assert_eq!(run(&plan, options).unwrap().exit, Exit::Exited(0));
@@ -229,7 +240,7 @@ fn spawns(workspace: &Path) {
     let mut prepared = || confined(&ours.prepare().unwrap(), None);
     let mut ahead = || {
         let mut options = Options::default();
-        options.ahead = Ahead::start();
+        options.ahead = begun();
         assert_eq!(run(&ours.prepare().unwrap(), options).unwrap().exit, Exit::Exited(0));
     };
     let mut ready = || confined(&open, None);

@@ -6,18 +6,23 @@
 //! nothing but the few calls below, and waits. When the plan is there, it makes the child, as a sibling of its own, inside
 //! these namespaces and ends. Whatever goes wrong on the way, the supervisor makes the child itself.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::os::unix::thread::JoinHandleExt as _;
+use std::path::Path;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::child::Context;
+use crate::begun::Begun;
+use crate::child::{Context, own_directory};
 use crate::guarantee::Guarantee;
 use crate::helper::Helper;
 use crate::kept::{self, Kept};
+use crate::overlay::Layer;
+use crate::plan::Plan;
+use crate::prepare::{mount_overlay, overlaid};
 use crate::spawn::{Stack, entry};
 use crate::sys::{self, Processors, Start};
 
@@ -25,6 +30,7 @@ use crate::sys::{self, Processors, Start};
 const WAIT: u32 = 0;
 const GO: u32 = 1;
 const END: u32 = 2;
+const MOUNT: u32 = 3;
 
 /// Whether the helper has begun, or has been sent to another processor before.
 const NEW: u32 = 0;
@@ -58,6 +64,7 @@ struct Shared {
     namespaces: [AtomicI32; 2],
     /// The supervisor's process.
     supervisor: usize,
+    begun: Begun,
 }
 
 // SAFETY: all of it is atomic but `processors`, which the supervisor writes before it sends the helper, and the helper reads after.
@@ -72,7 +79,7 @@ pub struct Ahead {
     /// Namespaces of a run before this one.
     kept: Option<Kept>,
     /// What was done with them.
-    used: Used,
+    used: Cell<Used>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,11 +115,12 @@ impl Ahead {
             made: AtomicI32::new(0),
             namespaces: kept.as_ref().map_or([-1; 2], Kept::as_raw_fds).map(AtomicI32::new),
             supervisor: std::process::id() as usize,
+            begun: Begun::usual(kept.as_ref().is_some_and(|kept| kept.mapped)),
         };
         // With the descriptors, because those of the child are opened later; the child gets a copy.
         // SAFETY: the function takes a `Shared`, and keeps to the rules.
         let helper = unsafe { Helper::start(helper, libc::CLONE_FILES, shared) }.ok()?;
-        Some(Self { helper, started: Instant::now(), kept, used: Used::No })
+        Some(Self { helper, started: Instant::now(), kept, used: Cell::new(Used::No) })
     }
 
     /// Sends the helper to another processor if it has not begun. A new process often waits behind the one that made it, even where
@@ -133,9 +141,30 @@ impl Ahead {
         }
     }
 
-    /// Whether a plan that wants these namespaces (flags of clone(2)) can have them.
-    pub(crate) fn suits(&self, flags: i32) -> bool {
-        flags | libc::CLONE_NEWCGROUP == Self::flags() && self.started.elapsed() < FRESH
+    /// Has the overlay of the run that comes mounted already, on the root that it is for
+    /// ([`Confinement::overlaid`](crate::Confinement::overlaid)): that takes as long as everything else of a start. To be called as soon as
+    /// it is known and no sooner, since what the root holds is what it holds then. If nothing comes of it, the run does it.
+    pub fn overlay(&self, root: &Path, layer: &Layer) {
+        let shared = self.helper.shared();
+        let wanted = overlaid(root).and_then(|root| mount_overlay(&root, layer));
+        if let Ok(operation) = wanted
+            && self.started.elapsed() < FRESH / 2
+            && shared.begun.wants(operation, layer.clone())
+        {
+            self.tell(MOUNT);
+        }
+    }
+
+    /// What was done before there was a plan, for the child that [`Ahead::spawn`] makes.
+    pub(crate) fn begun(&self) -> &Begun {
+        &self.helper.shared().begun
+    }
+
+    /// Whether a plan can have these namespaces: it wants all of them, and the overlay that is mounted there.
+    pub(crate) fn suits(&self, plan: &Plan) -> bool {
+        plan.clone_flags | libc::CLONE_NEWCGROUP == Self::flags()
+            && self.begun().is_wanted(&plan.operations)
+            && self.started.elapsed() < FRESH
     }
 
     /// Whether the user namespace is one whose user and group are mapped already.
@@ -145,8 +174,8 @@ impl Ahead {
 
     /// The run that has these namespaces has no power over them and no socket but local ones, and its child has been made. Once all of
     /// it has gone, another may have them.
-    pub(crate) fn may_be_kept(&mut self) {
-        self.used = Used::Cleanly;
+    pub(crate) fn may_be_kept(&self) {
+        self.used.set(Used::Cleanly);
     }
 
     fn flags() -> i32 {
@@ -159,13 +188,13 @@ impl Ahead {
     /// # Safety
     /// `context` must point to a [`Context`] that nobody else touches until this returns.
     pub(crate) unsafe fn spawn(
-        &mut self,
+        &self,
         context: *mut Context<'_>,
         stack: &Stack,
         flags: i32,
         group: RawFd,
     ) -> Option<OwnedFd> {
-        self.used = Used::Up;
+        self.used.set(Used::Up);
         let shared = self.helper.shared();
         shared.context.store(context.cast(), Ordering::Relaxed);
         shared.stack.store(stack.range().0, Ordering::Relaxed);
@@ -173,6 +202,7 @@ impl Ahead {
         shared.group.store(group, Ordering::Relaxed);
         self.tell(GO);
         self.helper.wait();
+        shared.begun.close();
         let pidfd = shared.pidfd.load(Ordering::Acquire);
         match shared.made.load(Ordering::Acquire) {
             // SAFETY: the kernel has just made this descriptor, for the helper and so for us; nobody else knows of it.
@@ -201,8 +231,8 @@ impl Drop for Ahead {
             unsafe { Kept::new([user.load(Ordering::Acquire), network.load(Ordering::Acquire)]) }
         };
         let kept = self.kept.take().or_else(|| made(&self.helper.shared().namespaces));
-        if let Some(mut kept) = kept.filter(|_| self.used != Used::Up) {
-            kept.mapped |= self.used == Used::Cleanly;
+        if let Some(mut kept) = kept.filter(|_| self.used.get() != Used::Up) {
+            kept.mapped |= self.used.get() == Used::Cleanly || self.begun().has_mapped();
             kept.keep();
         }
     }
@@ -237,14 +267,24 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
     // SAFETY: the supervisor keeps it until the helper has gone, and it can be shared.
     let shared = unsafe { &*shared.cast::<Shared>() };
     begin(shared);
+    let own = own_directory().unwrap_or(-1);
     let ready = sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).is_ok()
         // The supervisor may have died before.
         && sys::parent() == shared.supervisor
         && make_namespaces(&shared.namespaces);
     if ready {
+        shared.begun.perform(own);
+    }
+    sys::close(own);
+    if ready {
         let order = loop {
             match shared.order.load(Ordering::Acquire) {
                 WAIT => sys::wait_while(&shared.order, WAIT),
+                MOUNT => {
+                    shared.begun.mount();
+                    // Unless there is another order by now.
+                    let _ = shared.order.compare_exchange(MOUNT, WAIT, Ordering::AcqRel, Ordering::Acquire);
+                }
                 order => break order,
             }
         };

@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_void};
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
+use crate::begun::Begun;
 use crate::init;
 use crate::plan::{Operation, Plan, Slot};
 use crate::sys::{self, Errno, attribute};
@@ -52,6 +53,8 @@ pub(crate) struct Context<'a> {
     pub(crate) image: RawFd,
     /// The user namespace is one that was used before, with user and group mapped.
     pub(crate) mapped: bool,
+    /// What was done before there was a plan.
+    pub(crate) begun: Option<&'a Begun>,
     pub(crate) progress: &'a Progress,
 }
 
@@ -70,16 +73,19 @@ struct Sockets {
 pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
     // SAFETY: the supervisor passes its context and is suspended (CLONE_VFORK) while the child uses it.
     let context = unsafe { &mut *context.cast::<Context<'_>>() };
-    let Context { plan, slots, descriptors, gate, proxy, terminal, image, mapped, progress } = context;
+    let Context { plan, slots, descriptors, gate, proxy, terminal, image, mapped, begun, progress } = context;
     let sockets = Sockets { gate: *gate, proxy: *proxy, terminal: terminal.0, size: terminal.1 };
     // Modes in the plan are meant as they are.
     let umask = sys::set_umask(0);
     let mut index = 0;
     let done = |operation: &Operation| *mapped && matches!(operation, Operation::MapIds { .. });
     for operation in &plan.operations {
-        if !done(operation)
-            && let Err(errno) = perform(operation, slots, descriptors, &sockets)
-        {
+        let result = match begun.and_then(|begun| begun.take(operation)) {
+            _ if done(operation) => Ok(()),
+            Some(fd) => complete(operation, fd, slots),
+            None => perform(operation, slots, descriptors, &sockets),
+        };
+        if let Err(errno) = result {
             progress.fail(index, errno);
             sys::exit_now(1);
             return 1;
@@ -92,6 +98,49 @@ pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
     progress.fail(index, errno);
     sys::exit_now(1);
     1
+}
+
+/// What of an operation can be done before there is a plan, in its namespaces, and the descriptor that came of it, if one did. It
+/// lies above those that a plan gives a place.
+///
+/// `own` is the process' directory in a mount of proc outside: others may have a copy of a descriptor that is written to, and
+/// while they have, its mount cannot be made read-only.
+pub(crate) fn perform_ahead(operation: &Operation, own: RawFd) -> Result<Option<RawFd>, Errno> {
+    match operation {
+        Operation::MapIds { user, group } => map_ids(own, user, group).map(|()| None),
+        Operation::ResetSignals => sys::default_signals().map(|()| None),
+        Operation::BoundCapabilities => bound_capabilities().map(|()| None),
+        Operation::IsolateMounts => isolate_mounts().map(|()| None),
+        Operation::MountOverlay { path, options, .. } => mount_overlay(path, options).map(|()| None),
+        Operation::TakeTree { path, attributes, .. } => {
+            on_path(path, |source| cloned(source, c"", *attributes)).and_then(above_placed).map(Some)
+        }
+        Operation::MountScratch { options, .. } => sys::new_tmpfs(options).and_then(above_placed).map(Some),
+        _ => Err(libc::EINVAL),
+    }
+}
+
+/// A descriptor above those that [`Operation::PlaceDescriptors`] gives a place.
+fn above_placed(fd: RawFd) -> Result<RawFd, Errno> {
+    if fd > init::STATUS_FD {
+        return Ok(fd);
+    }
+    let above = sys::duplicate_above(fd, init::STATUS_FD);
+    sys::close(fd);
+    above
+}
+
+/// The rest of an operation that [`perform_ahead`] has begun.
+fn complete(operation: &Operation, fd: Option<RawFd>, slots: &mut [RawFd]) -> Result<(), Errno> {
+    match (operation, fd) {
+        (Operation::ResetSignals, _) => sys::unblock_signals(),
+        (Operation::TakeTree { slot, .. }, Some(tree)) => keep(slots, *slot, tree),
+        (Operation::MountScratch { path, slot, .. }, Some(tree)) => {
+            on_path(path, |target| sys::attach_tree(tree, target))?;
+            keep(slots, *slot, tree)
+        }
+        _ => Ok(()),
+    }
 }
 
 fn perform(
@@ -107,8 +156,14 @@ fn perform(
         Operation::OwnControlGroups => sys::unshare(libc::CLONE_NEWCGROUP),
         Operation::NewSession => sys::new_session(),
         Operation::ResetSignals => sys::reset_signals(),
-        Operation::MapIds { user, group } => map_ids(user, group),
-        Operation::IsolateMounts => on_path(c"/", |root| sys::set_mount_attributes(root, 0)),
+        Operation::BoundCapabilities => bound_capabilities(),
+        Operation::MapIds { user, group } => {
+            let own = own_directory()?;
+            let mapped = map_ids(own, user, group);
+            sys::close(own);
+            mapped
+        }
+        Operation::IsolateMounts => isolate_mounts(),
         Operation::TakeTree { path, attributes, slot } => {
             on_path(path, |source| take(source, c"", *attributes, *slot, slots))
         }
@@ -156,8 +211,12 @@ fn perform(
             sys::mount(c"proc", c"/proc", c"proc", flags, c"")
         }
         Operation::LimitPids { text, skip } => {
-            sys::write_file(c"/proc/sys/kernel/pid_max", text.to_bytes())?;
-            if *skip { sys::write_file(c"/proc/sys/kernel/ns_last_pid", b"300") } else { Ok(()) }
+            sys::write_file(libc::AT_FDCWD, c"/proc/sys/kernel/pid_max", text.to_bytes())?;
+            if *skip {
+                sys::write_file(libc::AT_FDCWD, c"/proc/sys/kernel/ns_last_pid", b"300")
+            } else {
+                Ok(())
+            }
         }
         Operation::SealProc => {
             on_path(c"/proc", |proc| sys::set_mount_attributes(proc, attribute::READ_ONLY))
@@ -206,19 +265,31 @@ fn kept(slots: &[RawFd], slot: Slot) -> Result<RawFd, Errno> {
 }
 
 /// Opens a handle of a path, uses it, closes it.
-fn on_path(path: &CStr, action: impl FnOnce(RawFd) -> Result<(), Errno>) -> Result<(), Errno> {
+fn on_path<T>(path: &CStr, action: impl FnOnce(RawFd) -> Result<T, Errno>) -> Result<T, Errno> {
     let fd = sys::open_exact(path)?;
     let result = action(fd);
     sys::close(fd);
     result
 }
 
+fn isolate_mounts() -> Result<(), Errno> {
+    on_path(c"/", |root| sys::set_mount_attributes(root, 0))
+}
+
 fn take(at: RawFd, path: &CStr, attributes: u64, slot: Slot, slots: &mut [RawFd]) -> Result<(), Errno> {
+    keep(slots, slot, cloned(at, path, attributes)?)
+}
+
+/// A detached copy of a tree, with attributes added to it.
+fn cloned(at: RawFd, path: &CStr, attributes: u64) -> Result<RawFd, Errno> {
     let tree = sys::clone_tree(at, path)?;
-    if attributes != 0 {
-        sys::set_mount_attributes(tree, attributes)?;
+    if attributes != 0
+        && let Err(errno) = sys::set_mount_attributes(tree, attributes)
+    {
+        sys::close(tree);
+        return Err(errno);
     }
-    keep(slots, slot, tree)
+    Ok(tree)
 }
 
 /// The lower layer and the mount point are the current directory: entered through a handle that passed no symbolic link, and
@@ -229,16 +300,19 @@ fn mount_overlay(path: &CStr, options: &CStr) -> Result<(), Errno> {
 }
 
 /// An unprivileged process may map its own ids only, and its group only after giving up setgroups(2).
-fn map_ids(user: &CStr, group: &CStr) -> Result<(), Errno> {
-    sys::write_file(c"/proc/self/setgroups", b"deny")?;
-    sys::write_file(c"/proc/self/uid_map", user.to_bytes())?;
-    sys::write_file(c"/proc/self/gid_map", group.to_bytes())
+fn map_ids(own: RawFd, user: &CStr, group: &CStr) -> Result<(), Errno> {
+    sys::write_file(own, c"setgroups", b"deny")?;
+    sys::write_file(own, c"uid_map", user.to_bytes())?;
+    sys::write_file(own, c"gid_map", group.to_bytes())
 }
 
-/// capabilities(7): the bounding set first (it needs `CAP_SETPCAP`), then the ambient set, then the switch that would give
-/// user 0 capabilities back at execve, then the three sets of the thread.
-fn drop_capabilities() -> Result<(), Errno> {
-    const NO_ROOT_MAGIC: usize = 0b10_1111; // NOROOT, NO_SETUID_FIXUP, their locks, and KEEP_CAPS locked off
+/// The directory of the calling process in the mount of proc that it sees now.
+pub(crate) fn own_directory() -> Result<RawFd, Errno> {
+    sys::open(c"/proc/self", libc::O_PATH | libc::O_CLOEXEC)
+}
+
+/// capabilities(7): it needs `CAP_SETPCAP`, which stays until all sets are emptied.
+fn bound_capabilities() -> Result<(), Errno> {
     for capability in 0..64 {
         match sys::process_control(libc::PR_CAPBSET_DROP, capability, 0) {
             Ok(_) => {}
@@ -246,6 +320,13 @@ fn drop_capabilities() -> Result<(), Errno> {
             Err(errno) => return Err(errno),
         }
     }
+    Ok(())
+}
+
+/// capabilities(7): the ambient set, then the switch that would give user 0 capabilities back at execve, then the three
+/// sets of the thread.
+fn drop_capabilities() -> Result<(), Errno> {
+    const NO_ROOT_MAGIC: usize = 0b10_1111; // NOROOT, NO_SETUID_FIXUP, their locks, and KEEP_CAPS locked off
     sys::process_control(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as usize, 0)?;
     sys::process_control(libc::PR_SET_SECUREBITS, NO_ROOT_MAGIC, 0)?;
     sys::clear_capabilities()

@@ -51,6 +51,7 @@ compile_error!("process 1 of the sandbox and the seccomp table are written for x
 mod ahead;
 #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
 mod before_main;
+mod begun;
 mod bpf;
 mod bubblewrap;
 mod capture;

@@ -82,7 +82,9 @@ pub(crate) enum Operation {
     ChangeDirectory { path: CString },
     /// Standard streams and the status pipe to 0..=3; all else closes at execve.
     PlaceDescriptors,
-    /// Empty the bounding, ambient, permitted, effective and inheritable sets; lock root's magic off.
+    /// Empty the bounding set: what is not there at execve(2), nobody gets.
+    BoundCapabilities,
+    /// Empty the ambient, permitted, effective and inheritable sets; lock root's magic off.
     DropCapabilities,
     /// prctl(2) `PR_SET_NO_NEW_PRIVS`.
     NoNewPrivileges,
@@ -122,9 +124,23 @@ impl Operation {
             Self::LimitPids { .. } | Self::Limit { .. } => Stage::Limits,
             Self::ChangeDirectory { .. } => Stage::Cwd,
             Self::PlaceDescriptors => Stage::Descriptors,
-            Self::DropCapabilities | Self::NoNewPrivileges => Stage::Privileges,
+            Self::BoundCapabilities | Self::DropCapabilities | Self::NoNewPrivileges => Stage::Privileges,
             Self::Ruleset { .. } | Self::Rule { .. } | Self::EnforceRuleset { .. } => Stage::Landlock,
             Self::Filter { .. } => Stage::Seccomp,
+        }
+    }
+}
+
+impl Operation {
+    /// Whether it asks for the same as another but for where a descriptor is kept, or what was made is put.
+    pub(crate) fn is_same_work(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::TakeTree { path, attributes, .. },
+                Self::TakeTree { path: same, attributes: alike, .. },
+            ) => (path, attributes) == (same, alike),
+            (Self::MountScratch { options, .. }, Self::MountScratch { options: same, .. }) => options == same,
+            _ => self == other,
         }
     }
 }
@@ -207,6 +223,7 @@ impl fmt::Display for Operation {
             Self::Limit { name, value, .. } => write!(f, "limit {name} to {value}"),
             Self::ChangeDirectory { path } => write!(f, "enter {}", shown(path)),
             Self::PlaceDescriptors => write!(f, "keep descriptors 0 to 2, close the others"),
+            Self::BoundCapabilities => write!(f, "bound capabilities to none"),
             Self::DropCapabilities => write!(f, "drop all capabilities"),
             Self::NoNewPrivileges => write!(f, "set no_new_privs"),
             Self::Ruleset { attributes, .. } => write!(

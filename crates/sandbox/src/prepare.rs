@@ -1,5 +1,6 @@
 //! From description to plan: which operations, in which order, on which paths.
 
+mod early;
 mod open;
 mod outside;
 mod parts;
@@ -10,6 +11,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::early::{map_ids, mount_overlay, overlaid, scratch_options, take_device};
 use self::parts::{Emptied, environment, mask, only};
 use crate::bubblewrap;
 use crate::cgroup;
@@ -28,7 +30,8 @@ use crate::script::{Assembler, compile};
 use crate::sys::attribute;
 
 /// Devices that work inside; all others are visible and cannot be opened.
-const DEVICES: &[&CStr] = &[c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom"];
+pub(crate) const DEVICES: &[&CStr] =
+    &[c"/dev/null", c"/dev/zero", c"/dev/full", c"/dev/random", c"/dev/urandom"];
 
 /// Links in `/run` by which whole systems are found (NixOS); they lead outside of `/run` and are made anew in the private one.
 const SYSTEM_LINKS: &[&str] = &["/run/booted-system", "/run/current-system", "/run/opengl-driver"];
@@ -102,16 +105,6 @@ fn clone_flags(wanted: &Confinement, grouped: bool) -> i32 {
         .fold(0, |flags, guarantee| flags | guarantee.clone_flag())
 }
 
-/// The layers with the canonical paths of the roots that they are for.
-fn overlays(wanted: &Confinement) -> Result<Vec<(PathBuf, Layer)>, SandboxError> {
-    let canonical = |(root, layer): &(PathBuf, Layer)| {
-        let found =
-            fs::canonicalize(root).map_err(|error| SandboxError::path("overlaid root", root, &error))?;
-        Ok((found, layer.clone()))
-    };
-    wanted.overlays.iter().map(canonical).collect()
-}
-
 /// Collects operations and hands out slots.
 #[derive(Default)]
 struct Builder {
@@ -164,7 +157,7 @@ impl Builder {
 
         self.data_only = only.is_some();
         self.begin(grouped && has(Guarantee::CgroupNamespace));
-        self.mounts(&layout, &overlays(wanted)?, wanted.limits.private_bytes)?;
+        self.mounts(&layout, &wanted.overlays, wanted.limits.private_bytes)?;
         self.devices()?;
         if wanted.terminal {
             self.terminal()?;
@@ -195,8 +188,6 @@ impl Builder {
     }
 
     fn begin(&mut self, grouped: bool) {
-        // SAFETY: these two calls have no preconditions and cannot fail.
-        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
         self.push(Operation::DieWithSupervisor);
         if grouped {
             self.push(Operation::OwnControlGroups);
@@ -204,8 +195,9 @@ impl Builder {
         self.operations.extend([
             Operation::PlaceDescriptors,
             Operation::ResetSignals,
+            Operation::BoundCapabilities,
             Operation::NewSession,
-            Operation::MapIds { user: same_id(user), group: same_id(group) },
+            map_ids(),
             Operation::IsolateMounts,
         ]);
     }
@@ -221,11 +213,7 @@ impl Builder {
         // What will be sealed or covered is taken while the host's view is still whole. The rest is taken when it is attached,
         // so that thousands of protected files do not need thousands of descriptors at once.
         for (root, layer) in overlays {
-            self.push(Operation::MountOverlay {
-                path: path_of(root)?,
-                options: layer.mount_options()?,
-                store: path_of(layer.store())?,
-            });
+            self.push(mount_overlay(&overlaid(root)?, layer)?);
         }
         let mut trees = BTreeMap::new();
         for (path, mounted) in layout {
@@ -240,7 +228,9 @@ impl Builder {
             .present_devices()
             .into_iter()
             .map(|path| {
-                (path.to_owned(), self.take(path.to_owned(), attribute::NO_SUID | attribute::NO_EXEC))
+                let slot = self.slot();
+                self.push(take_device(path, slot));
+                (path.to_owned(), slot)
             })
             .collect();
         self.push(Operation::SealRoot { attributes: attribute::READ_ONLY | HARMLESS });
@@ -255,7 +245,7 @@ impl Builder {
         let scratch = self.slot();
         self.push(Operation::MountScratch {
             path: path_of(base)?,
-            options: to_c(scratch_options(private_bytes)),
+            options: scratch_options(private_bytes),
             slot: scratch,
         });
         self.masks(scratch, layout);
@@ -488,18 +478,6 @@ impl Builder {
 
 /// Attributes that no program of the sandbox needs to be without.
 const HARMLESS: u64 = attribute::NO_SUID | attribute::NO_DEV;
-
-/// tmpfs(5): a size of 0 would mean no limit, and so would inodes of no size.
-fn scratch_options(bytes: u64) -> String {
-    const INODES_AT_LEAST: u64 = 4096;
-    const BYTES_PER_INODE: u64 = 4096;
-    let inodes = (bytes / BYTES_PER_INODE).saturating_add(INODES_AT_LEAST);
-    format!("size={},nr_inodes={inodes},mode=0755", bytes.max(1))
-}
-
-fn same_id(id: u32) -> CString {
-    to_c(format!("{id} {id} 1"))
-}
 
 /// For text of our own that has no NUL.
 fn to_c(text: String) -> CString {

@@ -154,13 +154,15 @@ pub(crate) fn spawn(
         terminal: sockets.terminal.unwrap_or((-1, [0; 2])),
         image,
         mapped: false,
+        begun: None,
         progress: &progress,
     };
     let group = plan.group.as_ref().map(Group::new).transpose()?;
     let into = group.as_ref().map_or(-1, Group::as_raw_fd);
-    let mut ahead = ahead.filter(|ahead| ahead.suits(plan.clone_flags));
-    let made = ahead.as_mut().and_then(|ahead| {
+    let ahead = ahead.filter(|ahead| ahead.suits(plan));
+    let made = ahead.as_ref().and_then(|ahead| {
         context.mapped = ahead.is_mapped();
+        context.begun = Some(ahead.begun());
         // SAFETY: the context is only used again below.
         unsafe { ahead.spawn(&raw mut context, &stack, plan.clone_flags, into) }
     });
@@ -168,13 +170,13 @@ pub(crate) fn spawn(
     let pidfd = match made {
         Some(pidfd) => pidfd,
         None => {
-            context.mapped = false;
+            (context.mapped, context.begun) = (false, None);
             // SAFETY: `entry` expects the context, which nobody else uses meanwhile.
             unsafe { make_child(plan.clone_flags, entry, (&raw mut context).cast(), &stack, into) }?
         }
     };
     let may_be_kept = is_ahead && progress.failure().is_none() && plan.network == Network::None;
-    if let Some(ahead) = ahead.as_mut().filter(|_| may_be_kept) {
+    if let Some(ahead) = ahead.as_ref().filter(|_| may_be_kept) {
         ahead.may_be_kept();
     }
     let mut sandbox = Sandbox { pidfd, first: None, reaped: false, group, _ahead: ahead };

@@ -6,7 +6,9 @@
 
 mod attributes;
 mod clone;
+mod detached;
 mod helper;
+mod signals;
 mod terminal;
 
 use std::ffi::CStr;
@@ -15,10 +17,12 @@ use std::os::fd::RawFd;
 
 pub(crate) use attributes::list_attributes;
 pub(crate) use clone::{Entry, Start};
+pub(crate) use detached::{duplicate_above, new_tmpfs};
 pub(crate) use helper::{
     Processors, close_from, enter_namespace, parent, processors, read, run_on, unshare, wait_while, wake,
     write,
 };
+pub(crate) use signals::{block_signals, default_signals, reset_signals, restore_signals, unblock_signals};
 pub(crate) use terminal::{Attributes, attributes, open_terminal, set_attributes};
 
 /// The errno of a failed call.
@@ -94,11 +98,14 @@ pub(crate) fn close(fd: RawFd) {
 
 /// `openat(2)` with an absolute path.
 pub(crate) fn open(path: &CStr, flags: i32) -> Result<RawFd, Errno> {
+    open_at(libc::AT_FDCWD, path, flags)
+}
+
+/// `openat(2)`.
+fn open_at(at: RawFd, path: &CStr, flags: i32) -> Result<RawFd, Errno> {
     // SAFETY: the path is NUL-terminated and outlives the call.
-    unsafe {
-        call(libc::SYS_openat, [register(libc::AT_FDCWD), path.as_ptr() as usize, flags as usize, 0, 0, 0])
-            .map(descriptor)
-    }
+    unsafe { call(libc::SYS_openat, [register(at), path.as_ptr() as usize, flags as usize, 0, 0, 0]) }
+        .map(descriptor)
 }
 
 /// Opens a path as a handle (`O_PATH`), refusing every symbolic link on the way: the path was canonical when the plan was
@@ -134,8 +141,8 @@ pub(crate) fn open_exact(path: &CStr) -> Result<RawFd, Errno> {
 }
 
 /// Writes the whole of a short text to a file that exists (files of /proc take it in one call).
-pub(crate) fn write_file(path: &CStr, text: &[u8]) -> Result<(), Errno> {
-    let fd = open(path, libc::O_WRONLY | libc::O_CLOEXEC)?;
+pub(crate) fn write_file(at: RawFd, path: &CStr, text: &[u8]) -> Result<(), Errno> {
+    let fd = open_at(at, path, libc::O_WRONLY | libc::O_CLOEXEC)?;
     // SAFETY: the buffer is valid for its length.
     let written =
         unsafe { call(libc::SYS_write, [register(fd), text.as_ptr() as usize, text.len(), 0, 0, 0]) };
@@ -307,49 +314,6 @@ pub(crate) fn new_session() -> Result<(), Errno> {
 pub(crate) fn process_control(operation: i32, a: usize, b: usize) -> Result<usize, Errno> {
     // SAFETY: only operations with integer arguments are passed by this crate.
     unsafe { call(libc::SYS_prctl, [operation as usize, a, b, 0, 0, 0]) }
-}
-
-/// Sets every signal to its default and unblocks all: the child must run no handler of the supervisor (it shares its
-/// memory), and the command must not inherit ignored signals.
-pub(crate) fn reset_signals() -> Result<(), Errno> {
-    const SIGNALS: i32 = 64;
-    // The kernel's sigaction: handler, flags, restorer, mask. All zero is SIG_DFL.
-    let default = [0usize; 4];
-    for signal in 1..=SIGNALS {
-        if signal == libc::SIGKILL || signal == libc::SIGSTOP {
-            continue;
-        }
-        // SAFETY: the struct is as large as the kernel's, and the old action is not asked for.
-        unsafe { call(libc::SYS_rt_sigaction, [signal as usize, default.as_ptr() as usize, 0, 8, 0, 0]) }?;
-    }
-    let none = 0u64;
-    // SAFETY: the mask is eight bytes as stated.
-    unsafe {
-        call(libc::SYS_rt_sigprocmask, [libc::SIG_SETMASK as usize, (&raw const none) as usize, 0, 8, 0, 0])
-    }
-    .map(drop)
-}
-
-/// Blocks all signals of this thread and returns the mask from before.
-pub(crate) fn block_signals() -> u64 {
-    let all = u64::MAX;
-    let mut before = 0u64;
-    // SAFETY: both masks are eight bytes as stated and outlive the call, which cannot fail with these arguments.
-    let _ = unsafe {
-        call(
-            libc::SYS_rt_sigprocmask,
-            [libc::SIG_SETMASK as usize, (&raw const all) as usize, (&raw mut before) as usize, 8, 0, 0],
-        )
-    };
-    before
-}
-
-/// Puts back the mask that [`block_signals`] returned.
-pub(crate) fn restore_signals(mask: u64) {
-    // SAFETY: the mask is eight bytes as stated and outlives the call.
-    let _ = unsafe {
-        call(libc::SYS_rt_sigprocmask, [libc::SIG_SETMASK as usize, (&raw const mask) as usize, 0, 8, 0, 0])
-    };
 }
 
 /// Sets soft and hard limit alike, so that the command cannot raise it again. A limit above what the caller itself may

@@ -1,6 +1,8 @@
 //! What an overlay is mounted from.
 
+use super::spent::strip;
 use super::store::{UPPER, WORK};
+use super::tree::Tree;
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -23,6 +25,12 @@ impl Layer {
     #[must_use]
     pub fn store(&self) -> &Path {
         &self.store
+    }
+
+    /// Removes what overlayfs has left where it was mounted and nothing ran: it takes a layer once. What fails shows when the
+    /// layer is mounted.
+    pub(crate) fn renew(&self) {
+        let _ = Tree::open(&self.directory).map(|tree| strip(tree.handle()));
     }
 
     /// The options for mount(2), with the current directory as the lower layer.

@@ -12,6 +12,7 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// The beginning of their names in the store.
@@ -52,38 +53,44 @@ fn take_apart(root: &Path, layer: &Path) -> io::Result<()> {
     let Some(_lock) = lock(layer) else { return Ok(()) };
     let tree = Tree::open(layer)?;
     let at = tree.handle();
-    let empty = |paths: &[&str]| {
-        paths.iter().try_for_each(|path| gone(rustix::fs::unlinkat(at, *path, AtFlags::REMOVEDIR)))
-    };
-    let strip = || {
-        let [file, directories @ ..] = KERNELS;
-        gone(rustix::fs::unlinkat(at, file, AtFlags::empty()))?;
-        empty(&directories)?;
-        empty(&[UPPER])
-    };
-    match strip() {
-        // overlayfs' directories are closed even for their owner.
-        Err(Errno::ACCESS) => {
-            let [_, directories @ ..] = KERNELS;
-            let open = |path: &&str| gone(rustix::fs::chmodat(at, *path, Mode::RWXU, AtFlags::empty()));
-            directories.iter().rev().try_for_each(open)?;
-            strip()?;
-        }
-        done => done?,
-    }
+    strip(at)?;
+    empty(at, &[UPPER])?;
     let spare = root.join(SPARE);
     if !spare.exists() {
         rustix::fs::mkdirat(at, UPPER, Mode::RWXU)?;
         if fs::rename(layer, &spare).is_ok() {
             return Ok(());
         }
-        empty(&[UPPER])?;
+        empty(at, &[UPPER])?;
     }
-    empty(&[WORK])?;
+    empty(at, &[WORK])?;
     match fs::remove_dir(layer) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => remove(layer),
         _ => Ok(()),
     }
+}
+
+/// Removes from a layer what overlayfs has made in its work directory.
+pub(super) fn strip(layer: &OwnedFd) -> Result<(), Errno> {
+    let [file, directories @ ..] = KERNELS;
+    let strip = || {
+        gone(rustix::fs::unlinkat(layer, file, AtFlags::empty()))?;
+        empty(layer, &directories)
+    };
+    match strip() {
+        // overlayfs' directories are closed even for their owner.
+        Err(Errno::ACCESS) => {
+            let open = |path: &&str| gone(rustix::fs::chmodat(layer, *path, Mode::RWXU, AtFlags::empty()));
+            directories.iter().rev().try_for_each(open)?;
+            strip()
+        }
+        done => done,
+    }
+}
+
+/// Removes empty directories.
+fn empty(layer: &OwnedFd, paths: &[&str]) -> Result<(), Errno> {
+    paths.iter().try_for_each(|path| gone(rustix::fs::unlinkat(layer, *path, AtFlags::REMOVEDIR)))
 }
 
 /// What is not there need not be removed.

@@ -45,9 +45,11 @@ impl Builder {
             ));
         }
         self.begin(grouped && !wanted.left_out.contains(&Guarantee::CgroupNamespace));
-        if is_root() {
-            self.operations.retain(|operation| !matches!(operation, Operation::MapIds { .. }));
-        }
+        self.operations.retain(|operation| match operation {
+            Operation::BoundCapabilities => false,
+            Operation::MapIds { .. } => !is_root(),
+            _ => true,
+        });
         if !wanted.left_out.contains(&Guarantee::FreshProc) {
             self.proc(wanted, gaps)?;
             self.operations.retain(|operation| *operation != Operation::SealProc);

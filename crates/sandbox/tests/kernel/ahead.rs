@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use shward_sandbox::{Ahead, Exit, Network, Options, Plan, run};
+use shward_sandbox::overlay::Accept;
+use shward_sandbox::{Ahead, Exit, Limits, Network, Options, Plan, run};
 
+use crate::overlay;
 use crate::support::{Place, confinement, need_sandbox, stdout};
 
 /// Children of this process whose memory is ours too or that nobody has reaped, and descriptors.
@@ -57,6 +59,70 @@ fn what_does_not_suit_is_not_used() {
     let late = Ahead::start();
     std::thread::sleep(Duration::from_millis(2100));
     assert_eq!(run_with(&place.shell("echo late").prepare().unwrap(), late), "late\n");
+}
+
+/// What was begun serves a plan that wants it; one that does not is as if nothing had been.
+#[test]
+fn what_was_begun_is_what_the_plan_says() {
+    need_sandbox!();
+    let place = Place::new();
+    let look = "grep -E '^(Cap|Sig)' /proc/self/status; stat -fc %T /tmp; df --output=size /tmp | tail -n 1; ls -l /dev/null
+        echo x > /dev/null && echo written; (echo x > /dev/shm/x) 2>&- && echo shared; cat /proc/self/uid_map; umask";
+    let usual = place.shell(look);
+    let mut limits = Limits::default();
+    limits.private_bytes = 1 << 20;
+    let other = place.shell(look).limits(limits);
+    let mut sizes = Vec::new();
+    for confinement in [usual, other] {
+        let plan = confinement.prepare().unwrap();
+        let alone = run_with(&plan, None);
+        // Begun at once, and long before.
+        for wait in [0, 0, 20] {
+            let ahead = Ahead::start();
+            std::thread::sleep(Duration::from_millis(wait));
+            assert_eq!(run_with(&plan, ahead), alone);
+        }
+        assert!(alone.contains("CapBnd:\t0000000000000000") && alone.contains("written\nshared"), "{alone}");
+        sizes.push(alone.lines().find_map(|line| line.trim().parse::<u64>().ok()));
+    }
+    assert_eq!(sizes, [Some(1 << 20), Some(1 << 10)], "in KiB");
+}
+
+/// An overlay that is mounted ahead is that of the run, and what is not run costs the layer nothing.
+#[test]
+fn an_overlay_is_mounted_ahead() {
+    need_sandbox!();
+    let place = Place::new();
+    let Some(store) = overlay::store(&place) else { return };
+    let script = "echo new > file; stat -fc %T .";
+    for wait in [0, 30, 2100] {
+        let begun = store.begin().unwrap();
+        let plan = place.shell(script).overlaid(place.workspace(), begun.layer().clone()).prepare().unwrap();
+        let mounted = || {
+            let ahead = Ahead::start();
+            ahead.iter().for_each(|ahead| ahead.overlay(&place.workspace(), begun.layer()));
+            std::thread::sleep(Duration::from_millis(wait));
+            ahead
+        };
+        drop(mounted());
+        assert_eq!(run_with(&plan, mounted()), "overlayfs\n");
+        let changes = begun.changes(&Accept).unwrap();
+        assert_eq!(changes.accepted.len(), 1);
+        assert!(!place.workspace().join("file").exists());
+        begun.leave(&changes);
+    }
+    // One that the plan does not want is not there.
+    let unwanted = store.begin().unwrap();
+    let counted = |ahead: Option<Ahead>| {
+        let own = store.begin().unwrap();
+        let plan = place.shell("grep -c ' overlay ' /proc/self/mounts");
+        let plan = plan.overlaid(place.workspace(), own.layer().clone()).prepare().unwrap();
+        std::thread::sleep(Duration::from_millis(30));
+        run_with(&plan, ahead)
+    };
+    let ahead = Ahead::start();
+    ahead.iter().for_each(|ahead| ahead.overlay(&place.workspace(), unwanted.layer()));
+    assert_eq!(counted(ahead), counted(None));
 }
 
 #[test]

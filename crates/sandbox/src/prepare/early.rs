@@ -1,0 +1,47 @@
+//! Operations that may be done before there is a plan ([`Begun`](crate::begun::Begun)), and that plans then have.
+
+use std::ffi::{CStr, CString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::to_c;
+use crate::error::SandboxError;
+use crate::overlay::Layer;
+use crate::paths::c_string;
+use crate::plan::{Operation, Slot};
+use crate::sys::attribute;
+
+/// Keeps who we are.
+pub(crate) fn map_ids() -> Operation {
+    // SAFETY: these two calls have no preconditions and cannot fail.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    let same = |id: u32| to_c(format!("{id} {id} 1"));
+    Operation::MapIds { user: same(user), group: same(group) }
+}
+
+/// Takes a device, to be attached once everything else is closed to devices.
+pub(crate) fn take_device(path: &CStr, slot: Slot) -> Operation {
+    Operation::TakeTree { path: path.to_owned(), attributes: attribute::NO_SUID | attribute::NO_EXEC, slot }
+}
+
+/// The options of the scratch file system. tmpfs(5): a size of 0 would mean no limit, and so would inodes of no size.
+pub(crate) fn scratch_options(bytes: u64) -> CString {
+    const INODES_AT_LEAST: u64 = 4096;
+    const BYTES_PER_INODE: u64 = 4096;
+    let inodes = (bytes / BYTES_PER_INODE).saturating_add(INODES_AT_LEAST);
+    to_c(format!("size={},nr_inodes={inodes},mode=0755", bytes.max(1)))
+}
+
+/// The canonical path of what gets an overlay.
+pub(crate) fn overlaid(root: &Path) -> Result<PathBuf, SandboxError> {
+    fs::canonicalize(root).map_err(|error| SandboxError::path("overlaid root", root, &error))
+}
+
+/// Mounts a layer on a root, whose path is canonical.
+pub(crate) fn mount_overlay(root: &Path, layer: &Layer) -> Result<Operation, SandboxError> {
+    Ok(Operation::MountOverlay {
+        path: c_string(root.as_os_str(), "path")?,
+        options: layer.mount_options()?,
+        store: c_string(layer.store().as_os_str(), "path")?,
+    })
+}
