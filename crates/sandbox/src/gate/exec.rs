@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::list::Identity;
+use super::stack::Stack;
 use crate::paths::contents;
 
 /// A program stopped between execve(2) and its first instruction, as the kernel tells of it (proc(5)).
@@ -33,21 +34,25 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// Reads what /proc tells of a process that is stopped.
-    pub(super) fn read(pid: libc::pid_t) -> io::Result<Self> {
+    /// Reads what the kernel tells of a process that is stopped before its first instruction.
+    pub(super) fn read(pid: libc::pid_t, stack: &mut Stack) -> io::Result<Self> {
         let of = |name: &str| format!("/proc/{pid}/{name}");
         let exe = of("exe");
         let data = fs::metadata(&exe)?; // of the file itself: this link leads to what is open, not to a name
         let program = fs::read_link(&exe)?;
         // The kernel appends this to the name of what is deleted. A file that is really called so counts as deleted.
         let nameless = data.nlink() == 0 || program.as_os_str().as_bytes().ends_with(b" (deleted)");
+        let (arguments, environment) = match stack.strings(pid) {
+            Some(found) => found,
+            None => (strings(contents(of("cmdline"))?), strings(contents(of("environ"))?)),
+        };
         Ok(Self {
             pid,
             program,
             nameless,
             identity: Identity { device: data.dev(), inode: data.ino() },
-            arguments: strings(contents(of("cmdline"))?),
-            environment: strings(contents(of("environ"))?),
+            arguments,
+            environment,
             cwd: fs::read_link(of("cwd"))?,
         })
     }
@@ -125,7 +130,7 @@ mod tests {
 
     #[test]
     fn this_process_can_be_read() {
-        let this = Exec::read(std::process::id() as i32).unwrap();
+        let this = Exec::read(std::process::id() as i32, &mut Stack::default()).unwrap();
         assert_eq!(this.program, std::env::current_exe().unwrap().canonicalize().unwrap());
         assert_eq!(this.cwd, std::env::current_dir().unwrap());
         assert_eq!(this.arguments.len(), std::env::args_os().count());

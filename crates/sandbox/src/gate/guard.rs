@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{Scope, ScopedJoinHandle};
 
 use super::listener::{self, Listener, Notification};
+use super::stack::Stack;
 use super::trace::{self, Event};
 use super::{Exec, Identity, Judge, Ruling};
 use crate::descriptor;
@@ -134,7 +135,8 @@ fn watch<'scope, 'env>(
 ) -> io::Result<()> {
     let Some(listener) = Listener::receive(socket)? else { return Ok(()) };
     let waiting = Waiting::new(scope)?;
-    Watch { gate, listener, started: gate.begun, flying: Vec::new(), waiting }.run(socket.as_raw_fd())
+    Watch { gate, listener, started: gate.begun, flying: Vec::new(), waiting, stack: Stack::default() }
+        .run(socket.as_raw_fd())
 }
 
 struct Watch<'scope, 'env> {
@@ -145,6 +147,7 @@ struct Watch<'scope, 'env> {
     /// Threads that are attached to and will stop or die without anything more being done.
     flying: Vec<libc::pid_t>,
     waiting: Waiting<'scope, 'env>,
+    stack: Stack,
 }
 
 impl Watch<'_, '_> {
@@ -195,18 +198,23 @@ impl Watch<'_, '_> {
             self.listener.fail(&notification, libc::ESRCH);
             return Ok(());
         };
-        if trace::seize(thread).is_err() {
+        if trace::seize(thread).is_ok() {
+            self.flying.push(thread);
+        } else if !self.flying.contains(&thread) || trace::interrupt(thread).is_err() {
             // Nobody could see what it becomes.
             self.listener.fail(&notification, libc::EPERM);
             return Ok(());
-        }
-        self.flying.push(thread);
+        } // or it is attached to: its last call has failed, and this one came before it was interrupted
         // From here on the thread cannot vanish without our being told, so its number is its own.
-        if trace::interrupt(thread).is_err() || !self.listener.is_valid(&notification) {
-            self.listener.fail(&notification, libc::EPERM);
-        } else {
+        if self.listener.is_valid(&notification) {
             self.listener.go_on(&notification);
+        } else {
+            self.listener.fail(&notification, libc::EPERM);
         }
+        // After the answer: a caller that waits would be woken by it on another processor. Where the call has failed before, the
+        // caller goes on for a moment as what it was; where it has succeeded, it is stopped already. It fails only for what is
+        // gone, or has another number by its call, which is told.
+        let _ = trace::interrupt(thread);
         Ok(())
     }
 
@@ -239,7 +247,7 @@ impl Watch<'_, '_> {
 
     fn executed(&mut self, thread: libc::pid_t) {
         // What cannot be read cannot be judged.
-        let Ok(exec) = Exec::read(thread) else { return self.settle(thread, false) };
+        let Ok(exec) = Exec::read(thread, &mut self.stack) else { return self.settle(thread, false) };
         match self.gate.judge(&exec) {
             Ruling::Allow => self.settle(thread, true),
             Ruling::Deny => self.settle(thread, false),

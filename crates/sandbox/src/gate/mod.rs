@@ -6,14 +6,14 @@
 //! 1. The sandbox's seccomp filter sends every execve(2) and execveat(2) to the gate's thread (seccomp_unotify(2)) and
 //!    holds the caller. What the call's pointers say now proves nothing: another thread, a process that shares the memory
 //!    or a shared page can rewrite path and arguments after they were looked at. So nothing is decided here.
-//! 2. The gate attaches to the caller (ptrace(2), `PTRACE_SEIZE` with `PTRACE_O_TRACEEXEC`), asks it to stop at the next
-//!    opportunity (`PTRACE_INTERRUPT`), and lets the call go on. Two things can follow. The call fails: the caller stops on
-//!    its way back, and is let go. Or it succeeds: the kernel reports `PTRACE_EVENT_EXEC` with the *new* image in place,
-//!    stopped before its first instruction.
-//! 3. That is the moment of judgement ([`Judge`]). `/proc/PID/exe`, `cmdline` and `environ` now tell of fresh memory that
-//!    nobody else has ever mapped, and of the file that the kernel really opened. What is allowed is detached from and runs
-//!    untraced; what is denied is killed and has not executed one instruction; what is asked about stays stopped until
-//!    there is an answer.
+//! 2. The gate attaches to the caller (ptrace(2), `PTRACE_SEIZE` with `PTRACE_O_TRACEEXEC`), lets the call go on, and asks the
+//!    caller to stop at the next opportunity (`PTRACE_INTERRUPT`). Two things can follow. The call fails: the caller stops on
+//!    its way back or soon after, and is let go. Or it succeeds: the kernel reports `PTRACE_EVENT_EXEC` with the *new* image in
+//!    place, stopped before its first instruction.
+//! 3. That is the moment of judgement ([`Judge`]). The stack, or `/proc/PID/cmdline` and `environ`, now tells of fresh memory that
+//!    nobody else has ever mapped, and `/proc/PID/exe` of the file that the kernel really opened. What is allowed is detached
+//!    from and runs untraced; what is denied is killed and has not executed one instruction; what is asked about stays stopped
+//!    until there is an answer.
 //!
 //! Unlike tracing everything, forks and threads cost nothing, and programs inside run untraced.
 //!
@@ -36,6 +36,7 @@ mod exec;
 mod guard;
 mod list;
 mod listener;
+mod stack;
 mod trace;
 
 pub use exec::Exec;

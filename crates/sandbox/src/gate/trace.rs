@@ -23,6 +23,9 @@ const DETACH: libc::c_long = 17;
 const GET_EVENT_MESSAGE: libc::c_long = 0x4201;
 const SEIZE: libc::c_long = 0x4206;
 const INTERRUPT: libc::c_long = 0x4207;
+const GET_REGISTERS: libc::c_long = 0x4204;
+/// `NT_PRSTATUS`.
+const GENERAL: libc::c_long = 1;
 
 /// A request without an address.
 ///
@@ -57,6 +60,40 @@ pub(super) fn detach(thread: libc::pid_t, signal: i32) -> io::Result<()> {
 pub(super) fn kill(process: libc::pid_t) {
     // SAFETY: takes numbers. The tracee cannot have been reaped by anyone else, so the number is still its own.
     unsafe { libc::kill(process, libc::SIGKILL) };
+}
+
+/// Where its stack ends, of a stopped thread that runs in this program's word size.
+pub(super) fn stack_pointer(thread: libc::pid_t) -> Option<usize> {
+    // SAFETY: registers are numbers, for which all zero is valid.
+    let mut registers: libc::user_regs_struct = unsafe { std::mem::zeroed() };
+    let size = size_of_val(&registers);
+    let mut part = libc::iovec { iov_base: (&raw mut registers).cast(), iov_len: size };
+    // SAFETY: the kernel writes no more than the stated size, and the size that it has written.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_ptrace,
+            GET_REGISTERS,
+            libc::c_long::from(thread),
+            GENERAL,
+            (&raw mut part) as usize,
+        )
+    };
+    if result != 0 || part.iov_len != size {
+        return None; // fewer registers are those of 32 bits
+    }
+    #[cfg(target_arch = "x86_64")]
+    return usize::try_from(registers.rsp).ok();
+    #[cfg(target_arch = "aarch64")]
+    return usize::try_from(registers.sp).ok();
+}
+
+/// Reads memory of a process from an address on, as much as is there and there is room for.
+pub(super) fn memory(process: libc::pid_t, address: usize, into: &mut [u8]) -> Option<usize> {
+    let ours = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    let theirs = libc::iovec { iov_base: std::ptr::without_provenance_mut(address), iov_len: into.len() };
+    // SAFETY: the kernel writes into the slice, no more than its length; the other address is not ours.
+    let read = unsafe { libc::process_vm_readv(process, &raw const ours, 1, &raw const theirs, 1, 0) };
+    usize::try_from(read).ok()
 }
 
 /// Waits for what this thread has attached to.

@@ -129,6 +129,31 @@ fn the_environment_the_directory_and_the_parent_are_seen() {
     assert_eq!(*parent.lock().unwrap(), fs::canonicalize("/bin/bash").ok());
 }
 
+/// They are taken from the stack. `/proc` tells the same, also of more than is looked at there.
+#[test]
+fn arguments_and_environment_are_those_of_proc() {
+    need_sandbox!();
+    let differ = Mutex::new(Vec::new());
+    let watcher = Watcher::new(|exec| {
+        let told = |name: &str| fs::read(format!("/proc/{}/{name}", exec.pid)).unwrap();
+        let ours =
+            |list: &[OsString]| list.iter().flat_map(|s| [s.as_bytes(), b"\0"].concat()).collect::<Vec<_>>();
+        if ours(&exec.arguments) != told("cmdline") || ours(&exec.environment) != told("environ") {
+            differ.lock().unwrap().push(exec.arguments.clone());
+        }
+        Ruling::Allow
+    });
+    let script = "id; id '' ''; env -i id; env -i A= =B C id 2>&1; X=$(seq 5000) id -u; X=$(seq 8000) id; \
+                  id $(seq 4000) 2>&1; id $(seq 9000) 2>&1; exec -a '' id";
+    watcher.run(&Place::new().shell(script));
+    assert_eq!(*differ.lock().unwrap(), Vec::<Vec<OsString>>::new());
+    let seen = watcher.seen.lock().unwrap();
+    let length = |list: &[OsString]| list.iter().map(|text| text.len()).sum::<usize>();
+    let most = |list: fn(&Exec) -> &[OsString]| seen.iter().map(|exec| length(list(exec))).max().unwrap();
+    assert!(most(|exec| &exec.arguments) > 32 << 10 && most(|exec| &exec.environment) > 32 << 10);
+    assert!(seen.iter().any(|exec| exec.environment.is_empty()) && seen.len() >= 10, "{}", seen.len());
+}
+
 #[test]
 fn what_is_denied_never_runs() {
     need_sandbox!();
@@ -389,6 +414,23 @@ fn many_programs_at_once_are_all_seen() {
     let result = watcher.run(&place.shell(script));
     assert_eq!(stdout(&result), "end\n", "{result:?}");
     assert_eq!(watcher.programs().iter().filter(|(name, _)| name == "true").count(), 200);
+}
+
+/// A search along `PATH` is one failing call right after the other. Each must fail for its own reason, however late the gate gets
+/// to interrupt the one before.
+#[test]
+fn calls_that_fail_in_a_row_fail_as_without_the_gate() {
+    need_sandbox!();
+    let (place, watcher) = (Place::new(), observe());
+    let script = "for i in 1 2 3 4; do (for j in $(seq 25); do \
+                  said=$(env PATH=/a:/b:/c:/d:/e:/f:/g:/h nosuch 2>&1); echo $said; done) & done | \
+                  sort | uniq -c | sed 's/^ *//'; wait";
+    let result = watcher.run(&place.shell(script));
+    assert_eq!(
+        stdout(&result).replace(['\u{2018}', '\u{2019}'], "'"),
+        "100 env: 'nosuch': No such file or directory\n",
+        "{result:?}"
+    );
 }
 
 #[test]
