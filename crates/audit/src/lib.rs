@@ -26,6 +26,7 @@
 //!         grant: None,
 //!         missing: Vec::new(),
 //!         unconfined: false,
+//!         no_process: false,
 //!         review: None,
 //!     }),
 //! })?;

@@ -71,7 +71,7 @@ pub struct Decided {
     pub tier: u8,
     /// Ids of the rules that fired, strictest first; each once.
     pub rules: Vec<String>,
-    /// Digest of the grant that the sandbox enforces; absent when nothing will be run.
+    /// Digest of the grant that the sandbox enforces; absent when nothing will be run, or no process is needed for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<Digest>,
     /// Guarantees of the sandbox that the machine lacks and the policy accepts the loss of, by name.
@@ -80,6 +80,10 @@ pub struct Decided {
     /// The policy permits that it runs without being confined, and that was asked for.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unconfined: bool,
+    /// shward carries the command out itself: it has only builtins that print or have a status. No process is started, and so there
+    /// is no grant.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub no_process: bool,
     /// Who answered what the policy asked; the decision above is the one after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Reviewed>,
@@ -332,6 +336,7 @@ mod tests {
             grant: None,
             missing: Vec::new(),
             unconfined: false,
+            no_process: false,
             review: None,
         };
         let empty = StreamDigest { bytes: 0, sha256: Digest::ZERO };

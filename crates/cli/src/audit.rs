@@ -81,13 +81,12 @@ fn entry_line(entry: &Entry) -> String {
                 }
             };
             let rules = if d.rules.is_empty() { String::new() } else { format!(" [{}]", d.rules.join(" ")) };
-            let unconfined = if d.unconfined { " (not confined)" } else { "" };
-            write!(
-                line,
-                "{what:<8} {:<5} {}{unconfined}{rules}",
-                decision(d.decision),
-                shown::one_line(&command)
-            )
+            let how = match (d.unconfined, d.no_process) {
+                (true, _) => " (not confined)",
+                (_, true) => " (no process)",
+                _ => "",
+            };
+            write!(line, "{what:<8} {:<5} {}{how}{rules}", decision(d.decision), shown::one_line(&command))
         }
         Event::Outcome(e) => match (e.exit_code, e.signal, &e.error) {
             (_, _, Some(error)) => write!(line, "outcome  of {}: {}", e.run, shown::one_line(error)),

@@ -7,7 +7,9 @@ use crate::shown::{Shown, one_line};
 use crate::terminal::{self, Fail};
 use crate::{ask, check, run, setup};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use shward::{Checked, Decision, EffectReport, Firewall, InvocationReport, PlanReport, Request, RunOptions};
+use shward::{
+    Checked, Decision, EffectReport, Firewall, InvocationReport, PlanReport, Request, RunOptions, Sandboxed,
+};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -195,7 +197,10 @@ fn quoted(word: &str) -> String {
 fn sandbox(firewall: &Firewall, request: &Request, options: &RunOptions) -> Result<String, Fail> {
     let plan = firewall.sandbox_plan(request, options).map_err(check::fail)?;
     Ok(match plan {
-        Some(plan) => format!("\nsandbox\n{plan}"),
-        None => "\nsandbox\n  none: shward would not run this\n".to_owned(),
+        Sandboxed::Plan(plan) => format!("\nsandbox\n{plan}"),
+        Sandboxed::NoProcess(script) => format!(
+            "\nsandbox\n  none: shward does this itself and starts no process, since there is no code in it to confine\n    run: {script}\n"
+        ),
+        _ => "\nsandbox\n  none: shward would not run this\n".to_owned(),
     })
 }

@@ -541,6 +541,24 @@ fn an_undo_is_shown_by_audit() {
     assert_eq!(code(&place.shward(&["audit", "verify"], b"")), 0);
 }
 
+/// A command without code to confine has no sandbox, and everybody who looks is told.
+#[test]
+fn what_starts_no_process_is_told() {
+    let place = Place::new();
+    let ran = place.shward(&["run", "--", "echo a && pwd; false"], b"");
+    assert_eq!((code(&ran), stdout(&ran)), (1, format!("a\n{}\n", place.project().display())));
+    let shown = stdout(&place.shward(&["audit", "show", "--last", "2"], b""));
+    assert!(shown.contains("run      allow echo a && pwd; false (no process)\n"), "{shown}");
+    assert_eq!(code(&place.shward(&["audit", "verify"], b"")), 0);
+    let plan = stdout(&place.shward(&["explain", "--sandbox", "--", "echo a && pwd"], b""));
+    assert!(plan.contains("\nsandbox\n  none: shward does this itself and starts no process"), "{plan}");
+    assert!(plan.contains("run: echo \"a\\n\" && pwd"), "{plan}");
+    for gated in [&["--gate", "observe"][..], &["--allow-exec", "/bin/true"]] {
+        let plan = place.shward(&[&["explain", "--sandbox"], gated, &["--", "echo a && pwd"]].concat(), b"");
+        assert!(!stdout(&plan).contains("no process"), "{plan:?}");
+    }
+}
+
 #[test]
 fn a_slip_of_the_pen_is_named() {
     let place = Place::new();

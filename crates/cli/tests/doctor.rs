@@ -76,32 +76,48 @@ fn what_is_missing_refuses_a_run_until_its_loss_is_accepted_by_name() {
     assert!(lost["fix"].as_str().unwrap().contains("max_*_namespaces"), "{lost}");
     assert_eq!(named(&found["containments"], "workspace-write")["state"], "refused");
 
-    let refused = run(&["run", "--", "echo ran"]);
+    let refused = run(&["run", "--", "/bin/echo ran"]);
     assert_eq!(refused.status.code(), Some(125));
     let message = String::from_utf8(refused.stderr).unwrap();
     assert!(refused.stdout.is_empty() && message.contains("accept-missing = [\"net-ns\"]"), "{message}");
 
+    // Where there is no code to confine, nothing is missing.
+    let itself = run(&["run", "--", "echo itself"]);
+    assert_eq!(
+        (itself.status.code(), itself.stdout.as_slice()),
+        (Some(0), b"itself\n".as_slice()),
+        "{itself:?}"
+    );
+    for more in [&["--gate", "observe"][..], &["--pty"], &["--preview"], &["--contain", "speculate"]] {
+        let refused = run(&[&["run"], more, &["--", "echo itself"]].concat());
+        assert_eq!(
+            (refused.status.code(), refused.stdout.as_slice()),
+            (Some(125), b"".as_slice()),
+            "{more:?}"
+        );
+    }
+
     // The project cannot say so.
     let text = "[sandbox]\naccept-missing = [\"net-ns\"]\n";
     fs::write(home.path().join("project/.shward.toml"), text).unwrap();
-    assert_eq!(run(&["run", "--", "echo ran"]).status.code(), Some(125));
+    assert_eq!(run(&["run", "--", "/bin/echo ran"]).status.code(), Some(125));
     fs::remove_file(home.path().join("project/.shward.toml")).unwrap();
 
     // A person can.
     fs::create_dir_all(home.path().join(".config/shward")).unwrap();
     fs::write(home.path().join(".config/shward/policy.toml"), text).unwrap();
-    let ran = run(&["run", "--", "echo ran"]);
+    let ran = run(&["run", "--", "/bin/echo ran"]);
     assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(0), b"ran\n".as_slice()), "{ran:?}");
     let found = json(&run(&["doctor", "--json"]));
     assert_eq!(named(&found["guarantees"], "net-ns")["state"], "accepted");
     assert_eq!(named(&found["containments"], "workspace-write")["state"], "weakened");
     assert_eq!(named(&found["containments"], "loopback")["state"], "refused");
-    assert_eq!(run(&["run", "--contain", "loopback", "--", "echo ran"]).status.code(), Some(125));
+    assert_eq!(run(&["run", "--contain", "loopback", "--", "/bin/echo ran"]).status.code(), Some(125));
 
     // It is recorded, and nothing is lost where nothing is missing.
     let log = fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
     assert_eq!(log.matches("\"missing\":[\"net-ns\"]").count(), 1, "{log}");
-    assert_eq!(shward(home.path(), false, &["run", "--", "echo ran"]).status.code(), Some(0));
+    assert_eq!(shward(home.path(), false, &["run", "--", "/bin/echo ran"]).status.code(), Some(0));
     let log = fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
     assert_eq!(log.matches("\"missing\"").count(), 1, "{log}");
 }
@@ -131,7 +147,7 @@ fn bubblewrap_makes_namespaces_where_only_it_may_and_its_losses_are_accepted() {
     let bubblewrap = named(&found["features"], "bubblewrap");
     assert!(bubblewrap["meaning"].as_str().unwrap().contains("has to be accepted"), "{bubblewrap}");
     assert_eq!(named(&found["containments"], "workspace-write")["state"], "refused");
-    let refused = restricted(&["run", "--", "echo ran"]);
+    let refused = restricted(&["run", "--", "/bin/echo ran"]);
     assert_eq!((refused.status.code(), refused.stdout.as_slice()), (Some(125), b"".as_slice()));
     let message = String::from_utf8(refused.stderr).unwrap();
     assert!(message.contains("accept-missing = [\"own-namespaces\"]"), "{message}");
@@ -139,14 +155,14 @@ fn bubblewrap_makes_namespaces_where_only_it_may_and_its_losses_are_accepted() {
     // The project cannot say so; a person can.
     let text = "[sandbox]\naccept-missing = [\"own-namespaces\"]\n";
     fs::write(home.path().join("project/.shward.toml"), text).unwrap();
-    assert_eq!(restricted(&["run", "--", "echo ran"]).status.code(), Some(125));
+    assert_eq!(restricted(&["run", "--", "/bin/echo ran"]).status.code(), Some(125));
     fs::remove_file(home.path().join("project/.shward.toml")).unwrap();
     fs::create_dir_all(home.path().join(".config/shward")).unwrap();
     fs::write(home.path().join(".config/shward/policy.toml"), text).unwrap();
     let ran = restricted(&["run", "--gate", "enforce", "--", "echo ran > made; cat made"]);
     assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(0), b"ran\n".as_slice()), "{ran:?}");
     assert!(String::from_utf8_lossy(&ran.stderr).contains("cannot be undone"), "{ran:?}");
-    let plan = restricted(&["explain", "--sandbox", "--", "echo ran"]);
+    let plan = restricted(&["explain", "--sandbox", "--", "/bin/echo ran"]);
     let plan = String::from_utf8(plan.stdout).unwrap();
     assert!(plan.contains("namespaces and mounts by /usr/bin/bwrap"), "{plan}");
     assert!(plan.contains("confirm that there are no capabilities"), "{plan}");
@@ -172,7 +188,7 @@ fn bubblewrap_makes_namespaces_where_only_it_may_and_its_losses_are_accepted() {
     // It is recorded, and where nothing is missing nothing is lost.
     let log = || fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
     assert_eq!(log().matches("\"missing\":[\"own-namespaces\"]").count(), 1, "{}", log());
-    assert_eq!(shward(home.path(), false, &["run", "--", "echo ran"]).status.code(), Some(0));
+    assert_eq!(shward(home.path(), false, &["run", "--", "/bin/echo ran"]).status.code(), Some(0));
     assert_eq!(log().matches("\"missing\"").count(), 1, "{}", log());
 }
 
@@ -187,12 +203,12 @@ fn limits_that_need_a_control_group_are_required_by_name() {
     fs::write(&policy, limits).unwrap();
     let found = json(&run(&["doctor", "--json"]));
     let group = named(&found["features"], "cgroup");
-    let ran = run(&["run", "--", "echo ran"]);
+    let ran = run(&["run", "--", "/bin/echo ran"]);
     assert_eq!((ran.status.code(), ran.stdout.as_slice()), (Some(0), b"ran\n".as_slice()), "{ran:?}");
     let log = fs::read_to_string(home.path().join(".local/state/shward/audit.jsonl")).unwrap();
     fs::write(&policy, format!("{limits}[sandbox]\nrequire = [\"cgroup\"]\n")).unwrap();
     let required = run(&["run", "--", "echo ran"]);
-    let plan = run(&["explain", "--sandbox", "--", "echo ran"]);
+    let plan = run(&["explain", "--sandbox", "--", "/bin/echo ran"]);
     if group["state"].as_str().unwrap().contains("memory") {
         assert!(!log.contains("\"missing\""), "{log}");
         assert_eq!(required.stdout, b"ran\n");
@@ -212,13 +228,13 @@ fn limits_that_need_a_control_group_are_required_by_name() {
 fn an_unconfined_run_is_permitted_by_name_and_recorded() {
     let Some(home) = home() else { return };
     let run = |words: &[&str]| shward(home.path(), false, words);
-    let refused = run(&["run", "--contain", "full", "--", "echo ran"]);
+    let refused = run(&["run", "--contain", "full", "--", "/bin/echo ran"]);
     assert_eq!((refused.status.code(), refused.stdout.as_slice()), (Some(125), b"".as_slice()));
 
     // The project cannot say so.
     let text = "[sandbox]\nfull = true\n";
     fs::write(home.path().join("project/.shward.toml"), text).unwrap();
-    assert_eq!(run(&["run", "--contain", "full", "--", "echo ran"]).status.code(), Some(125));
+    assert_eq!(run(&["run", "--contain", "full", "--", "/bin/echo ran"]).status.code(), Some(125));
     fs::remove_file(home.path().join("project/.shward.toml")).unwrap();
 
     fs::create_dir_all(home.path().join(".config/shward")).unwrap();
@@ -240,13 +256,13 @@ fn an_unconfined_run_is_permitted_by_name_and_recorded() {
 
     // Nor with anything that takes a sandbox.
     for with in [["--gate", "enforce"], ["--allow-host", "example.com"]] {
-        let words = ["run", "--contain", "full", with[0], with[1], "--", "echo ran"];
+        let words = ["run", "--contain", "full", with[0], with[1], "--", "/bin/echo ran"];
         assert_eq!(run(&words).status.code(), Some(125), "{with:?}");
     }
     for stricter in ["[limits]\nexec-gate = \"observe\"", "live = \"deny\""] {
         fs::write(&policy, format!("{text}{stricter}\n")).unwrap();
         assert_eq!(
-            run(&["run", "--contain", "full", "--", "echo ran"]).status.code(),
+            run(&["run", "--contain", "full", "--", "/bin/echo ran"]).status.code(),
             Some(125),
             "{stricter}"
         );

@@ -50,6 +50,7 @@ mod waiting;
 
 pub use account::{Account, AccountReport, TEST_BUILD};
 pub use changes::{ChangeReport, ChangesReport, Decide, Proposal, RefusedReport, Then, UndoReport, Undoing};
+pub use direct::Sandboxed;
 pub use doctor::{ContainmentReport, Diagnosis, FeatureReport, GuaranteeReport};
 pub use error::Error;
 pub use firewall::{Firewall, Judged, Setting};

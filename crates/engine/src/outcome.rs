@@ -8,7 +8,7 @@ use crate::review::{LimitReport, ReviewReport};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use shward_policy::Decision;
-use shward_sandbox::Captured;
+use shward_sandbox::{Captured, Exit};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -149,6 +149,36 @@ fn base64(bytes: &[u8]) -> String {
         }
     }
     out
+}
+
+impl Ending {
+    /// An end of which only this is known.
+    pub(crate) fn new(exit: Exit, timeout: Duration, [stdout, stderr]: [Captured; 2]) -> Self {
+        let (exit_code, signal) = match exit {
+            Exit::Exited(code) => (Some(code), None),
+            Exit::Signaled(signal) => (None, Some(signal)),
+        };
+        Self {
+            exit_code,
+            signal,
+            timed_out: false,
+            cancelled: false,
+            output_exceeded: false,
+            out_of_memory: false,
+            truncated: stdout.truncated || stderr.truncated,
+            timeout,
+            duration_ms: 0,
+            moved_aside: Vec::new(),
+            gate: None,
+            changes: None,
+            live: None,
+            connections: Vec::new(),
+            more_connections: 0,
+            session_lost: None,
+            stdout,
+            stderr,
+        }
+    }
 }
 
 impl Outcome {

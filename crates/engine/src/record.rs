@@ -50,6 +50,7 @@ impl Judgement<'_> {
             grant: self.grant,
             missing: Vec::new(),
             unconfined: false,
+            no_process: false,
             review: self.checked.review.as_ref().map(|review| Reviewed {
                 answer: review.answer.to_owned(),
                 by: review.by.to_owned(),

@@ -2,6 +2,7 @@
 
 use crate::changes::{Guard, Then};
 use crate::confine::{self, Beyond, First};
+use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::limits::DEFAULT_TIMEOUT;
 use crate::machine::Once;
@@ -13,12 +14,12 @@ use crate::session::Telling;
 use crate::special::Special;
 use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, network};
 use bumpalo::Bump;
-use shward_audit::{Digest, Event, StreamHasher};
+use shward_audit::{Digest, Event, Record, StreamHasher};
 use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
 use shward_review::StateDir;
 use shward_sandbox::{
-    Ahead, Cancel, Confinement, Exit, Gap, Guarantee, Judge, OnOutput, Options, Plan, Pty, Stream,
+    Ahead, Cancel, Confinement, Gap, Guarantee, Judge, OnOutput, Options, Plan, Pty, Stream,
 };
 use std::cell::Cell;
 use std::fs::OpenOptions;
@@ -168,15 +169,16 @@ impl Firewall {
     ) -> Result<Outcome, Error> {
         request.validate()?;
         request.validate_directories()?;
+        let mut options = self.limited(options);
+        let own = self.own(request, &options);
         // Most of what is asked of `run` is allowed, and what is not costs the helper's time and not ours.
-        let ahead = Ahead::start();
+        let ahead = if own.is_none() { Ahead::start() } else { None };
         let request = self.rewritten(request.resolved()?);
         let mut environment = environment::of_policy(self.policy(), &request.home);
         let request = &self.resumed(request, &mut environment);
         if let Some(ahead) = &ahead {
             ahead.spread();
         }
-        let mut options = self.limited(options);
         // On the list before anything is decided, so that it can be cancelled while somebody is asked, too.
         let _entry = match &request.call_id {
             Some(call_id) => {
@@ -209,6 +211,13 @@ impl Firewall {
         let Settled { judged, checked } = self.settle(&around, judge)?;
         // There is no grant for what is denied, whatever anybody answers.
         let granted = judged.verdict.grant().filter(|_| checked.decision == Decision::Allow);
+        let performed = own.as_ref().zip(granted).and_then(|(own, grant)| {
+            let performed = own.performed(request, &judged.plan, grant, &environment)?;
+            performed.is_whole(options, timeout.get()).then_some(performed)
+        });
+        if let Some(performed) = performed {
+            return self.carry_out(&performed, request, checked, options, timeout.get(), on_output);
+        }
         let prepared = granted.map(|grant| {
             let ready = self.prepare(request, grant, options, &environment, ahead.as_ref())?;
             self.tested(options.containment).map(|()| ready)
@@ -217,7 +226,8 @@ impl Firewall {
             Ok(ready) => ready,
             Err(error) => return Err(self.not_started(request, &checked, options, error)?),
         };
-        let run = self.record_decision(request, &checked, options, ready.as_ref().map(|r| &r.plan))?;
+        let carried = ready.as_ref().map_or(Carried::Not, |ready| Carried::Confined(&ready.plan));
+        let run = self.record_decision(request, &checked, options, carried)?;
         let Some(mut ready) = ready else {
             return Ok(Outcome::refused(checked, request.call_id.clone()));
         };
@@ -256,14 +266,7 @@ impl Firewall {
                     ending.session_lost = Some(error.to_string());
                 }
                 let record = run.map(|run| record::ended(request, run, &ending, streams));
-                let outcome = Outcome::ended(checked, ending, request.call_id.clone());
-                match (self.log(), record) {
-                    (Some(log), Some(record)) => match log.append(&record) {
-                        Ok(_) => Ok(outcome),
-                        Err(error) => Err(Error::Unrecorded { outcome: Box::new(outcome), error }),
-                    },
-                    _ => Ok(outcome),
-                }
+                self.ended(request, checked, ending, record)
             }
             Err(error) => {
                 // What kept the command from starting is what the caller has to know.
@@ -275,6 +278,24 @@ impl Firewall {
         }
     }
 
+    /// Records how a command ended.
+    pub(crate) fn ended(
+        &self,
+        request: &Request,
+        checked: Checked,
+        ending: Ending,
+        record: Option<Record>,
+    ) -> Result<Outcome, Error> {
+        let outcome = Outcome::ended(checked, ending, request.call_id.clone());
+        match (self.log(), record) {
+            (Some(log), Some(record)) => match log.append(&record) {
+                Ok(_) => Ok(outcome),
+                Err(error) => Err(Error::Unrecorded { outcome: Box::new(outcome), error }),
+            },
+            _ => Ok(outcome),
+        }
+    }
+
     /// Records a decision that nothing comes of, and gives back why.
     fn not_started(
         &self,
@@ -283,7 +304,9 @@ impl Firewall {
         options: &RunOptions,
         error: Error,
     ) -> Result<Error, Error> {
-        if let (Some(run), Some(log)) = (self.record_decision(request, checked, options, None)?, self.log()) {
+        if let (Some(run), Some(log)) =
+            (self.record_decision(request, checked, options, Carried::Not)?, self.log())
+        {
             log.append(&record::not_started(request, run, error.to_string()))?;
         }
         Ok(error)
@@ -302,11 +325,11 @@ impl Firewall {
         request
     }
 
-    /// The sandbox plan that [`run`](Self::run) would carry out for a verdict, or `None` when nothing would run.
+    /// How [`run`](Self::run) would carry out a request.
     ///
     /// # Errors
     /// The request cannot be judged, or the sandbox cannot be prepared.
-    pub fn sandbox_plan(&self, request: &Request, options: &RunOptions) -> Result<Option<Plan>, Error> {
+    pub fn sandbox_plan(&self, request: &Request, options: &RunOptions) -> Result<Sandboxed, Error> {
         request.validate()?;
         request.validate_directories()?;
         let options = &self.limited(options);
@@ -317,8 +340,13 @@ impl Firewall {
         let world = self.with_own(Machine::ours(&environment), request);
         self.refuse_unconfined(options)?;
         let judged = self.judge_in(&arena, request, &Once::new(&world), options.containment.confines())?;
-        let Some(grant) = judged.verdict.grant() else { return Ok(None) };
-        Ok(Some(self.prepare(request, grant, options, &environment, None)?.plan))
+        let Some(grant) = judged.verdict.grant() else { return Ok(Sandboxed::NotRun) };
+        if let Some(own) = self.own(request, options)
+            && own.performed(request, &judged.plan, grant, &environment).is_some()
+        {
+            return Ok(Sandboxed::NoProcess(own.script()));
+        }
+        Ok(Sandboxed::Plan(Box::new(self.prepare(request, grant, options, &environment, None)?.plan)))
     }
 
     /// The sandbox for a granted request. A protection that the kernel cannot give is refused; what only makes the
@@ -460,14 +488,18 @@ impl Firewall {
         directories.filter_map(canonical).filter(|p| p.starts_with(workspace)).collect()
     }
 
-    fn record_decision(
+    pub(crate) fn record_decision(
         &self,
         request: &Request,
         checked: &Checked,
         options: &RunOptions,
-        plan: Option<&Plan>,
+        carried: Carried<'_>,
     ) -> Result<Option<u64>, Error> {
         let Some(log) = self.log() else { return Ok(None) };
+        let plan = match carried {
+            Carried::Confined(plan) => Some(plan),
+            Carried::Not | Carried::Itself => None,
+        };
         let grant = plan.map(|p| Digest::of(&p.canonical()));
         let judgement = Judgement {
             request,
@@ -487,6 +519,7 @@ impl Firewall {
             log.append(&judgement.record(|mut decided| {
                 decided.missing = missing;
                 decided.unconfined = !options.containment.confines();
+                decided.no_process = matches!(carried, Carried::Itself);
                 Event::Run(decided)
             }))?
             .seq,
@@ -548,29 +581,16 @@ fn execute(
     let result = shward_sandbox::run(&ready.plan, sandbox)?;
     let (connections, more_connections) =
         proxy.map_or_else(Default::default, |proxy| ConnectionReport::of(proxy.stop()));
-    let (exit_code, signal) = match result.exit {
-        Exit::Exited(code) => (Some(code), None),
-        Exit::Signaled(signal) => (None, Some(signal)),
-    };
     let ending = Ending {
-        exit_code,
-        signal,
         timed_out: result.timed_out,
         cancelled: result.cancelled,
         output_exceeded: result.output_exceeded,
         out_of_memory: result.out_of_memory,
-        timeout,
-        truncated: result.stdout.truncated || result.stderr.truncated,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
-        moved_aside: Vec::new(),
         gate: programs.map(Programs::report),
-        changes: None,
-        live: None,
         connections,
         more_connections,
-        session_lost: None,
-        stdout: result.stdout,
-        stderr: result.stderr,
+        ..Ending::new(result.exit, timeout, [result.stdout, result.stderr])
     };
     Ok((ending, [out.finish(), err.finish()]))
 }

@@ -9,7 +9,11 @@
 )]
 
 use shward::audit::{Entries, Event, Log, Verification};
-use shward::{Action, Containment, Decision, Error, Firewall, Outcome, Policy, Request, RunOptions, Setting};
+use shward::policy::{Layer, Source};
+use shward::{
+    Action, Cancel, Containment, Decision, Error, Firewall, Outcome, OutputStream, Policy, Request,
+    RunOptions, Sandboxed, Setting,
+};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,18 +30,22 @@ fn place() -> Option<Place> {
         eprintln!("SKIPPED: this kernel gives no sandbox");
         return None;
     }
-    let dir = tempfile::tempdir().unwrap();
-    let home = dir.path().canonicalize().unwrap().join("home");
-    let workspace = home.join("project");
-    fs::create_dir_all(home.join(".ssh")).unwrap();
-    fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
-    fs::write(home.join(".ssh/id_rsa"), "SECRET KEY\n").unwrap();
-    fs::write(workspace.join(".env"), "SECRET TOKEN\n").unwrap();
-    fs::write(workspace.join("data.txt"), "data\n").unwrap();
-    Some(Place { _dir: dir, home, workspace })
+    Some(Place::new())
 }
 
 impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().canonicalize().unwrap().join("home");
+        let workspace = home.join("project");
+        fs::create_dir_all(home.join(".ssh")).unwrap();
+        fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
+        fs::write(home.join(".ssh/id_rsa"), "SECRET KEY\n").unwrap();
+        fs::write(workspace.join(".env"), "SECRET TOKEN\n").unwrap();
+        fs::write(workspace.join("data.txt"), "data\n").unwrap();
+        Self { _dir: dir, home, workspace }
+    }
+
     fn request(&self, command: &str) -> Request {
         Request::command(command, &self.workspace, &self.home)
     }
@@ -146,18 +154,77 @@ fn every_run_is_recorded_before_and_after() {
     let Some(place) = place() else { return };
     let file = place.home.join("log/audit.jsonl");
     let firewall = Firewall::new(Policy::default()).with_log(Log::open(&file).unwrap());
-    firewall.run(&place.request("echo hi"), &RunOptions::default(), &mut |_, _| {}).unwrap();
+    firewall.run(&place.request("/bin/echo hi"), &RunOptions::default(), &mut |_, _| {}).unwrap();
     firewall.run(&place.request("cat ~/.ssh/id_rsa"), &RunOptions::default(), &mut |_, _| {}).unwrap();
     let events: Vec<Event> = Entries::of_log(&file).unwrap().map(|e| e.unwrap().record.event).collect();
     match events.as_slice() {
         [Event::Run(first), Event::Outcome(ended), Event::Run(second)] => {
             assert!(first.contained && first.grant.is_some() && ended.executed && ended.exit_code == Some(0));
+            assert!(!first.no_process && !second.no_process);
             assert_eq!((ended.run, ended.stdout.bytes), (0, 3));
             assert!(second.grant.is_none());
         }
         other => panic!("{other:?}"),
     }
     assert!(Verification::new().log(&file).unwrap().broken.is_none());
+}
+
+/// What has only builtins that print is carried out without a sandbox, so it needs none here.
+#[test]
+fn what_needs_no_process_is_judged_recorded_and_limited_all_the_same() {
+    let place = Place::new();
+    let file = place.home.join("log/audit.jsonl");
+    let firewall = Firewall::new(Policy::default()).with_log(Log::open(&file).unwrap());
+    let mut seen = Vec::new();
+    let mut options = RunOptions::default();
+    options.max_output = 4;
+    let request = place.request("echo 0123456789; false");
+    let plan = firewall.sandbox_plan(&request, &options).unwrap();
+    assert!(matches!(&plan, Sandboxed::NoProcess(_)), "{plan:?}");
+    let outcome = firewall
+        .run(&request, &options, &mut |stream, bytes| {
+            assert_eq!(stream, OutputStream::Stdout);
+            seen.extend_from_slice(bytes);
+        })
+        .unwrap();
+    assert_eq!(seen, b"0123456789\n");
+    let ending = outcome.ending.unwrap();
+    assert!(outcome.executed && ending.truncated && !ending.timed_out && !ending.cancelled);
+    assert_eq!((ending.exit_code, ending.signal, ending.stdout.total), (Some(1), None, 11));
+    assert_eq!((ending.stdout.head.as_slice(), ending.stdout.tail.as_slice()), (&b"01"[..], &b"9\n"[..]));
+    let events: Vec<Event> = Entries::of_log(&file).unwrap().map(|e| e.unwrap().record.event).collect();
+    match events.as_slice() {
+        [Event::Run(first), Event::Outcome(ended)] => {
+            assert!(first.contained && first.grant.is_none() && first.no_process && !first.unconfined);
+            assert!(
+                ended.executed && ended.exit_code == Some(1) && ended.truncated && ended.stdout.bytes == 11
+            );
+            assert_eq!(ended.stdout.sha256, shward::audit::Digest::of(b"0123456789\n"));
+            assert_eq!((ended.stderr.bytes, ended.stderr.sha256), (0, shward::audit::Digest::of(b"")));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(Verification::new().log(&file).unwrap().broken.is_none());
+
+    // Nobody reads any more.
+    let cancel = Cancel::new().unwrap();
+    options.cancel = Some(cancel.clone());
+    let ending = firewall.run(&request, &options, &mut |_, _| cancel.cancel()).unwrap().ending.unwrap();
+    assert!(ending.cancelled && ending.exit_code.is_none() && ending.signal == Some(9));
+
+    // What is denied writes nothing.
+    let text = "[programs]\ndeny = [\"echo\"]\n".to_owned();
+    let source = Source { layer: Layer::User, name: "test".to_owned(), text };
+    let firewall = Firewall::new(Policy::from_sources(None, &[source]).unwrap());
+    let outcome = firewall.run(&request, &RunOptions::default(), &mut |_, _| panic!("it wrote")).unwrap();
+    assert!(!outcome.executed && outcome.ending.is_none());
+
+    // Nor what cannot be recorded.
+    let firewall = Firewall::new(Policy::default()).with_log(Log::open(&file).unwrap());
+    fs::remove_dir_all(place.home.join("log")).unwrap();
+    fs::write(place.home.join("log"), "").unwrap();
+    let result = firewall.run(&request, &RunOptions::default(), &mut |_, _| panic!("it wrote"));
+    assert!(matches!(result, Err(Error::Record(_))), "{result:?}");
 }
 
 #[test]

@@ -16,6 +16,14 @@ pub struct Captured {
 }
 
 impl Captured {
+    /// What is kept of these bytes if no more than `limit` are.
+    #[must_use]
+    pub fn of(bytes: &[u8], limit: usize) -> Self {
+        let mut collector = Collector::new(limit);
+        collector.push(bytes);
+        collector.finish()
+    }
+
     /// Head and tail in one, with a line between them that says how much is missing.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = self.head.clone();

@@ -4,12 +4,12 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::net::TcpListener;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::Arc;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use crate::Network;
 use crate::ahead::Ahead;
+use crate::cancel::Cancel;
 use crate::capture::{CHUNK, Captured, Collector};
 use crate::descriptor;
 use crate::error::{SandboxError, Stage};
@@ -174,32 +174,6 @@ pub struct RunResult {
     pub stderr: Captured,
     /// From before the sandbox was built until everything in it was gone.
     pub duration: Duration,
-}
-
-/// Cancels a run from another thread. Clones cancel the same run; once cancelled, it stays so.
-#[derive(Debug, Clone)]
-pub struct Cancel {
-    event: Arc<File>,
-}
-
-impl Cancel {
-    /// # Errors
-    /// When the process has no descriptor left.
-    pub fn new() -> Result<Self, SandboxError> {
-        // SAFETY: takes numbers.
-        let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        if fd < 0 {
-            return Err(SandboxError::last(Stage::Resources, "making an event descriptor"));
-        }
-        // SAFETY: the descriptor was just made and belongs to nobody else.
-        Ok(Self { event: Arc::new(unsafe { File::from_raw_fd(fd) }) })
-    }
-
-    /// Kills the run that was started with this token, or the next one if it has not started yet.
-    pub fn cancel(&self) {
-        // A full counter (after 2^64 - 2 calls) would refuse, but then it is readable already.
-        let _ = (&*self.event).write(&1u64.to_ne_bytes());
-    }
 }
 
 /// Runs a plan and waits until nothing of it is left.
@@ -469,8 +443,7 @@ impl Relay<'_> {
         loop {
             let killed = why.is_some();
             let [stdout, stderr] = &self.streams;
-            let cancel =
-                self.cancel.as_ref().filter(|_| !killed).map_or(-1, |cancel| cancel.event.as_raw_fd());
+            let cancel = self.cancel.as_ref().filter(|_| !killed).map_or(-1, |cancel| cancel.as_raw_fd());
             let gate = if killed { -1 } else { self.gate };
             let [typed, room] = self.session.as_ref().map_or([-1; 2], pty::Session::wanted);
             let mut wait = [self.sandbox.as_raw_fd(), cancel, stdout.fd(), stderr.fd(), gate, typed, room]
@@ -490,7 +463,7 @@ impl Relay<'_> {
             // Where there is no output, or nobody left to be ended, nobody has to look at the clock meanwhile.
             let passed_on = (said || complained) && self.on_output.is_some();
             if passed_on && !gone && !killed && self.watchdog.is_none() {
-                let cancel = self.cancel.as_ref().map(|cancel| cancel.event.as_raw_fd());
+                let cancel = self.cancel.as_ref().map(|cancel| cancel.as_raw_fd());
                 self.watchdog = Some(Watchdog::start(self.sandbox.as_raw_fd(), cancel, self.deadline)?);
             }
             for (ready, stream) in [stdout, stderr].into_iter().zip(&mut self.streams) {

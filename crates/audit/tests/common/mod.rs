@@ -21,6 +21,7 @@ pub(crate) fn check(command: &str) -> Record {
         grant: None,
         missing: Vec::new(),
         unconfined: false,
+        no_process: false,
         review: None,
     };
     Record { session: None, call_id: None, event: Event::Check(decided) }

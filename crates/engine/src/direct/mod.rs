@@ -4,7 +4,11 @@
 //! anybody about quotes. Everything else (expansions, loops, most builtins, files that only a shell would run) is read by
 //! the pinned bash. What programs get is what bash would give them, down to the variables that bash exports by itself.
 
+mod own;
 mod read;
+
+pub(crate) use own::Carried;
+pub use own::Sandboxed;
 
 use crate::confine::is_executable;
 use read::Find;

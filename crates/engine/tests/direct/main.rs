@@ -9,228 +9,29 @@
     reason = "a panic is how a test fails"
 )]
 
-use shward::{Action, Firewall, Policy, Request, RunOptions};
+mod commands;
+
+use commands::{COMMANDS, ENVIRONMENTS, ITSELF};
+use shward::{Action, Firewall, Policy, Request, RunOptions, Sandboxed};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A command, and whether it needs no shell.
-#[rustfmt::skip]
-const COMMANDS: &[(&str, bool)] = &[
-    ("ls -a", true),
-    ("ls -a missing", true),
-    ("cat data.txt 'a b.txt'", true),
-    ("grep -c x data.txt", true),
-    ("/usr/bin/env printf '%s|' a 'b c' \"\" $'\\xff'", true),
-    ("./script one 'two three'", true),
-    ("./tool x", true),
-    ("./unterminated", true),
-    ("sub/../script", true),
-    ("cd sub && ../script x", true),
-    ("./no-interpreter", false),
-    ("./text", false),
-    ("./data.txt", false),
-    ("sub", false),
-    ("./sub", false),
-    ("does-not-exist -x", false),
-    ("./does-not-exist", false),
-    ("ls; ./script", false),
-    ("/usr/bin/false", true),
-    // How programs end.
-    ("bash -c 'kill -9 $$'", true),
-    ("bash -c 'kill -TERM $$'", true),
-    ("bash -c 'exit 300'", true),
-    ("env bash -c 'exit 126'", true),
-    ("bash -c 'kill -9 $$'; true", true),
-    ("true && false || bash -c 'kill -9 $$'", true),
-    ("true; false || bash -c 'kill -9 $$'", true),
-    ("true; true && bash -c 'kill -PIPE $$'", true),
-    ("true; true; bash -c 'kill -9 $$'", true),
-    ("true\nfalse || bash -c 'kill -9 $$'", true),
-    ("true; true\ntrue && bash -c 'kill -9 $$'", true),
-    ("true; true && { bash -c 'kill -9 $$'; }", true),
-    ("(true; true && bash -c 'kill -9 $$')", true),
-    ("true; bash -c 'kill -9 $$'", true),
-    ("true && bash -c 'kill -9 $$'", true),
-    ("bash -c 'kill -9 $$' > out", true),
-    ("! bash -c 'kill -9 $$'", true),
-    ("bash -c 'kill -9 $$' | cat", true),
-    ("cat data.txt | bash -c 'cat; kill -SEGV $$'", true),
-    ("(bash -c 'kill -9 $$')", true),
-    ("(bash -c 'exit 4'; true)", true),
-    ("(true; bash -c 'exit 4')", true),
-    ("{ bash -c 'kill -TERM $$'; }", true),
-    ("bash -c 'kill -INT $$'; echo after", true),
-    ("bash -c 'kill -PIPE $$'; echo after", true),
-    ("bash -c 'exit 3' || bash -c 'exit 4'", true),
-    ("bash -c 'exit 3' | bash -c 'exit 4'", true),
-    ("bash -c 'exit 3' | true", true),
-    ("! false", true),
-    ("! true", true),
-    ("! false | false", true),
-    // The line that is named where a group's redirection fails.
-    ("true\n{ echo a\n { echo b\n } > /nonexist/y\n} > /dev/null", true),
-    ("( { echo b\n\n } > /nonexist/y\n)", true),
-    ("( true\n{ echo q\n} > /nonexist/z\ntrue\n)", true),
-    ("true &&\n{ echo 1\n} > /nonexist/a ||\necho 2 > /nonexist/b", true),
-    ("{ ( { echo b\n } > /nonexist/x \n ) \n\n}", true),
-    ("{ echo a; } > /nonexist/x; { echo b\n\n}", true),
-    ("( true; { echo b; } > /nonexist/x \n echo q\n)\n{ echo r; } > /nonexist/y", true),
-    ("echo 1 | { { cat\n } > /nonexist/a\n\n}", true),
-    // Pipelines.
-    ("ls | cat", true),
-    ("yes | head -n 2", true),
-    ("yes | head -n 1; echo next", true),
-    ("cat data.txt | tr x y | tr y z | wc -c", true),
-    ("echo a | { cat; echo b; } | (cat; echo c) | cat", true),
-    ("ls missing |& cat", true),
-    ("ls missing > out |& cat", true),
-    ("false | true && echo yes", true),
-    ("true | false || echo no", true),
-    ("cd sub | pwd", true),
-    ("echo a | cd sub; pwd", true),
-    // Lists.
-    ("false || ls", true),
-    ("true || ls && echo a", true),
-    ("false && ls || echo b", true),
-    ("echo a; echo b\necho c", true),
-    ("echo a &&\n  echo b", true),
-    ("false; echo a; false", true),
-    ("(false) || { true && echo c; }", true),
-    // Builtins.
-    ("echo a", true),
-    ("echo", true),
-    ("echo -n a; echo -e 'x\\ty\\c' z", true),
-    ("echo -nE 'a\\tb' -n", true),
-    ("echo -- -x", true),
-    ("printf '%s,%d%%\\n' a 1 b 22", true),
-    ("printf 'plain\\n'", true),
-    ("printf '%s\\n'", true),
-    ("printf '%q' a", false),
-    ("pwd", true),
-    ("true a b; : c; false d", true),
-    ("cd sub; pwd; cd ..", false),
-    ("cd sub && pwd && cd .. && pwd", true),
-    ("cd ./sub/ && pwd", true),
-    ("cd link && pwd && ls && cd .. && pwd", true),
-    ("cd / && pwd && cd usr && pwd", true),
-    ("cd missing", true),
-    ("cd missing && echo no", true),
-    ("cd missing; pwd", true),
-    ("cd data.txt || pwd", true),
-    ("cd sub 2> /dev/null && ls ..", true),
-    ("(cd sub && pwd); pwd", true),
-    ("{ cd sub; }; pwd", true),
-    ("mkdir -p deep/er && cd deep/er && pwd && touch here", true),
-    // Redirections.
-    ("cat < data.txt", true),
-    ("cat < missing", true),
-    ("cat < missing; echo after", true),
-    ("cat < missing | wc -c", true),
-    ("cat > /", true),
-    ("cat > /missing/x; true", true),
-    ("cat 2> /dev/null < missing", true),
-    ("cat < missing 2> /dev/null", true),
-    ("echo hello > out; cat out", true),
-    ("echo one > out; echo two >> out; echo three >| out2", true),
-    ("ls missing data.txt > out 2>&1", true),
-    ("ls missing data.txt 2>&1 > out", true),
-    ("ls missing data.txt &> out; ls missing &>> out", true),
-    ("ls missing >& out", true),
-    ("echo a >&2", true),
-    ("echo a 1>&2 2> /dev/null", true),
-    ("echo a 3> out >&3", true),
-    ("{ echo a; echo b >&2; } > out 2> err", true),
-    ("{ echo a; ls missing; } 2>&1 | sort", true),
-    ("(echo a; cat) < data.txt > out", true),
-    ("{ cat; pwd; } < missing", true),
-    ("(cat) < missing", true),
-    ("> new; >> new2; ls", true),
-    ("> /missing/x", true),
-    ("< data.txt", true),
-    ("echo a >&7", true),
-    ("cat <&9", true),
-    ("cat 5< data.txt <&5", true),
-    ("cat 5< data.txt <&5 5<&-", true),
-    ("echo a >&-", true),
-    ("ls >&-", true),
-    ("cat <&- < data.txt", true),
-    ("echo x > /dev/full", true),
-    ("printf x > /dev/full", true),
-    ("pwd > /dev/full; echo after", true),
-    ("echo to > /dev/stdout; echo err > /dev/stderr", true),
-    ("cat 1<> data.txt < 'a b.txt'", true),
-    ("cd missing > out; ls", true),
-    ("cd sub > out; ls", true),
-    ("true > out > out2 > out3", true),
-    ("echo a > sub", true),
-    ("ls > out < missing; ls", true),
-    ("true < missing || echo failed", true),
-    // Texts.
-    ("cat <<E\na\n  b\\$c\nE", true),
-    ("cat <<'E' | tr a-z A-Z\n$x `y`\nE", true),
-    ("cat <<-E\n\ttabs\n\t\tmore\n\tE\necho after", true),
-    ("cat <<E\nE", true),
-    ("cat <<< word", true),
-    ("cat <<< ''", true),
-    ("cat <<A <<B\na\nA\nb\nB", true),
-    ("cat 3<<A <&3\nthree\nA", true),
-    ("cat > made.txt <<'E' && cat made.txt\nline $1\nE", true),
-    ("head -c 3 <<< abcdef; echo; true <<< ignored", true),
-    ("bash <<'E'\necho \"from $0\"\nexit 9\nE", true),
-    ("{ cat; } <<E\ngroup\nE", true),
-    // Messages stand where bash has them.
-    ("true\ncat < missing", true),
-    ("true\n\n  cd missing", true),
-    ("cat <<E | cat < missing\nx\ny\nE\ncat < missing", true),
-    ("{ echo a\ntrue; } < missing\ntrue", true),
-    ("true &&\ncd missing", true),
-    // Not ours.
-    ("cat $PWD/data.txt", false),
-    ("ls *.txt", false),
-    ("x=1; echo a", false),
-    ("exit 3", false),
-    ("ls & wait", false),
-    ("for i in a b; do echo a; done", false),
-];
-
-/// Programs see the environment that bash gives them, wherever they stand.
-const ENVIRONMENTS: &[&str] = &[
-    "env",
-    "./env",
-    "true; env",
-    "env; true",
-    "env > out; cat out",
-    "true && env",
-    "env | cat",
-    "true | env",
-    "(env)",
-    "(true; env)",
-    "(env; true)",
-    "(env) | cat",
-    "true | (env)",
-    "{ env; }",
-    "true | { env; }",
-    "{ true; env; }",
-    "! env",
-    "false || env",
-    "cd sub && env",
-    "cd sub && cd .. && env",
-    "(cd sub; env); env",
-    "cd missing; env",
-    "A=b C=\"d e\" env",
-    "A= HOME=x env; env",
-    "A=1 A=2 env | cat",
-    "cd sub && A=b env",
-    "(env) < /dev/null",
-    "(true; env < /dev/null)",
-];
-
 struct Place {
     _directory: tempfile::TempDir,
     home: PathBuf,
     firewall: Firewall,
+}
+
+/// Who carries a command out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Bash,
+    /// A process without a shell.
+    Process,
+    /// shward itself.
+    Itself,
 }
 
 /// How a run ended.
@@ -277,16 +78,22 @@ impl Place {
         fs::copy("/usr/bin/env", workspace.join("env")).unwrap();
     }
 
-    /// Runs it from the beginning. The plan's last line, and how it ended.
-    fn run(&self, action: Action) -> (String, Ended) {
+    /// Runs it from the beginning. Who carried it out, and how it ended.
+    fn run(&self, action: Action) -> (By, Ended) {
         self.fill();
         let mut request = Request::command("", self.workspace(), &self.home);
         request.action = action;
-        let plan = self.firewall.sandbox_plan(&request, &RunOptions::default()).unwrap();
-        let plan = plan.unwrap_or_else(|| panic!("{:?} is not allowed", request.action)).to_string();
+        let by = match self.firewall.sandbox_plan(&request, &RunOptions::default()).unwrap() {
+            Sandboxed::Plan(plan) => {
+                let plan = plan.to_string();
+                let run = plan.lines().find(|line| line.trim_start().starts_with("run:")).unwrap();
+                if run.contains("bash bash --norc") { By::Bash } else { By::Process }
+            }
+            Sandboxed::NoProcess(_) => By::Itself,
+            _ => panic!("{:?} is not allowed", request.action),
+        };
         let outcome = self.firewall.run(&request, &RunOptions::default(), &mut |_, _| {}).unwrap();
         let end = outcome.ending.unwrap_or_else(|| panic!("{:?}: {:?}", request.action, outcome.findings));
-        let run = plan.lines().find(|line| line.trim_start().starts_with("run:")).unwrap();
         let mut files = BTreeMap::new();
         list(&self.workspace(), &mut files);
         let ended = Ended {
@@ -296,7 +103,7 @@ impl Place {
             stderr: said(&end.stderr.to_text()),
             files,
         };
-        (run.to_owned(), ended)
+        (by, ended)
     }
 
     fn with_bash(&self, command: &str) -> Ended {
@@ -304,24 +111,24 @@ impl Place {
         self.run(Action::Argv(shell.map(str::to_owned).to_vec())).1
     }
 
-    /// Runs it as we would, and by bash: whether without a shell, how it ended, how it should have.
+    /// Runs it as we would, and by bash: who carries it out, how it ended, how it should have.
     /// Which process of a pipeline is faster is nobody's promise: what is once the same is the same, and only what
     /// differs each time differs.
-    fn compared(&self, command: &str) -> (bool, Ended, Ended) {
+    fn compared(&self, command: &str) -> (By, Ended, Ended) {
         let mut attempts = 5;
         loop {
-            let (run, ours) = self.run(Action::Command(command.to_owned()));
+            let (by, ours) = self.run(Action::Command(command.to_owned()));
             let bashs = self.with_bash(command);
             attempts -= 1;
             if ours == bashs || attempts == 0 {
-                return (!run.contains("bash bash --norc"), ours, bashs);
+                return (by, ours, bashs);
             }
         }
     }
 }
 
 /// What differs, in a few lines.
-fn difference(command: &str, without_shell: bool, ours: &Ended, bashs: &Ended) -> String {
+fn difference(command: &str, by: By, ours: &Ended, bashs: &Ended) -> String {
     let told = |ended: &Ended, other: &Ended| {
         let files = ended.files.iter().filter(|(path, content)| other.files.get(*path) != Some(*content));
         let mut stdout = ended.stdout.clone();
@@ -336,11 +143,7 @@ fn difference(command: &str, without_shell: bool, ours: &Ended, bashs: &Ended) -
             files.map(|(path, _)| path).collect::<Vec<_>>()
         )
     };
-    format!(
-        "{command:?} (without a shell: {without_shell})\n  ours {}\n  bash {}",
-        told(ours, bashs),
-        told(bashs, ours)
-    )
+    format!("{command:?} (by {by:?})\n  ours {}\n  bash {}", told(ours, bashs), told(bashs, ours))
 }
 
 fn list(directory: &Path, to: &mut BTreeMap<PathBuf, Option<Vec<u8>>>) {
@@ -393,9 +196,20 @@ fn nothing_is_different_without_a_shell() {
     let place = Place::new();
     let mut different = Vec::new();
     for &(command, expected) in COMMANDS {
-        let (without, ours, bashs) = place.compared(command);
-        if without != expected || ours != bashs {
-            different.push(difference(command, without, &ours, &bashs));
+        let (by, ours, bashs) = place.compared(command);
+        let expected = match expected {
+            false => By::Bash,
+            true if ITSELF.contains(&command) => By::Itself,
+            true => By::Process,
+        };
+        if by != expected || ours != bashs {
+            different.push(difference(command, by, &ours, &bashs));
+        }
+    }
+    for command in ITSELF {
+        let (by, ours, bashs) = place.compared(command);
+        if by != By::Itself || ours != bashs {
+            different.push(difference(command, by, &ours, &bashs));
         }
     }
     assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.join("\n"));
@@ -409,16 +223,16 @@ fn programs_see_the_environment_that_bash_gives_them() {
     let place = Place::new();
     let mut different = Vec::new();
     for command in ENVIRONMENTS {
-        let (without, ours, bashs) = place.compared(command);
+        let (by, ours, bashs) = place.compared(command);
         // In which order variables come is nobody's promise.
         let sorted = |ended: &Ended| {
             let mut lines: Vec<String> = ended.stdout.lines().map(str::to_owned).collect();
             lines.sort();
             lines
         };
-        if !without || sorted(&ours) != sorted(&bashs) {
+        if by != By::Process || sorted(&ours) != sorted(&bashs) {
             different.push(format!(
-                "{command:?} ({without})\n  ours {:?}\n  bash {:?}",
+                "{command:?} ({by:?})\n  ours {:?}\n  bash {:?}",
                 sorted(&ours),
                 sorted(&bashs)
             ));
@@ -550,16 +364,19 @@ fn generated_commands_end_as_bash_ends_them() {
     let seed: u64 = std::env::var("SHWARD_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0x5eed_5eed);
     let place = Place::new();
     let mut numbers = Numbers(seed);
-    let (mut without_shell, mut different) = (0, Vec::new());
+    let (mut without_shell, mut itself, mut different) = (0, 0, Vec::new());
     for _ in 0..count {
         let command = list_of(&mut numbers, 2);
-        let (without, ours, bashs) = place.compared(&command);
-        without_shell += usize::from(without);
+        let (by, ours, bashs) = place.compared(&command);
+        without_shell += usize::from(by != By::Bash);
+        itself += usize::from(by == By::Itself);
         if ours != bashs {
-            different.push(difference(&command, without, &ours, &bashs));
+            different.push(difference(&command, by, &ours, &bashs));
         }
     }
-    eprintln!("{without_shell} of {count} generated commands ran without a shell");
+    eprintln!(
+        "{without_shell} of {count} generated commands ran without a shell, {itself} without a process"
+    );
     assert!(different.is_empty(), "{} differ:\n{}", different.len(), different.join("\n"));
     assert!(without_shell * 2 > count, "only {without_shell} of {count} needed no shell");
 }
