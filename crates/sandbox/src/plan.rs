@@ -358,6 +358,21 @@ impl Plan {
         CStrings::new([init::name(terminal), program].into_iter().chain(argv).collect())
     }
 
+    /// The filter of system calls, an array of the kernel's `struct sock_filter` (seccomp(2)).
+    #[must_use]
+    pub fn filter(&self) -> Option<Vec<u8>> {
+        let program = self.operations.iter().find_map(|operation| match operation {
+            Operation::Filter { program, .. } => Some(program),
+            _ => None,
+        })?;
+        let bytes = |instruction: &Instruction| {
+            let Instruction { code, jump_true, jump_false, k } = *instruction;
+            let ([a, b], [c, d, e, f]) = (code.to_ne_bytes(), k.to_ne_bytes());
+            [a, b, jump_true, jump_false, c, d, e, f]
+        };
+        Some(program.iter().flat_map(bytes).collect())
+    }
+
     /// What was asked for and is not given. Empty in the good case.
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps

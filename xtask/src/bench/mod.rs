@@ -3,6 +3,7 @@
 //! Seconds of one machine say little. So every figure is a ratio to `/bin/true`, or to a smaller input, measured in turn
 //! with it in the same run; what an in-process verdict costs is told by `cargo bench -p shward --bench verdict`.
 
+mod bubblewrap;
 mod process;
 mod scaling;
 mod svg;
@@ -56,7 +57,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
         None => batch::build(root)?,
     };
     let directory = Scratch::new()?;
-    let processes = process::measure(&binary, &directory.0, options.rounds)?;
+    let processes = process::measure(root, &binary, &directory.0, options.rounds)?;
     print!("{}", process::render(&processes));
     let curves = scaling::measure(&binary, &directory.0)?;
     for curve in &curves {

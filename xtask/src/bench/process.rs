@@ -1,6 +1,6 @@
 //! Whole processes, one of each in every round, so that what else the machine does meets all of them.
 
-use super::{median, micros};
+use super::{bubblewrap, median, micros};
 use crate::Failure;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -42,9 +42,8 @@ impl Subject {
 
     /// How long one run takes; `None` if it does not succeed.
     fn time(&self, home: &Path) -> Option<Duration> {
-        let mut command = Command::new(&self.program);
-        command.args(&self.arguments).current_dir(home).stdout(Stdio::null()).stderr(Stdio::null());
-        command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", home);
+        let mut command = within(&self.program, home);
+        command.args(&self.arguments).stdout(Stdio::null()).stderr(Stdio::null());
         command.stdin(match &self.input {
             Some(path) => Stdio::from(File::open(path).ok()?),
             None => Stdio::null(),
@@ -56,41 +55,32 @@ impl Subject {
     }
 }
 
-/// What bubblewrap has to be told for the protections of `shward run`: everything read-only but the workspace, a private
-/// `/tmp`, no network, processes of its own.
-const BWRAP: [&str; 19] = [
-    "--ro-bind",
-    "/",
-    "/",
-    "--dev",
-    "/dev",
-    "--proc",
-    "/proc",
-    "--tmpfs",
-    "/tmp",
-    "--tmpfs",
-    "/dev/shm",
-    "--unshare-all",
-    "--die-with-parent",
-    "--new-session",
-    "--cap-drop",
-    "ALL",
-    "--clearenv",
-    "--",
-    "/bin/true",
-];
+/// A program as each of them is started.
+fn within(program: impl Into<OsString>, home: &Path) -> Command {
+    let mut command = Command::new(program.into());
+    command.current_dir(home).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", home);
+    command
+}
 
-pub(super) fn measure(binary: &Path, scratch: &Path, rounds: usize) -> Result<Vec<Row>, Failure> {
+pub(super) fn measure(
+    root: &Path,
+    binary: &Path,
+    scratch: &Path,
+    rounds: usize,
+) -> Result<Vec<Row>, Failure> {
     let event = scratch.join("event.json");
     let told = serde_json::json!({
         "session_id": "bench", "cwd": scratch, "hook_event_name": "PreToolUse",
         "tool_name": "Bash", "tool_input": { "command": "git status" },
     });
     fs::write(&event, told.to_string())?;
+    let (protected, filter) = bubblewrap::protected(root, within(binary, scratch), scratch)?;
+    let bwrap = |name, arguments, input| Subject { name, program: "bwrap".into(), arguments, input };
     let subjects = [
         Subject::new("/bin/true", "/bin/true", &[]),
         Subject::new("sh -c true", "/bin/sh", &["-c", "true"]),
-        Subject::new("bwrap … true", "bwrap", &BWRAP),
+        bwrap("bwrap … /bin/true", bubblewrap::plain(), None),
+        bwrap("bwrap, same protections", protected, Some(filter)),
         Subject::new("shward check --frozen", binary, &["check", "--frozen", "--", "git status"]),
         Subject::new("shward check", binary, &["check", "--log", "audit.jsonl", "--", "git status"]),
         Subject {
@@ -98,6 +88,7 @@ pub(super) fn measure(binary: &Path, scratch: &Path, rounds: usize) -> Result<Ve
             ..Subject::new("shward hook claude", binary, &["hook", "claude", "--log", "audit.jsonl"])
         },
         Subject::new("shward run -- true", binary, &["run", "--log", "audit.jsonl", "--", "true"]),
+        Subject::new("shward run -- /bin/true", binary, &["run", "--log", "audit.jsonl", "--", "/bin/true"]),
     ];
     let mut times: Vec<Vec<Option<Duration>>> = subjects.iter().map(|_| Vec::new()).collect();
     for round in 0..rounds + WARM_UP {
