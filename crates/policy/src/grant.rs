@@ -120,13 +120,19 @@ const UNASKING: [&str; 53] = [
     ":",
 ];
 
+/// Where the system's programs lie. Whoever starts one sees that the name leads there.
+const PROGRAMS: [&[u8]; 2] = [b"/usr/bin/", b"/bin/"];
+
 /// Whether a program is one of those, as it is started. Options that may make it follow links of a directory do not count as known.
 fn looks_at_nothing_unasked(started: &Invocation<'_>) -> bool {
     let follows = |word: &[u8]| {
         let short = word.starts_with(b"-") && !word.starts_with(b"--");
         short && word.iter().any(|byte| matches!(byte, b'L' | b'H')) || word.starts_with(b"--d")
     };
-    let named = |name: &[u8]| UNASKING.iter().any(|known| known.as_bytes() == name);
+    let named = |path: &[u8]| {
+        let name = PROGRAMS.iter().find_map(|place| path.strip_prefix(*place)).unwrap_or(path);
+        UNASKING.iter().any(|known| known.as_bytes() == name)
+    };
     started.program.is_some_and(named)
         && started.env.is_empty()
         && started.argv.iter().all(|field| field.known().is_some_and(|word| !follows(word)))

@@ -443,12 +443,21 @@ fn homes_are_granted_unless_nothing_there_is_needed() {
     ] {
         assert!(cat(kind), "{kind:?}");
     }
+    for program in ["/bin/cat", "/usr/bin/cat"] {
+        let verdict = verdict_on(&[program, "x"], read(at(Workspace, "/home/u/proj/x")));
+        assert!(!verdict.grant().unwrap().homes, "{program}");
+    }
     // What looks at files unasked, follows links that nobody has named, or is not known.
     for argv in [
         &["git", "status"] as &[&'static str],
         &["ls", "-lL", "x"],
         &["grep", "--dereference-recursive", "x"],
         &["frob"],
+        &["/bin/frob"],
+        &["./cat", "x"],
+        &["/home/u/proj/bin/cat", "x"],
+        &["/usr/bin/../bin/cat", "x"],
+        &["/usr/local/bin/cat", "x"],
     ] {
         let verdict = verdict_on(argv, read(at(Workspace, "/home/u/proj/x")));
         assert!(verdict.grant().unwrap().homes, "{argv:?}");
