@@ -15,8 +15,8 @@ pub(crate) struct Image {
     pub(crate) words: String,
 }
 
-/// Bytes of a row of the table of programs: its name, its variables, its level.
-const PROGRAM: usize = 12;
+/// Bytes of a row of the table of programs: its name, its variables, its level, whether it has no files of its own.
+const PROGRAM: usize = 13;
 
 /// The image of these programs. Fails if something does not fit its field.
 pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
@@ -43,7 +43,10 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
         });
         let rows = rows.collect::<Result<Vec<_>, String>>()?;
         let env = writer.list(&rows)?;
-        named.extend(program.names.iter().map(|name| (name, env, level)));
+        let no_own = |name| {
+            program.no_own_files.as_ref().is_some_and(|names| names.is_empty() || names.contains(name))
+        };
+        named.extend(program.names.iter().map(|name| (name, env, level, no_own(name))));
     }
     // By bucket, and where each bucket begins: whoever looks for a name compares it with the one or two of its bucket.
     named.sort();
@@ -56,8 +59,9 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
     }
     writer.fill(starts, &row);
     let mut rows = narrow(named.len())?.to_le_bytes().to_vec();
-    for (name, env, level) in &named {
+    for (name, env, level, no_own_files) in &named {
         rows.extend(join(&[&writer.text(name)?.to_le_bytes(), &env.to_le_bytes(), &level.to_le_bytes()]));
+        rows.push(u8::from(*no_own_files));
     }
     writer.fill(list, &rows);
     let words = [

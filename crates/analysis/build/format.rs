@@ -61,6 +61,8 @@ pub(crate) struct Level {
     pub(crate) becomes: bool,
     pub(crate) inert_options: bool,
     pub(crate) names_only: bool,
+    /// Of these names, or of all if there are none in the list: it has no files of its own.
+    pub(crate) no_own_files: Option<Vec<String>>,
     pub(crate) output: Option<Output>,
     pub(crate) harmless: Vec<String>,
     pub(crate) env: Vec<(String, Role)>,
@@ -346,6 +348,12 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "becomes" => level.becomes = none(rest)?,
         "inert-options" => level.inert_options = none(rest)?,
         "names-only" => level.names_only = none(rest)?,
+        "no-own-files" => {
+            if let Some(other) = rest.iter().find(|name| !level.names.iter().any(|known| known == *name)) {
+                return Err(format!("‘{other}’ is no name of this program: {}", level.names.join(" ")));
+            }
+            level.no_own_files = Some(rest.iter().map(|name| (*name).to_owned()).collect());
+        }
         "sub-after" => {
             level.sub_after = one(rest)?.parse().map_err(|_| "expected a number of operands".to_owned())?;
         }
@@ -368,7 +376,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         other => {
             return Err(format!(
                 "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
-                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only output reader harmless env example"
+                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only no-own-files output reader harmless env example"
             ));
         }
     }

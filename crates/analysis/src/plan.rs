@@ -34,6 +34,8 @@ pub struct Invocation<'a> {
     pub certain: bool,
     /// A builtin or function of the shell, not a program.
     pub builtin: bool,
+    /// It looks at no files but those that its arguments name: it has no configuration, state or cache of its own.
+    pub no_own_files: bool,
     /// The part of the command that starts it.
     pub span: Span,
 }

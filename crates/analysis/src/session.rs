@@ -80,6 +80,9 @@ pub(crate) trait Session<'a> {
         None
     }
 
+    /// Notes that the invocation that is being carried out looks at no files but those that its arguments name.
+    fn has_no_own_files(&mut self) {}
+
     /// Where the invocation of an effect worked; `None` if that is not known, or if it looked elsewhere (`git -C`).
     fn worked_in(&self, _invocation: Option<u32>) -> Option<&'a [u8]> {
         self.cwd()

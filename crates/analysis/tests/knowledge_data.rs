@@ -94,6 +94,7 @@ fn problems_name_the_line_and_what_is_right() {
         ("program a\n  operands FILE=. read", "x.cmds:2: ‘FILE=.’: expected `NAME*=PLACE`"),
         ("program a\n  sub-after x", "x.cmds:2: expected a number of operands"),
         ("program a\n  option -x exec", "x.cmds:2: `exec` is for operands"),
+        ("program a b\n  no-own-files b c", "x.cmds:2: ‘c’ is no name of this program: a b"),
     ];
     for (text, expected) in cases {
         let found = problems(text);
@@ -145,4 +146,14 @@ fn the_documented_example_is_read_as_documented() {
     assert_eq!(sort.stdin, Some(words::Stdin::Code("python")));
     assert_eq!(knowledge.examples[0].command, "sort -o out in");
     assert_eq!(knowledge.examples[0].effects, ["read:in", "write:out"]);
+}
+
+#[test]
+fn a_program_may_be_without_files_of_its_own_under_some_of_its_names() {
+    let text =
+        "program a b\n  no-own-files a\n\nprogram c\n  no-own-files\n\nprogram d\n  operands FILE* read\n";
+    let knowledge = format::read(&[("x.cmds".to_owned(), text.to_owned())], &[]);
+    assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
+    let lists: Vec<_> = knowledge.programs.iter().map(|program| program.no_own_files.as_deref()).collect();
+    assert_eq!(lists, [Some(&["a".to_owned()][..]), Some(&[]), None]);
 }

@@ -63,77 +63,14 @@ fn may_look_at_homes(kind: &EffectKind<'_>) -> bool {
 /// Where no home is.
 const SYSTEM: [&[u8]; 4] = [b"/etc/", b"/usr/", b"/bin/", b"/lib/"];
 
-/// Programs that look at no files of their own in a home, and at no others than their operands and options name.
-const UNASKING: [&str; 53] = [
-    "[",
-    "basename",
-    "cat",
-    "cd",
-    "cksum",
-    "cmp",
-    "comm",
-    "cut",
-    "dirname",
-    "echo",
-    "egrep",
-    "expr",
-    "false",
-    "fgrep",
-    "fold",
-    "grep",
-    "head",
-    "join",
-    "ls",
-    "md5sum",
-    "mkdir",
-    "nl",
-    "od",
-    "paste",
-    "printf",
-    "pwd",
-    "readlink",
-    "realpath",
-    "rev",
-    "rm",
-    "rmdir",
-    "sed",
-    "seq",
-    "sha1sum",
-    "sha256sum",
-    "sha512sum",
-    "shuf",
-    "sleep",
-    "sort",
-    "stat",
-    "sum",
-    "tac",
-    "tail",
-    "test",
-    "touch",
-    "tr",
-    "true",
-    "tsort",
-    "uniq",
-    "uname",
-    "wc",
-    "yes",
-    ":",
-];
-
-/// Where the system's programs lie. Whoever starts one sees that the name leads there.
-const PROGRAMS: [&[u8]; 2] = [b"/usr/bin/", b"/bin/"];
-
-/// Whether a program is one of those, as it is started. Options that may make it follow links of a directory do not count as known.
+/// Whether a program looks at no files but those that its arguments name. Options that may make it follow links of a directory
+/// do not count as known.
 fn looks_at_nothing_unasked(started: &Invocation<'_>) -> bool {
     let follows = |word: &[u8]| {
         let short = word.starts_with(b"-") && !word.starts_with(b"--");
         short && word.iter().any(|byte| matches!(byte, b'L' | b'H')) || word.starts_with(b"--d")
     };
-    let named = |path: &[u8]| {
-        let name = PROGRAMS.iter().find_map(|place| path.strip_prefix(*place)).unwrap_or(path);
-        UNASKING.iter().any(|known| known.as_bytes() == name)
-    };
-    started.program.is_some_and(named)
+    started.no_own_files
         && started.env.is_empty()
         && started.argv.iter().all(|field| field.known().is_some_and(|word| !follows(word)))
 }

@@ -167,3 +167,29 @@ fn commands_get_their_verdicts() {
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn homes_are_hidden_whole_from_programs_without_files_of_their_own() {
+    let homes = |command: &str| verdict(command, true).grant().unwrap().homes;
+    for command in [
+        "cat x | grep -n y | sort -u | head -3",
+        "cd sub; : > x; [ -f x ] && echo done",
+        "for f in a b; do wc -l \"$f\"; done",
+        "fgrep x y; egrep x y",
+    ] {
+        assert!(!homes(command), "{command}");
+    }
+    // These have some, are scripts that start others, go by a path or another name, or follow links.
+    for command in [
+        "git status",
+        "zgrep x y",
+        "/usr/bin/cat x",
+        "cat() { git status; }; cat x",
+        "cat x; git status",
+        "LC_ALL=C cat x",
+        "ls -L x",
+        "cat ~/notes.txt",
+    ] {
+        assert!(homes(command), "{command}");
+    }
+}

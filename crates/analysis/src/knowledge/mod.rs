@@ -50,7 +50,12 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
         return Stream::unknown(Origins::UNKNOWN, call.span);
     };
     match program::find(session, call, word, text) {
-        program::Found::Described(name, program) => described(session, call, name, program),
+        program::Found::Described(name, program) => {
+            if program.no_own_files && name.len() == text.len() {
+                session.has_no_own_files();
+            }
+            described(session, call, name, program)
+        }
         program::Found::Resembling(name, program) => {
             let printed = described(session, call, name, program);
             let origins = printed.origins.union(Origins::FILE);

@@ -13,6 +13,8 @@ pub(crate) struct Program {
     /// Variables that it obeys.
     pub(crate) env: List<Named<Role>>,
     level: u32,
+    /// Under this name it looks at no files but those that its options and operands name.
+    pub(crate) no_own_files: bool,
 }
 
 impl Program {
@@ -23,10 +25,10 @@ impl Program {
 }
 
 impl Record for Program {
-    const SIZE: usize = 8;
+    const SIZE: usize = 9;
 
     fn read(mut cursor: Cursor) -> Self {
-        Self { env: cursor.list(), level: cursor.u32() }
+        Self { env: cursor.list(), level: cursor.u32(), no_own_files: cursor.u8() != 0 }
     }
 }
 

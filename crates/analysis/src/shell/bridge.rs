@@ -150,6 +150,12 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.current
     }
 
+    fn has_no_own_files(&mut self) {
+        if let Some(invocation) = self.current.and_then(|number| self.invocations.get_mut(number as usize)) {
+            invocation.no_own_files = true;
+        }
+    }
+
     fn worked_in(&self, invocation: Option<u32>) -> Option<&'a [u8]> {
         let Some(number) = invocation else { return self.state.flow.places.only() };
         let known = self.invocations.get(usize::try_from(number).ok()?)?;

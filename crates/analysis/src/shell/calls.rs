@@ -143,6 +143,7 @@ impl<'a> Interpreter<'a, '_> {
             stdin: stdin.origins,
             certain: known && self.is_certain() && self.state.flow.places.len() == 1,
             builtin,
+            no_own_files: false,
             span,
         };
         self.current = u32::try_from(self.invocations.len()).ok();

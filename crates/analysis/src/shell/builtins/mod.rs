@@ -13,6 +13,7 @@ use super::Interpreter;
 use super::branches::Ways;
 use super::simple::Expanded;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
+use crate::session::Session;
 use crate::value::{Field, Origins, Stream, Value};
 use bumpalo::Bump;
 use shward_syntax::{Dialect, Span};
@@ -124,6 +125,9 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs a builtin that was found to be one.
     fn perform(&mut self, name: &'a [u8], command: &Expanded<'_, 'a>) {
         self.begin_invocation(command.argv, command.span, true);
+        if matches!(name, b":" | b"cd") {
+            self.has_no_own_files();
+        }
         if command.argv.get(1).is_some_and(|field| field.known() == Some(b"--help")) {
             self.prints(Origins::LITERAL, command.span);
         }
