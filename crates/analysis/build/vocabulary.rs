@@ -22,6 +22,7 @@ const ROLES: &[(&str, Role)] = &[
     ("name-or-read", Role::NameOrRead),
     ("form", Role::Form),
     ("read", Role::Read),
+    ("read-beside", Role::ReadBeside),
     ("list", Role::List),
     ("read-list", Role::ReadList),
     ("read-named", Role::ReadNamed),

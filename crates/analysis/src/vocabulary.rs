@@ -21,6 +21,7 @@ pub const LANGUAGES: &[&str] = &[
     "native",
     "project",
     "terminal",
+    "debugger",
     "jq",
     "r",
     "java",

@@ -118,6 +118,7 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
         Act::Recursive | Act::Last | Act::Loads(_) => {}
         Act::Place(role, path) => place(run, flow, role, path),
         Act::Exec => execute_itself(run),
+        Act::Code("debugger") => debugger(run),
         Act::Code("terminal") => run.code("terminal", None, Origins::TERMINAL, span),
         Act::Code(language) => run.code(language, None, Origins::FILE, span),
         Act::Connect("") if endpoints > 0 => {}
@@ -155,6 +156,38 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
         Act::Obeys("here") => super::foreign::obeyed(run),
         Act::Obeys(_) => {}
         Act::Unknown(reason) => run.not_understood(Unknown::Construct(reason), span),
+    }
+}
+
+/// A debugger reads its standard input: words that lead through the program, and Python to be executed.
+fn debugger(run: &mut Run<'_, '_>) {
+    const LEADS: [&[u8]; 20] = [
+        b"",
+        b"a",
+        b"bt",
+        b"c",
+        b"cont",
+        b"continue",
+        b"d",
+        b"down",
+        b"exit",
+        b"l",
+        b"list",
+        b"ll",
+        b"n",
+        b"next",
+        b"q",
+        b"quit",
+        b"r",
+        b"s",
+        b"step",
+        b"w",
+    ];
+    let stdin = run.call.stdin;
+    let leads =
+        |text: &[u8]| text.split(|byte| *byte == b'\n').all(|line| LEADS.contains(&line.trim_ascii()));
+    if stdin.origins != Origins::TERMINAL && !stdin.text.is_some_and(leads) {
+        run.streamed_code("python", stdin, run.call.span);
     }
 }
 

@@ -246,7 +246,7 @@ fn output<'a>(
     }
     match kind {
         Output::None => Stream::unknown(Origins::NONE, span),
-        Output::Status => Stream::unknown(Origins::FILE, span),
+        Output::Status => Stream::unknown(Origins::FILE | Origins::UNKNOWN, span),
         Output::Origins(_) => {
             let origins = names::kept(run, scan, flow.origins | named(kind) | decoded);
             Stream { text: None, origins, source: flow.source.or(Some(span)) }

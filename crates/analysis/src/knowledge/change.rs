@@ -73,6 +73,11 @@ pub(super) fn change<'a>(
             let value = Value { pieces: run.arena().alloc_slice_copy(&pieces), ..field.value };
             change_place(run, flow, Role::Write, &Field { value, many: true, ..*field });
         }
+        Role::ReadBeside => {
+            // The file itself stays as it is.
+            let made = Stream { text: None, origins: Origins::FILE, source: Some(run.call.span) };
+            run.writes(field, WriteMode::Create, made);
+        }
         Role::Create if scan.has(&["-p", "--parents"]) => {
             on_the_way(run, flow, field);
             change_place(run, flow, *role, field);

@@ -146,6 +146,13 @@ fn line_with_words<'a>(run: &mut Run<'_, 'a>, words: &'a [Field<'a>]) -> Stream<
     let stdin = run.call.stdin;
     let Some((first, rest)) = words.split_first() else { return Stream::EMPTY };
     if first.known().is_some_and(values::is_plain) {
+        // Whether dashes that end the options of the one that starts it are handed on, is not told.
+        if let Some((dashes, arguments)) = rest.split_first()
+            && dashes.known() == Some(b"--")
+        {
+            let argv = BumpVec::from_iter_in([first].into_iter().chain(arguments).copied(), run.arena());
+            run.argv(argv.into_bump_slice(), stdin, Reentry::New);
+        }
         return run.argv(words, stdin, Reentry::New);
     }
     let mut line = BumpVec::from_iter_in([*first], run.arena());

@@ -82,7 +82,9 @@ fn outside<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
 /// package of a registry (`npm:NAME`, `jsr:NAME`), a package with its version (`example.org/tool@latest`).
 pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &Field<'a>) -> bool {
     let text = file.known().unwrap_or_else(|| file.value.known_prefix());
-    let address = text.windows(3).any(|window| window == b"://") || is_repository(text);
+    let address = text.windows(3).any(|window| window == b"://")
+        || is_repository(text)
+        || run.name == "kustomize" && begins_with_host(text);
     let of_registry = matches!(language, "javascript" | "typescript" | "project")
         && [&b"npm:"[..], b"jsr:", b"data:", b"blob:", b"file:"]
             .iter()
@@ -105,6 +107,17 @@ pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &
         installed(run, language, file);
     }
     true
+}
+
+/// Whether a word begins with the name of a host: `github.com/x/y`.
+fn begins_with_host(word: &[u8]) -> bool {
+    let Some(at) = word.iter().position(|byte| *byte == b'/') else { return false };
+    let (host, _) = word.split_at(at);
+    host.iter().any(|byte| *byte == b'.')
+        && host
+            .first()
+            .zip(host.last())
+            .is_some_and(|(first, last)| first.is_ascii_alphanumeric() && last.is_ascii_alphabetic())
 }
 
 /// Whether a word is `user@host:path`, from where version control clones.

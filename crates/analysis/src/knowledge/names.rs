@@ -44,7 +44,10 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
     // What an option does that is not described, it may do to what is printed.
     if !scan.unlisted && (described || prints_names(run.name, scan)) {
         // What it is told on its command line does not get into them.
-        return origins.without(Origins::FILE | Origins::OUTSIDE | Origins::LITERAL) | Origins::NAMES;
+        let places = Origins::FILE | Origins::OUTSIDE | Origins::LITERAL;
+        let handed = run.call.stdin.origins.contains(Origins::UNKNOWN);
+        let told = if handed { places } else { places | Origins::UNKNOWN };
+        return origins.without(told) | Origins::NAMES;
     }
     if !origins.contains(Origins::NAMES) {
         return origins;

@@ -15,8 +15,8 @@ use shward_syntax::Span;
 pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, each: &Use<'a>) {
     let Use { role, field } = each;
     match role {
-        Role::Read if field.known() == Some(b"-") => read_standard_input(run, flow),
-        Role::Read | Role::Move => {
+        Role::Read | Role::ReadBeside if field.known() == Some(b"-") => read_standard_input(run, flow),
+        Role::Read | Role::ReadBeside | Role::Move => {
             flow.origins = flow.origins | run.reads(field, flow.tree);
             let text =
                 if flow.input.is_some() { run.session.file_text(&field.value) } else { Stream::TERMINAL };
@@ -60,7 +60,8 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         }
         Role::List => {
             run.lists(field, flow.tree);
-            flow.origins = flow.origins | Origins::FILE;
+            // Names and properties of files are no text that somebody has written there.
+            flow.origins = flow.origins | Origins::FILE | Origins::UNKNOWN;
         }
         Role::ReadList => read_list(run, flow, scan, field),
         Role::ReadNamed => {

@@ -49,6 +49,7 @@ pub(crate) enum Role {
     PlainFile(&'static str),
     PlainWrite(&'static str),
     Read,
+    ReadBeside,
     List,
     ReadList,
     ReadNamed,

@@ -15,8 +15,11 @@ const MAX_SEARCHED: usize = 1024;
 /// Where what is not the workspace's own comes from.
 const FOREIGN: Origins = Origins::OUTSIDE.union(Origins::NETWORK).union(Origins::SECRET);
 
+/// Of what is made of the workspace's own files.
+const COPIED: Origins = Origins::WRITTEN.union(Origins::FILE);
+
 /// Of what programs of the workspace make.
-const PRINTED: Origins = Origins::WRITTEN.union(Origins::FILE).union(Origins::UNKNOWN);
+const PRINTED: Origins = COPIED.union(Origins::UNKNOWN);
 
 /// So many effects back it is looked for the same.
 const MAX_TOLD: usize = 16;
@@ -116,7 +119,17 @@ pub(super) fn load<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>, lang
         run.streamed_code("project", Stream { text: None, origins, source: None }, span);
     }
     let found = files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes())));
-    load_all(run, found, language, &[]);
+    // What is only found by its ending is loaded if something else asks for it.
+    let begins = |path: &[u8]| {
+        let named = |pattern: &str| !is_ending(pattern) && names(path, pattern.as_bytes());
+        patterns.iter().any(named)
+    };
+    load_all(run, found, language, &[], &begins);
+}
+
+/// Whether a pattern is that of an ending alone: `*.py`.
+fn is_ending(pattern: &str) -> bool {
+    pattern.strip_prefix("*.").is_some_and(|ending| ending.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// Executes what the script has made of a tool of the project's.
@@ -124,7 +137,7 @@ pub(super) fn load_tool<'a>(run: &mut Run<'_, 'a>, name: &'a [u8]) {
     if run.session.has_made_files() {
         let path = [b"node_modules/.bin/", name].concat();
         let found = files(run, |written| names(written, &path));
-        load_all(run, found, "native", &[]);
+        load_all(run, found, "native", &[], &|_| true);
     }
 }
 
@@ -144,11 +157,18 @@ pub(super) fn load_modules(run: &mut Run<'_, '_>, language: &'static str) {
         // What the program is told to execute is executed by that.
         let words: Vec<_> = run.call.argv.iter().take(MAX_FILES).map(|word| word.value).collect();
         let named: Vec<_> = words.iter().map(|word| run.session.target(word).path).collect();
-        load_all(run, found, language, &named);
+        load_all(run, found, language, &named, &|_| false);
     }
 }
 
-fn load_all<'a>(run: &mut Run<'_, 'a>, found: Vec<&'a [u8]>, language: &'static str, told: &[&'a [u8]]) {
+/// `begins`: whether a file is one with which the program begins, and not a module among others.
+fn load_all<'a>(
+    run: &mut Run<'_, 'a>,
+    found: Vec<&'a [u8]>,
+    language: &'static str,
+    told: &[&'a [u8]],
+    begins: &dyn Fn(&[u8]) -> bool,
+) {
     let span = run.call.span;
     for path in found.into_iter().filter(|path| !told.contains(path)) {
         if path.is_empty() {
@@ -174,8 +194,10 @@ fn load_all<'a>(run: &mut Run<'_, 'a>, found: Vec<&'a [u8]>, language: &'static 
             Some(_) => {
                 run.perhaps(|run| languages::script(run, language, &file, &[]));
             }
-            // What the project's own programs print, and what others make of its files, is its own.
-            None if PRINTED.contains(content.origins) => {}
+            // What is made of the project's own files is its own; what its programs print, nobody has read, and may be a module
+            // of theirs.
+            None if PRINTED.contains(content.origins) && !begins(path) => {}
+            None if COPIED.contains(content.origins) => {}
             None => run.streamed_code(language, content, span),
         }
     }

@@ -74,11 +74,13 @@ fn loads(subject: &Subject<'_>) -> bool {
 /// own code, which the next command may run unasked. Where it lies is judged with the program that is executed.
 ///
 /// Text that stands in the command has to be known as it is executed: what a program has rearranged, or what may be one
-/// text or another, nobody has read. Of what is built the source is as good as the product.
+/// text or another, nobody has read, nor what a program says of its own accord. Of what is built the source is as good as the
+/// product.
 fn is_just_written(subject: &Subject<'_>) -> bool {
     let own = Origins::WRITTEN.union(Origins::LITERAL).union(Origins::FILE);
     let built = subject.detail() == "native";
-    let read = !subject.origins().contains(Origins::LITERAL) || is_seen(subject) || built;
+    let copied = subject.origins().contains(Origins::FILE) && !subject.origins().contains(Origins::LITERAL);
+    let read = copied || is_seen(subject) || built;
     subject.origins().contains(Origins::WRITTEN) && own.contains(subject.origins()) && read
 }
 

@@ -5,10 +5,14 @@
 //! too little to be asked about, since most of what people test calls something that is not known here; that it names one
 //! of these words is enough.
 //!
+//! Words that stand there in pieces are put together before (`glued`).
+//!
 //! An entry is a word, which is found as a whole. Around it may stand: `.` before it, behind a dot only; `^` before it,
 //! not behind one; `/` before it, at the beginning of a path; `(` behind it, where it is called; `(?` behind it, where it is
 //! called with something else than a text; `'` behind it, at the end of a string. An entry without letters is found
 //! anywhere.
+
+use super::glued::glued;
 
 /// What every language may name: places of the user and of the machine, and what hides words.
 const EVERYWHERE: &str = r#"
@@ -119,7 +123,8 @@ pub fn names_grave(language: &str, text: &[u8]) -> bool {
         "java" => &tables::JAVA,
         _ => return false,
     };
-    names_one_of(own, text, language == "sql")
+    let named = |text: &[u8]| names_one_of(own, text, language == "sql");
+    named(text) || glued(text).is_some_and(|glued| glued.names || named(&glued.text))
 }
 
 /// The same of text in no language that is known.
@@ -329,6 +334,10 @@ mod tests {
             ("javascript", "new Function('x')", true),
             ("javascript", "constructor(x) {}", false),
             ("javascript", "a.constructor", true),
+            ("javascript", "a['unl' + 'inkSync'](x)", true),
+            ("javascript", "f('unl' + 'inkSync')", true),
+            ("javascript", "a['re' + 'move'](x)", true),
+            ("javascript", "log('re' + 'move')", false),
             ("typescript", "fs.rmSync(x)", true),
             ("perl", "print `id`", true),
             ("perl", "print 'id'", false),

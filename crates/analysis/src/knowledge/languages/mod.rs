@@ -5,6 +5,7 @@
 
 mod awk;
 mod filters;
+mod glued;
 mod grave;
 mod javascript;
 mod perl;

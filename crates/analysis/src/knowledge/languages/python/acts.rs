@@ -160,6 +160,8 @@ pub(super) enum Act {
     Archive,
     /// Opens a local database.
     Database,
+    /// A statement for a local database, which may name files.
+    Statement,
     /// A file handle on a descriptor: socket, pipe.
     Duplicate,
     /// A temporary file.

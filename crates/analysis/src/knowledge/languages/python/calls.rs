@@ -519,6 +519,12 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 Val::Data
             }
+            Act::Statement => {
+                self.executes_sql(b"execute", arguments);
+                Val::Object(Object::Database)
+            }
+            // Without a name it is in memory.
+            Act::Database if first.is_none() && !arguments.open => Val::Object(Object::Database),
             Act::Database => {
                 for path in self.each_path(first) {
                     if let Some(file) = path.and_then(|p| super::special::file_of_uri(&p)) {

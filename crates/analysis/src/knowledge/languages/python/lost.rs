@@ -153,11 +153,11 @@ pub(super) fn acts_by(object: Object, name: &[u8]) -> bool {
     }
 }
 
-/// Whether a text holds a word by which SQLite leaves the file that was opened.
+/// Whether a text holds a word by which SQLite or DuckDB leaves the file that was opened.
 fn may_leave(text: &[u8]) -> bool {
-    [&b"attach"[..], b"vacuum"]
-        .iter()
-        .any(|word| text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)))
+    const WORDS: [&[u8]; 9] =
+        [b"attach", b"vacuum", b"copy", b"export", b"import", b"install", b"load", b"read_", b"://"];
+    WORDS.iter().any(|word| text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word)))
 }
 
 /// Whether one statement that begins so keeps to the file that was opened.

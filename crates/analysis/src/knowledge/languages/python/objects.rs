@@ -165,13 +165,16 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Data
             }
             Object::Database => match name {
-                b"execute" | b"executemany" | b"executescript" => {
+                b"execute" | b"executemany" | b"executescript" | b"sql" | b"query" => {
                     self.executes_sql(name, arguments);
                     Val::Object(Object::Database)
                 }
                 b"enable_load_extension" | b"load_extension" => {
                     self.report.code("native", Origins::UNKNOWN);
                     Val::Data
+                }
+                b"write_csv" | b"to_csv" | b"write_parquet" | b"to_parquet" => {
+                    self.write_each(arguments.get(0, &["file_name"]), WriteMode::Replace)
                 }
                 _ => Val::Object(Object::Database),
             },

@@ -46,6 +46,16 @@ pub(super) static PACKAGES: &[Module] = &[
     module("dill", Act::Project, &[("load", Act::Unpickle), ("loads", Act::Unpickle)]),
     module("docker", Act::Network, &[]),
     module("dotenv", Act::Project, &[("dotenv_values", Act::Read(0)), ("get_key", Act::Read(0))]),
+    module(
+        "duckdb",
+        Act::Project,
+        &[
+            ("connect", Act::Database),
+            ("execute", Act::Statement),
+            ("query", Act::Statement),
+            ("sql", Act::Statement),
+        ],
+    ),
     module("fabric", Code("shell"), &[]),
     module("git", Code("shell"), &[]),
     module(
