@@ -135,6 +135,7 @@ pub(crate) fn act(word: &str) -> Found<Act> {
     match kind {
         "recursive" if detail.is_empty() => Ok(Act::Recursive),
         "last" if detail.is_empty() => Ok(Act::Last),
+        "no-input" if detail.is_empty() => Ok(Act::NoInput),
         "exec" if detail.is_empty() => Ok(Act::Exec),
         "listen" if detail.is_empty() => Ok(Act::Listen),
         "listen" if detail == "loopback" => Ok(Act::ListenLocally),
@@ -178,6 +179,7 @@ pub(crate) fn act(word: &str) -> Found<Act> {
                 "metadata:PATH",
                 "recursive",
                 "last",
+                "no-input",
                 "exec",
                 "code:LANG",
                 "connect",

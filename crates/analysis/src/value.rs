@@ -37,6 +37,8 @@ impl Origins {
     pub const CREDENTIAL: Self = Self(1 << 10);
     /// Content of files that lie outside of the workspace. Text of this origin has [`FILE`](Self::FILE) as well.
     pub const OUTSIDE: Self = Self(1 << 11);
+    /// Numbers of processes that this same script has started, and nothing else.
+    pub const JOB: Self = Self(1 << 12);
     /// The whole environment.
     pub const ALL_VARIABLES: Self = Self::ENVIRONMENT.union(Self::CREDENTIAL);
 

@@ -130,4 +130,5 @@ pub const ORIGINS: &[&str] = &[
     "names",
     "credential",
     "outside",
+    "job",
 ];

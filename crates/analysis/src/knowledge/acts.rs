@@ -115,7 +115,7 @@ pub(super) fn act<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, act: Act, endp
         return;
     }
     match act {
-        Act::Recursive | Act::Last | Act::Loads(_) => {}
+        Act::Recursive | Act::Last | Act::NoInput | Act::Loads(_) => {}
         Act::Place(role, path) => place(run, flow, role, path),
         Act::Exec => execute_itself(run),
         Act::Code("debugger") => debugger(run),

@@ -48,6 +48,7 @@ pub(super) fn change<'a>(
             let what = match field.known() {
                 Some(b"-1") => "all",
                 Some([b'%', ..]) => "own",
+                None if is_own_job(field.value.origins) => "own",
                 Some([b'-' | b'0'..=b'9', digits @ ..]) if digits.iter().all(u8::is_ascii_digit) => "process",
                 None => "process",
                 Some(_) => "name",
@@ -135,6 +136,11 @@ pub(super) fn change_place<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, role: Rol
     };
     let content = content(run, flow, mode);
     run.writes(field, mode, content);
+}
+
+/// Whether text of these origins is the number of a process that the command has started, perhaps kept in a file.
+fn is_own_job(origins: Origins) -> bool {
+    origins.contains(Origins::JOB) && Origins::JOB.union(Origins::WRITTEN).contains(origins)
 }
 
 /// What a file that is written gets.

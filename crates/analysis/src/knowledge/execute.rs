@@ -23,7 +23,8 @@ pub(super) fn execute<'a>(
 ) -> Option<Stream<'a>> {
     let stdin = run.call.stdin;
     // An option that says what runs leaves nothing to be run from standard input.
-    let mut reads_code = scan.own().iter().any(|g| g.option.acts.iter().any(|a| matches!(a, Act::Code(_))));
+    let no_more = |act: Act| matches!(act, Act::Code(_) | Act::NoInput);
+    let mut reads_code = scan.own().iter().any(|given| given.option.acts.iter().any(no_more));
     let mut output = None;
     let assignments = uses.iter().filter(|u| u.role == Role::Variable).map(|u| u.field);
     let assignments = BumpVec::from_iter_in(assignments, run.arena());

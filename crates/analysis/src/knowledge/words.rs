@@ -139,6 +139,8 @@ pub(crate) enum Act {
     Recursive,
     /// The options end after this one.
     Last,
+    /// Standard input is not read.
+    NoInput,
     Exec,
     Code(&'static str),
     /// The files that the condition names are executed as text in this language.

@@ -24,6 +24,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         args.push(run.part(first, b"--"));
         args.extend_from_slice(rest);
         rest = args.into_bump_slice();
+    } else if let Some(first) = at.args.first().filter(|first| first.value.origins == Origins::JOB) {
+        // A number, and no option.
+        let args = [run.part(first, b"--")].into_iter().chain(at.args.iter().copied());
+        rest = BumpVec::from_iter_in(args, run.arena()).into_bump_slice();
     }
     let scan = run.scan(&At { args: rest, ..*at });
     apply::apply(run, &scan)

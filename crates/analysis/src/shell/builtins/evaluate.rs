@@ -348,7 +348,9 @@ impl<'a> Interpreter<'a, '_> {
         } else if !given.sure {
             self.argument_unknown(command.span);
         }
-        self.prints(Origins::LITERAL, command.span);
+        let numbers =
+            given.sure && given.options.iter().all(|(letter, _)| *letter == b'p') && given.has(b'p');
+        self.prints(if numbers { Origins::JOB } else { Origins::LITERAL }, command.span);
     }
 
     /// `complete` only registers what an interactive shell would run; `compgen` runs it.

@@ -331,7 +331,8 @@ fn is_harmless(field: &Field<'_>) -> bool {
     let origins = field.value.origins;
     (origins.contains(Origins::ENVIRONMENT)
         && Origins::ALL_VARIABLES.union(Origins::LITERAL).contains(origins))
-        || (!field.many && field.value.origins == Origins::LITERAL)
+        || (!field.many && origins == Origins::LITERAL)
+        || origins == Origins::JOB
 }
 
 /// Whether what is added to a command line with a blank begins another command, or ends up somewhere else in it.

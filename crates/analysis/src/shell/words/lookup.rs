@@ -221,7 +221,9 @@ impl<'a> Interpreter<'a, '_> {
                 Some(value) => Got::One(value, false),
                 None => Got::Any(Origins::ENVIRONMENT, false),
             },
-            // `$!` is a number once there is a background job, `$-` is letters.
+            // A number once there is a background job.
+            b'!' => Got::Any(Origins::JOB, true),
+            // `$-` is letters.
             _ => Got::Any(Origins::LITERAL, true),
         }
     }

@@ -116,7 +116,7 @@ impl<'a> Interpreter<'a, '_> {
                     };
                     match transformed {
                         Some(value) => builder.value(&value, quoted),
-                        None => builder.unknown(quoted, value.origins),
+                        None => builder.unknown(quoted, changed(value.origins)),
                     }
                 }
                 Got::Unset => {
@@ -131,7 +131,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
                 Got::Any(origins, _) => {
                     self.perhaps(|shell| shell.transformed(parameter, &Value::unknown(origins), span));
-                    builder.unknown(quoted, origins);
+                    builder.unknown(quoted, changed(origins));
                 }
             },
         }
@@ -377,6 +377,11 @@ impl<'a> Interpreter<'a, '_> {
         pieces.extend_from_slice(rest);
         Some(Value { pieces: self.arena.alloc_slice_copy(&pieces), origins })
     }
+}
+
+/// Where text comes from of which an operation has left a part: that of a process's number is another number.
+fn changed(origins: Origins) -> Origins {
+    if origins.contains(Origins::JOB) { origins.union(Origins::UNKNOWN) } else { origins }
 }
 
 /// `${x##*/}`
