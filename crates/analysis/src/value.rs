@@ -39,6 +39,9 @@ impl Origins {
     pub const OUTSIDE: Self = Self(1 << 11);
     /// Numbers of processes that this same script has started, and nothing else.
     pub const JOB: Self = Self(1 << 12);
+    /// One such name, or a part of it where it was divided at blanks, and nothing else. Text of this origin has
+    /// [`NAMES`](Self::NAMES) as well.
+    pub const FOUND: Self = Self(1 << 13);
     /// The whole environment.
     pub const ALL_VARIABLES: Self = Self::ENVIRONMENT.union(Self::CREDENTIAL);
 

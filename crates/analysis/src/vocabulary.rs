@@ -131,4 +131,5 @@ pub const ORIGINS: &[&str] = &[
     "credential",
     "outside",
     "job",
+    "found",
 ];

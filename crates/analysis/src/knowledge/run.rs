@@ -1,6 +1,7 @@
 //! One program being interpreted: what readers and the generic engine share.
 
 use super::endpoint;
+use super::readers::found;
 use super::scan::{At, Scan, scan};
 use super::tables::{Level, Program};
 use super::values;
@@ -146,6 +147,9 @@ impl<'a> Run<'_, 'a> {
 
     /// A file is read; where its content comes from.
     pub(crate) fn reads(&mut self, file: &Field<'a>, tree: bool) -> Origins {
+        if let Some(origins) = found::read(self, file, tree) {
+            return origins;
+        }
         let target = self.target(&file.value, tree);
         self.emit(EffectKind::Read { target }, file.span, certainty(file));
         let fetched = if self.reaches(file, Origins::NONE) { Origins::NETWORK } else { Origins::NONE };

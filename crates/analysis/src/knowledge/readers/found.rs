@@ -236,12 +236,45 @@ pub(super) fn is_led_elsewhere(
     false
 }
 
+/// What is read if a word is a name that a search has found: whatever lies at or below the places where the command has
+/// looked. `None`: it is no such name, or may be another.
+pub(in crate::knowledge) fn read<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, tree: bool) -> Option<Origins> {
+    let is_name =
+        file.value.pieces == [Piece::Unknown] && file.value.origins == Origins::NAMES.union(Origins::FOUND);
+    if !is_name {
+        return None;
+    }
+    let told = run.session.effects().len();
+    run.session.works(told.saturating_mul(4));
+    let torn = run.session.effects().iter().any(|effect| match effect.kind {
+        EffectKind::Write { target, .. } => target.path.iter().any(u8::is_ascii_whitespace),
+        _ => false,
+    });
+    let (roots, elsewhere) = listed_since(run, 0, file.span);
+    if torn || elsewhere || roots.is_empty() {
+        return None;
+    }
+    let mut origins = Origins::NONE;
+    with(run, &roots, &mut |run| {
+        for root in &roots {
+            let name = root.field(run.arena());
+            origins = origins | run.reads(&name, tree);
+        }
+    });
+    Some(origins)
+}
+
 /// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere
 /// else.
 pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
+    let upstream = if run.call.piped { run.session.upstream() } else { 0 };
+    listed_since(run, upstream, span)
+}
+
+/// The same of what was looked at by the effects from `upstream` on.
+fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<Root<'a>>, bool) {
     let mut roots: Vec<Root<'a>> = Vec::new();
     let here = run.session.cwd();
-    let upstream = if run.call.piped { run.session.upstream() } else { 0 };
     let told = run.session.effects().len();
     run.session.works(told);
     let looked = |(at, effect): (usize, &Effect<'a>)| match effect.kind {

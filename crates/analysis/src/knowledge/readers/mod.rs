@@ -32,7 +32,7 @@ pub(crate) mod ssh;
 pub(crate) mod tar;
 pub(crate) mod xargs;
 
-pub(super) mod found;
+pub(in crate::knowledge) mod found;
 
 use super::run::Run;
 use super::scan::At;

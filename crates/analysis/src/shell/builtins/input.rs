@@ -30,7 +30,9 @@ impl<'a> Interpreter<'a, '_> {
         });
         let line = line.filter(|(line, _)| raw || !line.contains(&b'\\'));
         self.take_input(descriptor, line.map(|(_, rest)| rest));
-        let unknown = Value::unknown(stream.origins);
+        let whole = plain && given.operands.len() <= 1 && !given.has(b'a') && self.divides_at_blanks();
+        let names = if whole && stream.origins == Origins::NAMES { Origins::FOUND } else { Origins::NONE };
+        let unknown = Value::unknown(stream.origins.union(names));
         if let Some(array) = given.value(b'a') {
             match array.known() {
                 Some(name) if is_name(name) => {
@@ -93,6 +95,17 @@ impl<'a> Interpreter<'a, '_> {
             }
             (Port::Sink(_), _) => {}
             _ => self.taken(port),
+        }
+    }
+
+    /// Whether nothing but blanks divides fields.
+    fn divides_at_blanks(&mut self) -> bool {
+        match self.lookup(b"IFS", Span::default()) {
+            Got::One(value, _) => {
+                value.known().is_some_and(|text| text.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')))
+            }
+            Got::Unset => true,
+            Got::Any(..) => false,
         }
     }
 

@@ -221,6 +221,13 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// What a search has printed: names, divided at blanks.
+    pub(in crate::shell) fn names(&mut self) {
+        let alone = self.mode == Mode::Fields && !self.started && self.bytes.is_empty() && !self.many;
+        let found = alone && self.separators == Separators::DEFAULT;
+        self.unknown(false, if found { Origins::NAMES.union(Origins::FOUND) } else { Origins::NAMES });
+    }
+
     /// Quoted text that is too long to be kept.
     pub(in crate::shell) fn too_much(&mut self, length: usize, origins: Origins) {
         self.left_out = self.left_out.saturating_add(length);
@@ -260,7 +267,7 @@ impl<'a> Builder<'a> {
         }
         if value.origins.contains(Origins::NAMES) && !self.bytes.is_empty() {
             // Where a found name lies is known, not how it is told: what stands before it may lead anywhere.
-            self.unknown(quoted, value.origins);
+            self.unknown(quoted, value.origins.union(Origins::UNKNOWN));
             return;
         }
         for piece in value.pieces {
@@ -482,7 +489,7 @@ impl<'a> Builder<'a> {
         let value = self.value_as_it_stands();
         // Behind a found name, which may be `.`, no text leads out of where it lies but one that goes up.
         if value.origins.contains(Origins::NAMES) && goes_up(&value) {
-            return Value::unknown(value.origins);
+            return Value::unknown(value.origins.union(Origins::UNKNOWN));
         }
         value
     }

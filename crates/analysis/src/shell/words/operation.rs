@@ -379,9 +379,14 @@ impl<'a> Interpreter<'a, '_> {
     }
 }
 
-/// Where text comes from of which an operation has left a part: that of a process's number is another number.
+/// Where text comes from of which an operation has left a part: that of a process's number is another number, and that of a
+/// name another place.
 fn changed(origins: Origins) -> Origins {
-    if origins.contains(Origins::JOB) { origins.union(Origins::UNKNOWN) } else { origins }
+    if origins.intersects(Origins::JOB.union(Origins::FOUND)) {
+        origins.union(Origins::UNKNOWN)
+    } else {
+        origins
+    }
 }
 
 /// `${x##*/}`

@@ -60,6 +60,7 @@ impl<'a> Interpreter<'a, '_> {
             None => match self.printed_number(script, before) {
                 Some(true) => builder.number(quoted, output.origins),
                 Some(false) if builder.mode() == Mode::Single => builder.trusted(output.origins),
+                _ if output.origins == Origins::NAMES && !quoted => builder.names(),
                 _ => builder.unknown(quoted, output.origins),
             },
         }
