@@ -113,7 +113,7 @@ pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &
 fn begins_with_host(word: &[u8]) -> bool {
     let Some(at) = word.iter().position(|byte| *byte == b'/') else { return false };
     let (host, _) = word.split_at(at);
-    host.iter().any(|byte| *byte == b'.')
+    host.contains(&b'.')
         && host
             .first()
             .zip(host.last())
