@@ -145,12 +145,24 @@ pub(super) fn find<'a>(
     let installed = copied.is_some_and(|from| is_installed(from, session.home()));
     if file.origins.intersects(languages::NOT_OF_THE_PROJECT) && !installed {
         let Stream { text, origins: origin, source } = file;
-        let kind = EffectKind::Code { language: "native", text, origin, source };
+        let kind = EffectKind::Code { language: language_of(name), text, origin, source };
         session.emit(kind, word.span, certainty(word));
     }
     match described {
         Some((name, program)) => Found::Resembling(name, program),
         None => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
+    }
+}
+
+/// The language of a file that is started, as its name tells: nothing that is built is called like a script.
+fn language_of(name: &[u8]) -> &'static str {
+    match name.rsplit(|byte| *byte == b'.').next() {
+        Some(b"sh" | b"bash" | b"zsh" | b"ksh") => "shell",
+        Some(b"py") => "python",
+        Some(b"pl") => "perl",
+        Some(b"rb") => "ruby",
+        Some(b"js" | b"mjs" | b"cjs") => "javascript",
+        _ => "native",
     }
 }
 

@@ -76,6 +76,11 @@ const JAVA: &str = r#"
     deleteOnExit( forName( getenv( loadLibrary(
 "#;
 
+const RUBY: &str = r#"
+    ` %x FileUtils IO.popen Kernel Net Open3 Socket TCPSocket File.delete Dir.rmdir class_eval ^eval ^exec fork instance_eval
+    open3 popen rm_r rm_rf rmtree socket spawn syscall ^system unlink URI.open
+"#;
+
 /// The tables as they are searched, each with what every language may name.
 mod tables {
     use super::{Table, count};
@@ -101,6 +106,9 @@ mod tables {
     pub(super) static JAVA: Table<{ count(&[super::EVERYWHERE, super::JAVA]) }> =
         Table::of(&[super::EVERYWHERE, super::JAVA]);
 
+    pub(super) static RUBY: Table<{ count(&[super::EVERYWHERE, super::RUBY]) }> =
+        Table::of(&[super::EVERYWHERE, super::RUBY]);
+
     const ALL: &[&str] =
         &[super::EVERYWHERE, super::SHELL, super::PYTHON, super::JAVASCRIPT, super::PERL, super::C];
     /// What may be in any of those that texts are edited in.
@@ -121,6 +129,7 @@ pub fn names_grave(language: &str, text: &[u8]) -> bool {
         "go" => &tables::GO,
         "rust" => &tables::RUST,
         "java" => &tables::JAVA,
+        "ruby" => &tables::RUBY,
         _ => return false,
     };
     let named = |text: &[u8]| names_one_of(own, text, language == "sql");
@@ -344,7 +353,10 @@ mod tests {
             ("awk", "{ print | \"sh\" }", true),
             ("sql", "select Load_Extension ('x')", true),
             ("sql", "select \u{e9} 1; \\! id", true),
-            ("ruby", "system('id')", false),
+            ("ruby", "system('id')", true),
+            ("ruby", "sh %x(id)", true),
+            ("ruby", "expect(user.delete).to be(true)", false),
+            ("tcl", "exec id", false),
         ] {
             assert_eq!(names_grave(language, text.as_bytes()), expect, "{language}: {text}");
         }

@@ -99,7 +99,7 @@ pub(crate) fn hidden<'a>(
 /// Whether text in a language has no reader, and is looked through for what does harm instead, as that which is built and
 /// started afterwards.
 pub(crate) fn is_searched(language: &str) -> bool {
-    matches!(language, "c" | "go" | "java" | "make" | "rust" | "typescript")
+    matches!(language, "c" | "go" | "java" | "make" | "ruby" | "rust" | "typescript")
 }
 
 /// Code that no reader has read.

@@ -43,7 +43,16 @@ const fn text_of<'a>(piece: &Piece<'a>) -> Option<&'a [u8]> {
 /// Whether a script may put instructions into what it edits that do harm. One word alone says little.
 fn is_grave(script: &Field<'_>) -> bool {
     script.known().is_none_or(|text| {
-        text.iter().any(|byte| b" \t`|$(".contains(byte)) && languages::names_grave_anywhere(text)
+        // `2irm x`: what is put in begins behind the command.
+        let address = |byte: &u8| byte.is_ascii_digit() || b"$,~+!".contains(byte);
+        let command = text.iter().position(|byte| !address(byte)).unwrap_or_default();
+        let put = text.get(command..).unwrap_or_default();
+        let put = match put {
+            [b'a' | b'i' | b'c', put @ ..] => put,
+            _ => &[],
+        };
+        text.iter().any(|byte| b" \t`|$(".contains(byte))
+            && (languages::names_grave_anywhere(text) || languages::names_grave_anywhere(put))
     })
 }
 
