@@ -114,9 +114,23 @@ fn no_program_is_too_odd_to_read() {
 /// What readers could be slow on, at the longest length that each reads: none takes time out of proportion.
 #[test]
 fn long_programs_take_linear_time() {
-    const BODIES: [&str; 15] = [
-        "(", "[", "{", "'a'+", "`${", "a=>", "s/a/b/;", "$x{a}", "x;", "/*", "-- \n", "f(", "if x:\n ", "@{",
+    const BODIES: [&str; 16] = [
+        "(",
+        "[",
+        "{",
+        "'a'+",
+        "`${",
+        "a=>",
+        "s/a/b/;",
+        "$x{a}",
+        "x;",
+        "/*",
+        "-- \n",
+        "f(",
+        "if x:\n ",
+        "@{",
         "\"$a\".",
+        "f('a'+'b');",
     ];
     let firewall = Firewall::new(Policy::default());
     for language in ["python", "javascript", "perl", "sql"] {

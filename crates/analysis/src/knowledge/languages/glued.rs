@@ -44,9 +44,9 @@ pub(super) fn glued(text: &[u8]) -> Option<Glued> {
                 .filter_map(|end| after.strip_prefix(*end))
                 .any(|rest| rest.trim_ascii_start().starts_with(b"("));
             whole.text.extend_from_slice(text.get(copied..quote).unwrap_or_default());
-            let line = whole.text.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-            let near = line.get(line.len().saturating_sub(LOOKED_UP)..).unwrap_or_default();
-            whole.names |= called || near.windows(8).any(|word| word == b"getattr(");
+            let near = whole.text.get(whole.text.len().saturating_sub(LOOKED_UP)..).unwrap_or_default();
+            let line = near.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+            whole.names |= called || line.windows(8).any(|word| word == b"getattr(");
             // The end of what was put into a template is none of its string.
             let length = if after.starts_with(b"}") { text.len() + 1 - quote - after.len() } else { 0 };
             copied = quote + length;
