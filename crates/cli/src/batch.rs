@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::flags::{ARGV, FILE, WORKSPACE};
 use crate::terminal::{self, Fail};
 use serde::Deserialize;
-use shward::{Action, Checked, Firewall, LargePages, MAX_COMMAND, PlainLine, Request, Setting};
+use shward::{Action, Firewall, LargePages, MAX_COMMAND, PlainLine, Request, Setting};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write};
@@ -169,9 +169,9 @@ fn answer(
         && let Some(line) = PlainLine::read(line, command)
     {
         defaults.complete(request, [line.cwd, line.workspace, line.home]);
-        let id = || line.id.map(serde_json::Value::from);
-        let checked = firewall.check(request, setting).map_err(|e| (id(), e.to_string()))?;
-        return if checked.write_plainly(line.id, written) { Ok(()) } else { put(checked, id(), written) };
+        return firewall
+            .check_as_json(request, setting, line.id, written)
+            .map_err(|e| (line.id.and_then(|id| serde_json::from_str(id).ok()), e.to_string()));
     }
     let line: Line<'_> = serde_json::from_slice(line).map_err(|e| (None, format!("not a request: {e}")))?;
     match (line.command, line.argv) {
@@ -181,15 +181,8 @@ fn answer(
     }
     let told = [&line.cwd, &line.workspace, &line.home].map(|told| told.as_ref().map(|Text(text)| &**text));
     defaults.complete(request, told);
-    match firewall.check(request, setting) {
-        Ok(checked) => put(checked, line.id, written),
-        Err(e) => Err((line.id, e.to_string())),
-    }
-}
-
-fn put(checked: Checked, id: Option<serde_json::Value>, written: &mut Vec<u8>) -> Result<(), Refused> {
-    let checked = Checked { id, ..checked };
-    serde_json::to_writer(written, &checked).map_err(|e| (None, e.to_string()))
+    let id = line.id.as_ref().map(serde_json::Value::to_string);
+    firewall.check_as_json(request, setting, id.as_deref(), written).map_err(|e| (line.id, e.to_string()))
 }
 
 impl Defaults {

@@ -3,6 +3,7 @@
 use crate::changes::Undoing;
 use crate::machine::Once;
 use crate::memo::Memo;
+use crate::plain::{write_rest, write_start};
 use crate::record::Judgement;
 use crate::report::{Checked, PlanReport};
 use crate::review::{Circumstances, Reviewers, Settled};
@@ -90,8 +91,8 @@ impl Firewall {
         }
     }
 
-    /// Keeps verdicts on requests that may come again, in at most some megabytes. What it recalls are the verdicts of
-    /// [`Firewall::check`] with [`Setting::frozen`] and without the plan; everything else depends on more than the request.
+    /// Keeps answers to requests that may come again, in at most some megabytes: those of [`Firewall::check_as_json`] with
+    /// [`Setting::frozen`] and without the plan. Everything else depends on more than the request.
     #[must_use]
     pub fn with_memo(mut self) -> Self {
         self.memo = Some(Memo::default());
@@ -256,15 +257,6 @@ impl Firewall {
     /// # Errors
     /// The request cannot be judged, or the decision cannot be recorded: then it must not be carried out.
     pub fn check(&self, request: &Request, setting: &Setting) -> Result<Checked, Error> {
-        match &self.memo {
-            Some(memo) if setting.frozen && !setting.plan => {
-                memo.recall(request, setting.contained, || self.check_anew(request, setting))
-            }
-            _ => self.check_anew(request, setting),
-        }
-    }
-
-    fn check_anew(&self, request: &Request, setting: &Setting) -> Result<Checked, Error> {
         let (request, environment) = &self.resumed_for(request, setting);
         let arena = Arena::take();
         let arena = arena.bump();
@@ -306,6 +298,49 @@ impl Firewall {
             log.append(&judgement.record(if setting.host.is_some() { Event::Hook } else { Event::Check }))?;
         }
         Ok(with_plan(checked, &judged, setting))
+    }
+
+    /// The same, appended as JSON with the request's own identity, which is JSON too.
+    ///
+    /// ```
+    /// use shward::{Firewall, Policy, Request, Setting};
+    ///
+    /// let firewall = Firewall::new(Policy::default()).with_memo();
+    /// let mut answer = Vec::new();
+    /// firewall.check_as_json(&Request::command("ls", "/w", "/home/u"), &Setting::frozen(), Some("7"), &mut answer)?;
+    /// assert_eq!(answer, br#"{"v":1,"id":7,"decision":"allow","tier":1,"findings":[]}"#);
+    /// # Ok::<(), shward::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As those of [`Firewall::check`]; then nothing is appended.
+    pub fn check_as_json(
+        &self,
+        request: &Request,
+        setting: &Setting,
+        id: Option<&str>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let start = out.len();
+        write_start(id, out);
+        let memo = self.memo.as_ref().filter(|_| setting.frozen && !setting.plan);
+        let unanswered = match memo.map(|memo| memo.recall(request, setting.contained, out)) {
+            Some(None) => return Ok(()),
+            unanswered => unanswered.flatten(),
+        };
+        let checked = self.check(request, setting).inspect_err(|_| out.truncate(start))?;
+        let rest = out.len();
+        if write_rest(&checked, out) {
+            if let (Some(memo), Some(unanswered), Some(answer)) = (memo, unanswered, out.get(rest..)) {
+                memo.keep(unanswered, answer);
+            }
+        } else {
+            out.truncate(start);
+            let id = id.and_then(|id| serde_json::from_str(id).ok());
+            // Writing into memory does not fail.
+            let _ = serde_json::to_writer(out, &Checked { id, ..checked });
+        }
+        Ok(())
     }
 
     /// Decides about a request and records nothing, for explanation only.

@@ -3,24 +3,24 @@
 //! What is not written in this plain way is left to `serde_json`, which also says what is wrong with a line. So nothing
 //! here may read a line in another way than it does, or write an answer in other bytes.
 
-use crate::report::{Checked, FindingReport};
+use crate::report::{Checked, FindingReport, VERSION};
 use shward_syntax::until;
 use std::io::Write as _;
 
 /// What stands beside the command in a line whose members are strings, each once, without escapes but for those in the
-/// command.
+/// command. Its id may be a whole number too.
 ///
 /// ```
 /// let mut command = String::new();
 /// let line = shward::PlainLine::read(br#"{"id":"a","command":"echo \"$x\""}"#, &mut command);
 /// assert_eq!(command, "echo \"$x\"");
-/// assert_eq!(line.and_then(|line| line.id), Some("a"));
-/// assert_eq!(shward::PlainLine::read(br#"{"id":1,"command":"ls"}"#, &mut command), None);
+/// assert_eq!(line.and_then(|line| line.id), Some("\"a\""));
+/// assert_eq!(shward::PlainLine::read(br#"{"id":[1],"command":"ls"}"#, &mut command), None);
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PlainLine<'l> {
-    /// The request's own identity.
+    /// The request's own identity, as JSON.
     pub id: Option<&'l str>,
     /// The directory it starts in.
     pub cwd: Option<&'l str>,
@@ -38,14 +38,6 @@ impl<'l> PlainLine<'l> {
     }
 }
 
-impl Checked {
-    /// Appends a verdict as it is written as JSON with this id, which was read from a [`PlainLine`]. `false`: it is more than
-    /// a verdict, and nothing was appended.
-    pub fn write_plainly(&self, id: Option<&str>, out: &mut Vec<u8>) -> bool {
-        write(self, id, out)
-    }
-}
-
 fn read<'l>(line: &'l [u8], command: &mut String) -> Option<PlainLine<'l>> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     // In no string may there be one, and between them there rarely is.
@@ -59,27 +51,23 @@ fn read<'l>(line: &'l [u8], command: &mut String) -> Option<PlainLine<'l>> {
     let mut has_command = false;
     loop {
         let (name, after) = plain(blank(rest).strip_prefix('"')?)?;
-        let value = blank(blank(after).strip_prefix(':')?).strip_prefix('"')?;
-        let place = match name {
-            "id" => &mut found.id,
-            "cwd" => &mut found.cwd,
-            "home" => &mut found.home,
-            "workspace" => &mut found.workspace,
-            "command" if !has_command => {
-                has_command = true;
-                rest = blank(unescaped(value, command)?);
-                match rest.strip_prefix(',') {
-                    Some(more) => rest = more,
-                    None => break,
-                }
-                continue;
+        let value = blank(blank(after).strip_prefix(':')?);
+        let after = if name == "command" && !has_command {
+            has_command = true;
+            unescaped(value.strip_prefix('"')?, command)?
+        } else {
+            let (place, (text, after)) = match name {
+                "id" => (&mut found.id, identity(value)?),
+                "cwd" => (&mut found.cwd, plain(value.strip_prefix('"')?)?),
+                "home" => (&mut found.home, plain(value.strip_prefix('"')?)?),
+                "workspace" => (&mut found.workspace, plain(value.strip_prefix('"')?)?),
+                _ => return None,
+            };
+            if place.replace(text).is_some() {
+                return None;
             }
-            _ => return None,
+            after
         };
-        let (text, after) = plain(value)?;
-        if place.replace(text).is_some() {
-            return None;
-        }
         rest = blank(after);
         match rest.strip_prefix(',') {
             Some(more) => rest = more,
@@ -97,6 +85,16 @@ fn blank(text: &str) -> &str {
 fn plain(text: &str) -> Option<(&str, &str)> {
     let (string, after) = text.split_at_checked(until(text.as_bytes(), [b'"', b'\\']))?;
     Some((string, after.strip_prefix('"')?))
+}
+
+/// An id with its quotes, or a whole number that is written in the one way for it, and what follows it.
+fn identity(text: &str) -> Option<(&str, &str)> {
+    if let Some(string) = text.strip_prefix('"') {
+        return text.split_at_checked(plain(string)?.0.len() + 2);
+    }
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, after) = text.split_at_checked(digits)?;
+    (digits == 1 || !number.starts_with('0') && (1..=18).contains(&digits)).then_some((number, after))
 }
 
 /// The same of a string in which there may be escapes. Gives what follows it.
@@ -130,9 +128,19 @@ fn unescaped<'l>(text: &'l str, into: &mut String) -> Option<&'l str> {
     }
 }
 
-fn write(checked: &Checked, id: Option<&str>, out: &mut Vec<u8>) -> bool {
+/// How the answer to a request with this id, as JSON, begins.
+pub(crate) fn write_start(id: Option<&str>, out: &mut Vec<u8>) {
+    number(out, "{\"v\":", u32::from(VERSION));
+    if let Some(id) = id {
+        out.extend_from_slice(b",\"id\":");
+        out.extend_from_slice(id.as_bytes());
+    }
+}
+
+/// Appends what follows that. `false`: it is more than a verdict, and nothing was appended.
+pub(crate) fn write_rest(checked: &Checked, out: &mut Vec<u8>) -> bool {
     let Checked {
-        v,
+        v: VERSION,
         id: None,
         decision,
         tier,
@@ -145,10 +153,6 @@ fn write(checked: &Checked, id: Option<&str>, out: &mut Vec<u8>) -> bool {
     else {
         return false;
     };
-    number(out, "{\"v\":", u32::from(*v));
-    if let Some(id) = id {
-        member(out, ",\"id\":\"", id);
-    }
     member(out, ",\"decision\":\"", decision.as_str());
     number(out, ",\"tier\":", u32::from(*tier));
     out.extend_from_slice(b",\"findings\":[");
@@ -242,7 +246,9 @@ mod tests {
         let shown = String::from_utf8_lossy(line);
         let whole: Line = serde_json::from_slice(line).expect(&shown);
         assert_eq!(Some(command), whole.command, "{shown}");
-        assert_eq!(plain.id.map(Value::from), whole.id, "{shown}");
+        let id = plain.id.map(|id| serde_json::from_str::<Value>(id).expect(id));
+        assert_eq!(id, whole.id, "{shown}");
+        assert_eq!(plain.id.map(str::to_owned), whole.id.map(|id| id.to_string()), "{shown}");
         let others = [(plain.cwd, whole.cwd), (plain.home, whole.home), (plain.workspace, whole.workspace)];
         for (ours, theirs) in others {
             assert_eq!(ours.map(str::to_owned), theirs, "{shown}");
@@ -257,6 +263,8 @@ mod tests {
             r#"{"command":"ls"}"#,
             r#"{"id": "a", "command": "echo \"$x\"\n\tls \\ \/ \b\f\r \u00e9\u4E2d", "cwd": "/w"}"#,
             r#"{"workspace":"/w","home":"/é","cwd":"/w/x","command":"","id":""}  "#,
+            r#"{"id":0,"command":"ls"}"#,
+            r#"{"command":"ls","id" : 100200300400500600 }"#,
             r#"{ "command" : "a quite long command without anything that would be escaped" }"#,
         ] {
             assert!(held_together(line.as_bytes()), "{line}");
@@ -268,7 +276,15 @@ mod tests {
     fn all_other_lines_are_left_to_others() {
         for line in [
             r#"{}"#,
-            r#"{"id":1,"command":"ls"}"#,
+            r#"{"id":01,"command":"ls"}"#,
+            r#"{"id":-1,"command":"ls"}"#,
+            r#"{"id":1.0,"command":"ls"}"#,
+            r#"{"id":1e3,"command":"ls"}"#,
+            r#"{"id":1 2,"command":"ls"}"#,
+            r#"{"id":1234567890123456789,"command":"ls"}"#,
+            r#"{"id":,"command":"ls"}"#,
+            r#"{"id":[1],"command":"ls"}"#,
+            r#"{"id":1,"id":2,"command":"ls"}"#,
             r#"{"id":"\u0041","command":"ls"}"#,
             r#"{"id":"a","argv":["ls"]}"#,
             r#"{"command":"ls","argv":["ls"]}"#,
@@ -294,7 +310,7 @@ mod tests {
 
     #[test]
     fn no_line_is_read_in_another_way() {
-        const PARTS: [&str; 34] = [
+        const PARTS: [&str; 36] = [
             "{",
             "{",
             "}",
@@ -328,6 +344,8 @@ mod tests {
             "12345678",
             "\"command\":\"",
             "\",\"id\":\"x",
+            "\",\"id\":",
+            "0",
             "\"}",
         ];
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -361,10 +379,12 @@ mod tests {
         for command in commands {
             let request = Request::command(command, "/w", "/home/dev");
             let mut checked = firewall.check(&request, &Setting::frozen()).unwrap();
-            for id in [None, Some("é1")] {
+            for id in [None, Some("\"é1\""), Some("10")] {
                 let mut ours = b"before".to_vec();
-                assert!(write(&checked, id, &mut ours));
-                let whole = Checked { id: id.map(Value::from), ..checked.clone() };
+                write_start(id, &mut ours);
+                assert!(write_rest(&checked, &mut ours));
+                let id = id.map(|id| serde_json::from_str(id).unwrap());
+                let whole = Checked { id, ..checked.clone() };
                 assert_eq!(ours, format!("before{}", serde_json::to_string(&whole).unwrap()).into_bytes());
             }
             for text in ["\"", "\\", "\u{1}", "a\u{7f}é", "thirty-two bytes and a quote after them \""] {
@@ -372,12 +392,13 @@ mod tests {
                     (finding.source, finding.suggestion) = (Some([9, 12]), Some(text.to_owned()));
                 }
                 let mut ours = Vec::new();
-                assert!(write(&checked, None, &mut ours));
+                write_start(None, &mut ours);
+                assert!(write_rest(&checked, &mut ours));
                 assert_eq!(ours, serde_json::to_vec(&checked).unwrap());
             }
             checked.pending = Some("p".to_owned());
             let mut ours = Vec::new();
-            assert!(!write(&checked, None, &mut ours) && ours.is_empty());
+            assert!(!write_rest(&checked, &mut ours) && ours.is_empty());
         }
     }
 }

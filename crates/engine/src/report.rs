@@ -8,6 +8,9 @@ use shward_analysis::{
 use shward_policy::{Decision, Finding, Verdict};
 use shward_syntax::Span;
 
+/// The version of a verdict's format.
+pub(crate) const VERSION: u8 = 1;
+
 /// A verdict, ready to be written as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Checked {
@@ -142,7 +145,7 @@ impl Checked {
 
     fn with(verdict: &Verdict, findings: Vec<FindingReport>) -> Self {
         Self {
-            v: 1,
+            v: VERSION,
             id: None,
             decision: verdict.decision(),
             tier: verdict.tier().get(),
