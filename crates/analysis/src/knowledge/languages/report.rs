@@ -39,6 +39,8 @@ pub(super) struct Report<'s, 'a> {
     pub(super) stdin: Stream<'a>,
     /// Nothing is recorded: a pass that only learns names.
     rehearsal: Option<Rehearsal<'a>>,
+    /// What was noted by the last rehearsal, if it was not carried out.
+    rehearsed: Vec<Deed<'a>>,
     /// Origins of everything that was read.
     pub(super) read: Origins,
     /// The standard input is read.
@@ -80,6 +82,7 @@ impl<'s, 'a> Report<'s, 'a> {
             language,
             stdin,
             rehearsal: None,
+            rehearsed: Vec::new(),
             read: Origins::NONE,
             reads_stdin: false,
             redirected: false,

@@ -1,6 +1,7 @@
 //! What names are bound to, and what is lost from sight.
 
 use super::acts::Act;
+use super::repeats::Lookup;
 use super::symbols::Sym;
 use super::value::{Val, covers, join, joined};
 use super::{Binding, Exposed, Pass, Reader, builtins, modules};
@@ -23,13 +24,15 @@ impl<'a> Reader<'_, '_, 'a> {
         self.bindings.get(sym.0 as usize).copied().unwrap_or_default()
     }
 
-    /// What is known with what a pass that learns adds to it. Late passes add no more texts, so that there is an end.
-    /// `seen`: this pass has looked up what was known before.
-    fn learns(&mut self, old: Option<Val<'a>>, val: Val<'a>, seen: bool) -> Val<'a> {
+    /// What is known with what a pass that learns adds to it, if it does. Late passes add no more texts, so that there is an
+    /// end. `seen`: this pass has looked up what was known before.
+    fn learns(&mut self, old: Option<Val<'a>>, val: Val<'a>, seen: bool) -> Option<Val<'a>> {
         let arena = self.report.arena;
         match old {
-            Some(old) if covers(&old, &val) => return old,
-            _ if self.pass != Pass::Learning => return old.map_or(val, |old| joined(arena, old, val)),
+            Some(old) if covers(&old, &val) => return None,
+            _ if self.pass != Pass::Learning => {
+                return Some(old.map_or(val, |old| joined(arena, old, val)));
+            }
             _ => {}
         }
         self.learnt = true;
@@ -43,8 +46,12 @@ impl<'a> Reader<'_, '_, 'a> {
         self.changed |= !old.is_some_and(|old| covers(&old, &all));
         // The next pass will see what this one sees, unless it looks something up that is known better by now, or learns
         // the same again.
-        self.unsettled |= seen || !covers(&all, &val);
-        all
+        let again = !covers(&all, &val);
+        self.unsettled |= seen || again;
+        if again || !val.is_recognised() {
+            self.repeats.never_repeat();
+        }
+        Some(all)
     }
 
     /// A name gets a value.
@@ -65,10 +72,15 @@ impl<'a> Reader<'_, '_, 'a> {
             // What was read before did not know of this.
             self.escape(&val);
         }
+        let now = (plain && !binding.shared).then_some(val);
+        let since = self.repeats.now();
         self.update(sym, |binding| {
-            binding.ever = Some(ever);
-            binding.now = (plain && !binding.shared).then_some(val);
+            if let Some(ever) = ever {
+                (binding.ever, binding.changed) = (Some(ever), since);
+            }
+            (binding.now, binding.since) = (now, since);
         });
+        self.repeats.binds(sym, now);
         if self.in_class {
             self.bind_attribute(sym, val);
         }
@@ -85,33 +97,46 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Something that may run at any time binds this name: what it is bound to now is never certain.
     pub(super) fn share(&mut self, sym: Sym) {
-        self.update(sym, |binding| (binding.shared, binding.now) = (true, None));
+        if !self.get(sym).shared {
+            self.update(sym, |binding| binding.shared = true);
+            self.repeats.changes();
+        }
+        self.unbind(sym);
     }
 
     /// A name is bound no more: what it meant before may be found in its stead.
     pub(super) fn unbind(&mut self, sym: Sym) {
-        self.update(sym, |binding| binding.now = None);
+        let since = self.repeats.now();
+        self.update(sym, |binding| (binding.now, binding.since) = (None, since));
+        self.repeats.binds(sym, None);
     }
 
     /// An attribute of some object gets a value.
     pub(super) fn bind_attribute(&mut self, sym: Sym, val: Val<'a>) {
         let binding = self.get(sym);
-        let all = self.learns(binding.attribute, val, binding.attribute_seen);
-        self.update(sym, |binding| binding.attribute = Some(all));
+        if let Some(all) = self.learns(binding.attribute, val, binding.attribute_seen) {
+            let now = self.repeats.now();
+            self.update(sym, |binding| (binding.attribute, binding.changed) = (Some(all), now));
+        }
     }
 
     /// What an attribute of this name may have been set to.
     pub(super) fn attribute_of_name(&mut self, sym: Sym) -> Option<Val<'a>> {
         self.update(sym, |binding| binding.attribute_seen = true);
+        self.repeats.looks_up(Lookup::Attribute(sym));
         self.get(sym).attribute
     }
 
     /// What a name means here. A parameter that no call is known of, and a name that is nothing, is `Data`.
     pub(super) fn lookup(&mut self, sym: Sym) -> Val<'a> {
         let binding = self.get(sym);
-        if let Some(now) = binding.now.filter(|_| self.is_plain()) {
-            return now;
+        if self.is_plain() {
+            self.repeats.looks_up(Lookup::Now(sym, binding.since));
+            if let Some(now) = binding.now {
+                return now;
+            }
         }
+        self.repeats.looks_up(Lookup::Ever(sym));
         self.update(sym, |binding| binding.seen = true);
         let name = self.name(sym);
         if let Some(ever) = binding.ever {
@@ -183,18 +208,20 @@ impl<'a> Reader<'_, '_, 'a> {
             Val::Object(super::value::Object::Environment) => self.report.environment(),
             Val::Object(super::value::Object::Modules) => self.lose(),
             Val::Local(number) => self.call_from_elsewhere(*number),
-            Val::Many(items) => {
+            Val::Many(items) if self.walks(items.vals.len()) => {
                 self.give_away(val);
                 for item in items.vals {
                     self.escape(item);
                 }
             }
-            Val::OneOf(vals) => {
+            Val::OneOf(vals) if self.walks(vals.len()) => {
                 for each in *vals {
                     self.escape(each);
                 }
             }
-            Val::Data
+            Val::Many(_)
+            | Val::OneOf(_)
+            | Val::Data
             | Val::Nothing
             | Val::Number(_)
             | Val::Count
@@ -205,6 +232,13 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
+    /// Whether so many things more are looked at of what is in others: what is in many is met many times. Where there were too
+    /// many, the program counts as unread.
+    pub(super) fn walks(&mut self, things: usize) -> bool {
+        self.walked = self.walked.saturating_add(things + 1);
+        self.walked <= self.walk
+    }
+
     /// The number of the definition whose name stands at this token.
     pub(super) fn define(&mut self, at: usize, parameters: &'a [Sym]) -> u32 {
         let next = u32::try_from(self.definitions.len()).unwrap_or(u32::MAX);
@@ -213,7 +247,12 @@ impl<'a> Reader<'_, '_, 'a> {
             self.changed = true;
             self.definitions.push(parameters);
             self.unsettled |= parameters.iter().any(|sym| self.get(*sym).seen);
-            self.parameters.extend(parameters.iter().map(|sym| sym.0));
+            for sym in parameters {
+                if self.parameters.insert(sym.0) {
+                    let now = self.repeats.now();
+                    self.update(*sym, |binding| binding.changed = now);
+                }
+            }
         }
         number
     }
@@ -237,7 +276,10 @@ impl<'a> Reader<'_, '_, 'a> {
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             self.escape(&val);
         }
-        self.update(sym, |binding| binding.ever = Some(ever));
+        if let Some(ever) = ever {
+            let now = self.repeats.now();
+            self.update(sym, |binding| (binding.ever, binding.changed) = (Some(ever), now));
+        }
     }
 }
 

@@ -135,12 +135,12 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn mention(&mut self, val: &Val<'a>, reach: Reach) {
         match val {
             Val::Text(value) | Val::Path(value) => self.report.mention(value, reach == Reach::Anything),
-            Val::Many(items) => {
+            Val::Many(items) if self.walks(items.vals.len()) => {
                 for item in items.vals {
                     self.mention(item, reach);
                 }
             }
-            Val::OneOf(vals) => {
+            Val::OneOf(vals) if self.walks(vals.len()) => {
                 for each in *vals {
                     self.mention(each, reach);
                 }

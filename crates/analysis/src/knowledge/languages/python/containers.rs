@@ -1,6 +1,7 @@
 //! What containers hold: what they were made of, what is put in later, and in which order it stands.
 
 use super::arguments::Arguments;
+use super::repeats::Common;
 use super::value::{Items, Object, Order, Union, Val, any_of, covers, join, many};
 use super::{Pass, Reader, bindings};
 use bumpalo::collections::Vec as BumpVec;
@@ -105,6 +106,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What was put into a container after it was made.
     pub(super) fn put_in(&self, id: u32) -> Option<Val<'a>> {
+        self.repeats.looks_into(id);
         let all = self.added.iter().chain(&self.outgrown);
         let all = all.filter(|(known, _)| *known == id).map(|(_, more)| *more);
         any_of(self.report.arena, all)
@@ -112,6 +114,8 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Whether a container's things may have changed places, or be gone.
     fn is_scrambled(&self, id: u32) -> bool {
+        self.repeats.looks_into(id);
+        self.repeats.looks_at(Common::Order);
         self.all_scrambled || self.scrambled.contains(&id)
     }
 
@@ -140,6 +144,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What was changed shows in every name for the container: all that `+=` has made of it, and of which it was made.
     fn names_of(&self, id: u32, made: bool) -> Vec<u32> {
+        self.repeats.looks_at(Common::Grown);
         let mut all = vec![id];
         let mut at = 0;
         while let Some(one) = all.get(at).copied() {
@@ -193,6 +198,9 @@ impl<'a> Reader<'_, '_, 'a> {
             if grew {
                 let new = join(arena, *old, if widened { Val::Data } else { val });
                 self.changed |= !covers(old, &new);
+                if !covers(&new, &val) {
+                    self.repeats.never_repeat();
+                }
                 *old = new;
             }
         } else if list.len() < MAX_GROWING {
@@ -204,6 +212,12 @@ impl<'a> Reader<'_, '_, 'a> {
         if unseen {
             self.escape(&val);
         }
+        if grew {
+            self.repeats.container_changes(id);
+            if !val.is_recognised() {
+                self.repeats.never_repeat();
+            }
+        }
         self.learnt |= grew && learning;
         self.unsettled |= grew && learning;
     }
@@ -214,6 +228,7 @@ impl<'a> Reader<'_, '_, 'a> {
             let Val::Many(items) = each else { continue };
             for id in self.names_of(items.id, true) {
                 if self.scrambled.insert(id) {
+                    self.repeats.container_changes(id);
                     self.scrambles();
                 }
             }
@@ -224,6 +239,7 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn scramble_all(&mut self) {
         if !self.all_scrambled {
             self.all_scrambled = true;
+            self.repeats.common_changes(Common::Order);
             self.scrambles();
         }
     }
@@ -232,6 +248,10 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn leak(&mut self, val: &Val<'a>) {
         for each in val.alternatives() {
             let Val::Many(items) = each else { continue };
+            if !self.walks(items.vals.len()) {
+                return;
+            }
+            self.repeats.looks_at(Common::Leaks);
             if self.leaks_change {
                 self.scramble(each);
             } else {
@@ -247,9 +267,11 @@ impl<'a> Reader<'_, '_, 'a> {
             return;
         }
         self.leaks_change = true;
+        self.repeats.common_changes(Common::Leaks);
         for id in std::mem::take(&mut self.leaked) {
             for id in self.names_of(id, true) {
                 if self.scrambled.insert(id) {
+                    self.repeats.container_changes(id);
                     self.scrambles();
                 }
             }
@@ -260,6 +282,9 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn give_away(&mut self, val: &Val<'a>) {
         for each in val.alternatives() {
             let Val::Many(items) = each else { continue };
+            if !self.walks(items.vals.len()) {
+                return;
+            }
             self.scramble(each);
             items.vals.iter().for_each(|inner| self.give_away(inner));
         }
@@ -310,6 +335,7 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn hide_outgrown(&mut self, old: &Val<'a>) -> Vec<(u32, Val<'a>)> {
         let Val::Many(items) = old else { return Vec::new() };
         let made = u32::try_from(self.at).unwrap_or(u32::MAX);
+        self.repeats.looks_at(Common::Grown);
         if self.grown_from.iter().any(|(new, old)| *old == items.id && *new != made) {
             return Vec::new();
         }
@@ -322,7 +348,9 @@ impl<'a> Reader<'_, '_, 'a> {
     fn scrambles_made(&mut self, old: u32, made: u32) {
         (self.learnt, self.unsettled) = (true, true);
         self.changed = true;
+        self.repeats.common_changes(Common::Grown);
         if self.scrambled.contains(&old) {
+            self.repeats.container_changes(made);
             self.scrambled.insert(made);
         }
     }

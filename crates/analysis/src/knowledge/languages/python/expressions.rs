@@ -3,7 +3,7 @@
 use super::Reader;
 use super::symbols::Sym;
 use super::tokens::{Keyword as K, Token};
-use super::value::{Order, Val, join};
+use super::value::{Order, Val, any_of, join};
 use crate::value::{Origins, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -323,7 +323,7 @@ impl<'a> Reader<'_, '_, 'a> {
             };
             all = all.iter().flat_map(|one| choices.iter().map(move |choice| with(one, choice))).collect();
         }
-        all.iter().map(text).reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
+        any_of(arena, all.iter().map(text)).unwrap_or(Val::Data)
     }
 
     /// The parts of an f-string.

@@ -3,7 +3,7 @@
 use super::Reader;
 use super::acts::Fold;
 use super::arguments::Arguments;
-use super::value::{Val, join};
+use super::value::{Val, any_of, join};
 use crate::knowledge::values;
 use crate::value::{Origins, Piece, Value};
 use bumpalo::collections::Vec as BumpVec;
@@ -182,8 +182,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 result.push(Value::unknown(Origins::UNKNOWN));
             }
         }
-        let vals: Vec<Val<'a>> = results.iter().map(|parts| Val::Text(self.path_join(parts))).collect();
-        vals.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
+        any_of(arena, results.iter().map(|parts| Val::Text(self.path_join(parts)))).unwrap_or(Val::Data)
     }
 
     /// `a/b`, as `os.path.join` does it.

@@ -76,6 +76,8 @@ impl<'a> Reader<'_, '_, 'a> {
         if self.take(Token::Operator(b'*')) {
             // What was read before did not know of these names.
             self.unsettled = true;
+            self.repeats.changes();
+            self.repeats.never_repeat();
             match module {
                 Val::Module(module) => {
                     self.stars.push(module);

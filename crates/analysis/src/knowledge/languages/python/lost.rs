@@ -4,6 +4,7 @@
 use super::super::report::is_url;
 use super::super::sql;
 use super::arguments::Arguments;
+use super::repeats::Common;
 use super::value::{Object, Val};
 use super::{Pass, Reader};
 use crate::value::Origins;
@@ -34,6 +35,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return;
         }
         self.lost_objects.push(object);
+        self.repeats.common_changes(Common::Lost);
         (self.changed, self.learnt, self.unsettled) = (true, true, true);
         if self.pass == Pass::Recording {
             // What was read before did not know of this.
@@ -48,6 +50,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A method of something unknown: it may be one of what was lost from sight.
     pub(super) fn lost_method(&mut self, name: &[u8], arguments: &Arguments<'a>) {
+        self.repeats.looks_at(Common::Lost);
         for at in 0..self.lost_objects.len() {
             let Some(object) = self.lost_objects.get(at).copied() else { return };
             if is_of(object, name, arguments) {

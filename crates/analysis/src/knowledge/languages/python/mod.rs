@@ -32,6 +32,7 @@ mod objects;
 mod os;
 mod packages;
 mod processes;
+mod repeats;
 mod special;
 mod starts;
 mod statements;
@@ -62,6 +63,11 @@ const MAX_LEARNING: u32 = 9;
 /// Deepest nesting of programs in programs (`exec`).
 const MAX_PROGRAMS: u32 = 4;
 
+/// Most things in others that are looked at each time that they go where they are not followed, and more of them for each
+/// token. Programs that agents ran looked at 1.4 for each token at most.
+const WALK: usize = 256;
+const WALK_FOR_TOKEN: usize = 8;
+
 /// What is known of a name.
 #[derive(Debug, Clone, Copy, Default)]
 struct Binding<'a> {
@@ -77,6 +83,10 @@ struct Binding<'a> {
     seen: bool,
     /// This pass has looked up what an attribute of this name is ever set to.
     attribute_seen: bool,
+    /// When it was bound to that, or became uncertain; see [`repeats`].
+    since: u32,
+    /// When something was learnt last that it, or an attribute of this name, may be.
+    changed: u32,
     /// What Python itself means by it, once that was looked up.
     builtin: Option<Option<acts::Act>>,
 }
@@ -122,6 +132,8 @@ struct Reader<'r, 's, 'a> {
     parameters: BTreeSet<u32>,
     /// Where each definition stands, counting through all programs.
     numbers: BTreeMap<usize, u32>,
+    /// What need not be read again.
+    repeats: repeats::Repeats<'a>,
     /// What is added to a token's index to tell programs in programs apart.
     base: usize,
     next_base: usize,
@@ -171,6 +183,9 @@ struct Reader<'r, 's, 'a> {
     foreign_star: bool,
     /// Bytes that were copied to put texts together.
     joined: usize,
+    /// Things in others that were looked at, and how many may be.
+    walked: usize,
+    walk: usize,
     /// The arguments after the program.
     arguments: &'a [Field<'a>],
 }
@@ -200,6 +215,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         definitions: Vec::new(),
         parameters: BTreeSet::new(),
         numbers: BTreeMap::new(),
+        repeats: repeats::Repeats::default(),
         base: 0,
         next_base: 0,
         added: Vec::new(),
@@ -226,8 +242,12 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         stars: Vec::new(),
         foreign_star: false,
         joined: 0,
+        walked: 0,
+        walk: 0,
         arguments,
     };
+    reader.repeats.expect(reader.tokens.len());
+    reader.walk = WALK + WALK_FOR_TOKEN * reader.tokens.len();
     // What a call gives to a parameter may be given on to another: until nothing new is learnt.
     let mut understood = true;
     let settled = loop {
@@ -256,7 +276,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         reader.start_over();
         understood &= reader.statements().is_some();
     }
-    if !understood || reader.changes_lost_path() {
+    if !understood || reader.walked > reader.walk || reader.changes_lost_path() {
         reader.lose();
     }
 }
@@ -287,8 +307,9 @@ impl<'a> Reader<'_, '_, 'a> {
         self.deleting = false;
         self.moves.1 = 0;
         self.wanders = false;
+        self.repeats.start_over(self.pass == Pass::Recording);
         for binding in &mut self.bindings {
-            binding.now = None;
+            (binding.now, binding.since) = (None, 0);
             (binding.seen, binding.attribute_seen) = (false, false);
         }
     }
@@ -340,6 +361,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Reads a program in this one, by `inner`, with the same names.
     fn nested<T>(&mut self, text: &'a [u8], inner: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        self.repeats.never_repeat();
         if self.programs >= MAX_PROGRAMS || text.len() > MAX_TEXT {
             return None;
         }

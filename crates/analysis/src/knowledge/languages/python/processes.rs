@@ -160,6 +160,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Some(name) => {
                 if name == b"HOME" && !self.homeless {
                     self.homeless = true;
+                    self.repeats.changes();
                     (self.learnt, self.unsettled, self.changed) = (true, true, true);
                 }
                 self.report.sets_variable(name, value);

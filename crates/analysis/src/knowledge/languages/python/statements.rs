@@ -27,6 +27,10 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             let (depth, inner) = (self.depth, self.inner);
             self.wander();
+            let before = match self.repeat() {
+                Ok(()) => continue,
+                Err(before) => before,
+            };
             let read = self.statement();
             let ended = matches!(self.peek(), Token::Newline { .. } | Token::Semicolon)
                 || matches!(self.tokens.get(self.at.wrapping_sub(1)), Some(Token::Colon));
@@ -38,6 +42,9 @@ impl<'a> Reader<'_, '_, 'a> {
             // What follows a colon on the same line runs only if the condition before it holds.
             let colon = matches!(self.tokens.get(self.at.wrapping_sub(1)), Some(Token::Colon));
             self.inner = if colon { inner + 1 } else { inner };
+            if let Some(before) = before {
+                self.note(before);
+            }
         }
         understood
     }
@@ -379,7 +386,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::OneOf(_) => Val::Data,
                 v => self.part(v, index, count, stars, star),
             });
-            return each.reduce(|a, b| super::value::join(arena, a, b)).unwrap_or(Val::Data);
+            return super::value::any_of(arena, each).unwrap_or(Val::Data);
         }
         let one = self.elements(val);
         if star {

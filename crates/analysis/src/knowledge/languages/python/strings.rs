@@ -2,13 +2,13 @@
 
 use super::Reader;
 use super::arguments::Arguments;
-use super::value::{Object, Val, join};
+use super::value::{Object, Val, any_of, join};
 use crate::knowledge::values;
 use crate::value::{Origins, Piece, Value};
 use bumpalo::collections::Vec as BumpVec;
 
 /// Most bytes that are copied to put texts together, in one pass.
-const MAX_JOINED: usize = 2 << 20;
+pub(super) const MAX_JOINED: usize = 2 << 20;
 
 /// The longest text that is computed.
 const MAX_COMPUTED: usize = 64 << 10;
@@ -39,15 +39,13 @@ impl<'a> Reader<'_, '_, 'a> {
             (a, b)
         {
             let each = vals.iter().filter(|v| !matches!(v, Val::OneOf(_)));
-            let results: Vec<Val<'a>> = each.map(|v| self.operate_text(v, sign, b)).collect();
-            return results.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data);
+            return any_of(arena, each.map(|v| self.operate_text(v, sign, b))).unwrap_or(Val::Data);
         }
         if let (Val::Text(_) | Val::Path(_) | Val::Many(_), Val::OneOf(vals)) = (a, b)
             && sign != b'%'
         {
             let each = vals.iter().filter(|v| !matches!(v, Val::OneOf(_)));
-            let results: Vec<Val<'a>> = each.map(|v| self.operate_text(a, sign, v)).collect();
-            return results.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data);
+            return any_of(arena, each.map(|v| self.operate_text(a, sign, v))).unwrap_or(Val::Data);
         }
         self.operate_text(a, sign, b)
     }
@@ -120,7 +118,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Val::Many(_) => *old,
             Val::OneOf(vals) => {
                 let many = vals.iter().filter(|val| matches!(val, Val::Many(_))).copied();
-                super::value::any_of(self.report.arena, many.chain([Val::Data])).unwrap_or(Val::Data)
+                any_of(self.report.arena, many.chain([Val::Data])).unwrap_or(Val::Data)
             }
             _ => Val::Data,
         }
@@ -259,13 +257,9 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Val::Many(_) => self.any_of_these(val),
             Val::OneOf(vals) => {
-                let each: Vec<Val<'a>> = vals
-                    .iter()
-                    .filter(|v| !matches!(v, Val::OneOf(_)))
-                    .map(|v| self.item(v, index, slice, commas))
-                    .collect();
+                let each = vals.iter().filter(|v| !matches!(v, Val::OneOf(_)));
                 let arena = self.report.arena;
-                each.into_iter().reduce(|a, b| join(arena, a, b)).unwrap_or(Val::Data)
+                any_of(arena, each.map(|v| self.item(v, index, slice, commas))).unwrap_or(Val::Data)
             }
             Val::Object(Object::Environment) => self.variable(Some(index)),
             Val::Object(Object::Modules) => match index.known() {

@@ -1,6 +1,9 @@
 //! The tables are searched by halving: they must be sorted.
 
-use super::{builtins, modules, os, packages};
+use super::{builtins, modules, os, packages, repeats};
+use crate::{Frozen, Request, Source, analyze};
+use bumpalo::Bump;
+use shward_syntax::Dialect;
 
 fn assert_sorted<'n>(names: impl Iterator<Item = &'n str>) {
     let names: Vec<&str> = names.collect();
@@ -20,4 +23,135 @@ fn tables_are_sorted() {
             assert_sorted(module.members.iter().map(|(name, _)| *name));
         }
     }
+}
+
+/// Lines of programs, of which many depend on what others do.
+const LINES: [&str; 79] = [
+    "import os, subprocess, sys",
+    "import requests as r",
+    "from os import *",
+    "from tools import *",
+    "def f(a, b=None):",
+    "def g(a):",
+    "async def h(*a, **b):",
+    "class C(dict):",
+    "    def __init__(self, a):",
+    "    def m(self, a):",
+    "        self.a = a",
+    "        os.remove(self.a)",
+    "    @staticmethod",
+    "@f",
+    "    global x, y",
+    "    return a",
+    "    x = a",
+    "    y = a + '/z'",
+    "    open(a, 'w').write(b)",
+    "    g(b)",
+    "    f(a, x)",
+    "    subprocess.run(a)",
+    "    subprocess.Popen(x, stdin=y)",
+    "    os.chdir(a)",
+    "    if a:",
+    "    for a in x:",
+    "    while y:",
+    "    x.append(a)",
+    "    y[a] = b",
+    "    x = x + a",
+    "    x += [a]",
+    "    os.system(x)",
+    "    return lambda q: os.unlink(q)",
+    "f('/etc/passwd')",
+    "f(y, x)",
+    "g(open)",
+    "g(['rm', '-r', x])",
+    "h(x, b=y)",
+    "C(x).m(y)",
+    "c = C('/srv/c')",
+    "c.a = x",
+    "c.m(print)",
+    "c.a = '/srv/a'",
+    "x = c.a",
+    "x = [z for z in y]",
+    "x = y[0]",
+    "os.remove(x)",
+    "x = os.path.abspath('a')",
+    "open('b', 'w')",
+    "x = '/tmp/x'",
+    "x = ['ls', '/srv']",
+    "x = os.path.join(x, y)",
+    "x = y = {}",
+    "y = input()",
+    "y = [y, x]",
+    "x, y = y, x",
+    "x = f",
+    "y = x",
+    "y = f'{x}/{y}'",
+    "x += y",
+    "x += ['a']",
+    "x.append('/var/x')",
+    "x.sort()",
+    "y.update(x)",
+    "del x[0]",
+    "print(x); os.remove(y)",
+    "for x in y: os.remove(x)",
+    "if x: y = '/srv/y'",
+    "os.chdir(x)",
+    "os.environ['HOME'] = x",
+    "subprocess.run(x)",
+    "subprocess.run(y, stdin=open(x))",
+    "exec('y = x')",
+    "exec(x)",
+    "with open(x) as y: pass",
+    "open('made.py', 'w').write('import os'); import made",
+    "r.post(x, data=y)",
+    "z = sys.stdout, requests.Session(), r",
+    "import unknown; unknown.use(x, z); unknown.get('/items')",
+];
+
+/// What a program does, with or without repetitions.
+fn plan(program: &str, never: bool) -> String {
+    repeats::NEVER.set(never);
+    let command = format!("cat > other.py; python3 - <<'END'\n{program}\nEND\n");
+    let arena = Bump::new();
+    let request = Request {
+        source: Source::Command(command.as_bytes()),
+        cwd: b"/home/u/w",
+        workspace: b"/home/u/w",
+        home: b"/home/u",
+        dialect: Dialect::Bash,
+    };
+    let plan = format!("{:?}", analyze(&arena, &request, &Frozen));
+    repeats::NEVER.set(false);
+    plan
+}
+
+#[test]
+fn what_is_repeated_is_what_would_be_read() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    for _ in 0..4000 {
+        let program: Vec<&str> = (0..4 + next(30)).map(|_| LINES[next(LINES.len())]).collect();
+        let program = program.join("\n");
+        assert_eq!(plan(&program, false), plan(&program, true), "{program}");
+    }
+}
+
+#[test]
+fn what_is_in_many_containers_is_not_looked_at_again_and_again() {
+    for last in
+        ["unknown.use(x)", "print(x)", "g(x)", "x.sort()", "return x", "@x", "os.system(x)", "y.update(x)"]
+    {
+        let nested = "x = [x, x, x, x, x, x, x, x]\n".repeat(10);
+        let program = format!("import unknown, os\ny = {{}}\nx = ['a']\n{nested}{last}\n");
+        let began = std::time::Instant::now();
+        plan(&program, false);
+        assert!(began.elapsed().as_secs() < 5, "{last}");
+    }
+    let unread = plan(&format!("import u\nx = 1\n{}u.f(x)", "x = [x, x, x, x, x]\n".repeat(9)), false);
+    assert!(unread.contains("Code"), "{unread}");
 }

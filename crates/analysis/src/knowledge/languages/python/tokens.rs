@@ -233,7 +233,11 @@ impl<'a> Lexer<'a, '_> {
         use Token as T;
         let next = self.byte(1);
         match self.byte(0) {
-            b' ' | b'\t' | 0x0c | b'\r' => {
+            b' ' => {
+                self.at += self.rest().iter().take_while(|byte| **byte == b' ').count();
+                Some(())
+            }
+            b'\t' | 0x0c | b'\r' => {
                 self.at += 1;
                 if self.byte(0) != b'\n' && self.text.get(self.at - 1) == Some(&b'\r') {
                     self.line_start();

@@ -205,7 +205,7 @@ impl<'a> Val<'a> {
         }
         match (self, other) {
             (Self::Text(a), Self::Text(b)) => match (a.pieces, b.pieces) {
-                ([Piece::Text(x)], [Piece::Text(y)]) => x == y && a.origins == b.origins,
+                ([Piece::Text(x)], [Piece::Text(y)]) => is_same_text(x, y) && a.origins == b.origins,
                 (a, b) => a.len() == b.len() && self.same_within(other, &mut { MAX_COMPARED }),
             },
             (Self::Act(a), Self::Act(b)) => discriminant(a) == discriminant(b) && a == b,
@@ -217,6 +217,23 @@ impl<'a> Val<'a> {
                         && self.same_within(other, &mut { MAX_COMPARED })
             }
             _ => self.same_within(other, &mut { MAX_COMPARED }),
+        }
+    }
+
+    /// Whether it is found to be the same as what would be made as it was made. Large containers are not.
+    pub(super) fn is_recognised(&self) -> bool {
+        self.alternatives()
+            .iter()
+            .all(|each| !matches!(each, Self::Many(_)) || each.fits(&mut { MAX_COMPARED }))
+    }
+
+    fn fits(&self, fuel: &mut u32) -> bool {
+        let Some(left) = fuel.checked_sub(1) else { return false };
+        *fuel = left;
+        match self {
+            Self::Many(items) => items.vals.iter().all(|val| val.fits(fuel)),
+            Self::OneOf(vals) => vals.iter().all(|val| val.fits(fuel)),
+            _ => true,
         }
     }
 
@@ -360,6 +377,12 @@ pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
     }
     let old = old.alternatives();
     new.alternatives().iter().all(|new| matches!(new, Val::Never) || holds(old, new))
+}
+
+/// Whether texts are equal. Those of one literal lie in one place, and those of one length nearly always begin otherwise.
+#[inline(always)]
+fn is_same_text(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && (std::ptr::eq(a, b) || a.first() == b.first() && a == b)
 }
 
 /// Whether `each` is among these.

@@ -4,6 +4,7 @@
 use super::{Report, Sends};
 use crate::effect::{EffectKind, Endpoint, WriteMode};
 use crate::value::{Origins, Stream, Value};
+use std::ops::Range;
 
 /// Most that is noted; a program that does more is read once more.
 const MAX_DEEDS: usize = 1024;
@@ -73,16 +74,58 @@ impl Deed<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Rehearsal<'a> {
     deeds: Vec<Deed<'a>>,
+    /// What was noted in the rehearsal before this one.
+    last: Vec<Deed<'a>>,
     /// Not all was noted, or something was asked whose answer depends on what is recorded.
     partial: bool,
+    /// The same of what was noted since it was last asked how much is.
+    asked: bool,
 }
 
 impl<'a> Report<'_, 'a> {
     /// From now on nothing is recorded; what would be is noted. Forgets what was noted before.
     pub(in super::super) fn rehearse(&mut self) {
         let rehearsal = self.rehearsal.get_or_insert_default();
+        std::mem::swap(&mut rehearsal.deeds, &mut rehearsal.last);
         rehearsal.deeds.clear();
         rehearsal.partial = false;
+    }
+
+    /// How much is noted, and whether that is not all of what was to be noted since this was called last.
+    pub(in super::super) fn noted(&mut self) -> (usize, bool) {
+        self.rehearsal
+            .as_mut()
+            .map_or((0, true), |rehearsal| (rehearsal.deeds.len(), std::mem::take(&mut rehearsal.asked)))
+    }
+
+    /// Whether what was noted in this range of the last rehearsal can be carried out as it is: no file is followed, now that
+    /// what the script makes is recorded.
+    pub(in super::super) fn may_carry_out(&self, range: Range<usize>) -> bool {
+        let deeds = self.rehearsed.get(range).unwrap_or_default();
+        !deeds.iter().any(|deed| matches!(deed, Deed::FollowUnlessMade(..)))
+            || !self.session.has_made_files() && !deeds.iter().any(Deed::changes)
+    }
+
+    /// Does once more what was noted in this range of the last rehearsal: notes it, or carries it out. Gives where it is noted
+    /// now.
+    pub(in super::super) fn repeat(&mut self, range: Range<usize>) -> Range<usize> {
+        let Some(rehearsal) = &mut self.rehearsal else {
+            for at in range.clone() {
+                if let Some(deed) = self.rehearsed.get(at).copied() {
+                    self.act(deed);
+                }
+            }
+            return range;
+        };
+        let from = rehearsal.deeds.len();
+        for deed in rehearsal.last.get(range).unwrap_or_default() {
+            if rehearsal.deeds.len() < MAX_DEEDS {
+                rehearsal.deeds.push(*deed);
+            } else {
+                rehearsal.partial = true;
+            }
+        }
+        from..rehearsal.deeds.len()
     }
 
     /// Notes what is to be done, if this is a rehearsal.
@@ -91,7 +134,7 @@ impl<'a> Report<'_, 'a> {
         if rehearsal.deeds.len() < MAX_DEEDS {
             rehearsal.deeds.push(deed());
         } else {
-            rehearsal.partial = true;
+            (rehearsal.partial, rehearsal.asked) = (true, true);
         }
         true
     }
@@ -99,7 +142,7 @@ impl<'a> Report<'_, 'a> {
     /// What is asked next may have another answer once what was rehearsed is recorded.
     pub(in super::super) const fn asks(&mut self) {
         if let Some(rehearsal) = &mut self.rehearsal {
-            rehearsal.partial = true;
+            (rehearsal.partial, rehearsal.asked) = (true, true);
         }
     }
 
@@ -113,6 +156,7 @@ impl<'a> Report<'_, 'a> {
     pub(in super::super) fn carry_out(&mut self, stands: bool) -> bool {
         let Some(rehearsal) = self.rehearsal.take() else { return false };
         if rehearsal.partial || !stands || !self.nothing_is_followed(&rehearsal.deeds) {
+            self.rehearsed = rehearsal.deeds;
             return false;
         }
         rehearsal.deeds.into_iter().for_each(|deed| self.act(deed));

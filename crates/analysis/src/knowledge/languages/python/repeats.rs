@@ -1,0 +1,361 @@
+//! Statements that need not be read again. What one tells and teaches depends on what it looks up: as long as none of that
+//! has changed since a pass has read it, the next pass takes over what it told then. All that it could teach was learnt.
+//!
+//! This changes nothing that a pass finds out. What is not followed here makes a statement be read each time: what adds to
+//! what it has learnt itself, asks what was told before, or has a program in it.
+
+use super::symbols::Sym;
+use super::value::Val;
+use super::{Binding, Pass, Reader, strings};
+use std::cell::Cell;
+use std::ops::Range;
+
+/// Most statements that are noted, and most that they look up and bind.
+const MAX_STATEMENTS: usize = 1 << 12;
+const MAX_LOOKUPS: usize = 1 << 16;
+const MAX_BOUND: usize = 1 << 14;
+
+/// What the statements of a program looked up, and when what they looked up has changed.
+#[derive(Debug, Default)]
+pub(super) struct Repeats<'a> {
+    /// Which statement is being read, counted through all passes.
+    now: u32,
+    /// When something has changed last that any statement may depend on.
+    others: u32,
+    /// When the content of containers has changed last, by their identity, and what is common to all: see [`Common`].
+    things: [u32; 32],
+    /// In the order in which they stand in the program.
+    statements: Vec<Statement>,
+    /// Where the statements are that this pass has still to come to.
+    next: usize,
+    looked_up: Vec<Lookup>,
+    bound: Vec<(Sym, Option<Val<'a>>)>,
+    /// Which of these the statement has looked into, a bit for each.
+    looked_into: Cell<u32>,
+    /// The statement has to be read each time.
+    restless: bool,
+    /// Nothing is noted any more.
+    over: bool,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Every statement is read each time.
+    pub(super) static NEVER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A statement as it was read last.
+#[derive(Debug)]
+struct Statement {
+    at: u32,
+    end: u32,
+    pass: u32,
+    /// When it was read.
+    time: u32,
+    before: Standing,
+    after: Standing,
+    /// The things that it has looked into.
+    things: u32,
+    /// Bytes that it has copied to put texts together.
+    joined: u32,
+    /// Things in others that it has looked at.
+    walked: u32,
+    looked_up: Part,
+    bound: Part,
+    deeds: Part,
+    repeatable: bool,
+    /// It has looked up a parameter that no call was known of.
+    unbound: bool,
+}
+
+/// A part of a list.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    from: u32,
+    to: u32,
+}
+
+impl Part {
+    fn new(from: usize, to: usize) -> Self {
+        // Lists that long are not kept.
+        let number = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { from: number(from), to: number(to) }
+    }
+
+    const fn range(self) -> Range<usize> {
+        self.from as usize..self.to as usize
+    }
+}
+
+/// How a statement stands among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Standing {
+    inner: u32,
+    indented: bool,
+    in_class: bool,
+    decorated: bool,
+}
+
+/// What is known of all containers and objects.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Common {
+    /// Which of them are made of others.
+    Grown = CONTAINERS as isize,
+    /// Whether those that went where they are not followed are changed there.
+    Leaks,
+    /// Whether all may be in any order.
+    Order,
+    /// Which objects went where they are not followed.
+    Lost,
+}
+
+/// Among so many containers it is told apart which has changed.
+const CONTAINERS: u32 = 28;
+
+/// What was looked up of a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Lookup {
+    /// What it was bound to since this time.
+    Now(Sym, u32),
+    /// All that it is ever bound to.
+    Ever(Sym),
+    /// All that an attribute is ever set to.
+    Attribute(Sym),
+}
+
+/// What there was before a statement was read.
+pub(super) struct Before {
+    at: usize,
+    standing: Standing,
+    joined: usize,
+    walked: usize,
+    unbound: bool,
+    looked_up: usize,
+    bound: usize,
+    deeds: usize,
+    /// Where it is noted already.
+    known: Option<usize>,
+}
+
+impl<'a> Repeats<'a> {
+    /// Makes room for a program of so many tokens, as far as most need it.
+    pub(super) fn expect(&mut self, tokens: usize) {
+        let tokens = tokens.min(1 << 12);
+        self.statements.reserve(tokens / 10);
+        self.looked_up.reserve(tokens / 3);
+        self.bound.reserve(tokens / 10);
+    }
+
+    /// The time, to which all that changes now is ascribed.
+    pub(super) const fn now(&self) -> u32 {
+        self.now
+    }
+
+    pub(super) fn looks_up(&mut self, lookup: Lookup) {
+        if !self.over {
+            self.looked_up.push(lookup);
+        }
+    }
+
+    pub(super) fn binds(&mut self, sym: Sym, val: Option<Val<'a>>) {
+        if !self.over {
+            self.bound.push((sym, val));
+        }
+    }
+
+    pub(super) fn looks_into(&self, container: u32) {
+        self.looked_into.set(self.looked_into.get() | 1 << (container % CONTAINERS));
+    }
+
+    pub(super) fn looks_at(&self, common: Common) {
+        self.looked_into.set(self.looked_into.get() | 1 << common as u32);
+    }
+
+    /// What a container holds, or in which order, is known to be otherwise.
+    pub(super) fn container_changes(&mut self, container: u32) {
+        if let Some(time) = self.things.get_mut((container % CONTAINERS) as usize) {
+            *time = self.now;
+        }
+    }
+
+    pub(super) fn common_changes(&mut self, common: Common) {
+        if let Some(time) = self.things.get_mut(common as usize) {
+            *time = self.now;
+        }
+    }
+
+    /// Something changes that any statement may depend on.
+    pub(super) const fn changes(&mut self) {
+        self.others = self.now;
+    }
+
+    /// The statement that is being read is to be read by each pass.
+    pub(super) const fn never_repeat(&mut self) {
+        self.restless = true;
+    }
+
+    /// A pass begins. The last one is over soon: what it finds is not repeated.
+    pub(super) const fn start_over(&mut self, last: bool) {
+        (self.next, self.over) = (0, last);
+    }
+
+    /// Whether nothing has changed that the statement depends on.
+    fn stands(&self, statement: &Statement, bindings: &[Binding<'_>]) -> bool {
+        let since = statement.time;
+        let unchanged = |lookup: &Lookup| match lookup {
+            Lookup::Now(sym, time) => {
+                bindings.get(sym.0 as usize).is_some_and(|binding| binding.since == *time)
+            }
+            Lookup::Ever(sym) | Lookup::Attribute(sym) => {
+                bindings.get(sym.0 as usize).is_some_and(|binding| binding.changed < since)
+            }
+        };
+        let mut things = statement.things;
+        while things != 0 {
+            if self.things.get(things.trailing_zeros() as usize).is_none_or(|time| *time >= since) {
+                return false;
+            }
+            things &= things - 1;
+        }
+        self.others < since
+            && self.looked_up.get(statement.looked_up.range()).is_some_and(|all| all.iter().all(unchanged))
+    }
+}
+
+impl<'a> Reader<'_, '_, 'a> {
+    fn standing(&self) -> Standing {
+        Standing {
+            inner: self.inner,
+            indented: self.indented,
+            in_class: self.in_class,
+            decorated: self.decorated,
+        }
+    }
+
+    /// Takes over what the last pass has found of the statement that stands here, if that still holds. Else gives what is
+    /// needed to note what is found of it now; nothing is noted of programs in programs, nor by the last pass.
+    pub(super) fn repeat(&mut self) -> Result<(), Option<Before>> {
+        #[cfg(test)]
+        if NEVER.get() {
+            return Err(None);
+        }
+        if self.programs > 0 {
+            return Err(None);
+        }
+        let (at, standing) = (self.at, self.standing());
+        let later = self.repeats.statements.get(self.repeats.next..).unwrap_or_default();
+        self.repeats.next += later.iter().take_while(|statement| (statement.at as usize) < at).count();
+        let place = self.repeats.next;
+        let known = self.repeats.statements.get(place).filter(|statement| statement.at as usize == at);
+        if let Some(statement) = known
+            && statement.repeatable
+            && statement.pass + 1 == self.passes
+            && statement.before == standing
+            && self.moves == (0, 0)
+            && self.walked.saturating_add(statement.walked as usize) <= self.walk
+            && (statement.joined == 0 || self.joined + statement.joined as usize <= strings::MAX_JOINED)
+            && (self.pass == Pass::Learning
+                || !statement.unbound && self.report.may_carry_out(statement.deeds.range()))
+            && self.repeats.stands(statement, &self.bindings)
+        {
+            self.take_over(place);
+            return Ok(());
+        }
+        let known = known.map(|_| place);
+        self.repeats.now += 1;
+        if self.pass == Pass::Recording {
+            return Err(None);
+        }
+        self.repeats.looked_into.set(0);
+        self.repeats.restless = false;
+        let (deeds, _) = self.report.noted();
+        let before = Before {
+            at,
+            standing,
+            joined: self.joined,
+            walked: self.walked,
+            unbound: std::mem::take(&mut self.unbound),
+            looked_up: self.repeats.looked_up.len(),
+            bound: self.repeats.bound.len(),
+            deeds,
+            known,
+        };
+        Err(Some(before))
+    }
+
+    fn take_over(&mut self, place: usize) {
+        let Some(statement) = self.repeats.statements.get_mut(place) else { return };
+        for lookup in self.repeats.looked_up.get(statement.looked_up.range()).unwrap_or_default() {
+            let (Lookup::Now(sym, _) | Lookup::Ever(sym) | Lookup::Attribute(sym)) = lookup;
+            if let Some(binding) = self.bindings.get_mut(sym.0 as usize) {
+                match lookup {
+                    Lookup::Now(..) => {}
+                    Lookup::Ever(_) => binding.seen = true,
+                    Lookup::Attribute(_) => binding.attribute_seen = true,
+                }
+            }
+        }
+        for (sym, val) in self.repeats.bound.get(statement.bound.range()).unwrap_or_default() {
+            if let Some(binding) = self.bindings.get_mut(sym.0 as usize) {
+                (binding.now, binding.since) = (*val, statement.time);
+            }
+        }
+        let noted = statement.deeds.range();
+        let deeds = self.report.repeat(noted.clone());
+        statement.repeatable = deeds.len() == noted.len();
+        statement.deeds = Part::new(deeds.start, deeds.end);
+        statement.pass = self.passes;
+        self.joined += statement.joined as usize;
+        self.walked += statement.walked as usize;
+        self.unbound |= statement.unbound;
+        self.at = statement.end as usize;
+        Standing {
+            inner: self.inner,
+            indented: self.indented,
+            in_class: self.in_class,
+            decorated: self.decorated,
+        } = statement.after;
+    }
+
+    /// Notes what was found of a statement.
+    pub(super) fn note(&mut self, before: Before) {
+        let (deeds, asked) = self.report.noted();
+        let repeats = &mut self.repeats;
+        let noted = repeats.looked_up.len() <= MAX_LOOKUPS && repeats.bound.len() <= MAX_BOUND;
+        if !noted {
+            repeats.looked_up.truncate(before.looked_up);
+            repeats.bound.truncate(before.bound);
+        }
+        let Part { from: at, to: end } = Part::new(before.at, self.at);
+        let statement = Statement {
+            at,
+            end,
+            pass: self.passes,
+            time: repeats.now,
+            before: before.standing,
+            after: self.standing(),
+            things: self.repeats.looked_into.get(),
+            joined: u32::try_from(self.joined - before.joined).unwrap_or(u32::MAX),
+            walked: u32::try_from(self.walked - before.walked).unwrap_or(u32::MAX),
+            looked_up: Part::new(before.looked_up, self.repeats.looked_up.len()),
+            bound: Part::new(before.bound, self.repeats.bound.len()),
+            deeds: Part::new(before.deeds, deeds),
+            repeatable: noted
+                && !asked
+                && !self.repeats.restless
+                && self.moves == (0, 0)
+                && self.walked <= self.walk
+                && self.joined <= strings::MAX_JOINED,
+            unbound: self.unbound,
+        };
+        self.unbound |= before.unbound;
+        let statements = &mut self.repeats.statements;
+        if let Some(known) = before.known {
+            if let Some(known) = statements.get_mut(known) {
+                *known = statement;
+            }
+        } else if self.passes == 0 && statements.len() < MAX_STATEMENTS {
+            statements.push(statement);
+        }
+    }
+}
