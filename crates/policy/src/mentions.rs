@@ -166,7 +166,7 @@ fn is_too_long(text: &[u8]) -> bool {
     text.len() > LONGEST
 }
 
-/// For each byte, the words of [`SIGNS`] that have it at this place, as bits.
+/// For each byte, the words of [`SIGNS`] that have it at this place, or are shorter, as bits.
 #[allow(
     clippy::indexing_slicing,
     reason = "evaluated by the compiler only: an index out of bounds does not compile"
@@ -176,7 +176,13 @@ const fn words_with(place: usize) -> [u64; 256] {
     let mut words: &[(&[u8], u8)] = &SIGNS;
     let mut at = 0;
     while let Some(((word, _), rest)) = words.split_first() {
-        table[word[place] as usize] |= 1 << at;
+        let mut byte = 0;
+        while byte < 256 {
+            if place >= word.len() || word[place] as usize == byte {
+                table[byte] |= 1 << at;
+            }
+            byte += 1;
+        }
         at += 1;
         words = rest;
     }
@@ -185,6 +191,7 @@ const fn words_with(place: usize) -> [u64; 256] {
 
 static FIRST: [u64; 256] = words_with(0);
 static SECOND: [u64; 256] = words_with(1);
+static THIRD: [u64; 256] = words_with(2);
 
 /// All that the words in a text are signs of. One pass: at most places no word begins.
 fn signs_in(text: &[u8]) -> u8 {
@@ -193,6 +200,12 @@ fn signs_in(text: &[u8]) -> u8 {
     for (at, pair) in text.windows(2).enumerate() {
         let [first, second] = pair else { continue };
         let mut left = words(&FIRST, *first) & words(&SECOND, *second);
+        if left == 0 {
+            continue;
+        }
+        if let Some(third) = text.get(at + 2) {
+            left &= words(&THIRD, *third);
+        }
         while left != 0 {
             if let Some((word, means)) = SIGNS.get(left.trailing_zeros() as usize)
                 && let Some((before, here)) = text.split_at_checked(at)
@@ -235,21 +248,24 @@ static IN_PATHS: [u8; 256] = {
 
 /// What looks like a path: a run of characters that paths are made of, with a slash in it or a dot before it.
 fn paths(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let class = |byte: &u8| IN_PATHS.get(usize::from(*byte)).copied().unwrap_or_default();
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
             let mut seen = 0;
             let end = rest.iter().position(|byte| {
-                let class = IN_PATHS.get(usize::from(*byte)).copied().unwrap_or_default();
-                seen |= class;
-                class == 0
+                seen |= class(byte);
+                class(byte) == 0
             });
-            let token = rest.split_at_checked(end.unwrap_or(rest.len()))?.0;
-            rest = match end {
-                Some(end) => rest.get(end + 1..).unwrap_or_default(),
-                None if rest.is_empty() => return None,
-                None => &[],
-            };
+            let (token, after) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
+            if rest.is_empty() {
+                return None;
+            }
+            rest = after.split_first().map_or(&[], |(_, after)| after);
+            // Most are words without any of these.
+            if seen & SLASH == 0 && !matches!(token, [b'@' | b'.' | b'i', ..]) {
+                continue;
+            }
             let token = token.strip_prefix(b"@").unwrap_or(token);
             let told = seen & SLASH != 0 || token.starts_with(b".") || token.starts_with(b"id_");
             if told && token.len() <= PATH_MAX {

@@ -36,22 +36,13 @@ impl Parser<'_> {
         if let Some(position) = carriage_return {
             self.note(NoteKind::CarriageReturn, position);
         }
+        if let Ok(text) = str::from_utf8(self.source) {
+            self.note_invisible(text, 0);
+            return Ok(());
+        }
         let mut valid_up_to = 0;
         for chunk in self.source.utf8_chunks() {
-            let mut rest = chunk.valid();
-            // Most of it is ASCII, and ASCII is mostly visible.
-            while let Some(at) =
-                rest.bytes().position(|byte| !matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r'))
-            {
-                let Some(from) = rest.get(at..) else { break };
-                let Some(character) = from.chars().next() else { break };
-                if is_invisible(character) {
-                    let offset = valid_up_to + chunk.valid().len() - from.len();
-                    self.note_bytes(NoteKind::InvisibleCharacter, offset, character.len_utf8());
-                    break;
-                }
-                rest = from.get(character.len_utf8()..).unwrap_or_default();
-            }
+            self.note_invisible(chunk.valid(), valid_up_to);
             valid_up_to += chunk.valid().len();
             if !chunk.invalid().is_empty() {
                 self.note_bytes(NoteKind::NotUtf8, valid_up_to, chunk.invalid().len());
@@ -59,6 +50,27 @@ impl Parser<'_> {
             valid_up_to += chunk.invalid().len();
         }
         Ok(())
+    }
+
+    /// Takes note of the first character of a text, which begins at `start`, that people cannot see.
+    fn note_invisible(&mut self, text: &str, start: usize) {
+        let mut rest = text;
+        // Most of it is ASCII, and ASCII is mostly visible.
+        while let Some(at) =
+            first(rest.as_bytes(), |byte| !matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r'))
+        {
+            let Some(from) = rest.get(at..) else { break };
+            let Some(character) = from.chars().next() else { break };
+            if is_invisible(character) {
+                self.note_bytes(
+                    NoteKind::InvisibleCharacter,
+                    start + text.len() - from.len(),
+                    character.len_utf8(),
+                );
+                break;
+            }
+            rest = from.get(character.len_utf8()..).unwrap_or_default();
+        }
     }
 
     fn note_bytes(&mut self, kind: NoteKind, start: usize, length: usize) {
