@@ -49,6 +49,30 @@ fn every_namespace_is_another_than_ours() {
     }
 }
 
+/// Signals, propagation of mounts, every mount and the bounding set are as the plan alone would make them; only the order in which
+/// mounts were taken may differ.
+#[test]
+fn what_was_begun_comes_out_the_same() {
+    need_sandbox!();
+    // It would be inherited. SAFETY: no handler, and nothing else in this process uses this signal.
+    let set = |action| unsafe { libc::signal(libc::SIGUSR2, action) };
+    set(libc::SIG_IGN);
+    let place = Place::new();
+    let script = "grep -E '^(Cap|Sig(Ign|Cgt|Blk)|NoNewPrivs|Seccomp:)' /proc/self/status; \
+                  grep -cE ' (shared|master):' /proc/self/mountinfo; cut -d ' ' -f 4-7 /proc/self/mountinfo | sort";
+    let plan = place.shell(script).prepare().unwrap();
+    let said = run_with(&plan, None);
+    for name in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "SigIgn", "SigBlk"] {
+        assert!(said.contains(&format!("{name}:\t0000000000000000\n")), "{name} in {said}");
+    }
+    assert!(said.contains("\n0\n"), "a mount goes on to others: {said}");
+    // The second has a user namespace and a network namespace that were used before.
+    for _ in 0..2 {
+        assert_eq!(run_with(&plan, Ahead::start()), said);
+    }
+    set(libc::SIG_DFL);
+}
+
 #[test]
 fn what_does_not_suit_is_not_used() {
     need_sandbox!();
