@@ -190,6 +190,14 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("python functions", |n| {
         format!("python3 -c '{}'", numbered(n, |i| format!("def f{i}(): return f{}()\n", i + 1)))
     }),
+    ("python lists of lists", |n| {
+        let doubled = flood("x = [x, x, x, x, x, x, x, x]\n", n);
+        format!("python3 -c 'x = [1]\n{doubled}for y in x: print(y)'")
+    }),
+    ("python lists that are handed on", |n| {
+        let calls = numbered(n, |i| format!("a{i} = [f(a{i}), a{i}, x]\nx = [a{i}, a{i}, x]\n"));
+        format!("python3 -c 'x = []\ndef f(y): return [y, x, y]\n{calls}'")
+    }),
     ("python strings", |n| format!("python3 -c 'x = {}'", flood("\"a\" + ", n) + "\"b\"")),
     ("xargs of words", |n| format!("echo {} | xargs rm", flood("a ", n))),
     ("find tests", |n| format!("find . {} -print", nested("\\( ", "-name a", " \\)", n))),
