@@ -51,7 +51,7 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
     };
     match program::find(session, call, word, text) {
         program::Found::Described(name, program) => {
-            if program.no_own_files && name.len() == text.len() {
+            if program.no_own_files && is_systems(text, name) {
                 session.has_no_own_files();
             }
             described(session, call, name, program)
@@ -63,6 +63,12 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
         }
         program::Found::Done(output) => output,
     }
+}
+
+/// Whether a program is named by its name alone, or where the system's lie. Whoever starts it sees that the name leads there.
+fn is_systems(text: &[u8], name: &str) -> bool {
+    let directory = text.strip_suffix(name.as_bytes());
+    directory.is_some_and(|directory| matches!(directory, b"" | b"/bin/" | b"/usr/bin/"))
 }
 
 /// Interprets the arguments of a program that the knowledge describes.
