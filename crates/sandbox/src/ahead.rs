@@ -221,18 +221,49 @@ impl Ahead {
     }
 }
 
-impl Drop for Ahead {
-    fn drop(&mut self) {
+impl Ahead {
+    /// Ends the helper, and leaves what another run may have once nothing of this one is left.
+    pub(crate) fn end(mut self) -> AfterRun {
+        AfterRun(self.finish())
+    }
+
+    fn finish(&mut self) -> Option<Kept> {
         self.tell(END);
         self.helper.wait();
         let made = |namespaces: &[AtomicI32; 2]| {
-            let [user, network] = namespaces;
-            // SAFETY: the helper has opened them for us and has gone, and this is done once.
-            unsafe { Kept::new([user.load(Ordering::Acquire), network.load(Ordering::Acquire)]) }
+            let [user, network] = namespaces.each_ref().map(|fd| fd.swap(-1, Ordering::AcqRel));
+            // SAFETY: the helper has opened them for us and has gone, and they are taken once.
+            unsafe { Kept::new([user, network]) }
         };
-        let kept = self.kept.take().or_else(|| made(&self.helper.shared().namespaces));
-        if let Some(mut kept) = kept.filter(|_| self.used.get() != Used::Up) {
-            kept.mapped |= self.used.get() == Used::Cleanly || self.begun().has_mapped();
+        let shared = self.helper.shared();
+        // Those that were used again are there twice.
+        let kept = match self.kept.take() {
+            Some(kept) => {
+                shared.namespaces.iter().for_each(|fd| fd.store(-1, Ordering::Release));
+                Some(kept)
+            }
+            None => made(&shared.namespaces),
+        };
+        kept.filter(|_| self.used.get() != Used::Up).map(|mut kept| {
+            kept.mapped |= self.used.get() == Used::Cleanly || shared.begun.has_mapped();
+            kept
+        })
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        drop(AfterRun(self.finish()));
+    }
+}
+
+/// What is kept for another run when this is dropped.
+#[derive(Debug)]
+pub(crate) struct AfterRun(Option<Kept>);
+
+impl Drop for AfterRun {
+    fn drop(&mut self) {
+        if let Some(kept) = self.0.take() {
             kept.keep();
         }
     }
@@ -271,7 +302,7 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
     let ready = sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).is_ok()
         // The supervisor may have died before.
         && sys::parent() == shared.supervisor
-        && make_namespaces(&shared.namespaces);
+        && make_namespaces(&shared.namespaces, own);
     if ready {
         shared.begun.perform(own);
     }
@@ -309,12 +340,12 @@ fn begin(shared: &Shared) {
 }
 
 /// All that a sandbox has and that are not the child's to make.
-fn make_namespaces(kept: &[AtomicI32; 2]) -> bool {
+fn make_namespaces(kept: &[AtomicI32; 2], own: RawFd) -> bool {
     let wanted = Ahead::flags() & !CHILDS;
     let [user, network] = kept;
     let known = [user.load(Ordering::Relaxed), network.load(Ordering::Relaxed)];
     if known.iter().all(|fd| *fd >= 0) {
-        return kept::enter(known)
+        return kept::enter(known, own)
             && sys::unshare(wanted & !(libc::CLONE_NEWUSER | libc::CLONE_NEWNET)).is_ok();
     }
     if sys::unshare(wanted).is_err() {

@@ -186,9 +186,12 @@ fn perform(
         Operation::MakeDirectory { path, mode } => sys::make_directory(libc::AT_FDCWD, path, *mode),
         Operation::MakeFile { path } => sys::make_file(libc::AT_FDCWD, path, 0o600),
         Operation::MakeLink { content, path } => sys::make_symlink(content, path),
-        Operation::Attach { slot, path } => {
+        Operation::Attach { slot, path, kept: is_kept } => {
             let tree = kept(slots, *slot)?;
             on_path(path, |target| sys::attach_tree(tree, target))?;
+            if *is_kept {
+                return Ok(());
+            }
             sys::close(tree);
             keep(slots, *slot, -1)
         }
@@ -241,9 +244,13 @@ fn perform(
         Operation::Ruleset { attributes, size, slot } => {
             keep(slots, *slot, sys::create_ruleset(attributes, *size)?)
         }
-        Operation::Rule { path, rights, ruleset, .. } => {
+        Operation::Rule { path, rights, ruleset, tree, .. } => {
             let ruleset = kept(slots, *ruleset)?;
-            on_path(path, |parent| sys::add_path_rule(ruleset, parent, *rights))
+            let rule = |parent| sys::add_path_rule(ruleset, parent, *rights);
+            match tree {
+                Some(tree) => rule(kept(slots, *tree)?),
+                None => on_path(path, rule),
+            }
         }
         Operation::EnforceRuleset { ruleset } => sys::restrict_self(kept(slots, *ruleset)?),
         Operation::Filter { gated: false, program, .. } => sys::install_filter(program),

@@ -75,16 +75,18 @@ pub(crate) fn opened() -> [RawFd; 2] {
 }
 
 /// Makes the calling process, which must share nothing but memory and descriptors with any other, one of both namespaces.
-pub(crate) fn enter([user, network]: [RawFd; 2]) -> bool {
+///
+/// `own` is its directory in proc.
+pub(crate) fn enter([user, network]: [RawFd; 2], own: RawFd) -> bool {
     sys::enter_namespace(user, libc::CLONE_NEWUSER).is_ok()
         && sys::enter_namespace(network, libc::CLONE_NEWNET).is_ok()
-        && is_empty()
+        && is_empty(own)
 }
 
 /// Whether there is no socket in the network namespace of the calling process. A run without a network can make local ones only; their
 /// list then is its heading.
-fn is_empty() -> bool {
-    let Ok(list) = sys::open(c"/proc/self/net/unix", libc::O_RDONLY | libc::O_CLOEXEC) else { return false };
+fn is_empty(own: RawFd) -> bool {
+    let Ok(list) = sys::open_at(own, c"net/unix", libc::O_RDONLY | libc::O_CLOEXEC) else { return false };
     let mut text = [0; 256];
     let read = sys::read(list, &mut text);
     sys::close(list);
@@ -95,6 +97,7 @@ fn is_empty() -> bool {
 mod tests {
     use super::*;
     use crate::Ahead;
+    use crate::child::own_directory;
     use std::io;
 
     /// What a process of its own says, which may call nothing but the kernel.
@@ -125,7 +128,8 @@ mod tests {
             return;
         };
         let namespaces = kept.as_raw_fds();
-        let enters = || said(in_child(|| enter(namespaces)).unwrap());
+        let entered = || own_directory().is_ok_and(|own| enter(namespaces, own));
+        let enters = || said(in_child(entered).unwrap());
         assert!(enters() && enters());
         let (mut ours, mut theirs) = ([0; 2], [0; 2]);
         // SAFETY: two descriptors each are written.
@@ -133,7 +137,7 @@ mod tests {
         let holder = in_child(|| {
             sys::close(theirs[1]); // ends with us
             // SAFETY: takes numbers.
-            let made = enter(namespaces) && unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM, 0) } >= 0;
+            let made = entered() && unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM, 0) } >= 0;
             made && sys::write(ours[1], b"x").is_ok() && sys::read(theirs[0], &mut [0]) == Ok(0)
         });
         sys::close(ours[1]);

@@ -59,8 +59,8 @@ pub(crate) enum Operation {
     MakeFile { path: CString },
     /// Make a symbolic link inside a private directory.
     MakeLink { content: CString, path: CString },
-    /// Attach a taken tree, which uses it up.
-    Attach { slot: Slot, path: CString },
+    /// Attach a taken tree. That uses it up, unless it is `kept` for a rule about it.
+    Attach { slot: Slot, path: CString, kept: bool },
     /// Mount a fresh devpts.
     MountTerminals,
     /// Make a pseudo-terminal there, hand our side of it out, and have the other as standard input, output and error.
@@ -90,8 +90,8 @@ pub(crate) enum Operation {
     NoNewPrivileges,
     /// Create the Landlock ruleset.
     Ruleset { attributes: RulesetAttributes, size: usize, slot: Slot },
-    /// Grant rights beneath a path.
-    Rule { path: CString, access: Access, rights: u64, ruleset: Slot },
+    /// Grant rights beneath a path: that of the tree, if one was kept for it.
+    Rule { path: CString, access: Access, rights: u64, ruleset: Slot, tree: Option<Slot> },
     /// Enforce the ruleset.
     EnforceRuleset { ruleset: Slot },
     /// Install the seccomp filter.
@@ -205,7 +205,7 @@ impl fmt::Display for Operation {
             }
             Self::MakeFile { path } => write!(f, "make file {}", shown(path)),
             Self::MakeLink { content, path } => write!(f, "make link {} to {}", shown(path), shown(content)),
-            Self::Attach { slot, path } => write!(f, "attach #{slot} on {}", shown(path)),
+            Self::Attach { slot, path, .. } => write!(f, "attach #{slot} on {}", shown(path)),
             Self::MountTerminals => write!(f, "mount a private devpts on /dev/pts"),
             Self::OpenTerminal => {
                 write!(

@@ -116,6 +116,8 @@ struct Builder {
     terminal: bool,
     /// A control group limits the number of processes.
     pids_counted: bool,
+    /// Where the operation stands that attached a tree to a path last.
+    attached: BTreeMap<CString, usize>,
     /// Namespaces and mounts are made by bubblewrap, and with them a `/dev` of its own.
     own_devices: bool,
 }
@@ -128,6 +130,22 @@ impl Builder {
     fn slot(&mut self) -> Slot {
         self.slots += 1;
         self.slots - 1
+    }
+
+    fn attach(&mut self, slot: Slot, path: CString) {
+        self.attached.insert(path.clone(), self.operations.len());
+        self.push(Operation::Attach { slot, path, kept: false });
+    }
+
+    /// Keeps what is attached to a path, so that nobody has to look it up once more.
+    fn keep(&mut self, path: &CStr) -> Option<Slot> {
+        match self.operations.get_mut(*self.attached.get(path)?) {
+            Some(Operation::Attach { slot, kept, .. }) => {
+                *kept = true;
+                Some(*slot)
+            }
+            _ => None,
+        }
     }
 
     fn take(&mut self, path: CString, attributes: u64) -> Slot {
@@ -285,12 +303,12 @@ impl Builder {
                         (None, Some(attributes)) => self.take(target.clone(), attributes),
                         (None, None) => continue,
                     };
-                    self.push(Operation::Attach { slot, path: target });
+                    self.attach(slot, target);
                 }
             }
         }
         for (path, slot) in devices {
-            self.push(Operation::Attach { slot, path });
+            self.attach(slot, path);
         }
         self.links(layout)
     }
@@ -311,7 +329,7 @@ impl Builder {
     fn attach_scratch(&mut self, scratch: Slot, name: CString, attributes: u64, path: CString) {
         let slot = self.slot();
         self.push(Operation::TakeScratch { scratch, name, attributes, slot });
-        self.push(Operation::Attach { slot, path });
+        self.attach(slot, path);
     }
 
     /// Makes what a mount inside a private directory needs: the directories from `top` down, and the last component.
@@ -367,7 +385,7 @@ impl Builder {
         self.push(Operation::MountTerminals);
         if fs::symlink_metadata("/dev/ptmx").is_ok_and(|data| !data.is_symlink()) {
             let slot = self.take(c"/dev/pts/ptmx".to_owned(), attribute::NO_SUID | attribute::NO_EXEC);
-            self.push(Operation::Attach { slot, path: c"/dev/ptmx".to_owned() });
+            self.attach(slot, c"/dev/ptmx".to_owned());
         }
         Ok(())
     }
@@ -406,7 +424,8 @@ impl Builder {
         self.push(Operation::Ruleset { attributes, size: landlock::attributes_size(version), slot: ruleset });
         let mut rule = |path: CString, access: Access| {
             let rights = access.rights(attributes.filesystem);
-            self.push(Operation::Rule { path, access, rights, ruleset });
+            let tree = self.keep(&path);
+            self.push(Operation::Rule { path, access, rights, ruleset, tree });
         };
         let (read, write) = match only {
             None => (Access::Read, Access::Write),

@@ -218,7 +218,7 @@ fn supervise(
     let [a, b, c, d] = &ends;
     let proxy = Offer::of(plan, options.on_listener)?;
     let terminal = pty::Offer::of(plan, options.pty)?;
-    let sandbox = spawn(
+    let mut sandbox = spawn(
         plan,
         [a.as_raw_fd(), b.as_raw_fd(), c.as_raw_fd(), d.as_raw_fd()],
         Sockets {
@@ -232,6 +232,7 @@ fn supervise(
     if let Some(proxy) = proxy {
         proxy.hand_over()?; // on failure the sandbox is dropped, and with it everything in it
     }
+    sandbox.settle();
     if let Some(meanwhile) = options.meanwhile {
         meanwhile();
     }

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
 use crate::Network;
-use crate::ahead::Ahead;
+use crate::ahead::{AfterRun, Ahead};
 use crate::cgroup::Group;
 use crate::child::{Context, Progress, enter};
 use crate::error::{SandboxError, Stage};
@@ -22,15 +22,21 @@ pub(crate) struct Sandbox {
     reaped: bool,
     /// What it runs in, removed after it.
     group: Option<Group>,
-    /// Who made it, gone by now. Dropping it reaps it, which can wait, and keeps what can be used again, which has to wait until
-    /// nothing of the run is left.
-    _ahead: Option<Ahead>,
+    /// Who made it, gone by now, until it is reaped, which can wait.
+    ahead: Option<Ahead>,
+    /// What can be used again when nothing of the run is left.
+    after: Option<AfterRun>,
 }
 
 impl Sandbox {
     /// A sandbox whose namespaces bubblewrap makes. It is whole when there is a process 1.
     pub(crate) fn of_bubblewrap(pidfd: OwnedFd, group: Option<Group>) -> Self {
-        Self { pidfd, first: None, reaped: false, group, _ahead: None }
+        Self { pidfd, first: None, reaped: false, group, ahead: None, after: None }
+    }
+
+    /// Ends and reaps who made it. To be called while there is nothing to do but to wait.
+    pub(crate) fn settle(&mut self) {
+        self.after = self.ahead.take().map(Ahead::end);
     }
 
     /// Process 1 has come to its end with the steps.
@@ -179,7 +185,7 @@ pub(crate) fn spawn(
     if let Some(ahead) = ahead.as_ref().filter(|_| may_be_kept) {
         ahead.may_be_kept();
     }
-    let mut sandbox = Sandbox { pidfd, first: None, reaped: false, group, _ahead: ahead };
+    let mut sandbox = Sandbox { pidfd, first: None, reaped: false, group, ahead, after: None };
     match progress.failure() {
         None => Ok(sandbox),
         Some((index, errno)) => {

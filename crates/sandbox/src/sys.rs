@@ -102,7 +102,7 @@ pub(crate) fn open(path: &CStr, flags: i32) -> Result<RawFd, Errno> {
 }
 
 /// `openat(2)`.
-fn open_at(at: RawFd, path: &CStr, flags: i32) -> Result<RawFd, Errno> {
+pub(crate) fn open_at(at: RawFd, path: &CStr, flags: i32) -> Result<RawFd, Errno> {
     // SAFETY: the path is NUL-terminated and outlives the call.
     unsafe { call(libc::SYS_openat, [register(at), path.as_ptr() as usize, flags as usize, 0, 0, 0]) }
         .map(descriptor)
