@@ -260,6 +260,16 @@ mod tests {
     }
 
     #[test]
+    fn a_request_is_not_taken_for_one_of_the_same_digest() {
+        let of = |key: &[u8]| Unanswered { key: key.to_vec(), digest: 7 << 32 | 9 };
+        let mut age = Age::default();
+        age.put(&of(b"ls"), b"yes");
+        assert_eq!(age.find(&of(b"rm")), None);
+        age.put(&of(b"rm"), b"no");
+        assert_eq!((age.find(&of(b"ls")), age.find(&of(b"rm"))), (Some(&b"yes"[..]), Some(&b"no"[..])));
+    }
+
+    #[test]
     fn a_request_that_comes_again_is_not_judged_again() {
         let memo = Memo::default();
         assert!(asks(&memo, "ls", b"yes"));

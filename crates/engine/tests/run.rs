@@ -227,6 +227,32 @@ fn what_needs_no_process_is_judged_recorded_and_limited_all_the_same() {
     assert!(matches!(result, Err(Error::Record(_))), "{result:?}");
 }
 
+/// What may differ from what a shell does, or was required of every run, takes a process.
+#[test]
+fn what_could_differ_takes_a_process() {
+    let Some(place) = place() else { return };
+    let takes_none = |text: &str, request: &Request| {
+        let source = Source { layer: Layer::User, name: "test".to_owned(), text: text.to_owned() };
+        let firewall = Firewall::new(Policy::from_sources(None, &[source]).unwrap());
+        // Where it is not given what is required, nothing runs.
+        firewall
+            .sandbox_plan(request, &RunOptions::default())
+            .is_ok_and(|plan| matches!(plan, Sandboxed::NoProcess(_)))
+    };
+    let inside = place.request("echo a; pwd");
+    assert!(takes_none("", &inside));
+    let outside = Request { workspace: place.workspace.clone(), cwd: place.home.clone(), ..inside.clone() };
+    assert!(!takes_none("", &outside));
+    for (policy, none) in [
+        ("[environment]\nset = { A = \"1\" }", true),
+        ("[environment]\nset = { POSIXLY_CORRECT = \"1\" }", false),
+        ("[environment]\nset = { PWD = \"/x\" }", false),
+        ("[sandbox]\nrequire = [\"cgroup\"]", false),
+    ] {
+        assert_eq!(takes_none(policy, &inside), none, "{policy}");
+    }
+}
+
 #[test]
 fn what_cannot_be_recorded_does_not_run() {
     let Some(place) = place() else { return };

@@ -322,6 +322,29 @@ mod tests {
     }
 
     #[test]
+    fn what_would_be_ended_early_is_run() {
+        let performed = Performed { stdout: b"hello".to_vec(), status: 0 };
+        let whole = |change: fn(&mut RunOptions), seconds| {
+            let mut options = RunOptions::default();
+            change(&mut options);
+            performed.is_whole(&options, Duration::from_secs(seconds))
+        };
+        assert!(whole(|_| (), 1));
+        assert!(!whole(|_| (), 0));
+        assert!(whole(|o| o.max_output = 4, 1));
+        assert!(whole(|o| (o.max_output, o.kill_on_output) = (5, true), 1));
+        assert!(!whole(|o| (o.max_output, o.kill_on_output) = (4, true), 1));
+        assert!(!whole(
+            |o| {
+                let cancel = Cancel::new().unwrap();
+                cancel.cancel();
+                o.cancel = Some(cancel);
+            },
+            1
+        ));
+    }
+
+    #[test]
     fn what_takes_a_sandbox_gets_one() {
         type Change = fn(&mut RunOptions);
         let changes: [Change; 9] = [

@@ -134,7 +134,7 @@ fn what_is_repeated_is_what_would_be_read() {
         state ^= state << 17;
         usize::try_from(state >> 33).unwrap() % below
     };
-    for _ in 0..4000 {
+    for _ in 0..16_000 {
         let program: Vec<&str> = (0..4 + next(30)).map(|_| LINES[next(LINES.len())]).collect();
         let program = program.join("\n");
         assert_eq!(plan(&program, false), plan(&program, true), "{program}");
