@@ -35,8 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let setting = setting(args);
     let workspace = ask::Directories::from(args)?.workspace;
     let firewall = if setting.frozen {
-        let firewall = Firewall::new(setup::policy(args, &workspace)?);
-        if args.has(&BATCH) { firewall.with_memo() } else { firewall }
+        Firewall::new(setup::policy(args, &workspace)?)
     } else if args.has(&BATCH) {
         // Judgements alone: whoever asks for many at once is not about to run them.
         setup::firewall(args, &workspace)?

@@ -2,8 +2,6 @@
 
 use crate::changes::Undoing;
 use crate::machine::Once;
-use crate::memo::Memo;
-use crate::plain::{write_rest, write_start};
 use crate::record::Judgement;
 use crate::report::{Checked, PlanReport};
 use crate::review::{Circumstances, Reviewers, Settled};
@@ -34,7 +32,6 @@ pub struct Firewall {
     undoing: Option<Undoing>,
     /// Where sessions go on.
     pub(crate) sessions: Option<Sessions>,
-    memo: Option<Memo>,
 }
 
 /// How a request is judged.
@@ -87,16 +84,7 @@ impl Firewall {
             self_tested: false,
             undoing: None,
             sessions: None,
-            memo: None,
         }
-    }
-
-    /// Keeps answers to requests that may come again, in at most some megabytes: those of [`Firewall::check_as_json`] with
-    /// [`Setting::frozen`] and without the plan. Everything else depends on more than the request.
-    #[must_use]
-    pub fn with_memo(mut self) -> Self {
-        self.memo = Some(Memo::default());
-        self
     }
 
     /// Records every decision in this log.
@@ -298,49 +286,6 @@ impl Firewall {
             log.append(&judgement.record(if setting.host.is_some() { Event::Hook } else { Event::Check }))?;
         }
         Ok(with_plan(checked, &judged, setting))
-    }
-
-    /// The same, appended as JSON with the request's own identity, which is JSON too.
-    ///
-    /// ```
-    /// use shward::{Firewall, Policy, Request, Setting};
-    ///
-    /// let firewall = Firewall::new(Policy::default()).with_memo();
-    /// let mut answer = Vec::new();
-    /// firewall.check_as_json(&Request::command("ls", "/w", "/home/u"), &Setting::frozen(), Some("7"), &mut answer)?;
-    /// assert_eq!(answer, br#"{"v":1,"id":7,"decision":"allow","tier":1,"findings":[]}"#);
-    /// # Ok::<(), shward::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As those of [`Firewall::check`]; then nothing is appended.
-    pub fn check_as_json(
-        &self,
-        request: &Request,
-        setting: &Setting,
-        id: Option<&str>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        let start = out.len();
-        write_start(id, out);
-        let memo = self.memo.as_ref().filter(|_| setting.frozen && !setting.plan);
-        let unanswered = match memo.map(|memo| memo.recall(request, setting.contained, out)) {
-            Some(None) => return Ok(()),
-            unanswered => unanswered.flatten(),
-        };
-        let checked = self.check(request, setting).inspect_err(|_| out.truncate(start))?;
-        let rest = out.len();
-        if write_rest(&checked, out) {
-            if let (Some(memo), Some(unanswered), Some(answer)) = (memo, unanswered, out.get(rest..)) {
-                memo.keep(unanswered, answer);
-            }
-        } else {
-            out.truncate(start);
-            let id = id.and_then(|id| serde_json::from_str(id).ok());
-            // Writing into memory does not fail.
-            let _ = serde_json::to_writer(out, &Checked { id, ..checked });
-        }
-        Ok(())
     }
 
     /// Decides about a request and records nothing, for explanation only.

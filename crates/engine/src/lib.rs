@@ -19,6 +19,7 @@
 //! ```
 
 mod account;
+mod batch;
 mod changes;
 mod confine;
 mod direct;
@@ -29,10 +30,8 @@ mod firewall;
 mod gate;
 mod limits;
 mod machine;
-mod memo;
 mod network;
 mod outcome;
-mod plain;
 mod policies;
 mod record;
 mod report;
@@ -49,6 +48,7 @@ mod trust;
 mod waiting;
 
 pub use account::{Account, AccountReport, TEST_BUILD};
+pub use batch::Batch;
 pub use changes::{ChangeReport, ChangesReport, Decide, Proposal, RefusedReport, Then, UndoReport, Undoing};
 pub use direct::Sandboxed;
 pub use doctor::{ContainmentReport, Diagnosis, FeatureReport, GuaranteeReport};
@@ -58,7 +58,6 @@ pub use gate::{GateReport, ProgramReport, StoppedReport};
 pub use machine::Machine;
 pub use network::ConnectionReport;
 pub use outcome::{Ending, Outcome};
-pub use plain::PlainLine;
 pub use policies::{PROJECT_FILE, PolicyError, PolicyPlaces};
 pub use report::{Checked, EffectReport, FindingReport, InvocationReport, PlanReport};
 pub use request::{Action, BadRequest, MAX_COMMAND, Request};

@@ -1,0 +1,286 @@
+//! Many requests, one after the other: a line of JSON each, and a line of JSON for each answer.
+
+mod line;
+mod memo;
+mod written;
+
+use crate::report::Checked;
+use crate::{Action, Firewall, MAX_COMMAND, Request, Setting};
+use line::{PlainLine, Told};
+use memo::Memo;
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// Judges requests that come as lines of JSON, each with either `command` or `argv`, and with `id`, `cwd`, `home` and
+/// `workspace` if it likes.
+///
+/// In the frozen world an answer depends on the request and the policy alone, so there what was asked already is not judged
+/// again, as long as it is remembered, which takes some megabytes at most.
+///
+/// ```
+/// use shward::{Batch, Firewall, Policy, Setting};
+///
+/// let firewall = Firewall::new(Policy::default());
+/// let mut batch = Batch::new(&firewall, Setting::frozen(), "/w", "/home/u");
+/// let mut answer = Vec::new();
+/// assert!(batch.answer(br#"{"id":7,"command":"ls"}"#, &mut answer));
+/// assert_eq!(answer, br#"{"v":1,"id":7,"decision":"allow","tier":1,"findings":[]}"#);
+///
+/// answer.clear();
+/// assert!(!batch.answer(br#"{"id":8}"#, &mut answer));
+/// assert_eq!(answer, br#"{"v":1,"id":8,"error":"a request has either \"command\" or \"argv\""}"#);
+/// ```
+#[derive(Debug)]
+pub struct Batch<'f> {
+    firewall: &'f Firewall,
+    setting: Setting,
+    cwd: PathBuf,
+    home: PathBuf,
+    workspace: Option<PathBuf>,
+    /// One request after the other, in the same memory.
+    request: Request,
+    memo: Option<Memo>,
+}
+
+/// Text that stays where it was read, if nothing in it is escaped.
+#[derive(Deserialize)]
+struct Text<'l>(#[serde(borrow)] Cow<'l, str>);
+
+/// Any line.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'l> {
+    #[serde(default)]
+    id: Option<Value>,
+    #[serde(default, borrow)]
+    command: Option<Text<'l>>,
+    #[serde(default)]
+    argv: Option<Vec<String>>,
+    #[serde(default, borrow)]
+    cwd: Option<Text<'l>>,
+    #[serde(default, borrow)]
+    home: Option<Text<'l>>,
+    #[serde(default, borrow)]
+    workspace: Option<Text<'l>>,
+}
+
+/// Whose request it was, if that could be read, and why it was not judged.
+type Refused = (Option<Value>, String);
+
+impl<'f> Batch<'f> {
+    /// Longest line that is a request, in bytes: a command of the greatest length with every byte escaped, and room for
+    /// the rest.
+    pub const MAX_LINE: usize = 6 * MAX_COMMAND + (64 << 10);
+
+    /// Of lines that say nothing else, requests start in `cwd`, may change what lies in it, and their home is `home`.
+    #[must_use]
+    pub fn new(
+        firewall: &'f Firewall,
+        setting: Setting,
+        cwd: impl Into<PathBuf>,
+        home: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            firewall,
+            setting,
+            cwd: cwd.into(),
+            home: home.into(),
+            workspace: None,
+            request: Request::command("", "", ""),
+            memo: (setting.frozen && !setting.plan).then(Memo::default),
+        }
+    }
+
+    /// Requests may change what lies in this directory, wherever they start.
+    #[must_use]
+    pub fn with_workspace(mut self, workspace: impl Into<PathBuf>) -> Self {
+        self.workspace = Some(workspace.into());
+        self
+    }
+
+    /// Appends the answer to a line: a verdict ([`Checked`]), or an object with `error`, and no end of line. Says whether it
+    /// is a verdict.
+    pub fn answer(&mut self, line: &[u8], out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        match self.judged(line, out) {
+            Ok(()) => true,
+            Err((id, error)) => {
+                out.truncate(start);
+                let mut object = serde_json::Map::new();
+                object.insert("v".to_owned(), 1.into());
+                object.extend(id.map(|id| ("id".to_owned(), id)));
+                object.insert("error".to_owned(), error.into());
+                // Writing into memory does not fail.
+                let _ = serde_json::to_writer(out, &object);
+                false
+            }
+        }
+    }
+
+    fn judged(&mut self, line: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
+        if line.len() > Self::MAX_LINE {
+            return Err((None, format!("the line has more than {} bytes", Self::MAX_LINE)));
+        }
+        let plain = PlainLine::find(line);
+        let key = plain.and_then(|plain| self.memo.as_ref()?.key(plain.around));
+        if let (Some(plain), Some(key), Some(memo)) = (plain, key, &mut self.memo) {
+            let start = out.len();
+            written::start(plain.id, out);
+            if memo.recall(&key, out) {
+                return Ok(());
+            }
+            out.truncate(start);
+        }
+        let plain = plain.filter(|plain| self.take_plain(plain));
+        let id = match plain {
+            Some(plain) => plain.id.map(Cow::Borrowed),
+            None => self.take(line)?.map(|id| Cow::Owned(id.to_string())),
+        };
+        let checked = self
+            .firewall
+            .check(&self.request, &self.setting)
+            .map_err(|e| (value(id.as_deref()), e.to_string()))?;
+        let start = out.len();
+        written::start(id.as_deref(), out);
+        let rest = out.len();
+        if !written::rest(&checked, out) {
+            out.truncate(start);
+            // Writing into memory does not fail.
+            let _ = serde_json::to_writer(out, &Checked { id: value(id.as_deref()), ..checked });
+        } else if let (Some(_), Some(key), Some(memo)) = (plain, key, &mut self.memo) {
+            memo.keep(&key, out.get(rest..).unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Makes a plain line the request. `false`: it is not plain after all.
+    fn take_plain(&mut self, line: &PlainLine<'_>) -> bool {
+        if !matches!(self.request.action, Action::Command(_)) {
+            self.request.action = Action::Command(String::new());
+        }
+        let Action::Command(command) = &mut self.request.action else { return false };
+        let told = line.read(command);
+        told.inspect(|told| self.complete(told)).is_some()
+    }
+
+    /// Makes any line the request, and gives its id.
+    fn take(&mut self, line: &[u8]) -> Result<Option<Value>, Refused> {
+        let line: Line<'_> =
+            serde_json::from_slice(line).map_err(|e| (None, format!("not a request: {e}")))?;
+        self.request.action = match (line.command, line.argv) {
+            (Some(Text(command)), None) => Action::Command(command.into_owned()),
+            (None, Some(argv)) => Action::Argv(argv),
+            _ => return Err((line.id, "a request has either \"command\" or \"argv\"".to_owned())),
+        };
+        let [cwd, home, workspace] =
+            [&line.cwd, &line.home, &line.workspace].map(|told| told.as_ref().map(|Text(text)| &**text));
+        self.complete(&Told { cwd, home, workspace });
+        Ok(line.id)
+    }
+
+    /// Puts the directories that a line tells into the request, and the others.
+    fn complete(&mut self, told: &Told<'_>) {
+        let request = &mut self.request;
+        set(&mut request.cwd, told.cwd, &self.cwd);
+        set(&mut request.workspace, told.workspace, self.workspace.as_ref().unwrap_or(&request.cwd));
+        set(&mut request.home, told.home, &self.home);
+    }
+}
+
+/// An id from its JSON.
+fn value(id: Option<&str>) -> Option<Value> {
+    id.and_then(|id| serde_json::from_str(id).ok())
+}
+
+/// Puts a path into the memory of the last one.
+fn set(path: &mut PathBuf, told: Option<&str>, otherwise: &Path) {
+    let text = path.as_mut_os_string();
+    text.clear();
+    text.push(told.map_or(otherwise.as_os_str(), OsStr::new));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Policy;
+
+    fn answer(batch: &mut Batch<'_>, line: &str) -> String {
+        let mut out = b"before".to_vec();
+        batch.answer(line.as_bytes(), &mut out);
+        String::from_utf8(out).unwrap().strip_prefix("before").unwrap().to_owned()
+    }
+
+    /// Requests that differ in one thing each, and lines that are none.
+    fn lines() -> Vec<String> {
+        let mut lines = Vec::new();
+        for (cwd, home) in [("/w", "/home/u"), ("/", "/home/u"), ("/w", "/w"), ("/w/home", "/u")] {
+            for command in
+                ["rm -rf x", "rm -rf /w", "cat ~/x", "curl x.example", "ls", "rm -rf ~", "l\\u0073"]
+            {
+                let words = command.split(' ').collect::<Vec<_>>().join("\",\"");
+                for action in [
+                    format!("\"command\":\"{command}\""),
+                    format!("\"argv\":[\"{words}\"]"),
+                    format!("\"argv\":[\"{command}\"]"),
+                ] {
+                    lines.push(format!("{{{action},\"cwd\":\"{cwd}\",\"home\":\"{home}\"}}"));
+                    lines.push(format!(
+                        "{{\"cwd\":\"{cwd}\",\"workspace\":\"/e\",{action},\"home\":\"{home}\"}}"
+                    ));
+                }
+            }
+        }
+        for refused in [r#"{}"#, r#"{"command":"\x"}"#, r#"{"command":"a\u0000"}"#, "{\"command\":\"\t\"}"] {
+            lines.push(refused.to_owned());
+        }
+        lines
+    }
+
+    /// The line with this id, at its beginning and at its end.
+    fn with_id(line: &str, id: &str) -> [String; 2] {
+        let inner = line.strip_prefix('{').unwrap().strip_suffix('}').unwrap();
+        let comma = if inner.is_empty() { "" } else { "," };
+        [format!("{{\"id\":{id}{comma}{inner}}}"), format!("{{{inner}{comma}\"id\": {id} }}")]
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_would_be_judged() {
+        for contained in [false, true] {
+            let mut setting = Setting::frozen();
+            setting.contained = contained;
+            let firewall = Firewall::new(Policy::default());
+            let mut remembering = Batch::new(&firewall, setting, "/d", "/home/d");
+            for id in ["7", "\"a\"", "\"a\"", "[7]", "\"\\u0041\"", "07"] {
+                for line in
+                    lines().iter().flat_map(|line| with_id(line, id).into_iter().chain([line.clone()]))
+                {
+                    let mut fresh = Batch::new(&firewall, setting, "/d", "/home/d");
+                    assert_eq!(answer(&mut remembering, &line), answer(&mut fresh, &line), "{line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_asked_is_recalled_whatever_its_id() {
+        let firewall = Firewall::new(Policy::default());
+        for [first, again] in [
+            [r#"{"id":1,"command":"ls"}"#, r#"{"id":"b","command":"ls"}"#],
+            [r#"{"command":"ls", "id":1}"#, r#"{"command":"ls", "id":2}"#],
+            [r#"{"command":"ls"}"#, r#"{"command":"ls"}"#],
+        ] {
+            let mut batch = Batch::new(&firewall, Setting::frozen(), "/w", "/home/u");
+            answer(&mut batch, first);
+            batch.request.action = Action::Command("untouched".into());
+            assert!(answer(&mut batch, again).ends_with(r#""decision":"allow","tier":1,"findings":[]}"#));
+            assert_eq!(batch.request.action, Action::Command("untouched".into()), "{again} is judged again");
+        }
+        let mut setting = Setting::frozen();
+        setting.plan = true;
+        assert!(Batch::new(&firewall, setting, "/w", "/home/u").memo.is_none());
+        assert!(Batch::new(&firewall, Setting::others(), "/w", "/home/u").memo.is_none());
+    }
+}
