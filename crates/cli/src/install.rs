@@ -52,6 +52,12 @@ pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
         replace(&file, &after)?;
     }
     say(change, args, &file, changed, &after)?;
+    if let (Change::Install, Some(setting)) = (change, claude::switched_off(&settings)) {
+        terminal::error(&format!(
+            "shward: {}: \"{setting}\" is true, so Claude Code asks nobody; take it out",
+            file.display()
+        ));
+    }
     Ok(Exit::Allow)
 }
 
@@ -144,7 +150,11 @@ fn say(change: Change, args: &Args, file: &Path, changed: bool, after: &str) -> 
     let file = file.display();
     let text = match (change, changed, dry) {
         (Change::Install, true, false) => {
-            format!("{file}: shward now answers for Bash. Start a new session to use it.")
+            format!(
+                "{file}: shward now answers for Bash, PowerShell and Monitor. Start a new session to use it; \
+                 Claude Code has to be {} or newer.",
+                claude::OLDEST
+            )
         }
         (Change::Install, false, _) => format!("{file}: already installed, nothing changed."),
         (Change::Uninstall, true, false) => {

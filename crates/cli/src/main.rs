@@ -35,6 +35,7 @@ use crate::install::Change;
 use crate::terminal::Fail;
 use shward::reviewing as shown;
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _};
 
 shward::entry!(start);
 
@@ -57,7 +58,8 @@ fn start(arguments: Vec<OsString>) -> u8 {
 fn dispatch(verb: Option<OsString>, words: impl Iterator<Item = OsString>) -> Exit {
     let Some(verb) = verb else {
         terminal::error(help::program().trim_end());
-        return Exit::Usage;
+        // A host that knows no arguments of hooks starts the program alone, and runs the command on any other code than 2.
+        return if io::stdin().is_terminal() { Exit::Usage } else { Exit::Deny };
     };
     let words: Vec<OsString> = words.collect();
     // Looked for in the words, because a command line that is wrong has no parsed options.

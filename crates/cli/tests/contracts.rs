@@ -113,7 +113,8 @@ fn exit_codes_of_check() {
         (&["nonsense"], 64),
         (&["help", "nonsense"], 64),
         (&["help", "run"], 0),
-        (&[], 64),
+        // Without a terminal a host may have started it, which takes 2 alone for a denial.
+        (&[], 2),
         (&["--help"], 0),
         (&["--version"], 0),
         (&["check", "--help"], 0),
@@ -340,12 +341,28 @@ fn the_hook_answers_or_denies() {
     let output = place.shward(&["hook", "claude"], other);
     assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "a shell that shward does not read");
     assert!(String::from_utf8_lossy(&output.stderr).contains("reads Bash only"));
+    let monitor = br#"{"hook_event_name":"PreToolUse","tool_name":"Monitor","cwd":"/w","tool_input":{"command":"rm -rf ~"}}"#;
+    let output = place.shward(&["hook", "claude"], monitor);
+    assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "a monitor's command is one of Bash");
     for cwd in ["w", "", "/w/../etc"] {
         let output = place.shward(&["hook", "claude"], &event_in("ls", cwd));
         assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "{cwd:?}");
     }
     let output = place.shward(&["hook", "claude"], &event("cat ~/.ssh/$'id\\e[2K\\u202e'"));
     assert!(!String::from_utf8_lossy(&output.stderr).contains(['\u{1b}', '\u{202e}']), "{output:?}");
+}
+
+#[test]
+fn an_answer_that_nobody_gets_is_a_denial() {
+    let place = Place::new();
+    for redirection in [">&-", ">/dev/full"] {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("\"$0\" hook claude {redirection}"), env!("CARGO_BIN_EXE_shward")]);
+        command.env_clear().env("HOME", place.home()).env("SHWARD_TEST_HOME", place.home());
+        let output = feed(command, &event("curl https://x.example"));
+        assert_eq!(code(&output), 2, "{redirection} {output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("could not be written"), "{output:?}");
+    }
 }
 
 #[test]

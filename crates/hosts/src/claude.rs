@@ -17,8 +17,16 @@ pub const HOST: &str = "claude";
 /// The tool that runs PowerShell commands: a shell as Bash is, which would be a way around shward if it were not asked.
 const POWERSHELL: &str = "PowerShell";
 
+/// The tool that runs a command beside the conversation and reports each line that it prints (since 2.1.98). Its command is
+/// one of Bash.
+const MONITOR: &str = "Monitor";
+
 /// The tools that shward is asked about. A matcher is a regular expression over tool names.
-const MATCHER: &str = "Bash|PowerShell";
+const MATCHER: &str = "Bash|PowerShell|Monitor";
+
+/// What `install` rests on: a hook's own arguments (2.1.139), and that a hook which cannot be started blocks (2.1.295). An
+/// older host takes the one for a program without arguments and lets commands run where the other fails.
+pub const OLDEST: &str = "2.1.295";
 
 #[derive(Deserialize)]
 struct Event {
@@ -119,12 +127,13 @@ struct Specific<'a> {
 /// Reads an event.
 ///
 /// # Errors
-/// It is not a `PreToolUse` event for a tool, or a shell call without a command.
+/// It is not a `PreToolUse` event for a tool, or a shell call without a command: a monitor may watch something else, which
+/// nobody would judge.
 pub fn question(event: &[u8]) -> Result<Question, WireError> {
     let malformed = |detail: String| WireError::Malformed { host: HOST, detail };
     let event: Event = serde_json::from_slice(event).map_err(|e| malformed(e.to_string()))?;
     match (event.hook_event_name.as_str(), event.tool_name.as_str()) {
-        ("PreToolUse", "Bash") => {}
+        ("PreToolUse", "Bash" | MONITOR) => {}
         ("PreToolUse", POWERSHELL) => return Ok(Question::OtherShell(POWERSHELL)),
         _ => return Ok(Question::NotOurs),
     }
@@ -221,6 +230,12 @@ pub fn install(settings: &mut Value, binary: &str) -> Result<bool, WireError> {
         list.push(entry_of(&wanted));
     }
     Ok(*settings != before)
+}
+
+/// What in the settings keeps the hook from being asked.
+#[must_use]
+pub fn switched_off(settings: &Value) -> Option<&'static str> {
+    settings.get("disableAllHooks").is_some_and(|value| *value == true).then_some("disableAllHooks")
 }
 
 /// Removes the hook from the host's settings, with the containers that are empty then. Returns whether anything changed.

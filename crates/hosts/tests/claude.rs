@@ -19,7 +19,7 @@ fn events() {
         call_id: Some("u1".into()),
         reasoning: Some("List files".into()),
     };
-    assert_eq!(claude::question(bash.to_string().as_bytes()), Ok(Question::Command(command)));
+    assert_eq!(claude::question(bash.to_string().as_bytes()), Ok(Question::Command(command.clone())));
 
     let with = |key: &str, value: Value| {
         let mut event = bash.clone();
@@ -27,11 +27,16 @@ fn events() {
         claude::question(event.to_string().as_bytes())
     };
     assert_eq!(with("tool_name", json!("Read")), Ok(Question::NotOurs));
+    assert_eq!(with("tool_name", json!("Monitor")), Ok(Question::Command(command)));
     assert_eq!(with("tool_name", json!("PowerShell")), Ok(Question::OtherShell("PowerShell")));
     assert_eq!(with("hook_event_name", json!("PostToolUse")), Ok(Question::NotOurs));
     assert!(with("tool_input", json!({})).is_err());
     assert!(with("tool_input", json!({"command": 7})).is_err());
     assert!(with("tool_name", json!(7)).is_err());
+    let socket = json!({
+        "hook_event_name": "PreToolUse", "tool_name": "Monitor", "tool_input": {"ws": "wss://x.example"},
+    });
+    assert!(claude::question(socket.to_string().as_bytes()).is_err());
     for broken in ["", "{", "[]", "null", "\"x\"", "{\"hook_event_name\":\"PreToolUse\"}"] {
         assert!(claude::question(broken.as_bytes()).is_err(), "{broken}");
     }
@@ -85,6 +90,17 @@ fn install_and_uninstall_leave_everything_else_alone() {
 }
 
 #[test]
+fn settings_that_switch_hooks_off_are_told() {
+    for (settings, told) in [
+        (json!({}), None),
+        (json!({"disableAllHooks": false}), None),
+        (json!({"disableAllHooks": true}), Some("disableAllHooks")),
+    ] {
+        assert_eq!(claude::switched_off(&settings), told);
+    }
+}
+
+#[test]
 fn settings_of_another_form_are_left_alone() {
     for before in [json!([]), json!({"hooks": []}), json!({"hooks": {"PreToolUse": {}}}), json!("x")] {
         let mut settings = before.clone();
@@ -105,7 +121,7 @@ fn hooks_that_share_an_entry_with_ours_stay() {
     let with = |entries: Value| json!({"hooks": {"PreToolUse": entries}});
     let shared = json!({"matcher": "Bash", "hooks": [old, own]});
     let rest = json!({"matcher": "Bash", "hooks": [own]});
-    let alone = json!({"matcher": "Bash", "hooks": [old]});
+    let alone = json!({"matcher": "Bash|PowerShell", "hooks": [old]});
     let other = json!({"matcher": "Read", "hooks": [own]});
     let empty = json!({"matcher": "Read", "hooks": []});
     let current = json!({"matcher": new["matcher"], "hooks": [new["hooks"][0], own]});
@@ -141,7 +157,7 @@ fn hooks_that_share_an_entry_with_ours_stay() {
 fn other_hooks_are_not_taken_for_ours() {
     let entry = claude::entry("/a/b/shward");
     assert!(claude::is_ours(&entry["hooks"][0]));
-    assert_eq!(entry["matcher"], "Bash|PowerShell");
+    assert_eq!(entry["matcher"], "Bash|PowerShell|Monitor");
     assert!(claude::is_ours(&json!({"command": "shward-0.2", "args": ["hook", HOST, "--profile", "open"]})));
     for other in [
         json!({"command": "/a/my-shward", "args": ["hook", HOST]}),

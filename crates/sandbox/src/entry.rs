@@ -168,7 +168,8 @@ fn ask_for_pages(from: usize, length: usize) {
 }
 
 /// A program that is started with descriptor 0, 1 or 2 closed would get the next file that it opens under that number,
-/// and write its messages into it.
+/// and write its messages into it. An answer that nobody gets must not look like one that was given, so a standard output
+/// that was closed is one that cannot be written (full(4)).
 fn open_standard_descriptors() {
     let entry = |fd| libc::pollfd { fd, events: 0, revents: 0 };
     let mut three = [entry(0), entry(1), entry(2)];
@@ -177,8 +178,9 @@ fn open_standard_descriptors() {
     for each in three {
         if found < 0 || each.revents & libc::POLLNVAL != 0 {
             // The lowest free descriptor is the one that is closed, because they are looked at in order.
+            let device = if each.fd == 1 { c"/dev/full" } else { c"/dev/null" };
             // SAFETY: a constant C string; an open descriptor is made.
-            let fd = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) };
+            let fd = unsafe { libc::open(device.as_ptr(), libc::O_RDWR) };
             if fd > 2 {
                 // SAFETY: closes the descriptor just made, which was not needed.
                 unsafe { libc::close(fd) };
