@@ -18,6 +18,7 @@ use crate::ruled::Ruled;
 use crate::settings::{NameMatch, Origin, Skips, Unlisted};
 use crate::shape;
 use crate::verdict::{Finding, Verdict};
+use crate::word_paths;
 use shward_analysis::{EffectKind, Plan, Rest, Scope, Source, Unknown, World};
 use shward_syntax::Span;
 use std::borrow::Cow;
@@ -174,6 +175,10 @@ struct Judge<'p> {
     /// The file of each invocation's program; none where no list and no rule names one.
     files: &'p [File],
 }
+
+/// What is said of a place that `[paths]` keeps a command from.
+const DENIED_PLACE: &str = "lies in a place that is denied";
+const UNLISTED_PLACE: &str = "lies outside the places that are allowed";
 
 /// The strictest of what speaks about one subject.
 enum Strictest<'p> {
@@ -427,8 +432,8 @@ impl Judge<'_> {
                 || !set.value.iter().any(|entry| pattern::listed(entry, target.path, context))
         });
         let (origin, what) = match (denied, outside) {
-            (Some(set), _) => (&set.origin, "lies in a place that is denied"),
-            (None, Some(set)) => (&set.origin, "lies outside the places that are allowed"),
+            (Some(set), _) => (&set.origin, DENIED_PLACE),
+            (None, Some(set)) => (&set.origin, UNLISTED_PLACE),
             (None, None) => return,
         };
         let message = fill(
@@ -453,8 +458,7 @@ impl Judge<'_> {
         });
     }
 
-    /// What the lists of places say about the words of a program that is not understood: each that looks like a path, or
-    /// has one after `=`, may be one.
+    /// What the lists of places say about the words of a program that is not understood: whatever in them may be a path.
     fn words(&mut self, subject: &Subject<'_>, span: Span) {
         let settings = &self.part.settings;
         if settings.paths_deny.is_empty() && settings.paths_allow.is_none() {
@@ -464,21 +468,25 @@ impl Judge<'_> {
         let cwd = subject.invocation.and_then(|i| i.cwd).unwrap_or(context.cwd);
         let words = subject.invocation.and_then(|i| i.argv.get(1..)).unwrap_or_default();
         for word in words.iter().filter_map(shward_analysis::Field::known) {
-            let word = word.rsplit(|b| *b == b'=').next().unwrap_or(word);
-            if !word.contains(&b'/') || word.windows(3).any(|w| w == b"://") {
-                continue;
-            }
-            let path = normalised(word, cwd);
-            let denied = settings.paths_deny.iter().find(|set| pattern::listed(&set.value, &path, context));
-            let outside = settings
-                .paths_allow
-                .as_ref()
-                .filter(|set| !set.value.iter().any(|entry| pattern::listed(entry, &path, context)));
-            if let Some(origin) = denied.map(|set| &set.origin).or(outside.map(|set| &set.origin)) {
-                let shown = String::from_utf8_lossy(&path).into_owned();
+            for tail in word_paths::in_word(word) {
+                let path = normalised(tail, cwd);
+                let denied = settings.paths_deny.iter().find(|set| {
+                    pattern::listed(&set.value, &path, context)
+                        || tail == b"/" && pattern::may_match_below(&set.value, &path, context)
+                });
+                let outside = settings
+                    .paths_allow
+                    .as_ref()
+                    .filter(|set| !set.value.iter().any(|entry| pattern::listed(entry, &path, context)));
+                let (origin, what) = match (denied, outside) {
+                    (Some(set), _) => (&set.origin, DENIED_PLACE),
+                    (None, Some(set)) => (&set.origin, UNLISTED_PLACE),
+                    (None, None) => continue,
+                };
+                let shown = String::from_utf8_lossy(&path);
                 let message = format!(
-                    "A program that is not known names `{shown}`, which lies outside the allowed places. Work in those, or ask the \
-                     person who keeps the list."
+                    "A program that is not known names `{shown}`, which {what}. Work in the allowed places, or ask the person who \
+                     keeps the list."
                 );
                 let origin = origin.clone();
                 self.path_denied(message, origin, span);

@@ -32,6 +32,7 @@ mod timeout;
 mod toml;
 mod verdict;
 mod within;
+mod word_paths;
 
 pub use argv::{Risk, risk};
 pub use builder::{Permitted, PolicyBuilder, RuleBuilder};
