@@ -15,7 +15,7 @@ use crate::policy::{Part, Policy};
 use crate::program::{self, File, normalised};
 use crate::rule::Rule;
 use crate::ruled::Ruled;
-use crate::settings::{NameMatch, Origin, Skips, Unlisted};
+use crate::settings::{NameMatch, Origin, Set, Skips, Unlisted};
 use crate::shape;
 use crate::verdict::{Finding, Verdict};
 use crate::word_paths;
@@ -29,12 +29,7 @@ use std::borrow::Cow;
 /// counts; no rule relaxes what another decides, but for an allowance in a file that answers a question.
 #[must_use]
 pub fn decide(policy: &Policy, plan: &Plan<'_>, context: &Context<'_>) -> Verdict {
-    let mut found = Found::new();
-    let files = program::files(policy, plan, context, None);
-    for part in policy.parts() {
-        judge_part(part, plan, &files, context, None, &mut found);
-    }
-    found.verdict(grant(plan))
+    decided(policy, plan, context, None)
 }
 
 /// As [`decide`], and also judges the form in which the command was asked for: whether a shell is to read it, whether its
@@ -47,11 +42,21 @@ pub fn decide_request(
     source: &Source<'_>,
     world: &dyn World,
 ) -> Verdict {
+    decided(policy, plan, context, Some((source, world)))
+}
+
+fn decided(
+    policy: &Policy,
+    plan: &Plan<'_>,
+    context: &Context<'_>,
+    asked: Option<(&Source<'_>, &dyn World)>,
+) -> Verdict {
     let mut found = Found::new();
-    let files = program::files(policy, plan, context, Some(world));
+    let files = program::files(policy, plan, context, asked.map(|(_, world)| world));
     for part in policy.parts() {
-        judge_part(part, plan, &files, context, Some((source, world)), &mut found);
+        judge_part(part, plan, &files, context, asked, &mut found);
     }
+    conclude(policy, &mut found);
     found.verdict(grant(plan))
 }
 
@@ -115,27 +120,33 @@ fn judge_part(
         }
     }
     found.tier = found.tier.max(highest);
-    conclude(part, highest, found);
+    if part.settings.by_tier.as_ref().is_some_and(|set| set.value) {
+        conclude_by_tier(highest, found);
+    }
 }
 
-/// What is decided about the command as a whole, after all of its parts.
-fn conclude(part: &Part, highest: Tier, found: &mut Found) {
-    let settings = &part.settings;
-    let strictest = found.findings.iter().map(|f| f.decision).max().unwrap_or(Decision::Allow);
-    if settings.by_tier.as_ref().is_some_and(|set| set.value) {
-        let decision = by_tier(highest);
-        if decision > strictest {
-            let message = match decision {
-                Decision::Deny => "A command of tier 4 is never run. Do it another way.".to_owned(),
-                _ => format!(
-                    "A command of tier {} needs an answer. Say what it is for: a request without a reason is denied.",
-                    highest.get()
-                ),
-            };
-            found.say("tier", decision, highest, message);
-        }
+/// What a part decides about the command as a whole by its tier.
+fn conclude_by_tier(highest: Tier, found: &mut Found) {
+    let decision = by_tier(highest);
+    if decision > found.strictest() {
+        let message = match decision {
+            Decision::Deny => "A command of tier 4 is never run. Do it another way.".to_owned(),
+            _ => format!(
+                "A command of tier {} needs an answer. Say what it is for: a request without a reason is denied.",
+                highest.get()
+            ),
+        };
+        found.say("tier", decision, highest, message);
     }
-    if settings.deny_asked.as_ref().is_some_and(|set| set.value) {
+}
+
+/// What is decided about the command as a whole, after all parts: whoever they are, in whatever order, nobody is asked
+/// what one of them denies to be asked.
+fn conclude(policy: &Policy, found: &mut Found) {
+    let any = |set: fn(&Part) -> &Option<Set<bool>>| {
+        policy.parts().any(|part| set(part).as_ref().is_some_and(|set| set.value))
+    };
+    if any(|part| &part.settings.deny_asked) {
         for finding in &mut found.findings {
             if finding.decision == Decision::Ask {
                 finding.decision = Decision::Deny;
@@ -143,8 +154,7 @@ fn conclude(part: &Part, highest: Tier, found: &mut Found) {
         }
     }
     // After that: what the rules would ask is refused before a person is asked about the rest.
-    let strictest = found.findings.iter().map(|f| f.decision).max().unwrap_or(Decision::Allow);
-    if settings.approve_all.as_ref().is_some_and(|set| set.value) && strictest < Decision::Ask {
+    if any(|part| &part.settings.approve_all) && found.strictest() < Decision::Ask {
         found.say(
             "approval",
             Decision::Ask,

@@ -32,6 +32,11 @@ impl Found {
         Self { findings: Vec::new(), tier: Tier::One, about: Vec::new() }
     }
 
+    /// The strictest decision so far.
+    pub(crate) fn strictest(&self) -> Decision {
+        self.findings.iter().map(|finding| finding.decision).max().unwrap_or(Decision::Allow)
+    }
+
     /// The command is at least of this tier.
     pub(crate) fn rises_to(&mut self, tier: Tier) {
         self.tier = self.tier.max(tier);

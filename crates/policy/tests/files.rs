@@ -283,7 +283,11 @@ fn settings_decide() {
         ("[programs]\nallow = 'x'\nskips = 'questions'\n[paths]\ndeny = '/d/**'", "x -o/d/a", Deny),
         ("[programs]\nallow = 'x'\nskips = 'questions'\n[paths]\ndeny = '/d/**'", "x @/d/a h:/e", Deny),
         ("[programs]\nallow = 'x'\nskips = 'questions'\n[paths]\ndeny = '/d/**'", "x file:///d/a", Deny),
-        ("[programs]\nallow = 'x'\nskips = 'questions'\n[paths]\ndeny = '/d/**'", "x ,,,,,,,,,,,,,,,,,,d/a", Deny),
+        (
+            "[programs]\nallow = 'x'\nskips = 'questions'\n[paths]\ndeny = '/d/**'",
+            "x ,,,,,,,,,,,,,,,,,,d/a",
+            Deny,
+        ),
         ("[programs]\nallow = 'x'\nskips = 'questions'\n[paths]\nallow = '$WORKSPACE'", "x a/b=c", Allow),
         ("[programs]\nallow = 'x'\nskips = 'questions'\n[paths]\nallow = '$WORKSPACE'", "x /e=c", Deny),
         ("asked = 'deny'", "git push", Deny),
@@ -308,6 +312,35 @@ fn settings_decide() {
             continue;
         };
         assert_eq!(decision(&policy, command), *expected, "{text}: {command}");
+    }
+}
+
+/// Two policies together decide the same in either order, and no more loosely than either.
+#[test]
+fn together_the_stricter_counts_in_either_order() {
+    let texts = [
+        "",
+        "asked = 'deny'",
+        "approval = 'always'",
+        "decide-by = 'tier'",
+        "asked = 'deny'\napproval = 'always'",
+        "decide-by = 'tier'\nasked = 'deny'",
+        "[[rule]]\nid = 'r'\nprogram = 'ls'\ndecision = 'ask'",
+        "[checks]\nnetwork = 'deny'",
+        "[programs]\ndeny = 'ls'",
+        "[checks]\nnetwork = 'allow'",
+    ];
+    let load = |text: &&str| policy(text);
+    for (first, second) in texts.iter().flat_map(|first| texts.iter().map(move |second| (first, second))) {
+        for command in ["ls", "touch x", "curl https://example.com", "git push", "rm -rf ~", "cat a | wc"] {
+            let together = decision(&load(first).and(load(second)), command);
+            let shown = format!("{first:?} and {second:?}: {command}");
+            assert_eq!(together, decision(&load(second).and(load(first)), command), "{shown}");
+            assert!(
+                together >= decision(&load(first), command).max(decision(&load(second), command)),
+                "{shown}"
+            );
+        }
     }
 }
 
