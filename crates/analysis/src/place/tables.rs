@@ -80,6 +80,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     ),
     (".devcontainer", &[("devcontainer.json", Persistence), ("*/devcontainer.json", Persistence)]),
     (".docker", &[("config.json", Secret), ("cli-plugins/**", Persistence)]),
+    (".factory", &[("settings.json", Own), ("hooks.json", Own), ("hooks/**", Own), ("mcp.json", Own)]),
     (
         ".gemini",
         &[
@@ -116,6 +117,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".password-store", &[("**", Secret)]),
     (".qwen", &[("settings.json", Own), ("hooks/**", Own)]),
     (".roo", &[("mcp.json", Own)]),
+    (".sl", &[("config", Persistence)]),
     (
         ".ssh",
         &[
@@ -186,6 +188,7 @@ pub(super) const NAMES: &[Row] = &[
     ("authorized_keys", Persistence),
     ("authorized_keys2", Persistence),
     ("cookies.sqlite", Secret),
+    ("crush.json", Own),
     ("id_dsa", Secret),
     ("id_ecdsa", Secret),
     ("id_ecdsa_sk", Secret),

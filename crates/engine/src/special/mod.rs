@@ -63,22 +63,26 @@ const GUARDED: [&str; 13] = [
 
 /// Files that a shell, git, a terminal, an agent or a manager of hooks reads when somebody next starts it there, besides those of
 /// the analysis' tables.
-const READ_BY_OTHERS: [&str; 25] = [
+const READ_BY_OTHERS: [&str; 29] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
     ".bashrc",
+    ".exrc",
     ".gitconfig",
     ".gitmodules",
     ".inputrc",
     ".kshrc",
     ".lefthook.yaml",
     ".lefthook.yml",
+    ".nvim.lua",
+    ".nvimrc",
     ".pre-commit-config.yaml",
     ".profile",
     ".rprofile",
     ".tmux.conf",
     ".vimrc",
+    ".yarnrc",
     ".yarnrc.yml",
     ".zlogin",
     ".zlogout",
@@ -444,6 +448,24 @@ fn homes(request: &Request) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_others_read_is_known_by_its_name() {
+        for read in [
+            ".yarnrc",
+            "a/.yarnrc.yml",
+            ".exrc",
+            ".nvim.lua",
+            "b/.VIMRC",
+            "p.code-workspace",
+            ".jj/repo/config.toml",
+        ] {
+            assert!(is_read_by_others(Path::new(read)), "{read}");
+        }
+        for other in ["yarnrc", ".yarnrc/x", "exrc.md", "repo/config.toml", "code-workspace"] {
+            assert!(!is_read_by_others(Path::new(other)), "{other}");
+        }
+    }
     use std::os::unix::fs::symlink;
 
     #[test]
