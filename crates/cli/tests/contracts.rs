@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
+mod answers;
 mod place;
 
+use answers::{code, event_in, feed, json_of};
 use place::Place;
 use serde_json::{Value, json};
 use std::fs;
@@ -12,10 +14,6 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 impl Place {
-    fn shward(&self, args: &[&str], input: &[u8]) -> Output {
-        feed(self.command(args), input)
-    }
-
     fn finish(&self, mut command: Command, input: &[u8]) -> Output {
         command
             .env_clear()
@@ -26,24 +24,8 @@ impl Place {
     }
 }
 
-fn feed(mut command: Command, input: &[u8]) -> Output {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    // The child may end without reading.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
-}
-
-fn code(output: &Output) -> i32 {
-    output.status.code().unwrap()
-}
-
 fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn json_of(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
 }
 
 /// Else the log is opened under the number of standard output, and the answer is written into it.
@@ -296,117 +278,6 @@ fn the_plan_has_the_contracts_form() {
     }
 }
 
-fn event(command: &str) -> Vec<u8> {
-    event_in(command, "/w")
-}
-
-fn event_in(command: &str, cwd: &str) -> Vec<u8> {
-    json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "session_id": "s", "cwd": cwd, "tool_input": {"command": command}})
-        .to_string()
-        .into_bytes()
-}
-
-#[test]
-fn the_hook_answers_or_denies() {
-    let place = Place::new();
-    let decision = |o: &Output| json_of(o)["hookSpecificOutput"]["permissionDecision"].clone();
-    for (command, expected, exit) in
-        [("ls", "allow", 0), ("curl https://example.com", "ask", 0), ("cat ~/.ssh/id_rsa", "deny", 2)]
-    {
-        let output = place.shward(&["hook", "claude"], &event(command));
-        assert_eq!((decision(&output), code(&output)), (json!(expected), exit), "{command}");
-    }
-    let read =
-        br#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"/etc/passwd"}}"#;
-    let output = place.shward(&["hook", "claude"], read);
-    assert_eq!((code(&output), output.stdout.len()), (0, 0), "no opinion on other tools");
-    let failures: &[(&[&str], &[u8])] = &[
-        (&["hook", "claude"], b""),
-        (&["hook", "claude"], b"{"),
-        (&["hook", "claude"], b"\xff\xfe"),
-        (&["hook", "claude"], br#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#),
-        (&["hook", "claude", "--log", "/dev/null/x"], &event("ls")),
-        (&["hook", "nobody"], &event("ls")),
-        (&["hook"], &event("ls")),
-        (&["hook", "claude", "--wrong"], &event("ls")),
-    ];
-    for (args, input) in failures {
-        let output = place.shward(args, input);
-        assert_eq!(code(&output), 2, "{args:?} {output:?}");
-        assert!(!output.stderr.is_empty());
-    }
-    let huge = vec![b' '; 9 << 20];
-    assert_eq!(code(&place.shward(&["hook", "claude"], &huge)), 2);
-    let other = br#"{"hook_event_name":"PreToolUse","tool_name":"PowerShell","tool_input":{"command":"ls"}}"#;
-    let output = place.shward(&["hook", "claude"], other);
-    assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "a shell that shward does not read");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("reads Bash only"));
-    let monitor = br#"{"hook_event_name":"PreToolUse","tool_name":"Monitor","cwd":"/w","tool_input":{"command":"rm -rf ~"}}"#;
-    let output = place.shward(&["hook", "claude"], monitor);
-    assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "a monitor's command is one of Bash");
-    for cwd in ["w", "", "/w/../etc"] {
-        let output = place.shward(&["hook", "claude"], &event_in("ls", cwd));
-        assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "{cwd:?}");
-    }
-    let output = place.shward(&["hook", "claude"], &event("cat ~/.ssh/$'id\\e[2K\\u202e'"));
-    assert!(!String::from_utf8_lossy(&output.stderr).contains(['\u{1b}', '\u{202e}']), "{output:?}");
-}
-
-#[test]
-fn an_answer_that_nobody_gets_is_a_denial() {
-    let place = Place::new();
-    for redirection in [">&-", ">/dev/full"] {
-        let mut command = Command::new("sh");
-        command.args(["-c", &format!("\"$0\" hook claude {redirection}"), env!("CARGO_BIN_EXE_shward")]);
-        command.env_clear().env("HOME", place.home()).env("SHWARD_TEST_HOME", place.home());
-        let output = feed(command, &event("curl https://x.example"));
-        assert_eq!(code(&output), 2, "{redirection} {output:?}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("could not be written"), "{output:?}");
-    }
-}
-
-#[test]
-fn the_hosts_project_stays_the_workspace() {
-    let place = Place::new();
-    let decision = |cwd: &str, target: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
-        command.args(["hook", "claude"]).current_dir("/").env_clear();
-        command
-            .env("HOME", place.home())
-            .env("SHWARD_TEST_HOME", place.home())
-            .env("CLAUDE_PROJECT_DIR", place.project());
-        let output = feed(command, &event_in(&format!("echo x > {target}"), cwd));
-        json_of(&output)["hookSpecificOutput"]["permissionDecision"].clone()
-    };
-    let project = place.project();
-    let inside = project.join("a");
-    assert_eq!(decision(project.to_str().unwrap(), "a"), "allow");
-    assert_eq!(decision("/opt", inside.to_str().unwrap()), "allow");
-    assert_ne!(decision("/opt", "/opt/a"), "allow");
-    assert_ne!(decision("/opt", "a"), "allow");
-}
-
-/// Takes as long as the deadline: the event never comes.
-#[test]
-fn a_late_hook_denies() {
-    let place = Place::new();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_shward"))
-        .args(["hook", "claude"])
-        .env_clear()
-        .env("HOME", place.home())
-        .env("SHWARD_TEST_HOME", place.home())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let open = child.stdin.take();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!((code(&output), output.stdout.len()), (2, 0), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no decision within 20 s"));
-    drop(open);
-}
-
 #[test]
 fn an_end_that_cannot_be_recorded_is_told() {
     for json in [false, true] {
@@ -506,7 +377,7 @@ fn every_check_and_hook_is_in_the_log_and_it_verifies() {
     place.shward(&["check", "--session", "s1", "--", "ls"], b"");
     place.shward(&["check", "--frozen", "--", "ls"], b"");
     place.shward(&["explain", "--", "ls"], b"");
-    place.shward(&["hook", "claude"], &event("ls"));
+    place.shward(&["hook", "claude"], &event_in("ls", "/w"));
     let log = place.home().join(".local/state/shward/audit.jsonl");
     let events: Vec<Value> = fs::read_to_string(&log)
         .unwrap()

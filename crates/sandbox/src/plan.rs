@@ -379,8 +379,9 @@ impl Plan {
     }
 
     /// The whole plan as bytes that are the same for the same plan: every operation with its parameters, the filter's
-    /// instructions, arguments and environment with their values. To be hashed, not shown: the environment may hold what
-    /// nobody should read in a log.
+    /// instructions, arguments and environment with their values. Left out is what says nothing about what is permitted:
+    /// which empty layer an overlay gets, and descriptors that are held so as not to look a path up again. To be hashed,
+    /// not shown: the environment may hold what nobody should read in a log.
     pub fn canonical(&self) -> Vec<u8> {
         // A script's table is long, and much of it is zero: it stands there as it is, after its length.
         let table = self.table.as_deref().unwrap_or_default();

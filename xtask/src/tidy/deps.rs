@@ -30,10 +30,8 @@ const FLOW: &[(&str, &[&str])] = &[
             "shward-review",
         ],
     ),
-    ("shward-hosts", &["shward"]),
-    ("shward-server", &["shward", "shward-hosts"]),
-    ("shward-cli", &["shward", "shward-hosts", "shward-server"]),
-    ("shward-python", &["shward"]),
+    ("shward-hosts", &[]),
+    ("shward-cli", &["shward", "shward-hosts"]),
     ("xtask", &[]),
 ];
 
