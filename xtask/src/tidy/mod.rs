@@ -6,6 +6,7 @@ mod deps;
 mod ids;
 mod lexer;
 mod lints;
+mod places;
 mod purity;
 mod size;
 #[cfg(test)]
@@ -130,6 +131,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("pure crates are pure", purity::check),
     ("lints are the workspace's", lints::check),
     ("files are of a readable size", size::check),
+    ("nothing strays at the root", places::check),
     ("ids are unique and kebab-case", ids::check),
     ("no traces of machines or unfinished work", traces::check),
 ];
