@@ -72,8 +72,8 @@ pub use files::rotated_files;
 pub use log::{Log, Settings};
 pub use reader::{Entries, ReadError};
 pub use record::{
-    Connection, Damage, Decided, Decision, Ended, Entry, Event, Gated, Input, PersonAnswer, Record, Reviewed,
-    Stopped, Undo, Undone,
+    Changed, Connection, Damage, Decided, Decision, Ended, Entry, Event, Gated, Input, PersonAnswer, Record,
+    Reviewed, Stopped, Undo, Undone,
 };
 pub use tail::Receipt;
 pub use text::Text;

@@ -102,7 +102,11 @@ impl Lines {
             if self.bytes.last() == Some(&b'\n') {
                 self.bytes.pop();
             } else if read as u64 == LARGEST_WINDOW {
-                return Err(ReadError::TooLong { path: current.path.clone(), line: current.line });
+                // Whoever goes on goes on with the next line.
+                let path = current.path.clone();
+                let skipped = current.reader.skip_until(b'\n');
+                skipped.map_err(|source| ReadError::Io { path: path.clone(), source })?;
+                return Err(ReadError::TooLong { path, line: current.line });
             }
             break;
         }
@@ -158,7 +162,7 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
     },
-    /// The line is longer than any that shward writes.
+    /// The line is longer than any that shward writes. The reader goes on with the next one.
     #[error("{}, line {line}: longer than any record", path.display())]
     TooLong {
         /// The file.
@@ -199,7 +203,7 @@ impl Entries {
 impl Iterator for Entries {
     type Item = Result<Entry, ReadError>;
 
-    /// Damaged lines are errors, after which it goes on; any other error is the last item.
+    /// Lines that are no records are errors, after which it goes on; any other error is the last item.
     fn next(&mut self) -> Option<Result<Entry, ReadError>> {
         if self.failed {
             return None;
@@ -210,7 +214,7 @@ impl Iterator for Entries {
                 ReadError::NotARecord { path: line.path.to_owned(), line: line.number, source }
             })),
             Err(error) => {
-                self.failed = true;
+                self.failed = !matches!(error, ReadError::TooLong { .. });
                 Some(Err(error))
             }
         }

@@ -144,12 +144,47 @@ pub struct Ended {
     /// The connections to hosts that it asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<Connection>,
-    /// Why shward could not start or finish the run.
+    /// What it did to the workspace, when it ran on an overlay and did something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changed>,
+    /// What else is to be known of it and is no failure of shward's: that it wrote straight to the workspace, that it was killed for
+    /// its output, …
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Why shward could not start or finish the run. Lines that were written before there were `changes` and `notes` have those
+    /// here, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The programs that started inside, when they were watched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gated>,
+}
+
+/// What a run did to its workspace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// How many files and directories it created.
+    pub created: u64,
+    /// How many it changed.
+    pub changed: u64,
+    /// How many it deleted.
+    pub deleted: u64,
+    /// Whether that is in the workspace; else it was only shown.
+    pub committed: bool,
+    /// The name under which it can be taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
+    /// What was not committed because it is protected: the first of these paths, relative to the workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Text>,
+    /// How many more were not.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more_refused: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 /// The programs that started inside a run.
@@ -352,6 +387,8 @@ mod tests {
             stdout: empty,
             stderr: empty,
             connections: Vec::new(),
+            changes: None,
+            notes: Vec::new(),
             error: None,
             gate: None,
         };

@@ -2,10 +2,10 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{JSON, LAST};
+use crate::flags::{HEAD, JSON, LAST, LOG, PARTIAL};
 use crate::terminal::{self, Fail};
 use crate::{setup, shown};
-use shward::audit::{Entries, Entry, Event, Input, Report, Verification};
+use shward::audit::{Changed, Ended, Entries, Entry, Event, Input, ReadError, Receipt, Report, Verification};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -27,7 +27,14 @@ fn verify(args: &Args, files: &[String]) -> Result<Exit, Fail> {
     if args.has(&LAST) {
         return Err(Fail::usage("--last belongs to `audit show`; `audit verify` reads the whole log"));
     }
-    let verification = Verification::new();
+    if !files.is_empty() && args.has(&LOG) {
+        return Err(Fail::usage("name the files or give --log, not both"));
+    }
+    let mut verification = Verification::new().partial(args.has(&PARTIAL));
+    let head = args.text(&HEAD).map_err(Fail::usage)?.map(head).transpose()?;
+    if let Some(head) = head {
+        verification = verification.anchor(head);
+    }
     let report = if files.is_empty() {
         verification.log(&setup::log_path(args)?)
     } else {
@@ -38,29 +45,65 @@ fn verify(args: &Args, files: &[String]) -> Result<Exit, Fail> {
     if args.has(&JSON) {
         terminal::line(&json(&report).to_string())?;
     } else {
-        terminal::line(&text(&report))?;
+        terminal::line(&text(&report, head))?;
     }
     Ok(if report.broken.is_some() { Exit::Found } else { Exit::Allow })
 }
 
+/// What `verify` has printed as the head.
+fn head(text: &str) -> Result<Receipt, Fail> {
+    let parts = text.split_once(':').and_then(|(seq, hash)| Some((seq.parse().ok()?, hash.parse().ok()?)));
+    let (seq, hash) = parts.ok_or_else(|| {
+        Fail::usage(format!(
+            "--head: {text:?} is no head; give what `shward audit verify` printed after `head:`, a number, a colon and 64 hexadecimal digits"
+        ))
+    })?;
+    Ok(Receipt { seq, hash })
+}
+
 fn show(args: &Args) -> Result<Exit, Fail> {
+    if args.has(&HEAD) || args.has(&PARTIAL) {
+        return Err(Fail::usage("--head and --partial belong to `audit verify`"));
+    }
     let last = args.number(&LAST, 1, 1_000_000).map_err(Fail::usage)?.unwrap_or(20);
     let last = usize::try_from(last).unwrap_or(usize::MAX);
-    let mut kept: VecDeque<Entry> = VecDeque::new();
+    let mut kept: VecDeque<Result<Entry, ReadError>> = VecDeque::new();
+    // Lines that are no records, since the last one that accounts for such.
+    let (mut bad, mut unread) = (0_u64, None);
+    let mut unaccounted = 0;
     for entry in Entries::of_log(&setup::log_path(args)?).map_err(|e| Fail::io(e.to_string()))? {
-        let entry = entry.map_err(|e| Fail::io(format!("{e}; `shward audit verify` tells more")))?;
+        match &entry {
+            Ok(Entry { record, .. }) if matches!(record.event, Event::Recovered(_)) => bad = 0,
+            Ok(_) => unaccounted += std::mem::take(&mut bad),
+            Err(ReadError::NotARecord { .. } | ReadError::TooLong { .. }) => bad += 1,
+            Err(e) => {
+                unread = Some(e.to_string());
+                break;
+            }
+        }
         if kept.len() == last {
             kept.pop_front();
         }
         kept.push_back(entry);
     }
+    unaccounted += bad;
     for entry in kept {
-        let line = if args.has(&JSON) {
-            serde_json::to_string(&entry).map_err(|e| Fail::io(e.to_string()))?
-        } else {
-            entry_line(&entry)
+        let line = match (&entry, args.has(&JSON)) {
+            (Ok(entry), true) => serde_json::to_string(entry).map_err(|e| Fail::io(e.to_string()))?,
+            (Ok(entry), false) => entry_line(entry),
+            (Err(e), true) => serde_json::json!({ "v": 1, "error": e.to_string() }).to_string(),
+            (Err(e), false) => format!("{:>6}  {}", "??", shown::one_line(&e.to_string())),
         };
         terminal::line(&line)?;
+    }
+    if let Some(error) = unread {
+        return Err(Fail::io(error));
+    }
+    if unaccounted > 0 {
+        terminal::error(&format!(
+            "shward: lines of the log that are no records: {unaccounted}; `shward audit verify` tells more"
+        ));
+        return Ok(Exit::Found);
     }
     Ok(Exit::Allow)
 }
@@ -88,19 +131,7 @@ fn entry_line(entry: &Entry) -> String {
             };
             write!(line, "{what:<8} {:<5} {}{how}{rules}", decision(d.decision), shown::one_line(&command))
         }
-        Event::Outcome(e) => match (e.exit_code, e.signal, &e.error) {
-            (_, _, Some(error)) => write!(line, "outcome  of {}: {}", e.run, shown::one_line(error)),
-            (Some(code), _, _) => {
-                write!(line, "outcome  of {}: exit code {code} after {} ms", e.run, e.duration_ms)
-            }
-            (_, signal, _) => write!(
-                line,
-                "outcome  of {}: signal {} after {} ms",
-                e.run,
-                signal.unwrap_or(0),
-                e.duration_ms
-            ),
-        },
+        Event::Outcome(e) => write!(line, "outcome  of {}: {}", e.run, ended(e)),
         Event::Answer(a) => {
             let (answer, command) = (if a.yes { "allow" } else { "deny" }, a.command.to_lossy());
             write!(line, "answer   {answer:<5} {} by {}", shown::one_line(&command), shown::one_line(&a.by))
@@ -117,6 +148,39 @@ fn entry_line(entry: &Entry) -> String {
         _ => write!(line, "an event of a newer version"),
     };
     line
+}
+
+/// How a run ended, and then what is to be known besides.
+fn ended(e: &Ended) -> String {
+    let how = match (e.exit_code, e.signal) {
+        (Some(code), _) => format!("exit code {code} after {} ms", e.duration_ms),
+        (None, Some(signal)) => format!("signal {signal} after {} ms", e.duration_ms),
+        (None, None) => "not started".to_owned(),
+    };
+    let flags = [(e.timed_out, "timed out"), (e.cancelled, "cancelled")];
+    let mut parts: Vec<String> = std::iter::once(how)
+        .chain(flags.into_iter().filter(|(set, _)| *set).map(|(_, word)| word.to_owned()))
+        .collect();
+    parts.extend(e.changes.iter().map(changed));
+    parts.extend(e.notes.iter().chain(&e.error).map(|text| shown::one_line(text)));
+    parts.join("; ")
+}
+
+fn changed(c: &Changed) -> String {
+    let mut out = format!("created {}, changed {}, deleted {}", c.created, c.changed, c.deleted);
+    match &c.undo {
+        Some(id) => out.push_str(&format!(", as {}", shown::one_line(id))),
+        None if !c.committed => out.push_str(", not committed"),
+        None => {}
+    }
+    if !c.refused.is_empty() {
+        let named: Vec<String> = c.refused.iter().map(|path| shown::one_line(&path.to_lossy())).collect();
+        out.push_str(&format!("; refused: {}", named.join(" ")));
+        if c.more_refused > 0 {
+            out.push_str(&format!(" and {} more", c.more_refused));
+        }
+    }
+    out
 }
 
 fn decision(decision: shward::audit::Decision) -> &'static str {
@@ -137,13 +201,18 @@ fn json(report: &Report) -> serde_json::Value {
     value
 }
 
-fn text(report: &Report) -> String {
+/// `kept` is the head that was kept elsewhere.
+fn text(report: &Report, kept: Option<Receipt>) -> String {
     let mut out = match &report.broken {
         None => format!("whole: {} records\n", report.records),
         Some(broken) => format!("broken: {broken}\n{} sound records before it\n", report.records),
     };
     if let Some(head) = &report.head {
-        let _ = writeln!(out, "head: record {} {}", head.seq, head.hash);
+        let _ = writeln!(out, "head: {}:{}", head.seq, head.hash);
+    }
+    if let Some(kept) = kept.filter(|_| report.broken.is_none()) {
+        let _ =
+            writeln!(out, "record {} and everything before it is as it was when its hash was kept", kept.seq);
     }
     if report.recoveries > 0 {
         let _ = writeln!(out, "writers that were interrupted and recorded so: {}", report.recoveries);

@@ -98,6 +98,8 @@ flags! {
     DRY_RUN = "dry-run" None, "Show what would change and change nothing";
     SELF_TEST = "self-test" None, "Try a handful of escapes inside the sandbox, in every containment";
     LAST = "last" Some("N"), "How many records `show` lists (default: 20)";
+    HEAD = "head" Some("N:HASH"), "The head that `verify` printed once: record N must still be there, with this hash";
+    PARTIAL = "partial" None, "The log may begin anywhere: what came before was archived. --head may then be the last record of that";
 }
 
 /// The options of every verb that judges a command.
@@ -331,14 +333,18 @@ pub(crate) static VERBS: &[Verb] = &[
     },
     Verb {
         name: "audit",
-        usage: "verify [FILE]…\n       shward audit show [--last N] [--json]",
+        usage: "verify [FILE]… [--head N:HASH] [--partial]\n       shward audit show [--last N] [--json]",
         summary: "Verify or show the audit log",
         about: "Every check and every run is one line of JSON that carries the hash of the line before it. `verify` reads\n\
-                the log, rotated files included, and names the first line that was changed, removed or reordered.\n\
-                Keep the head hash that it prints elsewhere, to notice a log that was cut or rewritten as a whole.",
-        flags: &[&[&LOG, &LAST, &JSON, &HELP]],
+                the log, rotated files included, and names the first line that was changed, removed or reordered. A log that\n\
+                was cut off at its end, or rewritten as a whole, is whole by itself: keep the head that `verify` prints where\n\
+                the log's writer cannot reach it, and give it with --head. `show` tells how runs ended and what they changed;\n\
+                lines that are no records are marked with ??, and the exit code is then 1, unless a later record says how\n\
+                they came about.",
+        flags: &[&[&LOG, &LAST, &HEAD, &PARTIAL, &JSON, &HELP]],
         examples: &[
             ("shward audit verify", "is the log whole?"),
+            ("shward audit verify --head 41:9f8e…", "and is record 41 still the one whose hash was kept?"),
             ("shward audit show --last 5", "the last decisions"),
         ],
     },

@@ -1,10 +1,14 @@
 //! Verdicts and endings as audit records.
 
+use crate::changes::ChangesReport;
 use crate::outcome::Ending;
 use crate::{Action, Checked, ConnectionReport, Request};
 use shward_audit::{Decided, Digest, Ended, Event, Input, Record, Reviewed, StreamDigest, Text};
 use shward_policy::{Decision, Policy};
 use std::os::unix::ffi::OsStrExt as _;
+
+/// How many paths a record names.
+pub(crate) const MAX_NAMED: usize = 20;
 
 /// What is recorded of a verdict.
 pub(crate) struct Judgement<'a> {
@@ -77,7 +81,9 @@ pub(crate) fn ended(request: &Request, run: u64, ending: &Ending, streams: [Stre
         stdout,
         stderr,
         connections: ending.connections.iter().map(connection).collect(),
-        error: told(ending),
+        changes: ending.changes.as_ref().and_then(ChangesReport::record),
+        notes: notes(ending),
+        error: failures(ending),
         gate: ending.gate.as_ref().map(crate::GateReport::record),
     };
     record(request, Event::Outcome(ended))
@@ -94,27 +100,32 @@ fn connection(report: &ConnectionReport) -> shward_audit::Connection {
     }
 }
 
-/// What the fields of a record do not say about an end.
-fn told(ending: &Ending) -> Option<String> {
-    let mut parts = Vec::new();
+/// What the fields of a record do not say about an end, and is no failure.
+fn notes(ending: &Ending) -> Vec<String> {
+    let mut notes = Vec::new();
     if ending.more_connections > 0 {
-        parts.push(format!("asked for {} connections more", ending.more_connections));
-    }
-    if let Some(why) = &ending.session_lost {
-        parts.push(format!("the session could not be remembered: {why}"));
+        notes.push(format!("asked for {} connections more", ending.more_connections));
     }
     if ending.output_exceeded {
-        parts.push("killed for writing more than the policy lets it".to_owned());
+        notes.push("killed for writing more than the policy lets it".to_owned());
+    }
+    if ending.out_of_memory {
+        notes.push("something in it was killed, because the memory of the run was used up".to_owned());
     }
     if !ending.moved_aside.is_empty() {
-        parts.push(format!("created where it must not, and moved aside: {:?}", ending.moved_aside));
-    }
-    if let Some(changes) = &ending.changes {
-        parts.extend(changes.summary());
+        notes.push(format!("created where it must not, and moved aside: {:?}", ending.moved_aside));
     }
     if let Some(reason) = &ending.live {
-        parts.push(format!("wrote straight to the workspace: {reason}"));
+        notes.push(format!("wrote straight to the workspace: {reason}"));
     }
+    notes
+}
+
+/// What shward could not do after the command had ended.
+fn failures(ending: &Ending) -> Option<String> {
+    let lost = ending.session_lost.iter().map(|why| format!("the session could not be remembered: {why}"));
+    let failed = ending.changes.iter().flat_map(|changes| changes.failed.iter().take(MAX_NAMED));
+    let parts: Vec<String> = lost.chain(failed.map(|failed| format!("not committed: {failed}"))).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
@@ -133,6 +144,8 @@ pub(crate) fn not_started(request: &Request, run: u64, error: String) -> Record 
         stdout: nothing,
         stderr: nothing,
         connections: Vec::new(),
+        changes: None,
+        notes: Vec::new(),
         error: Some(error),
         gate: None,
     };

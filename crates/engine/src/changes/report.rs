@@ -1,5 +1,6 @@
 //! What a run did to the workspace, for people and programs.
 
+use crate::record::MAX_NAMED;
 use serde::Serialize;
 use shward_sandbox::overlay::{Change, ChangeKind, Committed, Kind, Refused, Run};
 use std::path::PathBuf;
@@ -133,27 +134,23 @@ impl ChangesReport {
         report
     }
 
-    /// What a record says of it.
-    pub(crate) fn summary(&self) -> Vec<String> {
-        const NAMED: usize = 20;
-        let mut parts = Vec::new();
-        if self.created + self.changed + self.deleted > 0 {
-            let done = match &self.undo {
-                Some(id) => format!("in the workspace, as {id}"),
-                None => "and not committed".to_owned(),
-            };
-            parts.push(format!(
-                "created {}, changed {}, deleted {} {done}",
-                self.created, self.changed, self.deleted
-            ));
-        }
-        if !self.refused.is_empty() {
-            let named: Vec<_> = self.refused.iter().take(NAMED).map(|refused| &refused.change.path).collect();
-            let rest = self.refused.len().saturating_sub(named.len());
-            parts.push(format!("refused {named:?} and {rest} more"));
-        }
-        parts.extend(self.failed.iter().take(NAMED).map(|failed| format!("not committed: {failed}")));
-        parts
+    /// What a record says of it; `None` if it did nothing.
+    pub(crate) fn record(&self) -> Option<shward_audit::Changed> {
+        let done = self.created + self.changed + self.deleted > 0 || !self.refused.is_empty();
+        done.then(|| {
+            let refused = self.refused.iter().map(|refused| refused.change.path.as_path().into());
+            let named: Vec<shward_audit::Text> = refused.take(MAX_NAMED).collect();
+            let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+            shward_audit::Changed {
+                created: count(self.created),
+                changed: count(self.changed),
+                deleted: count(self.deleted),
+                committed: self.committed,
+                undo: self.undo.clone(),
+                more_refused: count(self.refused.len() - named.len()),
+                refused: named,
+            }
+        })
     }
 
     /// Whether nothing was done.
