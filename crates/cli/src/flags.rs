@@ -73,7 +73,7 @@ flags! {
     SESSION = "session" Some("ID"), "The agent's session, for the record and the limits; the directory and the exported variables with which one call ends are those with which the next begins, and is judged";
     CALL_ID = "call-id" Some("ID"), "The tool call's identity, for the record";
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: the policy's, else 300)";
-    MAX_OUTPUT = "max-output" Some("BYTES"), "Keep at most this much of each output stream (default: 1000000)";
+    MAX_OUTPUT = "max-output" Some("BYTES"), "Show at most this much of each output stream, never more than the policy's max-output (default: without one there, everything as it comes; --json: 1000000)";
     CONTAIN = "contain" Some("LEVEL"), "granted (default: what the policy grants the command), read-only, workspace-write (no network), loopback (a network interface of its own, private to the run), network (and every host that the policy permits), speculate, which shows what the command would change and drops it, or full, which confines nothing and which the policy has to permit ([sandbox] full); never more than the policy grants";
     ALLOW_HOST = "allow-host" Some("HOST[:PORT]"), "Of the hosts that the policy permits, reach only this one; may be given several times";
     GATE = "gate" Some("MODE"), "off (default), observe (every program that starts inside goes into the record), or enforce (each is also judged by the policy before it runs); never less than the policy says";
@@ -151,8 +151,9 @@ pub(crate) static VERBS: &[Verb] = &[
         summary: "Decide, then run what is allowed in a kernel sandbox",
         about: "Decides as `check --contained` does, records the decision, and runs an allowed command confined: the file\n\
                 system read-only but for the workspace and a private /tmp, no network, secrets hidden, a cleared\n\
-                environment, resource limits; the whole process tree ends with it. What is asked\n\
-                is run only if somebody allows it: at the terminal, or before with `shward approve`.\n\
+                environment, resource limits; the whole process tree ends with it. Its standard input is empty, unless it\n\
+                has a terminal (--pty): write what it is to read into the command (a here-document), or into a file. What is\n\
+                asked is run only if somebody allows it: at the terminal, or before with `shward approve`.\n\
                 The command works on an overlay: its changes are committed when it is over, but for protected names (hooks\n\
                 and settings of git, editors and agents), and `shward undo` takes them back.",
         flags: &[
@@ -191,12 +192,13 @@ pub(crate) static VERBS: &[Verb] = &[
     },
     Verb {
         name: "undo",
-        usage: "[N | ID] [--list]",
+        usage: "[N | ID]\n       shward undo --list",
         summary: "Take back what the last runs changed in the workspace",
         about: "Takes back the last run, the last N, or the one with this id. What somebody changed since is left as it is,\n\
                 and named; so is everything outside the workspace. What was there before is kept for seven days, 50 runs\n\
-                and 2 GiB, unless the policy says otherwise ([undo]). The exit code is 1 if something was left; what is left of a\n\
-                run is tried again by its id only, so that it does not keep back the runs before it.",
+                and 2 GiB, unless the policy says otherwise ([undo]). The exit code is 1 if something was left, or there\n\
+                were fewer than N runs; what is left of a run is tried again by its id only, so that it does not keep back the\n\
+                runs before it. The first 40 paths of each are listed; --json lists all.",
         flags: &[&[&LIST, &LOG, &CWD, &WORKSPACE, &HOME, &JSON, &HELP]],
         examples: &[
             ("shward undo --list", "what can be taken back"),

@@ -59,6 +59,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         terminal::line(&serde_json::to_string(&outcome).map_err(|e| Fail::io(e.to_string()))?)?;
     } else {
         say(&outcome, &relay);
+        let read_only =
+            firewall.policy().all_settings().any(|s| s.read_only.as_ref().is_some_and(|set| set.value));
+        say_unreached(&outcome, options.containment, read_only);
         if let Some(ending) = &outcome.ending {
             preview::say(ending, args.has(&PREVIEW), args.has(&LIVE));
         }
@@ -163,7 +166,10 @@ fn say(outcome: &Outcome, relay: &Relay) {
         return;
     };
     if ending.timed_out {
-        terminal::error("shward: the time was over; the command and everything it started was killed");
+        terminal::error(&format!(
+            "shward: timed out after {} s; the command and everything it started was killed",
+            ending.timeout.as_secs()
+        ));
     }
     if ending.output_exceeded {
         terminal::error(
@@ -188,7 +194,12 @@ fn say(outcome: &Outcome, relay: &Relay) {
     let total = ending.stdout.total.saturating_add(ending.stderr.total);
     let shown = (relay.written.iter().sum::<usize>()) as u64;
     if shown < total && !ending.cancelled {
-        terminal::error(&format!("shward: {} bytes of output are not shown (--max-output)", total - shown));
+        let limit = if relay.limit == usize::MAX {
+            "max-output of the policy"
+        } else {
+            "--max-output, or max-output of the policy"
+        };
+        terminal::error(&format!("shward: {} bytes of output are not shown ({limit})", total - shown));
     }
     for stopped in ending.gate.iter().flat_map(|gate| &gate.stopped) {
         let words = stopped.argv.iter().map(|word| one_line(word)).collect::<Vec<_>>().join(" ");
@@ -200,6 +211,30 @@ fn say(outcome: &Outcome, relay: &Relay) {
     {
         terminal::error(&format!("shward: the command died of signal {signal}"));
     }
+}
+
+/// Why nothing outside was reached, which the command itself cannot tell from a network that is down. `read_only` is whether the
+/// policy has every run so.
+fn say_unreached(outcome: &Outcome, containment: Containment, read_only: bool) {
+    let hosts = outcome.ending.as_ref().map_or(&[][..], |ending| &ending.unreached);
+    if hosts.is_empty() {
+        return;
+    }
+    let known: Vec<String> = hosts.iter().filter(|host| *host != "…").map(|host| one_line(host)).collect();
+    let unknown = (known.len() < hosts.len()).then_some("a host that is not known");
+    let named = known.iter().map(String::as_str).chain(unknown).collect::<Vec<_>>().join(", ");
+    let mend = match containment {
+        _ if read_only => "the policy has every run without a network ([sandbox] read-only)".to_owned(),
+        Containment::Granted | Containment::Network => {
+            let host = known.first().map_or("HOST", String::as_str);
+            format!("a person can permit it in their policy, with [network] allow = [{host:?}]")
+        }
+        level => format!(
+            "--contain {} has no network; without it, what the policy permits is reached ([network] allow)",
+            level.name()
+        ),
+    };
+    terminal::error(&format!("shward: nothing outside was reached ({named}): {mend}"));
 }
 
 /// `closed` is whether the run was ended because nobody reads its output.

@@ -288,6 +288,19 @@ impl Firewall {
         Ok(with_plan(checked, &judged, setting))
     }
 
+    /// The request with its argument list as the policy rewrites it, so that what is judged is what is run.
+    pub(crate) fn rewritten(&self, mut request: Request) -> Request {
+        if let Action::Argv(argv) = &request.action {
+            let words: Vec<&[u8]> = argv.iter().map(String::as_bytes).collect();
+            let rewritten = self.policy().rewritten(&words, &Machine::of_others());
+            if rewritten.len() != words.len() {
+                let text = |word: &&[u8]| String::from_utf8_lossy(word).into_owned();
+                request.action = Action::Argv(rewritten.iter().map(text).collect());
+            }
+        }
+        request
+    }
+
     /// Decides about a request and records nothing, for explanation only.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use crate::{Containment, Error, Firewall, RunOptions};
 use shward_analysis::Plan;
 use shward_policy::settings::ExecGate;
-use shward_sandbox::Limits;
+use shward_sandbox::{Limits, OnOutput, Stream};
 use std::time::Duration;
 
 /// The time of a run for which nothing is set.
@@ -77,6 +77,28 @@ impl Firewall {
             }
         }
         limited
+    }
+
+    /// Passes on of each stream what every part of the policy lets pass, of `limited` options.
+    pub(crate) fn passed<'o>(
+        &self,
+        options: &RunOptions,
+        on_output: OnOutput<'o>,
+    ) -> impl FnMut(Stream, &[u8]) + use<'o> {
+        let limits = self.policy().all_settings().filter_map(|settings| settings.max_output.as_ref());
+        let limit = limits.map(|set| usize::try_from(set.value).unwrap_or(usize::MAX)).min();
+        // What is killed for one byte more has not written that.
+        let limit = limit.or(options.kill_on_output.then_some(options.max_output)).unwrap_or(usize::MAX);
+        let mut left = [limit; 2];
+        move |stream, bytes| {
+            let [out, err] = &mut left;
+            let left = if stream == Stream::Stdout { out } else { err };
+            let bytes = bytes.get(..*left).unwrap_or(bytes);
+            *left -= bytes.len();
+            if !bytes.is_empty() {
+                on_output(stream, bytes);
+            }
+        }
     }
 
     /// The least of what every part of the policy lets a run use. What is the default gives way to the main part alone: whoever may

@@ -3,6 +3,7 @@
 use crate::run::{Containment, RunOptions};
 use crate::{Error, Firewall};
 use serde::Serialize;
+use shward_analysis::{Certainty, EffectKind, Plan};
 use shward_policy::{Destination, Grant, Reach};
 use shward_proxy::{Gate, Limits, Proxy, Seen, Verdict};
 use shward_sandbox::PROXY_PORT;
@@ -54,6 +55,28 @@ impl ConnectionReport {
         (reports.collect(), seen.more)
     }
 }
+
+/// How many hosts are named.
+const MAX_NAMED: usize = 20;
+
+/// The hosts that a plan connects to, where no host is reached. What it possibly does counts only if the run was no success.
+pub(crate) fn unreached(plan: &Plan<'_>, success: bool) -> Vec<String> {
+    let mut hosts: Vec<String> = Vec::new();
+    for effect in plan.effects {
+        let EffectKind::Connect { endpoint, .. } = effect.kind else { continue };
+        if endpoint.loopback || success && effect.certainty != Certainty::Certain {
+            continue;
+        }
+        let host = endpoint.host.map_or(UNKNOWN_HOST.into(), String::from_utf8_lossy);
+        if hosts.len() < MAX_NAMED && !hosts.iter().any(|known| *known == host) {
+            hosts.push(host.into_owned());
+        }
+    }
+    hosts
+}
+
+/// A host of which no name is known.
+const UNKNOWN_HOST: &str = "…";
 
 impl Firewall {
     /// What a run may reach: of the hosts that the policy permits, those that the plan names, or with the containment

@@ -88,6 +88,10 @@ pub struct Ending {
     /// How many it asked for beyond those.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_connections: u64,
+    /// The hosts that it was seen to connect to where no host is reached, because nothing permits any, or the containment has no
+    /// network; `…` for one that is not known. The first 20, and of a success those that are certain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreached: Vec<String>,
     /// Why the session could not be remembered; it stays as it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_lost: Option<String>,
@@ -174,6 +178,7 @@ impl Ending {
             live: None,
             connections: Vec::new(),
             more_connections: 0,
+            unreached: Vec::new(),
             session_lost: None,
             stdout,
             stderr,

@@ -104,7 +104,7 @@ pub struct RunOptions {
     /// Everything is killed after this time. `None`, the default, is what the policy gives the command, else 300 seconds. More than
     /// the policy's ceiling is refused; without a ceiling, more than the policy gives is cut to that.
     pub timeout: Option<Duration>,
-    /// How many bytes of each stream are kept. Default: 1,000,000.
+    /// How many bytes of each stream are kept. Default: 1,000,000. What is passed on as it comes is limited by the policy alone.
     pub max_output: usize,
     /// Kill the run when a stream brings more than that. Default: the rest is read and left out. A policy can only turn it on.
     pub kill_on_output: bool,
@@ -156,7 +156,7 @@ impl Default for RunOptions {
 
 impl Firewall {
     /// Decides about a request as `contained`, records the decision, and runs it in the sandbox if it is allowed.
-    /// `on_output` gets every piece of output as it comes.
+    /// `on_output` gets every piece of output as it comes, as far as the policy lets output pass (`[limits] max-output`).
     ///
     /// # Errors
     /// The request cannot be judged, the decision cannot be recorded, or the sandbox cannot be built: then nothing ran.
@@ -170,6 +170,8 @@ impl Firewall {
         request.validate()?;
         request.validate_directories()?;
         let mut options = self.limited(options);
+        let mut passed = self.passed(&options, on_output);
+        let on_output: OnOutput<'_> = &mut passed;
         let own = self.own(request, &options);
         // Most of what is asked of `run` is allowed, and what is not costs the helper's time and not ours.
         let ahead = if own.is_none() { Ahead::start() } else { None };
@@ -245,6 +247,9 @@ impl Firewall {
         });
         match execute(&ready, ahead, options, timeout.get(), programs, on_output) {
             Ok((mut ending, streams)) => {
+                if ready.reach.is_none() && confined {
+                    ending.unreached = network::unreached(&judged.plan, ending.exit_code == Some(0));
+                }
                 match (ready.layer, ready.live) {
                     (Some(layer), _) => {
                         let guard = Guard::new(request, ready.places);
@@ -310,19 +315,6 @@ impl Firewall {
             log.append(&record::not_started(request, run, error.to_string()))?;
         }
         Ok(error)
-    }
-
-    /// The request with its argument list as the policy rewrites it, so that what is judged is what is run.
-    fn rewritten(&self, mut request: Request) -> Request {
-        if let crate::Action::Argv(argv) = &request.action {
-            let words: Vec<&[u8]> = argv.iter().map(String::as_bytes).collect();
-            let rewritten = self.policy().rewritten(&words, &Machine::of_others());
-            if rewritten.len() != words.len() {
-                let text = |word: &&[u8]| String::from_utf8_lossy(word).into_owned();
-                request.action = crate::Action::Argv(rewritten.iter().map(text).collect());
-            }
-        }
-        request
     }
 
     /// How [`run`](Self::run) would carry out a request.

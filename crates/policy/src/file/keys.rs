@@ -160,7 +160,12 @@ const LIMITS: &[Key] = &[
         "3600",
         "The longest timeout that a caller may ask for; more is refused. Without it, a caller may only ask for less than the policy gives.",
     ),
-    key("max-output", Kind::Number(0, 1 << 30), "1000000", "Bytes of each output stream that are kept."),
+    key(
+        "max-output",
+        Kind::Number(0, 1 << 30),
+        "1000000",
+        "Bytes of each output stream that are kept, and passed on while the command runs. Without it 1000000 are kept, and all are passed on.",
+    ),
     key(
         "on-output-limit",
         Kind::Word(&["truncate", "kill"]),
