@@ -10,10 +10,17 @@ use shward::audit::Log;
 use shward::reviewing::{Approver as _, Terminal, one_line};
 use shward::{Error, Kept, OverlayError, UndoReport};
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _};
 use std::time::{Duration, SystemTime};
 
 /// How many runs can be taken back at once.
 const MAX: usize = 1000;
+
+/// How many paths of a run are listed, of what is back and of what was left; `--json` has them all.
+const MAX_LISTED: usize = 40;
+
+/// From so many files on it takes a while, which somebody at a terminal is told.
+const MANY: usize = 10_000;
 
 /// Carries out the verb.
 ///
@@ -36,6 +43,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         }
     };
     if args.has(&LIST) {
+        if !args.operands.is_empty() {
+            return Err(Fail::usage("--list lists every run that is kept; leave out the number or id"));
+        }
         list(&kept, json)?;
         return Ok(Exit::Allow);
     }
@@ -53,6 +63,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         let log = Log::open(setup::log_path(args)?).map_err(|e| Fail::io(e.to_string()))?;
         let by = Terminal::default().name();
         for id in &ids {
+            let files = kept.iter().find(|kept| kept.id == *id).map_or(0, |kept| kept.counts.iter().sum());
+            if !json && files >= MANY && io::stderr().is_terminal() {
+                terminal::error(&format!("shward: taking back {files} files …"));
+            }
             match undoing.undo_recorded(&workspace, id, &by, &log) {
                 Ok(report) => undone.push(report),
                 Err(Error::UnrecordedUndo { report, error }) => {
@@ -64,18 +78,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
             }
         }
     }
+    // Who names a number wants so many; nobody has named one by saying nothing.
+    let fewer = operand.parse().ok().filter(|asked| !args.operands.is_empty() && undone.len() < *asked);
     let skipped = undone.iter().any(|report| !report.skipped.is_empty());
     if json {
         terminal::line(&serde_json::json!({ "v": 1, "undone": undone }).to_string())?;
     } else {
         let kept = undoing.list(&workspace).unwrap_or_default();
-        terminal::line(&text(&undone, &kept))?;
+        terminal::line(&text(&undone, &kept, fewer))?;
     }
     match unrecorded {
         Some(error) => {
             Err(Fail::io(format!("what was taken back could not be recorded, and no more was: {error}")))
         }
-        None => Ok(if skipped { Exit::Found } else { Exit::Allow }),
+        None => Ok(if skipped || fewer.is_some() { Exit::Found } else { Exit::Allow }),
     }
 }
 
@@ -111,26 +127,35 @@ fn list(kept: &[Kept], json: bool) -> Result<(), Fail> {
     terminal::line(&out)
 }
 
-/// `kept` is what can be taken back now.
-fn text(undone: &[UndoReport], kept: &[Kept]) -> String {
+/// `kept` is what can be taken back now, `asked` how many runs were to be, if they were fewer.
+fn text(undone: &[UndoReport], kept: &[Kept], asked: Option<usize>) -> String {
     let tried = kept.iter().filter(|kept| kept.tried).count();
     let mut out = String::new();
     for report in undone {
         let what = if report.restored.is_empty() { "nothing could be taken back of" } else { "taken back" };
         let _ = writeln!(out, "{what}: {}", one_line(&report.command));
-        for path in &report.restored {
+        for path in report.restored.iter().take(MAX_LISTED) {
             let _ = writeln!(out, "  {}", one_line(path));
         }
-        for skipped in &report.skipped {
+        if let Some(more @ 1..) = report.restored.len().checked_sub(MAX_LISTED) {
+            let _ = writeln!(out, "  … and {more} more");
+        }
+        for skipped in report.skipped.iter().take(MAX_LISTED) {
             let _ = writeln!(out, "  left: {} {}", one_line(&skipped.path), skipped.reason);
         }
         let id = &report.id;
+        if let Some(more @ 1..) = report.skipped.len().checked_sub(MAX_LISTED) {
+            let _ = writeln!(out, "  left: … and {more} more (`shward undo --json {id}` lists all)");
+        }
         if kept.iter().any(|kept| kept.id == *id) {
             let _ = writeln!(
                 out,
                 "  `shward undo {id}` tries what is left again; `shward undo` goes on with the run before"
             );
         }
+    }
+    if let Some(asked) = asked {
+        let _ = writeln!(out, "{} of {asked} runs: no more are kept for this workspace", undone.len());
     }
     if undone.is_empty() && tried > 0 {
         let _ = writeln!(

@@ -159,3 +159,69 @@ fn a_preview_shows_links_pipes_and_permissions() {
     assert_eq!((&of("b")["kind"], &of("b")["kind_before"]), (&json!("link"), &json!("file")));
     assert_eq!(of("pipe")["kind"], "pipe");
 }
+
+/// What is left is named and has an exit code, also where nothing but an empty directory was made.
+#[test]
+fn what_an_undo_leaves_is_named() {
+    // made, done since, what is left and why, the whole of what is restored
+    let table: &[(&str, &[(&str, &str)], &[&str], &[&str])] = &[
+        ("mkdir s", &[("s/own", "x")], &["s holds files that are not the run's"], &[]),
+        ("mkdir -p s/t", &[("s/t/own", "x")], &["s holds files that are not the run's"], &[]),
+        ("mkdir s; echo x > s/f", &[("s/own", "x")], &["s holds files that are not the run's"], &["s/f"]),
+        ("mkdir s", &[("s", "")], &["s was changed since"], &[]),
+        ("mkdir s; mkfifo p", &[("s/own", "x")], &["s holds files that are not the run's"], &["p"]),
+        ("mkdir s", &[], &[], &["s"]),
+    ];
+    for (command, since, left, restored) in table {
+        let place = Place::new();
+        let Some(_) = place.run(command) else { return }; // no overlay here
+        for (path, content) in *since {
+            let path = place.project().join(path);
+            if content.is_empty() {
+                fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+            } else {
+                fs::write(path, content).unwrap();
+            }
+        }
+        let output = place.shward(&["undo"]);
+        let shown = stdout(&output);
+        assert_eq!(code(&output), i32::from(!left.is_empty()), "{command}: {shown}");
+        let told: Vec<&str> = shown.lines().filter_map(|line| line.strip_prefix("  left: ")).collect();
+        assert_eq!(told, *left, "{command}: {shown}");
+        let back: Vec<&str> =
+            shown.lines().filter_map(|line| line.strip_prefix("  ")).filter(|l| !l.contains(' ')).collect();
+        assert_eq!(back, *restored, "{command}: {shown}");
+        for (path, _) in *since {
+            assert!(place.project().join(path).exists(), "{command}: {path}");
+        }
+    }
+}
+
+#[test]
+fn a_long_undo_is_listed_in_part_and_a_short_one_says_so() {
+    let place = Place::new();
+    fs::write(place.project().join("make.sh"), "for i in $(seq 101 200); do echo x > f$i; done\n").unwrap();
+    let Some(_) = place.run("sh make.sh") else { return }; // no overlay here
+    for i in 101..=150 {
+        fs::write(place.project().join(format!("f{i}")), "mine\n").unwrap();
+    }
+    let output = place.shward(&["undo", "--list", "3"]);
+    assert_eq!(code(&output), 64, "{output:?}");
+    let output = place.shward(&["undo", "3"]);
+    let shown = stdout(&output);
+    assert_eq!(code(&output), 1, "{shown}");
+    for line in ["  … and 10 more", "1 of 3 runs: no more are kept for this workspace"] {
+        assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
+    }
+    assert_eq!(shown.matches("  left: f").count(), 40, "{shown}");
+    assert!(shown.contains("  left: … and 10 more (`shward undo --json r"), "{shown}");
+    let id = shown.split("undo --json ").nth(1).unwrap().split('`').next().unwrap();
+    let again = json_of(&place.shward(&["undo", "--json", id]));
+    assert_eq!(again["undone"][0]["skipped"].as_array().unwrap().len(), 50, "{again}");
+    // A number that is too large leaves something, even if all that there was is back.
+    place.run("echo x > one.txt").unwrap();
+    let output = place.shward(&["undo", "2"]);
+    assert_eq!(code(&output), 1, "{output:?}");
+    assert!(stdout(&output).contains("1 of 2 runs"), "{output:?}");
+    assert!(!place.project().join("one.txt").exists());
+}

@@ -184,7 +184,8 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Of a directory that holds something else by now, takes out the files that are as they were brought, which are in order.
+    /// Of a directory that holds something else by now, takes out the files that are as they were brought, which are in order. What
+    /// stays is told.
     fn take_out(&mut self, unit: &Unit, inside: &Path, path: &Path, same: Vec<PathBuf>) {
         for entry in &unit.entries {
             let place = join(path, &entry.path);
@@ -193,17 +194,22 @@ impl Plan<'_> {
             }
             if same.binary_search(&entry.path).is_ok() {
                 let back = join(inside, &entry.path);
-                let made =
-                    back.parent().is_none_or(|above| self.store.make_directories(above, 0o700).is_ok());
-                if made {
-                    self.push(Step::Out { inside: back, path: place });
+                match back.parent().map_or(Ok(()), |above| self.store.make_directories(above, 0o700)) {
+                    Ok(()) => self.push(Step::Out { inside: back, path: place }),
+                    Err(error) => self.skip(&place, format!("has no place in the store: {error}")),
                 }
             } else {
                 self.skip(&place, "was changed or deleted since");
             }
         }
-        if unit.entries.len() > 1 {
-            self.skip(path, "holds files that are not the run's");
+        let directory = unit
+            .entries
+            .iter()
+            .any(|top| top.path.as_os_str().is_empty() && top.meta.kind == Kind::Directory);
+        if directory {
+            let itself = same.first().is_some_and(|first| first.as_os_str().is_empty());
+            let why = if itself { "holds files that are not the run's" } else { "was changed since" };
+            self.skip(path, why);
         }
     }
 
