@@ -33,6 +33,7 @@ pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
     let file = settings_file(args)?;
     let before = read(&file)?;
     let mut settings = parse(&file, &before)?;
+    let copy = file.with_extension("json.before-shward");
     let changed = match change {
         Change::Install => claude::install(&mut settings, &binary()?),
         Change::Uninstall => claude::uninstall(&mut settings),
@@ -40,18 +41,29 @@ pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
     .map_err(|e| Fail::input(format!("{}: {e}; mend the file or move it away", file.display())))?;
     let mut after = serde_json::to_string_pretty(&settings).map_err(|e| Fail::io(e.to_string()))?;
     after.push('\n');
+    // What install has made, and nothing else is in, goes as it came. What was there before has a copy.
+    let removed = changed
+        && change == Change::Uninstall
+        && settings.as_object().is_some_and(serde_json::Map::is_empty)
+        && fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file())
+        && !is_of_before(&copy);
     if changed && !args.has(&DRY_RUN) {
         let replace = |file: &Path, text: &str| {
             write(file, text.as_bytes()).map_err(|e| Fail::io(format!("{}: {e}", file.display())))
         };
-        let copy = file.with_extension("json.before-shward");
-        // The copy is of the file before shward ever changed it: a later change would replace it by shward's own work.
-        if let (Some(before), Err(_)) = (&before, fs::symlink_metadata(&copy)) {
+        // The copy is of the file before shward ever changed it: a later one would be of shward's own work.
+        if let Some(before) = before.as_ref().filter(|before| change == Change::Install && !has_hook(before))
+            && !is_of_before(&copy)
+        {
             replace(&copy, before)?;
         }
-        replace(&file, &after)?;
+        if removed {
+            fs::remove_file(&file).map_err(|e| Fail::io(format!("{}: {e}", file.display())))?;
+        } else {
+            replace(&file, &after)?;
+        }
     }
-    say(change, args, &file, changed, &after)?;
+    say(change, args, &file, changed, (!removed).then_some(&*after))?;
     if let (Change::Install, Some(setting)) = (change, claude::switched_off(&settings)) {
         terminal::error(&format!(
             "shward: {}: \"{setting}\" is true, so Claude Code asks nobody; take it out",
@@ -59,6 +71,17 @@ pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
         ));
     }
     Ok(Exit::Allow)
+}
+
+/// Whether the hook of shward is in a text of settings.
+fn has_hook(text: &str) -> bool {
+    serde_json::from_str(text).is_ok_and(|mut settings| claude::uninstall(&mut settings) == Ok(true))
+}
+
+/// Whether there is a copy of a file of settings as it was before shward: anything but what has the hook in it, which was made by
+/// mistake once.
+fn is_of_before(copy: &Path) -> bool {
+    fs::symlink_metadata(copy).is_ok() && !fs::read_to_string(copy).is_ok_and(|text| has_hook(&text))
 }
 
 fn settings_file(args: &Args) -> Result<PathBuf, Fail> {
@@ -139,7 +162,8 @@ fn write(file: &Path, text: &[u8]) -> io::Result<()> {
     written
 }
 
-fn say(change: Change, args: &Args, file: &Path, changed: bool, after: &str) -> Result<(), Fail> {
+/// `after` is what is in the file then, if it is there.
+fn say(change: Change, args: &Args, file: &Path, changed: bool, after: Option<&str>) -> Result<(), Fail> {
     let dry = args.has(&DRY_RUN);
     if args.has(&JSON) {
         let answer = serde_json::json!({
@@ -157,11 +181,19 @@ fn say(change: Change, args: &Args, file: &Path, changed: bool, after: &str) -> 
             )
         }
         (Change::Install, false, _) => format!("{file}: already installed, nothing changed."),
+        (Change::Uninstall, true, false) if after.is_none() => {
+            format!(
+                "{file}: removed, since nothing else was in it. Running sessions keep the hook until they end."
+            )
+        }
         (Change::Uninstall, true, false) => {
             format!("{file}: removed. Running sessions keep the hook until they end.")
         }
         (Change::Uninstall, false, _) => format!("{file}: not installed, nothing changed."),
-        (_, true, true) => format!("{file} would become:\n{after}Nothing was changed."),
+        (_, true, true) => match after {
+            Some(after) => format!("{file} would become:\n{after}Nothing was changed."),
+            None => format!("{file} would be removed, since nothing else is in it. Nothing was changed."),
+        },
     };
     terminal::line(&text)
 }
