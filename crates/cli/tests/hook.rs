@@ -11,7 +11,7 @@ use serde_json::json;
 use std::process::{Command, Output, Stdio};
 
 fn event(command: &str) -> Vec<u8> {
-    event_in(command, "/w")
+    event_in(command, "/tmp")
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn the_hook_answers_or_denies() {
     let output = place.shward(&["hook", "claude"], other);
     assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "a shell that shward does not read");
     assert!(String::from_utf8_lossy(&output.stderr).contains("reads Bash only"));
-    let monitor = br#"{"hook_event_name":"PreToolUse","tool_name":"Monitor","cwd":"/w","tool_input":{"command":"rm -rf ~"}}"#;
+    let monitor = br#"{"hook_event_name":"PreToolUse","tool_name":"Monitor","cwd":"/tmp","tool_input":{"command":"rm -rf ~"}}"#;
     let output = place.shward(&["hook", "claude"], monitor);
     assert_eq!((decision(&output), code(&output)), (json!("deny"), 2), "a monitor's command is one of Bash");
     for cwd in ["w", "", "/w/../etc"] {

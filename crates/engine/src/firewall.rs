@@ -243,8 +243,10 @@ impl Firewall {
     /// Decides about a request that somebody else will carry out, and records the decision unless the setting is frozen.
     ///
     /// # Errors
-    /// The request cannot be judged, or the decision cannot be recorded: then it must not be carried out.
+    /// The request cannot be judged, its directories are none on this machine (unless the setting is frozen), or the decision cannot
+    /// be recorded: then it must not be carried out.
     pub fn check(&self, request: &Request, setting: &Setting) -> Result<Checked, Error> {
+        places_exist(request, setting)?;
         let (request, environment) = &self.resumed_for(request, setting);
         let arena = Arena::take();
         let arena = arena.bump();
@@ -304,8 +306,9 @@ impl Firewall {
     /// Decides about a request and records nothing, for explanation only.
     ///
     /// # Errors
-    /// The request cannot be judged.
+    /// The request cannot be judged, or its directories are none on this machine (unless the setting is frozen).
     pub fn examine(&self, request: &Request, setting: &Setting) -> Result<Checked, BadRequest> {
+        places_exist(request, setting)?;
         let (request, environment) = &self.resumed_for(request, setting);
         let arena = Bump::new();
         let judged = self.judge_with(&arena, request, environment, setting)?;
@@ -379,6 +382,16 @@ impl Drop for Arena {
             let _ = SPARE.try_with(|spare| spare.replace(arena));
         }
     }
+}
+
+/// Refuses what starts in a directory that is not there: nobody can carry it out there, and whoever does so elsewhere does
+/// something else than what was decided about.
+fn places_exist(request: &Request, setting: &Setting) -> Result<(), BadRequest> {
+    if setting.frozen {
+        return Ok(());
+    }
+    request.validate()?;
+    request.validate_directories()
 }
 
 fn with_plan(mut checked: Checked, judged: &Judged<'_>, setting: &Setting) -> Checked {

@@ -39,11 +39,11 @@ pub enum Action {
 #[non_exhaustive]
 pub enum BadRequest {
     /// There is no command.
-    #[error("the command is empty; give one after --")]
+    #[error("the command is empty; give one")]
     Empty,
-    /// The command is too long.
+    /// The command is too long; it has so many bytes, or more where it was not read to its end.
     #[error(
-        "the command has {0} bytes, more than {MAX_COMMAND}; put the data into a file and the command into a few lines"
+        "the command has more than {MAX_COMMAND} bytes; put the data into a file and the command into a few lines"
     )]
     TooLong(usize),
     /// The command contains a NUL, which no shell and no program can be given.
@@ -144,7 +144,9 @@ impl Request {
     /// # Errors
     /// The first that does not. The home directory need not exist.
     pub fn validate_directories(&self) -> Result<(), BadRequest> {
-        for (what, path) in self.directories().into_iter().take(2) {
+        // Most requests start where they may change something.
+        let looked_at = if self.cwd == self.workspace { 1 } else { 2 };
+        for (what, path) in self.directories().into_iter().take(looked_at) {
             if !path.is_dir() {
                 return Err(BadRequest::NoDirectory { what, path: path.to_owned() });
             }

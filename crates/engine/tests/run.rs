@@ -11,8 +11,8 @@
 use shward::audit::{Entries, Event, Log, Verification};
 use shward::policy::{Layer, Source};
 use shward::{
-    Action, Cancel, Containment, Decision, Error, Firewall, Outcome, OutputStream, Policy, Request,
-    RunOptions, Sandboxed, Setting,
+    Action, BadRequest, Cancel, Containment, Decision, Error, Firewall, Outcome, OutputStream, Policy,
+    Request, RunOptions, Sandboxed, Setting,
 };
 use std::fs;
 use std::path::PathBuf;
@@ -363,4 +363,59 @@ fn the_log_cannot_be_touched() {
     let _ = firewall.run(&place.request("python3 tool.py"), &RunOptions::default(), &mut |_, _| {});
     assert!(!fs::read_to_string(&file).unwrap().contains("forged"));
     assert!(Verification::new().log(&file).unwrap().broken.is_none());
+}
+
+/// Whoever would run it elsewhere would do something else than what was decided about.
+#[test]
+fn a_directory_that_is_not_there_is_refused() {
+    let place = Place::new();
+    let firewall = Firewall::new(Policy::default());
+    let missing = place.home.join("gone");
+    let file = place.workspace.join("data.txt");
+    let mut contained = Setting::others();
+    contained.contained = true;
+    for (cwd, workspace) in
+        [(&missing, &place.workspace), (&missing, &missing), (&place.workspace, &missing), (&file, &file)]
+    {
+        let mut request = place.request("pwd");
+        request.cwd.clone_from(cwd);
+        request.workspace.clone_from(workspace);
+        for setting in [Setting::others(), contained] {
+            let checked = firewall.check(&request, &setting);
+            assert!(matches!(checked, Err(Error::BadRequest(BadRequest::NoDirectory { .. }))), "{checked:?}");
+            let examined = firewall.examine(&request, &setting);
+            assert!(matches!(examined, Err(BadRequest::NoDirectory { .. })), "{examined:?}");
+        }
+        let ran = firewall.run(&request, &RunOptions::default(), &mut |_, _| {});
+        assert!(matches!(ran, Err(Error::BadRequest(BadRequest::NoDirectory { .. }))), "{ran:?}");
+        // On no machine in particular nothing is missing.
+        assert_eq!(firewall.check(&request, &Setting::frozen()).unwrap().decision, Decision::Allow);
+    }
+}
+
+/// What the policy limits is limited for whoever is handed the output while it comes, too.
+#[test]
+fn the_policy_limits_what_is_handed_out() {
+    let Some(place) = place() else { return };
+    // the policy, what is kept, the bytes of each stream that are handed out, and whether it is killed
+    for (text, kept, passed, killed) in [
+        ("", 10, [48_894; 2], false),
+        ("[limits]\nmax-output = 1000\n", 1_000_000, [1000; 2], false),
+        ("[limits]\nmax-output = 0\n", 1_000_000, [0; 2], false),
+        ("[limits]\nmax-output = 1000\non-output-limit = \"kill\"\n", 1_000_000, [1000, 0], true),
+        ("[limits]\non-output-limit = \"kill\"\n", 2000, [2000, 0], true),
+    ] {
+        let source = Source { layer: Layer::Explicit, name: "p.toml".into(), text: text.into() };
+        let firewall = Firewall::new(Policy::from_sources(None, &[source]).unwrap());
+        let mut options = RunOptions::default();
+        options.max_output = kept;
+        let mut seen = [0; 2];
+        let command = if killed { "seq 1 10000" } else { "seq 1 10000; seq 1 10000 >&2" };
+        let outcome = firewall.run(&place.request(command), &options, &mut |stream, bytes| {
+            seen[usize::from(stream == OutputStream::Stderr)] += bytes.len();
+        });
+        let ending = outcome.unwrap().ending.unwrap();
+        assert_eq!((seen, ending.output_exceeded), (passed, killed), "{text}");
+        assert_eq!(ending.unreached, Vec::<String>::new());
+    }
 }

@@ -298,7 +298,7 @@ fn a_sandboxed_shell_answers_in_its_text() {
         ("echo a; echo b >&2", "a\n\n[stderr]:\nb\n"),
         ("echo a; echo b >&2; exit 2", "a\n\n[stderr]:\nb\n\n[Exit code: 2]"),
         ("sleep 10", "\n[Error: Command timed out after 1 seconds]"),
-        ("", "[Error executing command: the command is empty; give one after --]"),
+        ("", "[Error executing command: the command is empty; give one]"),
         ("printf '\\377'", "\u{fffd}"),
     ] {
         assert_eq!(place.content(&firewall, Shape::Text, &call(command)), json!(text), "{command}");
