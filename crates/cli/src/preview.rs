@@ -8,6 +8,7 @@ use shward::reviewing::{Reply, Shown, Terminal, one_line};
 use shward::{ChangeReport, ChangesReport, Ending, Proposal, Then};
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How many files are listed.
 const MAX_FILES: usize = 200;
@@ -20,8 +21,9 @@ const MAX_CONTENT: u64 = 256 * 1024;
 /// How many refused files are named.
 const MAX_REFUSED: usize = 20;
 
-/// What the options say about the changes of a run.
-pub(crate) fn then(args: &Args, json: bool) -> Result<Then, Fail> {
+/// What the options say about the changes of a run. `unasked` is set if they are dropped because nobody could be asked.
+pub(crate) fn then(args: &Args, json: bool, unasked: &Arc<AtomicBool>) -> Result<Then, Fail> {
+    let unasked = unasked.clone();
     let (preview, commit, drop) = (args.has(&PREVIEW), args.has(&COMMIT), args.has(&DROP));
     match (preview, commit, drop) {
         (false, false, false) => Ok(Then::Commit),
@@ -39,6 +41,7 @@ pub(crate) fn then(args: &Args, json: bool) -> Result<Then, Fail> {
             match Terminal::default().confirm(&shown, "Commit these changes?") {
                 Ok(reply) => reply == Reply::Yes,
                 Err(why) => {
+                    unasked.store(true, Ordering::Relaxed);
                     terminal::error(&format!(
                         "shward: nobody could be asked ({why}); give --commit or --drop with --preview"
                     ));

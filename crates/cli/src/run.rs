@@ -10,6 +10,8 @@ use crate::{ask, check, preview, setup};
 use shward::{Cancel, Containment, Decision, Error, ExecGate, Outcome, OutputStream, Pty, RunOptions};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The longest time that can be asked for, in seconds: a day.
@@ -28,7 +30,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let firewall = setup::reviewed(args, &request.workspace, Caller::Run).map_err(not_run)?;
     let mut options = options(args)?;
     let json = args.has(&JSON);
-    options.then = preview::then(args, json)?;
+    let unasked = Arc::new(AtomicBool::new(false));
+    options.then = preview::then(args, json, &unasked)?;
     options.live = args.has(&LIVE);
     options.pty = args.has(&PTY).then(|| pty(json));
     let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;
@@ -66,7 +69,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
             preview::say(ending, args.has(&PREVIEW), args.has(&LIVE));
         }
     }
-    Ok(if unrecorded.is_some() { Exit::Io } else { exit(&outcome, relay.closed) })
+    Ok(match exit(&outcome, relay.closed) {
+        _ if unrecorded.is_some() => Exit::Io,
+        // It did what it was to do, and nobody said that it may stay.
+        Exit::Command(0) if unasked.load(Ordering::Relaxed) => Exit::Refused,
+        exit => exit,
+    })
 }
 
 /// A failure before anything ran, which for wrong usage and input keeps its own code.

@@ -166,8 +166,20 @@ fn keys_that_are_signals_reach_the_command_alone() {
 fn a_preview_without_a_terminal_is_dropped() {
     let Some(place) = place() else { return };
     let (code, output) = place.without_terminal(PREVIEW);
-    assert_eq!((code, place.notes().as_str()), (0, "one\n"), "{output}");
+    assert_eq!((code, place.notes().as_str()), (126, "one\n"), "{output}");
     assert!(output.contains("nobody could be asked") && output.contains("nothing was committed"), "{output}");
+    // The command's own code counts more; where somebody has said beforehand what is to become of it, or nothing was changed,
+    // nobody has to be asked.
+    for (arguments, expected) in [
+        ("run --preview --json -- 'echo two > notes.txt'", 126),
+        ("run --preview -- 'echo two > notes.txt; exit 3'", 3),
+        ("run --preview --drop -- 'echo two > notes.txt'", 0),
+        ("run --preview -- true", 0),
+        ("run --preview -- 'cat notes.txt'", 0),
+    ] {
+        let (code, output) = place.without_terminal(arguments);
+        assert_eq!((code, place.notes().as_str()), (expected, "one\n"), "{arguments}: {output}");
+    }
     // A line on standard input is no answer.
     let (_, output) = place.without_terminal(&format!("{PREVIEW} < /dev/null"));
     assert_eq!(place.notes(), "one\n", "{output}");
