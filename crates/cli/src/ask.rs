@@ -32,6 +32,12 @@ impl Directories {
             Some(dir) => absolute(dir, here)?,
             None => cwd.clone(),
         };
+        // It need not exist, but what is none protects nothing in the one that was meant.
+        if let Some(dir) = args.get(&HOME).filter(|_| !args.has(&FROZEN))
+            && std::fs::metadata(dir).is_ok_and(|meta| !meta.is_dir())
+        {
+            return Err(Fail::input(format!("--home: {dir:?} is not a directory")));
+        }
         let named =
             args.get(&HOME).cloned().or_else(|| std::env::var_os("HOME")).filter(|dir| !dir.is_empty());
         let home = match named.or_else(|| Account::of_process().home().map(Into::into)) {
@@ -78,7 +84,12 @@ pub(crate) fn request(args: &Args) -> Result<Request, Fail> {
         (None, None, _) => return Err(Fail::usage("no command; give one after --, as in: -- 'ls -la'")),
     };
     let Directories { cwd, workspace, home } = Directories::from(args)?;
-    let id = |flag| args.text(flag).map_err(Fail::usage).map(|t| t.map(str::to_owned));
+    let id = |flag| match args.text(flag).map_err(Fail::usage)? {
+        Some("") => {
+            Err(Fail::usage(format!("--{}: the value is empty; name it, or leave the option out", flag.name)))
+        }
+        text => Ok(text.map(str::to_owned)),
+    };
     let request = Request {
         action,
         cwd,
@@ -88,10 +99,15 @@ pub(crate) fn request(args: &Args) -> Result<Request, Fail> {
         call_id: id(&CALL_ID)?,
         reasoning: id(&REASONING)?,
     };
-    request.validate().map_err(|e| Fail::input(e.to_string()))?;
-    if !args.has(&FROZEN) {
-        request.validate_directories().map_err(|e| Fail::input(e.to_string()))?;
-    }
+    request.validate().map_err(|e| {
+        // Only here is it known how a command is given.
+        let hint = if e == BadRequest::Empty && args.get(&FILE).is_none() {
+            " after --, as in: -- 'ls -la'"
+        } else {
+            ""
+        };
+        Fail::input(format!("{e}{hint}"))
+    })?;
     Ok(request)
 }
 

@@ -3,7 +3,10 @@
 use crate::args::Args;
 use crate::ask::Directories;
 use crate::exit::Exit;
-use crate::flags::{ARGV, FILE, WORKSPACE};
+use crate::flags::{
+    APPROVE, ARGV, CALL_ID, FILE, GATEKEEPER, GATEKEEPER_KEY, GATEKEEPER_MODEL, GATEKEEPER_TIMEOUT, LIMIT,
+    LIMIT_WAIT, REASONING, SESSION, WORKSPACE,
+};
 use crate::terminal::{self, Fail};
 use shward::{Batch, Firewall, LargePages, Setting};
 use std::cell::RefCell;
@@ -19,6 +22,25 @@ pub(crate) fn run(args: &Args, firewall: &Firewall, setting: &Setting) -> Result
         return Err(Fail::usage(
             "--batch reads its commands from standard input; leave out --argv, --file and the command",
         ));
+    }
+    // It gives judgements alone: nobody is asked, and a line says itself what it is about.
+    let single = [
+        &SESSION,
+        &CALL_ID,
+        &REASONING,
+        &APPROVE,
+        &LIMIT,
+        &LIMIT_WAIT,
+        &GATEKEEPER,
+        &GATEKEEPER_MODEL,
+        &GATEKEEPER_KEY,
+        &GATEKEEPER_TIMEOUT,
+    ];
+    if let Some(flag) = single.into_iter().find(|flag| args.has(flag)) {
+        return Err(Fail::usage(format!(
+            "--batch gives judgements alone, and --{} has no effect on them; leave it out",
+            flag.name
+        )));
     }
     // One command after the other, until the process ends.
     LargePages::keep_small_blocks();

@@ -19,15 +19,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     }
     let workspace = Directories::from(args)?.workspace;
     let diagnosis = Firewall::new(setup::policy(args, &workspace)?).diagnose(args.has(&SELF_TEST));
+    let notes = setup::untrusted(args, &workspace)?;
     if args.has(&JSON) {
-        terminal::line(&serde_json::to_string(&diagnosis).map_err(|e| Fail::io(e.to_string()))?)?;
+        let mut object = serde_json::to_value(&diagnosis).map_err(|e| Fail::io(e.to_string()))?;
+        if let Some(fields) = object.as_object_mut() {
+            fields.insert("notes".to_owned(), notes.into());
+        }
+        terminal::line(&object.to_string())?;
     } else {
-        terminal::line(&text(&diagnosis))?;
+        terminal::line(&text(&diagnosis, &notes))?;
     }
     Ok(if diagnosis.is_sound() { Exit::Allow } else { Exit::Found })
 }
 
-fn text(diagnosis: &Diagnosis) -> String {
+/// `notes` is what is to be known of the policy.
+fn text(diagnosis: &Diagnosis, notes: &[String]) -> String {
     let user = if diagnosis.root { "root" } else { "an ordinary user" };
     let distribution = diagnosis.distribution.as_deref().unwrap_or("an unknown distribution");
     let mut out = format!("Linux {}, {distribution}, as {user}\n\naccount\n", diagnosis.kernel);
@@ -39,11 +45,13 @@ fn text(diagnosis: &Diagnosis) -> String {
     for note in &account.notes {
         let _ = writeln!(out, "      {}", shown::one_line(note));
     }
+    for note in notes {
+        let _ = writeln!(out, "      {note}");
+    }
     out.push_str("\nguarantees\n");
+    let widest = diagnosis.guarantees.iter().map(|guarantee| guarantee.name.len()).max().unwrap_or(0);
     for guarantee in &diagnosis.guarantees {
-        // Most names are shorter than the column.
-        let gap = if guarantee.name.len() < 12 { "" } else { " " };
-        let _ = writeln!(out, "  {:<12}{gap}{}", guarantee.name, guarantee.state);
+        let _ = writeln!(out, "  {:<widest$}  {}", guarantee.name, guarantee.state);
         for (what, value) in [
             ("because", guarantee.why.as_deref()),
             ("mend", guarantee.fix.as_deref()),

@@ -5,7 +5,7 @@
 pub(crate) enum Exit {
     /// Allowed, or done.
     Allow,
-    /// Something was found that the verb looks for (`audit verify`).
+    /// Something was found that the verb looks for.
     Found,
     /// Denied.
     Deny,
@@ -19,11 +19,11 @@ pub(crate) enum Exit {
     Io,
     /// The policy cannot be used.
     BadPolicy,
-    /// `run`: the time was over.
+    /// `run`: it ran into its time limit.
     TimedOut,
     /// `run`: shward failed before anything ran.
     NotRun,
-    /// `run`: denied, or asked and not answered.
+    /// `run`: denied, or asked and not answered, as about the changes of a preview.
     Refused,
     /// `run`: the command's own code.
     Command(u8),
@@ -33,20 +33,20 @@ pub(crate) enum Exit {
 
 /// What each code means, for `--help`.
 pub(crate) const TABLE: &[(&str, &str)] = &[
-    ("0", "allowed (check), done"),
+    ("0", "allowed (check, explain), done"),
     (
         "1",
-        "something was found (audit verify: the log does not verify; policy: a remark, a difference, a case that fails; undo: something was left as it is)",
+        "something was found (audit: the log does not verify, a line is no record; policy: a remark, a difference, a case that fails; doctor: something is refused; undo: something was left as it is, or there were fewer runs)",
     ),
-    ("2", "denied (check, hook)"),
-    ("3", "asked (check)"),
+    ("2", "denied (check, explain, hook)"),
+    ("3", "asked (check, explain)"),
     ("64", "wrong usage"),
     ("65", "bad input"),
     ("74", "a file could not be read or written"),
     ("78", "the policy cannot be used; nothing is decided without it"),
     ("124", "run: timed out"),
     ("125", "run: shward failed before running anything"),
-    ("126", "run: denied, or asked and not answered"),
+    ("126", "run: denied, or asked and not answered, as about the changes of --preview"),
     ("128+n", "run: the command died of signal n; else run passes the command's code through"),
 ];
 

@@ -2,14 +2,12 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{COLOR, CONTAINED, FROZEN, JSON, SANDBOX};
+use crate::flags::{ALLOW_EXEC, COLOR, CONTAINED, FROZEN, GATE, JSON, SANDBOX};
 use crate::shown::{Shown, one_line};
 use crate::terminal::{self, Fail};
 use crate::{ask, check, run, setup};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use shward::{
-    Checked, Decision, EffectReport, Firewall, InvocationReport, PlanReport, Request, RunOptions, Sandboxed,
-};
+use shward::{Checked, Decision, EffectReport, Firewall, InvocationReport, PlanReport, Request, Sandboxed};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -21,6 +19,20 @@ const MAX_LISTED: usize = 40;
 /// # Errors
 /// The options or the request are wrong.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
+    if args.has(&SANDBOX) && args.has(&FROZEN) {
+        return Err(Fail::usage(
+            "--sandbox shows what `run` would do on this machine, at which --frozen does not look; give one of them",
+        ));
+    }
+    if let Some(flag) = [&GATE, &ALLOW_EXEC].into_iter().find(|flag| args.has(flag) && !args.has(&SANDBOX)) {
+        return Err(Fail::usage(format!("--{} is about the sandbox; give --sandbox, too", flag.name)));
+    }
+    let color = match args.text(&COLOR).map_err(Fail::usage)? {
+        None | Some("auto") => terminal::wants_color(),
+        Some("always") => true,
+        Some("never") => false,
+        Some(when) => return Err(Fail::usage(format!("--color: {when:?} is not auto, always or never"))),
+    };
     let request = ask::request(args)?;
     let mut firewall = Firewall::new(setup::policy(args, &request.workspace)?);
     if let Some(state) = setup::state_dir() {
@@ -30,27 +42,31 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     setting.plan = true;
     let input = |e: shward::BadRequest| Fail::input(e.to_string());
     let checked = firewall.examine(&request, &setting).map_err(input)?;
+    let sandboxed = match args.has(&SANDBOX) {
+        true => Some(firewall.sandbox_plan(&request, &run::gated(args)?).map_err(check::fail)?),
+        false => None,
+    };
     if args.has(&JSON) {
-        terminal::line(&serde_json::to_string(&checked).map_err(|e| Fail::io(e.to_string()))?)?;
+        let mut object = serde_json::to_value(&checked).map_err(|e| Fail::io(e.to_string()))?;
+        if let (Some(sandboxed), Some(fields)) = (&sandboxed, object.as_object_mut()) {
+            fields.insert("sandbox".to_owned(), sandbox_as_json(sandboxed));
+        }
+        terminal::line(&object.to_string())?;
         return Ok(check::exit(checked.decision));
     }
     let mut other = setting;
     other.contained = !setting.contained;
     let other = firewall.examine(&request, &other).map_err(input)?;
-    let color = match args.text(&COLOR).map_err(Fail::usage)? {
-        None | Some("auto") => terminal::wants_color(),
-        Some("always") => true,
-        Some("never") => false,
-        Some(when) => return Err(Fail::usage(format!("--color: {when:?} is not auto, always or never"))),
-    };
     let mut out = headline(&firewall, &checked, &other, args.has(&CONTAINED));
     out.push_str(&findings(&request, &checked, color));
     if let Some(plan) = &checked.plan {
-        out.push_str(&programs(plan));
-        out.push_str(&effects(plan));
+        out.push_str(&self::plan(plan));
     }
-    if args.has(&SANDBOX) && !args.has(&FROZEN) {
-        out.push_str(&sandbox(&firewall, &request, &run::gated(args)?)?);
+    if let Some(sandboxed) = &sandboxed {
+        out.push_str(&sandbox(sandboxed));
+    }
+    for note in if args.has(&FROZEN) { Vec::new() } else { setup::untrusted(args, &request.workspace)? } {
+        let _ = write!(out, "\nnote: {note}\n");
     }
     terminal::line(out.trim_end())?;
     Ok(check::exit(checked.decision))
@@ -108,6 +124,11 @@ fn findings(request: &Request, checked: &Checked, color: bool) -> String {
         let _ = write!(out, "\n{}\n", renderer.render(&[group]));
     }
     out
+}
+
+/// The programs of a plan and its effects.
+pub(crate) fn plan(plan: &PlanReport) -> String {
+    programs(plan) + &effects(plan)
 }
 
 fn programs(plan: &PlanReport) -> String {
@@ -194,13 +215,27 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn sandbox(firewall: &Firewall, request: &Request, options: &RunOptions) -> Result<String, Fail> {
-    let plan = firewall.sandbox_plan(request, options).map_err(check::fail)?;
-    Ok(match plan {
+fn sandbox(sandboxed: &Sandboxed) -> String {
+    match sandboxed {
         Sandboxed::Plan(plan) => format!("\nsandbox\n{plan}"),
         Sandboxed::NoProcess(script) => format!(
             "\nsandbox\n  none: shward does this itself and starts no process, since there is no code in it to confine\n    run: {script}\n"
         ),
         _ => "\nsandbox\n  none: shward would not run this\n".to_owned(),
-    })
+    }
+}
+
+/// What would be built, line by line, or why nothing.
+fn sandbox_as_json(sandboxed: &Sandboxed) -> serde_json::Value {
+    match sandboxed {
+        Sandboxed::Plan(plan) => {
+            let plan = plan.to_string();
+            let lines: Vec<&str> = plan.lines().collect();
+            serde_json::json!({ "state": "plan", "plan": lines })
+        }
+        Sandboxed::NoProcess(script) => {
+            serde_json::json!({ "state": "no-process", "run": script.to_string() })
+        }
+        _ => serde_json::json!({ "state": "not-run" }),
+    }
 }

@@ -61,24 +61,31 @@ flags! {
     REVOKE = "revoke" None, "Trust the project's file no longer";
     CWD = "cwd" Some("DIR"), "The directory the command starts in (default: the current one)";
     WORKSPACE = "workspace" Some("DIR"), "The directory that the command may change (default: --cwd)";
-    HOME = "home" Some("DIR"), "The user's home directory (default: $HOME)";
+    HOME = "home" Some("DIR"), "The user's home directory, which need not exist (default: $HOME)";
     JSON = "json" None, "Answer with one JSON object";
     ARGV = "argv" None, "What follows -- is a program and its arguments; no shell reads it";
     FILE = "file" Some("FILE"), "Read the command from FILE, or from standard input for -";
     CONTAINED = "contained" None, "Judge as if shward will run the command in its sandbox";
     FROZEN = "frozen" None, "Consult no file system and write no record: the answer depends on the arguments alone";
-    PLAN = "plan" None, "Add the plan (programs and effects) to the answer";
+    PLAN = "plan" None, "Add the plan to the answer: the programs that may start, and their effects";
     BATCH = "batch" None, "Read one JSON request per line from standard input, answer one per line";
     LOG = "log" Some("FILE"), "The audit log (default: $XDG_STATE_HOME/shward/audit.jsonl)";
-    SESSION = "session" Some("ID"), "The agent's session, for the record and the limits; the directory and the exported variables with which one call ends are those with which the next begins, and is judged";
+    SESSION = "session" Some("ID"), "The agent's session, for the record and the limits. A call begins, and is judged, in the directory and with the exported variables with which the last `run` of the session ended";
     CALL_ID = "call-id" Some("ID"), "The tool call's identity, for the record";
     TIMEOUT = "timeout" Some("SECONDS"), "Kill the whole process tree after this time (default: the policy's, else 300)";
     MAX_OUTPUT = "max-output" Some("BYTES"), "Show at most this much of each output stream, never more than the policy's max-output (default: without one there, everything as it comes; --json: 1000000)";
-    CONTAIN = "contain" Some("LEVEL"), "granted (default: what the policy grants the command), read-only, workspace-write (no network), loopback (a network interface of its own, private to the run), network (and every host that the policy permits), speculate, which shows what the command would change and drops it, or full, which confines nothing and which the policy has to permit ([sandbox] full); never more than the policy grants";
+    CONTAIN = "contain" Some("LEVEL"), "What the run may do at most; never more than the policy grants:\n\
+         granted          what the policy grants the command (default)\n\
+         read-only        change nothing but a /tmp of its own\n\
+         workspace-write  change the workspace; no network\n\
+         loopback         and have a network interface, private to the run\n\
+         network          and reach every host that the policy permits\n\
+         speculate        show what it would change, and drop that\n\
+         full             not confined; the policy has to permit it ([sandbox] full)";
     ALLOW_HOST = "allow-host" Some("HOST[:PORT]"), "Of the hosts that the policy permits, reach only this one; may be given several times";
     GATE = "gate" Some("MODE"), "off (default), observe (every program that starts inside goes into the record), or enforce (each is also judged by the policy before it runs); never less than the policy says";
     ALLOW_EXEC = "allow-exec" Some("PATH"), "Nothing but this program may be executed inside; may be given several times, and has to name bash, or the program after --argv, too";
-    PREVIEW = "preview" None, "Show what the command changed (a list, then the difference) and ask at the terminal before it is committed";
+    PREVIEW = "preview" None, "Show what the command changed (a list, then the difference) and ask at the terminal before it is committed; without a terminal it is dropped, with exit code 126";
     COMMIT = "commit" None, "With --preview: commit without asking";
     DROP = "drop" None, "With --preview: drop without asking";
     LIVE = "live" None, "Let the command write straight to the workspace, for servers and watchers; then nothing can be undone";
@@ -222,8 +229,8 @@ pub(crate) static VERBS: &[Verb] = &[
         usage: "HOST [--project] [--dry-run]",
         summary: "Wire shward into a coding agent (claude)",
         about: "Adds shward's hook to the agent's settings, keeping everything else in the file as it is. Doing it twice\n\
-                changes nothing. The file as it was before the first change is kept beside it with the suffix\n\
-                .before-shward.",
+                changes nothing. The file as it was before the first change, if there was one, is kept beside it with the\n\
+                suffix .before-shward.",
         flags: &[SETTINGS],
         examples: &[("shward install claude --dry-run", "show the change to ~/.claude/settings.json")],
     },
@@ -231,7 +238,7 @@ pub(crate) static VERBS: &[Verb] = &[
         name: "uninstall",
         usage: "HOST [--project] [--dry-run]",
         summary: "Take shward out of a coding agent again (claude)",
-        about: "Removes what `install` added, and nothing else.",
+        about: "Removes what `install` added, and nothing else; a file that `install` made, and has nothing else in it, goes as well.",
         flags: &[SETTINGS],
         examples: &[("shward uninstall claude --dry-run", "show what would be removed")],
     },

@@ -40,7 +40,8 @@ pub(crate) fn verb(verb: &Verb) -> String {
         };
         // What is longer than its column has a line of its own.
         let gap = if left.len() < COLUMN { "" } else { "\n                      " };
-        let _ = writeln!(out, "  {left:<COLUMN$}{gap}{}", flag.help);
+        let help = flag.help.replace('\n', "\n                        ");
+        let _ = writeln!(out, "  {left:<COLUMN$}{gap}{help}");
     }
     if !verb.examples.is_empty() {
         out.push_str("\nExamples:\n");

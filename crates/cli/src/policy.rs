@@ -6,7 +6,7 @@ mod import;
 use crate::args::Args;
 use crate::ask::Directories;
 use crate::exit::Exit;
-use crate::flags::{FLOOR, JSON, PROFILE, REVOKE, WITHIN};
+use crate::flags::{CORPUS, FLOOR, Flag, JSON, LOG, POLICY, PROFILE, REVOKE, WITHIN};
 use crate::terminal::{self, Fail};
 use crate::{setup, shown};
 use serde_json::{Value, json};
@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let operands: Vec<String> = args.operands.iter().map(|o| o.to_string_lossy().into_owned()).collect();
     let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+    refuse_useless(args, &operands)?;
     match operands.as_slice() {
         ["show"] => show(args),
         ["check"] => check(args, None),
@@ -51,6 +52,32 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     }
 }
 
+/// Options that only some of what `policy` does looks at.
+static ONLY: &[(&Flag, &[&str])] = &[
+    (&FLOOR, &["show"]),
+    (&WITHIN, &["check"]),
+    (&POLICY, &["show", "check", "test"]),
+    (&PROFILE, &["show", "check", "test"]),
+    (&REVOKE, &["trust"]),
+    (&CORPUS, &["diff"]),
+    (&LOG, &["diff"]),
+];
+
+/// Refuses an option that would do nothing.
+fn refuse_useless(args: &Args, operands: &[&str]) -> Result<(), Fail> {
+    let Some(what) = operands.first() else { return Ok(()) };
+    for (flag, those) in ONLY.iter().filter(|(flag, _)| args.has(flag)) {
+        if !those.contains(what) {
+            let those: Vec<String> = those.iter().map(|verb| format!("`policy {verb}`")).collect();
+            return Err(Fail::usage(format!("--{} belongs to {}", flag.name, those.join(", "))));
+        }
+    }
+    if let (["check", _], true) = (operands, args.has(&POLICY)) {
+        return Err(Fail::usage("give the policy as FILE or with --policy, not both"));
+    }
+    Ok(())
+}
+
 /// What there is to do.
 const WHAT: &str =
     "say what to do: shward policy show, check [FILE], trust, test FILE, diff OLD NEW, or import KIND FILE";
@@ -58,7 +85,14 @@ const WHAT: &str =
 /// The text of a file that is read as a policy is: bounded, and no pipe is waited for.
 fn read(path: &Path) -> Result<String, Fail> {
     use std::io::Read as _;
-    let told = |e: io::Error| Fail::io(format!("{}: {e}", path.display()));
+    let told = |e: io::Error| {
+        Fail::io(match e.kind() {
+            io::ErrorKind::NotFound => {
+                format!("{path:?} cannot be read: there is no such file; name another")
+            }
+            _ => format!("{path:?} cannot be read: {e}"),
+        })
+    };
     let meta = fs::metadata(path).map_err(told)?;
     if !meta.is_file() {
         return Err(Fail::input(format!("{}: it is no regular file", path.display())));
@@ -92,18 +126,47 @@ pub(crate) fn init(args: &Args) -> Result<Exit, Fail> {
     match args.operands.as_slice() {
         [] => terminal::line(template.trim_end()).map(|()| Exit::Allow),
         [path] => {
-            use std::io::Write as _;
-            let told = |e: io::Error| Fail::io(format!("{}: {e}", Path::new(path).display()));
-            if let Some(parent) = Path::new(path).parent() {
-                fs::create_dir_all(parent).map_err(told)?;
-            }
-            let mut out = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(told)?;
-            out.write_all(template.as_bytes()).map_err(told)?;
-            terminal::line(&format!("{}: written; every key in it is a comment", Path::new(path).display()))?;
+            let path = Path::new(path);
+            new_file(path, template.as_bytes()).map_err(|e| {
+                Fail::io(match e.kind() {
+                    io::ErrorKind::AlreadyExists => format!(
+                        "{}: it exists already and is left as it is; name another file, or move that one away",
+                        path.display()
+                    ),
+                    _ => format!("{}: {e}", path.display()),
+                })
+            })?;
+            terminal::line(&format!("{}: written; every key in it is a comment", path.display()))?;
             Ok(Exit::Allow)
         }
         _ => Err(Fail::usage("at most one FILE")),
     }
+}
+
+/// Makes a file that is there as a whole or not at all, and replaces none.
+fn new_file(path: &Path, text: &[u8]) -> io::Result<()> {
+    use std::io::Write as _;
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let temporary = PathBuf::from(name);
+    let mut out = fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+    let written = out.write_all(text).and_then(|()| out.sync_all()).and_then(|()| {
+        match fs::hard_link(&temporary, path) {
+            // Not every file system has links; what came there meanwhile is not replaced by them.
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists && fs::symlink_metadata(path).is_err() => {
+                fs::rename(&temporary, path)
+            }
+            linked => linked,
+        }
+    });
+    let _ = fs::remove_file(&temporary);
+    written
 }
 
 fn workspace(args: &Args) -> Result<PathBuf, Fail> {
@@ -129,7 +192,8 @@ fn show(args: &Args) -> Result<Exit, Fail> {
     let only_floor = args.has(&FLOOR);
     let checks: Vec<_> = policy.decided().filter(|(rule, ..)| !only_floor || rule.floor).collect();
     if args.has(&JSON) {
-        return terminal::line(&shown_as_json(&policy, only_floor).to_string()).map(|()| Exit::Allow);
+        let notes = setup::untrusted(args, &workspace(args)?)?;
+        return terminal::line(&shown_as_json(&policy, only_floor, &notes).to_string()).map(|()| Exit::Allow);
     }
     let mut out = String::new();
     if only_floor {
@@ -142,6 +206,9 @@ fn show(args: &Args) -> Result<Exit, Fail> {
         let _ = writeln!(out, "policy {} (profile {})", policy.name(), policy.profile().name());
         for note in Account::of_process().report().notes {
             let _ = writeln!(out, "  note: {}", shown::one_line(&note));
+        }
+        for note in setup::untrusted(args, &workspace(args)?)? {
+            let _ = writeln!(out, "  note: {note}");
         }
         for (part, key, value, origin) in policy.told() {
             let note = if part > 0 { " (can only tighten)" } else { "" };
@@ -174,7 +241,7 @@ fn show(args: &Args) -> Result<Exit, Fail> {
     terminal::line(out.trim_end()).map(|()| Exit::Allow)
 }
 
-fn shown_as_json(policy: &Policy, only_floor: bool) -> Value {
+fn shown_as_json(policy: &Policy, only_floor: bool, notes: &[String]) -> Value {
     let from =
         |origin: &Origin| json!({ "layer": origin.layer.name(), "file": &*origin.file, "line": origin.line });
     let checks: Vec<Value> = policy
@@ -198,7 +265,7 @@ fn shown_as_json(policy: &Policy, only_floor: bool) -> Value {
         })
         .collect();
     json!({ "v": 1, "name": policy.name(), "profile": policy.profile().name(), "unrestricted": shward::policy::UNRESTRICTED,
-            "account": Account::of_process().report(), "checks": checks, "settings": settings, "rules": rules })
+            "account": Account::of_process().report(), "checks": checks, "settings": settings, "rules": rules, "notes": notes })
 }
 
 /// A policy that is one file over the shipped profiles, or, without a file, the one that is in force.
@@ -231,15 +298,29 @@ fn check(args: &Args, path: Option<&Path>) -> Result<Exit, Fail> {
         return Ok(if wider.is_empty() { Exit::Allow } else { Exit::Found });
     }
     let found = remarks(&policy);
+    // What is in force depends on what is trusted; a file by itself does not.
+    let notes = if path.is_none() { setup::untrusted(args, &workspace(args)?)? } else { Vec::new() };
     if args.has(&JSON) {
         let found: Vec<Value> = found
             .iter()
             .map(|r| json!({ "code": r.code, "rule": r.rule, "message": r.message, "file": &*r.origin.file, "line": r.origin.line }))
             .collect();
-        terminal::line(&json!({ "v": 1, "ok": found.is_empty(), "remarks": found }).to_string())?;
+        terminal::line(
+            &json!({ "v": 1, "ok": found.is_empty(), "remarks": found, "notes": notes }).to_string(),
+        )?;
     } else {
+        let what = path
+            .map_or("the policy in force".to_owned(), |path| shown::one_line(&path.display().to_string()));
+        let mut out = match found.len() {
+            0 => format!("{what}: nothing wrong"),
+            1 => format!("{what}: 1 remark"),
+            number => format!("{what}: {number} remarks"),
+        };
         let rules: usize = policy.file_rules().map(shward::policy::Compiled::len).sum();
-        let mut out = format!("policy {}: {rules} rules in files\n", policy.name());
+        let _ = writeln!(out, " ({rules} rules, {} other settings)", policy.told().len());
+        for note in notes {
+            let _ = writeln!(out, "note: {note}");
+        }
         for remark in &found {
             let _ = writeln!(
                 out,
@@ -335,10 +416,25 @@ fn decide(
 
 /// Tries the cases of a file: `[[case]]` with `command`, `decision`, and perhaps `contained` and `rule`.
 fn test(args: &Args, path: &Path) -> Result<Exit, Fail> {
-    let policy = of_file(args, args.get(&crate::flags::POLICY).map(Path::new))?;
+    let policy = of_file(args, args.get(&POLICY).map(Path::new))?;
     let text = read(path)?;
     let source = Source { layer: Layer::Explicit, name: path.display().to_string(), text };
     let cases = file::cases(&source).map_err(|e| Fail { exit: Exit::BadPolicy, message: e.to_string() })?;
+    if cases.is_empty() {
+        return Err(Fail::input(format!(
+            "{}: there is no [[case]] in it; a case has a `command` and a `decision`",
+            path.display()
+        )));
+    }
+    for case in &cases {
+        if let Some(rule) = case.rule.as_ref().filter(|rule| !policy.has_rule(rule)) {
+            return Err(Fail::input(format!(
+                "{}:{}: there is no rule {rule:?}; `shward policy show` lists those of the policy",
+                path.display(),
+                case.line
+            )));
+        }
+    }
     let directories = Directories::from(args)?;
     let mut failed = Vec::new();
     for case in &cases {

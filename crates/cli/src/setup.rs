@@ -31,6 +31,19 @@ pub(crate) fn policy(args: &Args, workspace: &Path) -> Result<Policy, Fail> {
     places(args, workspace)?.load().map_err(bad_policy)
 }
 
+/// The project's files that only tighten until a person trusts them, in words.
+///
+/// # Errors
+/// One is there and cannot be read.
+pub(crate) fn untrusted(args: &Args, workspace: &Path) -> Result<Vec<String>, Fail> {
+    let files = places(args, workspace)?.untrusted_files().map_err(bad_policy)?;
+    let told = files.iter().map(|file| {
+        let file = shward::reviewing::one_line(&file.display().to_string());
+        format!("{file} is not trusted, so it can only tighten; `shward policy trust` lets it allow, too")
+    });
+    Ok(told.collect())
+}
+
 /// What a policy that cannot be used means for the one who asked.
 pub(crate) fn bad_policy(error: PolicyError) -> Fail {
     Fail { exit: Exit::BadPolicy, message: error.to_string() }

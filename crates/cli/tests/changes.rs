@@ -164,7 +164,8 @@ fn a_preview_shows_links_pipes_and_permissions() {
 #[test]
 fn what_an_undo_leaves_is_named() {
     // made, done since, what is left and why, the whole of what is restored
-    let table: &[(&str, &[(&str, &str)], &[&str], &[&str])] = &[
+    type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a [&'a str], &'a [&'a str]);
+    let table: &[Row] = &[
         ("mkdir s", &[("s/own", "x")], &["s holds files that are not the run's"], &[]),
         ("mkdir -p s/t", &[("s/t/own", "x")], &["s holds files that are not the run's"], &[]),
         ("mkdir s; echo x > s/f", &[("s/own", "x")], &["s holds files that are not the run's"], &["s/f"]),

@@ -378,7 +378,7 @@ fn every_check_and_hook_is_in_the_log_and_it_verifies() {
     place.shward(&["check", "--session", "s1", "--", "ls"], b"");
     place.shward(&["check", "--frozen", "--", "ls"], b"");
     place.shward(&["explain", "--", "ls"], b"");
-    place.shward(&["hook", "claude"], &event_in("ls", "/w"));
+    place.shward(&["hook", "claude"], &event_in("ls", "/tmp"));
     let log = place.home().join(".local/state/shward/audit.jsonl");
     let events: Vec<Value> = fs::read_to_string(&log)
         .unwrap()

@@ -98,12 +98,17 @@ fn verbs_say_what_they_find() {
             &["limits.timeout = 60", "parent.toml:3", "programs.deny"],
         ),
         (&["policy", "show", "--policy", "unknown.toml"], 78, &["timeuot", "unknown.toml:2", "timeout"]),
-        (&["policy", "check", "parent.toml"], 0, &["0 rules in files"]),
+        (&["policy", "check", "parent.toml"], 0, &["parent.toml: nothing wrong (0 rules, 3 other settings)"]),
         (&["policy", "check", "unknown.toml"], 78, &["timeuot", "unknown.toml:2", "timeout"]),
         (&["policy", "check", "syntax.toml"], 78, &["syntax.toml:1"]),
         (&["policy", "check", "absent.toml"], 78, &["absent.toml"]),
         (&["policy", "check", "/dev/null"], 78, &["no regular file"]),
-        (&["policy", "check", "shadowed.toml"], 1, &["2 rules in files", "part"]),
+        (
+            &["policy", "check", "shadowed.toml"],
+            1,
+            &["shadowed.toml: 1 remark (2 rules, 0 other settings)", "part"],
+        ),
+        (&["policy", "check"], 0, &["the policy in force: nothing wrong"]),
         (&["policy", "check", "narrow.toml", "--within", "parent.toml"], 0, &["permits no more"]),
         (&["policy", "check", "wide.toml", "--within", "parent.toml"], 1, &["limits.timeout", "nc"]),
         (&["policy", "test", "holds.toml"], 0, &["2 of 2 cases hold"]),
@@ -378,6 +383,24 @@ fn a_person_at_a_terminal_trusts_a_project() {
     fs::write(&file, text).unwrap();
     let decided = || place.run(&["check", "--", ask]).0;
     assert_eq!(decided(), 3);
+    // That it is not believed yet is said wherever somebody looks for why.
+    let looks: &[&[&str]] = &[
+        &["policy", "show"],
+        &["policy", "check"],
+        &["policy", "show", "--json"],
+        &["policy", "check", "--json"],
+        &["doctor"],
+        &["doctor", "--json"],
+        &["explain", "--", ask],
+    ];
+    let noted = |words: &&[&str]| {
+        let told = place.run(words).1;
+        told.contains("project/.shward.toml is not trusted") && told.contains("`shward policy trust`")
+    };
+    assert!(looks.iter().all(noted));
+    assert!(
+        ![&["explain", "--frozen", "--", ask][..], &["policy", "check", "parent.toml"]].iter().any(noted)
+    );
     // Whatever is not yes is no; and so is a pipe.
     for keys in ["no\n", "\n", "y\n", "yes please\n", "YES\n", "\u{4}"] {
         let (code, shown) = trust_at_terminal(&place, "", keys);
@@ -392,6 +415,7 @@ fn a_person_at_a_terminal_trusts_a_project() {
     let (code, shown) = trust_at_terminal(&place, "", "yes\n");
     assert!(code == 0 && shown.contains("trusted until it changes"), "{code} {shown}");
     assert_eq!(decided(), 0);
+    assert!(!looks.iter().any(noted));
     // Any change ends it, of the text as of the place, and nobody has to be told.
     fs::write(&file, format!("{text}\n")).unwrap();
     assert_eq!(decided(), 3, "a changed text");

@@ -33,6 +33,14 @@ pub enum PolicyError {
         /// Why, and what would mend it.
         why: &'static str,
     },
+    /// The operator has named a file that is not there.
+    #[error(
+        "the policy {path:?} cannot be read: there is no such file; name another, or write one: shward init {path:?}"
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
     /// A file could not be read.
     #[error("the policy {path:?} cannot be read: {error}")]
     Io {
@@ -135,18 +143,11 @@ impl PolicyPlaces {
             tightening.extend(read(Layer::User, named, Some(Owner::UserOrRoot))?);
         }
         for (path, file, beyond) in self.find_project_files()? {
-            let trusted = match &self.state {
-                Some(state) if !beyond => Trust::in_state(state).holds(&path, &file.source.text),
-                _ => false,
-            };
-            if trusted { found.push(file) } else { tightening.push(file) }
+            if !beyond && self.trusts(&path, &file) { found.push(file) } else { tightening.push(file) }
         }
         if let Some(explicit) = &self.explicit {
             let file = read(Layer::Explicit, explicit, None)?;
-            let mut file = file.ok_or_else(|| PolicyError::Io {
-                path: explicit.clone(),
-                error: io::Error::from(io::ErrorKind::NotFound),
-            })?;
+            let mut file = file.ok_or_else(|| PolicyError::Missing { path: explicit.clone() })?;
             if explicit.extension().is_some_and(|e| e == "env") {
                 file.source.text = import::cmdwall_env_in_place(&file.source.text);
             }
@@ -201,6 +202,20 @@ impl PolicyPlaces {
     pub fn project_file(&self) -> Result<Option<(PathBuf, Source)>, PolicyError> {
         let nearest = self.find_project_files()?.pop();
         Ok(nearest.filter(|(.., beyond)| !beyond).map(|(path, file, _)| (path, file.source)))
+    }
+
+    /// The project's files that only tighten as long as no person trusts them, the nearest last.
+    ///
+    /// # Errors
+    /// One is there and cannot be read.
+    pub fn untrusted_files(&self) -> Result<Vec<PathBuf>, PolicyError> {
+        let files = self.find_project_files()?.into_iter().filter(|(.., beyond)| !beyond);
+        Ok(files.filter(|(path, file, _)| !self.trusts(path, file)).map(|(path, ..)| path).collect())
+    }
+
+    /// Whether a person has trusted a project's file as it stands.
+    fn trusts(&self, path: &Path, file: &Found) -> bool {
+        self.state.as_ref().is_some_and(|state| Trust::in_state(state).holds(path, &file.source.text))
     }
 
     /// The project's files, the nearest last, each with whether it lies beyond the root of the repository. All of them count: one

@@ -23,6 +23,11 @@ use shward_analysis::{EffectKind, Plan, Rest, Scope, Source, Unknown, World};
 use shward_syntax::Span;
 use std::borrow::Cow;
 
+/// The rules of what a policy lists: programs that it denies, those that it does not allow, and paths that it denies.
+pub(crate) const PROGRAM_DENIED: &str = "program-denied";
+pub(crate) const PROGRAM_UNLISTED: &str = "program-unlisted";
+pub(crate) const PATH_DENIED: &str = "path-denied";
+
 /// Decides about everything that a script may do.
 ///
 /// Every rule of the policy is tried on every effect and on every program that is started. The strictest answer of all
@@ -365,7 +370,7 @@ impl Judge<'_> {
                     }
                 );
                 self.found.tell(Finding {
-                    rule: Cow::Borrowed("program-denied"),
+                    rule: Cow::Borrowed(PROGRAM_DENIED),
                     decision: Decision::Deny,
                     tier: if settings.by_tier.as_ref().is_some_and(|s| s.value) {
                         Tier::Four
@@ -398,7 +403,7 @@ impl Judge<'_> {
         let name = program
             .map_or_else(|| "that is not known".into(), |p| format!("`{}`", String::from_utf8_lossy(p)));
         self.found.tell(Finding {
-            rule: Cow::Borrowed("program-unlisted"),
+            rule: Cow::Borrowed(PROGRAM_UNLISTED),
             decision,
             tier: Tier::Two,
             message: format!("The program {name} is not in the allowed list: {names}. Use one of these."),
@@ -457,7 +462,7 @@ impl Judge<'_> {
     fn path_denied(&mut self, message: String, origin: Origin, span: Span) {
         let by_tiers = self.part.settings.by_tier.as_ref().is_some_and(|set| set.value);
         self.found.tell(Finding {
-            rule: Cow::Borrowed("path-denied"),
+            rule: Cow::Borrowed(PATH_DENIED),
             decision: Decision::Deny,
             tier: if by_tiers { Tier::Four } else { Tier::Three },
             message,

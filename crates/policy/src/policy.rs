@@ -2,6 +2,7 @@
 
 use crate::compiled::Compiled;
 use crate::condition::Subject;
+use crate::decide::{PATH_DENIED, PROGRAM_DENIED, PROGRAM_UNLISTED};
 use crate::decision::Decision;
 use crate::document::Document;
 use crate::file::{BadPolicy, Diagnostic, Source, line_span};
@@ -217,6 +218,14 @@ impl Policy {
                 .find(|set| set.value.check.is_none() || set.value.check == at);
             (rule, alone, contained, set.filter(|_| !rule.is_floor()).map(|set| &set.origin))
         })
+    }
+
+    /// Whether a finding of this policy can be of this rule: a check, a rule of its files, or a list of programs or paths.
+    #[must_use]
+    pub fn has_rule(&self, id: &str) -> bool {
+        self.decided().any(|(rule, ..)| rule.id == id)
+            || [PROGRAM_DENIED, PROGRAM_UNLISTED, PATH_DENIED].contains(&id)
+            || self.file_rules().flat_map(Compiled::told).any(|(own, ..)| own == id)
     }
 
     /// What is set besides checks and rules, with where it was set: part, key, value, origin.
