@@ -1,7 +1,7 @@
 //! What a rule matches: kinds of effects, the places that they touch, their details and origins.
 
 use crate::Context;
-use crate::mentions::{Mentions, Seen};
+use crate::mentions::{Mentions, Seen, Signs};
 use shward_analysis::{Covers, Effect, EffectKind, Invocation, Origins, Plan, Rest, Scope, Target, Unknown};
 use std::cell::OnceCell;
 
@@ -273,8 +273,9 @@ pub(crate) struct Subject<'s> {
     pub(crate) opaque: bool,
     pub(crate) plan: &'s Plan<'s>,
     pub(crate) context: &'s Context<'s>,
-    /// What its words and its text name, once a rule has asked.
+    /// What its words and its text name, and what their words are signs of, once a rule has asked.
     mentions: OnceCell<Mentions>,
+    signs: OnceCell<Signs>,
     /// What was found in texts of the same plan.
     seen: Option<&'s Seen>,
 }
@@ -298,6 +299,7 @@ impl<'s> Subject<'s> {
             plan,
             context,
             mentions: OnceCell::new(),
+            signs: OnceCell::new(),
             seen: None,
         }
     }
@@ -311,8 +313,20 @@ impl<'s> Subject<'s> {
     ) -> Self {
         let place = usize::try_from(place).ok();
         let (kinds, invocation) = (Kinds::INVOCATION, Some(invocation));
-        let mentions = OnceCell::new();
-        Self { kinds, effect: None, index: 0, invocation, place, opaque, plan, context, mentions, seen: None }
+        let (mentions, signs, seen) = (OnceCell::new(), OnceCell::new(), None);
+        Self {
+            kinds,
+            effect: None,
+            index: 0,
+            invocation,
+            place,
+            opaque,
+            plan,
+            context,
+            mentions,
+            signs,
+            seen,
+        }
     }
 
     /// The same with what was found in texts so far, which long texts are not looked through again for.
@@ -386,6 +400,11 @@ impl<'s> Subject<'s> {
     /// What is named in its words and its text.
     pub(crate) fn mentions(&self) -> Mentions {
         *self.mentions.get_or_init(|| Mentions::of(self, self.seen))
+    }
+
+    /// What the words in them are signs of.
+    pub(crate) fn signs(&self) -> Signs {
+        *self.signs.get_or_init(|| Signs::of(self, self.seen))
     }
 
     /// The cloud, cluster or database that is used.

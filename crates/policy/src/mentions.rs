@@ -5,6 +5,8 @@
 
 use crate::condition::Subject;
 use shward_analysis::{EffectKind, Piece, Scope, scope_of};
+use shward_syntax::until;
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// Longest text that is looked through.
@@ -13,8 +15,8 @@ const LONGEST: usize = 64 * 1024;
 /// Longest path that a file system accepts (`PATH_MAX`).
 const PATH_MAX: usize = 4096;
 
-/// What is named in the words or the text of one subject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The places that are named in the words or the text of one subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Mentions {
     /// The most dangerous scope of the paths that are named, if any is.
     pub(crate) scope: Option<Scope>,
@@ -22,8 +24,11 @@ pub(crate) struct Mentions {
     pub(crate) outside: bool,
     /// A text is too long to be looked through.
     pub(crate) too_long: bool,
-    signs: u8,
 }
+
+/// What the words in them are signs of. Of the project's own code nobody asks that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Signs(u8);
 
 /// A shell, as it is named where no `PATH` is searched.
 const SHELL: u8 = 1;
@@ -81,25 +86,42 @@ const SIGNS: [(&[u8], u8); 38] = [
 impl Mentions {
     /// Looks through all texts of a subject, each once.
     pub(crate) fn of(subject: &Subject<'_>, seen: Option<&Seen>) -> Self {
-        let (mut scope, mut outside, mut signs, mut too_long) = (None, false, 0, false);
+        let mut all = Self::default();
         for text in texts(subject) {
             if is_too_long(text) {
-                too_long = true;
+                all.too_long = true;
                 continue;
             }
-            let found = match seen {
-                Some(seen) if text.len() >= LONG => seen.find(text, subject),
-                _ => look(text, subject),
+            let places = match seen.filter(|_| text.len() >= LONG) {
+                Some(seen) => {
+                    seen.find(text, directory(subject), |known| &mut known.places, || places(text, subject))
+                }
+                None => places(text, subject),
             };
-            scope = scope.max(found.scope);
-            outside |= found.outside;
-            signs |= found.signs;
+            all.scope = all.scope.max(places.scope);
+            all.outside |= places.outside;
         }
-        Self { scope, outside, too_long, signs }
+        all
+    }
+}
+
+impl Signs {
+    /// Looks through all texts of a subject that are not too long, each once.
+    pub(crate) fn of(subject: &Subject<'_>, seen: Option<&Seen>) -> Self {
+        let mut all = 0;
+        for text in texts(subject).filter(|text| !is_too_long(text)) {
+            all |= match seen.filter(|_| text.len() >= LONG) {
+                Some(seen) => {
+                    seen.find(text, directory(subject), |known| &mut known.signs, || signs_in(text))
+                }
+                None => signs_in(text),
+            };
+        }
+        Self(all)
     }
 
     const fn has(self, sign: u8) -> bool {
-        self.signs & sign != 0
+        self.0 & sign != 0
     }
 
     /// Whether a shell is named.
@@ -189,90 +211,109 @@ const fn words_with(place: usize) -> [u64; 256] {
     table
 }
 
-static FIRST: [u64; 256] = words_with(0);
-static SECOND: [u64; 256] = words_with(1);
+/// The words that begin with a byte, and those that have it second.
+static FIRST_AND_SECOND: [[u64; 2]; 256] = {
+    let mut both = [[0; 2]; 256];
+    let (first, second) = (words_with(0), words_with(1));
+    let mut rest: (&mut [[u64; 2]], &[u64], &[u64]) = (&mut both, &first, &second);
+    while let (Some((each, others)), Some((first, firsts)), Some((second, seconds))) =
+        (rest.0.split_first_mut(), rest.1.split_first(), rest.2.split_first())
+    {
+        *each = [*first, *second];
+        rest = (others, firsts, seconds);
+    }
+    both
+};
 static THIRD: [u64; 256] = words_with(2);
 
 /// All that the words in a text are signs of. One pass: at most places no word begins.
 fn signs_in(text: &[u8]) -> u8 {
-    let words = |table: &[u64; 256], byte: u8| table.get(usize::from(byte)).copied().unwrap_or_default();
-    let mut signs = 0;
-    for (at, pair) in text.windows(2).enumerate() {
-        let [first, second] = pair else { continue };
-        let mut left = words(&FIRST, *first) & words(&SECOND, *second);
-        if left == 0 {
-            continue;
-        }
-        if let Some(third) = text.get(at + 2) {
-            left &= words(&THIRD, *third);
-        }
-        while left != 0 {
-            if let Some((word, means)) = SIGNS.get(left.trailing_zeros() as usize)
-                && let Some((before, here)) = text.split_at_checked(at)
-                && let Some(after) = here.strip_prefix(*word)
-            {
-                signs |= means;
-                if means & SHELL != 0 && signs & BARE == 0 && is_bare(before, after) {
-                    signs |= BARE;
-                }
-            }
-            left &= left - 1;
+    let (mut signs, mut begun) = (0, 0);
+    for (at, byte) in text.iter().enumerate() {
+        let [first, second] = FIRST_AND_SECOND.get(usize::from(*byte)).copied().unwrap_or_default();
+        let left = begun & second;
+        begun = first;
+        if left != 0 {
+            signs |= signs_at(text, at.wrapping_sub(1), left, signs & BARE == 0);
         }
     }
     signs
 }
 
-/// Whether paths are made of a character.
-const OF_PATH: u8 = 1;
-/// Whether it stands between their names.
-const SLASH: u8 = 1 << 1;
-
-/// What each byte is in a path. All that is not ASCII may be in one.
-static IN_PATHS: [u8; 256] = {
-    let mut all = [OF_PATH; 256];
-    let mut rest: &mut [u8] = &mut all;
-    let mut byte = 0u8;
-    while let Some((class, others)) = rest.split_first_mut() {
-        if byte < 128 && !byte.is_ascii_alphanumeric() {
-            *class = match byte {
-                b'/' => OF_PATH | SLASH,
-                b'.' | b'_' | b'~' | b'-' | b'+' | b'@' | b'%' => OF_PATH,
-                _ => 0,
-            };
+/// What those of these words are signs of that stand at this place; whether a shell is bare only if that is asked.
+fn signs_at(text: &[u8], at: usize, mut left: u64, bare: bool) -> u8 {
+    let mut signs = 0;
+    if let Some(third) = text.get(at + 2) {
+        left &= THIRD.get(usize::from(*third)).copied().unwrap_or_default();
+    }
+    while left != 0 {
+        if let Some((word, means)) = SIGNS.get(left.trailing_zeros() as usize)
+            && let Some((before, here)) = text.split_at_checked(at)
+            && let Some(after) = here.strip_prefix(*word)
+        {
+            signs |= means;
+            if bare && means & SHELL != 0 && is_bare(before, after) {
+                signs |= BARE;
+            }
         }
+        left &= left - 1;
+    }
+    signs
+}
+
+/// Whether paths are made of each byte. All that is not ASCII may be in one.
+static IN_PATHS: [bool; 256] = {
+    let mut all = [true; 256];
+    let mut rest: &mut [bool] = &mut all;
+    let mut byte = 0u8;
+    while let Some((of_path, others)) = rest.split_first_mut() {
+        *of_path = byte >= 128
+            || byte.is_ascii_alphanumeric()
+            || matches!(byte, b'/' | b'.' | b'_' | b'~' | b'-' | b'+' | b'@' | b'%');
         byte = byte.wrapping_add(1);
         rest = others;
     }
     all
 };
 
-/// What looks like a path: a run of characters that paths are made of, with a slash in it or a dot before it.
+fn is_of_path(byte: u8) -> bool {
+    IN_PATHS.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+/// What looks like a path: a run of characters that paths are made of, with a slash in it or a dot before it. An `@` before
+/// it is none of it.
 fn paths(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let class = |byte: &u8| IN_PATHS.get(usize::from(*byte)).copied().unwrap_or_default();
-    let mut rest = text;
+    // Where the last run ended that was given, and where the next one is looked for.
+    let (mut done, mut at) = (0, 0);
     std::iter::from_fn(move || {
         loop {
-            let mut seen = 0;
-            let end = rest.iter().position(|byte| {
-                seen |= class(byte);
-                class(byte) == 0
-            });
-            let (token, after) = rest.split_at_checked(end.unwrap_or(rest.len()))?;
-            if rest.is_empty() {
-                return None;
-            }
-            rest = after.split_first().map_or(&[], |(_, after)| after);
-            // Most are words without any of these.
-            if seen & SLASH == 0 && !matches!(token, [b'@' | b'.' | b'i', ..]) {
+            // Most runs are words without any of these.
+            at += until(text.get(at..)?, [b'/', b'.', b'_']);
+            let (here, before) = (text.get(at..)?, text.get(done..at)?);
+            let told = match here.first()? {
+                b'.' => ends_in_run(before, b"") || ends_in_run(before, b"@"),
+                b'_' => ends_in_run(before, b"id") || ends_in_run(before, b"@id"),
+                _ => true,
+            };
+            if !told {
+                at += 1;
                 continue;
             }
-            let token = token.strip_prefix(b"@").unwrap_or(token);
-            let told = seen & SLASH != 0 || token.starts_with(b".") || token.starts_with(b"id_");
-            if told && token.len() <= PATH_MAX {
-                return Some(token);
+            let from = at - before.iter().rev().take_while(|byte| is_of_path(**byte)).count();
+            at += here.iter().take_while(|byte| is_of_path(**byte)).count();
+            done = at;
+            let path = text.get(from..at)?;
+            let path = path.strip_prefix(b"@").unwrap_or(path);
+            if path.len() <= PATH_MAX {
+                return Some(path);
             }
         }
     })
+}
+
+/// Whether a text ends in a run that is just this so far.
+fn ends_in_run(text: &[u8], run: &[u8]) -> bool {
+    text.strip_suffix(run).is_some_and(|before| before.last().is_none_or(|byte| !is_of_path(*byte)))
 }
 
 /// Long texts that were looked through for one plan: code is often an argument as well.
@@ -286,24 +327,24 @@ fn place(text: &[u8]) -> Place {
     (text.as_ptr().addr(), text.len())
 }
 
-/// What was found in a text.
+/// The places that a text names.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct Places {
     /// The most dangerous scope of the paths in it.
     scope: Option<Scope>,
     /// Whether it names a place of the system or the home that is no program.
     outside: bool,
-    /// All that its words are signs of.
-    signs: u8,
 }
 
-/// A text, and what was found in it.
+/// A text, and what was found in it so far.
 #[derive(Debug, Clone, Copy)]
 struct Text {
     /// Where it lies, and where the directory lies that its paths begin in: all live as long as the plan.
     text: Place,
     cwd: Place,
-    found: Found,
+    places: Option<Places>,
+    /// All that its words are signs of.
+    signs: Option<u8>,
 }
 
 /// Shorter texts are looked through again sooner than they are found.
@@ -312,27 +353,35 @@ const LONG: usize = 128;
 /// Most texts that are kept.
 const MOST: usize = 8;
 
-fn look(text: &[u8], subject: &Subject<'_>) -> Found {
-    let mut found = Found { scope: None, outside: false, signs: signs_in(text) };
+fn places(text: &[u8], subject: &Subject<'_>) -> Places {
+    let mut places = Places { scope: None, outside: false };
     for path in paths(text) {
         let named = scope_of_path(path, subject);
-        found.outside |= matches!(named, Scope::Home | Scope::System) && !is_program(path);
-        found.scope = found.scope.max(Some(named).filter(|scope| *scope > Scope::Unknown));
+        places.outside |= matches!(named, Scope::Home | Scope::System) && !is_program(path);
+        places.scope = places.scope.max(Some(named).filter(|scope| *scope > Scope::Unknown));
     }
-    found
+    places
 }
 
 impl Seen {
-    /// What is found in a text of this subject.
-    fn find(&self, text: &[u8], subject: &Subject<'_>) -> Found {
-        let (place, cwd) = (place(text), place(directory(subject)));
+    /// What is found in a text, by looking through it unless that was done.
+    fn find<T: Copy>(
+        &self,
+        text: &[u8],
+        cwd: &[u8],
+        part: impl Fn(&mut Text) -> &mut Option<T>,
+        look: impl FnOnce() -> T,
+    ) -> T {
+        let (text, cwd) = (place(text), place(cwd));
         let mut seen = self.0.borrow_mut();
-        if let Some(known) = seen.iter().find(|known| (known.text, known.cwd) == (place, cwd)) {
-            return known.found;
+        if let Some(known) = seen.iter_mut().find(|known| (known.text, known.cwd) == (text, cwd)) {
+            return *part(known).get_or_insert_with(look);
         }
-        let found = look(text, subject);
+        let found = look();
         if seen.len() < MOST {
-            seen.push(Text { text: place, cwd, found });
+            let mut new = Text { text, cwd, places: None, signs: None };
+            *part(&mut new) = Some(found);
+            seen.push(new);
         }
         found
     }
@@ -358,7 +407,7 @@ fn scope_of_path(path: &[u8], subject: &Subject<'_>) -> Scope {
         None if path.starts_with(b"/") => (b"", path),
         None => (cwd, path),
     };
-    let full = [base, if base.is_empty() { b"" } else { b"/" }, rest].concat();
+    let full = if base.is_empty() { Cow::Borrowed(rest) } else { Cow::Owned([base, b"/", rest].concat()) };
     scope_of(&full, context.workspace, context.home)
 }
 
@@ -397,5 +446,18 @@ mod tests {
             |text: &'static str| paths(text.as_bytes()).map(String::from_utf8_lossy).collect::<Vec<_>>();
         assert_eq!(found("open('/etc/passwd', \"x\") .env @/a/b c"), ["/etc/passwd", ".env", "/a/b"]);
         assert_eq!(found("cat \u{e9}/\u{e9}|id_rsa"), ["\u{e9}/\u{e9}", "id_rsa"]);
+        // Every text of a few of these, beside what the words above say.
+        let parts = ["/", ".", "_", "@", "i", "id", "x", " ", "'"];
+        let told = |run: &str| {
+            let run = run.strip_prefix('@').unwrap_or(run);
+            run.contains('/') || run.starts_with('.') || run.starts_with("id_")
+        };
+        for number in 0..parts.len().pow(5) {
+            let text: String = (0..5).map(|at| parts[number / parts.len().pow(at) % parts.len()]).collect();
+            let runs = text.split([' ', '\'']).filter(|run| told(run));
+            let expect: Vec<&str> = runs.map(|run| run.strip_prefix('@').unwrap_or(run)).collect();
+            let found: Vec<_> = paths(text.as_bytes()).map(String::from_utf8_lossy).collect();
+            assert_eq!(found, expect, "{text}");
+        }
     }
 }

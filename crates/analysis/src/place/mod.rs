@@ -307,5 +307,6 @@ pub fn scope_of(path: &[u8], workspace: &[u8], home: &[u8]) -> Scope {
     let root = |named| Root { named, real: named };
     let arena = Bump::new();
     let path = path::normalise(&arena, b"", path);
-    Map::new(root(workspace), root(home)).scope(Names::Path(path))
+    let map = Map::new(root(workspace), root(home));
+    map.scope_in_workspace(path).unwrap_or_else(|| map.scope(Names::Path(path)))
 }

@@ -123,19 +123,19 @@ fn is_too_long(subject: &Subject<'_>) -> bool {
 }
 
 fn is_reverse_shell(subject: &Subject<'_>) -> bool {
-    is_remote_control(subject) && subject.mentions().handed_over()
+    is_remote_control(subject) && subject.signs().handed_over()
 }
 
 fn is_remote_control(subject: &Subject<'_>) -> bool {
-    subject.mentions().network() && subject.mentions().spawning()
+    subject.signs().network() && subject.signs().spawning()
 }
 
 fn starts_shell(subject: &Subject<'_>) -> bool {
-    subject.mentions().bare_shell()
+    subject.signs().bare_shell()
 }
 
 fn names_shell(subject: &Subject<'_>) -> bool {
-    subject.mentions().shell()
+    subject.signs().shell()
 }
 
 /// Words and text that nobody understands, and that are looked through for that reason.
