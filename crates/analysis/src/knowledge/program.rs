@@ -275,7 +275,7 @@ fn run_script<'a>(
     let parts = [interpreter, argument.trim_ascii_start()].into_iter().filter(|part| !part.is_empty());
     argv.extend(parts.map(|part| values::field(arena, part, file.origins, word.span)));
     argv.push(*word);
-    argv.extend_from_slice(arguments);
+    argv.extend_from_slice_copy(arguments);
     // The interpreter may itself be a script; the session bounds how deep that goes.
     session.run_argv(argv.into_bump_slice(), call.stdin, Reentry::New, word.span)
 }

@@ -110,7 +110,7 @@ impl<'a> Run<'_, 'a> {
     /// The place below which a subcommand's reading goes on.
     pub(crate) fn below(&self, scan: &Scan<'a>, sub: Level, args: &'a [Field<'a>]) -> At<'a> {
         let mut levels = BumpVec::with_capacity_in(scan.levels.len() + 1, self.arena());
-        levels.extend_from_slice(scan.levels);
+        levels.extend_from_slice_copy(scan.levels);
         levels.push(sub);
         let levels = levels.into_bump_slice();
         At { levels, args, outer: self.arena().alloc_slice_copy(&scan.given) }
@@ -296,7 +296,7 @@ impl<'a> Run<'_, 'a> {
         let words = values::words(text).map(|word| self.part(line, word));
         let mut argv = BumpVec::from_iter_in(words, self.arena());
         if !argv.is_empty() {
-            argv.extend_from_slice(arguments);
+            argv.extend_from_slice_copy(arguments);
             let stdin = Stream::unknown(Origins::FILE, line.span);
             self.argv(argv.into_bump_slice(), stdin, how);
         }

@@ -19,7 +19,7 @@ pub(crate) fn after<'a>(arena: &'a Bump, value: &Value<'a>, count: usize) -> Val
     }
     let mut pieces = BumpVec::with_capacity_in(value.pieces.len(), arena);
     pieces.push(Piece::Text(kept));
-    pieces.extend_from_slice(rest);
+    pieces.extend_from_slice_copy(rest);
     Value { pieces: pieces.into_bump_slice(), origins: value.origins }
 }
 
@@ -28,15 +28,32 @@ pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
     let most = parts.iter().map(|part| part.pieces.len()).sum();
     let mut pieces: BumpVec<'a, Piece<'a>> = BumpVec::with_capacity_in(most, arena);
     let mut origins = Origins::NONE;
+    // Texts that stand side by side, of which the first is the last piece.
+    let mut texts: Option<BumpVec<'a, u8>> = None;
+    let put = |pieces: &mut BumpVec<'a, Piece<'a>>, texts: Option<BumpVec<'a, u8>>| {
+        if let (Some(last), Some(texts)) = (pieces.last_mut(), texts) {
+            *last = Piece::Text(texts.into_bump_slice());
+        }
+    };
     for part in parts {
         origins = origins | part.origins;
         for piece in part.pieces {
-            match (pieces.last_mut(), piece) {
-                (Some(Piece::Text(last)), Piece::Text(next)) => *last = concat(arena, &[last, next]),
-                _ => pieces.push(*piece),
+            if let (Some(Piece::Text(last)), Piece::Text(next)) = (pieces.last(), piece) {
+                let texts = texts.get_or_insert_with(|| {
+                    let mut texts = BumpVec::with_capacity_in(last.len() + next.len(), arena);
+                    texts.extend_from_slice_copy(last);
+                    texts
+                });
+                texts.extend_from_slice_copy(next);
+                continue;
             }
+            if texts.is_some() {
+                put(&mut pieces, texts.take());
+            }
+            pieces.push(*piece);
         }
     }
+    put(&mut pieces, texts);
     Value { pieces: pieces.into_bump_slice(), origins }
 }
 
@@ -55,7 +72,7 @@ pub(crate) fn script<'a>(arena: &'a Bump, file: &Field<'a>) -> Value<'a> {
 pub(crate) fn concat<'a>(arena: &'a Bump, parts: &[&[u8]]) -> &'a [u8] {
     let mut bytes = BumpVec::with_capacity_in(parts.iter().map(|p| p.len()).sum(), arena);
     for part in parts {
-        bytes.extend_from_slice(part);
+        bytes.extend_from_slice_copy(part);
     }
     bytes.into_bump_slice()
 }

@@ -134,9 +134,9 @@ pub(super) fn join<'a>(arena: &'a Bump, base: &[u8], text: &'a [u8]) -> &'a [u8]
         return text;
     }
     let mut out = Vec::with_capacity_in(base.len() + text.len() + 1, arena);
-    out.extend_from_slice(base);
+    out.extend_from_slice_copy(base);
     out.push(b'/');
-    out.extend_from_slice(text);
+    out.extend_from_slice_copy(text);
     out.into_bump_slice()
 }
 
@@ -157,7 +157,7 @@ fn push_all(out: &mut Vec<'_, u8>, text: &[u8]) {
             }
             Part::Text(name) => {
                 out.push(b'/');
-                out.extend_from_slice(name);
+                out.extend_from_slice_copy(name);
             }
             Part::Pattern(_) => {}
         }
@@ -274,7 +274,7 @@ fn close<'a>(arena: &'a Bump, parts: &mut Vec<'a, Part<'a>>, open: &mut Vec<'a, 
             let mut name = Vec::new_in(arena);
             for piece in pieces {
                 if let Piece::Text(text) = piece {
-                    name.extend_from_slice(text);
+                    name.extend_from_slice_copy(text);
                 }
             }
             parts.push(Part::Text(name.into_bump_slice()));
@@ -317,7 +317,7 @@ pub(super) fn known_directory<'a>(arena: &'a Bump, parts: &[Part<'a>]) -> &'a [u
     for part in parts {
         let Part::Text(name) = part else { break };
         out.push(b'/');
-        out.extend_from_slice(name);
+        out.extend_from_slice_copy(name);
     }
     if out.is_empty() {
         out.push(b'/');

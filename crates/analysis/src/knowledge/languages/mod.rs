@@ -209,7 +209,7 @@ pub(crate) fn script<'a>(
 ) -> Stream<'a> {
     let mut all = BumpVec::with_capacity_in(arguments.len() + 1, on.arena());
     all.push(*file);
-    all.extend_from_slice(arguments);
+    all.extend_from_slice_copy(arguments);
     let all = all.into_bump_slice();
     if file.known() == Some(b"-") {
         return standard_input(on, language, all);

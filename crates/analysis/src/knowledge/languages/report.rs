@@ -510,13 +510,14 @@ impl<'s, 'a> Report<'s, 'a> {
         }
     }
 
+    /// Whether what is printed is still of interest: all of it is known so far.
+    pub(super) const fn may_print(&self) -> bool {
+        self.printed.is_some()
+    }
+
     /// Something certainly prints this.
-    pub(super) fn prints(&mut self, text: Option<&[u8]>) {
-        if self.printed.is_none() {
-            return;
-        }
-        let arena = self.arena;
-        if self.rehearses(|| Deed::Print(text.map(|text| &*arena.alloc_slice_copy(text)))) {
+    pub(super) fn prints(&mut self, text: Option<&'a [u8]>) {
+        if !self.may_print() || self.rehearses(|| Deed::Print(text)) {
             return;
         }
         match (self.printed.as_mut(), text) {

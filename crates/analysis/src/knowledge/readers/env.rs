@@ -33,7 +33,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         // All that is behind the string goes on, a `--` too.
         let option = run.call.argv.get(1).and_then(Field::known).unwrap_or_default();
         let apart = option == b"-S" || option.starts_with(b"--") && !option.contains(&b'=');
-        argv.extend_from_slice(run.call.argv.get(if apart { 3 } else { 2 }..).unwrap_or_default());
+        argv.extend_from_slice_copy(run.call.argv.get(if apart { 3 } else { 2 }..).unwrap_or_default());
         // The words stand where options and assignments could stand.
         let mut again = BumpVec::with_capacity_in(argv.len() + 1, run.arena());
         again.extend(run.call.argv.first());

@@ -22,7 +22,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         }
         let mut args = BumpVec::with_capacity_in(rest.len() + 1, run.arena());
         args.push(run.part(first, b"--"));
-        args.extend_from_slice(rest);
+        args.extend_from_slice_copy(rest);
         rest = args.into_bump_slice();
     } else if let Some(first) = at.args.first().filter(|first| first.value.origins == Origins::JOB) {
         // A number, and no option.

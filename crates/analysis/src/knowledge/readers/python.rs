@@ -103,7 +103,7 @@ pub(crate) fn module<'a>(run: &mut Run<'_, 'a>, module: Field<'a>, operands: &[F
     };
     let mut argv = BumpVec::with_capacity_in(operands.len() + 1, run.arena());
     argv.push(module);
-    argv.extend_from_slice(operands);
+    argv.extend_from_slice_copy(operands);
     let argv = argv.into_bump_slice();
     made(run, name, &module, operands);
     // `package` and `package.__main__` are the same.

@@ -132,6 +132,6 @@ fn dashed<'a>(run: &Run<'_, 'a>, level: Level, args: &'a [Field<'a>]) -> &'a [Fi
             rest = after;
         }
     }
-    all.extend_from_slice(rest);
+    all.extend_from_slice_copy(rest);
     all.into_bump_slice()
 }

@@ -144,8 +144,8 @@ fn run_with<'a>(
             argv.extend(command.iter().skip(1).map(|word| filled(run, word, marker, item)));
         }
         _ => {
-            argv.extend_from_slice(command);
-            argv.extend_from_slice(items);
+            argv.extend_from_slice_copy(command);
+            argv.extend_from_slice_copy(items);
         }
     }
     // The command's own standard input is /dev/null.

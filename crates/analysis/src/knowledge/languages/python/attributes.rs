@@ -16,8 +16,9 @@ impl<'a> Reader<'_, '_, 'a> {
             self.lose();
             return Val::Data;
         }
+        let Val::OneOf(vals) = val else { return self.attribute_of(val, sym, name) };
         let mut result = Union::new(self.report.arena);
-        for each in val.alternatives() {
+        for each in *vals {
             result.add(self.attribute_of(each, sym, name));
         }
         result.get().unwrap_or(Val::Data)

@@ -10,18 +10,17 @@ use super::{Binding, Exposed, Pass, Reader, builtins, modules};
 pub(super) const WIDENING: u32 = 3;
 
 impl<'a> Reader<'_, '_, 'a> {
-    fn update(&mut self, sym: Sym, change: impl FnOnce(&mut Binding<'a>)) {
+    fn get(&self, sym: Sym) -> Binding<'a> {
+        self.bindings.get(sym.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// What is known of a name, to be changed.
+    fn binding(&mut self, sym: Sym) -> Option<&mut Binding<'a>> {
         let index = sym.0 as usize;
         if self.bindings.len() <= index {
             self.bindings.resize(index + 1, Binding::default());
         }
-        if let Some(binding) = self.bindings.get_mut(index) {
-            change(binding);
-        }
-    }
-
-    fn get(&self, sym: Sym) -> Binding<'a> {
-        self.bindings.get(sym.0 as usize).copied().unwrap_or_default()
+        self.bindings.get_mut(index)
     }
 
     /// What is known with what a pass that learns adds to it, if it does. Late passes add no more texts, so that there is an
@@ -65,21 +64,21 @@ impl<'a> Reader<'_, '_, 'a> {
             self.escape(&val);
         }
         let plain = self.is_plain();
-        let binding = self.get(sym);
-        let old = binding.ever;
-        let ever = self.learns(old, val, binding.seen);
+        let (old, seen) = self.binding(sym).map_or((None, false), |binding| (binding.ever, binding.seen));
+        let ever = self.learns(old, val, seen);
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             // What was read before did not know of this.
             self.escape(&val);
         }
-        let now = (plain && !binding.shared).then_some(val);
         let since = self.repeats.now();
-        self.update(sym, |binding| {
+        let mut now = Some(val).filter(|_| plain);
+        if let Some(binding) = self.binding(sym) {
             if let Some(ever) = ever {
                 (binding.ever, binding.changed) = (Some(ever), since);
             }
+            now = now.filter(|_| !binding.shared);
             (binding.now, binding.since) = (now, since);
-        });
+        }
         self.repeats.binds(sym, now);
         if self.in_class {
             self.bind_attribute(sym, val);
@@ -97,8 +96,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Something that may run at any time binds this name: what it is bound to now is never certain.
     pub(super) fn share(&mut self, sym: Sym) {
-        if !self.get(sym).shared {
-            self.update(sym, |binding| binding.shared = true);
+        if self.binding(sym).is_some_and(|binding| !std::mem::replace(&mut binding.shared, true)) {
             self.repeats.changes();
         }
         self.unbind(sym);
@@ -107,7 +105,9 @@ impl<'a> Reader<'_, '_, 'a> {
     /// A name is bound no more: what it meant before may be found in its stead.
     pub(super) fn unbind(&mut self, sym: Sym) {
         let since = self.repeats.now();
-        self.update(sym, |binding| (binding.now, binding.since) = (None, since));
+        if let Some(binding) = self.binding(sym) {
+            (binding.now, binding.since) = (None, since);
+        }
         self.repeats.binds(sym, None);
     }
 
@@ -116,30 +116,35 @@ impl<'a> Reader<'_, '_, 'a> {
         let binding = self.get(sym);
         if let Some(all) = self.learns(binding.attribute, val, binding.attribute_seen) {
             let now = self.repeats.now();
-            self.update(sym, |binding| (binding.attribute, binding.changed) = (Some(all), now));
+            if let Some(binding) = self.binding(sym) {
+                (binding.attribute, binding.changed) = (Some(all), now);
+            }
         }
     }
 
     /// What an attribute of this name may have been set to.
     pub(super) fn attribute_of_name(&mut self, sym: Sym) -> Option<Val<'a>> {
-        self.update(sym, |binding| binding.attribute_seen = true);
         self.repeats.looks_up(Lookup::Attribute(sym));
-        self.get(sym).attribute
+        let binding = self.binding(sym)?;
+        binding.attribute_seen = true;
+        binding.attribute
     }
 
     /// What a name means here. A parameter that no call is known of, and a name that is nothing, is `Data`.
     pub(super) fn lookup(&mut self, sym: Sym) -> Val<'a> {
-        let binding = self.get(sym);
-        if self.is_plain() {
-            self.repeats.looks_up(Lookup::Now(sym, binding.since));
-            if let Some(now) = binding.now {
-                return now;
-            }
+        let plain = self.is_plain();
+        let Some(binding) = self.binding(sym) else { return Val::Data };
+        let (since, now, ever) = (binding.since, binding.now.filter(|_| plain), binding.ever);
+        binding.seen |= now.is_none();
+        if plain {
+            self.repeats.looks_up(Lookup::Now(sym, since));
+        }
+        if let Some(now) = now {
+            return now;
         }
         self.repeats.looks_up(Lookup::Ever(sym));
-        self.update(sym, |binding| binding.seen = true);
         let name = self.name(sym);
-        if let Some(ever) = binding.ever {
+        if let Some(ever) = ever {
             // It may not have been bound yet, and then still mean the builtin.
             return match self.builtin(sym) {
                 Some(act) => join(self.report.arena, ever, self.act_value(act)),
@@ -183,12 +188,9 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What Python itself means by a name. Looked up once.
     fn builtin(&mut self, sym: Sym) -> Option<Act> {
-        if let Some(known) = self.get(sym).builtin {
-            return known;
-        }
-        let found = builtins::builtin(self.name(sym));
-        self.update(sym, |binding| binding.builtin = Some(found));
-        found
+        let name = self.name(sym);
+        let binding = self.binding(sym)?;
+        *binding.builtin.get_or_insert_with(|| builtins::builtin(name))
     }
 
     /// Something goes where it is not followed: it counts as used in every way.
@@ -250,7 +252,9 @@ impl<'a> Reader<'_, '_, 'a> {
             for sym in parameters {
                 if self.parameters.insert(sym.0) {
                     let now = self.repeats.now();
-                    self.update(*sym, |binding| binding.changed = now);
+                    if let Some(binding) = self.binding(*sym) {
+                        binding.changed = now;
+                    }
                 }
             }
         }
@@ -278,7 +282,9 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         if let Some(ever) = ever {
             let now = self.repeats.now();
-            self.update(sym, |binding| (binding.ever, binding.changed) = (Some(ever), now));
+            if let Some(binding) = self.binding(sym) {
+                (binding.ever, binding.changed) = (Some(ever), now);
+            }
         }
     }
 }

@@ -3,40 +3,17 @@
 
 use super::acts::Act::{self, Code, Fold, Is, Open};
 use super::acts::Fold as F;
+use super::index::Index;
 use super::value::Object as O;
 
 const UNKNOWN: Act = Code("python");
 
 /// What a builtin does.
 pub(super) fn builtin(name: &[u8]) -> Option<Act> {
-    let lengths = LENGTHS.get(usize::from(*name.first()?)).copied().unwrap_or_default();
-    if lengths >> name.len().min(63) & 1 == 0 {
-        return None;
-    }
-    let at = BUILTINS.binary_search_by(|(n, _)| n.as_bytes().cmp(name)).ok()?;
-    BUILTINS.get(at).map(|(_, act)| *act)
+    IN_BUILTINS.find(name).map(|(_, act)| *act)
 }
 
-/// How long the names are that begin with a byte, as bits.
-static LENGTHS: [u64; 256] = {
-    let mut lengths = [0; 256];
-    let mut rest: &mut [u64] = &mut lengths;
-    let mut byte = 0;
-    while let Some((each, others)) = rest.split_first_mut() {
-        let mut left = BUILTINS;
-        while let Some(((name, _), more)) = left.split_first() {
-            if let Some(first) = name.as_bytes().first()
-                && *first as usize == byte
-            {
-                *each |= 1 << name.len();
-            }
-            left = more;
-        }
-        byte += 1;
-        rest = others;
-    }
-    lengths
-};
+static IN_BUILTINS: Index<(&str, Act)> = Index::of_acts(BUILTINS);
 
 /// Names, sorted.
 pub(super) static BUILTINS: &[(&str, Act)] = &[

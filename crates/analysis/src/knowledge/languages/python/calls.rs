@@ -78,8 +78,9 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A call.
     pub(super) fn call(&mut self, val: &Val<'a>, arguments: &Arguments<'a>) -> Val<'a> {
+        let Val::OneOf(vals) = val else { return self.call_one(val, arguments) };
         let mut result = Union::new(self.report.arena);
-        for each in val.alternatives() {
+        for each in *vals {
             result.add(self.call_one(each, arguments));
         }
         result.get().unwrap_or(Val::Data)

@@ -17,38 +17,41 @@ const MAX_REPEATED: usize = 64;
 
 /// Methods that change the container that they are called on.
 pub(super) fn is_mutator(name: &[u8]) -> bool {
-    const NAMES: [&[u8]; 29] = [
-        b"__delitem__",
-        b"__iadd__",
-        b"__iand__",
-        b"__imul__",
-        b"__init__",
-        b"__ior__",
-        b"__isub__",
-        b"__ixor__",
-        b"__setitem__",
-        b"add",
-        b"append",
-        b"appendleft",
-        b"clear",
-        b"difference_update",
-        b"discard",
-        b"extend",
-        b"extendleft",
-        b"insert",
-        b"intersection_update",
-        b"move_to_end",
-        b"pop",
-        b"popitem",
-        b"popleft",
-        b"put",
-        b"remove",
-        b"reverse",
-        b"rotate",
-        b"setdefault",
-        b"sort",
-    ];
-    matches!(name, b"update" | b"symmetric_difference_update" | b"subtract") || NAMES.contains(&name)
+    matches!(
+        name,
+        b"__delitem__"
+            | b"__iadd__"
+            | b"__iand__"
+            | b"__imul__"
+            | b"__init__"
+            | b"__ior__"
+            | b"__isub__"
+            | b"__ixor__"
+            | b"__setitem__"
+            | b"add"
+            | b"append"
+            | b"appendleft"
+            | b"clear"
+            | b"difference_update"
+            | b"discard"
+            | b"extend"
+            | b"extendleft"
+            | b"insert"
+            | b"intersection_update"
+            | b"move_to_end"
+            | b"pop"
+            | b"popitem"
+            | b"popleft"
+            | b"put"
+            | b"remove"
+            | b"reverse"
+            | b"rotate"
+            | b"setdefault"
+            | b"sort"
+            | b"subtract"
+            | b"symmetric_difference_update"
+            | b"update"
+    )
 }
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -142,10 +145,12 @@ impl<'a> Reader<'_, '_, 'a> {
         (if items.pairs { vec![Val::Data] } else { sure.to_vec() }, more)
     }
 
-    /// What was changed shows in every name for the container: all that `+=` has made of it, and of which it was made.
-    fn names_of(&self, id: u32, made: bool) -> Vec<u32> {
+    /// What was changed shows in every name for the container: all that `+=` has made of it, and of which it was made. The
+    /// container itself is the first.
+    fn names_of(&self, id: u32, made: bool) -> BumpVec<'a, u32> {
         self.repeats.looks_at(Common::Grown);
-        let mut all = vec![id];
+        let mut all = BumpVec::with_capacity_in(1, self.report.arena);
+        all.push(id);
         let mut at = 0;
         while let Some(one) = all.get(at).copied() {
             at += 1;
@@ -363,7 +368,7 @@ impl<'a> Reader<'_, '_, 'a> {
             // What the other is made of is not known.
             return match (a, b) {
                 (Val::Many(x), _) => {
-                    vals.extend_from_slice(x.vals);
+                    vals.extend_from_slice_copy(x.vals);
                     let sure = self.first_of(x).0.len();
                     vals.push(self.elements(b));
                     self.arranged(false, vals.into_bump_slice(), Order::Sure(sure))
@@ -384,8 +389,8 @@ impl<'a> Reader<'_, '_, 'a> {
             (Some(all), (sure, true)) => Order::Sure(all.len() + sure.len()),
             (None, _) => Order::Sure(self.first_of(x).0.len()),
         };
-        vals.extend_from_slice(x.vals);
-        vals.extend_from_slice(y.vals);
+        vals.extend_from_slice_copy(x.vals);
+        vals.extend_from_slice_copy(y.vals);
         // What was put into either by other means is kept too.
         vals.extend([self.put_in(x.id), self.put_in(y.id)].into_iter().flatten());
         self.arranged(x.pairs && y.pairs && order == Order::Exact, vals.into_bump_slice(), order)
@@ -432,7 +437,7 @@ impl<'a> Reader<'_, '_, 'a> {
         {
             let one = self.elements(&whole);
             let mut vals = BumpVec::with_capacity_in(rest.len() + 1, arena);
-            vals.extend_from_slice(rest);
+            vals.extend_from_slice_copy(rest);
             vals.push(one);
             return self.arranged(false, vals.into_bump_slice(), Order::Sure(rest.len()));
         }

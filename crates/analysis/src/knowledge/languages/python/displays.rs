@@ -26,7 +26,7 @@ impl<'a> Reader<'_, '_, 'a> {
             && !items.pairs
         {
             let (sure, more) = self.first_of(items);
-            vals.extend_from_slice(sure);
+            vals.extend_from_slice_copy(sure);
             if !more {
                 return;
             }
@@ -66,7 +66,7 @@ impl<'a> Reader<'_, '_, 'a> {
             if spread {
                 match key {
                     Val::Many(items) if items.pairs && self.all_of(items).is_some() => {
-                        vals.extend_from_slice(items.vals);
+                        vals.extend_from_slice_copy(items.vals);
                     }
                     key => {
                         pairs = false;

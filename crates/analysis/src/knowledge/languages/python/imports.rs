@@ -39,7 +39,7 @@ impl<'a> Reader<'_, '_, 'a> {
             while self.take(Token::Dot) {
                 let part = self.take_name()?;
                 path.push(b'.');
-                path.extend_from_slice(self.name(part));
+                path.extend_from_slice_copy(self.name(part));
             }
             let whole = self.module(path.into_bump_slice());
             if self.take_keyword(K::As) {
@@ -64,7 +64,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let mut path = BumpVec::new_in(self.report.arena);
         while let Some(part) = self.take_name() {
-            path.extend_from_slice(self.name(part));
+            path.extend_from_slice_copy(self.name(part));
             if !self.take(Token::Dot) {
                 break;
             }
@@ -178,9 +178,9 @@ impl<'a> Reader<'_, '_, 'a> {
     /// A member of a known module.
     pub(super) fn member(&mut self, module: &'static Module, name: &[u8]) -> Val<'a> {
         let mut dotted: BumpVec<'a, u8> = BumpVec::with_capacity_in(64, self.report.arena);
-        dotted.extend_from_slice(module.name.as_bytes());
+        dotted.extend_from_slice_copy(module.name.as_bytes());
         dotted.push(b'.');
-        dotted.extend_from_slice(name);
+        dotted.extend_from_slice_copy(name);
         if let Some(sub) = modules::find(&dotted) {
             return Val::Module(sub);
         }

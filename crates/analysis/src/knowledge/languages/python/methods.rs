@@ -16,146 +16,146 @@ const MAX_PARENTS: usize = 6;
 
 /// Methods of strings, numbers, containers, files and other data that only compute, or whose effect was seen before.
 fn is_inert(name: &[u8]) -> bool {
-    const NAMES: &[&str] = &[
-        "add",
-        "append",
-        "appendleft",
-        "astimezone",
-        "bit_length",
-        "capitalize",
-        "casefold",
-        "center",
-        "clear",
-        "close",
-        "closed",
-        "copy",
-        "count",
-        "date",
-        "day",
-        "decode",
-        "difference",
-        "discard",
-        "encode",
-        "end",
-        "endswith",
-        "expandtabs",
-        "extend",
-        "fileno",
-        "find",
-        "findall",
-        "finditer",
-        "flush",
-        "format",
-        "format_map",
-        "fromkeys",
-        "fullmatch",
-        "get",
-        "group",
-        "groupdict",
-        "groups",
-        "hex",
-        "hexdigest",
-        "digest",
-        "index",
-        "insert",
-        "intersection",
-        "isalnum",
-        "isalpha",
-        "isdigit",
-        "isidentifier",
-        "islower",
-        "isnumeric",
-        "isoformat",
-        "isspace",
-        "istitle",
-        "isupper",
-        "issubset",
-        "issuperset",
-        "items",
-        "join",
-        "keys",
-        "ljust",
-        "lower",
-        "lstrip",
-        "match",
-        "most_common",
-        "partition",
-        "pop",
-        "popitem",
-        "popleft",
-        "read",
-        "readable",
-        "readline",
-        "readlines",
-        "remove",
-        "removeprefix",
-        "removesuffix",
-        "replace",
-        "reverse",
-        "rfind",
-        "rindex",
-        "rjust",
-        "rpartition",
-        "rsplit",
-        "rstrip",
-        "search",
-        "seek",
-        "setdefault",
-        "sort",
-        "span",
-        "split",
-        "splitlines",
-        "start",
-        "startswith",
-        "strftime",
-        "strip",
-        "strptime",
-        "sub",
-        "swapcase",
-        "tell",
-        "timestamp",
-        "title",
-        "to_bytes",
-        "total_seconds",
-        "translate",
-        "truncate",
-        "union",
-        "update",
-        "upper",
-        "values",
-        "write",
-        "writelines",
-        "writerow",
-        "writerows",
-        "writeheader",
-        "zfill",
-        "namelist",
-        "infolist",
-        "getnames",
-        "getmembers",
-        "fetchone",
-        "fetchall",
-        "fetchmany",
-        "commit",
-        "cursor",
-        "add_argument",
-        "parse_args",
-        "info",
-        "debug",
-        "warning",
-        "error",
-        "exception",
-        "set",
-        "is_set",
-        "wait",
-        "result",
-        "done",
-        "shuffle",
-        "choice",
-        "randint",
-        "sample",
-    ];
-    NAMES.iter().any(|known| known.as_bytes() == name)
+    matches!(
+        name,
+        b"add"
+            | b"add_argument"
+            | b"append"
+            | b"appendleft"
+            | b"astimezone"
+            | b"bit_length"
+            | b"capitalize"
+            | b"casefold"
+            | b"center"
+            | b"choice"
+            | b"clear"
+            | b"close"
+            | b"closed"
+            | b"commit"
+            | b"copy"
+            | b"count"
+            | b"cursor"
+            | b"date"
+            | b"day"
+            | b"debug"
+            | b"decode"
+            | b"difference"
+            | b"digest"
+            | b"discard"
+            | b"done"
+            | b"encode"
+            | b"end"
+            | b"endswith"
+            | b"error"
+            | b"exception"
+            | b"expandtabs"
+            | b"extend"
+            | b"fetchall"
+            | b"fetchmany"
+            | b"fetchone"
+            | b"fileno"
+            | b"find"
+            | b"findall"
+            | b"finditer"
+            | b"flush"
+            | b"format"
+            | b"format_map"
+            | b"fromkeys"
+            | b"fullmatch"
+            | b"get"
+            | b"getmembers"
+            | b"getnames"
+            | b"group"
+            | b"groupdict"
+            | b"groups"
+            | b"hex"
+            | b"hexdigest"
+            | b"index"
+            | b"info"
+            | b"infolist"
+            | b"insert"
+            | b"intersection"
+            | b"is_set"
+            | b"isalnum"
+            | b"isalpha"
+            | b"isdigit"
+            | b"isidentifier"
+            | b"islower"
+            | b"isnumeric"
+            | b"isoformat"
+            | b"isspace"
+            | b"issubset"
+            | b"issuperset"
+            | b"istitle"
+            | b"isupper"
+            | b"items"
+            | b"join"
+            | b"keys"
+            | b"ljust"
+            | b"lower"
+            | b"lstrip"
+            | b"match"
+            | b"most_common"
+            | b"namelist"
+            | b"parse_args"
+            | b"partition"
+            | b"pop"
+            | b"popitem"
+            | b"popleft"
+            | b"randint"
+            | b"read"
+            | b"readable"
+            | b"readline"
+            | b"readlines"
+            | b"remove"
+            | b"removeprefix"
+            | b"removesuffix"
+            | b"replace"
+            | b"result"
+            | b"reverse"
+            | b"rfind"
+            | b"rindex"
+            | b"rjust"
+            | b"rpartition"
+            | b"rsplit"
+            | b"rstrip"
+            | b"sample"
+            | b"search"
+            | b"seek"
+            | b"set"
+            | b"setdefault"
+            | b"shuffle"
+            | b"sort"
+            | b"span"
+            | b"split"
+            | b"splitlines"
+            | b"start"
+            | b"startswith"
+            | b"strftime"
+            | b"strip"
+            | b"strptime"
+            | b"sub"
+            | b"swapcase"
+            | b"tell"
+            | b"timestamp"
+            | b"title"
+            | b"to_bytes"
+            | b"total_seconds"
+            | b"translate"
+            | b"truncate"
+            | b"union"
+            | b"update"
+            | b"upper"
+            | b"values"
+            | b"wait"
+            | b"warning"
+            | b"write"
+            | b"writeheader"
+            | b"writelines"
+            | b"writerow"
+            | b"writerows"
+            | b"zfill"
+    )
 }
 
 /// Methods that only paths have and that act.
@@ -189,8 +189,9 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `val.name(arguments)`
     pub(super) fn method(&mut self, val: &Val<'a>, sym: Sym, arguments: &Arguments<'a>) -> Val<'a> {
         let name = self.name(sym);
+        let Val::OneOf(vals) = val else { return self.method_of(val, sym, name, arguments) };
         let mut result = Union::new(self.report.arena);
-        for each in val.alternatives() {
+        for each in *vals {
             result.add(self.method_of(each, sym, name, arguments));
         }
         result.get().unwrap_or(Val::Data)
@@ -304,8 +305,8 @@ impl<'a> Reader<'_, '_, 'a> {
             b"open" => {
                 let mut with_path = self.no_arguments(arguments.open);
                 with_path.positional.push(*val);
-                with_path.positional.extend_from_slice(&arguments.positional);
-                with_path.named.extend_from_slice(&arguments.named);
+                with_path.positional.extend_from_slice_copy(&arguments.positional);
+                with_path.named.extend_from_slice_copy(&arguments.named);
                 self.perform(Act::Open, &with_path)
             }
             b"write_text" | b"write_bytes" => {
@@ -338,7 +339,7 @@ impl<'a> Reader<'_, '_, 'a> {
             b"chmod" | b"lchmod" => {
                 let mut with_path = self.no_arguments(arguments.open);
                 with_path.positional.push(*val);
-                with_path.positional.extend_from_slice(&arguments.positional);
+                with_path.positional.extend_from_slice_copy(&arguments.positional);
                 self.perform(Act::Metadata("mode"), &with_path)
             }
             b"exists" | b"is_file" | b"is_dir" | b"is_symlink" | b"stat" | b"lstat" | b"owner" | b"group"
@@ -366,7 +367,7 @@ impl<'a> Reader<'_, '_, 'a> {
             b"joinpath" => {
                 let mut parts = self.no_arguments(arguments.open);
                 parts.positional.push(*val);
-                parts.positional.extend_from_slice(&arguments.positional);
+                parts.positional.extend_from_slice_copy(&arguments.positional);
                 super::strings::as_path(self.fold(super::acts::Fold::JoinPath, &parts))
             }
             b"expanduser" => {

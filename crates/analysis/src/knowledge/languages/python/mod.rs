@@ -247,6 +247,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         arguments,
     };
     reader.repeats.expect(reader.tokens.len());
+    reader.bindings.resize(reader.symbols.len(), Binding::default());
     reader.walk = WALK + WALK_FOR_TOKEN * reader.tokens.len();
     // What a call gives to a parameter may be given on to another: until nothing new is learnt.
     let mut understood = true;

@@ -46,8 +46,8 @@ pub(super) fn find(name: &[u8]) -> Option<&'static Module> {
     IN_STANDARD.find(name).or_else(|| IN_PACKAGES.find(name))
 }
 
-static IN_STANDARD: Index = Index::of(STANDARD);
-static IN_PACKAGES: Index = Index::of(PACKAGES);
+static IN_STANDARD: Index<Module> = Index::of(STANDARD);
+static IN_PACKAGES: Index<Module> = Index::of(PACKAGES);
 
 /// Whether other modules are parts of the one of this name.
 pub(super) fn is_package(name: &[u8]) -> bool {

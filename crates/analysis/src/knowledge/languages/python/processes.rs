@@ -6,33 +6,43 @@ use super::arguments::Arguments;
 use super::value::{Object, Val, join};
 use crate::effect::WriteMode;
 use crate::value::{Origins, Value};
+use bumpalo::collections::Vec as BumpVec;
 
 impl<'a> Reader<'_, '_, 'a> {
     /// `print(…)`: what it prints, if that is certain.
     pub(super) fn print_known(&mut self, arguments: &Arguments<'a>) {
+        if !self.report.may_print() {
+            return;
+        }
         if arguments.named(&["file"]).is_some_and(|val| !matches!(val, Val::Nothing)) {
             // It may be standard output by another name.
             return self.report.prints(None);
         }
         let separator = arguments.named(&["sep"]).map_or(Some(&b" "[..]), |v| v.known());
         let end = arguments.named(&["end"]).map_or(Some(&b"\n"[..]), |v| v.known());
-        let texts: Option<Vec<Vec<u8>>> = arguments
-            .positional
-            .iter()
-            .map(|v| match v {
-                Val::Number(number) => Some(number.to_string().into_bytes()),
-                v => v.known().map(<[u8]>::to_vec),
-            })
-            .collect();
-        let line = match (texts, separator, end) {
-            (Some(texts), Some(separator), Some(end)) if self.is_plain() && !arguments.open => {
-                let mut line = texts.join(separator);
-                line.extend_from_slice(end);
-                Some(line)
+        let line = match (separator, end) {
+            (Some(separator), Some(end)) if self.is_plain() && !arguments.open => {
+                self.line_of(&arguments.positional, separator, end)
             }
             _ => None,
         };
-        self.report.prints(line.as_deref());
+        self.report.prints(line);
+    }
+
+    /// These with a text between them and one behind them, if all are known.
+    fn line_of(&self, vals: &[Val<'a>], separator: &[u8], end: &[u8]) -> Option<&'a [u8]> {
+        let mut line: BumpVec<'a, u8> = BumpVec::new_in(self.report.arena);
+        for (at, val) in vals.iter().enumerate() {
+            if at > 0 {
+                line.extend_from_slice_copy(separator);
+            }
+            match val {
+                Val::Number(number) => line.extend_from_slice_copy(number.to_string().as_bytes()),
+                val => line.extend_from_slice_copy(val.known()?),
+            }
+        }
+        line.extend_from_slice_copy(end);
+        Some(line.into_bump_slice())
     }
 
     /// What `sorted(…)`, `set(…)`, `chain(…)` hold, in any order.
@@ -73,7 +83,7 @@ impl<'a> Reader<'_, '_, 'a> {
         for val in &arguments.positional {
             match val {
                 Val::Many(items) if items.pairs && self.all_of(items).is_some() => {
-                    vals.extend_from_slice(items.vals);
+                    vals.extend_from_slice_copy(items.vals);
                 }
                 other => {
                     certain = false;

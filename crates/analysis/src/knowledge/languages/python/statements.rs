@@ -336,7 +336,13 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `a, (b, *c), d.e, f[g]`: every target gets its part.
     pub(super) fn targets(&mut self, val: &Val<'a>) -> Option<()> {
         self.deeper(|reader| {
-            let mut parts: BumpVec<'a, (usize, bool)> = BumpVec::new_in(reader.report.arena);
+            // Most are one name.
+            if let Token::Name(_) = reader.peek()
+                && !matches!(reader.peek_at(1), Token::Comma | Token::Dot | Token::Open { .. })
+            {
+                return reader.target(val);
+            }
+            let mut parts: BumpVec<'a, (usize, bool)> = BumpVec::with_capacity_in(4, reader.report.arena);
             // The extent of each target first: a single one gets the whole.
             let mut several = false;
             loop {

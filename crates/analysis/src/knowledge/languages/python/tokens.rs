@@ -160,7 +160,7 @@ pub(super) fn tokens<'a>(
         lexer.token()?;
     }
     lexer.tokens.push(Token::Newline { indented: false });
-    (lexer.open.is_empty() && lexer.symbols.len() <= MAX_NAMES).then_some(lexer.tokens)
+    lexer.open.is_empty().then_some(lexer.tokens)
 }
 
 /// A comment in the first two lines may choose an encoding (PEP 263), in which other bytes are other characters.
@@ -343,6 +343,9 @@ impl<'a> Lexer<'a, '_> {
             }
             None => Token::Name(self.symbols.intern(word)),
         };
+        if self.symbols.len() > MAX_NAMES {
+            return None;
+        }
         self.tokens.push(token);
         Some(())
     }
