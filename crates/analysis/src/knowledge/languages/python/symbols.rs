@@ -16,10 +16,10 @@ pub(super) struct Symbols<'a> {
     places: Vec<Place>,
 }
 
-/// A part of a name's hash, and its number and one more; 0 if no name stands here.
+/// What tells a name from most others, and its number and one more; 0 if no name stands here.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
-    hash: u32,
+    key: u64,
     next: u32,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Symbols<'a> {
     fn grow(&mut self, wanted: usize) {
         let old = std::mem::replace(&mut self.places, vec![Place::default(); wanted]);
         for place in old.into_iter().filter(|place| place.next != 0) {
-            if let Err(Some(free)) = probe(&mut self.places, place.hash, |_| false) {
+            if let Err(Some(free)) = probe(&mut self.places, place.key, |_| false) {
                 *free = place;
             }
         }
@@ -54,14 +54,19 @@ impl<'a> Symbols<'a> {
 
     pub(super) fn intern(&mut self, name: &'a [u8]) -> Sym {
         self.make_room(self.names.len() + 1);
-        let (hash, names) = (hash(name), &self.names);
-        let is_it = |number: u32| names.get(number as usize).is_some_and(|known| *known == name);
-        match probe(&mut self.places, hash, is_it) {
+        let (key, names) = (key(name), &self.names);
+        // A short name is its key.
+        let is_it = |number: u32| {
+            names.get(number as usize).is_some_and(|known| {
+                known.len() == name.len() && (name.len() <= size_of::<u64>() || *known == name)
+            })
+        };
+        match probe(&mut self.places, key, is_it) {
             Ok(found) => Sym(found),
             Err(free) => {
                 let next = u32::try_from(names.len()).unwrap_or(u32::MAX - 1);
                 if let Some(free) = free {
-                    *free = Place { hash, next: next + 1 };
+                    *free = Place { key, next: next + 1 };
                 }
                 self.names.push(name);
                 Sym(next)
@@ -78,12 +83,13 @@ impl<'a> Symbols<'a> {
     }
 }
 
-/// The number of the name with this hash that is the one, or the place where it belongs. At least half of the places are free.
-fn probe(places: &mut [Place], hash: u32, is_it: impl Fn(u32) -> bool) -> Result<u32, Option<&mut Place>> {
+/// The number of the name with this key that is the one, or the place where it belongs. At least half of the places are free.
+#[inline]
+fn probe(places: &mut [Place], key: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, Option<&mut Place>> {
     let mask = places.len().wrapping_sub(1);
-    let mut at = hash as usize & mask;
+    let mut at = (mix(0, key) >> 32) as usize & mask;
     while let Some(place) = places.get(at).filter(|place| place.next != 0) {
-        if place.hash == hash && is_it(place.next - 1) {
+        if place.key == key && is_it(place.next - 1) {
             return Ok(place.next - 1);
         }
         at = (at + 1) & mask;
@@ -91,28 +97,51 @@ fn probe(places: &mut [Place], hash: u32, is_it: impl Fn(u32) -> bool) -> Result
     Err(places.get_mut(at))
 }
 
-/// A multiplicative hash over eight bytes at a time. Names made to collide cost little, because there are at most
-/// [`MAX_NAMES`].
-fn hash(name: &[u8]) -> u32 {
-    let mix = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let short = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-    let mut hash = name.len() as u64;
-    let (words, end) = name.as_chunks::<8>();
-    for word in words {
-        hash = mix(hash, u64::from_le_bytes(*word));
+const fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The bytes of a name of up to eight, and a multiplicative hash of a longer one. Names made to collide cost little, because
+/// there are at most [`MAX_NAMES`].
+#[inline]
+fn key(name: &[u8]) -> u64 {
+    let length = name.len();
+    let half = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
+    match (name.first_chunk::<4>(), name.last_chunk::<4>(), name.last_chunk::<8>()) {
+        (Some(first), Some(last), None) => half(first) | half(last) << (8 * (length - 4)),
+        (_, _, Some(last)) if length == 8 => u64::from_le_bytes(*last),
+        (_, _, Some(last)) => {
+            let (words, _) = name.as_chunks::<8>();
+            // The last bytes, some of them a second time.
+            let hash = words.iter().fold(length as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+            mix(hash, u64::from_le_bytes(*last))
+        }
+        _ => name.iter().rev().fold(0, |key, byte| key << 8 | u64::from(*byte)),
     }
-    if !end.is_empty() {
-        // The last bytes, some of them a second time.
-        hash = mix(
-            hash,
-            match (name.last_chunk::<8>(), name.first_chunk::<4>(), name.last_chunk::<4>()) {
-                (Some(last), ..) => u64::from_le_bytes(*last),
-                (None, Some(first), Some(last)) => {
-                    u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
-                }
-                _ => short(end),
-            },
-        );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_a_number_of_its_own() {
+        let names: Vec<String> = (0..3 * FEWEST)
+            .flat_map(|n| {
+                [format!("{n}"), format!("n{n}"), format!("{n}_name"), format!("a_long_name_{n}_of_its_own")]
+            })
+            .chain(
+                ["a", "aa", "aaa", "aaaa", "aaaaaaaa", "aaaaaaaaa", "aaaaaaaaaaaaaaaaa"].map(str::to_owned),
+            )
+            .collect();
+        let mut symbols = Symbols::default();
+        symbols.expect(24);
+        for _ in 0..2 {
+            for (number, name) in names.iter().enumerate() {
+                let sym = symbols.intern(name.as_bytes());
+                assert_eq!((sym.0 as usize, symbols.name(sym)), (number, name.as_bytes()));
+            }
+        }
+        assert_eq!(symbols.len(), names.len());
     }
-    (hash >> 32) as u32
 }

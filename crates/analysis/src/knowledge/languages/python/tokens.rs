@@ -214,7 +214,8 @@ impl<'a> Lexer<'a, '_> {
     /// The start of a physical line: notes whether it is indented.
     fn line_start(&mut self) {
         let start = self.at;
-        while matches!(self.byte(0), b' ' | b'\t' | 0x0c) && self.at < self.text.len() {
+        self.at += spaces(self.rest());
+        while matches!(self.byte(0), b' ' | b'\t' | 0x0c) {
             self.at += 1;
         }
         let blank = matches!(self.byte(0), b'\n' | b'\r' | b'#');
@@ -234,7 +235,7 @@ impl<'a> Lexer<'a, '_> {
         let next = self.byte(1);
         match self.byte(0) {
             b' ' => {
-                self.at += self.rest().iter().take_while(|byte| **byte == b' ').count();
+                self.at += if next == b' ' { spaces(self.rest()) } else { 1 };
                 Some(())
             }
             b'\t' | 0x0c | b'\r' => {
@@ -325,15 +326,20 @@ impl<'a> Lexer<'a, '_> {
     fn word(&mut self) -> Option<()> {
         let from = self.at;
         let rest = self.rest();
-        let length = rest.iter().position(|byte| !is_name_byte(*byte) && byte.is_ascii());
-        self.at += length.unwrap_or(rest.len());
+        let length = rest.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(rest.len());
+        self.at += length;
+        match self.byte(0) {
+            b'"' | b'\'' if length <= 2 && is_prefix(self.slice(from)) => return self.string(from),
+            0x80.. => {
+                let more = self.rest().iter().position(|byte| !is_name_byte(*byte) && byte.is_ascii());
+                self.at = more.map_or(self.text.len(), |more| self.at + more);
+                if !is_plain(self.slice(from)) {
+                    return None;
+                }
+            }
+            _ => {}
+        }
         let word = self.slice(from);
-        if matches!(self.byte(0), b'"' | b'\'') && word.len() <= 2 && is_prefix(word) {
-            return self.string(from);
-        }
-        if !word.is_ascii() && !is_plain(word) {
-            return None;
-        }
         let token = match keyword(word) {
             Some(keyword) => {
                 if keyword == Keyword::For {
@@ -386,9 +392,9 @@ impl<'a> Lexer<'a, '_> {
     /// A string literal whose prefix starts at `from`; stands at the quote.
     fn string(&mut self, from: usize) -> Option<()> {
         let prefix = self.slice(from);
-        let raw = prefix.iter().any(|b| matches!(b, b'r' | b'R'));
-        let bytes = prefix.iter().any(|b| matches!(b, b'b' | b'B'));
-        let formatted = prefix.iter().any(|b| matches!(b, b'f' | b'F' | b't' | b'T'));
+        let has = |letters: [u8; 2]| !prefix.is_empty() && prefix.iter().any(|byte| letters.contains(byte));
+        let (raw, bytes) = (has([b'r', b'R']), has([b'b', b'B']));
+        let formatted = has([b'f', b'F']) || has([b't', b'T']);
         let quote = self.byte(0);
         let triple = self.byte(1) == quote && self.byte(2) == quote;
         self.at += if triple { 3 } else { 1 };
@@ -527,6 +533,14 @@ impl<'a> Lexer<'a, '_> {
         self.at += 1;
         Some(())
     }
+}
+
+/// How many spaces a text begins with.
+fn spaces(text: &[u8]) -> usize {
+    let (words, _) = text.as_chunks::<8>();
+    let whole = 8 * words.iter().take_while(|word| **word == [b' '; 8]).count();
+    let rest = text.get(whole..).unwrap_or_default();
+    whole + rest.iter().take_while(|byte| **byte == b' ').count()
 }
 
 /// How a string is written.

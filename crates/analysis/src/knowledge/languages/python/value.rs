@@ -388,7 +388,21 @@ fn is_same_text(a: &[u8], b: &[u8]) -> bool {
 /// Whether `each` is among these.
 #[inline]
 fn holds(all: &[Val<'_>], each: &Val<'_>) -> bool {
-    // A loop of its own, into which the comparison is inlined.
+    // Loops of their own, into which the comparisons are inlined.
+    if let Val::Text(value) = each
+        && let [Piece::Text(text)] = value.pieces
+    {
+        for known in all {
+            if let Val::Text(known) = known
+                && let [Piece::Text(known_text)] = known.pieces
+                && is_same_text(known_text, text)
+                && known.origins == value.origins
+            {
+                return true;
+            }
+        }
+        return false;
+    }
     for known in all {
         if known.same(each) {
             return true;

@@ -4,6 +4,10 @@ use super::super::super::values;
 
 /// Whether a string begins as a URL that leads elsewhere.
 pub(in super::super) fn is_url(text: &[u8]) -> bool {
+    // Where the colon of one of them may stand.
+    if !text.get(2..text.len().min(6)).is_some_and(|colon| colon.contains(&b':')) {
+        return false;
+    }
     [
         &b"http://"[..],
         b"https://",
@@ -22,7 +26,12 @@ pub(in super::super) fn is_url(text: &[u8]) -> bool {
 
 /// Whether a string is written as a path that leads out of the working directory, or is known by its name.
 pub(in super::super) fn looks_like_path(text: &[u8]) -> bool {
-    if text.is_empty() || text.len() > 512 || text.iter().any(|b| b.is_ascii_control()) {
+    if text.is_empty() || text.len() > 512 {
+        return false;
+    }
+    // Most have no slash in them.
+    let named = matches!(text, [b'.', ..] | [b'i', b'd', b'_', ..]);
+    if !named && !text.contains(&b'/') || text.iter().any(|b| b.is_ascii_control()) {
         return false;
     }
     let rooted = match text {
