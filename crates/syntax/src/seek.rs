@@ -19,8 +19,9 @@ pub fn until<const N: usize>(text: &[u8], stops: [u8; N]) -> usize {
         // such byte. Those above it may be wrong.
         let found = patterns.iter().fold(0, |found, pattern| {
             let differs = word ^ pattern;
-            found | differs.wrapping_sub(ONES) & !differs & HIGH
+            found | differs.wrapping_sub(ONES) & !differs
         });
+        let found = found & HIGH;
         if found != 0 {
             return 8 * index + found.trailing_zeros() as usize / 8;
         }

@@ -134,7 +134,8 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn lookup(&mut self, sym: Sym) -> Val<'a> {
         let plain = self.is_plain();
         let Some(binding) = self.binding(sym) else { return Val::Data };
-        let (since, now, ever) = (binding.since, binding.now.filter(|_| plain), binding.ever);
+        let (since, now) = (binding.since, binding.now.filter(|_| plain));
+        let (ever, builtin) = (binding.ever, binding.builtin);
         binding.seen |= now.is_none();
         if plain {
             self.repeats.looks_up(Lookup::Now(sym, since));
@@ -146,7 +147,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let name = self.name(sym);
         if let Some(ever) = ever {
             // It may not have been bound yet, and then still mean the builtin.
-            return match self.builtin(sym) {
+            return match builtin.unwrap_or_else(|| self.builtin(sym)) {
                 Some(act) => join(self.report.arena, ever, self.act_value(act)),
                 None => ever,
             };
@@ -156,7 +157,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 return self.member(module, name);
             }
         }
-        if let Some(act) = self.builtin(sym) {
+        if let Some(act) = builtin.unwrap_or_else(|| self.builtin(sym)) {
             return self.act_value(act);
         }
         if let Some(val) = self.brought_by_star(sym) {

@@ -5,6 +5,9 @@ use super::tokens::Token;
 use super::value::{Order, Val};
 use bumpalo::collections::Vec as BumpVec;
 
+/// So many things most displays hold at most.
+const ROOM: usize = 4;
+
 impl<'a> Reader<'_, '_, 'a> {
     /// Whether what comes next is spread.
     pub(super) fn is_star(&self) -> bool {
@@ -41,7 +44,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `[a, *b]`
     pub(super) fn list(&mut self, start: usize, close: u32) -> Option<Val<'a>> {
         self.at += 1;
-        let mut vals = BumpVec::new_in(self.report.arena);
+        let mut vals = BumpVec::with_capacity_in(ROOM, self.report.arena);
         let mut order = Order::Exact;
         while self.at < close as usize {
             let spread = self.is_star();
@@ -57,7 +60,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// A dictionary or a set.
     pub(super) fn display(&mut self, start: usize, close: u32) -> Option<Val<'a>> {
         self.at += 1;
-        let mut vals = BumpVec::new_in(self.report.arena);
+        let mut vals = BumpVec::with_capacity_in(ROOM, self.report.arena);
         let mut pairs = true;
         let mut set = false;
         while self.at < close as usize {

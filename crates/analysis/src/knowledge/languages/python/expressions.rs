@@ -22,8 +22,8 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn new(arena: &'a Bump) -> Self {
-        Self { values: BumpVec::new_in(arena), choices: Vec::new(), never: false }
+    fn new(arena: &'a Bump, expected: usize) -> Self {
+        Self { values: BumpVec::with_capacity_in(expected, arena), choices: Vec::new(), never: false }
     }
 }
 
@@ -278,7 +278,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Adjacent string literals.
     fn text(&mut self) -> Option<Val<'a>> {
-        let mut parts = Parts::new(self.report.arena);
+        let mut parts = Parts::new(self.report.arena, 6);
         loop {
             match self.peek() {
                 Token::Text(text) => {
@@ -341,8 +341,10 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.take(Token::Assign);
                     // A format specification is made of such parts again.
                     let specified = self.take(Token::Colon);
-                    let mut specification = Parts::new(self.report.arena);
-                    self.deeper(|reader| reader.formatted(close as usize, &mut specification))?;
+                    let mut specification = Parts::new(self.report.arena, 0);
+                    if self.at < close as usize || self.depth >= super::MAX_DEPTH {
+                        self.deeper(|reader| reader.formatted(close as usize, &mut specification))?;
+                    }
                     parts.never |= specification.never || matches!(val, Val::Never);
                     if let Val::OneOf(vals) = val
                         && !specified

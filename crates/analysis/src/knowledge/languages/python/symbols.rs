@@ -107,6 +107,14 @@ const fn mix(hash: u64, word: u64) -> u64 {
 fn key(name: &[u8]) -> u64 {
     let length = name.len();
     let half = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
+    let byte = |byte: u8, place: u32| u64::from(byte) << (8 * place);
+    match *name {
+        [] => return 0,
+        [a] => return byte(a, 0),
+        [a, b] => return byte(a, 0) | byte(b, 1),
+        [a, b, c] => return byte(a, 0) | byte(b, 1) | byte(c, 2),
+        _ => {}
+    }
     match (name.first_chunk::<4>(), name.last_chunk::<4>(), name.last_chunk::<8>()) {
         (Some(first), Some(last), None) => half(first) | half(last) << (8 * (length - 4)),
         (_, _, Some(last)) if length == 8 => u64::from_le_bytes(*last),
@@ -116,7 +124,7 @@ fn key(name: &[u8]) -> u64 {
             let hash = words.iter().fold(length as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
             mix(hash, u64::from_le_bytes(*last))
         }
-        _ => name.iter().rev().fold(0, |key, byte| key << 8 | u64::from(*byte)),
+        _ => 0,
     }
 }
 

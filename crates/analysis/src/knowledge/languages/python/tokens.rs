@@ -156,8 +156,12 @@ pub(super) fn tokens<'a>(
     let text_after_mark = text.strip_prefix(b"\xef\xbb\xbf").map_or(0, |_| 3);
     lexer.at = text_after_mark;
     lexer.line_start();
-    while lexer.at < text.len() {
-        lexer.token()?;
+    while let Some(byte) = text.get(lexer.at) {
+        if *byte == b' ' {
+            lexer.at += 1;
+        } else {
+            lexer.token()?;
+        }
     }
     lexer.tokens.push(Token::Newline { indented: false });
     lexer.open.is_empty().then_some(lexer.tokens)
@@ -525,7 +529,7 @@ impl<'a> Lexer<'a, '_> {
                     self.tokens.push(Token::Colon);
                     self.parts(quote, true)?;
                 }
-                b'\n' | b'\r' => self.at += 1,
+                b'\n' | b'\r' | b' ' => self.at += 1,
                 _ => self.token()?,
             }
         }

@@ -300,6 +300,7 @@ pub(super) fn any_of<'a>(arena: &'a Bump, vals: impl Iterator<Item = Val<'a>>) -
 
 /// Alternatives that are collected one after the other, in time that grows with their number only.
 pub(super) struct Union<'a> {
+    arena: &'a Bump,
     /// The only one so far.
     one: Option<Val<'a>>,
     /// Two or more that differ; else empty.
@@ -310,7 +311,7 @@ pub(super) struct Union<'a> {
 
 impl<'a> Union<'a> {
     pub(super) fn new(arena: &'a Bump) -> Self {
-        Self { one: None, all: BumpVec::new_in(arena), rest: [false; 3] }
+        Self { arena, one: None, all: BumpVec::new_in(arena), rest: [false; 3] }
     }
 
     /// Adds everything that `val` may be.
@@ -331,7 +332,7 @@ impl<'a> Union<'a> {
                 return;
             }
             // Alternatives were told apart when they were collected.
-            self.all.reserve(4);
+            self.all = BumpVec::with_capacity_in(4.max(one.alternatives().len() + 1), self.arena);
             self.all.extend_from_slice_copy(one.alternatives());
         }
         val.alternatives().iter().for_each(|each| self.put(each));

@@ -9,6 +9,9 @@ use std::ops::Range;
 /// Most that is noted; a program that does more is read once more.
 const MAX_DEEDS: usize = 1024;
 
+/// What most programs have room in.
+const FEW_DEEDS: usize = 16;
+
 /// A method of [`Report`] with what it was called with.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Deed<'a> {
@@ -85,7 +88,10 @@ pub(super) struct Rehearsal<'a> {
 impl<'a> Report<'_, 'a> {
     /// From now on nothing is recorded; what would be is noted. Forgets what was noted before.
     pub(in super::super) fn rehearse(&mut self) {
-        let rehearsal = self.rehearsal.get_or_insert_default();
+        let rehearsal = self.rehearsal.get_or_insert_with(|| Rehearsal {
+            deeds: Vec::with_capacity(FEW_DEEDS),
+            ..Rehearsal::default()
+        });
         std::mem::swap(&mut rehearsal.deeds, &mut rehearsal.last);
         rehearsal.deeds.clear();
         rehearsal.partial = false;
