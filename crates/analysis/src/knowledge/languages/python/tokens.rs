@@ -234,6 +234,8 @@ impl<'a> Lexer<'a, '_> {
         }
     }
 
+    // Inlined, it is a loop over the whole text.
+    #[inline(always)]
     fn token(&mut self) -> Option<()> {
         use Token as T;
         let next = self.byte(1);
@@ -292,6 +294,11 @@ impl<'a> Lexer<'a, '_> {
             c if c.is_ascii_alphabetic() || c == b'_' || c >= 0x80 => self.word(),
             _ => None,
         }
+    }
+
+    /// A token of an expression in an f-string.
+    fn token_within(&mut self) -> Option<()> {
+        self.token()
     }
 
     fn operator(&mut self, name: u8, length: usize) -> Option<()> {
@@ -530,7 +537,7 @@ impl<'a> Lexer<'a, '_> {
                     self.parts(quote, true)?;
                 }
                 b'\n' | b'\r' | b' ' => self.at += 1,
-                _ => self.token()?,
+                _ => self.token_within()?,
             }
         }
         self.close(b'%')?;

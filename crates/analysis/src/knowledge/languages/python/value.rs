@@ -65,11 +65,14 @@ pub(super) struct Items<'a> {
     /// Something in it could act.
     acts: bool,
     depth: u8,
+    /// How many things it is and holds, and what it holds holds; no more than [`TOO_MANY`].
+    size: u16,
     pub(super) vals: &'a [Val<'a>],
 }
 
 /// Most parts of two values that are compared.
-const MAX_COMPARED: u32 = 512;
+const MAX_COMPARED: u32 = TOO_MANY as u32 - 1;
+const TOO_MANY: u16 = 513;
 
 /// Deepest nesting of containers that is told apart.
 const MAX_DEPTH: u8 = 12;
@@ -85,8 +88,12 @@ pub(super) enum Order {
 
 /// A container of these things.
 pub(super) fn many<'a>(arena: &'a Bump, id: u32, pairs: bool, vals: &'a [Val<'a>], order: Order) -> Val<'a> {
-    let acts = vals.iter().any(Val::acts);
-    let depth = vals.iter().map(Val::depth).max().unwrap_or(0) + 1;
+    let (mut acts, mut depth, mut size) = (false, 1, 1);
+    for val in vals {
+        acts = acts || val.acts();
+        depth = depth.max(val.depth() + 1);
+        size = TOO_MANY.min(size + val.size());
+    }
     if depth > MAX_DEPTH {
         return if acts { Val::Lost } else { Val::Data };
     }
@@ -94,7 +101,7 @@ pub(super) fn many<'a>(arena: &'a Bump, id: u32, pairs: bool, vals: &'a [Val<'a>
         Order::Exact => (vals.len(), true),
         Order::Sure(sure) => (sure.min(vals.len()), false),
     };
-    Val::Many(arena.alloc(Items { id, pairs, sure, closed, acts, depth, vals }))
+    Val::Many(arena.alloc(Items { id, pairs, sure, closed, acts, depth, size, vals }))
 }
 
 /// Things whose methods act.
@@ -224,17 +231,41 @@ impl<'a> Val<'a> {
     pub(super) fn is_recognised(&self) -> bool {
         self.alternatives()
             .iter()
-            .all(|each| !matches!(each, Self::Many(_)) || each.fits(&mut { MAX_COMPARED }))
+            .all(|each| if let Self::Many(items) = each { items.size < TOO_MANY } else { true })
     }
 
-    fn fits(&self, fuel: &mut u32) -> bool {
-        let Some(left) = fuel.checked_sub(1) else { return false };
-        *fuel = left;
+    /// How many things it is and holds, up to too many.
+    fn size(&self) -> u16 {
         match self {
-            Self::Many(items) => items.vals.iter().all(|val| val.fits(fuel)),
-            Self::OneOf(vals) => vals.iter().all(|val| val.fits(fuel)),
-            _ => true,
+            Self::Many(items) => items.size,
+            Self::OneOf(vals) => vals.iter().fold(1, |size, val| TOO_MANY.min(size + val.size())),
+            _ => 1,
         }
+    }
+
+    /// One bit that is the same for all values that are.
+    fn bit(&self) -> u64 {
+        let number = match self {
+            Self::Text(value) | Self::Path(value) | Self::File(value) => match value.pieces {
+                [Piece::Text(text)] => {
+                    text.len().wrapping_mul(8) ^ text.first().copied().map_or(0, usize::from)
+                }
+                pieces => pieces.len(),
+            },
+            Self::Number(number) | Self::Local(number) => *number as usize,
+            Self::Many(items) => items.id as usize,
+            Self::Data => 1,
+            Self::Nothing => 2,
+            Self::Count => 3,
+            Self::Never => 4,
+            Self::OneOf(_) => 5,
+            Self::Module(_) => 6,
+            Self::Act(_) => 7,
+            Self::Object(_) => 8,
+            Self::Foreign => 9,
+            Self::Lost => 10,
+        };
+        1 << (number % 64)
     }
 
     /// Equality, for as long as the fuel lasts; after that nothing is equal.
@@ -305,13 +336,15 @@ pub(super) struct Union<'a> {
     one: Option<Val<'a>>,
     /// Two or more that differ; else empty.
     all: BumpVec<'a, Val<'a>>,
+    /// The bits of these; see [`Val::bit`].
+    bits: u64,
     /// What stands for the rest, where there was no room for all: `Lost`, `Count`, `Data`.
     rest: [bool; 3],
 }
 
 impl<'a> Union<'a> {
     pub(super) fn new(arena: &'a Bump) -> Self {
-        Self { arena, one: None, all: BumpVec::new_in(arena), rest: [false; 3] }
+        Self { arena, one: None, all: BumpVec::new_in(arena), bits: 0, rest: [false; 3] }
     }
 
     /// Adds everything that `val` may be.
@@ -333,7 +366,9 @@ impl<'a> Union<'a> {
             }
             // Alternatives were told apart when they were collected.
             self.all = BumpVec::with_capacity_in(4.max(one.alternatives().len() + 1), self.arena);
-            self.all.extend_from_slice_copy(one.alternatives());
+            for each in one.alternatives() {
+                self.push(each);
+            }
         }
         val.alternatives().iter().for_each(|each| self.put(each));
         if self.all.len() == 1 {
@@ -341,10 +376,20 @@ impl<'a> Union<'a> {
         }
     }
 
+    fn push(&mut self, each: &Val<'a>) {
+        self.bits |= each.bit();
+        self.all.push(*each);
+    }
+
+    /// Whether it was collected. Of what was not, the bit nearly always tells.
+    fn has(&self, each: &Val<'a>) -> bool {
+        self.bits & each.bit() != 0 && holds(&self.all, each)
+    }
+
     fn put(&mut self, each: &Val<'a>) {
         if self.all.len() < MAX_ALTERNATIVES {
-            if !holds(&self.all, each) {
-                self.all.push(*each);
+            if !self.has(each) {
+                self.push(each);
             }
             return;
         }
@@ -354,12 +399,21 @@ impl<'a> Union<'a> {
             _ => (Val::Data, 2),
         };
         // Where there is no room for more, what stands for the rest says it all.
-        let Some(told) = self.rest.get_mut(kind).filter(|told| !**told) else { return };
-        if holds(&self.all, &rest) {
+        if self.rest.get(kind) != Some(&false) {
+            return;
+        }
+        if self.has(&rest) {
+            self.tell(kind);
+        } else if !self.has(each) {
+            self.tell(kind);
+            self.push(&rest);
+        }
+    }
+
+    /// There is what stands for the rest.
+    fn tell(&mut self, kind: usize) {
+        if let Some(told) = self.rest.get_mut(kind) {
             *told = true;
-        } else if !holds(&self.all, each) {
-            *told = true;
-            self.all.push(rest);
         }
     }
 
