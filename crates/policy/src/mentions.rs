@@ -4,9 +4,8 @@
 //! is named there is named for a reason, and so is a shell.
 
 use crate::condition::Subject;
-use shward_analysis::{EffectKind, Piece, Scope, scope_of};
+use shward_analysis::{EffectKind, Piece, Scope, Scopes};
 use shward_syntax::until;
-use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// Longest text that is looked through.
@@ -355,8 +354,13 @@ const MOST: usize = 8;
 
 fn places(text: &[u8], subject: &Subject<'_>) -> Places {
     let mut places = Places { scope: None, outside: false };
-    for path in paths(text) {
-        let named = scope_of_path(path, subject);
+    let mut paths = paths(text).peekable();
+    if paths.peek().is_none() {
+        return places;
+    }
+    let mut scopes = Scopes::new(subject.context.workspace, subject.context.home);
+    for path in paths {
+        let named = scope_of_path(path, subject, &mut scopes);
         places.outside |= matches!(named, Scope::Home | Scope::System) && !is_program(path);
         places.scope = places.scope.max(Some(named).filter(|scope| *scope > Scope::Unknown));
     }
@@ -399,16 +403,13 @@ fn is_program(path: &[u8]) -> bool {
     names.next() == Some(b"bin")
 }
 
-fn scope_of_path(path: &[u8], subject: &Subject<'_>) -> Scope {
-    let context = subject.context;
-    let cwd = directory(subject);
+fn scope_of_path(path: &[u8], subject: &Subject<'_>, scopes: &mut Scopes<'_>) -> Scope {
     let (base, rest): (&[u8], &[u8]) = match path.strip_prefix(b"~/") {
-        Some(rest) => (context.home, rest),
-        None if path.starts_with(b"/") => (b"", path),
-        None => (cwd, path),
+        Some(rest) => (subject.context.home, rest),
+        None if path.starts_with(b"/") => return scopes.of(path),
+        None => (directory(subject), path),
     };
-    let full = if base.is_empty() { Cow::Borrowed(rest) } else { Cow::Owned([base, b"/", rest].concat()) };
-    scope_of(&full, context.workspace, context.home)
+    scopes.of(&[base, b"/", rest].concat())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::values;
 use super::words::{Role, Stdin};
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
 use crate::value::{Field, Origins, Stream};
-use shward_syntax::Span;
+use shward_syntax::{Span, until};
 
 /// The effects of what is read, and where it comes from.
 pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, each: &Use<'a>) {
@@ -102,7 +102,17 @@ pub(super) fn is_plain_name(name: &[u8]) -> bool {
 
 /// Whether none of the marks, which commas separate, stands in a text.
 pub(super) fn is_free_of(text: &[u8], marks: &str) -> bool {
-    let holds = |mark: &str| text.windows(mark.len()).any(|window| window == mark.as_bytes());
+    let holds = |mark: &str| {
+        let Some(first) = mark.as_bytes().first() else { return true };
+        let mut rest = text;
+        while let Some(here) = rest.get(until(rest, [*first])..).filter(|here| here.len() >= mark.len()) {
+            if here.starts_with(mark.as_bytes()) {
+                return true;
+            }
+            rest = here.get(1..).unwrap_or_default();
+        }
+        false
+    };
     !marks.split(',').filter(|mark| !mark.is_empty()).any(holds)
 }
 

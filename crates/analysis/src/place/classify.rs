@@ -291,9 +291,7 @@ pub(super) fn home_tail<'p>(top: &Top, mut rest: Names<'p>) -> Option<Names<'p>>
 pub(super) fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + use<'p> {
     let exact = match first {
         Part::Text(name) if !IN_ROOT.may_be(name) => None,
-        Part::Text(name) => {
-            ROOT.binary_search_by(|top| top.name.as_bytes().cmp(name)).ok().and_then(|at| ROOT.get(at))
-        }
+        Part::Text(name) => ROOT.iter().find(|top| is_named(top.name, name)),
         Part::Pattern(_) => None,
     };
     let any = matches!(first, Part::Pattern(_)) && (first.specific() || !first.has_unknown());
@@ -341,6 +339,12 @@ fn row_of(name: &[u8]) -> Option<&'static [Row]> {
     }
     let at = INSIDE.binary_search_by(|(key, _)| key.as_bytes().cmp(name)).ok()?;
     INSIDE.get(at).map(|(_, rows)| *rows)
+}
+
+/// Whether a name is this one: nearly all of a table have another length, or begin otherwise.
+fn is_named(known: &str, name: &[u8]) -> bool {
+    let known = known.as_bytes();
+    known.len() == name.len() && known.first() == name.first() && known == name
 }
 
 /// What a path is for a directory in it or its last name, in any region.

@@ -304,9 +304,28 @@ fn real<'w>(world: &'w dyn World, path: &[u8]) -> Option<Cow<'w, [u8]>> {
 /// what in it is a secret, or protected.
 #[must_use]
 pub fn scope_of(path: &[u8], workspace: &[u8], home: &[u8]) -> Scope {
-    let root = |named| Root { named, real: named };
-    let arena = Bump::new();
-    let path = path::normalise(&arena, b"", path);
-    let map = Map::new(root(workspace), root(home));
-    map.scope_in_workspace(path).unwrap_or_else(|| map.scope(Names::Path(path)))
+    Scopes::new(workspace, home).of(path)
+}
+
+/// The same for many paths.
+#[derive(Debug)]
+pub struct Scopes<'a> {
+    map: Map<'a>,
+    arena: Bump,
+}
+
+impl<'a> Scopes<'a> {
+    /// For this workspace and home directory.
+    #[must_use]
+    pub fn new(workspace: &'a [u8], home: &'a [u8]) -> Self {
+        let root = |named| Root { named, real: named };
+        Self { map: Map::new(root(workspace), root(home)), arena: Bump::new() }
+    }
+
+    /// Where an absolute path lies, by its name alone.
+    pub fn of(&mut self, path: &[u8]) -> Scope {
+        self.arena.reset();
+        let path = path::normalise(&self.arena, b"", path);
+        self.map.scope_in_workspace(path).unwrap_or_else(|| self.map.scope(Names::Path(path)))
+    }
 }

@@ -91,6 +91,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         let named = self.places.target(self.world, self.state.flow.places.only(), path);
         let others = self.meanings(path, &named);
         self.budget.plan(if named.rest == Rest::Glob { 8 * others.len() } else { others.len() });
+        if others.is_empty() {
+            return named;
+        }
         let worst = others.iter().fold(named, |worst, other| crate::place::worse(worst, *other));
         for other in [named].iter().chain(&others).filter(|other| other.path != worst.path) {
             if self.detours.contains(&(worst, *other)) {

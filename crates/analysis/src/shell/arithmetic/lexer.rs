@@ -66,7 +66,9 @@ pub(super) fn token<'t>(text: &'t [u8], index: usize, before: Token<'t>) -> (Tok
         {
             (Token::Operator(if *sign == b'+' { "+" } else { "-" }), index + 1)
         }
-        Some(_) => match OPERATORS.iter().find(|operator| rest.starts_with(operator.as_bytes())) {
+        Some(first) => match OPERATORS.iter().find(|operator| {
+            operator.as_bytes().first() == Some(first) && rest.starts_with(operator.as_bytes())
+        }) {
             Some(operator) => (Token::Operator(operator), index + operator.len()),
             None => (Token::Bad, index),
         },

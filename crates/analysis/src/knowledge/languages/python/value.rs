@@ -283,7 +283,8 @@ impl<'a> Val<'a> {
             (Self::Text(a), Self::Text(b))
             | (Self::Path(a), Self::Path(b))
             | (Self::File(a), Self::File(b)) => {
-                a.origins == b.origins && (std::ptr::eq(a.pieces, b.pieces) || a.pieces == b.pieces)
+                a.origins == b.origins
+                    && (std::ptr::eq(a.pieces, b.pieces) || are_same_pieces(a.pieces, b.pieces))
             }
             (Self::Many(a), Self::Many(b)) => {
                 std::ptr::eq(*a, *b)
@@ -438,6 +439,16 @@ pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
 #[inline(always)]
 fn is_same_text(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && (std::ptr::eq(a, b) || a.first() == b.first() && a == b)
+}
+
+/// The same of the pieces of two texts.
+fn are_same_pieces(a: &[Piece<'_>], b: &[Piece<'_>]) -> bool {
+    a.len() == b.len()
+        && a.iter().zip(b).all(|pair| match pair {
+            (Piece::Text(x), Piece::Text(y)) | (Piece::Glob(x), Piece::Glob(y)) => is_same_text(x, y),
+            (Piece::Unknown, Piece::Unknown) => true,
+            _ => false,
+        })
 }
 
 /// Whether `each` is among these.
