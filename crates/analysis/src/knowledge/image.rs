@@ -5,6 +5,7 @@
 //! one after the other; offset 0 is the empty list or no record. A text is an offset into [`TEXT`] and a length. Reading
 //! outside the image gives zeros, so no image can make a reader panic.
 
+use shward_syntax::{order, same};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -145,11 +146,11 @@ impl<T: Record + PartialEq> List<T> {
 impl<T: Record> List<Named<T>> {
     /// The index of the first name that is not before this one.
     pub(crate) fn from(self, name: &[u8]) -> usize {
-        self.partition_point(|mut cursor| cursor.text().as_bytes() < name)
+        self.partition_point(|mut cursor| order(cursor.text().as_bytes(), name).is_lt())
     }
 
     pub(crate) fn find(self, name: &[u8]) -> Option<Named<T>> {
-        self.get(self.from(name)).filter(|found| found.name.as_bytes() == name)
+        self.get(self.from(name)).filter(|found| same(found.name.as_bytes(), name))
     }
 }
 

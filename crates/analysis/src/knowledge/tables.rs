@@ -6,6 +6,7 @@
 use super::image::{Cursor, List, Named, Record};
 use super::readers::{self, Reader};
 use super::words::{Act, Condition, Output, Role, Stdin, Style, bucket};
+use shward_syntax::same;
 
 /// A program.
 #[derive(Debug, Clone, Copy)]
@@ -418,6 +419,6 @@ pub(crate) fn program(name: &[u8]) -> Option<(&'static str, Program)> {
     let (start, end) = (usize::from(starts.u16()), usize::from(starts.u16()));
     (start..end)
         .filter_map(|index| programs.get(index))
-        .find(|found| found.name.as_bytes() == name)
+        .find(|found| same(found.name.as_bytes(), name))
         .map(|found| (found.name, found.item))
 }

@@ -9,6 +9,7 @@ use super::tables::{
     ORDINARY, PRODUCT_FAMILIES, PRODUCT_FILES, PRODUCTS, REPOSITORIES, ROOT, Row, Top, WORKSPACE_TOPS,
 };
 use crate::effect::{Covers, Scope};
+use shward_syntax::{order, same};
 
 /// A directory as it was named, and as it is with all links resolved.
 #[derive(Debug, Clone, Copy)]
@@ -133,7 +134,7 @@ impl<'a> Map<'a> {
             }
             let product = text.is_some_and(|name| {
                 IN_PRODUCTS.may_be(name)
-                    && PRODUCTS.binary_search_by(|product| product.as_bytes().cmp(name)).is_ok()
+                    && PRODUCTS.binary_search_by(|product| order(product.as_bytes(), name)).is_ok()
             });
             let family = || PRODUCT_FAMILIES.iter().any(|family| part.must_be(family));
             if product
@@ -291,7 +292,7 @@ pub(super) fn home_tail<'p>(top: &Top, mut rest: Names<'p>) -> Option<Names<'p>>
 pub(super) fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + use<'p> {
     let exact = match first {
         Part::Text(name) if !IN_ROOT.may_be(name) => None,
-        Part::Text(name) => ROOT.iter().find(|top| is_named(top.name, name)),
+        Part::Text(name) => ROOT.iter().find(|top| same(top.name.as_bytes(), name)),
         Part::Pattern(_) => None,
     };
     let any = matches!(first, Part::Pattern(_)) && (first.specific() || !first.has_unknown());
@@ -337,14 +338,8 @@ fn row_of(name: &[u8]) -> Option<&'static [Row]> {
     if !IN_INSIDE.may_be(name) {
         return None;
     }
-    let at = INSIDE.binary_search_by(|(key, _)| key.as_bytes().cmp(name)).ok()?;
+    let at = INSIDE.binary_search_by(|(key, _)| order(key.as_bytes(), name)).ok()?;
     INSIDE.get(at).map(|(_, rows)| *rows)
-}
-
-/// Whether a name is this one: nearly all of a table have another length, or begin otherwise.
-fn is_named(known: &str, name: &[u8]) -> bool {
-    let known = known.as_bytes();
-    known.len() == name.len() && known.first() == name.first() && known == name
 }
 
 /// What a path is for a directory in it or its last name, in any region.
@@ -368,7 +363,7 @@ pub(super) fn by_name(part: Part<'_>, keys: bool) -> Scope {
     let exact = match part {
         Part::Text(name) if !IN_NAMES.may_be(name) => ORDINARY,
         Part::Text(name) => NAMES
-            .binary_search_by(|(key, _)| key.as_bytes().cmp(name))
+            .binary_search_by(|(key, _)| order(key.as_bytes(), name))
             .ok()
             .and_then(|at| NAMES.get(at))
             .map_or(ORDINARY, |(_, scope)| *scope),

@@ -79,7 +79,7 @@ pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u
             return None;
         }
         let text = parts.concat();
-        if text.windows(DESCRIPTORS.len()).any(|part| part == DESCRIPTORS) && !matches!(name, "cat" | "tee") {
+        if !matches!(name, "cat" | "tee") && text.windows(DESCRIPTORS.len()).any(|part| part == DESCRIPTORS) {
             // Only the shell knows the numbers of the descriptors behind process substitutions.
             return None;
         }

@@ -3,6 +3,7 @@
 use super::Row;
 use crate::place::path::Names;
 use crate::place::pattern::Part;
+use shward_syntax::{order, same};
 
 /// Rows with an index by their first names, made at compile time.
 #[derive(Debug)]
@@ -49,9 +50,9 @@ impl Table {
         let (all, named, wild): (&[Row], &[u16], &[u16]) = match names.next() {
             Some(Part::Text(name)) => {
                 let (wild, exact) = self.order.split_at_checked(self.wild).unwrap_or_default();
-                let start = exact.partition_point(|at| first_of(rows, *at) < name);
+                let start = exact.partition_point(|at| order(first_of(rows, *at), name).is_lt());
                 let exact = exact.get(start..).unwrap_or_default();
-                let len = exact.partition_point(|at| first_of(rows, *at) == name);
+                let len = exact.partition_point(|at| same(first_of(rows, *at), name));
                 (&[], exact.get(..len).unwrap_or_default(), wild)
             }
             // Text of which nothing is known is no name of the tables' (`Names::relation`).

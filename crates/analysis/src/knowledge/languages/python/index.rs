@@ -2,6 +2,7 @@
 
 use super::acts::Act;
 use super::modules::Module;
+use shward_syntax::same;
 
 /// Places of an index, far more than any table has rows.
 const PLACES: usize = 2048;
@@ -57,7 +58,7 @@ macro_rules! index {
                     let number = usize::from(*self.places.get(at)?);
                     let row = self.rows.get(number.checked_sub(1)?)?;
                     let known = row.$name.as_bytes();
-                    if known.len() == name.len() && known.first() == name.first() && known == name {
+                    if same(known, name) {
                         return Some(row);
                     }
                     at = (at + 1) % PLACES;

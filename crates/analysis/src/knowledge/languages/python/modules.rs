@@ -19,6 +19,7 @@ use super::os::{OS, OS_PATH};
 use super::packages::PACKAGES;
 use super::value::Object as O;
 use crate::effect::WriteMode as W;
+use shward_syntax::order;
 
 /// A module.
 #[derive(Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub(super) fn is_package(name: &[u8]) -> bool {
 
 /// What a member of a module does, if it is listed.
 pub(super) fn member(module: &Module, name: &[u8]) -> Option<Act> {
-    let at = module.members.binary_search_by(|(n, _)| n.as_bytes().cmp(name)).ok()?;
+    let at = module.members.binary_search_by(|(n, _)| order(n.as_bytes(), name)).ok()?;
     module.members.get(at).map(|(_, act)| *act)
 }
 

@@ -1,5 +1,7 @@
 //! Names, each held once.
 
+use shward_syntax::same;
+
 /// Most different names of a program that is read.
 pub(super) const MAX_NAMES: usize = 4096;
 
@@ -58,7 +60,7 @@ impl<'a> Symbols<'a> {
         // A short name is its key.
         let is_it = |number: u32| {
             names.get(number as usize).is_some_and(|known| {
-                known.len() == name.len() && (name.len() <= size_of::<u64>() || *known == name)
+                known.len() == name.len() && (name.len() <= size_of::<u64>() || same(known, name))
             })
         };
         match probe(&mut self.places, key, is_it) {

@@ -9,6 +9,7 @@ use super::modules::Module;
 use crate::value::{Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::same;
 use std::mem::discriminant;
 
 /// Most alternatives that are told apart.
@@ -435,10 +436,10 @@ pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
     new.alternatives().iter().all(|new| matches!(new, Val::Never) || holds(old, new))
 }
 
-/// Whether texts are equal. Those of one literal lie in one place, and those of one length nearly always begin otherwise.
+/// Whether texts are equal. Those of one literal lie in one place.
 #[inline(always)]
 fn is_same_text(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && (std::ptr::eq(a, b) || a.first() == b.first() && a == b)
+    a.len() == b.len() && (std::ptr::eq(a, b) || same(a, b))
 }
 
 /// The same of the pieces of two texts.
