@@ -404,12 +404,14 @@ fn is_program(path: &[u8]) -> bool {
 }
 
 fn scope_of_path(path: &[u8], subject: &Subject<'_>, scopes: &mut Scopes<'_>) -> Scope {
-    let (base, rest): (&[u8], &[u8]) = match path.strip_prefix(b"~/") {
-        Some(rest) => (subject.context.home, rest),
-        None if path.starts_with(b"/") => return scopes.of(path),
-        None => (directory(subject), path),
-    };
-    scopes.of(&[base, b"/", rest].concat())
+    match path.strip_prefix(b"~/") {
+        // `~//x` is below the home directory too.
+        Some(rest) => {
+            let slashes = rest.iter().take_while(|byte| **byte == b'/').count();
+            scopes.of(subject.context.home, rest.get(slashes..).unwrap_or_default())
+        }
+        None => scopes.of(directory(subject), path),
+    }
 }
 
 #[cfg(test)]

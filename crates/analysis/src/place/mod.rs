@@ -304,7 +304,7 @@ fn real<'w>(world: &'w dyn World, path: &[u8]) -> Option<Cow<'w, [u8]>> {
 /// what in it is a secret, or protected.
 #[must_use]
 pub fn scope_of(path: &[u8], workspace: &[u8], home: &[u8]) -> Scope {
-    Scopes::new(workspace, home).of(path)
+    Scopes::new(workspace, home).of(b"", path)
 }
 
 /// The same for many paths.
@@ -322,10 +322,10 @@ impl<'a> Scopes<'a> {
         Self { map: Map::new(root(workspace), root(home)), arena: Bump::new() }
     }
 
-    /// Where an absolute path lies, by its name alone.
-    pub fn of(&mut self, path: &[u8]) -> Scope {
+    /// Where a path lies that is absolute or counts from a directory, by its name alone.
+    pub fn of(&mut self, directory: &[u8], path: &[u8]) -> Scope {
         self.arena.reset();
-        let path = path::normalise(&self.arena, b"", path);
+        let path = path::normalise(&self.arena, directory, path);
         self.map.scope_in_workspace(path).unwrap_or_else(|| self.map.scope(Names::Path(path)))
     }
 }

@@ -16,14 +16,18 @@ const MAX_TEXTS: usize = 16;
 struct Parts<'a> {
     values: BumpVec<'a, Value<'a>>,
     /// Parts that are one of several.
-    choices: Vec<(usize, Vec<Value<'a>>)>,
+    choices: BumpVec<'a, (usize, &'a [Value<'a>])>,
     /// One of them is nothing yet.
     never: bool,
 }
 
 impl<'a> Parts<'a> {
     fn new(arena: &'a Bump, expected: usize) -> Self {
-        Self { values: BumpVec::with_capacity_in(expected, arena), choices: Vec::new(), never: false }
+        Self {
+            values: BumpVec::with_capacity_in(expected, arena),
+            choices: BumpVec::new_in(arena),
+            never: false,
+        }
     }
 }
 
@@ -302,28 +306,32 @@ impl<'a> Reader<'_, '_, 'a> {
             return Val::Never;
         }
         let arena = self.report.arena;
-        let text = |values: &BumpVec<'a, Value<'a>>| match values.as_slice() {
+        let text = |values: &[Value<'a>]| match values {
             [one] => Val::Text(*one),
             values => Val::Text(self.report.joined(values)),
         };
         if parts.choices.is_empty() {
             return text(&parts.values);
         }
-        let mut all: Vec<BumpVec<'a, Value<'a>>> = vec![parts.values.clone()];
+        let mut all = BumpVec::from_iter_in([&*parts.values], arena);
         for (at, choices) in &parts.choices {
             if all.len() * choices.len() > MAX_TEXTS {
                 continue;
             }
-            let with = |one: &BumpVec<'a, Value<'a>>, choice: &Value<'a>| {
-                let mut one = one.clone();
+            let with = |one: &[Value<'a>], choice: &Value<'a>| {
+                let one = arena.alloc_slice_copy(one);
                 if let Some(place) = one.get_mut(*at) {
                     *place = *choice;
                 }
-                one
+                &*one
             };
-            all = all.iter().flat_map(|one| choices.iter().map(move |choice| with(one, choice))).collect();
+            let mut more = BumpVec::with_capacity_in(all.len() * choices.len(), arena);
+            for one in &all {
+                more.extend(choices.iter().map(|choice| with(one, choice)));
+            }
+            all = more;
         }
-        any_of(arena, all.iter().map(text)).unwrap_or(Val::Data)
+        any_of(arena, all.iter().map(|values| text(values))).unwrap_or(Val::Data)
     }
 
     /// The parts of an f-string.
@@ -349,7 +357,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     if let Val::OneOf(vals) = val
                         && !specified
                     {
-                        let choices = vals.iter().map(|v| self.formatted_value(v)).collect();
+                        let choices = vals.iter().map(|v| self.formatted_value(v));
+                        let choices = BumpVec::from_iter_in(choices, self.report.arena).into_bump_slice();
                         parts.choices.push((parts.values.len(), choices));
                     }
                     parts.values.push(if specified {

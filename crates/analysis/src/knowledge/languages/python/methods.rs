@@ -433,16 +433,16 @@ impl<'a> Reader<'_, '_, 'a> {
         self.lost_method(name, arguments);
         let known = self.attribute(val, sym);
         let mut called = false;
-        for each in known.alternatives().to_vec() {
+        for each in known.alternatives() {
             match each {
                 Val::Local(number) => {
                     called = true;
-                    self.call_local(number, arguments, true);
+                    self.call_local(*number, arguments, true);
                 }
                 Val::Data => {}
                 other => {
                     called = true;
-                    self.call(&other, arguments);
+                    self.call(other, arguments);
                 }
             }
         }
