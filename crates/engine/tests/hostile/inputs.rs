@@ -199,6 +199,7 @@ pub(crate) const FAMILIES: &[Family] = &[
         format!("python3 -c 'x = []\ndef f(y): return [y, x, y]\n{calls}'")
     }),
     ("python strings", |n| format!("python3 -c 'x = {}'", flood("\"a\" + ", n) + "\"b\"")),
+    ("python strings side by side", |n| format!("python3 -c 'x = {}'", flood("\"a\" ", n))),
     ("xargs of words", |n| format!("echo {} | xargs rm", flood("a ", n))),
     ("find tests", |n| format!("find . {} -print", nested("\\( ", "-name a", " \\)", n))),
     ("git options", |n| format!("git{} status", flood(" -c a.b=c", n))),
