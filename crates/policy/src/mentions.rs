@@ -361,10 +361,27 @@ fn places(text: &[u8], subject: &Subject<'_>) -> Places {
     let mut scopes = Scopes::new(subject.context.workspace, subject.context.home);
     for path in paths {
         let named = scope_of_path(path, subject, &mut scopes);
-        places.outside |= matches!(named, Scope::Home | Scope::System) && !is_program(path);
+        let outside = matches!(named, Scope::Home | Scope::System) && !is_program(path);
+        places.outside |= outside && !is_route(text, path);
         places.scope = places.scope.max(Some(named).filter(|scope| *scope > Scope::Unknown));
     }
     places
+}
+
+/// Whether `/` is what a server answers: `app.get("/", …)`. Nothing of that name acts on files.
+fn is_route(text: &[u8], path: &[u8]) -> bool {
+    let at = path.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+    if path != b"/" {
+        return false;
+    }
+    let Some((call, [b'(', b'"' | b'\'' | b'`'])) =
+        text.get(..at).and_then(|before| before.split_last_chunk::<2>())
+    else {
+        return false;
+    };
+    let name = call.rsplit(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
+    call.get(..call.len() - name.len()).is_some_and(|before| before.ends_with(b"."))
+        && matches!(name, b"get" | b"post" | b"put" | b"patch" | b"all" | b"use" | b"route")
 }
 
 impl Seen {
@@ -440,6 +457,21 @@ mod tests {
         for (word, means) in SIGNS {
             let text = [b"x ", word, b" x"].concat();
             assert_eq!(signs_in(&text) & means, means, "{}", String::from_utf8_lossy(word));
+        }
+    }
+
+    #[test]
+    fn what_a_server_answers_is_no_place() {
+        for (text, expect) in [
+            ("app.get('/', f)", true),
+            ("router.use(\"/\", f)", true),
+            ("get('/', f)", false),
+            ("app.delete('/', f)", false),
+            ("remove('/')", false),
+            ("app.get( '/')", false),
+        ] {
+            let path = paths(text.as_bytes()).find(|path| *path == b"/").unwrap_or_default();
+            assert_eq!(is_route(text.as_bytes(), path), expect, "{text}");
         }
     }
 

@@ -189,6 +189,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> S
         change::links(run, uses);
     }
     acts(run, &mut flow, scan, endpoints, Phase::Acting);
+    network::keeps_by_address(run, scan, uses);
     if scan.narrow {
         take_back(run, first_effect);
     }
@@ -235,7 +236,8 @@ fn output<'a>(
             },
         };
     }
-    let decoded = if evaluate::decodes(run.name, scan) { Origins::DECODED } else { Origins::NONE };
+    let decoded =
+        if evaluate::decodes(run.name, scan, flow.origins) { Origins::DECODED } else { Origins::NONE };
     let evaluated = if scan.unlisted { None } else { evaluate::output(run, scan, flow.input.as_deref()) };
     if let Some(text) = evaluated {
         return Stream {
@@ -248,7 +250,9 @@ fn output<'a>(
         Output::None => Stream::unknown(Origins::NONE, span),
         Output::Status => Stream::unknown(Origins::FILE | Origins::UNKNOWN, span),
         Output::Origins(_) => {
-            let origins = names::kept(run, scan, flow.origins | named(kind) | decoded);
+            // The number of a process that is printed alone is that, whatever prints it.
+            let printed = if flow.origins == Origins::JOB { Origins::NONE } else { named(kind) };
+            let origins = names::kept(run, scan, flow.origins | printed | decoded);
             Stream { text: None, origins, source: flow.source.or(Some(span)) }
         }
     }

@@ -3,10 +3,12 @@
 use super::apply::{Flow, Use};
 use super::endpoint;
 use super::run::{Run, certainty};
+use super::scan::Scan;
+use super::tables::Level;
 use super::values;
-use super::words::Role;
-use crate::effect::{EffectKind, Endpoint};
-use crate::value::{Field, Origins};
+use super::words::{Act, Output, Role};
+use crate::effect::{EffectKind, Endpoint, WriteMode};
+use crate::value::{Field, Origins, Stream, Value};
 
 /// What a value adds to what is sent; whether it names an endpoint.
 pub(super) fn collect<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, each: &Use<'a>) -> bool {
@@ -92,5 +94,46 @@ pub(super) fn carried(field: &Field<'_>) -> Origins {
         origins.without(Origins::ALL_VARIABLES | Origins::FILE | Origins::OUTSIDE)
     } else {
         origins
+    }
+}
+
+/// What a program that downloads puts under the name that the address ends in, here or in the directory that it is told.
+pub(super) fn keeps_by_address<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) {
+    let downloads = |each: &&Use<'a>| each.role == Role::Download;
+    let of_network =
+        |level: &Level| matches!(level.output(), Output::Origins(names) if names.contains(&"network"));
+    if !uses.iter().any(|each| downloads(&each)) || !scan.levels.last().is_some_and(of_network) {
+        return;
+    }
+    let here = Act::Place(Role::WriteBelow, ".");
+    let line = scan.operands_line();
+    let told = uses.iter().rev().find(|each| each.role == Role::WriteBelow).map(|each| each.field.value);
+    let kept = line.is_some_and(|line| line.acts.contains(&here))
+        || scan.given.iter().any(|given| given.option.acts.contains(&here));
+    if told.is_none() && !kept {
+        return;
+    }
+    for each in uses.iter().filter(downloads) {
+        let Some(name) = each.field.known().map(name_of_address) else { continue };
+        let name = Value::text(run.arena(), name, each.field.value.origins);
+        let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
+        let value = match told {
+            Some(directory) => values::joined(run.arena(), &[directory, slash, name]),
+            None => name,
+        };
+        let file = Field { value, ..each.field };
+        let content = Stream::unknown(Origins::NETWORK, each.field.span);
+        run.writes(&file, WriteMode::Replace, content);
+    }
+}
+
+/// The name of the file that an address ends in.
+fn name_of_address(address: &[u8]) -> &[u8] {
+    let rest = address.windows(3).position(|part| part == b"://").map_or(0, |at| at + 3);
+    let rest = address.get(rest..).unwrap_or_default();
+    let path = rest.split(|byte| matches!(byte, b'?' | b'#')).next().unwrap_or_default();
+    match path.iter().rposition(|byte| *byte == b'/').and_then(|at| path.get(at + 1..)) {
+        None | Some(b"" | b"." | b"..") => b"index.html",
+        Some(name) => name,
     }
 }

@@ -181,6 +181,8 @@ impl<'a> Run<'_, 'a> {
         // What is no file by that name does not let itself be written.
         let text = content.text.filter(|_| !file.value.is_roundabout());
         let content = Stream { text, ..content };
+        // What gets nothing loses what it had.
+        let mode = if mode == WriteMode::Replace && text == Some(b"") { WriteMode::Truncate } else { mode };
         self.emit(EffectKind::Write { target, mode, content: content.origins }, file.span, certainty(file));
         self.reaches(file, content.origins | Origins::FILE);
         // The kind of what is written may stand before the place (`html:/srv/report`, `png:../a`).

@@ -202,6 +202,13 @@ impl<'a> Interpreter<'a, '_> {
             self.consume_stdin();
         }
         if let Some(output) = output {
+            if SHOWN.contains(&name)
+                && output.origins.contains(Origins::CREDENTIAL)
+                && !output.origins.contains(Origins::NETWORK)
+                && self.state.flow.port(1) == Port::Terminal
+            {
+                self.shows_environment(span);
+            }
             self.write_out(output);
             if !silent && !matches!(self.state.flow.port(2), Port::Terminal | Port::Closed) {
                 self.write_to(2, Stream { text: None, ..output });
@@ -257,6 +264,12 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 }
+
+/// Programs that print what they are given, word by word or spelt in another way.
+const SHOWN: [&[u8]; 15] = [
+    b"echo", b"printf", b"cat", b"tee", b"base64", b"base32", b"xxd", b"od", b"hexdump", b"rev", b"tr",
+    b"fold", b"sh", b"bash", b"dash",
+];
 
 /// Builtins without effect on the state of the shell: they are described like programs.
 fn is_builtin(name: &[u8], dialect: Dialect) -> bool {

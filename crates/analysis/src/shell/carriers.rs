@@ -9,6 +9,7 @@
 //! An assignment without `export` is judged the same way, because a variable that came from the environment stays
 //! exported when it gets a new value, and what is in the environment is not known.
 
+mod families;
 mod tables;
 
 use super::Interpreter;

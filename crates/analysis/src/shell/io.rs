@@ -1,7 +1,7 @@
 //! What descriptors are connected to: where output is collected, where input comes from.
 
 use super::flow::Port;
-use crate::effect::{Effect, EffectKind, Target};
+use crate::effect::{Effect, EffectKind, Target, WriteMode};
 use crate::value::{Origins, Stream};
 use bumpalo::Bump;
 use shward_syntax::Span;
@@ -298,6 +298,19 @@ impl<'a> Io<'a> {
                 *text = Collected::Unknown;
                 0
             }
+        }
+    }
+
+    /// Nothing was written to a sink in the end: a file that it replaces is emptied.
+    pub(super) fn is_empty(&self, id: u32, effects: &mut [Effect<'a>]) {
+        let Some(sink) = self.sinks.get(id as usize) else { return };
+        if let Some(effect) = sink.effect.and_then(|index| effects.get_mut(index))
+            && let (EffectKind::Write { target, mode, .. }, SinkKind::File { target: mine }) =
+                (&mut effect.kind, sink.kind)
+            && *target == mine
+            && *mode == WriteMode::Replace
+        {
+            *mode = WriteMode::Truncate;
         }
     }
 

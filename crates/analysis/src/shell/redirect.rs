@@ -131,6 +131,9 @@ impl<'a> Interpreter<'a, '_> {
                 self.stays_open(*sink);
             } else if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
                 let new = self.io.collected(self.arena, *sink);
+                if new.text == Some(b"") {
+                    self.io.is_empty(*sink, &mut self.effects);
+                }
                 // What is added to the workspace's own file may be read, and is judged by itself.
                 let own = !over && old.text.is_none() && Origins::FILE.contains(old.origins);
                 let added = own && new.text.is_some_and(|text| !text.is_empty());

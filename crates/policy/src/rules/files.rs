@@ -173,7 +173,8 @@ pub(super) const RULES: &[Rule] = &[
         "environment-read",
         Two,
         &[on(Kinds::READ).at(Scopes::ENVIRONMENT).and(|s| s.path().is_empty())],
-        "Prints the whole environment, where tokens are kept. Print the one variable that is needed.",
+        "Prints the environment, or a variable that holds a token by its name. Print the one variable that is needed, or \
+         whether it is set.",
     )
     .instead("printf '%s\\n' \"$NAME\""),
     // Secrets.
@@ -270,6 +271,13 @@ pub(super) const RULES: &[Rule] = &[
         "Deletes {place}: more than single named files, and not a build product. Delete files by name.",
     )
     .instead("rm FILE…"),
+    Rule::ask(
+        "many-emptied",
+        Three,
+        &[on(Kinds::WRITE).what(&["truncate"]).at(Scopes::WORKSPACE).extent(Extent::Many)],
+        "Empties {place}: more than single named files, and not a build product. Empty files by name.",
+    )
+    .instead("truncate -s 0 FILE"),
     Rule::ask(
         "unknown-deleted",
         Three,

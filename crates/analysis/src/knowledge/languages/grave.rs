@@ -23,7 +23,7 @@ const EVERYWHERE: &str = r#"
 const PYTHON: &str = r#"
     Popen __builtins__ __class__ __import__ __loader__ __subclasses__ aiohttp boto3 builtins check_call
     check_output chmod chown chr( ^compile( create_connection ctypes ^eval( ^exec( execl execv execve execvp
-    fork ftplib getoutput httpx importlib kill killpg marshal os.remove paramiko pickle popen pty removedirs
+    fork ftplib getoutput httpx importlib keyring kill killpg marshal os.remove paramiko pickle popen pty removedirs
     requests rmdir rmtree runpy smtplib socket spawnl spawnv subprocess system( telnetlib unlink urllib
     urllib3 urlopen
 "#;
@@ -78,7 +78,7 @@ const JAVA: &str = r#"
 
 const RUBY: &str = r#"
     ` %x FileUtils IO.popen Kernel Net Open3 Socket TCPSocket File.delete Dir.rmdir class_eval ^eval ^exec fork instance_eval
-    open3 popen rm_r rm_rf rmtree socket spawn syscall ^system unlink URI.open
+    open3 popen rm_r rm_rf rmtree ^sh socket spawn syscall ^system unlink URI.open
 "#;
 
 /// The tables as they are searched, each with what every language may name.

@@ -7,7 +7,7 @@ mod strings;
 use super::super::endpoint;
 use super::super::run::anywhere;
 use super::super::values;
-use crate::effect::{Certainty, EffectKind, Endpoint, Rest, Scope, Target, WriteMode};
+use crate::effect::{Certainty, EffectKind, Endpoint, Rest, Scope, Target, Unknown, WriteMode};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Piece, Stream, Value, names_credential};
 use bumpalo::Bump;
@@ -318,6 +318,11 @@ impl<'s, 'a> Report<'s, 'a> {
         let taken = incoming.names().filter_map(Origins::from_name).filter(|o| read.intersects(*o));
         let taken = taken.fold(Origins::NONE, Origins::union);
         self.code(language, origin | taken);
+    }
+
+    /// Something in the program is made not to be understood.
+    pub(super) fn not_understood(&mut self, what: &'static str) {
+        self.emit(EffectKind::Unknown { reason: Unknown::Construct(what) }, false);
     }
 
     /// A connection is made, perhaps with data of the program's.

@@ -27,7 +27,7 @@ const CHOOSE: [&str; 14] = [
 ];
 
 /// Options with which no line is printed, unless [`PATCH`] is among them.
-const SUMMARY: &[&str] = &[
+pub(super) const SUMMARY: &[&str] = &[
     "--stat",
     "--numstat",
     "--shortstat",
@@ -42,7 +42,9 @@ const SUMMARY: &[&str] = &[
     "--check",
 ];
 
-const PATCH: &[&str] = &["-p", "-u", "--patch", "--patch-with-stat", "--patch-with-raw", "-U", "--unified"];
+/// Options with which lines are printed whatever else is.
+pub(super) const PATCH: &[&str] =
+    &["-p", "-u", "--patch", "--patch-with-stat", "--patch-with-raw", "-U", "--unified"];
 
 /// Reads the arguments of `git diff`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {

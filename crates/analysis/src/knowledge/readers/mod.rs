@@ -13,6 +13,7 @@ pub(crate) mod git_diff;
 pub(crate) mod git_grep;
 pub(crate) mod git_push;
 pub(crate) mod git_restore;
+pub(crate) mod git_show;
 pub(crate) mod handed;
 pub(crate) mod includes;
 pub(crate) mod jq;

@@ -206,6 +206,12 @@ impl<'a> Interpreter<'a, '_> {
 
     /// The builtin writes the variables of the shell to standard output.
     fn prints_environment(&mut self, span: Span) {
+        self.shows_environment(span);
+        self.prints(Origins::ALL_VARIABLES, span);
+    }
+
+    /// Variables of the environment, credentials among them, are read to be shown.
+    pub(super) fn shows_environment(&mut self, span: Span) {
         let target = Target {
             path: b"",
             rest: Rest::Unknown,
@@ -214,7 +220,6 @@ impl<'a> Interpreter<'a, '_> {
             covers: Covers::default(),
         };
         self.emit_here(EffectKind::Read { target }, span, Certainty::Certain);
-        self.prints(Origins::ALL_VARIABLES, span);
     }
 
     /// An argument of which not enough is known stands where it could change the meaning of the builtin.

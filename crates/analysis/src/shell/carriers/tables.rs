@@ -1,5 +1,7 @@
 //! Names of variables, and what a value does that they get.
 
+use super::families::{ENDINGS, FAMILIES, NPM, OF_TARGETS};
+
 /// What the value of a variable does.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rule {
@@ -36,9 +38,9 @@ pub(super) use Rule::{
 };
 
 const SWITCH: Rule = Words(&["", "0", "1", "2", "true", "false", "yes", "no", "on", "off"]);
-const COMPILER: Rule =
+pub(super) const COMPILER: Rule =
     Tool(&["cc", "gcc", "g++", "c++", "clang", "clang++", "ld", "ar", "as", "nm", "ranlib", "strip"]);
-const COMPILE: Rule = Flags(&[
+pub(super) const COMPILE: Rule = Flags(&[
     "-O",
     "-g",
     "-D",
@@ -432,92 +434,6 @@ static NAMES: &[(&str, Rule)] = &[
     ("shell_escape", Words(&["f", "0", "p"])),
 ];
 
-/// Families, by how names begin: a name that is not listed above carries execution.
-static FAMILIES: &[&str] = &[
-    "ANSIBLE_",
-    "AWS_",
-    "BASHOPTS",
-    "BASH_",
-    "BUNDLE_",
-    "CARGO_",
-    "CCACHE_",
-    "CLOUDSDK_",
-    "CMAKE_",
-    "CONDA_",
-    "CORECLR_",
-    "CVS_",
-    "DOCKER_",
-    "DYLD_",
-    "EMACS",
-    "ERL_",
-    "GCONV_",
-    "GDB",
-    "GEM_",
-    "GIO_",
-    "GIT_",
-    "GLIBC_",
-    "GNUMAKE",
-    "GTK_",
-    "GUILE_",
-    "HELM_",
-    "HGRC",
-    "JAVA_",
-    "JDK_",
-    "JULIA_",
-    "KUBE",
-    "LD_",
-    "LESS",
-    "LUA_INIT",
-    "MAKE",
-    "MYSQL_",
-    "NODE_",
-    "NPM_CONFIG_",
-    "NVIM",
-    "OPENSSL_",
-    "PERL",
-    "PHPRC",
-    "PHP_INI",
-    "PIP_",
-    "PSQL",
-    "PYTHON",
-    "RIPGREP_CONFIG",
-    "RSYNC_",
-    "RUBY",
-    "RUSTC",
-    "R_PROFILE",
-    "R_ENVIRON",
-    "SSH_",
-    "SUDO_",
-    "TAR_",
-    "TCL",
-    "TF_CLI",
-    "TOX_",
-    "UV_",
-    "VIM",
-    "XDG_",
-    "npm_config_",
-];
-
-/// Settings of npm that carry nothing, after `npm_config_`.
-static NPM: &[&str] =
-    &["loglevel", "yes", "fund", "audit", "progress", "update_notifier", "color", "legacy_peer_deps"];
-
-/// Families, by how names end.
-static ENDINGS: &[(&str, Rule)] = &[
-    ("PAGER", Run),
-    ("EDITOR", Run),
-    ("VISUAL", Run),
-    ("ASKPASS", Run),
-    ("_COMMAND", Run),
-    ("_WRAPPER", Run),
-    ("_RSH", Run),
-    ("_SSH", Run),
-    ("_OPTIONS", Carrier),
-    ("_PRELOAD", Carrier),
-    ("_PROXY", Proxy),
-    ("_proxy", Proxy),
-];
-
 /// What a name suggests by its ending when the variable is surely given to a program: before a command, exported, or by
 /// `env`. A variable of the script alone may be called as it likes.
 static GIVEN: &[(&str, Rule)] = &[
@@ -573,10 +489,18 @@ pub(super) fn rule_of_given(name: &[u8]) -> Option<Rule> {
     GIVEN.iter().find(|(end, _)| name.ends_with(end.as_bytes())).map(|(_, rule)| *rule)
 }
 
+/// Whether a name is that of a variable for one machine that is built for: `CC_x86_64_unknown_linux_gnu`.
+fn is_of_target(name: &[u8], start: &[u8]) -> bool {
+    name.strip_prefix(start).and_then(<[u8]>::first).is_some_and(u8::is_ascii_lowercase)
+}
+
 /// What a variable of this name does.
 pub(super) fn rule(name: &[u8]) -> Rule {
     if let Ok(index) = NAMES.binary_search_by(|(known, _)| known.as_bytes().cmp(name)) {
         return NAMES.get(index).map_or(Carrier, |(_, rule)| *rule);
+    }
+    if let Some((_, rule)) = OF_TARGETS.iter().find(|(start, _)| is_of_target(name, start.as_bytes())) {
+        return *rule;
     }
     if let Some((_, rule)) = ENDINGS.iter().find(|(end, _)| name.ends_with(end.as_bytes())) {
         return *rule;

@@ -6,6 +6,7 @@
 //! too: where a program has them, only functions that it spells out are called. Everything else is unread code.
 
 mod acts;
+mod hidden;
 mod lexer;
 mod names;
 mod words;
@@ -41,8 +42,10 @@ struct Reader<'r, 's, 'a> {
 pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8]) {
     report.printed = None;
     let tokens = (text.len() <= MAX_TEXT).then(|| lexer::tokens(text)).flatten();
+    let mut hides = false;
     let understood = tokens.and_then(|tokens| {
         let pairs = pairs(&tokens)?;
+        hides = hidden::member(&tokens, &pairs);
         let names = names::Names::of(&tokens, &pairs)?;
         let (patterns, braces) = surroundings(&tokens, &pairs);
         let mut reader = Reader { report, tokens, pairs, patterns, braces, names, computed: false, acts: 0 };
@@ -51,6 +54,9 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8]) {
     });
     if understood.is_none() {
         report.unseen_code("javascript", report.text.origins);
+        if hides {
+            report.not_understood("a member of a module under a name that is computed");
+        }
     }
 }
 

@@ -75,6 +75,28 @@ pub(super) fn member(module: &[u8], name: &[u8]) -> Option<Act> {
     })
 }
 
+/// Modules whose members remove, start, connect or evaluate.
+pub(super) fn is_acting_module(name: &[u8]) -> bool {
+    matches!(
+        name.strip_prefix(b"node:").unwrap_or(name),
+        b"child_process"
+            | b"cluster"
+            | b"dgram"
+            | b"fs"
+            | b"fs/promises"
+            | b"http"
+            | b"http2"
+            | b"https"
+            | b"inspector"
+            | b"module"
+            | b"net"
+            | b"process"
+            | b"tls"
+            | b"vm"
+            | b"worker_threads"
+    )
+}
+
 /// Modules that come with Node, and are also there as globals when a program is given by `-e`.
 pub(super) fn is_builtin_module(name: &[u8]) -> bool {
     matches!(

@@ -72,12 +72,15 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn asks_for_route(&mut self, name: &[u8], arguments: &Arguments<'a>) -> bool {
         const VERBS: [&[u8]; 8] =
             [b"get", b"post", b"put", b"patch", b"delete", b"head", b"options", b"request"];
+        // By which a server learns what it answers.
+        const ANSWERS: [&[u8]; 6] =
+            [b"route", b"add_url_rule", b"add_route", b"add_api_route", b"api_route", b"websocket"];
         let Some(Val::Text(route)) = arguments.positional.iter().take(2).find(|val| is_rooted(val)) else {
             return false;
         };
         let route = *route;
         self.report.asks();
-        VERBS.contains(&name)
+        (VERBS.contains(&name) || ANSWERS.contains(&name))
             && (route.known() == Some(b"/") || self.report.target(&route, false).scope == Scope::Elsewhere)
     }
 

@@ -1,0 +1,101 @@
+//! Families of variables, by how their names begin or end.
+
+use super::tables::{COMPILE, COMPILER, Carrier, Proxy, Rule, Run};
+
+/// Families, by how names begin: a name that is not listed above carries execution.
+pub(super) static FAMILIES: &[&str] = &[
+    "ANSIBLE_",
+    "AWS_",
+    "BASHOPTS",
+    "BASH_",
+    "BUNDLE_",
+    "CARGO_",
+    "CCACHE_",
+    "CLOUDSDK_",
+    "CMAKE_",
+    "CONDA_",
+    "CORECLR_",
+    "CVS_",
+    "DOCKER_",
+    "DYLD_",
+    "EMACS",
+    "ERL_",
+    "GCONV_",
+    "GDB",
+    "GEM_",
+    "GIO_",
+    "GIT_",
+    "GLIBC_",
+    "GNUMAKE",
+    "GTK_",
+    "GUILE_",
+    "HELM_",
+    "HGRC",
+    "JAVA_",
+    "JDK_",
+    "JULIA_",
+    "KUBE",
+    "LD_",
+    "LESS",
+    "LUA_INIT",
+    "MAKE",
+    "MYSQL_",
+    "NODE_",
+    "NPM_CONFIG_",
+    "NVIM",
+    "OPENSSL_",
+    "PERL",
+    "PHPRC",
+    "PHP_INI",
+    "PIP_",
+    "PSQL",
+    "PYTHON",
+    "RIPGREP_CONFIG",
+    "RSYNC_",
+    "RUBY",
+    "RUSTC",
+    "R_PROFILE",
+    "R_ENVIRON",
+    "SSH_",
+    "SUDO_",
+    "TAR_",
+    "TCL",
+    "TF_CLI",
+    "TOX_",
+    "UV_",
+    "VIM",
+    "XDG_",
+    "npm_config_",
+];
+
+/// Settings of npm that carry nothing, after `npm_config_`.
+pub(super) static NPM: &[&str] =
+    &["loglevel", "yes", "fund", "audit", "progress", "update_notifier", "color", "legacy_peer_deps"];
+
+/// What Rust's `cc` asks for, before the machine that is built for.
+pub(super) static OF_TARGETS: &[(&str, Rule)] = &[
+    ("AR_", COMPILER),
+    ("ARFLAGS_", COMPILE),
+    ("CC_", COMPILER),
+    ("CFLAGS_", COMPILE),
+    ("CXX_", COMPILER),
+    ("CXXFLAGS_", COMPILE),
+    ("RANLIB_", COMPILER),
+    ("RANLIBFLAGS_", COMPILE),
+];
+
+/// Families, by how names end.
+pub(super) static ENDINGS: &[(&str, Rule)] = &[
+    ("PAGER", Run),
+    ("EDITOR", Run),
+    ("VISUAL", Run),
+    ("ASKPASS", Run),
+    ("_COMMAND", Run),
+    ("_WRAPPER", Run),
+    ("_RSH", Run),
+    ("_SSH", Run),
+    ("_OPTIONS", Carrier),
+    ("_PRELOAD", Carrier),
+    ("_PROXY", Proxy),
+    ("_proxy", Proxy),
+];
