@@ -149,6 +149,12 @@ fn table() -> Vec<(EffectKind<'static>, Decision, Decision, &'static str)> {
         (delete(tree(Temp, "/tmp/x")), Ask, Allow, "temporary-deleted"),
         (delete(tree(Workspace, "/home/u/proj/src")), Ask, Ask, "many-deleted"),
         (delete(glob(Workspace, w)), Ask, Ask, "many-deleted"),
+        (
+            EffectKind::Write { target: glob(Workspace, w), mode: WriteMode::Truncate, content: Origins::NONE },
+            Ask,
+            Ask,
+            "many-emptied",
+        ),
         (delete(workspace), Ask, Ask, "workspace-destroyed"),
         (delete(repository), Ask, Ask, "history-deleted"),
         (delete(lost(Unknown)), Ask, Ask, "unknown-deleted"),

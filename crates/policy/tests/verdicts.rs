@@ -69,6 +69,7 @@ const TABLE: &[(&str, Decision, Decision, &str)] = &[
     ("/tmp/tool", Ask, Allow, "temporary-program"),
     // Asked in both.
     ("rm -rf src", Ask, Ask, "many-deleted"),
+    ("truncate -s 0 src/*", Ask, Ask, "many-emptied"),
     ("rm -rf .", Ask, Ask, "workspace-destroyed"),
     ("find . -delete", Ask, Ask, "workspace-destroyed"),
     ("rm -rf .git", Ask, Ask, "history-deleted"),
