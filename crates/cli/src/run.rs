@@ -7,7 +7,9 @@ use crate::reviewers::Caller;
 use crate::shown::one_line;
 use crate::terminal::{self, Fail};
 use crate::{ask, check, preview, setup};
-use shward::{Cancel, Containment, Decision, Error, ExecGate, Outcome, OutputStream, Pty, RunOptions};
+use shward::{
+    Beginning, Cancel, Containment, Decision, Error, ExecGate, Outcome, OutputStream, Pty, RunOptions,
+};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
@@ -27,13 +29,14 @@ const SIGPIPE: i32 = 13;
 /// not be built; or the command ran and what became of it could not be told.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let request = ask::request(args).map_err(not_run)?;
-    let firewall = setup::reviewed(args, &request.workspace, Caller::Run).map_err(not_run)?;
     let mut options = options(args)?;
     let json = args.has(&JSON);
     let unasked = Arc::new(AtomicBool::new(false));
     options.then = preview::then(args, json, &unasked)?;
     options.live = args.has(&LIVE);
     options.pty = args.has(&PTY).then(|| pty(json));
+    let beginning = Beginning::of(&request, &options);
+    let firewall = setup::reviewed(args, &request.workspace, Caller::Run).map_err(not_run)?;
     let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;
     options.cancel = Some(cancel.clone());
     let mut relay = Relay {
@@ -47,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
             relay.write(stream, bytes);
         }
     };
-    let (outcome, unrecorded) = match firewall.run(&request, &options, &mut on_output) {
+    let (outcome, unrecorded) = match firewall.run_begun(&request, &options, beginning, &mut on_output) {
         Ok(outcome) => (outcome, None),
         Err(Error::Unrecorded { outcome, error }) => (*outcome, Some(error)),
         Err(Error::BadRequest(e)) => return Err(Fail::input(e.to_string())),

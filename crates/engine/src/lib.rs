@@ -20,6 +20,7 @@
 
 mod account;
 mod batch;
+mod beginning;
 mod changes;
 mod confine;
 mod direct;
@@ -49,6 +50,7 @@ mod waiting;
 
 pub use account::{Account, AccountReport, TEST_BUILD};
 pub use batch::Batch;
+pub use beginning::Beginning;
 pub use changes::{ChangeReport, ChangesReport, Decide, Proposal, RefusedReport, Then, UndoReport, Undoing};
 pub use direct::Sandboxed;
 pub use doctor::{ContainmentReport, Diagnosis, FeatureReport, GuaranteeReport};

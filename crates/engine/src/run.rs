@@ -155,16 +155,12 @@ impl Default for RunOptions {
 }
 
 impl Firewall {
-    /// Decides about a request as `contained`, records the decision, and runs it in the sandbox if it is allowed.
-    /// `on_output` gets every piece of output as it comes, as far as the policy lets output pass (`[limits] max-output`).
-    ///
-    /// # Errors
-    /// The request cannot be judged, the decision cannot be recorded, or the sandbox cannot be built: then nothing ran.
-    /// [`Error::Unrecorded`] alone tells of a command that did run.
-    pub fn run(
+    /// Runs a request, in namespaces that are being made already, or none.
+    pub(crate) fn run_ahead(
         &self,
         request: &Request,
         options: &RunOptions,
+        ahead: Option<Ahead>,
         on_output: OnOutput<'_>,
     ) -> Result<Outcome, Error> {
         request.validate()?;
@@ -174,13 +170,13 @@ impl Firewall {
         let on_output: OnOutput<'_> = &mut passed;
         let own = self.own(request, &options);
         // Most of what is asked of `run` is allowed, and what is not costs the helper's time and not ours.
-        let ahead = if own.is_none() { Ahead::start() } else { None };
+        let ahead = ahead.or_else(|| {
+            let ahead = if own.is_none() { Ahead::start() } else { None };
+            ahead.inspect(Ahead::spread)
+        });
         let request = self.rewritten(request.resolved()?);
         let mut environment = environment::of_policy(self.policy(), &request.home);
         let request = &self.resumed(request, &mut environment);
-        if let Some(ahead) = &ahead {
-            ahead.spread();
-        }
         // On the list before anything is decided, so that it can be cancelled while somebody is asked, too.
         let _entry = match &request.call_id {
             Some(call_id) => {

@@ -64,6 +64,8 @@ struct Shared {
     namespaces: [AtomicI32; 2],
     /// The supervisor's process.
     supervisor: usize,
+    /// Another run may have them.
+    keeps: bool,
     begun: Begun,
 }
 
@@ -102,6 +104,16 @@ impl Ahead {
     /// lost by that but time.
     #[must_use]
     pub fn start() -> Option<Self> {
+        Self::begin(true)
+    }
+
+    /// The same for a process that runs one command: nothing is kept for another.
+    #[must_use]
+    pub fn start_once() -> Option<Self> {
+        Self::begin(false)
+    }
+
+    fn begin(keeps: bool) -> Option<Self> {
         let kept = Kept::take();
         let shared = Shared {
             order: AtomicU32::new(WAIT),
@@ -115,6 +127,7 @@ impl Ahead {
             made: AtomicI32::new(0),
             namespaces: kept.as_ref().map_or([-1; 2], Kept::as_raw_fds).map(AtomicI32::new),
             supervisor: std::process::id() as usize,
+            keeps,
             begun: Begun::usual(kept.as_ref().is_some_and(|kept| kept.mapped)),
         };
         // With the descriptors, because those of the child are opened later; the child gets a copy.
@@ -124,7 +137,7 @@ impl Ahead {
     }
 
     /// Sends the helper to another processor if it has not begun. A new process often waits behind the one that made it, even where
-    /// another processor has nothing to do. To be called when a new process had the time to begin elsewhere, and work is left.
+    /// another processor has nothing to do. To be called at once, if work is left.
     pub fn spread(&self) {
         let shared = self.helper.shared();
         let Some((all, others)) = other_processors() else { return };
@@ -302,7 +315,7 @@ extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
     let ready = sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).is_ok()
         // The supervisor may have died before.
         && sys::parent() == shared.supervisor
-        && make_namespaces(&shared.namespaces, own);
+        && make_namespaces(shared, own);
     if ready {
         shared.begun.perform(own);
     }
@@ -340,9 +353,9 @@ fn begin(shared: &Shared) {
 }
 
 /// All that a sandbox has and that are not the child's to make.
-fn make_namespaces(kept: &[AtomicI32; 2], own: RawFd) -> bool {
+fn make_namespaces(shared: &Shared, own: RawFd) -> bool {
     let wanted = Ahead::flags() & !CHILDS;
-    let [user, network] = kept;
+    let [user, network] = &shared.namespaces;
     let known = [user.load(Ordering::Relaxed), network.load(Ordering::Relaxed)];
     if known.iter().all(|fd| *fd >= 0) {
         return kept::enter(known, own)
@@ -351,9 +364,11 @@ fn make_namespaces(kept: &[AtomicI32; 2], own: RawFd) -> bool {
     if sys::unshare(wanted).is_err() {
         return false;
     }
-    let [made, of_network] = kept::opened();
-    user.store(made, Ordering::Release);
-    network.store(of_network, Ordering::Release);
+    if shared.keeps {
+        let [made, of_network] = kept::opened();
+        user.store(made, Ordering::Release);
+        network.store(of_network, Ordering::Release);
+    }
     true
 }
 

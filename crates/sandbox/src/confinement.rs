@@ -11,6 +11,7 @@ use crate::overlay::Layer;
 use crate::plan::Plan;
 use crate::prepare;
 use crate::script::Script;
+use crate::sys;
 
 /// The port of 127.0.0.1 on which the proxy of [`Network::Proxied`] listens inside.
 pub const PROXY_PORT: u16 = 3128;
@@ -74,10 +75,8 @@ impl Default for Limits {
     /// 320 processes and threads where there are one or two processors, else 256 for each and at most 1024; 1 GiB in private directories; the rest as
     /// the caller has it.
     fn default() -> Self {
-        // Asked once: where there are control groups of the first version, the answer takes a dozen system calls.
         static PROCESSORS: OnceLock<u64> = OnceLock::new();
-        let processors = *PROCESSORS
-            .get_or_init(|| std::thread::available_parallelism().map_or(1, |count| count.get() as u64));
+        let processors = *PROCESSORS.get_or_init(processors);
         // Two processors clear up after so many forks of forks in 100 ms.
         let processes = if processors <= 2 { 320 } else { processors.saturating_mul(256).min(1024) };
         Self {
@@ -89,8 +88,22 @@ impl Default for Limits {
             cpu_seconds: None,
             run_memory: None,
             processors: None,
-            private_bytes: 1 << 30,
+            private_bytes: PRIVATE_BYTES,
         }
+    }
+}
+
+/// What all private directories hold together unless somebody says otherwise.
+pub(crate) const PRIVATE_BYTES: u64 = 1 << 30;
+
+/// How many processors we may use.
+fn processors() -> u64 {
+    let mut ours = sys::Processors::default();
+    let known = sys::processors(0, &mut ours).is_ok();
+    match ours.iter().map(|word| u64::from(word.count_ones())).sum() {
+        // A control group can only give less. Where there are groups of the first version, asking takes a dozen system calls.
+        few @ 1..=2 if known => few,
+        _ => std::thread::available_parallelism().map_or(1, |count| count.get() as u64),
     }
 }
 

@@ -7,8 +7,8 @@
 mod own;
 mod read;
 
-pub(crate) use own::Carried;
 pub use own::Sandboxed;
+pub(crate) use own::{Carried, Own};
 
 use crate::confine::is_executable;
 use read::Find;

@@ -75,7 +75,7 @@ pub(crate) struct Performed {
 
 impl Own {
     /// Reads one, if nothing was asked for that takes a sandbox. Of other commands little more than the first word is looked at.
-    fn read(action: &Action, options: &RunOptions) -> Option<Self> {
+    pub(crate) fn read(action: &Action, options: &RunOptions) -> Option<Self> {
         let Action::Command(text) = action else { return None };
         let first = text.trim_start().split([' ', '\t', '\n', ';', '&', '|']).next()?;
         if text.len() > LONGEST || !FIRST.contains(&first) {
