@@ -70,9 +70,29 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
+/// What `run` prepares sandboxes for, told by `explain --sandbox`: valgrind does not follow processes that share memory.
+const RUNS: [&str; 6] = [
+    "/bin/true",
+    "ls -la",
+    "cat README.md | head -n 3",
+    "git status",
+    "echo hi > out.txt",
+    "for f in *.c; do wc -l \"$f\"; done",
+];
+
 /// How often each function was run.
 fn count(binary: &Path, scratch: &Path) -> Result<BTreeMap<String, u32>, Failure> {
     let mut counted = BTreeMap::new();
+    // What only these go through comes last. The second time, directories are remembered.
+    for command in RUNS.iter().chain(&RUNS) {
+        for name in functions(binary, scratch, &["explain", "--sandbox", "--", command], "")? {
+            counted.insert(name, 1);
+        }
+    }
+    // Carried out without a process, and recorded as any other.
+    for name in functions(binary, scratch, &["run", "--log", "audit.jsonl", "--", "true"], "")? {
+        counted.insert(name, 1);
+    }
     for command in COMMANDS {
         let event = serde_json::json!({
             "session_id": "order", "cwd": scratch, "hook_event_name": "PreToolUse",
@@ -80,8 +100,8 @@ fn count(binary: &Path, scratch: &Path) -> Result<BTreeMap<String, u32>, Failure
         });
         // What hooks go through comes first: it is waited for most often.
         for (weight, arguments, input) in [
-            (100, &["hook", "claude", "--log", "audit.jsonl"][..], event.to_string()),
-            (1, &["check", "--frozen", "--", command], String::new()),
+            (1000, &["hook", "claude", "--log", "audit.jsonl"][..], event.to_string()),
+            (10, &["check", "--frozen", "--", command], String::new()),
         ] {
             for name in functions(binary, scratch, arguments, &input)? {
                 *counted.entry(name).or_insert(0) += weight;
