@@ -19,7 +19,7 @@ use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
 use shward_review::StateDir;
 use shward_sandbox::{
-    Ahead, Cancel, Confinement, Gap, Guarantee, Judge, OnOutput, Options, Plan, Pty, Stream,
+    Ahead, Cancel, Confinement, Gap, Guarantee, Judge, OnOutput, Options, Plan, Pty, Rest, Stream,
 };
 use std::cell::Cell;
 use std::fs::OpenOptions;
@@ -241,7 +241,9 @@ impl Firewall {
                 Gated { firewall: self, request, options, timeout: timeout.get(), environment: &environment };
             Programs::new(run, &world, own, predicted)
         });
-        match execute(&ready, ahead, options, timeout.get(), programs, on_output) {
+        // What is left of a sandbox when the command and all that it started have ended goes while that is recorded.
+        let mut rest = Rest::default();
+        match execute(&ready, ahead, options, timeout.get(), programs, on_output, &mut rest) {
             Ok((mut ending, streams)) => {
                 if ready.reach.is_none() && confined {
                     ending.unreached = network::unreached(&judged.plan, ending.exit_code == Some(0));
@@ -538,6 +540,7 @@ fn execute(
     timeout: Duration,
     programs: Option<Programs<'_>>,
     on_output: OnOutput<'_>,
+    rest: &mut Rest,
 ) -> Result<(Ending, [shward_audit::StreamDigest; 2]), shward_sandbox::SandboxError> {
     let mut proxy = None;
     let (mut out, mut err) = (StreamHasher::new(), StreamHasher::new());
@@ -550,8 +553,10 @@ fn execute(
     };
     let mut sandbox = Options::default();
     sandbox.ahead = ahead;
-    if let Some(layer) = &ready.layer {
-        sandbox.meanwhile = Some(Box::new(|| layer.sweep()));
+    match &ready.layer {
+        Some(layer) => sandbox.meanwhile = Some(Box::new(|| layer.sweep())),
+        // With a layer the last thing to go is the overlay, and only then the changes are looked at.
+        None => sandbox.rest = Some(rest),
     }
     sandbox.pty.clone_from(&options.pty);
     sandbox.timeout = Some(timeout);

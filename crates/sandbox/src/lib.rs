@@ -106,6 +106,6 @@ pub use memory::LargePages;
 pub use plan::{Gap, Plan};
 pub use probe::{Probe, probe};
 pub use pty::Pty;
-pub use run::{Exit, OnListener, OnOutput, Options, Output, RunResult, Stdin, Stream, run};
+pub use run::{Exit, OnListener, OnOutput, Options, Output, Rest, RunResult, Stdin, Stream, run};
 pub use script::Script;
 pub use variables::variables;

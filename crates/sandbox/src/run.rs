@@ -1,5 +1,7 @@
 //! Runs a plan to its end: relays output, keeps the deadline, kills the tree, says how it ended.
 
+mod reading;
+
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -7,10 +9,11 @@ use std::net::TcpListener;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
+use self::reading::{More, Reading};
 use crate::Network;
 use crate::ahead::Ahead;
 use crate::cancel::Cancel;
-use crate::capture::{CHUNK, Captured, Collector};
+use crate::capture::{CHUNK, Captured};
 use crate::descriptor;
 use crate::error::{SandboxError, Stage};
 use crate::gate::{Gate, Guard, Judge};
@@ -108,6 +111,8 @@ pub struct Options<'a> {
     pub pty: Option<Pty>,
     /// Namespaces that this thread had made meanwhile. They are used if they are those that the plan wants.
     pub ahead: Option<Ahead>,
+    /// Where a run may leave what is still going when nothing of the command is left. Without it that is waited for.
+    pub rest: Option<&'a mut Rest>,
     /// Called once, when the command has been started and nothing is to be done but to wait. It should not take long: nothing is read
     /// and no deadline is kept meanwhile.
     pub meanwhile: Option<Box<dyn FnOnce() + 'a>>,
@@ -129,6 +134,7 @@ impl Default for Options<'_> {
             judge: None,
             pty: None,
             ahead: None,
+            rest: None,
             meanwhile: None,
         }
     }
@@ -147,9 +153,17 @@ impl fmt::Debug for Options<'_> {
             .field("judge", &self.judge.is_some())
             .field("pty", &self.pty)
             .field("ahead", &self.ahead.is_some())
+            .field("rest", &self.rest.is_some())
             .field("meanwhile", &self.meanwhile.is_some())
             .finish_non_exhaustive()
     }
+}
+
+/// What of a run is still going when its result is there: process 1 of the sandbox, the last one in it and no part of the command, which
+/// the kernel takes apart with its namespaces. Dropping it makes sure of that and waits until it is done.
+#[derive(Debug, Default)]
+pub struct Rest {
+    _sandbox: Option<Sandbox>,
 }
 
 /// What became of a run.
@@ -256,19 +270,26 @@ fn supervise(
         gate: guard.map_or(-1, Guard::failed),
         watchdog: None,
         buffer: vec![0; CHUNK],
+        status: Some(status),
+        report: None,
+        may_leave: options.rest.is_some() && !plan.gated && !plan.terminal && plan.outer.is_none(),
     };
     let killed = relay.until_gone()?;
-    let exit = match exit_of(status, killed.is_some())? {
+    let exit = match exit_of(relay.report, killed.is_some())? {
         _ if killed == Some(Killed::OutputExceeded) => Exit::Signaled(libc::SIGKILL),
         exit => exit,
     };
+    let out_of_memory = relay.sandbox.ran_out_of_memory();
     let [stdout, stderr] = relay.streams.map(|stream| stream.collector.finish());
+    if let Some(rest) = options.rest.filter(|_| relay.may_leave) {
+        *rest = Rest { _sandbox: Some(relay.sandbox) };
+    }
     Ok(RunResult {
         exit,
         timed_out: killed == Some(Killed::TimedOut),
         cancelled: killed == Some(Killed::Cancelled),
         output_exceeded: killed == Some(Killed::OutputExceeded),
-        out_of_memory: relay.sandbox.ran_out_of_memory(),
+        out_of_memory,
         stdout,
         stderr,
         duration: started.elapsed(),
@@ -321,104 +342,19 @@ enum Killed {
 }
 
 /// What process 1 reported; silence means that it was killed.
-fn exit_of(mut status: File, killed: bool) -> Result<Exit, SandboxError> {
-    let mut report = [0; 8];
-    let report = match status.read_exact(&mut report) {
-        Ok(()) => Report::parse(report),
-        Err(_) => None,
-    };
+fn exit_of(report: Option<Report>, killed: bool) -> Result<Exit, SandboxError> {
     match report {
-        Some(Report::Ended(status)) if libc::WIFSIGNALED(status) => {
+        Some(Report::Ended(status) | Report::EndedAlone(status)) if libc::WIFSIGNALED(status) => {
             Ok(Exit::Signaled(libc::WTERMSIG(status)))
         }
-        Some(Report::Ended(status)) => Ok(Exit::Exited(libc::WEXITSTATUS(status))),
+        Some(Report::Ended(status) | Report::EndedAlone(status)) => {
+            Ok(Exit::Exited(libc::WEXITSTATUS(status)))
+        }
         Some(Report::NotStarted(errno)) if !killed => {
             Err(SandboxError::kernel(Stage::Execute, errno, "starting the program"))
         }
         Some(Report::NotStarted(_)) | None => Ok(Exit::Signaled(libc::SIGKILL)),
     }
-}
-
-/// One captured stream.
-struct Reading {
-    stream: Stream,
-    /// `None` once it has ended, or when it is not captured.
-    pipe: Option<File>,
-    /// The pipe was asked to hold more.
-    grown: bool,
-    collector: Collector,
-}
-
-impl Reading {
-    fn new(stream: Stream, pipe: Option<File>, limit: usize) -> Self {
-        Self { stream, pipe, grown: false, collector: Collector::new(limit) }
-    }
-
-    fn fd(&self) -> RawFd {
-        self.pipe.as_ref().map_or(-1, AsRawFd::as_raw_fd) // poll(2) ignores negative ones
-    }
-
-    /// Reads while the buffer gets full, and not for ever: another stream may wait. A command that writes so much gets a pipe
-    /// that holds more, so that it and we change places less often.
-    fn read_much(
-        &mut self,
-        buffer: &mut [u8],
-        on_output: &mut Option<OnOutput<'_>>,
-    ) -> Result<(), SandboxError> {
-        const AT_ONCE: usize = 16;
-        for _ in 0..AT_ONCE {
-            if self.read(buffer, on_output)? != More::Likely {
-                break;
-            }
-            if let Some(pipe) = self.pipe.as_ref().filter(|_| !self.grown) {
-                descriptor::enlarge(pipe);
-                self.grown = true;
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads once.
-    fn read(
-        &mut self,
-        buffer: &mut [u8],
-        on_output: &mut Option<OnOutput<'_>>,
-    ) -> Result<More, SandboxError> {
-        let Some(pipe) = &mut self.pipe else { return Ok(More::No) };
-        let stream = self.stream;
-        let seen = |bytes: &[u8]| {
-            if let Some(on_output) = on_output.as_mut().filter(|_| !bytes.is_empty()) {
-                on_output(stream, bytes);
-            }
-        };
-        match self.collector.read(buffer, |space| pipe.read(space), seen) {
-            Ok((0, _)) => {
-                self.pipe = None;
-                Ok(More::No)
-            }
-            Ok((_, full)) => Ok(if full { More::Likely } else { More::Perhaps }),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(More::No),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(More::Perhaps),
-            // The end of a terminal that nobody has open any more.
-            Err(error) if error.raw_os_error() == Some(libc::EIO) => {
-                self.pipe = None;
-                Ok(More::No)
-            }
-            Err(error) => {
-                let errno = error.raw_os_error().unwrap_or(libc::EIO);
-                Err(SandboxError::kernel(Stage::Supervise, errno, "reading output"))
-            }
-        }
-    }
-}
-
-/// Whether there is more to read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum More {
-    No,
-    Perhaps,
-    /// There was space for no more.
-    Likely,
 }
 
 struct Relay<'a> {
@@ -435,10 +371,15 @@ struct Relay<'a> {
     /// Looks at the clock while somebody is given output.
     watchdog: Option<Watchdog>,
     buffer: Vec<u8>,
+    /// Where process 1 reports, until it has.
+    status: Option<File>,
+    report: Option<Report>,
+    /// Process 1 need not be waited for once it is alone.
+    may_leave: bool,
 }
 
 impl Relay<'_> {
-    /// Relays until process 1 is gone and the pipes are empty. Returns why it was killed, if it was.
+    /// Relays until process 1 is gone, or left alone, and the pipes are empty. Returns why it was killed, if it was.
     fn until_gone(&mut self) -> Result<Option<Killed>, SandboxError> {
         let mut why = None;
         loop {
@@ -447,9 +388,13 @@ impl Relay<'_> {
             let cancel = self.cancel.as_ref().filter(|_| !killed).map_or(-1, |cancel| cancel.as_raw_fd());
             let gate = if killed { -1 } else { self.gate };
             let [typed, room] = self.session.as_ref().map_or([-1; 2], pty::Session::wanted);
-            let mut wait = [self.sandbox.as_raw_fd(), cancel, stdout.fd(), stderr.fd(), gate, typed, room]
+            let status = self.status.as_ref().filter(|_| self.may_leave).map_or(-1, AsRawFd::as_raw_fd);
+            let sandbox = self.sandbox.as_raw_fd();
+            let mut wait = [sandbox, cancel, stdout.fd(), stderr.fd(), gate, status, typed, room]
                 .map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
-            let [.., room] = &mut wait;
+            let [.., status, _, room] = &mut wait;
+            // Only that process 1 has closed it, which it does when it has reported.
+            status.events = 0;
             room.events = libc::POLLOUT;
             let patience = self.deadline.filter(|_| !killed);
             let looks = self.session.as_ref().is_some_and(pty::Session::is_followed);
@@ -460,7 +405,7 @@ impl Relay<'_> {
                 session.pass(typed.revents);
             }
             let [_, _, said, complained, ..] = wait.map(|w| w.revents & libc::POLLIN != 0);
-            let [gone, cancel, stdout, stderr, gate, ..] = wait.map(|w| w.revents != 0);
+            let [gone, cancel, stdout, stderr, gate, reported, ..] = wait.map(|w| w.revents != 0);
             // Where there is no output, or nobody left to be ended, nobody has to look at the clock meanwhile.
             let passed_on = (said || complained) && self.on_output.is_some();
             if passed_on && !gone && !killed && self.watchdog.is_none() {
@@ -472,7 +417,11 @@ impl Relay<'_> {
                     stream.read_much(&mut self.buffer, &mut self.on_output)?;
                 }
             }
-            if gone {
+            if reported {
+                self.read_report();
+            }
+            let alone = matches!(self.report, Some(Report::EndedAlone(_))) && !killed;
+            if gone || alone {
                 break;
             }
             if killed {
@@ -495,7 +444,11 @@ impl Relay<'_> {
             Barked::TimedOut => Killed::TimedOut,
             Barked::Cancelled => Killed::Cancelled,
         }));
-        self.sandbox.reap();
+        self.may_leave &= matches!(self.report, Some(Report::EndedAlone(_))) && why.is_none();
+        if !self.may_leave {
+            self.sandbox.reap();
+            self.read_report();
+        }
         // What somebody types from now on is not the command's.
         self.session = None;
         // All writers are gone with the namespace, so this ends, unless an end was passed to a process outside: what that one
@@ -507,6 +460,14 @@ impl Relay<'_> {
             {}
         }
         Ok(why.or_else(|| self.is_over().then_some(Killed::OutputExceeded)))
+    }
+
+    /// Process 1 reports once; nothing comes of it if it was killed.
+    fn read_report(&mut self) {
+        let mut report = [0; 8];
+        if let Some(mut status) = self.status.take() {
+            self.report = status.read_exact(&mut report).ok().and_then(|()| Report::parse(report));
+        }
     }
 
     /// Whether there was more output than the command may make.

@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use shward_sandbox::overlay::Accept;
-use shward_sandbox::{Ahead, Exit, Limits, Network, Options, Plan, run};
+use shward_sandbox::{Ahead, Exit, Limits, Network, Options, Plan, Rest, run};
 
 use crate::overlay;
 use crate::support::{Place, confinement, need_sandbox, stdout};
@@ -73,6 +73,7 @@ fn what_was_begun_is_what_the_plan_says() {
     let place = Place::new();
     let look = "grep -E '^(Cap|Sig(Ign|Cgt|Blk)|NoNewPrivs|Seccomp:)' /proc/self/status; cat /proc/self/uid_map; umask
         grep -cE ' (shared|master):' /proc/self/mountinfo; cut -d ' ' -f 4-7 /proc/self/mountinfo | sort
+        stat -c '%a %n' /tmp /var/tmp /dev/shm /run /dev/pts /dev/ptmx; ls -A /tmp /var/tmp /dev/shm
         df --output=size /tmp | tail -n 1; echo x > /dev/null && echo written; (echo x > /dev/shm/x) 2>&- && echo shared";
     let usual = place.shell(look);
     let mut limits = Limits::default();
@@ -96,6 +97,38 @@ fn what_was_begun_is_what_the_plan_says() {
         }
     }
     set(libc::SIG_DFL);
+}
+
+/// A result is there when nothing of the command is left, and process 1 goes later.
+#[test]
+fn what_a_run_leaves_is_no_part_of_the_command() {
+    need_sandbox!();
+    let place = Place::new();
+    let sleeps = || {
+        let names = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("cmdline"));
+        names.filter(|name| fs::read(name).is_ok_and(|line| line == b"sleep\x007654\0")).count()
+    };
+    for (script, times) in
+        [("echo done", 5), ("sleep 7654 & echo done", 20), ("(sleep 7654 & exec sleep 7654) & echo done", 20)]
+    {
+        let plan = place.shell(script).prepare().unwrap();
+        for _ in 0..times {
+            let mut rest = Rest::default();
+            let mut options = Options::default();
+            options.ahead = Ahead::start();
+            options.rest = Some(&mut rest);
+            let done = run(&plan, options).unwrap();
+            assert_eq!((done.exit, stdout(&done).as_str()), (Exit::Exited(0), "done\n"));
+            assert_eq!(sleeps(), 0, "{script}");
+        }
+    }
+    let killed = place.shell("sleep 7654").prepare().unwrap();
+    let mut rest = Rest::default();
+    let mut options = Options::default();
+    options.rest = Some(&mut rest);
+    options.timeout = Some(Duration::from_millis(50));
+    let done = run(&killed, options).unwrap();
+    assert!(done.timed_out && sleeps() == 0);
 }
 
 /// An overlay that is mounted ahead is that of the run, and what is not run costs the layer nothing.
