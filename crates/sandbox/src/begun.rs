@@ -13,7 +13,7 @@ use crate::child::perform_ahead;
 use crate::confinement::PRIVATE_BYTES;
 use crate::overlay::Layer;
 use crate::plan::Operation;
-use crate::prepare::{DEVICES, map_ids, scratch_options, take_device};
+use crate::prepare::{DEVICES, map_ids, scratch_options, take_device, usual_scratch};
 use crate::sys;
 
 /// What became of an operation from which no descriptor came: nothing yet, or it is done.
@@ -35,8 +35,8 @@ impl Early {
         Self { operation, result: AtomicI32::new(NOT_DONE), used: AtomicBool::new(false) }
     }
 
-    fn perform(&self, own: RawFd) {
-        let result = perform_ahead(&self.operation, own).map_or(NOT_DONE, |fd| fd.unwrap_or(DONE));
+    fn perform(&self, own: RawFd, scratch: RawFd) {
+        let result = perform_ahead(&self.operation, own, scratch).map_or(NOT_DONE, |fd| fd.unwrap_or(DONE));
         self.result.store(result, Ordering::Release);
     }
 
@@ -73,7 +73,9 @@ impl Begun {
         let devices = DEVICES.iter().map(|path| take_device(path, 0));
         let first = [Operation::IsolateMounts, Operation::ResetSignals, Operation::BoundCapabilities];
         let map = (!mapped).then(map_ids);
-        let usual = first.into_iter().chain(map).chain(devices).chain([scratch]).map(Early::new).collect();
+        let last = usual_scratch().chain([Operation::MountTerminals]);
+        let usual = first.into_iter().chain(map).chain(devices).chain([scratch]).chain(last);
+        let usual = usual.map(Early::new).collect();
         Self { usual, overlay: OnceLock::new() }
     }
 
@@ -92,10 +94,22 @@ impl Begun {
     /// Nothing is mounted before mounts are cut off from the host's. `own` is the helper's directory in the host's proc.
     pub(crate) fn perform(&self, own: RawFd) {
         let Some((isolate, others)) = self.usual.split_first() else { return };
-        isolate.perform(own);
+        isolate.perform(own, -1);
         if isolate.is_done() {
-            others.iter().for_each(|early| early.perform(own));
+            // Modes are meant as they are.
+            let umask = sys::set_umask(0);
+            others.iter().for_each(|early| early.perform(own, self.scratch().unwrap_or(-1)));
+            sys::set_umask(umask);
         }
+    }
+
+    /// The scratch file system, once it was made.
+    fn scratch(&self) -> Option<RawFd> {
+        Some(self.mounted_scratch()?.result.load(Ordering::Acquire)).filter(|fd| *fd > DONE)
+    }
+
+    fn mounted_scratch(&self) -> Option<&Early> {
+        self.usual.iter().find(|early| matches!(early.operation, Operation::MountScratch { .. }))
     }
 
     /// The overlay, if it is known and not mounted yet.
@@ -104,7 +118,7 @@ impl Begun {
         if let Some((overlay, _)) =
             self.overlay.get().filter(|(overlay, _)| is_isolated && !overlay.is_done())
         {
-            overlay.perform(-1);
+            overlay.perform(-1, -1);
         }
     }
 
@@ -116,6 +130,10 @@ impl Begun {
 
     /// Whether the work of an operation has been done, with the descriptor that came of it. It is done once.
     pub(crate) fn take(&self, wanted: &Operation) -> Option<Option<RawFd>> {
+        // What is in the scratch file system is of use to who has that.
+        if wanted.is_in_scratch() && !self.mounted_scratch()?.used.load(Ordering::Acquire) {
+            return None;
+        }
         let all = self.usual.iter().chain(self.overlay.get().map(|(overlay, _)| overlay));
         let mut fitting = all.filter(|early| early.is_done() && early.operation.is_same_work(wanted));
         let early = fitting.find(|early| !early.used.swap(true, Ordering::AcqRel))?;

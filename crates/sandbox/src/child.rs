@@ -104,8 +104,12 @@ pub(crate) unsafe extern "C" fn enter(context: *mut c_void) -> i32 {
 /// lies above those that a plan gives a place.
 ///
 /// `own` is the process' directory in a mount of proc outside: others may have a copy of a descriptor that is written to, and
-/// while they have, its mount cannot be made read-only.
-pub(crate) fn perform_ahead(operation: &Operation, own: RawFd) -> Result<Option<RawFd>, Errno> {
+/// while they have, its mount cannot be made read-only. `scratch` is the scratch file system, if there is one.
+pub(crate) fn perform_ahead(
+    operation: &Operation,
+    own: RawFd,
+    scratch: RawFd,
+) -> Result<Option<RawFd>, Errno> {
     match operation {
         Operation::MapIds { user, group } => map_ids(own, user, group).map(|()| None),
         Operation::ResetSignals => sys::default_signals().map(|()| None),
@@ -116,6 +120,11 @@ pub(crate) fn perform_ahead(operation: &Operation, own: RawFd) -> Result<Option<
             on_path(path, |source| cloned(source, c"", *attributes)).and_then(above_placed).map(Some)
         }
         Operation::MountScratch { options, .. } => sys::new_tmpfs(options).and_then(above_placed).map(Some),
+        Operation::ScratchDirectory { name, mode, .. } => {
+            sys::make_directory(scratch, name, *mode).map(|()| None)
+        }
+        Operation::ScratchFile { name, mode, .. } => sys::make_file(scratch, name, *mode).map(|()| None),
+        Operation::MountTerminals => sys::new_devpts(TERMINALS).and_then(above_placed).map(Some),
         _ => Err(libc::EINVAL),
     }
 }
@@ -138,6 +147,9 @@ fn complete(operation: &Operation, fd: Option<RawFd>, slots: &mut [RawFd]) -> Re
         (Operation::MountScratch { path, slot, .. }, Some(tree)) => {
             on_path(path, |target| sys::attach_tree(tree, target))?;
             keep(slots, *slot, tree)
+        }
+        (Operation::MountTerminals, Some(tree)) => {
+            on_path(c"/dev/pts", |target| sys::attach_tree(tree, target))
         }
         _ => Ok(()),
     }
@@ -197,7 +209,7 @@ fn perform(
         }
         Operation::MountTerminals => {
             let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
-            sys::mount(c"devpts", c"/dev/pts", c"devpts", flags, c"newinstance,ptmxmode=0666,mode=0620")
+            sys::mount(c"devpts", c"/dev/pts", c"devpts", flags, TERMINALS)
         }
         Operation::OpenTerminal => {
             let [master, slave] = sys::open_terminal(sockets.size)?;
@@ -261,6 +273,9 @@ fn perform(
         }
     }
 }
+
+/// The options of a devpts. It is a new one, whatever is said; before Linux 4.7 that had to be asked for.
+const TERMINALS: &CStr = c"ptmxmode=0666,mode=0620";
 
 fn keep(slots: &mut [RawFd], slot: Slot, fd: RawFd) -> Result<(), Errno> {
     *slots.get_mut(slot).ok_or(libc::EBADF)? = fd;

@@ -132,6 +132,11 @@ impl Operation {
 }
 
 impl Operation {
+    /// Whether it makes something in the scratch file system of its plan.
+    pub(crate) fn is_in_scratch(&self) -> bool {
+        matches!(self, Self::ScratchDirectory { .. } | Self::ScratchFile { .. })
+    }
+
     /// Whether it asks for the same as another but for where a descriptor is kept, or what was made is put.
     pub(crate) fn is_same_work(&self, other: &Self) -> bool {
         match (self, other) {
@@ -140,6 +145,13 @@ impl Operation {
                 Self::TakeTree { path: same, attributes: alike, .. },
             ) => (path, attributes) == (same, alike),
             (Self::MountScratch { options, .. }, Self::MountScratch { options: same, .. }) => options == same,
+            (
+                Self::ScratchDirectory { name, mode, .. },
+                Self::ScratchDirectory { name: same, mode: alike, .. },
+            )
+            | (Self::ScratchFile { name, mode, .. }, Self::ScratchFile { name: same, mode: alike, .. }) => {
+                (name, mode) == (same, alike)
+            }
             _ => self == other,
         }
     }

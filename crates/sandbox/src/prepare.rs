@@ -11,7 +11,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-pub(crate) use self::early::{map_ids, mount_overlay, overlaid, scratch_options, take_device};
+use self::early::private_name;
+pub(crate) use self::early::{map_ids, mount_overlay, overlaid, scratch_options, take_device, usual_scratch};
 use self::parts::{Emptied, environment, mask, only};
 use crate::bubblewrap;
 use crate::cgroup;
@@ -282,7 +283,7 @@ impl Builder {
                 // Inside another private directory the new directory is enough.
                 Mounted::Private { .. } if in_private.is_some() => {}
                 Mounted::Private { mode } => {
-                    let name = to_c(format!("{number}"));
+                    let name = private_name(path, *mode, number);
                     self.push(Operation::ScratchDirectory { scratch, name: name.clone(), mode: *mode });
                     // The rest it has from the file system that it is a part of.
                     self.attach_scratch(scratch, name, self.no_code(), target);

@@ -17,7 +17,7 @@ use std::os::fd::RawFd;
 
 pub(crate) use attributes::list_attributes;
 pub(crate) use clone::{Entry, Start};
-pub(crate) use detached::{duplicate_above, new_tmpfs};
+pub(crate) use detached::{duplicate_above, new_devpts, new_tmpfs};
 pub(crate) use helper::{
     Processors, close_from, enter_namespace, parent, processors, read, run_on, unshare, wait_while, wake,
     write,

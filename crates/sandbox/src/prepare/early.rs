@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::parts::mask;
 use super::to_c;
 use crate::error::SandboxError;
 use crate::overlay::Layer;
@@ -30,6 +31,34 @@ pub(crate) fn scratch_options(bytes: u64) -> CString {
     const BYTES_PER_INODE: u64 = 4096;
     let inodes = (bytes / BYTES_PER_INODE).saturating_add(INODES_AT_LEAST);
     to_c(format!("size={},nr_inodes={inodes},mode=0755", bytes.max(1)))
+}
+
+/// Private directories as they nearly always are, with their names in the scratch file system.
+const USUAL: [(&str, u32, &CStr); 4] = [
+    ("/dev/shm", 0o1777, c"shared-memory"),
+    ("/run", 0o755, c"run"),
+    ("/tmp", 0o1777, c"temporary"),
+    ("/var/tmp", 0o1777, c"temporary-longer"),
+];
+
+/// The name of a private directory in the scratch file system. What has a name of its own has this mode.
+pub(super) fn private_name(path: &Path, mode: u32, number: usize) -> CString {
+    let usual = USUAL.iter().find(|(usual, usually, _)| path == Path::new(usual) && mode == *usually);
+    usual.map_or_else(|| to_c(format!("{number}")), |(_, _, name)| (*name).to_owned())
+}
+
+/// What nearly every plan does in the scratch file system.
+pub(crate) fn usual_scratch() -> impl Iterator<Item = Operation> {
+    let file = Operation::ScratchFile { scratch: 0, name: mask(false, true).to_owned(), mode: 0o444 };
+    let directory =
+        Operation::ScratchDirectory { scratch: 0, name: mask(true, true).to_owned(), mode: 0o555 };
+    // They are not taken yet: each would be a descriptor, of which we may have few.
+    let private = USUAL.iter().map(|(_, mode, name)| Operation::ScratchDirectory {
+        scratch: 0,
+        name: CString::from(*name),
+        mode: *mode,
+    });
+    [file, directory].into_iter().chain(private)
 }
 
 /// The canonical path of what gets an overlay.

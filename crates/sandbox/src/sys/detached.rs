@@ -9,17 +9,28 @@ use super::{Errno, call, close, descriptor, register};
 const SET_STRING: usize = 1;
 const CREATE: usize = 6;
 
-/// A new tmpfs with options as for mount(2), nosuid and nodev: fsopen(2), fsconfig(2), fsmount(2).
+/// A new tmpfs with options as for mount(2), nosuid and nodev.
 pub(crate) fn new_tmpfs(options: &CStr) -> Result<RawFd, Errno> {
+    use super::attribute::{NO_DEV, NO_SUID};
+    new(c"tmpfs", c"shward", options, NO_SUID | NO_DEV)
+}
+
+/// A new devpts with options as for mount(2), nosuid and noexec.
+pub(crate) fn new_devpts(options: &CStr) -> Result<RawFd, Errno> {
+    use super::attribute::{NO_EXEC, NO_SUID};
+    new(c"devpts", c"devpts", options, NO_SUID | NO_EXEC)
+}
+
+/// fsopen(2), fsconfig(2), fsmount(2).
+fn new(kind: &CStr, source: &CStr, options: &CStr, attributes: u64) -> Result<RawFd, Errno> {
     const CLOSE_ON_EXEC: usize = 1; // FSOPEN_CLOEXEC, FSMOUNT_CLOEXEC
-    const ATTRIBUTES: u64 = super::attribute::NO_SUID | super::attribute::NO_DEV;
     // SAFETY: the name outlives the call.
-    let context = unsafe { call(libc::SYS_fsopen, [c"tmpfs".as_ptr() as usize, CLOSE_ON_EXEC, 0, 0, 0, 0]) };
+    let context = unsafe { call(libc::SYS_fsopen, [kind.as_ptr() as usize, CLOSE_ON_EXEC, 0, 0, 0, 0]) };
     let context = context.map(descriptor)?;
-    let made = configure(context, options).and_then(|()| {
+    let made = configure(context, source, options).and_then(|()| {
         // SAFETY: takes numbers.
         unsafe {
-            call(libc::SYS_fsmount, [register(context), CLOSE_ON_EXEC, ATTRIBUTES as usize, 0, 0, 0])
+            call(libc::SYS_fsmount, [register(context), CLOSE_ON_EXEC, attributes as usize, 0, 0, 0])
                 .map(descriptor)
         }
     });
@@ -27,8 +38,8 @@ pub(crate) fn new_tmpfs(options: &CStr) -> Result<RawFd, Errno> {
     made
 }
 
-fn configure(context: RawFd, options: &CStr) -> Result<(), Errno> {
-    set(context, c"source", c"shward".to_bytes())?;
+fn configure(context: RawFd, source: &CStr, options: &CStr) -> Result<(), Errno> {
+    set(context, c"source", source.to_bytes())?;
     for option in options.to_bytes().split(|byte| *byte == b',') {
         let Some(at) = option.iter().position(|byte| *byte == b'=') else { return Err(libc::EINVAL) };
         let (Some(key), Some(value)) = (option.get(..at), option.get(at.saturating_add(1)..)) else {
