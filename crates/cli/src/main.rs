@@ -48,8 +48,8 @@ fn start(arguments: Vec<OsString>) -> u8 {
     if verb.as_deref() == Some("hook".as_ref()) {
         return hook::run(words).code();
     }
-    // These two start no thread, unless a gatekeeper is asked.
-    if verb.as_deref() != Some("check".as_ref()) {
+    // `check` starts no thread, unless a gatekeeper is asked, and `run` begins with something else.
+    if !["check", "run"].iter().any(|late| verb.as_deref() == Some(late.as_ref())) {
         shward::complete_start();
     }
     dispatch(verb, words).code()

@@ -36,6 +36,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     options.live = args.has(&LIVE);
     options.pty = args.has(&PTY).then(|| pty(json));
     let beginning = Beginning::of(&request, &options);
+    // Not before: it is no thread, and calls nothing of the C library.
+    shward::complete_start();
     let firewall = setup::reviewed(args, &request.workspace, Caller::Run).map_err(not_run)?;
     let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;
     options.cancel = Some(cancel.clone());

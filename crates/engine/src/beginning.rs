@@ -15,7 +15,6 @@ impl Beginning {
     pub fn of(request: &Request, options: &RunOptions) -> Self {
         // A policy can make options stricter, and then other requests need one, but never fewer.
         let ahead = if Own::read(&request.action, options).is_none() { Ahead::start_once() } else { None };
-        ahead.iter().for_each(Ahead::spread);
         Self(ahead)
     }
 }
@@ -48,5 +47,20 @@ impl Firewall {
         on_output: OnOutput<'_>,
     ) -> Result<Outcome, Error> {
         self.run_ahead(request, options, beginning.0, on_output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_begun_for_what_starts_no_process() {
+        let begun = |text: &str| {
+            let request = Request::command(text, "/", "/");
+            Beginning::of(&request, &RunOptions::default()).0.is_some()
+        };
+        assert!(!begun("true") && !begun("echo a && pwd"));
+        assert!(begun("/bin/true") && begun("echo a > b"), "a helper was made");
     }
 }

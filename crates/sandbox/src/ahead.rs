@@ -23,8 +23,9 @@ use crate::kept::{self, Kept};
 use crate::overlay::Layer;
 use crate::plan::Plan;
 use crate::prepare::{mount_overlay, overlaid};
-use crate::spawn::{Stack, entry};
+use crate::spawn::Stack;
 use crate::sys::{self, Processors, Start};
+use crate::{entry, spawn};
 
 /// What the helper is told.
 const WAIT: u32 = 0;
@@ -107,10 +108,12 @@ impl Ahead {
         Self::begin(true)
     }
 
-    /// The same for a process that runs one command: nothing is kept for another.
+    /// The same for a process that runs one command, on another processor at once: nothing is kept for another run.
     #[must_use]
     pub fn start_once() -> Option<Self> {
-        Self::begin(false)
+        let ahead = Self::begin(false).inspect(Self::spread);
+        entry::ask_for_more();
+        ahead
     }
 
     fn begin(keeps: bool) -> Option<Self> {
@@ -375,7 +378,7 @@ fn make_namespaces(shared: &Shared, own: RawFd) -> bool {
 /// The number of the child, or what is negative.
 fn make_child(shared: &Shared) -> libc::pid_t {
     let start = Start {
-        entry,
+        entry: spawn::entry,
         argument: shared.context.load(Ordering::Relaxed),
         stack: (shared.stack.load(Ordering::Relaxed), Stack::SIZE),
         flags: shared.flags.load(Ordering::Relaxed)

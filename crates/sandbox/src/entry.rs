@@ -15,7 +15,7 @@ use std::io::Write as _;
 use std::mem::transmute;
 use std::os::unix::ffi::OsStringExt;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Makes a function from arguments to an exit status the program's entry point.
 ///
@@ -83,7 +83,9 @@ pub unsafe fn start(count: c_int, words: *const *const c_char, main: fn(Vec<OsSt
     let stack: u8 = 0;
     ask_for_pages((&raw const stack).addr().saturating_sub(STACK), STACK);
     // The first allocation lies at the beginning of the heap.
-    ask_for_pages(arguments.as_ptr().addr(), HEAP);
+    let heap = arguments.as_ptr().addr();
+    ask_for_pages(heap, HEAP);
+    MORE.store(heap + HEAP, Ordering::Relaxed);
     let status = main(arguments);
     // What standard output still buffers is written out; nothing else waits for the end, so the C library's own clearing
     // up, which touches half a dozen pages, is left out.
@@ -154,9 +156,23 @@ pub fn complete_start() {
     }
 }
 
+/// Asks, once, for what a process touches of the heap that prepares a sandbox, if it was started by [`entry!`](crate::entry!).
+pub(crate) fn ask_for_more() {
+    let more = MORE.swap(0, Ordering::Relaxed);
+    if more != 0 {
+        ask_for_pages(more, HEAP_OF_LONGER_RUNS - HEAP);
+    }
+}
+
+/// Where the rest of the heap begins.
+static MORE: AtomicUsize = AtomicUsize::new(0);
+
 /// What even the shortest run touches of stack and heap, in bytes.
 const STACK: usize = 28 << 10;
 const HEAP: usize = 32 << 10;
+
+/// What a run touches of the heap. It is no larger before it grows for the first time.
+const HEAP_OF_LONGER_RUNS: usize = 128 << 10;
 
 /// Has the kernel give the pages of a range in one call, which costs half of what a fault for each costs. Where there is
 /// nothing, or the kernel is older than Linux 5.14, nothing happens.
