@@ -108,9 +108,13 @@ fn what_a_run_leaves_is_no_part_of_the_command() {
         let names = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("cmdline"));
         names.filter(|name| fs::read(name).is_ok_and(|line| line == b"sleep\x007654\0")).count()
     };
-    for (script, times) in
-        [("echo done", 5), ("sleep 7654 & echo done", 20), ("(sleep 7654 & exec sleep 7654) & echo done", 20)]
-    {
+    for (script, times) in [
+        ("echo done", 5),
+        ("sleep 7654 & echo done", 20),
+        ("(sleep 7654 & exec sleep 7654) & echo done", 20),
+        // So many that their end takes longer than it takes to look.
+        ("for n in $(seq 150); do sleep 7654 & done; echo done", 5),
+    ] {
         let plan = place.shell(script).prepare().unwrap();
         for _ in 0..times {
             let mut rest = Rest::default();
