@@ -70,6 +70,14 @@ pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
             file.display()
         ));
     }
+    if change == Change::Install && args.has(&PROJECT) {
+        // Who shares the project gets the file, and not the program that it names.
+        terminal::error(&format!(
+            "shward: the hook names {}: where others use this project, shward has to lie at the same place, or their \
+             commands are denied; `shward install claude` is for one account",
+            binary()?
+        ));
+    }
     Ok(Exit::Allow)
 }
 

@@ -355,6 +355,22 @@ fn install_and_uninstall_restore_the_settings() {
     assert_eq!(code(&place.shward(&["install", "nobody"], b"")), 64);
 }
 
+/// What keeps a hook from guarding, or others from working, is said.
+#[test]
+fn install_warns() {
+    let place = Place::new();
+    let warning = |args: &[&str]| {
+        let output = place.shward(args, b"");
+        assert_eq!(code(&output), 0, "{output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert_eq!(warning(&["install", "claude"]), "");
+    assert!(warning(&["install", "claude", "--project"]).contains("where others use this project"));
+    assert_eq!(warning(&["uninstall", "claude", "--project"]), "");
+    fs::write(place.home().join(".claude/settings.json"), "{\"disableAllHooks\":true}").unwrap();
+    assert!(warning(&["install", "claude"]).contains("\"disableAllHooks\" is true"));
+}
+
 /// A hook in settings that the host does not read guards nothing.
 #[test]
 fn install_finds_the_settings_where_the_host_does() {
