@@ -207,7 +207,8 @@ impl<'a> Interpreter<'a, '_> {
                 && !output.origins.contains(Origins::NETWORK)
                 && self.state.flow.port(1) == Port::Terminal
             {
-                self.shows_environment(span);
+                // Whoever has read it says so at the same place, and then it is told once.
+                self.shows_environment(output.source.unwrap_or(span));
             }
             self.write_out(output);
             if !silent && !matches!(self.state.flow.port(2), Port::Terminal | Port::Closed) {
@@ -265,10 +266,11 @@ impl<'a> Interpreter<'a, '_> {
     }
 }
 
-/// Programs that print what they are given, word by word or spelt in another way.
-const SHOWN: [&[u8]; 15] = [
-    b"echo", b"printf", b"cat", b"tee", b"base64", b"base32", b"xxd", b"od", b"hexdump", b"rev", b"tr",
-    b"fold", b"sh", b"bash", b"dash",
+/// Programs that print what they are given, whole, in part, or spelt in another way.
+const SHOWN: [&[u8]; 24] = [
+    b"awk", b"base32", b"base64", b"bash", b"cat", b"cut", b"dash", b"echo", b"fold", b"gawk", b"grep",
+    b"head", b"hexdump", b"mawk", b"od", b"printf", b"rev", b"sed", b"sh", b"sort", b"tail", b"tee", b"tr",
+    b"xxd",
 ];
 
 /// Builtins without effect on the state of the shell: they are described like programs.
