@@ -202,8 +202,8 @@ impl<'a> Interpreter<'a, '_> {
             self.consume_stdin();
         }
         if let Some(output) = output {
-            if SHOWN.contains(&name)
-                && output.origins.contains(Origins::CREDENTIAL)
+            if output.origins.contains(Origins::CREDENTIAL)
+                && SHOWN.contains(&name)
                 && !output.origins.contains(Origins::NETWORK)
                 && self.state.flow.port(1) == Port::Terminal
             {
