@@ -63,6 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     fs::write(out.join("knowledge.image"), image.bytes)?;
     fs::write(out.join("knowledge.text"), image.text)?;
     fs::write(out.join("knowledge_words.rs"), image.words)?;
+    fs::write(out.join("knowledge_readers.rs"), image.readers)?;
     Ok(())
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct Image {
     pub(crate) text: String,
     /// Rust: the words that the records name by their number.
     pub(crate) words: String,
+    /// Rust: the readers that the records name by their number.
+    pub(crate) readers: String,
 }
 
 /// Bytes of a row of the table of programs: its name, its variables, its level, whether it has no files of its own.
@@ -72,9 +74,10 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
         rust("ACTS", "Act", writer.acts.words.iter().map(act)),
         rust("OUTPUTS", "Output", writer.outputs.words.iter().map(output)),
         rust("STDINS", "Stdin", writer.stdins.words.iter().map(|stdin| format!("Stdin::{stdin:?}"))),
-        rust("READERS", "Reader", writer.readers.words.iter().map(|name| format!("readers::{name}::read"))),
     ];
-    Ok(Image { bytes: writer.bytes, text: writer.text, words: words.join("\n") })
+    let readers = writer.readers.words.iter().map(|name| format!("{name}::read"));
+    let readers = rust("READERS", "Reader", readers);
+    Ok(Image { bytes: writer.bytes, text: writer.text, words: words.join("\n"), readers })
 }
 
 /// Words in the order in which they first occur.

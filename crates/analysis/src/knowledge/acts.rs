@@ -1,11 +1,12 @@
 //! Effects that no value carries: those of a program, of its options, and of having operands or none.
 
-use super::apply::Flow;
 use super::change::change_place;
+use super::flow::Flow;
 use super::image::List;
 use super::program::execute_itself;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
+use super::script;
 use super::values;
 use super::words::{Act, Condition, Role};
 use super::written;
@@ -61,7 +62,7 @@ pub(super) fn acts<'a>(
         let loads = case.condition == Condition::Written && phase == Phase::Acting;
         for each in case.acts.iter().filter(|_| loads) {
             if let Act::Loads(language) = each {
-                written::load(run, case.names, language);
+                script::load(run, case.names, language);
             }
         }
         if !holds {

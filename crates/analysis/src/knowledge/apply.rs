@@ -7,6 +7,7 @@ use super::acts::{Phase, act, acts, recursive};
 use super::change::{self, change, take_back};
 use super::evaluate;
 use super::execute::execute;
+use super::flow::{Flow, Use};
 use super::foreign::foreign;
 use super::names;
 use super::network;
@@ -19,31 +20,6 @@ use super::words::{Output, Role, Style};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
-use shward_syntax::Span;
-
-/// A value or operand and what it means.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Use<'a> {
-    pub(crate) role: Role,
-    pub(crate) field: Field<'a>,
-}
-
-/// What the parts of a program hand to each other.
-#[derive(Debug)]
-pub(crate) struct Flow<'a> {
-    /// Where everything that was read comes from, arguments included.
-    pub(crate) origins: Origins,
-    /// Where that was produced, if by another part of the command.
-    pub(crate) source: Option<Span>,
-    /// What is sent out.
-    pub(crate) sent: Origins,
-    /// The texts that were read, if all are known.
-    pub(crate) input: Option<BumpVec<'a, &'a [u8]>>,
-    /// Standard input is read.
-    pub(crate) stdin: bool,
-    /// What the operands name is meant with everything below it.
-    pub(crate) tree: bool,
-}
 
 /// The directory changes among the options of this level.
 pub(crate) fn directories<'a>(scan: &Scan<'a>) -> Vec<Field<'a>> {

@@ -1,8 +1,8 @@
 //! Roles that change files, settings and processes.
 
-use super::apply::{Flow, Use};
+use super::flow::{Flow, Use};
+use super::found;
 use super::languages;
-use super::readers::found;
 use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::tables::Level;

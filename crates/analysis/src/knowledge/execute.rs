@@ -1,11 +1,12 @@
 //! Roles that execute: programs, command lines, code, scripts.
 
-use super::apply::{Flow, Use};
+use super::flow::{Flow, Use};
 use super::foreign::fetched;
 use super::languages;
-use super::readers;
+use super::module::module;
 use super::run::Run;
 use super::scan::Scan;
+use super::script;
 use super::tables;
 use super::values;
 use super::words::{Act, Role, Stdin};
@@ -55,11 +56,11 @@ pub(super) fn execute<'a>(
                 Role::Module(_) => {
                     reads_code = true;
                     let operands = run.arena().alloc_slice_copy(&scan.operands);
-                    run.perhaps(|run| readers::python::module(run, *field, operands))
+                    run.perhaps(|run| module(run, *field, operands))
                 }
                 Role::Script(language) => {
                     reads_code = true;
-                    languages::script(run, language, field, arguments_after(run, uses, at))
+                    script::execute(run, language, field, arguments_after(run, uses, at))
                 }
                 _ => continue,
             };
@@ -122,7 +123,7 @@ fn task<'a>(run: &mut Run<'_, 'a>, language: &'static str, words: &'a [Field<'a>
     let Some((first, arguments)) = words.split_first() else { return Stream::EMPTY };
     let may_be_file = first.known().is_none_or(|name| name.iter().any(|byte| b"./".contains(byte)));
     if may_be_file && !language.is_empty() {
-        return languages::script(run, language, first, arguments);
+        return script::execute(run, language, first, arguments);
     }
     let described =
         first.known().is_some_and(|name| !name.contains(&b'/') && tables::program(name).is_some());

@@ -4,9 +4,9 @@
 //! that this command put there, a package of a registry and an address are code of somebody else, whichever runner of
 //! the project's code they are handed to.
 
-use super::apply::Use;
 use super::endpoint;
-use super::languages::NOT_OF_THE_PROJECT;
+use super::flow::Use;
+use super::provenance::NOT_OF_THE_PROJECT;
 use super::run::Run;
 use super::values;
 use super::words::Role;

@@ -3,6 +3,10 @@
 //! The descriptions are data (`knowledge/*.cmds`, see `docs/knowledge.md`), compiled into an image. [`invoke`] finds
 //! the program, splits its arguments by its own grammar and turns their roles into effects. Grammars that are no
 //! `getopt` have typed readers; text that is known is evaluated, code that is known is read.
+//!
+//! The modules depend on each other in one direction, from what the descriptions say to who reads them: `words`, `image`,
+//! `tables`; `run`, `scan`, `found`, `written`, `provenance`, `foreign`; `languages`; `script`, `module`; `acts`, `change`,
+//! `reading`, `network`, `execute`; `apply`; `readers`.
 
 mod acts;
 mod apply;
@@ -10,16 +14,21 @@ mod change;
 mod endpoint;
 mod evaluate;
 mod execute;
+mod flow;
 mod foreign;
+mod found;
 mod image;
 mod languages;
+mod module;
 mod names;
 mod network;
 mod program;
+mod provenance;
 mod readers;
 mod reading;
 mod run;
 mod scan;
+mod script;
 mod tables;
 mod values;
 mod variables;
@@ -87,7 +96,7 @@ fn described<'a>(
 
 /// Interprets the arguments by the program's reader, or by its tables alone.
 fn interpret<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
-    let reader = at.level().and_then(|level| level.reader()).unwrap_or(by_tables);
+    let reader = at.level().and_then(readers::of).unwrap_or(by_tables);
     if !at.level().is_some_and(|level| level.repeats()) {
         return reader(run, at);
     }

@@ -1,7 +1,7 @@
 //! Roles that connect, fetch and send.
 
-use super::apply::{Flow, Use};
 use super::endpoint;
+use super::flow::{Flow, Use};
 use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::tables::Level;

@@ -1,13 +1,13 @@
 //! From a command word to the program it starts.
 
-use super::languages;
+use super::provenance::{self, copy_of};
 use super::run::{Run, certainty};
 use super::tables::{self, Program};
 use super::values;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
-use shward_syntax::{Dialect, Span};
+use shward_syntax::Dialect;
 
 /// What a command word leads to.
 pub(super) enum Found<'a> {
@@ -123,7 +123,7 @@ pub(super) fn find<'a>(
     if let Some(script) = file.text
         && !is_binary(script)
     {
-        if languages::is_own(session, word, file.origins) {
+        if provenance::is_own(session, word, file.origins) {
             session.emit(
                 EffectKind::Execute { target, origin: word.value.origins },
                 word.span,
@@ -143,7 +143,7 @@ pub(super) fn find<'a>(
     }
     session.emit(EffectKind::Execute { target, origin: word.value.origins }, word.span, certainty(word));
     let installed = copied.is_some_and(|from| is_installed(from, session.home()));
-    if file.origins.intersects(languages::NOT_OF_THE_PROJECT) && !installed {
+    if file.origins.intersects(provenance::NOT_OF_THE_PROJECT) && !installed {
         let Stream { text, origins: origin, source } = file;
         let kind = EffectKind::Code { language: language_of(name), text, origin, source };
         session.emit(kind, word.span, certainty(word));
@@ -163,15 +163,6 @@ fn language_of(name: &[u8]) -> &'static str {
         Some(b"rb") => "ruby",
         Some(b"js" | b"mjs" | b"cjs") => "javascript",
         _ => "native",
-    }
-}
-
-/// What is a copy of a file from a temporary directory, where anybody may have put it, is executed as that.
-pub(super) fn copy_of<'a>(session: &mut dyn Session<'a>, span: Span, from: Option<&'a [u8]>) {
-    let Some(from) = from else { return };
-    let target = session.target(&Value::text(session.arena(), from, Origins::LITERAL));
-    if target.scope == Scope::Temp {
-        session.emit(EffectKind::Execute { target, origin: Origins::FILE }, span, Certainty::Possible);
     }
 }
 

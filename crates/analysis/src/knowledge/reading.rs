@@ -1,7 +1,7 @@
 //! Roles that read, and standard input.
 
-use super::apply::{Flow, Use};
-use super::readers::found;
+use super::flow::{Flow, Use};
+use super::found;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
 use super::tables::Operands;
@@ -84,7 +84,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             // A text that this command has written is no library that was built.
             run.code("native", text.text, text.origins | field.value.origins, field.span);
             if run.name == "node"
-                && let Some(made) = super::languages::made_module(run.session, &field.value)
+                && let Some(made) = super::provenance::made_module(run.session, &field.value)
             {
                 run.streamed_code("javascript", made, field.span);
             }

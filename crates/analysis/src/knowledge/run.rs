@@ -1,9 +1,7 @@
 //! One program being interpreted: what readers and the generic engine share.
 
 use super::endpoint;
-use super::readers::found;
-use super::scan::{At, Scan, scan};
-use super::tables::{Level, Program};
+use super::tables::Program;
 use super::values;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::session::{Call, Reentry, Session};
@@ -96,26 +94,6 @@ impl<'a> Run<'_, 'a> {
         self.call.argv.split_first().map(|(_, args)| args).unwrap_or_default()
     }
 
-    /// The arguments from the program's own description on.
-    pub(crate) fn start(&self) -> At<'a> {
-        let levels = self.arena().alloc_slice_copy(&[self.program.level()]);
-        At { levels, args: self.args(), outer: &[] }
-    }
-
-    /// Splits the arguments after the description of `at`.
-    pub(crate) fn scan(&mut self, at: &At<'a>) -> Scan<'a> {
-        scan(self, at)
-    }
-
-    /// The place below which a subcommand's reading goes on.
-    pub(crate) fn below(&self, scan: &Scan<'a>, sub: Level, args: &'a [Field<'a>]) -> At<'a> {
-        let mut levels = BumpVec::with_capacity_in(scan.levels.len() + 1, self.arena());
-        levels.extend_from_slice_copy(scan.levels);
-        levels.push(sub);
-        let levels = levels.into_bump_slice();
-        At { levels, args, outer: self.arena().alloc_slice_copy(&scan.given) }
-    }
-
     /// A value with known text that stands where `field` stands.
     pub(crate) fn part(&self, field: &Field<'a>, text: &'a [u8]) -> Field<'a> {
         values::field(self.arena(), text, field.value.origins, field.span)
@@ -145,19 +123,8 @@ impl<'a> Run<'_, 'a> {
         Target { path: if several { b"" } else { target.path }, ..target }
     }
 
-    /// A file is read; where its content comes from.
-    pub(crate) fn reads(&mut self, file: &Field<'a>, tree: bool) -> Origins {
-        if let Some(origins) = found::read(self, file, tree) {
-            return origins;
-        }
-        let target = self.target(&file.value, tree);
-        self.emit(EffectKind::Read { target }, file.span, certainty(file));
-        let fetched = if self.reaches(file, Origins::NONE) { Origins::NETWORK } else { Origins::NONE };
-        self.session.read_origins(&target) | fetched
-    }
-
     /// Many programs take an address where they take a file. Records the connection, if it is one.
-    fn reaches(&mut self, file: &Field<'a>, sends: Origins) -> bool {
+    pub(super) fn reaches(&mut self, file: &Field<'a>, sends: Origins) -> bool {
         let prefix = file.value.known_prefix();
         let Some(end) = prefix.iter().position(|byte| !byte.is_ascii_alphanumeric()) else { return false };
         if !prefix.get(end..).is_some_and(|rest| rest.starts_with(b"://")) || prefix.starts_with(b"file:") {

@@ -100,6 +100,28 @@ impl<'a> Scan<'a> {
     }
 }
 
+impl<'a> Run<'_, 'a> {
+    /// The arguments from the program's own description on.
+    pub(crate) fn start(&self) -> At<'a> {
+        let levels = self.arena().alloc_slice_copy(&[self.program.level()]);
+        At { levels, args: self.args(), outer: &[] }
+    }
+
+    /// Splits the arguments after the description of `at`.
+    pub(crate) fn scan(&mut self, at: &At<'a>) -> Scan<'a> {
+        scan(self, at)
+    }
+
+    /// The place below which a subcommand's reading goes on.
+    pub(crate) fn below(&self, scan: &Scan<'a>, sub: Level, args: &'a [Field<'a>]) -> At<'a> {
+        let mut levels = BumpVec::with_capacity_in(scan.levels.len() + 1, self.arena());
+        levels.extend_from_slice_copy(scan.levels);
+        levels.push(sub);
+        let levels = levels.into_bump_slice();
+        At { levels, args, outer: self.arena().alloc_slice_copy(&scan.given) }
+    }
+}
+
 fn operands_line(level: &Level, given: &[Given<'_>]) -> Option<Operands> {
     level
         .operands()
@@ -108,7 +130,7 @@ fn operands_line(level: &Level, given: &[Given<'_>]) -> Option<Operands> {
 }
 
 /// Splits the arguments.
-pub(crate) fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
+fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
     let arena = run.arena();
     let mut scan = Scan {
         levels: at.levels,

@@ -4,7 +4,6 @@
 //! in the order in which they are read here.
 
 use super::image::{Cursor, List, Named, Record};
-use super::readers::{self, Reader};
 use super::words::{Act, Condition, Output, Role, Stdin, Style, bucket};
 use shward_syntax::same;
 
@@ -130,8 +129,9 @@ impl Level {
         self.flag(512)
     }
 
-    pub(crate) fn reader(self) -> Option<Reader> {
-        READERS.get(usize::from(self.read(In::Reader).u8()).wrapping_sub(1)).copied()
+    /// Which of the typed readers handles its argument list: their number, counted from one.
+    pub(crate) fn reader(self) -> usize {
+        usize::from(self.read(In::Reader).u8())
     }
 
     /// How many operands stand before the subcommand; they are the subcommand's operands.

@@ -1,9 +1,9 @@
 //! Variables that a program obeys and that the script has put into its environment.
 
 use super::image::Named;
-use super::languages;
 use super::reading::{is_free_of, is_plain_name};
 use super::run::Run;
+use super::script;
 use super::words::Role;
 use crate::effect::{Unknown, WriteMode};
 use crate::session::Reentry;
@@ -30,7 +30,7 @@ pub(super) fn obey(run: &mut Run<'_, '_>) {
             Role::Name if value.known().is_some_and(is_plain_name) => {}
             Role::Plain(marks) if value.known().is_some_and(|text| is_free_of(text, marks)) => {}
             Role::Script(language) => {
-                languages::script(run, language, &field, &[]);
+                script::execute(run, language, &field, &[]);
             }
             Role::Read | Role::Config => {
                 run.reads(&field, false);

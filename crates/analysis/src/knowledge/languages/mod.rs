@@ -8,6 +8,7 @@ mod filters;
 mod glued;
 mod grave;
 mod javascript;
+pub(crate) mod jq;
 mod perl;
 pub(crate) mod project;
 mod python;
@@ -15,24 +16,22 @@ mod report;
 mod sed;
 mod sql;
 
-use super::readers;
 use super::run::Run;
-use super::values;
-use crate::effect::{Certainty, EffectKind, Scope};
+use crate::effect::{Certainty, EffectKind};
 use crate::session::{Reentry, Session};
-use crate::value::{Field, Origins, Stream, Value};
-use bumpalo::collections::Vec as BumpVec;
+use crate::value::{Field, Origins, Stream};
 pub use grave::names_grave;
 pub(crate) use grave::names_grave_anywhere;
 use report::Report;
 use shward_syntax::{Dialect, Span};
 
-/// Origins of a script that are not those of a file that simply lies there.
-pub(crate) const NOT_OF_THE_PROJECT: Origins =
-    Origins::NETWORK.union(Origins::DECODED).union(Origins::WRITTEN).union(Origins::SECRET);
-
 /// Shells whose grammar is not that of POSIX.
 const OTHER_SHELLS: [&str; 8] = ["fish", "tcsh", "csh", "elvish", "nu", "xonsh", "pwsh", "powershell"];
+
+/// Whether a shell of this name reads a grammar that is not that of POSIX.
+pub(crate) fn is_other_shell(shell: &str) -> bool {
+    OTHER_SHELLS.contains(&shell)
+}
 
 /// The grammar that a shell of this name reads.
 pub(crate) fn dialect(shell: &str) -> Dialect {
@@ -139,7 +138,7 @@ fn run_once<'a>(
         return Stream::unknown(Origins::UNKNOWN, span);
     }
     match (language, text.text) {
-        ("shell", Some(_)) if OTHER_SHELLS.contains(&run.name) => {
+        ("shell", Some(_)) if is_other_shell(run.name) => {
             run.streamed_code(language, text, span);
             return Stream::unknown(Origins::UNKNOWN, span);
         }
@@ -150,7 +149,7 @@ fn run_once<'a>(
             let (stdin, dialect) = (run.call.stdin, dialect(run.name));
             return run.session.run_text(source, dialect, arguments, stdin, reentry(run.name), span);
         }
-        ("jq", Some(source)) => return readers::jq::program(run, source, span),
+        ("jq", Some(source)) => return jq::program(run, source, span),
         ("sed" | "awk", Some(source)) => {
             let output = match language {
                 "sed" => filters::sed(run, source, text, span),
@@ -198,139 +197,6 @@ fn run_once<'a>(
     // A program that was read from standard input leaves nothing there.
     let stdin = if text.text.is_some() && text == run.call.stdin { Stream::EMPTY } else { run.call.stdin };
     read(run.session, language, text, arguments, stdin, span)
-}
-
-/// A script file, or `-`, is executed. The arguments are those after it.
-pub(crate) fn script<'a>(
-    on: &mut Run<'_, 'a>,
-    language: &'static str,
-    file: &Field<'a>,
-    arguments: &[Field<'a>],
-) -> Stream<'a> {
-    let mut all = BumpVec::with_capacity_in(arguments.len() + 1, on.arena());
-    all.push(*file);
-    all.extend_from_slice_copy(arguments);
-    let all = all.into_bump_slice();
-    if file.known() == Some(b"-") {
-        return standard_input(on, language, all);
-    }
-    if language == "tex" && matches!(file.value.known_prefix().first(), Some(b'\\' | b'&' | b'|')) {
-        // The text itself, a format, or a command.
-        on.code(language, file.known(), file.value.origins, file.span);
-        return Stream::unknown(Origins::UNKNOWN, file.span);
-    }
-    if super::foreign::fetched(on, language, file) {
-        return Stream::unknown(Origins::UNKNOWN, file.span);
-    }
-    if let Some(name) = file.known().map(values::base_name) {
-        // What frameworks put into every project (`manage.py`) does the same everywhere.
-        super::described_beside(on, language, name, all);
-    }
-    let place = values::script(on.arena(), file);
-    let copied = on.session.copied_from(&place);
-    super::program::copy_of(on.session, file.span, copied);
-    let content = on.session.script_text(&place);
-    if content.text.is_some() && content.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
-        // What the command has written; or what lay there before.
-        on.executes(file);
-    }
-    if on.session.has_made_files() && is_own(on.session, file, content.origins) {
-        super::written::load_modules(on, language);
-    }
-    if content.text.is_some() && is_own(on.session, file, content.origins) {
-        on.executes(file);
-        let (stdin, name) = (on.call.stdin, on.name);
-        let arguments = all;
-        on.session
-            .follow(&mut |session| follow_own(session, language, name, content, arguments, stdin, file.span));
-        return Stream::unknown(Origins::UNKNOWN, file.span);
-    }
-    if let (Some(text), "shell") = (content.text, language)
-        && !OTHER_SHELLS.contains(&on.name)
-    {
-        on.reads(file, false);
-        if content.origins.contains(Origins::DECODED) {
-            hidden(on.session, language, content, file.span);
-        }
-        let (stdin, dialect) = (on.call.stdin, dialect(on.name));
-        return on.session.run_text(text, dialect, all, stdin, reentry(on.name), file.span);
-    }
-    if content.text.is_some() && matches!(language, "python" | "javascript" | "perl" | "sed" | "awk" | "sql")
-    {
-        on.reads(file, false);
-        return run(on, language, content, all, file.span);
-    }
-    on.executes(file);
-    if content.origins.intersects(NOT_OF_THE_PROJECT) {
-        // What it names is told by its text; but no reader has read that, so it is not known what it does. What is taken for a library is told apart by
-        // having one.
-        on.streamed_code(language, content, file.span);
-        if content.text.is_some() && !matches!(language, "native" | "project") {
-            on.streamed_code(language, Stream { text: None, ..content }, file.span);
-        }
-    } else if language == "javascript"
-        && content.text.is_none()
-        && let Some(made) = made_module(on.session, &place)
-    {
-        on.streamed_code(language, made, file.span);
-    }
-    Stream::unknown(Origins::UNKNOWN, file.span)
-}
-
-/// What this command has made of the files that Node.js may load under a name: the file itself, one with an ending, or
-/// what a directory of that name holds.
-pub(crate) fn made_module<'a>(session: &mut dyn Session<'a>, name: &Value<'a>) -> Option<Stream<'a>> {
-    const ENDINGS: [&[u8]; 10] = [
-        b"",
-        b".js",
-        b".json",
-        b".node",
-        b".mjs",
-        b".cjs",
-        b"/package.json",
-        b"/index.js",
-        b"/index.json",
-        b"/index.node",
-    ];
-    if !session.has_made_files() {
-        return None;
-    }
-    let stem = name.known()?;
-    let stem = stem.strip_suffix(b"/").unwrap_or(stem);
-    ENDINGS.iter().find_map(|ending| {
-        let path = values::concat(session.arena(), &[stem, *ending]);
-        let content = session.script_text(&Value::text(session.arena(), path, name.origins));
-        let made = content.origins.intersects(NOT_OF_THE_PROJECT);
-        made.then_some(Stream { text: None, ..content })
-    })
-}
-
-/// Whether a file is the workspace's own code, which may run: it lies there, and this command has not put it there.
-pub(crate) fn is_own<'a>(session: &mut dyn Session<'a>, file: &Field<'a>, origins: Origins) -> bool {
-    let target = session.target(&file.value);
-    matches!(target.scope, Scope::Workspace | Scope::Product) && !origins.intersects(NOT_OF_THE_PROJECT)
-}
-
-/// Reads the workspace's own code, for what is grave in it.
-fn follow_own<'a>(
-    session: &mut dyn Session<'a>,
-    language: &'static str,
-    name: &'static str,
-    content: Stream<'a>,
-    arguments: &'a [Field<'a>],
-    stdin: Stream<'a>,
-    span: Span,
-) {
-    match (language, content.text) {
-        ("shell", Some(_)) if OTHER_SHELLS.contains(&name) => {}
-        ("shell", Some(text)) => {
-            session.run_text(text, dialect(name), arguments, stdin, reentry(name), span);
-        }
-        ("python" | "javascript" | "perl", Some(_)) => {
-            read(session, language, content, arguments, stdin, span);
-        }
-        _ => {}
-    }
 }
 
 /// Standard input is program text.

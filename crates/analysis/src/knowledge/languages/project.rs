@@ -3,6 +3,7 @@
 //! only for what is grave ([`Session::follow`]), and what is not certain of them is left out. What the same command has
 //! written there is judged like any other text that it executes.
 
+use super::super::provenance::{NOT_OF_THE_PROJECT, copy_of, linked};
 use super::super::run::Run;
 use super::super::scan::Scan;
 use super::super::values;
@@ -51,7 +52,7 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
         None => names.to_vec(),
     };
     let Some((content, text)) = names.into_iter().find_map(|name| build_file(run, name)) else { return };
-    let written = content.origins.intersects(super::NOT_OF_THE_PROJECT);
+    let written = content.origins.intersects(NOT_OF_THE_PROJECT);
     let found = match run.name {
         "make" | "gmake" | "just" => {
             let rules = Rules::of(text, b':');
@@ -95,13 +96,13 @@ fn build_file<'a>(run: &mut Run<'_, 'a>, name: &'a [u8]) -> Option<(Stream<'a>, 
     let span = run.call.span;
     let path = Value::text(run.arena(), name, Origins::FILE);
     let copied = run.session.copied_from(&path);
-    super::super::program::copy_of(run.session, span, copied);
+    copy_of(run.session, span, copied);
     let content = run.session.script_text(&path);
-    let written = content.origins.intersects(super::NOT_OF_THE_PROJECT);
+    let written = content.origins.intersects(NOT_OF_THE_PROJECT);
     if written && content.text.is_none() {
         run.streamed_code("project", content, span);
     }
-    super::super::written::linked(run, &path, content, span);
+    linked(run, &path, content, span);
     let text = content.text.filter(|text| run.session.reads_program(text.len()))?;
     Some((content, text))
 }

@@ -4,6 +4,7 @@ use crate::effect::{Unknown, WriteMode};
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
+use crate::knowledge::script;
 use crate::knowledge::values;
 use crate::value::{Origins, Stream};
 
@@ -22,7 +23,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         if library.known() == Some(b"inplace") {
             in_place = true;
         } else {
-            languages::script(run, "awk", &library, &[]);
+            script::execute(run, "awk", &library, &[]);
         }
     }
     for setting in scan.values(&["-v", "--assign"]).filter(|_| in_place) {
@@ -40,7 +41,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         run.code("native", None, library.value.origins, library.span);
     }
     for file in scan.values(&["-f", "--file", "-E", "--exec"]) {
-        languages::script(run, "awk", &file, &[]);
+        script::execute(run, "awk", &file, &[]);
     }
     let libraries = scan.values(&["-i", "--include"]).filter(|each| each.known() != Some(b"inplace"));
     let files = scan.values(&["-f", "--file", "-E", "--exec"]).count() + libraries.count();

@@ -1,8 +1,9 @@
 //! `curl`: data options whose value may be text or, after `@` or `<`, a file; and URLs of files.
 
 use crate::effect::{Endpoint, Unknown};
-use crate::knowledge::apply::{self, Use};
+use crate::knowledge::apply;
 use crate::knowledge::endpoint;
+use crate::knowledge::flow::Use;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;

@@ -3,9 +3,9 @@
 //! fd(1), fd-find 8.6.0: the words after `-x` or `-X`, up to a `;`, are a command; `{}` and its relatives stand for what
 //! is found, and without any of them it is put at the end.
 
-use super::found::{self, Root};
 use crate::effect::Unknown;
 use crate::knowledge::apply;
+use crate::knowledge::found::{self, Root};
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;

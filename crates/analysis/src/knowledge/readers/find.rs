@@ -3,8 +3,8 @@
 //! find(1), GNU findutils 4.9. Every action counts, wherever it stands: a branch of the expression that is not taken is
 //! not something that the names alone would tell.
 
-use super::found::{self, Root};
 use crate::effect::{Certainty, EffectKind, Rest, Unknown, WriteMode};
+use crate::knowledge::found::{self, Root};
 use crate::knowledge::run::{Run, certainty};
 use crate::knowledge::scan::At;
 use crate::knowledge::values;

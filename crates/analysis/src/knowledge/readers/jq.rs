@@ -1,14 +1,14 @@
 //! `jq` and `yq`: their language computes on the input and can do nothing else but look at the environment and load modules
 //! and, that of `yq`, files.
 
-use crate::effect::{Certainty, EffectKind, Scope, Unknown};
+use crate::effect::{Certainty, Unknown};
 use crate::knowledge::apply;
 use crate::knowledge::languages;
+use crate::knowledge::languages::jq::{environment, uses};
 use crate::knowledge::proceed;
-use crate::knowledge::run::{Run, anywhere};
+use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::value::{Origins, Stream};
-use shward_syntax::Span;
 
 /// Options that make every operand a file.
 const FROM_FILE: [&str; 2] = ["-f", "--from-file"];
@@ -72,50 +72,4 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         output.origins = output.origins | Origins::ALL_VARIABLES;
     }
     output
-}
-
-/// What a program does that another one than `jq` runs; its modules are not found there.
-pub(crate) fn program<'a>(run: &mut Run<'_, 'a>, text: &[u8], span: Span) -> Stream<'a> {
-    let mut origins = Origins::LITERAL;
-    if uses(text, &[b"env", b"ENV"]) {
-        run.does(environment(), span);
-        origins = origins | Origins::ALL_VARIABLES;
-    }
-    Stream::unknown(origins, span)
-}
-
-fn environment<'a>() -> EffectKind<'a> {
-    EffectKind::Read { target: anywhere(Scope::Environment) }
-}
-
-/// Whether a word of the program is one of these, and not the name of a field (`.env`).
-fn uses(program: &[u8], names: &[&[u8]]) -> bool {
-    let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
-    let mut before = None;
-    let mut rest = program;
-    while let Some(first) = rest.first() {
-        let length = rest.iter().take_while(|b| is_word(b)).count();
-        let (word, after) = rest.split_at_checked(length.max(1)).unwrap_or((rest, &[]));
-        if length > 0 && before != Some(b'.') && names.contains(&word) {
-            return true;
-        }
-        before = word.last().copied().or(Some(*first));
-        rest = after;
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::uses;
-
-    #[test]
-    fn the_environment_is_seen_and_fields_are_not() {
-        for program in ["env", "env.HOME", "$ENV.PATH", ". as $x | env | keys", "\"\\(env)\""] {
-            assert!(uses(program.as_bytes(), &[b"env", b"ENV"]), "{program}");
-        }
-        for program in [".env", ".[] | .ENV", "environment", ".a.env.b", "$env2", "", "."] {
-            assert!(!uses(program.as_bytes(), &[b"env", b"ENV"]), "{program}");
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! `ln`: a target alone is linked under its own name in the current directory (POSIX.1-2024 ln; coreutils 9, second form).
 
-use crate::knowledge::apply::{self, Use};
+use crate::knowledge::apply;
+use crate::knowledge::flow::Use;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;

@@ -33,15 +33,22 @@ pub(crate) mod ssh;
 pub(crate) mod tar;
 pub(crate) mod xargs;
 
-pub(in crate::knowledge) mod found;
-
 use super::run::Run;
 use super::scan::At;
+use super::tables::Level;
 use crate::effect::{Certainty, EffectKind};
 use crate::value::Stream;
 
 /// Interprets the arguments after `At` and returns standard output.
 pub(crate) type Reader = for<'r, 's, 'p, 'a> fn(&'r mut Run<'s, 'a>, &'p At<'a>) -> Stream<'a>;
+
+/// The reader of a program or subcommand, if its description names one.
+pub(crate) fn of(level: Level) -> Option<Reader> {
+    READERS.get(level.reader().wrapping_sub(1)).copied()
+}
+
+// In the order of the numbers that the image has for them.
+include!(concat!(env!("OUT_DIR"), "/knowledge_readers.rs"));
 
 /// Changes of the working tree that are not committed are lost.
 fn discards(run: &mut Run<'_, '_>, certainty: Certainty) {

@@ -1,8 +1,9 @@
 //! `nc`, `ncat`: a connection or a listener, with standard input sent and, with `-e` or `-c`, a program behind it.
 
 use crate::effect::{EffectKind, Endpoint};
-use crate::knowledge::apply::{self, Use};
+use crate::knowledge::apply;
 use crate::knowledge::endpoint;
+use crate::knowledge::flow::Use;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::words::Role;

@@ -1,80 +1,11 @@
 //! Python: program text, a module, a script, or standard input.
 
-use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::knowledge::apply;
-use crate::knowledge::described_beside;
 use crate::knowledge::languages;
+use crate::knowledge::module::module;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
-use crate::knowledge::tables;
-use crate::knowledge::values;
-use crate::session::Reentry;
-use crate::value::{Field, Origins, Stream};
-use bumpalo::collections::Vec as BumpVec;
-
-/// Modules that are a program of the same name, in small letters and with `-` for `_`.
-const PROGRAMS: &[&[u8]] = &[
-    b"pytest",
-    b"pip",
-    b"black",
-    b"flake8",
-    b"mypy",
-    b"ruff",
-    b"isort",
-    b"coverage",
-    b"pylint",
-    b"bandit",
-    b"tox",
-    b"nox",
-    b"twine",
-    b"poetry",
-    b"pipenv",
-    b"pipx",
-    b"virtualenv",
-    b"mkdocs",
-    b"flask",
-    b"gunicorn",
-    b"uvicorn",
-    b"hypercorn",
-    b"jupyter",
-    b"IPython",
-    b"pre_commit",
-    b"autopep8",
-    b"yapf",
-    b"yt_dlp",
-    b"pydoc",
-    b"pycodestyle",
-    b"pyflakes",
-    b"pydocstyle",
-    b"uv",
-];
-
-/// Most packages around a module that are looked for among what the command has made.
-const MAX_PACKAGES: usize = 16;
-
-/// What this command has made of the files that are looked for first, before those of installed packages, is executed:
-/// the module, and the packages around it.
-fn made<'a>(run: &mut Run<'_, 'a>, name: &[u8], word: &Field<'a>, arguments: &[Field<'a>]) {
-    if !run.session.has_made_files() {
-        return;
-    }
-    let mut path = Vec::with_capacity(name.len());
-    for (depth, part) in name.split(|byte| *byte == b'.').enumerate() {
-        if depth == MAX_PACKAGES {
-            return run.not_understood(Unknown::Budget("packages in packages"), word.span);
-        }
-        path.extend_from_slice(part);
-        for ending in [&b".py"[..], b"/__init__.py", b"/__main__.py"] {
-            let file = values::concat(run.arena(), &[b"./", &path, ending]);
-            let file = values::field(run.arena(), file, word.value.origins, word.span);
-            let content = run.session.script_text(&file.value);
-            if content.origins.intersects(languages::NOT_OF_THE_PROJECT) {
-                languages::script(run, "python", &file, arguments);
-            }
-        }
-        path.push(b'/');
-    }
-}
+use crate::value::{Origins, Stream};
 
 /// Reads the arguments of `python`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -92,46 +23,4 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return Stream::unknown(Origins::LITERAL, span);
     }
     module(run, named, &scan.operands)
-}
-
-/// A module is executed, with these arguments.
-pub(crate) fn module<'a>(run: &mut Run<'_, 'a>, module: Field<'a>, operands: &[Field<'a>]) -> Stream<'a> {
-    let span = run.call.span;
-    let Some(name) = module.known() else {
-        run.not_understood(Unknown::Argument, module.span);
-        return Stream::unknown(Origins::UNKNOWN, span);
-    };
-    let mut argv = BumpVec::with_capacity_in(operands.len() + 1, run.arena());
-    argv.push(module);
-    argv.extend_from_slice_copy(operands);
-    let argv = argv.into_bump_slice();
-    made(run, name, &module, operands);
-    // `package` and `package.__main__` are the same.
-    let name = name.strip_suffix(b".__main__").unwrap_or(name);
-    if PROGRAMS.contains(&name) {
-        let mut argv = BumpVec::from_iter_in(argv.iter().copied(), run.arena());
-        if let Some(word) = argv.first_mut() {
-            let program =
-                name.iter().map(|byte| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() });
-            let program = BumpVec::from_iter_in(program, run.arena()).into_bump_slice();
-            word.value = run.part(&module, program).value;
-        }
-        return run.argv(argv.into_bump_slice(), run.call.stdin, Reentry::New);
-    }
-    if let Some(output) = described_beside(run, "python", name, argv) {
-        return output;
-    }
-    // A part of a package that is not the project's own is not either.
-    let package = name.split(|byte| *byte == b'.').next().unwrap_or(name);
-    let inside = || {
-        let described = values::concat(run.arena(), &[b"python:", package]);
-        package != name && (PROGRAMS.contains(&package) || tables::program(described).is_some())
-    };
-    if languages::is_standard_module(package) || inside() {
-        run.code("python", None, Origins::FILE, module.span);
-    } else {
-        let kind = EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
-        run.emit(kind, module.span, Certainty::Certain);
-    }
-    Stream::unknown(Origins::UNKNOWN, span)
 }

@@ -1,7 +1,8 @@
 //! `scp` and `rsync`: operands that name a place on another machine (`host:path`, `rsync://host/…`) or here.
 
 use crate::effect::{EffectKind, Unknown, WriteMode};
-use crate::knowledge::apply::{self, Use};
+use crate::knowledge::apply;
+use crate::knowledge::flow::Use;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;

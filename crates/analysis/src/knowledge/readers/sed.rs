@@ -4,6 +4,7 @@ use crate::effect::WriteMode;
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
+use crate::knowledge::script;
 use crate::value::{Field, Origins, Piece, Stream, Value};
 
 /// The copy of a file from before: an asterisk in the suffix stands for its name, and it may lie elsewhere (`-i/old/*`).
@@ -73,7 +74,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             origins = origins | languages::run(run, "sed", text, &[], script.span).origins;
         }
         for file in scan.values(&["-f", "--file"]) {
-            languages::script(run, "sed", &file, &[]);
+            script::execute(run, "sed", &file, &[]);
         }
     } else if let Some((script, rest)) = files.split_first() {
         files = rest;

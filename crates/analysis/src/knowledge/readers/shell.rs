@@ -4,6 +4,7 @@ use crate::effect::{EffectKind, Unknown};
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Given};
+use crate::knowledge::script;
 use crate::session::{Reentry, Starting};
 use crate::value::{Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
@@ -60,7 +61,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     });
     if interactive {
         for file in scan.values(&["--rcfile", "--init-file"]) {
-            languages::script(run, "shell", &file, &[]);
+            script::execute(run, "shell", &file, &[]);
             // What it leaves behind is not followed: functions, aliases, variables.
             run.not_understood(
                 Unknown::Construct("a file that an interactive shell reads when it starts"),
@@ -129,7 +130,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     match operands.split_first() {
         Some((script, arguments)) if of_file => {
             if runs {
-                return languages::script(run, "shell", script, arguments);
+                return script::execute(run, "shell", script, arguments);
             }
             let target = run.target(&script.value, false);
             run.does(EffectKind::Read { target }, script.span);

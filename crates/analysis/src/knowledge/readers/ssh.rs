@@ -1,7 +1,8 @@
 //! `ssh`: its words after the host are joined by blanks and read by a shell on the other machine.
 
 use crate::effect::EffectKind;
-use crate::knowledge::apply::{self, Use};
+use crate::knowledge::apply;
+use crate::knowledge::flow::Use;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;

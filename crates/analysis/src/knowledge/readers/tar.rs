@@ -2,8 +2,9 @@
 //! operation.
 
 use crate::effect::{EffectKind, Unknown, WriteMode};
-use crate::knowledge::apply::{self, Use};
+use crate::knowledge::apply;
 use crate::knowledge::endpoint;
+use crate::knowledge::flow::Use;
 use crate::knowledge::run::{Run, certainty};
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::tables::{Level, Takes};

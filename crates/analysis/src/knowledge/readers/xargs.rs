@@ -2,8 +2,8 @@
 //!
 //! xargs(1), GNU findutils 4.9.
 
-use super::found;
 use crate::effect::{EffectKind, Unknown};
+use crate::knowledge::found;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;

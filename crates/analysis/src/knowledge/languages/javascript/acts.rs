@@ -5,6 +5,7 @@ use super::Reader;
 use super::lexer::Token;
 use super::words::{self, Act};
 use crate::effect::WriteMode;
+use crate::knowledge::provenance::made_module;
 use crate::knowledge::values;
 use crate::value::{Origins, Value};
 
@@ -55,7 +56,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What is loaded under a name is code that nobody has read if this command has made it.
     fn made(&mut self, path: &Value<'a>) {
-        if let Some(made) = super::super::made_module(self.report.session, path) {
+        if let Some(made) = made_module(self.report.session, path) {
             // The text of this program says nothing about that.
             self.report.unseen_code("javascript", made.origins | Origins::UNKNOWN);
         }

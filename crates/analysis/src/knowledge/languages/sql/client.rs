@@ -3,6 +3,7 @@
 use super::Reader;
 use super::lexer::Client;
 use crate::effect::WriteMode;
+use crate::knowledge::provenance::NOT_OF_THE_PROJECT;
 use crate::knowledge::values;
 use crate::value::Origins;
 
@@ -193,7 +194,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             None => {
                 self.report.executes(&path);
-                if content.origins.intersects(super::super::NOT_OF_THE_PROJECT) {
+                if content.origins.intersects(NOT_OF_THE_PROJECT) {
                     self.lose();
                 }
             }

@@ -1,8 +1,8 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
+use super::run::{Run, certainty};
+use super::values;
 use crate::effect::{Covers, Effect, EffectKind, Rest, Scope, Target, Unknown};
-use crate::knowledge::run::Run;
-use crate::knowledge::values;
 use crate::place;
 use crate::value::{Field, Origins, Piece, Value};
 use bumpalo::Bump;
@@ -11,7 +11,7 @@ use shward_syntax::Span;
 
 /// A place below which names are found.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::knowledge) struct Root<'a> {
+pub(super) struct Root<'a> {
     pub(super) target: Target<'a>,
     /// Only names of this pattern.
     pub(super) pattern: Option<&'a [u8]>,
@@ -35,7 +35,7 @@ const ORDINARY: [&[u8]; 44] = [
 
 impl<'a> Root<'a> {
     /// A word that stands for what is found.
-    pub(in crate::knowledge) fn field(&self, arena: &'a Bump) -> Field<'a> {
+    pub(super) fn field(&self, arena: &'a Bump) -> Field<'a> {
         let mut pieces = BumpVec::new_in(arena);
         let path = self.target.path;
         let start = if path.ends_with(b"/") { path } else { values::concat(arena, &[path, b"/"]) };
@@ -141,11 +141,7 @@ pub(crate) fn secret<'a>(
 
 /// Starts programs with found names among their arguments, and makes their effects on these names mean everything that
 /// may be found.
-pub(in crate::knowledge) fn with<'a>(
-    run: &mut Run<'_, 'a>,
-    roots: &[Root<'a>],
-    inner: &mut dyn FnMut(&mut Run<'_, 'a>),
-) {
+pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dyn FnMut(&mut Run<'_, 'a>)) {
     let from = run.session.effects().len();
     let departures = run.session.departures();
     inner(run);
@@ -238,7 +234,7 @@ pub(super) fn is_led_elsewhere(
 
 /// What is read if a word is a name that a search has found: whatever lies at or below the places where the command has
 /// looked. `None`: it is no such name, or may be another.
-pub(in crate::knowledge) fn read<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, tree: bool) -> Option<Origins> {
+fn found<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, tree: bool) -> Option<Origins> {
     let is_name =
         file.value.pieces == [Piece::Unknown] && file.value.origins == Origins::NAMES.union(Origins::FOUND);
     if !is_name {
@@ -264,9 +260,22 @@ pub(in crate::knowledge) fn read<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, tr
     Some(origins)
 }
 
+impl<'a> Run<'_, 'a> {
+    /// A file is read; where its content comes from.
+    pub(crate) fn reads(&mut self, file: &Field<'a>, tree: bool) -> Origins {
+        if let Some(origins) = found(self, file, tree) {
+            return origins;
+        }
+        let target = self.target(&file.value, tree);
+        self.emit(EffectKind::Read { target }, file.span, certainty(file));
+        let fetched = if self.reaches(file, Origins::NONE) { Origins::NETWORK } else { Origins::NONE };
+        self.session.read_origins(&target) | fetched
+    }
+}
+
 /// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere
 /// else.
-pub(in crate::knowledge) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
+pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
     let upstream = if run.call.piped { run.session.upstream() } else { 0 };
     listed_since(run, upstream, span)
 }

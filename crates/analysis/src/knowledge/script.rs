@@ -1,0 +1,260 @@
+//! Files with program text that are executed: those that are named, and those that a program takes up without being told
+//! their names, if the same script has written them before.
+
+use super::foreign::fetched;
+use super::image::List;
+use super::languages;
+use super::provenance::{NOT_OF_THE_PROJECT, copy_of, is_own, linked, made_module};
+use super::run::Run;
+use super::values;
+use super::written::{MAX_FILES, MAX_SEARCHED, files, names};
+use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
+use crate::session::{Reentry, Session};
+use crate::value::{Field, Origins, Stream};
+use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::Span;
+
+/// Where what is not the workspace's own comes from.
+const FOREIGN: Origins = Origins::OUTSIDE.union(Origins::NETWORK).union(Origins::SECRET);
+
+/// Of what is made of the workspace's own files.
+const COPIED: Origins = Origins::WRITTEN.union(Origins::FILE);
+
+/// Of what programs of the workspace make.
+const PRINTED: Origins = COPIED.union(Origins::UNKNOWN);
+
+/// So many effects back it is looked for the same.
+const MAX_TOLD: usize = 16;
+
+/// A script file, or `-`, is executed. The arguments are those after it.
+pub(crate) fn execute<'a>(
+    on: &mut Run<'_, 'a>,
+    language: &'static str,
+    file: &Field<'a>,
+    arguments: &[Field<'a>],
+) -> Stream<'a> {
+    let mut all = BumpVec::with_capacity_in(arguments.len() + 1, on.arena());
+    all.push(*file);
+    all.extend_from_slice_copy(arguments);
+    let all = all.into_bump_slice();
+    if file.known() == Some(b"-") {
+        return languages::standard_input(on, language, all);
+    }
+    if language == "tex" && matches!(file.value.known_prefix().first(), Some(b'\\' | b'&' | b'|')) {
+        // The text itself, a format, or a command.
+        on.code(language, file.known(), file.value.origins, file.span);
+        return Stream::unknown(Origins::UNKNOWN, file.span);
+    }
+    if fetched(on, language, file) {
+        return Stream::unknown(Origins::UNKNOWN, file.span);
+    }
+    if let Some(name) = file.known().map(values::base_name) {
+        // What frameworks put into every project (`manage.py`) does the same everywhere.
+        super::described_beside(on, language, name, all);
+    }
+    let place = values::script(on.arena(), file);
+    let copied = on.session.copied_from(&place);
+    copy_of(on.session, file.span, copied);
+    let content = on.session.script_text(&place);
+    if content.text.is_some() && content.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
+        // What the command has written; or what lay there before.
+        on.executes(file);
+    }
+    if on.session.has_made_files() && is_own(on.session, file, content.origins) {
+        load_modules(on, language);
+    }
+    if content.text.is_some() && is_own(on.session, file, content.origins) {
+        on.executes(file);
+        let (stdin, name) = (on.call.stdin, on.name);
+        let arguments = all;
+        on.session
+            .follow(&mut |session| follow_own(session, language, name, content, arguments, stdin, file.span));
+        return Stream::unknown(Origins::UNKNOWN, file.span);
+    }
+    if let (Some(text), "shell") = (content.text, language)
+        && !languages::is_other_shell(on.name)
+    {
+        on.reads(file, false);
+        if content.origins.contains(Origins::DECODED) {
+            languages::hidden(on.session, language, content, file.span);
+        }
+        let (stdin, dialect) = (on.call.stdin, languages::dialect(on.name));
+        return on.session.run_text(text, dialect, all, stdin, languages::reentry(on.name), file.span);
+    }
+    if content.text.is_some() && matches!(language, "python" | "javascript" | "perl" | "sed" | "awk" | "sql")
+    {
+        on.reads(file, false);
+        return languages::run(on, language, content, all, file.span);
+    }
+    on.executes(file);
+    if content.origins.intersects(NOT_OF_THE_PROJECT) {
+        // What it names is told by its text; but no reader has read that, so it is not known what it does. What is taken for a library is told apart by
+        // having one.
+        on.streamed_code(language, content, file.span);
+        if content.text.is_some() && !matches!(language, "native" | "project") {
+            on.streamed_code(language, Stream { text: None, ..content }, file.span);
+        }
+    } else if language == "javascript"
+        && content.text.is_none()
+        && let Some(made) = made_module(on.session, &place)
+    {
+        on.streamed_code(language, made, file.span);
+    }
+    Stream::unknown(Origins::UNKNOWN, file.span)
+}
+
+/// Reads the workspace's own code, for what is grave in it.
+fn follow_own<'a>(
+    session: &mut dyn Session<'a>,
+    language: &'static str,
+    name: &'static str,
+    content: Stream<'a>,
+    arguments: &'a [Field<'a>],
+    stdin: Stream<'a>,
+    span: Span,
+) {
+    match (language, content.text) {
+        ("shell", Some(_)) if languages::is_other_shell(name) => {}
+        ("shell", Some(text)) => {
+            session.run_text(
+                text,
+                languages::dialect(name),
+                arguments,
+                stdin,
+                languages::reentry(name),
+                span,
+            );
+        }
+        ("python" | "javascript" | "perl", Some(_)) => {
+            languages::read(session, language, content, arguments, stdin, span);
+        }
+        _ => {}
+    }
+}
+
+/// Where the content comes from of trees that were put where the program runs, if that is not the workspace.
+fn trees(run: &mut Run<'_, '_>) -> Origins {
+    let Some(here) = run.session.cwd() else { return Origins::NONE };
+    let mut searched = 0usize;
+    let mut origins = Origins::NONE;
+    for effect in run.session.effects().iter().rev().take(MAX_SEARCHED) {
+        searched += 1;
+        let EffectKind::Write { target, mode, content } = effect.kind else { continue };
+        let whole = target.tree || mode == WriteMode::Below;
+        let directory = target.path.strip_suffix(b"/").unwrap_or(target.path);
+        let around = |outer: &[u8], inner: &[u8]| {
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+        };
+        let near = if whole {
+            around(directory, here) || around(here, directory)
+        } else {
+            target.rest == Rest::Glob && directory == here
+        };
+        if near && target.scope == Scope::Workspace && content.intersects(FOREIGN) {
+            origins = origins | content;
+        }
+    }
+    run.session.works(searched / 4);
+    origins
+}
+
+/// Executes what the script has made of such files; what lay there before is the project's own.
+pub(super) fn load<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>, language: &'static str) {
+    if !run.session.has_made_files() {
+        return;
+    }
+    let span = run.call.span;
+    let trees = trees(run);
+    let told = run.session.effects().iter().rev().take(MAX_TOLD).any(|effect| is_told(&effect.kind, trees));
+    if !trees.is_empty() && !told {
+        let origins = trees | Origins::WRITTEN;
+        run.streamed_code("project", Stream { text: None, origins, source: None }, span);
+    }
+    let found = files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes())));
+    // What is only found by its ending is loaded if something else asks for it.
+    let begins = |path: &[u8]| {
+        let named = |pattern: &str| !is_ending(pattern) && names(path, pattern.as_bytes());
+        patterns.iter().any(named)
+    };
+    load_all(run, found, language, &[], &begins);
+}
+
+/// Whether a pattern is that of an ending alone: `*.py`.
+fn is_ending(pattern: &str) -> bool {
+    pattern.strip_prefix("*.").is_some_and(|ending| ending.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Executes what the script has made of a tool of the project's.
+pub(super) fn load_tool<'a>(run: &mut Run<'_, 'a>, name: &'a [u8]) {
+    if run.session.has_made_files() {
+        let path = [b"node_modules/.bin/", name].concat();
+        let found = files(run, |written| names(written, &path));
+        load_all(run, found, "native", &[], &|_| true);
+    }
+}
+
+/// Executes the modules that the script has made and that its own script in this language, which lies there, may load.
+pub(super) fn load_modules(run: &mut Run<'_, '_>, language: &'static str) {
+    let endings: &[&[u8]] = match language {
+        "python" => &[b".py"],
+        "javascript" => &[b".js", b".cjs", b".mjs", b".json"],
+        "perl" => &[b".pm"],
+        _ => return,
+    };
+    if run.session.has_made_files() {
+        let found = files(run, |name| endings.iter().any(|ending| name.ends_with(ending)));
+        if found.is_empty() {
+            return;
+        }
+        // What the program is told to execute is executed by that.
+        let words: Vec<_> = run.call.argv.iter().take(MAX_FILES).map(|word| word.value).collect();
+        let named: Vec<_> = words.iter().map(|word| run.session.target(word).path).collect();
+        load_all(run, found, language, &named, &|_| false);
+    }
+}
+
+/// `begins`: whether a file is one with which the program begins, and not a module among others.
+fn load_all<'a>(
+    run: &mut Run<'_, 'a>,
+    found: Vec<&'a [u8]>,
+    language: &'static str,
+    told: &[&'a [u8]],
+    begins: &dyn Fn(&[u8]) -> bool,
+) {
+    let span = run.call.span;
+    for path in found.into_iter().filter(|path| !told.contains(path)) {
+        if path.is_empty() {
+            run.not_understood(Unknown::Budget("files that were written before"), span);
+            return;
+        }
+        let file = values::field(run.arena(), path, Origins::LITERAL, span);
+        if language == "native" {
+            // A program of the project's own, by a name that others start it by.
+            let argv = run.arena().alloc_slice_copy(&[file]);
+            run.argv(argv, Stream::unknown(Origins::UNKNOWN, span), Reentry::New);
+            continue;
+        }
+        let copied = run.session.copied_from(&file.value);
+        copy_of(run.session, span, copied);
+        let content = run.session.script_text(&file.value);
+        linked(run, &file.value, content, span);
+        let made = content.origins.intersects(NOT_OF_THE_PROJECT);
+        match content.text {
+            _ if !made => {}
+            Some(_) if language == "project" || path.ends_with(b".json") => {}
+            Some(_) if languages::is_searched(language) => run.streamed_code(language, content, span),
+            Some(_) => {
+                run.perhaps(|run| execute(run, language, &file, &[]));
+            }
+            // What is made of the project's own files is its own; what its programs print, nobody has read, and may be a module
+            // of theirs.
+            None if PRINTED.contains(content.origins) && !begins(path) => {}
+            None if COPIED.contains(content.origins) => {}
+            None => run.streamed_code(language, content, span),
+        }
+    }
+}
+
+fn is_told(kind: &EffectKind<'_>, trees: Origins) -> bool {
+    matches!(kind, EffectKind::Code { language: "project", origin, .. } if origin.contains(trees | Origins::WRITTEN))
+}
