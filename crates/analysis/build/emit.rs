@@ -222,6 +222,7 @@ impl Writer {
             level.becomes,
             level.inert_options,
             level.names_only,
+            level.echoes,
         ];
         let flags = (0..).zip(flags).fold(0_u16, |all, (bit, flag)| all | u16::from(flag) << bit);
         let reader = match &level.reader {

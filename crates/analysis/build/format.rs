@@ -61,6 +61,7 @@ pub(crate) struct Level {
     pub(crate) becomes: bool,
     pub(crate) inert_options: bool,
     pub(crate) names_only: bool,
+    pub(crate) echoes: bool,
     /// Of these names, or of all if there are none in the list: it has no files of its own.
     pub(crate) no_own_files: Option<Vec<String>>,
     pub(crate) output: Option<Output>,
@@ -348,6 +349,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "becomes" => level.becomes = none(rest)?,
         "inert-options" => level.inert_options = none(rest)?,
         "names-only" => level.names_only = none(rest)?,
+        "echoes" => level.echoes = none(rest)?,
         "no-own-files" => {
             if let Some(other) = rest.iter().find(|name| !level.names.iter().any(|known| known == *name)) {
                 return Err(format!("‘{other}’ is no name of this program: {}", level.names.join(" ")));
@@ -376,7 +378,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         other => {
             return Err(format!(
                 "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
-                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only no-own-files output reader harmless env example"
+                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only echoes no-own-files output reader harmless env example"
             ));
         }
     }

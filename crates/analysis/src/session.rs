@@ -99,6 +99,11 @@ pub(crate) trait Session<'a> {
         0
     }
 
+    /// Whether what the program prints is seen by whoever gave the command: no pipe, file or substitution takes it.
+    fn shows_output(&self) -> bool {
+        false
+    }
+
     /// Charges for so many steps of work, such as looking through everything that was told so far.
     fn works(&mut self, _steps: usize) {}
 

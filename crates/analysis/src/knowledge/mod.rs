@@ -41,7 +41,7 @@ pub use evaluate::printed;
 pub use languages::names_grave;
 pub(crate) use values::{base_name, single_quoted};
 
-use crate::effect::{EffectKind, Unknown};
+use crate::effect::{EffectKind, Scope, Unknown};
 use crate::session::{Call, Session};
 use crate::value::{Field, Origins, Stream};
 use run::Run;
@@ -91,7 +91,22 @@ fn described<'a>(
     variables::obey(&mut run);
     written::options_by_name(&mut run);
     let at = run.start();
-    interpret(&mut run, &at)
+    let printed = interpret(&mut run, &at);
+    if program.level().echoes() {
+        shows(&mut run, printed);
+    }
+    printed
+}
+
+/// A variable that holds a token is shown to whoever reads the output.
+fn shows<'a>(run: &mut Run<'_, 'a>, printed: Stream<'a>) {
+    // What comes over the network has the origins of what was sent for it, and is not the token itself.
+    let token = printed.origins.contains(Origins::CREDENTIAL) && !printed.origins.contains(Origins::NETWORK);
+    if token && run.session.shows_output() {
+        // A part of the program that reads it says so at the same place, and then it is told once.
+        let span = printed.source.unwrap_or(run.call.span);
+        run.does(EffectKind::Read { target: run::anywhere(Scope::Environment) }, span);
+    }
 }
 
 /// Interprets the arguments by the program's reader, or by its tables alone.

@@ -129,6 +129,11 @@ impl Level {
         self.flag(512)
     }
 
+    /// It prints what it is given: whole, in part, or spelt in another way.
+    pub(crate) fn echoes(self) -> bool {
+        self.flag(1024)
+    }
+
     /// Which of the typed readers handles its argument list: their number, counted from one.
     pub(crate) fn reader(self) -> usize {
         usize::from(self.read(In::Reader).u8())

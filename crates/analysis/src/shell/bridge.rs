@@ -64,6 +64,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         }
     }
 
+    fn shows_output(&self) -> bool {
+        self.state.flow.port(1) == Port::Terminal
+    }
+
     fn effects(&mut self) -> &mut Vec<Effect<'a>> {
         &mut self.effects
     }

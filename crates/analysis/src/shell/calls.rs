@@ -202,14 +202,6 @@ impl<'a> Interpreter<'a, '_> {
             self.consume_stdin();
         }
         if let Some(output) = output {
-            if output.origins.contains(Origins::CREDENTIAL)
-                && SHOWN.contains(&name)
-                && !output.origins.contains(Origins::NETWORK)
-                && self.state.flow.port(1) == Port::Terminal
-            {
-                // Whoever has read it says so at the same place, and then it is told once.
-                self.shows_environment(output.source.unwrap_or(span));
-            }
             self.write_out(output);
             if !silent && !matches!(self.state.flow.port(2), Port::Terminal | Port::Closed) {
                 self.write_to(2, Stream { text: None, ..output });
@@ -265,13 +257,6 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 }
-
-/// Programs that print what they are given, whole, in part, or spelt in another way.
-const SHOWN: [&[u8]; 24] = [
-    b"awk", b"base32", b"base64", b"bash", b"cat", b"cut", b"dash", b"echo", b"fold", b"gawk", b"grep",
-    b"head", b"hexdump", b"mawk", b"od", b"printf", b"rev", b"sed", b"sh", b"sort", b"tail", b"tee", b"tr",
-    b"xxd",
-];
 
 /// Builtins without effect on the state of the shell: they are described like programs.
 fn is_builtin(name: &[u8], dialect: Dialect) -> bool {
