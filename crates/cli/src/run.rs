@@ -171,9 +171,9 @@ impl Relay {
 
 fn say(outcome: &Outcome, relay: &Relay) {
     let Some(ending) = &outcome.ending else {
-        let checked = outcome.verdict();
-        terminal::error(&format!("shward: not run: {}", check::text(&checked).trim_end()));
-        if outcome.decision == Decision::Ask {
+        let checked = &outcome.verdict;
+        terminal::error(&format!("shward: not run: {}", check::text(checked).trim_end()));
+        if checked.decision == Decision::Ask {
             terminal::error("shward: nobody answered; have a person allow it, or change the command");
         }
         return;

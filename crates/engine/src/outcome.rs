@@ -3,11 +3,9 @@
 use crate::ConnectionReport;
 use crate::changes::ChangesReport;
 use crate::gate::GateReport;
-use crate::report::{Checked, FindingReport, decision};
-use crate::review::{LimitReport, ReviewReport};
+use crate::report::Checked;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
-use shward_policy::Decision;
 use shward_sandbox::{Captured, Exit};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,24 +14,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Version of the format.
-    pub v: u8,
-    /// The decision. Only `allow` is run.
-    #[serde(serialize_with = "decision")]
-    pub decision: Decision,
-    /// The tier, 1 to 4.
-    pub tier: u8,
-    /// Why, the strictest first.
-    pub findings: Vec<FindingReport>,
-    /// Who answered what the policy asked. The decision is the one after that.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub review: Option<ReviewReport>,
-    /// The id under which a person can answer: `shward approve ID`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pending: Option<String>,
-    /// The rate limit that it met.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rate_limit: Option<LimitReport>,
+    /// What was decided, after whoever answered. Only `allow` is run.
+    #[serde(flatten)]
+    pub verdict: Checked,
     /// Whether the command was started.
     pub executed: bool,
     /// How it ended; `None` when it was not started.
@@ -187,42 +170,14 @@ impl Ending {
 }
 
 impl Outcome {
-    /// The verdict alone.
-    #[must_use]
-    pub fn verdict(&self) -> Checked {
-        Checked {
-            v: 1,
-            id: None,
-            decision: self.decision,
-            tier: self.tier,
-            findings: self.findings.clone(),
-            review: self.review.clone(),
-            pending: self.pending.clone(),
-            rate_limit: self.rate_limit.clone(),
-            plan: None,
-        }
-    }
-
     /// The outcome of a request that was not run.
-    pub(crate) fn refused(checked: Checked, call_id: Option<String>) -> Self {
-        let Checked { decision, tier, findings, review, pending, rate_limit, .. } = checked;
-        Self {
-            v: 1,
-            decision,
-            tier,
-            findings,
-            review,
-            pending,
-            rate_limit,
-            executed: false,
-            ending: None,
-            call_id,
-        }
+    pub(crate) fn refused(verdict: Checked, call_id: Option<String>) -> Self {
+        Self { verdict, executed: false, ending: None, call_id }
     }
 
     /// The outcome of a request that was run.
-    pub(crate) fn ended(checked: Checked, ending: Ending, call_id: Option<String>) -> Self {
-        Self { executed: true, ending: Some(ending), ..Self::refused(checked, call_id) }
+    pub(crate) fn ended(verdict: Checked, ending: Ending, call_id: Option<String>) -> Self {
+        Self { verdict, executed: true, ending: Some(ending), call_id }
     }
 }
 

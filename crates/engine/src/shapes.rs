@@ -104,7 +104,7 @@ impl Outcome {
     #[must_use]
     pub fn to_execution_result(&self) -> Value {
         let mut result = tiers(self);
-        let review = self.review.as_ref().filter(|review| review.by == "gatekeeper");
+        let review = self.verdict.review.as_ref().filter(|review| review.by == "gatekeeper");
         let response = review.map(|review| {
             json!({
                 "decision": review.answer.to_ascii_uppercase(),
@@ -114,7 +114,7 @@ impl Outcome {
             })
         });
         if let Some(object) = result.as_object_mut() {
-            object.insert("risk_tier".to_owned(), json!(self.tier));
+            object.insert("risk_tier".to_owned(), json!(self.verdict.tier));
             object.insert("gatekeeper_response".to_owned(), json!(response));
         }
         result
@@ -122,7 +122,7 @@ impl Outcome {
 
     /// What spoke against it, the strictest first.
     fn against(&self) -> impl Iterator<Item = &FindingReport> {
-        self.findings.iter().filter(|f| f.decision > Decision::Allow)
+        self.verdict.findings.iter().filter(|f| f.decision > Decision::Allow)
     }
 
     fn reasons(&self) -> String {
@@ -193,7 +193,7 @@ fn tiers(outcome: &Outcome) -> Value {
         match outcome.against().next() {
             Some(finding) if finding.message.starts_with(NOBODY) => (NOBODY.to_owned(), String::new()),
             Some(finding) if OF_REVIEW.contains(&&*finding.rule) => (finding.message.clone(), String::new()),
-            _ if outcome.decision == Decision::Deny => (
+            _ if outcome.verdict.decision == Decision::Deny => (
                 "Blocked Pattern: Command matches blocked pattern".to_owned(),
                 format!("CMDWall Blocked: {}", outcome.reasons()),
             ),
@@ -223,7 +223,9 @@ fn command_tool(outcome: &Outcome, request: &Request, both: &str) -> Value {
                         .to_owned()
                 }
                 // Its patterns are rules here.
-                Some((rule, _)) if outcome.decision == Decision::Deny && !OF_REVIEW.contains(&rule) => {
+                Some((rule, _))
+                    if outcome.verdict.decision == Decision::Deny && !OF_REVIEW.contains(&rule) =>
+                {
                     format!("command matches denied pattern: {rule} ({})", outcome.reasons())
                 }
                 _ => outcome.reasons(),
@@ -328,7 +330,7 @@ fn refused(outcome: &Outcome) -> Value {
     let error = first.map_or("The command was refused.", |f| f.message.as_str());
     let mut content = json!({ "status": "error", "error": error, "has_errors": true });
     let Some(object) = content.as_object_mut() else { return content };
-    if let Some(limit) = outcome.rate_limit.as_ref().filter(|limit| limit.refused) {
+    if let Some(limit) = outcome.verdict.rate_limit.as_ref().filter(|limit| limit.refused) {
         let wait = std::time::Duration::from_millis(limit.wait_ms).as_secs_f64();
         object.insert("rate_limited".to_owned(), json!(true));
         object.insert("wait_time_seconds".to_owned(), json!(wait));

@@ -160,7 +160,7 @@ impl Outcome {
     #[must_use]
     pub fn to_text(&self) -> String {
         let Some(ending) = &self.ending else {
-            let reasons: Vec<&str> = self.findings.iter().map(|f| f.message.as_str()).collect();
+            let reasons: Vec<&str> = self.verdict.findings.iter().map(|f| f.message.as_str()).collect();
             return format!("[Error: not run: {}]", reasons.join(" "));
         };
         let mut out = ending.stdout.to_text();

@@ -76,7 +76,7 @@ impl Firewall {
             let cancelled = ending.is_none_or(|e| e.cancelled);
             let met = ending.is_some_and(|e| e.exit_code == Some(0) && !e.timed_out && !e.cancelled);
             let over = started.elapsed() + waiting.every >= waiting.most;
-            if met || cancelled || over || outcome.review.is_some() {
+            if met || cancelled || over || outcome.verdict.review.is_some() {
                 return Ok(Waited { met, attempts, outcome });
             }
             std::thread::sleep(waiting.every);

@@ -48,7 +48,9 @@ impl Place {
         let mut request = Request::command("", &self.workspace, &self.home);
         request.action = action;
         let outcome = firewall.run(&request, options, &mut |_, _| {}).unwrap();
-        outcome.ending.unwrap_or_else(|| panic!("{:?} was not run: {:?}", request.action, outcome.findings))
+        outcome
+            .ending
+            .unwrap_or_else(|| panic!("{:?} was not run: {:?}", request.action, outcome.verdict.findings))
     }
 }
 

@@ -151,7 +151,7 @@ fn nobody_can_lift_a_denial() {
         assert_eq!((checked.decision, checked.pending.as_deref()), (Decision::Deny, None), "{command}");
         assert!(checked.review.is_none());
         if let Some(outcome) = run(&place.firewall(reviewers()), &place.request(command)) {
-            assert_eq!((outcome.decision, outcome.executed), (Decision::Deny, false), "{command}");
+            assert_eq!((outcome.verdict.decision, outcome.executed), (Decision::Deny, false), "{command}");
         }
     }
     assert_eq!(gatekeeper.asked(), 0);
@@ -214,8 +214,8 @@ fn a_person_is_told_what_they_allow_and_a_change_meanwhile_undoes_it() {
         Ok(Reply::Yes)
     })));
     let outcome = run(&firewall, &place.request(command)).unwrap();
-    assert_eq!((outcome.decision, outcome.executed), (Decision::Ask, false));
-    assert_eq!(outcome.findings[0].rule, "changed-meanwhile");
+    assert_eq!((outcome.verdict.decision, outcome.executed), (Decision::Ask, false));
+    assert_eq!(outcome.verdict.findings[0].rule, "changed-meanwhile");
 
     for (reply, decision, rule) in [
         (Ok(Reply::No), Decision::Deny, "person-denied"),
@@ -224,8 +224,8 @@ fn a_person_is_told_what_they_allow_and_a_change_meanwhile_undoes_it() {
         let firewall =
             place.firewall(Reviewers::new().approver(Person(move |_: &Question<'_>| reply.clone())));
         let outcome = run(&firewall, &place.request(command)).unwrap();
-        assert_eq!((outcome.decision, outcome.executed), (decision, false));
-        assert_eq!(outcome.findings[0].rule, rule);
+        assert_eq!((outcome.verdict.decision, outcome.executed), (decision, false));
+        assert_eq!(outcome.verdict.findings[0].rule, rule);
     }
 }
 
@@ -351,7 +351,7 @@ fn what_would_be_asked_of_shward_uses_no_answer_of_others() {
     contained.contained = true;
     assert!(firewall.check(&request, &contained).unwrap().pending.is_none(), "only wants to know");
     let Some(outcome) = run(&firewall, &request) else { return };
-    let (id, asks) = (outcome.pending.unwrap(), Asks::new(place.state()));
+    let (id, asks) = (outcome.verdict.pending.unwrap(), Asks::new(place.state()));
     let ask = asks.list().unwrap().into_iter().find(|ask| ask.id == id).unwrap();
     assert!(ask.contained);
     asks.answer(&ask.digest, true, "tester").unwrap();
@@ -359,7 +359,7 @@ fn what_would_be_asked_of_shward_uses_no_answer_of_others() {
     assert_eq!(firewall.check(&request, &contained).unwrap().decision, Decision::Ask, "nobody runs it");
     let outcome = run(&firewall, &request).unwrap();
     assert!(outcome.executed);
-    assert_eq!(outcome.review.unwrap().id, Some(id));
+    assert_eq!(outcome.verdict.review.unwrap().id, Some(id));
     assert!(!run(&firewall, &request).unwrap().executed, "used once");
 }
 
@@ -476,7 +476,7 @@ fn a_command_cannot_write_its_own_answer() {
         let out = outcome.ending.as_ref().unwrap().stdout.to_text();
         assert!(!out.contains("WROTE") && out.matches("refused").count() == 3, "{out} {outcome:?}");
     } else {
-        assert_ne!(outcome.decision, Decision::Allow);
+        assert_ne!(outcome.verdict.decision, Decision::Allow);
     }
 }
 

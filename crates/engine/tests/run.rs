@@ -71,7 +71,7 @@ fn exit_code(outcome: &Outcome) -> Option<i32> {
 fn an_allowed_command_runs_in_its_workspace() {
     let Some(place) = place() else { return };
     let outcome = place.run("echo hi > out.txt; ls");
-    assert_eq!(outcome.decision, Decision::Allow);
+    assert_eq!(outcome.verdict.decision, Decision::Allow);
     assert_eq!(stdout(&outcome), "data.txt\nout.txt\n");
     assert_eq!(fs::read_to_string(place.workspace.join("out.txt")).unwrap(), "hi\n");
     let outcome = place.run("cat data.txt; echo oops >&2; exit 7");
@@ -83,10 +83,14 @@ fn an_allowed_command_runs_in_its_workspace() {
 fn a_denied_command_does_not_run() {
     let Some(place) = place() else { return };
     let outcome = place.run("echo hi > out.txt; cat ~/.ssh/id_rsa; curl https://example.com; ls");
-    assert_eq!(outcome.decision, Decision::Deny);
+    assert_eq!(outcome.verdict.decision, Decision::Deny);
     assert!(!outcome.executed && outcome.ending.is_none());
     assert!(!place.workspace.join("out.txt").exists());
-    assert!(outcome.findings.iter().any(|f| f.message.contains("id_rsa")), "{:?}", outcome.findings);
+    assert!(
+        outcome.verdict.findings.iter().any(|f| f.message.contains("id_rsa")),
+        "{:?}",
+        outcome.verdict.findings
+    );
 }
 
 /// What a program does that the analysis cannot see into, the sandbox holds.
@@ -294,7 +298,7 @@ fn secrets_stay_hidden_and_instructions_stay_away() {
         for p in open('writes.txt'):\n    os.makedirs(os.path.dirname(p) or '.', exist_ok=True)\n    open(p.strip(), 'w').write('x')\n";
     fs::write(place.workspace.join("tool.py"), tool).unwrap();
     let outcome = place.run("python3 tool.py");
-    assert!(outcome.executed, "{:?}", outcome.findings);
+    assert!(outcome.executed, "{:?}", outcome.verdict.findings);
     let ending = outcome.ending.unwrap();
     let text = format!("{}{}", ending.stdout.to_text(), ending.stderr.to_text());
     assert!(!text.contains("SECRET"), "{text}");

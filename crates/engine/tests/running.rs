@@ -75,6 +75,6 @@ fn what_goes_wrong_is_the_last_event() {
         let Some((_dir, firewall, request)) = place(command) else { return };
         let events: Vec<RunEvent> = firewall.stream(request, RunOptions::default()).collect();
         let [RunEvent::End(end)] = events.as_slice() else { panic!("{events:?}") };
-        assert_eq!(end.as_ref().as_ref().ok().map(|outcome| outcome.decision), decision, "{command}");
+        assert_eq!(end.as_ref().as_ref().ok().map(|outcome| outcome.verdict.decision), decision, "{command}");
     }
 }

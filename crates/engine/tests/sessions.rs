@@ -116,7 +116,7 @@ fn the_next_command_is_judged_as_the_session_goes_on() {
     assert_eq!(place.run("a", "cd sub; export FILE=.env; pwd"), "WS/sub\n");
     for command in ["cat \"$FILE\"", "cat < .env"] {
         let outcome = place.outcome("a", command);
-        assert_eq!((outcome.decision, outcome.executed), (Decision::Deny, false), "{command}");
+        assert_eq!((outcome.verdict.decision, outcome.executed), (Decision::Deny, false), "{command}");
     }
     let setting = {
         let mut setting = Setting::others();

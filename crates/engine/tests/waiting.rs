@@ -62,7 +62,7 @@ fn it_waits_until_a_condition_is_met_and_no_longer() {
     assert!(!slow.met && slow.outcome.ending.unwrap().timed_out);
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
     let denied = place.wait(&firewall, "cat ~/.ssh/id_rsa", 60);
-    assert_eq!((denied.met, denied.attempts, denied.outcome.decision), (false, 1, Decision::Deny));
+    assert_eq!((denied.met, denied.attempts, denied.outcome.verdict.decision), (false, 1, Decision::Deny));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn all_attempts_are_one_for_the_limits() {
     assert!(place.wait(&firewall, "true", 4).met, "the second of two");
     let over = place.wait(&firewall, "true", 4);
     assert_eq!((over.attempts, over.outcome.executed), (1, false));
-    assert!(over.outcome.rate_limit.is_some_and(|limit| limit.refused));
+    assert!(over.outcome.verdict.rate_limit.is_some_and(|limit| limit.refused));
 }
 
 #[test]

@@ -93,7 +93,8 @@ impl Place {
             _ => panic!("{:?} is not allowed", request.action),
         };
         let outcome = self.firewall.run(&request, &RunOptions::default(), &mut |_, _| {}).unwrap();
-        let end = outcome.ending.unwrap_or_else(|| panic!("{:?}: {:?}", request.action, outcome.findings));
+        let end =
+            outcome.ending.unwrap_or_else(|| panic!("{:?}: {:?}", request.action, outcome.verdict.findings));
         let mut files = BTreeMap::new();
         list(&self.workspace(), &mut files);
         let ended = Ended {
