@@ -17,7 +17,7 @@ pub(crate) struct Image {
     pub(crate) readers: String,
 }
 
-/// Bytes of a row of the table of programs: its name, its variables, its level, whether it has no files of its own.
+/// Bytes of a row of the table of programs: its name, its variables, its level, and what holds under this name, by bits.
 const PROGRAM: usize = 13;
 
 /// The image of these programs. Fails if something does not fit its field.
@@ -45,10 +45,12 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
         });
         let rows = rows.collect::<Result<Vec<_>, String>>()?;
         let env = writer.list(&rows)?;
-        let no_own = |name| {
-            program.no_own_files.as_ref().is_some_and(|names| names.is_empty() || names.contains(name))
+        let facts = |name| {
+            let holds = |of: &Option<Vec<String>>| of.as_ref().is_some_and(|names| names.contains(name));
+            let facts = [&program.no_own_files, &program.no_addresses, &program.versioned];
+            (0..).zip(facts).fold(0_u8, |all, (bit, of)| all | u8::from(holds(of)) << bit)
         };
-        named.extend(program.names.iter().map(|name| (name, env, level, no_own(name))));
+        named.extend(program.names.iter().map(|name| (name, env, level, facts(name))));
     }
     // By bucket, and where each bucket begins: whoever looks for a name compares it with the one or two of its bucket.
     named.sort();
@@ -61,9 +63,9 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
     }
     writer.fill(starts, &row);
     let mut rows = narrow(named.len())?.to_le_bytes().to_vec();
-    for (name, env, level, no_own_files) in &named {
+    for (name, env, level, facts) in &named {
         rows.extend(join(&[&writer.text(name)?.to_le_bytes(), &env.to_le_bytes(), &level.to_le_bytes()]));
-        rows.push(u8::from(*no_own_files));
+        rows.push(*facts);
     }
     writer.fill(list, &rows);
     let words = [

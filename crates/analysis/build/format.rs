@@ -64,6 +64,8 @@ pub(crate) struct Level {
     pub(crate) echoes: bool,
     /// Of these names, or of all if there are none in the list: it has no files of its own.
     pub(crate) no_own_files: Option<Vec<String>>,
+    pub(crate) no_addresses: Option<Vec<String>>,
+    pub(crate) versioned: Option<Vec<String>>,
     pub(crate) output: Option<Output>,
     pub(crate) harmless: Vec<String>,
     pub(crate) env: Vec<(String, Role)>,
@@ -302,6 +304,15 @@ fn fold(open: &mut Vec<Level>, depth: usize) {
     }
 }
 
+/// The names of a program for which a line holds: those that it tells, or all.
+fn some_names(level: &Level, told: &[&str]) -> Result<Vec<String>, String> {
+    if let Some(other) = told.iter().find(|name| !level.names.iter().any(|known| known == *name)) {
+        return Err(format!("‘{other}’ is no name of this program: {}", level.names.join(" ")));
+    }
+    let told: Vec<String> = told.iter().map(|name| (*name).to_owned()).collect();
+    Ok(if told.is_empty() { level.names.clone() } else { told })
+}
+
 /// Adds what a line says to its level.
 fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<(), String> {
     let (first, rest) = line.words.split_first().ok_or("empty line")?;
@@ -350,12 +361,9 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "inert-options" => level.inert_options = none(rest)?,
         "names-only" => level.names_only = none(rest)?,
         "echoes" => level.echoes = none(rest)?,
-        "no-own-files" => {
-            if let Some(other) = rest.iter().find(|name| !level.names.iter().any(|known| known == *name)) {
-                return Err(format!("‘{other}’ is no name of this program: {}", level.names.join(" ")));
-            }
-            level.no_own_files = Some(rest.iter().map(|name| (*name).to_owned()).collect());
-        }
+        "no-own-files" => level.no_own_files = Some(some_names(level, rest)?),
+        "no-addresses" => level.no_addresses = Some(some_names(level, rest)?),
+        "versioned" => level.versioned = Some(some_names(level, rest)?),
         "sub-after" => {
             level.sub_after = one(rest)?.parse().map_err(|_| "expected a number of operands".to_owned())?;
         }
@@ -378,7 +386,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         other => {
             return Err(format!(
                 "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
-                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only echoes no-own-files output reader harmless env example"
+                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only echoes no-own-files no-addresses versioned output reader harmless env example"
             ));
         }
     }

@@ -149,11 +149,19 @@ fn the_documented_example_is_read_as_documented() {
 }
 
 #[test]
-fn a_program_may_be_without_files_of_its_own_under_some_of_its_names() {
-    let text =
-        "program a b\n  no-own-files a\n\nprogram c\n  no-own-files\n\nprogram d\n  operands FILE* read\n";
-    let knowledge = format::read(&[("x.cmds".to_owned(), text.to_owned())], &[]);
-    assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
-    let lists: Vec<_> = knowledge.programs.iter().map(|program| program.no_own_files.as_deref()).collect();
-    assert_eq!(lists, [Some(&["a".to_owned()][..]), Some(&[]), None]);
+fn what_holds_under_some_names_of_a_program_says_under_which() {
+    for word in ["no-own-files", "no-addresses", "versioned"] {
+        let text = format!(
+            "program a b\n  {word} a\n\nprogram c d\n  {word}\n\nprogram e\n  operands FILE* read\n\nprogram f\n  {word} a\n"
+        );
+        let knowledge = format::read(&[("x.cmds".to_owned(), text)], &[]);
+        let lists = knowledge.programs.iter().map(|program| match word {
+            "no-own-files" => &program.no_own_files,
+            "no-addresses" => &program.no_addresses,
+            _ => &program.versioned,
+        });
+        let lists: Vec<_> = lists.map(|names| names.as_ref().map(|names| names.join(" "))).collect();
+        assert_eq!(lists, [Some("a".to_owned()), Some("c d".to_owned()), None], "{word}");
+        assert_eq!(knowledge.problems.len(), 1, "{word}: {:?}", knowledge.problems);
+    }
 }

@@ -39,6 +39,7 @@ mod written;
 
 pub use evaluate::printed;
 pub use languages::names_grave;
+pub(crate) use program::is_builtin;
 pub(crate) use values::{base_name, single_quoted};
 
 use crate::effect::{EffectKind, Scope, Unknown};

@@ -19,32 +19,6 @@ pub(super) enum Found<'a> {
     Done(Stream<'a>),
 }
 
-/// Programs that are installed under names with a version (`python3.12`, `gcc-13`).
-const VERSIONED: [&[u8]; 22] = [
-    b"python",
-    b"pip",
-    b"perl",
-    b"ruby",
-    b"gem",
-    b"php",
-    b"lua",
-    b"luajit",
-    b"node",
-    b"gcc",
-    b"g++",
-    b"cpp",
-    b"clang",
-    b"clang++",
-    b"clang-format",
-    b"clang-tidy",
-    b"gcov",
-    b"java",
-    b"javac",
-    b"tclsh",
-    b"pypy",
-    b"pytest",
-];
-
 /// Directories of installed programs, as prefixes.
 const INSTALLED: [&[u8]; 9] = [
     b"/bin/",
@@ -166,14 +140,16 @@ fn language_of(name: &[u8]) -> &'static str {
     }
 }
 
-/// Programs that a shell has in itself, so that no file of their name is run.
-const BUILTIN: [&[u8]; 8] = [b"echo", b"printf", b"test", b"[", b"true", b"false", b"pwd", b"kill"];
+/// Whether every shell has the program of this name in itself, so that no file of that name is run.
+pub(crate) fn is_builtin(name: &[u8]) -> bool {
+    matches!(name, b"echo" | b"printf" | b"test" | b"[" | b"true" | b"false" | b"pwd" | b"kill")
+}
 
 /// Records the execution of the file that a name leads to, where the search path leads into places that the agent may
 /// write: a program of the project's own, or one that anybody may have put there. False if it does not. A search path that
 /// the command sets itself is judged where it is set.
 fn shadowed<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, text: &'a [u8]) -> bool {
-    if BUILTIN.contains(&text) || session.variable(b"PATH").is_some() {
+    if is_builtin(text) || session.variable(b"PATH").is_some() {
         return false;
     }
     let Some(Some(file)) = session.world().program(text) else { return false };
@@ -193,7 +169,8 @@ fn described(name: &[u8]) -> Option<(&'static str, Program)> {
         let digits = name.iter().rev().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
         let stem = name.get(..name.len() - digits)?;
         let stem = stem.strip_suffix(b"-").unwrap_or(stem);
-        (digits > 0 && VERSIONED.contains(&stem)).then(|| tables::program(stem)).flatten()
+        let found = if digits > 0 { tables::program(stem) } else { None };
+        found.filter(|(_, program)| program.versioned)
     })
 }
 

@@ -10,14 +10,6 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Dialect, Span};
 
-/// Utilities of POSIX, and their like, to which every operand is a name in the file system.
-const POSIX: [&str; 45] = [
-    "awk", "basename", "bc", "cat", "cksum", "cmp", "comm", "cp", "csplit", "cut", "dd", "dirname", "du",
-    "ed", "egrep", "expand", "fgrep", "file", "find", "fold", "grep", "head", "iconv", "join", "ln", "ls",
-    "mv", "nl", "od", "paste", "patch", "pr", "rm", "sed", "sort", "split", "strings", "tail", "tee",
-    "touch", "tr", "tsort", "unexpand", "uniq", "wc",
-];
-
 /// Most variables that one wrapper may set: each nests a call.
 const MAX_VARIABLES: usize = 64;
 /// Most working directory changes of one program (`git -C a -C b`).
@@ -130,7 +122,7 @@ impl<'a> Run<'_, 'a> {
         if !prefix.get(end..).is_some_and(|rest| rest.starts_with(b"://")) || prefix.starts_with(b"file:") {
             return false;
         }
-        if POSIX.contains(&self.name) {
+        if self.program.no_addresses {
             return false;
         }
         let endpoint = endpoint::of(&file.value);

@@ -15,6 +15,10 @@ pub(crate) struct Program {
     level: u32,
     /// Under this name it looks at no files but those that its options and operands name.
     pub(crate) no_own_files: bool,
+    /// Under this name it takes an address for a name in the file system.
+    pub(crate) no_addresses: bool,
+    /// It is installed under this name with a version behind it, too.
+    pub(crate) versioned: bool,
 }
 
 impl Program {
@@ -28,7 +32,9 @@ impl Record for Program {
     const SIZE: usize = 9;
 
     fn read(mut cursor: Cursor) -> Self {
-        Self { env: cursor.list(), level: cursor.u32(), no_own_files: cursor.u8() != 0 }
+        let (env, level, facts) = (cursor.list(), cursor.u32(), cursor.u8());
+        let holds = |bit: u8| facts & bit != 0;
+        Self { env, level, no_own_files: holds(1), no_addresses: holds(2), versioned: holds(4) }
     }
 }
 
