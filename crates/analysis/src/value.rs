@@ -253,3 +253,8 @@ pub(crate) fn leaves(path: &[u8]) -> bool {
     let mut names = path.split(|byte| *byte == b'/').skip_while(|name| matches!(*name, b"" | b"." | b".."));
     names.any(|name| name == b"..")
 }
+
+/// Whether a text has another one in it.
+pub(crate) fn contains(text: &[u8], name: &[u8]) -> bool {
+    !name.is_empty() && text.windows(name.len()).any(|part| part == name)
+}

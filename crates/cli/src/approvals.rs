@@ -4,7 +4,7 @@ use crate::args::Args;
 use crate::exit::Exit;
 use crate::flags::JSON;
 use crate::terminal::{self, Fail};
-use crate::{setup, shown};
+use crate::{setup, shown, state};
 use shward::audit::{Event, Log, PersonAnswer, Record};
 use shward::reviewing::{Approver as _, Ask, Asks, Permission, Question, Reply, State, Terminal, Unanswered};
 use std::fmt::Write as _;
@@ -137,8 +137,7 @@ fn named(args: &Args, asks: &Asks) -> Result<Ask, Fail> {
 }
 
 fn store() -> Result<Asks, Fail> {
-    let directory =
-        setup::state_dir().ok_or_else(|| setup::no_state("nothing is answered from elsewhere"))?;
+    let directory = state::directory().ok_or_else(|| state::missing("nothing is answered from elsewhere"))?;
     Ok(Asks::new(directory))
 }
 

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::flags::{BATCH, CONTAINED, FROZEN, JSON, PLAN};
 use crate::reviewers::Caller;
 use crate::terminal::{self, Fail};
-use crate::{ask, batch, explain, setup, shown};
+use crate::{ask, batch, plan, setup, shown};
 use shward::{Checked, Decision, Error, Firewall, Request, Setting};
 use std::fmt::Write as _;
 
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
             let _ = writeln!(text, "  {unasked}");
         }
         if let Some(plan) = &checked.plan {
-            text.push_str(&explain::plan(plan));
+            text.push_str(&plan::text(plan));
         }
         terminal::line(&text)?;
     }

@@ -19,12 +19,14 @@ mod flags;
 mod help;
 mod hook;
 mod install;
+mod plan;
 mod policy;
 mod preview;
 mod reviewers;
 mod run;
 mod session;
 mod setup;
+mod state;
 mod terminal;
 mod undo;
 

@@ -8,7 +8,7 @@ use crate::ask::Directories;
 use crate::exit::Exit;
 use crate::flags::{CORPUS, FLOOR, Flag, JSON, LOG, POLICY, PROFILE, REVOKE, WITHIN};
 use crate::terminal::{self, Fail};
-use crate::{setup, shown};
+use crate::{setup, shown, state};
 use serde_json::{Value, json};
 use shward::policy::{Layer, Origin, Policy, Source, exceeds, file, profiles, remarks};
 use shward::{Account, Decision, Firewall, PolicyPlaces, Request, Setting, Trust};
@@ -343,7 +343,7 @@ fn trust(args: &Args) -> Result<Exit, Fail> {
     let found = places.project_file().map_err(setup::bad_policy)?;
     let (path, source) = found
         .ok_or_else(|| Fail::input("there is no .shward.toml here or above, up to the repository's root"))?;
-    let state = places.state.clone().ok_or_else(|| setup::no_state("nothing can be trusted"))?;
+    let state = places.state.clone().ok_or_else(|| state::missing("nothing can be trusted"))?;
     let store = Trust::in_state(&state);
     let told = |e: io::Error| Fail::io(format!("{}: {e}", state.display()));
     if args.has(&REVOKE) {

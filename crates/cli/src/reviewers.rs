@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::flags::{
     APPROVE, GATEKEEPER, GATEKEEPER_KEY, GATEKEEPER_MODEL, GATEKEEPER_TIMEOUT, LIMIT, LIMIT_WAIT,
 };
-use crate::setup;
+use crate::state;
 use crate::terminal::Fail;
 use shward::reviewing::{
     Asks, Chat, Gatekeeper, GatekeeperError, Limit, Limiter, Per, Program, Rate, Terminal,
@@ -36,9 +36,9 @@ const HOOK_GATEKEEPER: u64 = 12;
 pub(crate) fn reviewers(args: &Args, caller: Caller, policy: &Policy) -> Result<Reviewers, Fail> {
     let mut reviewers = Reviewers::new();
     let limits = limits(args, caller, policy)?;
-    let state = setup::state_dir();
+    let state = state::directory();
     if !limits.is_empty() {
-        let state = state.clone().ok_or_else(|| setup::no_state("rate limits cannot be counted"))?;
+        let state = state.clone().ok_or_else(|| state::missing("rate limits cannot be counted"))?;
         reviewers = reviewers.limiter(Limiter::new(state, limits));
     }
     if let Some(gatekeeper) = gatekeeper(args, caller, policy)? {

@@ -3,7 +3,7 @@
 use crate::args::Args;
 use crate::exit::Exit;
 use crate::flags::JSON;
-use crate::setup;
+use crate::state;
 use crate::terminal::{self, Fail};
 use shward::{Session, Sessions};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 /// # Errors
 /// The words are wrong, or there is no such session.
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
-    let state = setup::state_dir().ok_or_else(|| setup::no_state("sessions are not kept"))?;
+    let state = state::directory().ok_or_else(|| state::missing("sessions are not kept"))?;
     let sessions = Sessions::new(state);
     let words: Vec<&str> = args.operands.iter().map(|word| word.to_str().unwrap_or_default()).collect();
     match words.as_slice() {

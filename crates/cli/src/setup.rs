@@ -4,9 +4,9 @@ use crate::args::Args;
 use crate::exit::Exit;
 use crate::flags::{FROZEN, LOG, POLICY, PROFILE};
 use crate::reviewers::{Caller, reviewers};
+use crate::state;
 use crate::terminal::Fail;
 use shward::audit::Log;
-use shward::reviewing::StateDir;
 use shward::{Account, Firewall, Policy, PolicyError, PolicyPlaces, Sessions, Undoing};
 use std::path::{Path, PathBuf};
 
@@ -62,7 +62,7 @@ pub(crate) fn reviewed(args: &Args, workspace: &Path, caller: Caller) -> Result<
     let firewall = firewall(args, workspace)?;
     let reviewers = reviewers(args, caller, firewall.policy())?;
     let firewall = firewall.with_reviewers(reviewers);
-    let state = state_dir();
+    let state = state::directory();
     let firewall = firewall.with_self_test(state.clone());
     let firewall = match state {
         Some(state) => firewall.with_sessions(Sessions::new(state)),
@@ -84,18 +84,5 @@ pub(crate) fn log_path(args: &Args) -> Result<PathBuf, Fail> {
     if let Some(path) = args.get(&LOG) {
         return Ok(PathBuf::from(path));
     }
-    Account::of_process().log().ok_or_else(|| no_state("the log has no place; give --log FILE"))
-}
-
-/// The directory of the stores.
-pub(crate) fn state_dir() -> Option<StateDir> {
-    Account::of_process().state().map(StateDir::new)
-}
-
-/// What needs the state directory cannot be done.
-pub(crate) fn no_state(what: &str) -> Fail {
-    let why = Account::of_process().lack().unwrap_or_default();
-    Fail::usage(format!(
-        "{what}: no state directory is known; set HOME, or XDG_STATE_HOME, or let the account have a home: {why}"
-    ))
+    Account::of_process().log().ok_or_else(|| state::missing("the log has no place; give --log FILE"))
 }

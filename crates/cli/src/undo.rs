@@ -4,8 +4,8 @@ use crate::args::Args;
 use crate::ask::Directories;
 use crate::exit::Exit;
 use crate::flags::{JSON, LIST};
-use crate::setup;
 use crate::terminal::{self, Fail};
+use crate::{setup, state};
 use shward::audit::Log;
 use shward::reviewing::{Approver as _, Terminal, one_line};
 use shward::{Error, Kept, OverlayError, UndoReport};
@@ -29,7 +29,7 @@ const MANY: usize = 10_000;
 pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let workspace = Directories::from(args)?.workspace;
     let json = args.has(&JSON);
-    let undoing = setup::undoing().ok_or_else(|| setup::no_state("nothing is kept to be undone"))?;
+    let undoing = setup::undoing().ok_or_else(|| state::missing("nothing is kept to be undone"))?;
     let fail = |error: Error| match error {
         Error::Kept(OverlayError::Unknown(_) | OverlayError::Ambiguous(_)) => Fail::usage(error.to_string()),
         _ => Fail::io(error.to_string()),

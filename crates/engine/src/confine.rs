@@ -1,7 +1,7 @@
 //! From a grant to a confinement: what of this machine's file system is writable, hidden and protected.
 
 use crate::direct::Direct;
-use crate::run::Containment;
+use crate::options::Containment;
 use crate::session::Telling;
 use crate::special::Special;
 use crate::{Action, Error, Request, network};

@@ -1,7 +1,7 @@
 //! What this machine gives, what each containment therefore promises, and what mends each lack.
 
 use crate::account::{Account, AccountReport};
-use crate::run::Containment;
+use crate::options::Containment;
 use crate::self_test::{Attack, self_test};
 use crate::{Error, Firewall};
 use serde::Serialize;

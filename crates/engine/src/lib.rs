@@ -32,6 +32,7 @@ mod gate;
 mod limits;
 mod machine;
 mod network;
+mod options;
 mod outcome;
 mod policies;
 mod record;
@@ -59,12 +60,14 @@ pub use firewall::{Firewall, Judged, Setting};
 pub use gate::{GateReport, ProgramReport, StoppedReport};
 pub use machine::Machine;
 pub use network::ConnectionReport;
+pub use options::{Containment, RunOptions};
 pub use outcome::{Ending, Outcome};
 pub use policies::{PROJECT_FILE, PolicyError, PolicyPlaces};
-pub use report::{Checked, EffectReport, FindingReport, InvocationReport, PlanReport};
+pub use report::{
+    Checked, EffectReport, FindingReport, InvocationReport, LimitReport, PlanReport, ReviewReport,
+};
 pub use request::{Action, BadRequest, MAX_COMMAND, Request};
-pub use review::{LimitReport, ReviewReport, Reviewers, policy_gatekeeper, rate_limits};
-pub use run::{Containment, RunOptions};
+pub use review::{Reviewers, policy_gatekeeper, rate_limits};
 pub use running::{OutputEvents, RunEvent};
 pub use self_test::Attack;
 pub use session::{Session, Sessions};

@@ -1,6 +1,6 @@
 //! The hosts that a run may reach, and the proxy through which it reaches them.
 
-use crate::run::{Containment, RunOptions};
+use crate::options::{Containment, RunOptions};
 use crate::{Error, Firewall};
 use serde::Serialize;
 use shward_analysis::{Certainty, EffectKind, Plan};

@@ -1,14 +1,11 @@
 //! Verdicts and endings as audit records.
 
-use crate::changes::ChangesReport;
+use crate::changes::{ChangesReport, MAX_NAMED};
 use crate::outcome::Ending;
 use crate::{Action, Checked, ConnectionReport, Request};
 use shward_audit::{Decided, Digest, Ended, Event, Input, Record, Reviewed, StreamDigest, Text};
 use shward_policy::{Decision, Policy};
 use std::os::unix::ffi::OsStrExt as _;
-
-/// How many paths a record names.
-pub(crate) const MAX_NAMED: usize = 20;
 
 /// What is recorded of a verdict.
 pub(crate) struct Judgement<'a> {

@@ -4,7 +4,7 @@
 //! machine: so attacks are made that work outside, and the host is looked at afterwards.
 
 use crate::confine::{self, Beyond};
-use crate::run::Containment;
+use crate::options::Containment;
 use crate::special::Special;
 use crate::{Error, Firewall, Request, environment};
 use serde::Serialize;

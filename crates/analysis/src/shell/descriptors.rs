@@ -4,14 +4,12 @@
 //! even the other end of it. Elsewhere the name means a duplicate of the descriptor. What both have in common is known.
 
 use super::Interpreter;
-use super::flow::Port;
+use super::flow::{FIRST_OWN, Port};
 use super::io::SinkKind;
 use crate::effect::{EffectKind, Rest, Target, Unknown};
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
 
-/// bash takes numbers from here on for itself: to keep what a redirection replaces, and for `{name}>`.
-pub(super) const FIRST_OWN: u32 = 10;
 /// The number that the first process substitution of a command gets.
 pub(super) const LAST_SUBSTITUTION: u32 = 63;
 

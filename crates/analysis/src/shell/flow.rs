@@ -1,10 +1,12 @@
 //! The part of a shell's state that every command may change and every branch carries: where it stands, what its
 //! descriptors are connected to, its options and positional parameters. Small and copied whole.
 
-use super::descriptors::FIRST_OWN;
 use crate::value::{Field, Origins, Value};
 use bumpalo::Bump;
 use shward_syntax::Span;
+
+/// bash takes numbers from here on for itself: to keep what a redirection replaces, and for `{name}>`.
+pub(super) const FIRST_OWN: u32 = 10;
 
 /// See the module.
 #[derive(Debug, Clone, Copy, PartialEq)]

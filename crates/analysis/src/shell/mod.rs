@@ -39,6 +39,7 @@ mod redirect;
 mod reentry;
 mod run;
 mod simple;
+mod spans;
 mod spare;
 mod state;
 mod traps;
@@ -56,8 +57,9 @@ use bumpalo::Bump;
 use flow::{Flow, Port, Whereabouts};
 use functions::Frame;
 use io::Io;
-use reentry::{Spans, starting_options};
+use reentry::starting_options;
 use shward_syntax::{Dialect, Function, Options, ParseError, Span, parse};
+use spans::Spans;
 use spare::Spare;
 use state::State;
 use std::collections::BTreeSet;
@@ -506,7 +508,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     /// Something reads from a descriptor: from that of which the shell reads its script as well, it takes what would have been run.
     fn takes_lines(&mut self, descriptor: u32, span: Span) {
         // bash keeps the script that it reads in one of its own (255).
-        let own = descriptor >= descriptors::FIRST_OWN && !self.state.flow.is_open(descriptor);
+        let own = descriptor >= flow::FIRST_OWN && !self.state.flow.is_open(descriptor);
         if own || self.io.is_run(self.state.flow.port(descriptor)) {
             self.unknown(Unknown::Construct("a command reads from the script in which it stands"), span);
         }

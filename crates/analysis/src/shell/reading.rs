@@ -117,7 +117,7 @@ impl<'a> Interpreter<'a, '_> {
 /// Whether it looks as if functions are defined in what is read next.
 fn defines_functions(text: &[u8], size: usize) -> bool {
     let text = text.get(..size).unwrap_or(text);
-    text.windows(2).any(|pair| pair == b"()") || super::simple::contains(text, b"function")
+    text.windows(2).any(|pair| pair == b"()") || crate::value::contains(text, b"function")
 }
 
 #[cfg(test)]

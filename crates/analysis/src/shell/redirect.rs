@@ -1,7 +1,7 @@
 //! Redirections: what they read and write, and what they connect descriptors to.
 
 use super::Interpreter;
-use super::descriptors::FIRST_OWN;
+use super::flow::FIRST_OWN;
 use super::flow::{Opt, Port};
 use super::io::SinkKind;
 use super::run::may_fail;

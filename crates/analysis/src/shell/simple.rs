@@ -8,7 +8,7 @@ use super::redirect::Before;
 use super::spare;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::Unknown;
-use crate::value::{Field, Origins, Value};
+use crate::value::{Field, Origins, Value, contains};
 use shward_syntax::{
     Assignment, AssignmentValue, Command, Dialect, Parameter, ParameterName, ParameterOperation, PartKind,
     Redirect, RedirectTarget, SimpleCommand, Span, Subscript, Word, WordPart,
@@ -294,11 +294,6 @@ fn has_expansions(redirect: &Redirect<'_>) -> bool {
         RedirectTarget::Word(word) => word.bare().is_none(),
         RedirectTarget::HereDocument(_) => false,
     }
-}
-
-/// Whether a text has another one in it.
-pub(super) fn contains(text: &[u8], name: &[u8]) -> bool {
-    !name.is_empty() && text.windows(name.len()).any(|part| part == name)
 }
 
 /// Whether an assignment is one to an array or to an element of one.

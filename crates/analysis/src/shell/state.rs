@@ -75,7 +75,7 @@ pub(super) struct Body<'a> {
     /// Its definition.
     pub(super) function: &'a Function<'a>,
     /// How spans of the text that defined it map to the command that was asked about.
-    pub(super) spans: super::reentry::Spans,
+    pub(super) spans: super::spans::Spans,
     /// The text that defined it.
     pub(super) text: &'a [u8],
     /// The functions that are defined in that text.

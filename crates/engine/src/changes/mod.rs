@@ -8,6 +8,7 @@ mod settle;
 mod undo;
 
 pub(crate) use guard::Guard;
+pub(crate) use report::MAX_NAMED;
 pub use report::{ChangeReport, ChangesReport, Proposal, RefusedReport};
 pub use settle::{Decide, Then};
 pub use undo::{UndoReport, Undoing};

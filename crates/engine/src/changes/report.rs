@@ -1,9 +1,11 @@
 //! What a run did to the workspace, for people and programs.
 
-use crate::record::MAX_NAMED;
 use serde::Serialize;
 use shward_sandbox::overlay::{Change, ChangeKind, Committed, Kind, Refused, Run};
 use std::path::PathBuf;
+
+/// How many paths a record names.
+pub(crate) const MAX_NAMED: usize = 20;
 
 /// How many files are listed by name. All are counted.
 const MAX_LISTED: usize = 10_000;

@@ -1,48 +1,10 @@
 //! What came of limits and questions, as it stands in verdicts and outcomes.
 
 use super::finding;
-use crate::report::{Checked, FindingReport};
-use serde::Serialize;
+use crate::report::{Checked, FindingReport, LimitReport, ReviewReport};
 use shward_policy::Decision;
 use shward_review::{Answer, Answered, Opinion, StoreError, Turn, Unanswered};
 use std::time::Duration;
-
-/// An answer to what the policy asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ReviewReport {
-    /// `allow`, `deny` or `challenge`.
-    pub answer: &'static str,
-    /// `person` or `gatekeeper`.
-    pub by: &'static str,
-    /// Which.
-    pub name: String,
-    /// The question's id, if it was answered from elsewhere. It has been used by this.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    /// Why.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub explanation: Option<String>,
-    /// What to do instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub suggested_alternative: Option<String>,
-    /// What has to be said first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub required_clarification: Option<String>,
-}
-
-/// The rate limit that an attempt met.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct LimitReport {
-    /// The attempt was refused.
-    pub refused: bool,
-    /// The limit that a refused one is over, such as `3 in 10 s`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<String>,
-    /// How long to wait, or for how long it has waited, in milliseconds.
-    pub wait_ms: u64,
-}
 
 /// A decision in the making.
 pub(super) struct Found {

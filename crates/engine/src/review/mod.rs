@@ -10,8 +10,6 @@
 mod answer;
 mod binding;
 
-pub use answer::{LimitReport, ReviewReport};
-
 use crate::report::{Checked, FindingReport, PlanReport};
 use crate::{BadRequest, Firewall, Judged, Request};
 use answer::Found;

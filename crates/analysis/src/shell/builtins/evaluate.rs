@@ -7,10 +7,10 @@ use crate::session::Session;
 use crate::shell::Interpreter;
 use crate::shell::flow::{ANY_ARGUMENTS, Opt, Port};
 use crate::shell::functions::{Frame, FrameKind};
-use crate::shell::simple::{Expanded, contains};
+use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Slot, Space};
 use crate::shell::words::is_name;
-use crate::value::{Field, Origins, Stream, Value};
+use crate::value::{Field, Origins, Stream, Value, contains};
 use crate::world::FileKind;
 use shward_syntax::Span;
 

@@ -8,9 +8,8 @@ use super::transform;
 use crate::shell::Interpreter;
 use crate::shell::carriers::is_plain_prompt;
 use crate::shell::flow::Opt;
-use crate::shell::simple::contains;
 use crate::shell::state::{Flags, Mark, Space, is_decimal};
-use crate::value::{Origins, Piece, Value};
+use crate::value::{Origins, Piece, Value, contains};
 use shward_syntax::{
     Parameter, ParameterName, ParameterOperation, PartKind, Replace, Span, Subscript, Word, WordPart,
 };

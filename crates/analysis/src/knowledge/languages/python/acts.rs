@@ -1,7 +1,7 @@
 //! What calling a known function does: the closed vocabulary of the module tables.
 
-use super::value::Object;
 use crate::effect::WriteMode;
+use shward_syntax::order;
 
 /// What calling a known function, or touching a known value, does. Numbers are positions of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -240,4 +240,73 @@ impl Act {
                 | Self::Project
         )
     }
+}
+
+/// How much a call that is not understood may do with the places that its arguments name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Only what matters wherever it goes.
+    Sensitive,
+    /// Anything.
+    Anything,
+}
+
+/// Things whose methods act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Object {
+    /// A socket.
+    Socket,
+    /// A process that was started.
+    Process,
+    /// A client of a protocol: its methods connect and send.
+    Client,
+    /// A server.
+    Server,
+    /// `os.environ`, or a copy.
+    Environment,
+    /// `sys.argv`.
+    Arguments,
+    /// `sys.path`.
+    SearchPath,
+    /// `sys.modules`.
+    Modules,
+    /// `sys.stdin`.
+    Stdin,
+    /// `sys.stdout`.
+    Stdout,
+    /// `sys.stderr`.
+    Stderr,
+    /// An archive.
+    Archive,
+    /// An XML document.
+    Document,
+    /// A database, local or elsewhere.
+    Database,
+    /// A library of native code.
+    Native,
+}
+
+/// A module.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Module {
+    pub(super) name: &'static str,
+    /// What public names do that are not listed.
+    pub(super) rest: Act,
+    /// Names, sorted.
+    pub(super) members: &'static [(&'static str, Act)],
+}
+
+pub(super) const fn module(name: &'static str, rest: Act, members: &'static [(&'static str, Act)]) -> Module {
+    Module { name, rest, members }
+}
+
+/// A module that only computes.
+pub(super) const fn pure(name: &'static str) -> Module {
+    Module { name, rest: Act::Inert, members: &[] }
+}
+
+/// What a member of a module does, if it is listed.
+pub(super) fn member(module: &Module, name: &[u8]) -> Option<Act> {
+    let at = module.members.binary_search_by(|(n, _)| order(n.as_bytes(), name)).ok()?;
+    module.members.get(at).map(|(_, act)| *act)
 }

@@ -3,8 +3,8 @@
 
 use super::acts::Act::{self, Code, Fold, Is, Open};
 use super::acts::Fold as F;
+use super::acts::Object as O;
 use super::index::Index;
-use super::value::Object as O;
 
 const UNKNOWN: Act = Code("python");
 

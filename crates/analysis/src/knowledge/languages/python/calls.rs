@@ -1,20 +1,11 @@
 //! What is called, and what known functions do.
 
 use super::Reader;
-use super::acts::{Act, Fold};
+use super::acts::{Act, Fold, Reach};
 use super::arguments::Arguments;
 use super::value::{Object, Union, Val, join};
 use crate::effect::{EffectKind, WriteMode};
 use crate::value::{Origins, Value};
-
-/// How much a call that is not understood may do with the places that its arguments name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reach {
-    /// Only what matters wherever it goes.
-    Sensitive,
-    /// Anything.
-    Anything,
-}
 
 /// Modules that others import and that can then be reached through them.
 pub(super) fn is_carried(name: &[u8]) -> bool {

@@ -1,7 +1,6 @@
 //! Names of tables, by a hash of their length and of the bytes at both ends.
 
-use super::acts::Act;
-use super::modules::Module;
+use super::acts::{Act, Module};
 use shward_syntax::same;
 
 /// Places of an index, far more than any table has rows.

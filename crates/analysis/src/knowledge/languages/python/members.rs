@@ -2,7 +2,7 @@
 
 use super::acts::Act::{self, Code, Is, Make, Run, Start};
 use super::acts::Arguments::Following;
-use super::value::Object as O;
+use super::acts::Object as O;
 
 const UNKNOWN: Act = Code("python");
 

@@ -2,8 +2,8 @@
 
 use super::Reader;
 use super::acts::Act;
+use super::acts::Reach;
 use super::arguments::Arguments;
-use super::calls::Reach;
 use super::containers::is_mutator;
 use super::symbols::Sym;
 use super::value::{Object, Union, Val};

@@ -9,7 +9,8 @@ use super::acts::Act::{
     self, Code, Copy, Delete, Fold, Is, Look, Make, Metadata, Open, Read, Rename, Start, Write,
 };
 use super::acts::Arguments::{Following, Whole};
-use super::acts::Fold as F;
+use super::acts::{Fold as F, Object as O, module, pure};
+pub(super) use super::acts::{Module, member};
 use super::builtins::BUILTINS;
 use super::index::Index;
 use super::members::{
@@ -17,28 +18,7 @@ use super::members::{
 };
 use super::os::{OS, OS_PATH};
 use super::packages::PACKAGES;
-use super::value::Object as O;
 use crate::effect::WriteMode as W;
-use shward_syntax::order;
-
-/// A module.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Module {
-    pub(super) name: &'static str,
-    /// What public names do that are not listed.
-    pub(super) rest: Act,
-    /// Names, sorted.
-    pub(super) members: &'static [(&'static str, Act)],
-}
-
-pub(super) const fn module(name: &'static str, rest: Act, members: &'static [(&'static str, Act)]) -> Module {
-    Module { name, rest, members }
-}
-
-/// A module that only computes.
-pub(super) const fn pure(name: &'static str) -> Module {
-    Module { name, rest: Act::Inert, members: &[] }
-}
 
 const UNKNOWN: Act = Code("python");
 
@@ -56,12 +36,6 @@ pub(super) fn is_package(name: &[u8]) -> bool {
         |m: &&Module| m.name.as_bytes().strip_prefix(name).is_some_and(|rest| rest.starts_with(b"."));
     let from = STANDARD.partition_point(|m| m.name.as_bytes() <= name);
     STANDARD.get(from).filter(part_of).is_some()
-}
-
-/// What a member of a module does, if it is listed.
-pub(super) fn member(module: &Module, name: &[u8]) -> Option<Act> {
-    let at = module.members.binary_search_by(|(n, _)| order(n.as_bytes(), name)).ok()?;
-    module.members.get(at).map(|(_, act)| *act)
 }
 
 pub(super) static STANDARD: &[Module] = &[

@@ -3,8 +3,8 @@
 use super::super::report::{Sends, is_url};
 use super::Reader;
 use super::acts::Act;
+use super::acts::Reach;
 use super::arguments::Arguments;
-use super::calls::Reach;
 use super::value::{Object, Val};
 use crate::effect::{Scope, WriteMode};
 use crate::value::Origins;

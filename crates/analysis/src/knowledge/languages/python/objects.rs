@@ -2,8 +2,8 @@
 
 use super::Reader;
 use super::acts::Act;
+use super::acts::Reach;
 use super::arguments::Arguments;
-use super::calls::Reach;
 use super::value::{Object, Val, join};
 use crate::effect::{EffectKind, WriteMode};
 use crate::value::{Origins, Value};

@@ -3,7 +3,7 @@
 use super::acts::Act::{self, Delete, Fold, Is, Link, Look, Metadata, Open, Rename, Start, Write};
 use super::acts::Arguments::{List, ListAndVariables, Rest, RestAndVariables};
 use super::acts::Fold as F;
-use super::value::Object as O;
+use super::acts::Object as O;
 use crate::effect::WriteMode as W;
 
 /// Names of `os`, sorted.

@@ -2,8 +2,8 @@
 //! only compute (by their manuals).
 
 use super::acts::Act::{self, Code, Make, Run};
-use super::modules::{Module, module, pure};
-use super::value::Object as O;
+use super::acts::Object as O;
+use super::acts::{Module, module, pure};
 
 const UNKNOWN: Act = Code("python");
 

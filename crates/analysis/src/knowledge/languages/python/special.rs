@@ -3,8 +3,8 @@
 use super::super::report::is_url;
 use super::Reader;
 use super::acts::Act;
+use super::acts::Reach;
 use super::arguments::Arguments;
-use super::calls::Reach;
 use super::network::sent;
 use super::value::Val;
 use crate::effect::WriteMode;

@@ -5,7 +5,8 @@
 //! every way. So `Data` is never a way to anything.
 
 use super::acts::Act;
-use super::modules::Module;
+use super::acts::Module;
+pub(super) use super::acts::Object;
 use crate::value::{Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -103,41 +104,6 @@ pub(super) fn many<'a>(arena: &'a Bump, id: u32, pairs: bool, vals: &'a [Val<'a>
         Order::Sure(sure) => (sure.min(vals.len()), false),
     };
     Val::Many(arena.alloc(Items { id, pairs, sure, closed, acts, depth, size, vals }))
-}
-
-/// Things whose methods act.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Object {
-    /// A socket.
-    Socket,
-    /// A process that was started.
-    Process,
-    /// A client of a protocol: its methods connect and send.
-    Client,
-    /// A server.
-    Server,
-    /// `os.environ`, or a copy.
-    Environment,
-    /// `sys.argv`.
-    Arguments,
-    /// `sys.path`.
-    SearchPath,
-    /// `sys.modules`.
-    Modules,
-    /// `sys.stdin`.
-    Stdin,
-    /// `sys.stdout`.
-    Stdout,
-    /// `sys.stderr`.
-    Stderr,
-    /// An archive.
-    Archive,
-    /// An XML document.
-    Document,
-    /// A database, local or elsewhere.
-    Database,
-    /// A library of native code.
-    Native,
 }
 
 impl<'a> Val<'a> {

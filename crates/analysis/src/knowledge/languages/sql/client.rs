@@ -7,35 +7,6 @@ use crate::knowledge::provenance::NOT_OF_THE_PROJECT;
 use crate::knowledge::values;
 use crate::value::Origins;
 
-/// Words with which `mysql` begins a command of its own, at the start of a line.
-pub(super) fn is_mysql_word(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"system"
-            | b"source"
-            | b"pager"
-            | b"nopager"
-            | b"tee"
-            | b"notee"
-            | b"edit"
-            | b"delimiter"
-            | b"prompt"
-            | b"connect"
-            | b"status"
-            | b"rehash"
-            | b"charset"
-            | b"warnings"
-            | b"nowarning"
-            | b"go"
-            | b"ego"
-            | b"print"
-            | b"quit"
-            | b"exit"
-            | b"clear"
-            | b"resetconnection"
-    )
-}
-
 impl<'a> Reader<'_, '_, 'a> {
     /// A command of the client.
     pub(super) fn command(&mut self, line: &'a [u8]) {

@@ -14,6 +14,35 @@ pub(super) enum Client {
     Other,
 }
 
+/// Words with which `mysql` begins a command of its own, at the start of a line.
+fn is_mysql_word(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"system"
+            | b"source"
+            | b"pager"
+            | b"nopager"
+            | b"tee"
+            | b"notee"
+            | b"edit"
+            | b"delimiter"
+            | b"prompt"
+            | b"connect"
+            | b"status"
+            | b"rehash"
+            | b"charset"
+            | b"warnings"
+            | b"nowarning"
+            | b"go"
+            | b"ego"
+            | b"print"
+            | b"quit"
+            | b"exit"
+            | b"clear"
+            | b"resetconnection"
+    )
+}
+
 /// A token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'a> {
@@ -147,7 +176,7 @@ fn meta_line(text: &[u8], client: Client) -> Option<usize> {
         text.iter().take(24).take_while(|b| b.is_ascii_alphabetic()).map(u8::to_ascii_lowercase).collect();
     let own = match client {
         Client::Sqlite => *first == b'.',
-        Client::Mysql => super::client::is_mysql_word(&word),
+        Client::Mysql => is_mysql_word(&word),
         _ => false,
     };
     own.then(|| line(text).len())
