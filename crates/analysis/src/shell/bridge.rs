@@ -65,7 +65,11 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn shows_output(&self) -> bool {
-        self.state.flow.port(1) == Port::Terminal
+        match self.state.flow.port(1) {
+            Port::Terminal => true,
+            Port::Sink(id) => self.io.sink(id) == Some(SinkKind::Shown),
+            _ => false,
+        }
     }
 
     fn effects(&mut self) -> &mut Vec<Effect<'a>> {

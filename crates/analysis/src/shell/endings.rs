@@ -92,7 +92,7 @@ impl<'a> Interpreter<'a, '_> {
         let [_, out, _] = self.state.flow.standard;
         match out {
             Port::Terminal => true,
-            Port::Sink(id) => self.io.sink(id) == Some(SinkKind::Capture),
+            Port::Sink(id) => matches!(self.io.sink(id), Some(SinkKind::Capture | SinkKind::Shown)),
             _ => false,
         }
     }

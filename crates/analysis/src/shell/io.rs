@@ -26,6 +26,8 @@ pub(super) struct Sink<'a> {
 pub(super) enum SinkKind<'a> {
     /// A pipe or substitution.
     Capture,
+    /// A program that hands on what the one that it started prints, to where everybody sees it.
+    Shown,
     /// A file.
     File {
         /// Which.

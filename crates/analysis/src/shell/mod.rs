@@ -48,7 +48,7 @@ mod words;
 use crate::effect::{Certainty, Effect, EffectKind, Target, Unknown};
 use crate::place::Places;
 use crate::plan::{Invocation, Plan};
-use crate::session::Starting;
+use crate::session::{Session, Starting};
 use crate::value::{Field, Origins, Stream};
 use crate::world::World;
 use crate::{Request, Source};
@@ -56,7 +56,7 @@ use budget::Budget;
 use bumpalo::Bump;
 use flow::{Flow, Port, Whereabouts};
 use functions::Frame;
-use io::Io;
+use io::{Io, SinkKind};
 use reentry::starting_options;
 use shward_syntax::{Dialect, Function, Options, ParseError, Span, parse};
 use spans::Spans;
@@ -472,15 +472,20 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         };
         let source = own.unwrap_or_else(|| self.io.open_source(stdin));
         self.set_standard(0, Port::Source(source));
-        let output = self.capturing(inner);
+        let kind = if self.shows_output() { SinkKind::Shown } else { SinkKind::Capture };
+        let output = self.collecting(kind, inner);
         self.set_standard(0, before);
         output
     }
 
-    /// Runs something and returns what it writes to standard output.
+    /// Runs something in a substitution and returns what it writes to standard output.
     fn capturing(&mut self, inner: impl FnOnce(&mut Self)) -> Stream<'a> {
+        self.collecting(SinkKind::Capture, inner)
+    }
+
+    fn collecting(&mut self, kind: SinkKind<'a>, inner: impl FnOnce(&mut Self)) -> Stream<'a> {
         let [_, before, _] = self.state.flow.standard;
-        let sink = self.io.open_sink(io::SinkKind::Capture, self.doubt_now(), None);
+        let sink = self.io.open_sink(kind, self.doubt_now(), None);
         self.set_standard(1, Port::Sink(sink));
         inner(self);
         self.set_standard(1, before);
