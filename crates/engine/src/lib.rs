@@ -35,6 +35,7 @@ mod network;
 mod options;
 mod outcome;
 mod policies;
+mod reading;
 mod record;
 mod report;
 mod request;

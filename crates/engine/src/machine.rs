@@ -7,6 +7,7 @@ pub(crate) use once::{Once, canonical};
 pub(crate) use within::Within;
 
 use crate::account::Account;
+use crate::reading;
 // `std` asks the kernel first whether it has the call with which it looks at files.
 use rustix::fs::{FileType, Stat, stat};
 use rustix::io::Errno;
@@ -249,10 +250,10 @@ impl World for Machine {
     }
 
     fn content(&self, bytes: &[u8], limit: usize) -> Option<Cow<'_, [u8]>> {
-        // Opened only when it is a regular file: a pipe or a device would block or give something else the next time.
-        fs::metadata(path(bytes)).ok().filter(|m| m.is_file() && m.len() <= limit as u64)?;
+        let file = reading::open(path(bytes)).ok()?;
+        file.metadata().ok().filter(|m| m.len() <= limit as u64)?;
         let mut text = Vec::new();
-        fs::File::open(path(bytes)).ok()?.take(limit as u64 + 1).read_to_end(&mut text).ok()?;
+        file.take(limit as u64 + 1).read_to_end(&mut text).ok()?;
         (text.len() <= limit).then_some(Cow::Owned(text))
     }
 }

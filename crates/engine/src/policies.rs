@@ -7,6 +7,7 @@ mod kept;
 
 use crate::account::{Account, is_missing, user};
 use crate::machine::canonical;
+use crate::reading;
 use crate::trust::Trust;
 use kept::Kept;
 use rustix::fs::lstat;
@@ -311,8 +312,11 @@ fn read(layer: Layer, path: &Path, owner: Option<Owner>) -> Result<Option<Found>
     if !fs::metadata(path).map_err(io)?.is_file() {
         return Err(PolicyError::Refused { path: path.to_owned(), why: "it is no regular file" });
     }
-    let file = fs::File::open(path).map_err(io)?;
+    let file = reading::without_waiting(path).map_err(io)?;
     let meta = file.metadata().map_err(io)?;
+    if !reading::is_file(&file) {
+        return Err(PolicyError::Refused { path: path.to_owned(), why: "it is no regular file" });
+    }
     if let Some(owner) = owner {
         believe(path, &meta, owner)?;
     }

@@ -11,11 +11,12 @@ pub use own::Sandboxed;
 pub(crate) use own::{Carried, Own};
 
 use crate::confine::is_executable;
+use crate::reading;
 use read::Find;
 use shward_sandbox::script::{Action, List, Program};
 use shward_sandbox::{Identity, Script};
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -129,7 +130,9 @@ impl Machine<'_> {
 /// Whether execve(2) takes the file; bash runs others itself, as scripts.
 fn is_loaded_by_the_kernel(path: &Path) -> bool {
     let mut start = [0; 128];
-    let Ok(length) = File::open(path).and_then(|mut file| file.read(&mut start)) else { return false };
+    let Ok(length) = reading::without_waiting(path).and_then(|mut file| file.read(&mut start)) else {
+        return false;
+    };
     let start = start.get(..length).unwrap_or_default();
     if start.starts_with(b"\x7fELF") {
         return true;

@@ -130,7 +130,7 @@ impl<'f> Programs<'f> {
         if self.predicted.iter().any(|p| p.covers(exec, &changed, &self.run.request.workspace)) {
             return Found::allow();
         }
-        let Some(readings) = readings(exec) else {
+        let Some(readings) = readings(exec).filter(|_| !exec.is_loader() || self.loads_a_file(exec)) else {
             return Found::deny(
                 "gate-loader",
                 "The dynamic loader was started as a program, in a way that hides what it runs. Start the program itself.",
@@ -138,6 +138,14 @@ impl<'f> Programs<'f> {
         };
         let verdicts = readings.iter().map(|arguments| self.judged(exec, &words(&changed, arguments)));
         verdicts.fold(Found::allow(), Found::stricter)
+    }
+
+    /// Whether what the dynamic loader is to run is a file, as the process sees it: what is found by a descriptor may be in memory,
+    /// and what has no slash is looked for elsewhere.
+    fn loads_a_file(&self, exec: &Exec) -> bool {
+        let program = exec.arguments.get(1).map(|name| exec.cwd.join(name));
+        let world = Within::new(self.world, exec.pid);
+        program.zip(world.ok()).is_some_and(|(program, world)| world.has_file(&program))
     }
 
     /// The verdict on an argument list.

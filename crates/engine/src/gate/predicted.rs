@@ -1,9 +1,10 @@
 //! The programs that a verdict covers: those that the plan names with all their arguments, found once, at the check.
 
+use crate::reading;
 use shward_analysis::{Invocation, Plan};
 use shward_sandbox::{Exec, Identity};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -144,7 +145,7 @@ fn find(name: &OsStr, cwd: &Path, search: &[u8]) -> Option<PathBuf> {
 /// The interpreter and the option of a script's first line, as execve(2) reads it.
 fn first_line(path: &Path) -> Option<(PathBuf, Option<OsString>)> {
     let mut start = Vec::new();
-    File::open(path).ok()?.take(MAX_FIRST_LINE).read_to_end(&mut start).ok()?;
+    reading::open(path).ok()?.take(MAX_FIRST_LINE).read_to_end(&mut start).ok()?;
     let line = start.strip_prefix(b"#!")?.split(|&b| b == b'\n').next()?;
     let line = line.trim_ascii();
     let end = line.iter().position(|b| matches!(b, b' ' | b'\t')).unwrap_or(line.len());

@@ -1,6 +1,7 @@
 //! The machine as a process of a run sees it: with the run's own layer over the workspace, and its private directories.
 
 use super::{Follow, Machine, follow, is_executable, kind_of, path, search};
+use crate::reading;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat, open, openat2, readlinkat};
 use rustix::io::Errno;
 use shward_analysis::{FileKind, World};
@@ -28,6 +29,11 @@ impl<'m> Within<'m> {
 
     fn open(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::IN_ROOT)
+    }
+
+    /// Whether there is a regular file that has a name: not one in memory, and none that was removed while it was open.
+    pub(crate) fn has_file(&self, path: &Path) -> bool {
+        self.stat(path).is_ok_and(|found| kind_of(Ok(found)) == FileKind::File && found.st_nlink > 0)
     }
 
     fn stat(&self, path: &Path) -> Result<Stat, Errno> {
@@ -89,7 +95,7 @@ impl World for Within<'_> {
         let fits = |found: &Stat| kind_of(Ok(*found)) == FileKind::File && found.st_size <= limit as i64;
         self.stat(path(bytes)).ok().filter(fits)?;
         let file = self.open(path(bytes), OFlags::RDONLY | OFlags::NONBLOCK).ok()?;
-        fstat(&file).ok().filter(fits)?;
+        fstat(&file).ok().filter(fits).filter(|_| reading::is_file(&file))?;
         let mut text = Vec::new();
         File::from(file).take(limit as u64 + 1).read_to_end(&mut text).ok()?;
         (text.len() <= limit).then_some(Cow::Owned(text))

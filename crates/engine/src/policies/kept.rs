@@ -8,9 +8,10 @@
 //!
 //! Nothing depends on it. What cannot be read, or is not about this very file and this very build, is made anew.
 
+use crate::reading;
 use shward_audit::Digest;
 use shward_policy::{BadPolicy, Document, Layer, Source};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -90,7 +91,7 @@ fn read(directory: &Path, path: &Path, owner: u32) -> Option<Vec<u8>> {
     if !meta.is_file() || !is_of(&fs::metadata(directory).ok()?, owner) {
         return None;
     }
-    let file = File::open(path).ok()?;
+    let file = reading::without_waiting(path).ok()?;
     let meta = file.metadata().ok()?;
     if !meta.is_file() || !is_of(&meta, owner) || meta.len() > LARGEST {
         return None;

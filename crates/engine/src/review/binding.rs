@@ -4,6 +4,7 @@
 //! with links that led where they led, under that policy. All of it is in the digest, and an answer to anything else is no
 //! answer.
 
+use crate::reading;
 use crate::report::{Checked, PlanReport};
 use crate::special::is_store;
 use crate::{Action, Request};
@@ -12,7 +13,7 @@ use shward_audit::{Digest, StreamHasher};
 use shward_policy::Policy;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -179,7 +180,7 @@ fn path(bytes: &[u8]) -> PathBuf {
 fn content(path: &Path, read: bool, budget: &mut u64) -> Vec<u8> {
     let Ok(meta) = fs::metadata(path) else { return b"missing".to_vec() };
     // A pipe or a device gives something else each time, and may block.
-    if read && meta.is_file() && meta.len() <= *budget {
+    if read && meta.len() <= *budget {
         *budget -= meta.len();
         if let Some(digest) = hash(path, meta.len()) {
             return digest.as_bytes().to_vec();
@@ -192,7 +193,7 @@ fn content(path: &Path, read: bool, budget: &mut u64) -> Vec<u8> {
 }
 
 fn hash(path: &Path, length: u64) -> Option<Digest> {
-    let mut file = File::open(path).ok()?.take(length + 1);
+    let mut file = reading::open(path).ok()?.take(length + 1);
     let mut hasher = StreamHasher::new();
     let mut piece = vec![0; 1 << 16];
     loop {

@@ -4,14 +4,18 @@
 //! commit -a` would record that a file it tracks was emptied. Such files are made unreadable instead, at which git stops. What its
 //! index says is read here as gitformat-index(5) tells it; what is not understood counts as tracked.
 
+use crate::reading;
 use std::collections::{BTreeMap, HashSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 /// The longest index that is read, in bytes.
 const MAX_INDEX: u64 = 256 << 20;
+
+/// The longest file that says where the index lies, in bytes.
+const LONGEST_WAY: u64 = 64 << 10;
 
 /// Those of the paths that git tracks, or in which it tracks something.
 pub(super) fn tracked<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> HashSet<PathBuf> {
@@ -46,12 +50,13 @@ fn index(tree: &Path) -> io::Result<Vec<u8>> {
     let directory = match fs::metadata(&git)?.is_dir() {
         true => git,
         false => {
-            let text = fs::read_to_string(&git)?;
+            let mut text = String::new();
+            reading::open(&git)?.take(LONGEST_WAY).read_to_string(&mut text)?;
             let path = text.strip_prefix("gitdir:").ok_or(io::ErrorKind::InvalidData)?;
             tree.join(path.trim())
         }
     };
-    let file = match File::open(directory.join("index")) {
+    let file = match reading::open(&directory.join("index")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         file => file?,
     };
@@ -146,6 +151,17 @@ mod tests {
         assert!(git(&["update-index", "--index-version", "2"]) && git(&["update-index", "--split-index"]));
         assert_eq!(find().len(), hidden.len());
         fs::write(root.join(".git/index"), "DIRC").unwrap();
+        assert_eq!(find().len(), hidden.len());
+        // A pipe would let us wait for whoever writes to it.
+        fs::remove_file(root.join(".git/index")).unwrap();
+        let pipe = |name: &str| {
+            let mode = rustix::fs::Mode::from_raw_mode(0o600);
+            rustix::fs::mkfifoat(rustix::fs::CWD, root.join(name), mode).unwrap();
+        };
+        pipe(".git/index");
+        assert_eq!(find().len(), hidden.len());
+        fs::remove_dir_all(root.join(".git")).unwrap();
+        pipe(".git");
         assert_eq!(find().len(), hidden.len());
     }
 }
