@@ -4,7 +4,7 @@
 //! that the next git command of the user starts. So the file is read, strictly: settings that are known to be harmless may come and
 //! go, everything else must stand as it stood.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Settings that only git's own work depends on (git-config(1)). `*` is any subsection.
 const HARMLESS: &[&str] = &[
@@ -42,31 +42,53 @@ const HARMLESS: &[&str] = &[
 /// Settings that may be made, but not changed: they decide where the user's next push goes.
 const ONCE: &[&str] = &["branch.*.remote", "remote.*.url", "submodule.*.url"];
 
-/// Values of settings, by section, subsection and name.
-type Settings = BTreeMap<(String, String, String), BTreeSet<String>>;
+/// Section, subsection and name of a setting.
+type Key = (String, String, String);
+
+/// Values of settings, in the order in which they stand: of several that contradict each other git takes the last.
+type Settings<'s> = BTreeMap<&'s Key, Vec<&'s str>>;
 
 /// Whether a change of the file starts no program and sends nothing elsewhere. `before` is `None` in a repository that is new.
 pub(crate) fn is_harmless(before: Option<&[u8]>, after: &[u8]) -> bool {
-    let Some(after) = parse(after) else { return false };
-    let old = before.map_or_else(|| Some(Settings::new()), parse).unwrap_or_default();
-    let allowed = after.iter().all(|(key, values)| {
-        let unchanged = old.get(key) == Some(values);
-        unchanged
-            || is_listed(HARMLESS, key)
-                && !(is_listed(ONCE, key) && old.contains_key(key))
-                && !(key.0 == "branch" && key.2 == "remote" && !known_remotes(&old, before, values))
+    // Of a file that is not understood nobody can say what stays as it stood.
+    let (Some(before), Some(after)) =
+        (before.map_or_else(|| Some(None), |text| parse(text).map(Some)), parse(after))
+    else {
+        return false;
+    };
+    let is_new = before.is_none();
+    let before = before.unwrap_or_default();
+    // In their order, too: what an `include` brings in gives way to what stands below it, and only to that. And one that is
+    // gone may have been what kept a program from being started.
+    let fixed = |settings: &'_ [(Key, String)]| -> Vec<(Key, String)> {
+        settings.iter().filter(|(key, _)| !is_listed(HARMLESS, key)).cloned().collect()
+    };
+    if fixed(&before) != fixed(&after) {
+        return false;
+    }
+    let (old, new) = (by_key(&before), by_key(&after));
+    new.iter().filter(|(key, _)| is_listed(HARMLESS, key)).all(|(key, values)| {
+        old.get(key) == Some(values)
+            || !(is_listed(ONCE, key) && old.contains_key(key))
+                && !(key.0 == "branch" && key.2 == "remote" && !(is_new || known_remotes(&old, values)))
                 && values.iter().all(|value| !starts_program(value))
-    });
-    // A setting that is gone may have been what kept a program from being started.
-    allowed && old.keys().all(|key| after.contains_key(key) || is_listed(HARMLESS, key))
+    })
 }
 
-/// A branch may follow a remote that was there before, or one of a repository that is new.
-fn known_remotes(old: &Settings, before: Option<&[u8]>, values: &BTreeSet<String>) -> bool {
-    let known = |name: &String| {
-        name == "." || old.contains_key(&("remote".to_owned(), name.clone(), "url".to_owned()))
-    };
-    before.is_none() || values.iter().all(known)
+fn by_key(settings: &[(Key, String)]) -> Settings<'_> {
+    let mut found = Settings::new();
+    for (key, value) in settings {
+        found.entry(key).or_default().push(value);
+    }
+    found
+}
+
+/// A branch may follow a remote that was there before.
+fn known_remotes(old: &Settings<'_>, values: &[&str]) -> bool {
+    values.iter().all(|name| {
+        let url = ("remote".to_owned(), (*name).to_owned(), "url".to_owned());
+        *name == "." || old.contains_key(&url)
+    })
 }
 
 /// `ext::` and its kind name a program (gitremote-helpers(7)); a dash would be read as an option by ssh.
@@ -111,7 +133,7 @@ pub(crate) enum Leads {
     Hooks,
 }
 
-fn is_listed(table: &[&str], (section, subsection, name): &(String, String, String)) -> bool {
+fn is_listed(table: &[&str], (section, subsection, name): &Key) -> bool {
     table.iter().any(|row| {
         let mut parts = row.split('.');
         match (parts.next(), parts.next(), parts.next()) {
@@ -124,9 +146,9 @@ fn is_listed(table: &[&str], (section, subsection, name): &(String, String, Stri
 
 /// Reads the plain form that git itself writes; anything else (escapes, continued lines, an old-style subsection) is not
 /// understood.
-fn parse(text: &[u8]) -> Option<Settings> {
+fn parse(text: &[u8]) -> Option<Vec<(Key, String)>> {
     let text = std::str::from_utf8(text).ok()?;
-    let mut settings = Settings::new();
+    let mut settings = Vec::new();
     let (mut section, mut subsection) = (None, String::new());
     for line in text.lines() {
         let line = line.trim();
@@ -162,7 +184,7 @@ fn parse(text: &[u8]) -> Option<Settings> {
             return None;
         }
         let key = (section.clone()?, subsection.clone(), name.to_ascii_lowercase());
-        settings.entry(key).or_default().insert(value.to_owned());
+        settings.push((key, value.to_owned()));
     }
     Some(settings)
 }
@@ -236,6 +258,19 @@ mod tests {
             ),
         ] {
             assert!(!is_harmless(Some(before.as_bytes()), after.as_bytes()), "{before:?} {after}");
+        }
+        // What was there is not understood, so it has to stay as it is.
+        let aliased = format!("{cloned}[alias]\n\tl = \"log \\\"x\\\"\"\n");
+        for after in [cloned.replace("example.com", "evil.example"), cloned.clone()] {
+            assert!(!is_harmless(Some(aliased.as_bytes()), after.as_bytes()), "{after}");
+        }
+        // The last one counts, and what is included gives way to what stands below it.
+        let (evil, fine) = ("[core]\n\tfsmonitor = evil\n", "[core]\n\tfsmonitor = false\n");
+        let included = "[include]\n\tpath = x\n";
+        for (one, other) in [(evil, fine), (included, fine)] {
+            let (before, after) = (format!("{one}{other}"), format!("{other}{one}"));
+            assert!(!is_harmless(Some(before.as_bytes()), after.as_bytes()), "{after}");
+            assert!(is_harmless(Some(before.as_bytes()), format!("{before}{NEW}").as_bytes()));
         }
         assert!(!is_harmless(None, b"[core]\n\tfsmonitor = x\n"));
         assert!(!is_harmless(None, b"[core]\n\tbare = \xff\n"));
