@@ -5,9 +5,9 @@
 //! [`crate::special`]. A commit with git is none of it: objects, references, the index and the logs of a repository are ordinary files.
 
 use super::git_config;
-use super::repository::{InRepository, within_repository};
+use super::repository::{InRepository, commands, within_repository};
 use crate::Request;
-use crate::special::{SET_ID, is_guarded, is_read_by_others, is_store};
+use crate::special::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
 use std::borrow::Cow;
@@ -47,6 +47,18 @@ impl<'r> Guard<'r> {
         None
     }
 
+    fn scope(&self, path: &Path) -> Scope {
+        let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
+        let (workspace, home) = (bytes(&self.request.workspace), bytes(&self.request.home));
+        scope_of(&bytes(&self.request.workspace.join(path)), &workspace, &home)
+    }
+
+    /// Whether a path is another one to file systems that do not tell upper from lower case, and what that means to others.
+    fn is_respelled(&self, path: &Path) -> bool {
+        let folded = folded(path);
+        *folded != *path && matches!(self.scope(&folded), Scope::Own | Scope::Persistence)
+    }
+
     /// Refuses by the tables of the analysis.
     fn by_scope(&self, change: &Change) -> Option<Cow<'static, str>> {
         // A directory alone does nothing; what comes into it is asked about itself.
@@ -56,14 +68,8 @@ impl<'r> Guard<'r> {
         if is_of_installing(&change.path) {
             return None;
         }
-        let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
-        let (workspace, home) = (bytes(&self.request.workspace), bytes(&self.request.home));
-        let of = |path: &Path| scope_of(&bytes(&self.request.workspace.join(path)), &workspace, &home);
-        // Some file systems do not tell upper from lower case.
-        let folded = PathBuf::from(change.path.as_os_str().to_ascii_lowercase());
-        let folded = if folded == change.path { Scope::Harmless } else { of(&folded) };
-        match of(&change.path) {
-            _ if matches!(folded, Scope::Own | Scope::Persistence) => {
+        match self.scope(&change.path) {
+            _ if self.is_respelled(&change.path) => {
                 Some("would be read by other programs under another spelling".into())
             }
             Scope::Own => Some("sets what an agent or its guard may do".into()),
@@ -91,6 +97,11 @@ impl CommitPolicy for Guard<'_> {
         if path.iter().any(is_store) {
             return Some("is where shward keeps what can be undone".into());
         }
+        // With letters of ASCII alone repositories are judged below.
+        if path.iter().any(is_respelled) || !path.as_os_str().as_bytes().is_ascii() && self.is_respelled(path)
+        {
+            return Some("would be read by other programs under another spelling".into());
+        }
         if let Some(within) = within_repository(change, sight) {
             return match within {
                 InRepository::Itself if whole || change.kind != Kind::Directory => {
@@ -105,6 +116,14 @@ impl CommitPolicy for Guard<'_> {
                         && (new || before.is_some())
                         && after.is_some_and(|after| git_config::is_harmless(before.as_deref(), &after));
                     (!harmless).then(|| "sets what git runs, or where it sends things".into())
+                }
+                InRepository::Steps => {
+                    let before = sight.before(path, MAX_CONFIG).unwrap_or_default();
+                    let known = commands(&before);
+                    let after = sight.after(path, MAX_CONFIG).filter(|_| change.kind == Kind::File);
+                    let harmless =
+                        after.is_some_and(|after| commands(&after).iter().all(|line| known.contains(line)));
+                    (!harmless).then(|| "names commands that git would run".into())
                 }
                 InRepository::Hooks => Some("is run by git".into()),
                 InRepository::Completed => Some("would make a repository of settings that lie there".into()),

@@ -10,6 +10,7 @@ mod undo;
 pub(crate) use guard::Guard;
 pub(crate) use report::MAX_NAMED;
 pub use report::{ChangeReport, ChangesReport, Proposal, RefusedReport};
+pub(crate) use repository::{STEPS, commands};
 pub use settle::{Decide, Then};
 pub use undo::{UndoReport, Undoing};
 

@@ -16,6 +16,8 @@ pub(super) enum InRepository {
     Hooks,
     /// A file by which git finds settings in another place.
     Elsewhere,
+    /// What a rebase has still to do; git executes what it says, once somebody goes on with it.
+    Steps,
     /// What makes a repository of a directory that holds settings already.
     Completed,
     /// Everything that a commit writes.
@@ -74,6 +76,20 @@ pub(super) fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<In
 /// What git reads its settings from, and what it runs.
 const MEANING: [&str; 5] = ["config", "config.worktree", "hooks", "commondir", "info"];
 
+/// The file with what a rebase has still to do.
+pub(crate) const STEPS: &str = "git-rebase-todo";
+
+/// The lines of such a file that are commands for a shell (git-rebase(1)).
+pub(crate) fn commands(steps: &[u8]) -> Vec<&[u8]> {
+    let is_command = |line: &&[u8]| {
+        ["exec", "x"].iter().any(|word| {
+            line.strip_prefix(word.as_bytes())
+                .is_some_and(|rest| rest.starts_with(b" ") || rest.starts_with(b"\t"))
+        })
+    };
+    steps.split(|b| matches!(b, b'\n' | b'\r')).map(<[u8]>::trim_ascii).filter(is_command).collect()
+}
+
 /// What makes git take a directory for a repository.
 const MAKING: [&str; 3] = ["HEAD", "objects", "refs"];
 
@@ -119,6 +135,9 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
         _ => below,
     };
     let (first, last) = (inner.first(), inner.last());
+    if is(below.last(), STEPS) && change.what != ChangeKind::Deleted {
+        return InRepository::Steps;
+    }
     if is(first, "hooks") {
         // Hooks are run by their name, which samples do not have (githooks(5)).
         let sample = new && last.is_some_and(|name| name.as_bytes().ends_with(b".sample"));
@@ -136,4 +155,17 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
         return InRepository::Elsewhere;
     }
     InRepository::Ordinary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commands;
+
+    #[test]
+    fn commands_among_the_steps_of_a_rebase() {
+        let steps =
+            b"pick 1 exec\n# exec a\nexec make\n\tx\tls\nfixup -C 2\nexecute\nxyz\nbreak\r\n  exec b\r\n";
+        assert_eq!(commands(steps), [&b"exec make"[..], b"x\tls", b"exec b"]);
+        assert!(commands(b"pick 1\nlabel x\nmerge -C 3 x\n").is_empty());
+    }
 }

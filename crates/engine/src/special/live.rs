@@ -3,12 +3,14 @@
 //! What exists is mounted over, so it has to be found before, and what comes to be is moved aside after. A limit on how much is
 //! looked at would be where a command looks first, so there is one only for the time that it takes, and beyond it nothing is run.
 
-use super::{SET_ID, is_guarded, is_read_by_others, is_store};
+use super::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
 use crate::changes::git_config::is_harmless;
+use crate::changes::{STEPS, commands};
+use crate::reading;
 use shward_analysis::{Scope, scope_of};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -34,6 +36,8 @@ pub(super) struct Live {
     pub(super) protected: Vec<PathBuf>,
     /// Hooks one by one, and settings, of repositories that were found.
     repositories: Vec<PathBuf>,
+    /// When the run began, in seconds, if this is after it.
+    since: Option<i64>,
     /// Files with the rights of their owner or group, changed since the time that was asked for.
     with_others_rights: Vec<PathBuf>,
     /// Whether everything was looked at.
@@ -43,7 +47,7 @@ pub(super) struct Live {
 /// Looks at everything below a workspace, without following links, `times` as much as is allowed before a run. Files with others'
 /// rights are looked for if a time is given, in seconds.
 pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i64>) -> Live {
-    let mut found = Live { whole: true, ..Live::default() };
+    let mut found = Live { whole: true, since, ..Live::default() };
     let mut left = MAX_ENTRIES.saturating_mul(times);
     let mut waiting = vec![(workspace.to_owned(), false)];
     while let Some((directory, filled)) = waiting.pop() {
@@ -111,6 +115,12 @@ impl Live {
         for repository in &self.repositories {
             let settings = SETTINGS.iter().map(|name| repository.join(name));
             found.extend(settings.filter(|path| path.symlink_metadata().is_ok() && !is_allowed(path)));
+            let steps = repository.join("rebase-merge").join(STEPS);
+            if self.since.is_some_and(|since| is_changed(&steps, since))
+                && content(&steps).is_none_or(|steps| !commands(&steps).is_empty())
+            {
+                found.push(steps);
+            }
             let hooks = repository.join("hooks");
             let files = fs::read_dir(&hooks).into_iter().flatten().flatten().map(|entry| entry.path());
             if !before.contains(&hooks) {
@@ -124,23 +134,27 @@ impl Live {
 
 /// Whether settings that a run has made may stay: those that start no program, and what `git worktree add` writes.
 fn is_allowed(path: &Path) -> bool {
-    let content = || {
-        let mut bytes = Vec::new();
-        let file =
-            path.symlink_metadata().ok().filter(|meta| meta.is_file()).and_then(|_| File::open(path).ok());
-        file?.take(MAX_CONFIG).read_to_end(&mut bytes).ok()?;
-        Some(bytes)
-    };
     let above = |steps: usize| path.ancestors().nth(steps).and_then(Path::file_name).unwrap_or_default();
     match path.file_name().map(OsStr::as_bytes) {
-        Some(b"config") => content().is_some_and(|text| is_harmless(None, &text)),
+        Some(b"config") => content(path).is_some_and(|text| is_harmless(None, &text)),
         Some(b"commondir") => {
             above(2) == "worktrees"
                 && above(3) == ".git"
-                && content().is_some_and(|way| way.trim_ascii_end() == b"../..")
+                && content(path).is_some_and(|way| way.trim_ascii_end() == b"../..")
         }
         _ => false,
     }
+}
+
+fn content(path: &Path) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    path.symlink_metadata().ok().filter(fs::Metadata::is_file)?;
+    reading::open(path).ok()?.take(MAX_CONFIG).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn is_changed(path: &Path, since: i64) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.ctime() >= since)
 }
 
 /// The names in a directory with what they are; `None` when that is more than is looked at.
@@ -172,9 +186,14 @@ fn is_gone_or_of_others(directory: &Path, error: &io::Error) -> bool {
 fn is_named(path: &Path, workspace: &Path, home: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
-    let scope = || scope_of(&bytes(path), &bytes(workspace), &bytes(home));
+    let scope = |path: &Path| scope_of(&bytes(path), &bytes(workspace), &bytes(home));
+    let matters = |path: &Path| matches!(scope(path), Scope::Own | Scope::Persistence);
+    let within = path.strip_prefix(workspace).unwrap_or(path);
+    let folded = folded(within);
     is_store(name)
         || is_guarded(name)
         || is_read_by_others(path)
-        || matches!(scope(), Scope::Own | Scope::Persistence)
+        || is_respelled(name)
+        || matters(path)
+        || *folded != *within && matters(&workspace.join(folded))
 }

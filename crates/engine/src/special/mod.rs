@@ -7,19 +7,25 @@
 mod homes;
 mod listings;
 mod live;
+mod names;
+mod spelling;
 mod tracked;
+
+pub(crate) use self::names::{is_guarded, is_read_by_others, is_respelled};
+pub(crate) use self::spelling::folded;
 
 use self::listings::{Listing, Listings, Seen};
 use crate::Request;
 use crate::account::{Account, user};
 use crate::changes::git_config::{Leads, leads_to};
 use crate::direct::Direct;
+use crate::reading;
 use shward_analysis::{Scope, scope_of};
 use shward_policy::Grant;
 use shward_review::StateDir;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -43,74 +49,6 @@ const SKIPPED_IN: [(&str, &str); 3] =
 
 /// Where the system keeps what only root may read.
 const SYSTEM: [&str; 3] = ["/etc", "/var/backups", "/var/lib"];
-
-/// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole.
-const GUARDED: [&str; 13] = [
-    ".claude",
-    ".codex",
-    ".copilot",
-    ".cursor",
-    ".gemini",
-    ".husky",
-    ".idea",
-    ".junie",
-    ".opencode",
-    ".roo",
-    ".trae",
-    ".vscode",
-    ".windsurf",
-];
-
-/// Files that a shell, git, a terminal, an agent or a manager of hooks reads when somebody next starts it there, besides those of
-/// the analysis' tables.
-const READ_BY_OTHERS: [&str; 29] = [
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".exrc",
-    ".gitconfig",
-    ".gitmodules",
-    ".inputrc",
-    ".kshrc",
-    ".lefthook.yaml",
-    ".lefthook.yml",
-    ".nvim.lua",
-    ".nvimrc",
-    ".pre-commit-config.yaml",
-    ".profile",
-    ".rprofile",
-    ".tmux.conf",
-    ".vimrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "lefthook.yaml",
-    "lefthook.yml",
-    "opencode.json",
-    "opencode.jsonc",
-];
-
-/// The endings of such files.
-const READ_BY_ENDING: [&str; 1] = ["code-workspace"];
-
-/// Whether a directory of this name is protected as a whole. Some file systems do not tell upper from lower case.
-pub(crate) fn is_guarded(name: &OsStr) -> bool {
-    GUARDED.iter().any(|guarded| name.eq_ignore_ascii_case(guarded))
-}
-
-/// Whether a file is protected by its name.
-pub(crate) fn is_read_by_others(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    let ending = path.extension().unwrap_or_default();
-    READ_BY_OTHERS.iter().any(|known| name.eq_ignore_ascii_case(known))
-        || READ_BY_ENDING.iter().any(|known| ending.eq_ignore_ascii_case(known))
-        || path.ends_with(".jj/repo/config.toml")
-}
 
 /// The bits that give whoever runs a file the rights of its owner or group (inode(7)).
 pub(crate) const SET_ID: u32 = 0o6000;
@@ -242,7 +180,7 @@ impl Special {
             self.repositories.iter().map(settings).collect();
         while let Some((file, tree)) = waiting.pop_front() {
             let mut text = Vec::new();
-            let Ok(opened) = File::open(&file) else { continue };
+            let Ok(opened) = reading::open(&file) else { continue };
             let _ = opened.take(MAX_LENGTH).read_to_end(&mut text);
             for (leads, path) in leads_to(&text) {
                 let beside = match leads {
@@ -448,24 +386,6 @@ fn homes(request: &Request) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_others_read_is_known_by_its_name() {
-        for read in [
-            ".yarnrc",
-            "a/.yarnrc.yml",
-            ".exrc",
-            ".nvim.lua",
-            "b/.VIMRC",
-            "p.code-workspace",
-            ".jj/repo/config.toml",
-        ] {
-            assert!(is_read_by_others(Path::new(read)), "{read}");
-        }
-        for other in ["yarnrc", ".yarnrc/x", "exrc.md", "repo/config.toml", "code-workspace"] {
-            assert!(!is_read_by_others(Path::new(other)), "{other}");
-        }
-    }
     use std::os::unix::fs::symlink;
 
     #[test]

@@ -1,0 +1,158 @@
+//! Names by which others read what lies in a workspace.
+
+use super::{folded, is_store};
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole.
+const GUARDED: [&str; 22] = [
+    ".agents",
+    ".antigravity",
+    ".augment",
+    ".claude",
+    ".cline",
+    ".codex",
+    ".copilot",
+    ".cursor",
+    ".fleet",
+    ".gemini",
+    ".goose",
+    ".helix",
+    ".husky",
+    ".idea",
+    ".junie",
+    ".kilocode",
+    ".opencode",
+    ".roo",
+    ".theia",
+    ".trae",
+    ".vscode",
+    ".windsurf",
+];
+
+/// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next
+/// starts it there, besides those of the analysis' tables.
+const READ_BY_OTHERS: [&str; 49] = [
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".dir-locals.el",
+    ".exrc",
+    ".gdbinit",
+    ".ghci",
+    ".gitconfig",
+    ".gitmodules",
+    ".iex.exs",
+    ".inputrc",
+    ".irbrc",
+    ".kshrc",
+    ".lefthook.yaml",
+    ".lefthook.yml",
+    ".lldbinit",
+    ".local.vimrc",
+    ".lvimrc",
+    ".mise.local.toml",
+    ".mise.toml",
+    ".nvim.lua",
+    ".nvimrc",
+    ".ocamlinit",
+    ".octaverc",
+    ".pdbrc",
+    ".perldb",
+    ".pre-commit-config.yaml",
+    ".profile",
+    ".pryrc",
+    ".rdata",
+    ".renviron",
+    ".rprofile",
+    ".tmux.conf",
+    ".vimrc",
+    ".vimspector.json",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "lefthook.yaml",
+    "lefthook.yml",
+    "mise.local.toml",
+    "mise.toml",
+    "opencode.json",
+    "opencode.jsonc",
+];
+
+/// The endings of such files.
+const READ_BY_ENDING: [&str; 3] = ["code-workspace", "sublime-project", "sublime-workspace"];
+
+/// Such files by the ends of their paths.
+const READ_BY_PATH: [&str; 4] = [
+    ".config/mise/config.toml",
+    ".jj/repo/config.toml",
+    ".jj/workspace-config.toml",
+    ".vim/coc-settings.json",
+];
+
+/// Whether a directory of this name is protected as a whole. Some file systems do not tell upper from lower case.
+pub(crate) fn is_guarded(name: &OsStr) -> bool {
+    GUARDED.iter().any(|guarded| name.eq_ignore_ascii_case(guarded))
+}
+
+/// Whether a file is protected by its name.
+pub(crate) fn is_read_by_others(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    let ending = path.extension().unwrap_or_default();
+    READ_BY_OTHERS.iter().any(|known| name.eq_ignore_ascii_case(known))
+        || READ_BY_ENDING.iter().any(|known| ending.eq_ignore_ascii_case(known))
+        || READ_BY_PATH.iter().any(|known| path.ends_with(known))
+}
+
+/// Whether a name beyond ASCII is that of something protected where a file system folds it.
+pub(crate) fn is_respelled(name: &OsStr) -> bool {
+    if name.is_ascii() {
+        return false;
+    }
+    let folded = folded(Path::new(name));
+    let meant = folded.as_os_str();
+    meant == ".git" || is_store(meant) || is_guarded(meant) || is_read_by_others(&folded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_read_is_known_by_its_name() {
+        for read in [
+            ".yarnrc",
+            "a/.yarnrc.yml",
+            ".exrc",
+            ".nvim.lua",
+            "b/.VIMRC",
+            "p.code-workspace",
+            "p.sublime-project",
+            ".jj/repo/config.toml",
+            "c/.pdbrc",
+            ".RData",
+        ] {
+            assert!(is_read_by_others(Path::new(read)), "{read}");
+        }
+        for other in ["yarnrc", ".yarnrc/x", "exrc.md", "repo/config.toml", "code-workspace"] {
+            assert!(!is_read_by_others(Path::new(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn another_spelling_is_no_way_around() {
+        for name in
+            [".g\u{200c}it", ".v\u{17f}code", ".\u{feff}envrc.lua\u{200b}", ".pry\u{ad}rc", ".\u{17f}hward-0"]
+        {
+            assert_eq!(is_respelled(OsStr::new(name)), !name.contains("envrc"), "{name:?}");
+        }
+        for name in [".git", ".vscode", "stra\u{df}e", "\u{fb01}le"] {
+            assert!(!is_respelled(OsStr::new(name)), "{name:?}");
+        }
+    }
+}
