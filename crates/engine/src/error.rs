@@ -62,6 +62,11 @@ pub enum Error {
         "nothing was run, because its changes would go straight to {0:?}, which holds directories that cannot be read or more than 1,000,000 files, so that not everything in it can be protected; work in a directory below it, or where an overlay can be had (`shward doctor`)"
     )]
     TooMuch(std::path::PathBuf),
+    /// What has to be hidden in a workspace cannot be told.
+    #[error(
+        "nothing was run, because {0:?} cannot be read, or holds more than 1,000,000 files, so that not everything in it that is secret can be hidden; work in a directory below it"
+    )]
+    NotSeen(std::path::PathBuf),
     /// What the command does was to be shown before it is committed, and that takes an overlay.
     #[error("nothing was run, because its changes cannot be held back: {0}")]
     NoOverlay(String),

@@ -237,6 +237,9 @@ impl Firewall {
             }
             false => Special::default(),
         };
+        if special.incomplete {
+            return Err(Error::NotSeen(request.workspace.clone()));
+        }
         let mut places: Vec<PathBuf> = self.log_in(&request.workspace).into_iter().collect();
         places.extend(self.stores_in(&request.workspace));
         let (layer, live) = match confine::is_writable(grant, containment) {

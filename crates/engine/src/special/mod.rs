@@ -36,6 +36,10 @@ use std::time::SystemTime;
 /// denies a command that names a secret there.
 const MAX_ENTRIES: usize = 20_000;
 
+/// How many of the workspace. A command could make more there, and what it then reads with another would lie beyond: where there are
+/// more, nothing is run.
+const MAX_ENTRIES_OF_WORKSPACE: usize = 1_000_000;
+
 /// How deep below a root.
 const MAX_DEPTH: usize = 6;
 
@@ -72,6 +76,8 @@ pub(crate) struct Special {
     pub(crate) protected: Vec<PathBuf>,
     /// Those of the hidden that git tracks: empty, they would be committed as such.
     pub(crate) unreadable: HashSet<PathBuf>,
+    /// The workspace was not looked at as a whole.
+    pub(crate) incomplete: bool,
     repositories: HashSet<PathBuf>,
     /// When it was looked for, in seconds (stat(2)).
     since: i64,
@@ -139,14 +145,21 @@ impl Special {
     }
 
     fn walk(&mut self, walk: &Walk<'_>, listings: &mut Listings) {
-        let mut budget = MAX_ENTRIES;
+        let in_workspace = walk.kind == Kind::Workspace;
+        let mut budget = if in_workspace { MAX_ENTRIES_OF_WORKSPACE } else { MAX_ENTRIES };
         let mut queue = VecDeque::from([(walk.root.to_owned(), 0)]);
         while let Some((directory, depth)) = queue.pop_front() {
             // Before it is read: what comes to it meanwhile then shows the next time.
             let ahead = if depth > 0 { listings.seen(walk.number, &directory) } else { None };
             let seen = ahead.or_else(|| walk.look(&directory));
-            let Some(Seen { is_directory: true, stamp }) = seen else { continue };
+            let Some(Seen { is_directory: true, is_closed, stamp }) = seen else { continue };
             if walk.own == Some(&directory) {
+                continue;
+            }
+            // A command could open it, and then see what nobody has looked at.
+            if in_workspace && is_closed {
+                self.incomplete |= depth == 0;
+                self.hidden.push(directory);
                 continue;
             }
             let read = || walk.list(&directory, depth, budget);
@@ -158,6 +171,7 @@ impl Special {
             queue.extend(found.below.map(|name| (path(name), depth + 1)));
             budget = budget.saturating_sub(found.entries);
             if budget == 0 {
+                self.incomplete |= in_workspace;
                 return;
             }
         }
@@ -413,6 +427,23 @@ mod tests {
         let walk = Walk { root, home: root, request: &request, kind: Kind::Workspace, number: 0, own: None };
         let (listing, whole) = walk.list(root, 0, 10);
         assert_eq!((listing.entries, whole), (0, false));
+    }
+
+    /// A command can make as many files as it likes.
+    #[test]
+    fn many_files_uncover_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        for directory in ["a", "b/c"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        fs::write(root.join("b/c/.env"), "").unwrap();
+        for number in 0..MAX_ENTRIES {
+            fs::write(root.join(format!("a/{number}")), "").unwrap();
+        }
+        let request = Request::command("true", &root, &root).resolved().unwrap();
+        let special = Special::find(&request, None, false);
+        assert!(special.hidden.contains(&root.join("b/c/.env")) && !special.incomplete);
     }
 
     /// What is remembered never says anything else than the file system does.

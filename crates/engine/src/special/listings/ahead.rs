@@ -22,6 +22,8 @@ const LEAST: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::special) struct Seen {
     pub(in crate::special) is_directory: bool,
+    /// It is ours, and we have closed it to ourselves (root looks into it all the same).
+    pub(in crate::special) is_closed: bool,
     pub(in crate::special) stamp: Stamp,
 }
 
@@ -31,8 +33,15 @@ impl Seen {
         let flags = if follow { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
         let stat = statat(CWD, path, flags).ok()?;
         let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        Some(Self { is_directory, stamp: Stamp::of(&stat) })
+        let user = rustix::process::geteuid().as_raw();
+        let is_closed = is_directory && is_closed(stat.st_mode, stat.st_uid, user);
+        Some(Self { is_directory, is_closed, stamp: Stamp::of(&stat) })
     }
+}
+
+/// Whether a user's own directory is closed to them. Nothing is to root.
+fn is_closed(mode: u32, owner: u32, user: u32) -> bool {
+    owner == user && user != 0 && mode & 0o500 != 0o500
 }
 
 /// The second thread. Dropping it ends it, and nobody waits for that.
@@ -112,6 +121,21 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::MetadataExt as _;
     use std::time::{Duration, Instant};
+
+    #[test]
+    fn who_is_kept_out() {
+        for (mode, owner, user, expected) in [
+            (0o40_755, 7, 7, false),
+            (0o40_500, 7, 7, false),
+            (0o40_000, 7, 7, true),
+            (0o40_300, 7, 7, true),
+            (0o40_477, 7, 7, true),
+            (0o40_000, 8, 7, false),
+            (0o40_000, 0, 0, false),
+        ] {
+            assert_eq!(is_closed(mode, owner, user), expected, "{mode:o} {owner} {user}");
+        }
+    }
 
     #[test]
     fn what_is_asked_ahead_is_what_is_there() {
