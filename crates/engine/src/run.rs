@@ -18,14 +18,13 @@ use bumpalo::Bump;
 use shward_audit::{Digest, Event, Record, StreamHasher};
 use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
-use shward_review::StateDir;
 use shward_sandbox::{
     Ahead, Cancel, Confinement, Gap, Guarantee, Judge, OnOutput, Options, Plan, Rest, Stream,
 };
 use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 impl Firewall {
@@ -240,8 +239,9 @@ impl Firewall {
         if special.incomplete {
             return Err(Error::NotSeen(request.workspace.clone()));
         }
-        let mut places: Vec<PathBuf> = self.log_in(&request.workspace).into_iter().collect();
-        places.extend(self.stores_in(&request.workspace));
+        let ours = self.ours();
+        let mut places: Vec<PathBuf> =
+            ours.iter().filter(|path| path.starts_with(&request.workspace)).cloned().collect();
         let (layer, live) = match confine::is_writable(grant, containment) {
             true => match self.layer(request, options, &lacking)? {
                 Ok(layer) => (Some(layer), None),
@@ -283,8 +283,12 @@ impl Firewall {
         if !confined {
             confinement = confinement.unconfined();
         }
-        if let Some(undoing) = self.undoing().filter(|_| confined) {
-            confinement = undoing.directories().into_iter().fold(confinement, Confinement::hidden);
+        if confined {
+            // What is ours holds what other commands did, and who may open the log can lock it, so that nothing else is run
+            // meanwhile.
+            let kept = self.undoing().map(|undoing| undoing.directories()).unwrap_or_default();
+            let apart = ours.into_iter().chain(kept).filter(|path| !request.workspace.starts_with(path));
+            confinement = apart.fold(confinement, Confinement::hidden);
         }
         if options.gate != ExecGate::Off {
             confinement = confinement.gated();
@@ -338,21 +342,21 @@ impl Firewall {
         vec![files, network, end]
     }
 
-    /// The log file, if it lies in the workspace. It has to be there to be protected.
-    fn log_in(&self, workspace: &Path) -> Option<PathBuf> {
-        let path = self.log()?.path();
-        let _ = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-        path.canonicalize().ok().filter(|p| p.starts_with(workspace))
-    }
-
-    /// The directories of our stores, if they lie in the workspace, likewise.
-    fn stores_in(&self, workspace: &Path) -> Vec<PathBuf> {
-        let canonical = |directory: &StateDir| {
-            let _ = directory.create();
-            directory.path().canonicalize().ok()
-        };
-        let directories = self.reviewers().directories().chain(&self.self_test);
-        directories.filter_map(canonical).filter(|p| p.starts_with(workspace)).collect()
+    /// The log and the directories of our stores, which have to be there to be protected.
+    fn ours(&self) -> Vec<PathBuf> {
+        let stores = self.reviewers().directories().chain(&self.self_test).filter_map(|directory| {
+            directory.path().canonicalize().ok().or_else(|| {
+                let _ = directory.create();
+                directory.path().canonicalize().ok()
+            })
+        });
+        let log = self.log().map(|log| log.path()).and_then(|path| {
+            path.canonicalize().ok().or_else(|| {
+                let _ = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+                path.canonicalize().ok()
+            })
+        });
+        log.into_iter().chain(stores).collect()
     }
 
     pub(crate) fn record_decision(
