@@ -66,6 +66,12 @@ pub(crate) enum Refusal {
     NoAnswer(String),
 }
 
+/// Whether a host is written as names are. Resolvers have taken an address with a blank and anything else after it for that address,
+/// whatever name the rest would match.
+pub(crate) fn is_name(host: &str) -> bool {
+    !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b))
+}
+
 /// Connects to a host if the gate permits it, by name and by address.
 pub(crate) fn connect(
     protocol: Protocol,

@@ -1,6 +1,6 @@
 //! HTTP/1.1 as a proxy speaks it (RFC 9112, RFC 9110): `CONNECT`, and requests with absolute addresses.
 
-use crate::connection::{Head, Refusal, connect};
+use crate::connection::{Head, Refusal, connect, is_name};
 use crate::log::{Protocol, visible};
 use crate::relay::relay;
 use crate::server::Shared;
@@ -135,9 +135,7 @@ fn split(authority: &str, default: Option<u16>) -> Option<(&str, u16)> {
         }
         None => authority.rsplit_once(':').unwrap_or((authority, "")),
     };
-    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let is_name = !host.is_empty() && host.chars().all(fits);
-    if !is_name && host.parse::<std::net::Ipv6Addr>().is_err() {
+    if !is_name(host) && host.parse::<std::net::Ipv6Addr>().is_err() {
         return None;
     }
     let port = if port.is_empty() { default? } else { port.parse().ok()? };

@@ -1,6 +1,6 @@
 //! SOCKS 5 (RFC 1928): `CONNECT`, without authentication, by name or address.
 
-use crate::connection::{Head, Refusal, connect};
+use crate::connection::{Head, Refusal, connect, is_name};
 use crate::log::Protocol;
 use crate::relay::relay;
 use crate::server::Shared;
@@ -40,7 +40,10 @@ pub(crate) fn serve(mut client: TcpStream, head: &mut Head, shared: &Shared) -> 
             for _ in 0..length {
                 name.push(head.byte(&mut client)?);
             }
-            String::from_utf8_lossy(&name).into_owned()
+            match String::from_utf8(name).ok().filter(|name| is_name(name)) {
+                Some(name) => name,
+                None => return answer(&mut client, reply::NO_SUCH_ADDRESS_TYPE),
+            }
         }
         _ => return answer(&mut client, reply::NO_SUCH_ADDRESS_TYPE),
     };

@@ -159,6 +159,9 @@ fn socks_refuses() {
         (&[5, 1, 0, 5, 2, 0, 1, 127, 0, 0, 1, 0, 80], &[5, 0, 5, 7]), // BIND
         (&[5, 1, 0, 5, 3, 0, 1, 127, 0, 0, 1, 0, 80], &[5, 0, 5, 7]), // UDP
         (&[5, 1, 0, 5, 1, 0, 9], &[5, 0, 5, 8]),                      // no such kind of address
+        (&[5, 1, 0, 5, 1, 0, 3, 0, 0, 80], &[5, 0, 5, 8]),            // no name
+        (b"\x05\x01\0\x05\x01\0\x03\x131.2.3.4 .localhost\0\0\x50", &[5, 0, 5, 8]), // an address to some resolvers
+        (b"\x05\x01\0\x05\x01\0\x03\x0clocalhost\0.x\0\x50", &[5, 0, 5, 8]),        // ends elsewhere to some
     ];
     for (request, expected) in table {
         let mut client = served.client();
