@@ -80,6 +80,13 @@ const TERMINAL_CONTROLS: &[u32] = &[
     0x541C, // TIOCLINUX: paste into a virtual console
 ];
 
+/// Commands of fcntl(2) that reach whoever else opens a file, which may only be read here: a lease makes them wait for up to 45 seconds
+/// (`/proc/sys/fs/lease-break-time`).
+const FILE_CONTROLS: &[u32] = &[libc::F_SETLEASE as u32, libc::F_NOTIFY as u32, F_SETDELEG];
+
+/// A lease on a directory, Linux 6.19; not in every libc yet.
+const F_SETDELEG: u32 = 1024 + 16;
+
 /// How far a filter watches what is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Execution {
@@ -155,8 +162,10 @@ fn judged_by_argument(network: Network) -> Vec<(libc::c_long, Decision)> {
     // personality(2): reading it (all ones) and the ordinary one; others switch off address randomisation and the like.
     let personality = Decision::one_of(0, u32::MAX, &[0, u32::MAX], &allow, refuse.clone());
     let ioctl = Decision::one_of(1, u32::MAX, TERMINAL_CONTROLS, &refuse, allow.clone());
+    let fcntl = Decision::one_of(1, u32::MAX, FILE_CONTROLS, &refuse, allow.clone());
     vec![
         (libc::SYS_clone, clone),
+        (libc::SYS_fcntl, fcntl),
         (libc::SYS_personality, personality),
         (libc::SYS_ioctl, ioctl),
         (libc::SYS_socket, socket(network)),
@@ -256,6 +265,12 @@ mod tests {
             (libc::SYS_ioctl, [0, 0x5412, 0], REFUSED, REFUSED),
             (libc::SYS_ioctl, [0, 0x5412 | high, 0], REFUSED, REFUSED),
             (libc::SYS_ioctl, [0, 0x541c, 0], REFUSED, REFUSED),
+            (libc::SYS_fcntl, [0, libc::F_SETFL as u64, 0], allow, allow),
+            (libc::SYS_fcntl, [0, libc::F_OFD_SETLKW as u64, 0], allow, allow),
+            (libc::SYS_fcntl, [0, libc::F_SETLEASE as u64, 0], REFUSED, REFUSED),
+            (libc::SYS_fcntl, [0, libc::F_SETLEASE as u64 | high, 0], REFUSED, REFUSED),
+            (libc::SYS_fcntl, [0, libc::F_NOTIFY as u64, 0], REFUSED, REFUSED),
+            (libc::SYS_fcntl, [0, 1040, 0], REFUSED, REFUSED),
             (libc::SYS_personality, [0xffff_ffff, 0, 0], allow, allow),
             (libc::SYS_personality, [0, 0, 0], allow, allow),
             (libc::SYS_personality, [0x40000, 0, 0], REFUSED, REFUSED),
