@@ -136,6 +136,8 @@ pub(super) enum Act {
     Network,
     /// Listens.
     Listen,
+    /// Listens at a path, which argument N, or the argument of this name, gives.
+    ListenAt(u8, &'static str),
     /// Signals a process.
     Kill,
     /// Takes another user's rights.

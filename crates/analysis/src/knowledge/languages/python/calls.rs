@@ -385,6 +385,11 @@ impl<'a> Reader<'_, '_, 'a> {
             Act::Url(_) | Act::Download | Act::Host(_) | Act::Network | Act::Listen => {
                 self.connect(act, arguments)
             }
+            Act::ListenAt(n, name) => {
+                // The socket is a file that comes to be there.
+                self.perform(Act::WriteAlso(n, name, WriteMode::Create), arguments);
+                self.connect(Act::Listen, arguments)
+            }
             Act::SetVariable => self.set_variable(arguments),
             _ => self.touch_files(act, arguments, first),
         }

@@ -126,7 +126,7 @@ pub(super) static ASYNCIO: &[(&str, Act)] = &[
     ("runners", UNKNOWN),
     ("selector_events", UNKNOWN),
     ("start_server", Act::Listen),
-    ("start_unix_server", Act::Listen),
+    ("start_unix_server", Act::ListenAt(1, "path")),
     ("streams", UNKNOWN),
     ("tools", UNKNOWN),
     ("unix_events", UNKNOWN),
@@ -166,16 +166,16 @@ pub(super) static PYDOC: &[(&str, Act)] = &[
 pub(super) static SOCKETSERVER: &[(&str, Act)] = &[
     ("ForkingTCPServer", Act::Listen),
     ("ForkingUDPServer", Act::Listen),
-    ("ForkingUnixDatagramServer", Act::Listen),
-    ("ForkingUnixStreamServer", Act::Listen),
+    ("ForkingUnixDatagramServer", Act::ListenAt(0, "server_address")),
+    ("ForkingUnixStreamServer", Act::ListenAt(0, "server_address")),
     ("TCPServer", Act::Listen),
     ("ThreadingTCPServer", Act::Listen),
     ("ThreadingUDPServer", Act::Listen),
-    ("ThreadingUnixDatagramServer", Act::Listen),
-    ("ThreadingUnixStreamServer", Act::Listen),
+    ("ThreadingUnixDatagramServer", Act::ListenAt(0, "server_address")),
+    ("ThreadingUnixStreamServer", Act::ListenAt(0, "server_address")),
     ("UDPServer", Act::Listen),
-    ("UnixDatagramServer", Act::Listen),
-    ("UnixStreamServer", Act::Listen),
+    ("UnixDatagramServer", Act::ListenAt(0, "server_address")),
+    ("UnixStreamServer", Act::ListenAt(0, "server_address")),
 ];
 
 /// Names of `urllib.request`, sorted.

@@ -25,6 +25,10 @@ impl<'a> Reader<'_, '_, 'a> {
                     to.positional.extend(arguments.positional.last().copied());
                     self.perform(Act::Host("udp"), &to)
                 }
+                // A path, where it is no pair of host and port.
+                b"bind" if first.is_some_and(|to| to.value().is_some()) => {
+                    self.perform(Act::Write(0, WriteMode::Create), arguments)
+                }
                 b"listen" => self.perform(Act::Listen, &self.no_arguments(false)),
                 b"accept" => {
                     let vals = self.report.arena.alloc_slice_copy(&[Val::Object(Object::Socket), Val::Data]);
@@ -77,6 +81,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     Val::Object(Object::Server)
                 }
                 b"create_server" | b"start_server" => self.perform(Act::Listen, arguments),
+                b"create_unix_server" => self.perform(Act::ListenAt(1, "path"), arguments),
                 b"subprocess_shell" => {
                     self.report.unseen_code("shell", Origins::UNKNOWN);
                     Val::Data
