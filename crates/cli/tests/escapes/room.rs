@@ -7,7 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -90,8 +90,19 @@ impl Room {
         if !template.exists() {
             self.make(&template);
         }
+        let closed = self.workspace().join("closed");
+        let mode = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode));
+        let _ = mode(0o700);
         let _ = fs::remove_dir_all(self.home());
         succeed(Command::new("cp").args(["-a"]).arg(&template).arg(self.home()));
+    }
+
+    /// A directory that its owner has closed to themselves, with a secret in it.
+    fn close(&self) {
+        let closed = self.workspace().join("closed");
+        fs::create_dir(&closed).unwrap();
+        fs::write(closed.join(".env"), format!("{SECRET}-of-closed\n")).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
     }
 
     fn make(&self, home: &Path) {
@@ -151,6 +162,9 @@ impl Room {
     pub(crate) fn attack(&mut self, entry: &Entry<'_>, confined: bool) -> Tried {
         self.bury(); // it holds files of the last attack's home
         self.furnish();
+        if entry.program.contains("closed/") {
+            self.close();
+        }
         let listening = Listening::new(&self.elsewhere());
         let victim = self.victim();
         self.number += 1;
@@ -225,7 +239,7 @@ impl Room {
     /// Whether the programs for it are here.
     pub(crate) fn is_possible(&self, entry: &Entry<'_>) -> bool {
         let has = |name: &str| Path::new("/usr/bin").join(name).exists();
-        (!entry.program.contains("cc -o") || has("cc")) && (!entry.program.contains("ps -e") || has("ps"))
+        entry.needs.is_none_or(|names| names.split(' ').all(has))
     }
 
     /// The text with everything filled in; the longer names first, where one begins another.
@@ -235,6 +249,7 @@ impl Room {
             ("@home", path(self.home())),
             ("@out", path(self.elsewhere())),
             ("@ws", path(self.workspace())),
+            ("@room", path(self.place.clone())),
             ("@mark", mark().to_owned()),
         ];
         let filled = |text: String, (name, value): &(&str, String)| text.replace(name, value);
@@ -253,7 +268,7 @@ impl Room {
         let mut word = |word: &str| words.push(word.to_owned());
         if confined {
             let containment = match entry.containment {
-                "listed" | "terminal" => "workspace-write",
+                "listed" | "terminal" | "gated" | "live" => "workspace-write",
                 other => other,
             };
             let (workspace, home) = (self.workspace(), self.home());
@@ -264,6 +279,11 @@ impl Room {
                 .into_iter()
                 .chain(["--workspace", workspace.to_str().unwrap(), "--home", home.to_str().unwrap()])
                 .for_each(&mut word);
+            match entry.containment {
+                "gated" => ["--gate", "enforce"].into_iter().for_each(&mut word),
+                "live" => word("--live"),
+                _ => {}
+            }
             if entry.containment == "listed" {
                 for name in ["bash", "python3", "cp", "chmod", "grep"] {
                     word("--allow-exec");

@@ -16,6 +16,8 @@ pub(crate) struct Entry<'t> {
     pub(crate) outside: Outside,
     /// In the workspace: what must not be there, or changed; of ordinary work, what must be there.
     pub(crate) path: Option<&'t str>,
+    /// The programs without which it means nothing.
+    pub(crate) needs: Option<&'t str>,
     pub(crate) program: &'t str,
 }
 
@@ -45,18 +47,23 @@ fn entry(text: &str) -> Entry<'_> {
     let (name, containment, language) =
         (fields.next().unwrap(), fields.next().unwrap(), fields.next().unwrap());
     assert!(
-        ["workspace-write", "read-only", "loopback", "listed", "terminal"].contains(&containment),
+        ["workspace-write", "read-only", "loopback", "listed", "terminal", "gated", "live"]
+            .contains(&containment),
         "{name}"
     );
     assert!(["bash", "python", "call"].contains(&language), "{name}");
-    let (mut outside, mut path) = (Outside::Maybe, None);
+    let (mut outside, mut path, mut needs) = (Outside::Maybe, None, None);
     for field in fields {
         match field {
             "works" => outside = Outside::Works,
             "root" => outside = Outside::Root,
             "maybe" => outside = Outside::Maybe,
-            _ => path = Some(field.strip_prefix("path=").unwrap_or_else(|| panic!("{name}: {field}"))),
+            _ => match field.split_once('=') {
+                Some(("path", given)) => path = Some(given),
+                Some(("needs", given)) => needs = Some(given),
+                _ => panic!("{name}: {field}"),
+            },
         }
     }
-    Entry { name, containment, language, outside, path, program }
+    Entry { name, containment, language, outside, path, needs, program }
 }
