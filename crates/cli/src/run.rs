@@ -41,6 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     let firewall = setup::reviewed(args, &request.workspace, Caller::Run).map_err(not_run)?;
     let cancel = Cancel::new().map_err(|e| not_run(Fail::io(e.to_string())))?;
     options.cancel = Some(cancel.clone());
+    options.interruptible = true;
     let mut relay = Relay {
         limit: if args.get(&MAX_OUTPUT).is_some() { options.max_output } else { usize::MAX },
         written: [0, 0],
@@ -73,6 +74,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
         if let Some(ending) = &outcome.ending {
             preview::say(ending, args.has(&PREVIEW), args.has(&LIVE));
         }
+    }
+    if let Some(signal) = outcome.ending.as_ref().and_then(|ending| ending.interrupted) {
+        // Whoever waits for this process learns that it was ended, and a shell ends its loop.
+        drop(firewall);
+        shward::end_by(signal);
     }
     Ok(match exit(&outcome, relay.closed) {
         _ if unrecorded.is_some() => Exit::Io,
@@ -184,6 +190,11 @@ fn say(outcome: &Outcome, relay: &Relay) {
             ending.timeout.as_secs()
         ));
     }
+    if let Some(signal) = ending.interrupted {
+        terminal::error(&format!(
+            "shward: interrupted by signal {signal}; the command and everything it started was killed"
+        ));
+    }
     if ending.output_exceeded {
         terminal::error(
             "shward: more output than the policy lets pass; the command and everything it started was killed",
@@ -261,7 +272,7 @@ fn exit(outcome: &Outcome, closed: bool) -> Exit {
             (Some(code), _) => Exit::Command(u8::try_from(code).unwrap_or(255)),
             // What a command gets that writes where nobody reads.
             (None, Some(_)) if closed && e.cancelled => Exit::Signal(SIGPIPE),
-            (None, Some(signal)) => Exit::Signal(signal),
+            (None, Some(signal)) => Exit::Signal(e.interrupted.unwrap_or(signal)),
             (None, None) => Exit::NotRun,
         },
     }

@@ -81,7 +81,8 @@ pub use shward_policy::{Decision, Finding, Grant, Policy, Profile, Tier, Verdict
 pub use shward_review as reviewing;
 pub use shward_sandbox::overlay::{Keep, Kept, OverlayError};
 pub use shward_sandbox::{
-    Cancel, LargePages, Pty, Stream as OutputStream, complete_start, deadline, entry, withdraw_deadline,
+    Cancel, LargePages, Pty, Stream as OutputStream, complete_start, deadline, end_by, entry,
+    withdraw_deadline,
 };
 pub use tool_calls::{Tool, ToolCall};
 pub use trust::Trust;

@@ -94,6 +94,10 @@ pub struct RunOptions {
     pub allow_hosts: Vec<String>,
     /// Kills the run from another thread.
     pub cancel: Option<Cancel>,
+    /// While the command runs, `SIGINT`, `SIGTERM` and `SIGHUP` to this process cancel it, and what came of it is recorded and told
+    /// ([`Ending::interrupted`](crate::Ending::interrupted)). For processes that run one command at a time, as the command line is: of
+    /// several runs only the first has the signals, and a second signal of a kind ends the process.
+    pub interruptible: bool,
     /// What becomes of the programs that start inside. The policy can only make it stricter.
     pub gate: ExecGate,
     /// The only programs that may be executed inside, by path, the command's own included; of scripts, their interpreters. Empty
@@ -122,6 +126,7 @@ impl Default for RunOptions {
             containment: Containment::default(),
             allow_hosts: Vec::new(),
             cancel: None,
+            interruptible: false,
             gate: ExecGate::Off,
             allow_exec: Vec::new(),
             live: false,

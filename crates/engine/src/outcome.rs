@@ -39,6 +39,10 @@ pub struct Ending {
     pub timed_out: bool,
     /// It was cancelled and everything was killed.
     pub cancelled: bool,
+    /// The number of the signal to this process that cancelled it, where runs are
+    /// [interruptible](crate::RunOptions::interruptible).
+    #[serde(skip)]
+    pub interrupted: Option<i32>,
     /// It wrote more than the policy lets it, and everything was killed.
     #[serde(skip_serializing_if = "is_false")]
     pub output_exceeded: bool,
@@ -150,6 +154,7 @@ impl Ending {
             signal,
             timed_out: false,
             cancelled: false,
+            interrupted: None,
             output_exceeded: false,
             out_of_memory: false,
             truncated: stdout.truncated || stderr.truncated,

@@ -445,6 +445,7 @@ fn execute(
     sandbox.kill_on_output = options.kill_on_output;
     sandbox.on_output = Some(&mut relay);
     sandbox.cancel.clone_from(&options.cancel);
+    sandbox.interruptible = options.interruptible;
     sandbox.judge = programs.as_ref().map(|programs| programs as &dyn Judge);
     if let Some(reach) = ready.reach.clone() {
         sandbox.on_listener = Some(Box::new(|listener| {
@@ -458,6 +459,7 @@ fn execute(
     let ending = Ending {
         timed_out: result.timed_out,
         cancelled: result.cancelled,
+        interrupted: result.interrupted,
         output_exceeded: result.output_exceeded,
         out_of_memory: result.out_of_memory,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),

@@ -18,6 +18,7 @@ use crate::descriptor;
 use crate::error::{SandboxError, Stage};
 use crate::gate::{Gate, Guard, Judge};
 use crate::init::Report;
+use crate::interrupt::Interrupts;
 use crate::passing;
 use crate::plan::Plan;
 use crate::pty::{self, Pty};
@@ -104,6 +105,10 @@ pub struct Options<'a> {
     pub on_listener: Option<OnListener<'a>>,
     /// Kills everything when another thread asks for it.
     pub cancel: Option<Cancel>,
+    /// From when the command has started until nothing of it is left, `SIGINT`, `SIGTERM` and `SIGHUP` to this process cancel the run
+    /// (signal(7)): the first of each kind; a second one, or five seconds in which nobody takes the output, end the process. For
+    /// processes that run one command at a time: of several runs only the first has the signals.
+    pub interruptible: bool,
     /// Judges every program that starts, for a plan that is [gated](crate::Confinement::gated).
     pub judge: Option<&'a dyn Judge>,
     /// The terminal of a plan that has one ([`Confinement::terminal`](crate::Confinement::terminal)), instead of `stdin`, `stdout` and
@@ -131,6 +136,7 @@ impl Default for Options<'_> {
             on_output: None,
             on_listener: None,
             cancel: None,
+            interruptible: false,
             judge: None,
             pty: None,
             ahead: None,
@@ -150,6 +156,7 @@ impl fmt::Debug for Options<'_> {
             .field("stderr", &self.stderr)
             .field("on_output", &self.on_output.is_some())
             .field("cancel", &self.cancel)
+            .field("interruptible", &self.interruptible)
             .field("judge", &self.judge.is_some())
             .field("pty", &self.pty)
             .field("ahead", &self.ahead.is_some())
@@ -176,6 +183,8 @@ pub struct RunResult {
     pub timed_out: bool,
     /// It was cancelled and the tree was killed.
     pub cancelled: bool,
+    /// The signal to this process that cancelled it ([`Options::interruptible`]).
+    pub interrupted: Option<i32>,
     /// A stream brought more than is kept, and the tree was killed because [`Options::kill_on_output`] says so. What ends by itself
     /// in the same moment counts as killed, too: otherwise chance would decide.
     pub output_exceeded: bool,
@@ -247,6 +256,12 @@ fn supervise(
         proxy.hand_over()?; // on failure the sandbox is dropped, and with it everything in it
     }
     sandbox.settle();
+    let cancel = match (options.cancel, options.interruptible) {
+        (None, true) => Some(Cancel::new()?),
+        (cancel, _) => cancel,
+    };
+    // Not before: what was started must not have the handlers.
+    let interrupts = cancel.as_ref().filter(|_| options.interruptible).and_then(Interrupts::of);
     if let Some(meanwhile) = options.meanwhile {
         meanwhile();
     }
@@ -264,7 +279,7 @@ fn supervise(
             Reading::new(Stream::Stderr, stderr, options.max_output),
         ],
         on_output: options.on_output,
-        cancel: options.cancel,
+        cancel,
         deadline,
         kill_on_output: options.kill_on_output,
         gate: guard.map_or(-1, Guard::failed),
@@ -275,6 +290,9 @@ fn supervise(
         may_leave: options.rest.is_some() && !plan.gated && !plan.terminal && plan.outer.is_none(),
     };
     let killed = relay.until_gone()?;
+    let interrupted =
+        interrupts.as_ref().and_then(Interrupts::came).filter(|_| killed == Some(Killed::Cancelled));
+    drop(interrupts);
     let exit = match exit_of(relay.report, killed.is_some())? {
         _ if killed == Some(Killed::OutputExceeded) => Exit::Signaled(libc::SIGKILL),
         exit => exit,
@@ -288,6 +306,7 @@ fn supervise(
         exit,
         timed_out: killed == Some(Killed::TimedOut),
         cancelled: killed == Some(Killed::Cancelled),
+        interrupted,
         output_exceeded: killed == Some(Killed::OutputExceeded),
         out_of_memory,
         stdout,

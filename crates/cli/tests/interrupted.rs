@@ -1,0 +1,163 @@
+//! What comes of a run whose shward is told to end, with the real binary.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
+
+mod place;
+
+use place::Place;
+use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Child, Command, Output};
+use std::time::{Duration, Instant};
+
+const HUP: i32 = 1;
+const INT: i32 = 2;
+const KILL: i32 = 9;
+const ALRM: i32 = 14;
+const TERM: i32 = 15;
+
+/// `None` where there is no sandbox.
+fn place() -> Option<Place> {
+    let place = Place::new();
+    let output = place.command(&["run", "--", "/bin/true"]).output().unwrap();
+    if output.status.code() != Some(0) {
+        eprintln!("SKIPPED: {output:?}");
+        return None;
+    }
+    Some(place)
+}
+
+fn send(child: &Child, signal: i32) {
+    let status = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+/// Starts a run that says when it has begun, which a file does in the workspace, and gives it time to go on.
+fn begun(place: &Place, options: &[&str], command: &str) -> Child {
+    let file = place.project().join("begun");
+    let command = format!("touch begun; {command}");
+    let child = place.command(&[&["run", "--live"], options, &["--", &command]].concat()).spawn().unwrap();
+    let start = Instant::now();
+    while !file.exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{command} has not begun");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::fs::remove_file(file).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    child
+}
+
+fn ended(child: Child) -> (Output, [String; 2]) {
+    let output = child.wait_with_output().unwrap();
+    let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8(bytes.clone()).unwrap());
+    (output, texts)
+}
+
+/// The last record of the log.
+fn recorded(place: &Place) -> String {
+    let output = place.command(&["audit", "show", "--last", "1"]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn what_was_interrupted_is_told_and_recorded() {
+    let Some(place) = place() else { return };
+    for (options, signal) in [
+        (&[][..], TERM),
+        (&[], INT),
+        (&[], HUP),
+        (&["--gate", "observe"], TERM),
+        (&["--pty"], TERM),
+        (&["--json"], TERM),
+        (&["--json"], INT),
+    ] {
+        let child = begun(&place, options, "echo started; sleep 61");
+        let start = Instant::now();
+        send(&child, signal);
+        let (output, [out, err]) = ended(child);
+        let what = format!("{options:?}, signal {signal}: {output:?}");
+        assert!(start.elapsed() < Duration::from_secs(30), "{what}");
+        // Whoever waits is told what became of shward, so that a shell's loop ends, too.
+        assert_eq!(output.status.signal(), Some(signal), "{what}");
+        assert!(out.contains("started"), "{what}");
+        if options.contains(&"--json") {
+            assert!(
+                out.contains(r#""exit_code":null,"signal":9,"timed_out":false,"cancelled":true"#),
+                "{what}"
+            );
+        } else {
+            assert!(err.contains(&format!("shward: interrupted by signal {signal}; ")), "{what}");
+        }
+        assert!(recorded(&place).contains("; cancelled"), "{what}: {}", recorded(&place));
+    }
+}
+
+/// Changes are those of a command that was killed: there, named, and to be taken back.
+#[test]
+fn what_was_interrupted_can_be_undone() {
+    let Some(place) = place() else { return };
+    place.command(&["run", "--", "echo one > b.txt"]).output().unwrap();
+    if !recorded(&place).contains("created 1, changed 0, deleted 0, as ") {
+        eprintln!("SKIPPED: there is no overlay: {}", recorded(&place));
+        return;
+    }
+    let command = "echo one > a.txt; echo started; sleep 61";
+    let mut child = place.command(&["run", "--", command]).spawn().unwrap();
+    let mut started = [0; 8];
+    child.stdout.as_mut().unwrap().read_exact(&mut started).unwrap();
+    assert_eq!(&started, b"started\n");
+    // The handlers are there as soon as the command has been started, which it was a moment ago.
+    std::thread::sleep(Duration::from_millis(200));
+    send(&child, TERM);
+    let (output, _) = ended(child);
+    assert_eq!(output.status.signal(), Some(TERM), "{output:?}");
+    assert!(recorded(&place).contains("; cancelled; created 1"), "{}", recorded(&place));
+    assert!(place.project().join("a.txt").exists());
+    let output = place.command(&["undo"]).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(!place.project().join("a.txt").exists());
+}
+
+#[test]
+fn what_is_ignored_stays_so_and_kill_ends_all() {
+    let Some(place) = place() else { return };
+    let child = {
+        let mut command = Command::new("sh");
+        let run = place.command(&["run", "--", "echo started; sleep 2; echo ended"]);
+        command.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(run.get_program()).args(run.get_args());
+        command.current_dir(place.project()).env("SHWARD_TEST_HOME", place.home()).env("HOME", place.home());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    std::thread::sleep(Duration::from_millis(1000));
+    send(&child, HUP);
+    let (output, [out, _]) = ended(child);
+    assert_eq!((output.status.code(), out.as_str()), (Some(0), "started\nended\n"), "{output:?}");
+    let child = begun(&place, &[], "sleep 61");
+    send(&child, KILL);
+    let (output, _) = ended(child);
+    assert_eq!(output.status.signal(), Some(KILL), "{output:?}");
+}
+
+/// A reader that does not read must not keep a process that was told to end.
+#[test]
+fn nobody_who_reads_keeps_it() {
+    let Some(place) = place() else { return };
+    for second in [None, Some(TERM)] {
+        let mut child = begun(&place, &[], "yes");
+        let start = Instant::now();
+        send(&child, TERM);
+        if let Some(second) = second {
+            std::thread::sleep(Duration::from_millis(300));
+            send(&child, second);
+        }
+        let status = child.wait().unwrap();
+        assert_eq!(status.signal(), second.or(Some(ALRM)), "{status:?}");
+        assert!(start.elapsed() < Duration::from_secs(if second.is_some() { 4 } else { 30 }), "{second:?}");
+    }
+}
