@@ -168,8 +168,12 @@ impl<'f> Batch<'f> {
 
     /// Makes any line the request, and gives its id.
     fn take(&mut self, line: &[u8]) -> Result<Option<Value>, Refused> {
+        // Or a list would be read as the members in their order.
+        if !line.trim_ascii_start().starts_with(b"{") {
+            return Err((None, "not a request: each line is one JSON object".to_owned()));
+        }
         let line: Line<'_> =
-            serde_json::from_slice(line).map_err(|e| (None, format!("not a request: {e}")))?;
+            serde_json::from_slice(line).map_err(|e| (identity(line), format!("not a request: {e}")))?;
         self.request.action = match (line.command, line.argv) {
             (Some(Text(command)), None) => Action::Command(command.into_owned()),
             (None, Some(argv)) => Action::Argv(argv),
@@ -188,6 +192,15 @@ impl<'f> Batch<'f> {
         set(&mut request.workspace, told.workspace, self.workspace.as_ref().unwrap_or(&request.cwd));
         set(&mut request.home, told.home, &self.home);
     }
+}
+
+/// The id of a line that is no request, so that whoever sent it knows which it was.
+fn identity(line: &[u8]) -> Option<Value> {
+    #[derive(Deserialize)]
+    struct Identity {
+        id: Option<Value>,
+    }
+    serde_json::from_slice::<Identity>(line).ok()?.id
 }
 
 /// An id from its JSON.
@@ -261,6 +274,27 @@ mod tests {
                     assert_eq!(answer(&mut remembering, &line), answer(&mut fresh, &line), "{line}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_answered_under_its_id() {
+        let firewall = Firewall::new(Policy::default());
+        let mut batch = Batch::new(&firewall, Setting::frozen(), "/w", "/home/u");
+        for (line, start) in [
+            (
+                r#"{"id":5,"command":"ls","surprise":1}"#,
+                r#"{"v":1,"id":5,"error":"not a request: unknown field"#,
+            ),
+            (r#"{"id":"a","command":7}"#, r#"{"v":1,"id":"a","error":"not a request: invalid type"#),
+            (r#"{"id":[1],"argv":"ls"}"#, r#"{"v":1,"id":[1],"error":"not a request: invalid type"#),
+            (r#" [5,"ls"]"#, r#"{"v":1,"error":"not a request: each line is one JSON object"}"#),
+            (r#"[5,null,["ls"],null,null,null]"#, r#"{"v":1,"error":"not a request: each line is one"#),
+            (r#""ls""#, r#"{"v":1,"error":"not a request: each line is one JSON object"}"#),
+            (r#"{"id":5,"command":"ls""#, r#"{"v":1,"error":"not a request: EOF"#),
+        ] {
+            let told = answer(&mut batch, line);
+            assert!(told.starts_with(start), "{line}: {told}");
         }
     }
 
