@@ -2,11 +2,11 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{HEAD, JSON, LAST, LOG, PARTIAL};
+use crate::flags::{DECIDED, Flag, HEAD, JSON, LAST, LOG, OF_RULE, OF_SESSION, PARTIAL, SINCE};
 use crate::terminal::{self, Fail};
 use crate::{setup, shown};
 use shward::audit::{Changed, Ended, Entries, Entry, Event, Input, ReadError, Receipt, Report, Verification};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -26,6 +26,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
 fn verify(args: &Args, files: &[String]) -> Result<Exit, Fail> {
     if args.has(&LAST) {
         return Err(Fail::usage("--last belongs to `audit show`; `audit verify` reads the whole log"));
+    }
+    let choosing: [&Flag; 4] = [&SINCE, &OF_SESSION, &DECIDED, &OF_RULE];
+    if let Some(flag) = choosing.into_iter().find(|flag| args.has(flag)) {
+        return Err(Fail::usage(format!(
+            "--{} belongs to `audit show`; `audit verify` reads the whole log",
+            flag.name
+        )));
     }
     if !files.is_empty() && args.has(&LOG) {
         return Err(Fail::usage("name the files or give --log, not both"));
@@ -67,6 +74,7 @@ fn show(args: &Args) -> Result<Exit, Fail> {
     }
     let last = args.number(&LAST, 1, 1_000_000).map_err(Fail::usage)?.unwrap_or(20);
     let last = usize::try_from(last).unwrap_or(usize::MAX);
+    let mut wanted = Wanted::from(args)?;
     let mut kept: VecDeque<Result<Entry, ReadError>> = VecDeque::new();
     // Lines that are no records, since the last one that accounts for such.
     let (mut bad, mut unread) = (0_u64, None);
@@ -80,6 +88,9 @@ fn show(args: &Args) -> Result<Exit, Fail> {
                 unread = Some(e.to_string());
                 break;
             }
+        }
+        if !wanted.takes(&entry) {
+            continue;
         }
         if kept.len() == last {
             kept.pop_front();
@@ -106,6 +117,72 @@ fn show(args: &Args) -> Result<Exit, Fail> {
         return Ok(Exit::Found);
     }
     Ok(Exit::Allow)
+}
+
+/// Which records are shown.
+#[derive(Default)]
+struct Wanted {
+    since: Option<String>,
+    session: Option<String>,
+    decision: Option<String>,
+    rule: Option<String>,
+    /// Runs that were shown: how they ended is shown, too.
+    runs: BTreeSet<u64>,
+}
+
+impl Wanted {
+    fn from(args: &Args) -> Result<Self, Fail> {
+        let text = |flag| args.text(flag).map_err(Fail::usage).map(|text| text.map(str::to_owned));
+        let wanted = Self {
+            since: text(&SINCE)?.map(|since| since.trim_end_matches('Z').to_owned()),
+            session: text(&OF_SESSION)?,
+            decision: text(&DECIDED)?,
+            rule: text(&OF_RULE)?,
+            runs: BTreeSet::new(),
+        };
+        if let Some(since) = wanted.since.as_deref().filter(|since| !is_time(since)) {
+            return Err(Fail::usage(format!(
+                "--since: {since:?} is no time; give one in UTC, or its beginning: 2026-11-25, 2026-11-25T14:30"
+            )));
+        }
+        if let Some(other) = wanted.decision.as_deref().filter(|d| !["allow", "ask", "deny"].contains(d)) {
+            return Err(Fail::usage(format!(
+                "--decision: unknown decision {other:?}; decisions: allow ask deny"
+            )));
+        }
+        Ok(wanted)
+    }
+
+    fn takes(&mut self, entry: &Result<Entry, ReadError>) -> bool {
+        let chosen =
+            [&self.since, &self.session, &self.decision, &self.rule].into_iter().any(Option::is_some);
+        let Ok(Entry { seq, time, record, .. }) = entry else { return !chosen };
+        // Times are written with the same number of digits, so their order is that of their text.
+        if self.since.as_ref().is_some_and(|since| time < since)
+            || self.session.is_some() && record.session != self.session
+        {
+            return false;
+        }
+        match &record.event {
+            Event::Check(d) | Event::Hook(d) | Event::Run(d) => {
+                let takes = self.decision.as_deref().is_none_or(|wanted| decision(d.decision) == wanted)
+                    && self.rule.as_ref().is_none_or(|rule| d.rules.contains(rule));
+                if takes && chosen {
+                    self.runs.insert(*seq);
+                }
+                takes
+            }
+            Event::Outcome(e) if self.decision.is_some() || self.rule.is_some() => self.runs.contains(&e.run),
+            _ => self.decision.is_none() && self.rule.is_none(),
+        }
+    }
+}
+
+/// Whether it is a time as the records have it, or a beginning of one that says the day.
+fn is_time(text: &str) -> bool {
+    const FORM: &[u8] = b"0000-00-00T00:00:00.000000";
+    let fits = |(byte, form): (u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form };
+    (10..=FORM.len()).contains(&text.len()) && text.bytes().zip(FORM).all(fits)
 }
 
 fn entry_line(entry: &Entry) -> String {

@@ -36,7 +36,7 @@ pub(crate) const TABLE: &[(&str, &str)] = &[
     ("0", "allowed (check, explain), done"),
     (
         "1",
-        "something was found (audit: the log does not verify, a line is no record; policy: a remark, a difference, a case that fails; doctor: something is refused; undo: something was left as it is, or there were fewer runs)",
+        "something was found (audit: the log does not verify, a line is no record; policy: a remark, a difference, a case that fails; doctor: something is refused; undo: something was left as it is, or there were fewer runs; install --check: the hook is not there)",
     ),
     ("2", "denied (check, explain, hook)"),
     ("3", "asked (check, explain)"),
@@ -47,7 +47,10 @@ pub(crate) const TABLE: &[(&str, &str)] = &[
     ("124", "run: timed out"),
     ("125", "run: shward failed before running anything"),
     ("126", "run: denied, or asked and not answered, as about the changes of --preview"),
-    ("128+n", "run: the command died of signal n; else run passes the command's code through"),
+    (
+        "128+n",
+        "run: the command, or shward with it, died of signal n; else run passes the command's code through",
+    ),
 ];
 
 impl Exit {

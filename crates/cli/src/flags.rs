@@ -56,6 +56,7 @@ flags! {
     PROFILE = "profile" Some("NAME"), "The policy profile: workspace (default), read-only, strict, argv, tiers, open, command-tool, inspect, sandboxed-shell";
     POLICY = "policy" Some("FILE"), "A policy file that counts above those of system, user and project";
     FLOOR = "floor" None, "Show what no policy can allow";
+    SYSTEM = "system" None, "Read the files that are named as files of the system (/etc/shward/policy.d), which alone may lock keys";
     WITHIN = "within" Some("PARENT"), "Check that the policy permits no more than the file PARENT";
     CORPUS = "corpus" Some("FILE"), "Judge the commands of a file, one JSON object with \"command\" or \"argv\" a line, not those of the log";
     REVOKE = "revoke" None, "Trust the project's file no longer";
@@ -103,8 +104,13 @@ flags! {
     COLOR = "color" Some("WHEN"), "auto (default), always or never";
     PROJECT = "project" None, "Use the project's settings file (.claude/settings.json) instead of the user's";
     DRY_RUN = "dry-run" None, "Show what would change and change nothing";
+    CHECK = "check" None, "Change nothing; exit code 1 unless the hook is there as this program would install it";
     SELF_TEST = "self-test" None, "Try a handful of escapes inside the sandbox, in every containment";
     LAST = "last" Some("N"), "How many records `show` lists (default: 20)";
+    OF_SESSION = "session" Some("ID"), "Of these, only the records of this session of an agent";
+    DECIDED = "decision" Some("DECISION"), "Of these, only what was decided so (allow, ask, deny), and how it ended";
+    OF_RULE = "rule" Some("ID"), "Of these, only what this rule had a part in, and how it ended";
+    SINCE = "since" Some("TIME"), "Of these, only the records from this time on, in UTC, or a beginning of one: 2026-11-25, 2026-11-25T14:30";
     HEAD = "head" Some("N:HASH"), "The head that `verify` printed once: record N must still be there, with this hash";
     PARTIAL = "partial" None, "The log may begin anywhere: what came before was archived. --head may then be the last record of that";
 }
@@ -162,7 +168,8 @@ pub(crate) static VERBS: &[Verb] = &[
                 has a terminal (--pty): write what it is to read into the command (a here-document), or into a file. What is\n\
                 asked is run only if somebody allows it: at the terminal, or before with `shward approve`.\n\
                 The command works on an overlay: its changes are committed when it is over, but for protected names (hooks\n\
-                and settings of git, editors and agents), and `shward undo` takes them back.",
+                and settings of git, editors and agents), and `shward undo` takes them back. SIGINT, SIGTERM and SIGHUP end\n\
+                the command and all that it started; what came of it is still told and recorded.",
         flags: &[
             JUDGES,
             &[
@@ -226,13 +233,16 @@ pub(crate) static VERBS: &[Verb] = &[
     },
     Verb {
         name: "install",
-        usage: "HOST [--project] [--dry-run]",
+        usage: "HOST [--project] [--dry-run | --check]",
         summary: "Wire shward into a coding agent (claude)",
         about: "Adds shward's hook to the agent's settings, keeping everything else in the file as it is. Doing it twice\n\
                 changes nothing. The file as it was before the first change, if there was one, is kept beside it with the\n\
                 suffix .before-shward.",
-        flags: &[SETTINGS],
-        examples: &[("shward install claude --dry-run", "show the change to ~/.claude/settings.json")],
+        flags: &[&[&CHECK], SETTINGS],
+        examples: &[
+            ("shward install claude --dry-run", "show the change to ~/.claude/settings.json"),
+            ("shward install claude --check", "for monitoring: is it wired up?"),
+        ],
     },
     Verb {
         name: "uninstall",
@@ -270,24 +280,30 @@ pub(crate) static VERBS: &[Verb] = &[
     },
     Verb {
         name: "policy",
-        usage: "show [--floor]\n       shward policy check [FILE] [--within PARENT]\n       shward policy trust [--revoke]\n       shward policy test FILE\n       shward policy diff OLD NEW [--corpus FILE]\n       shward policy import KIND FILE",
+        usage: "show [--floor]\n       shward policy check [FILE] [--system] [--within PARENT]\n       shward policy trust [--revoke]\n       shward policy test FILE [--policy FILE [--system]]\n       shward policy diff OLD NEW [--system] [--corpus FILE]\n       shward policy import KIND FILE",
         summary: "Show, check, trust, test, compare and import policies",
         about: "`show` tells what is in force and where each value comes from; with --profile, the text of a profile to copy.\n\
                 `check` reads a file (without FILE, what is in force) and finds rules that can never match or that change\n\
-                nothing; with --within it names each point in which a policy may permit more than PARENT. `trust` lets a\n\
-                project's .shward.toml allow, too, until it changes; it asks at a terminal, about the nearest one. `test` tries\n\
-                the [[case]]s of a file (command, decision, contained, rule). `diff` tells which decisions would change, about\n\
+                nothing; with --within it names each point in which a policy may permit more than PARENT. With --system a\n\
+                file is read as it will count in /etc/shward/policy.d, before it lies there. `trust` lets a project's\n\
+                .shward.toml allow, too, until it changes; it asks at a terminal, about the nearest one. `test` tries the\n\
+                [[case]]s of a file (command, decision, contained, rule). `diff` tells which decisions would change, about\n\
                 the log's commands or a corpus's; --workspace says which directory they could change. `import` turns settings\n\
                 of cmdwall, claude or codex, or a list of programs, into a policy, and says what is not exact.\n\
                 `test` and `diff` judge on no machine in particular. Exit code 1 where something is found, 78 for a wrong\n\
                 policy, which is told with the line and what would be right.",
         flags: &[&[
-            &PROFILE, &POLICY, &CWD, &WORKSPACE, &HOME, &LOG, &CORPUS, &FLOOR, &WITHIN, &REVOKE, &JSON, &HELP,
+            &PROFILE, &POLICY, &CWD, &WORKSPACE, &HOME, &LOG, &CORPUS, &FLOOR, &SYSTEM, &WITHIN, &REVOKE,
+            &JSON, &HELP,
         ]],
         examples: &[
             ("shward policy show --floor", "what no policy can allow"),
             ("shward policy show --profile tiers", "the text of a profile, to copy"),
             ("shward policy check team.toml", "mistakes, and rules that change nothing"),
+            (
+                "shward policy check --system 50-team.toml",
+                "a file for /etc/shward/policy.d, before it lies there",
+            ),
             ("shward policy check mine.toml --within team.toml", "in what mine permits more than the team's"),
             ("shward policy test cases.toml --policy team.toml", "do the cases still get what they should?"),
             ("shward policy diff old.toml new.toml", "what the log's commands would get instead"),
@@ -342,7 +358,7 @@ pub(crate) static VERBS: &[Verb] = &[
     },
     Verb {
         name: "audit",
-        usage: "verify [FILE]… [--head N:HASH] [--partial]\n       shward audit show [--last N] [--json]",
+        usage: "verify [FILE]… [--head N:HASH] [--partial]\n       shward audit show [--last N] [--since TIME] [--session ID] [--decision DECISION] [--rule ID] [--json]",
         summary: "Verify or show the audit log",
         about: "Every check and every run is one line of JSON that carries the hash of the line before it. `verify` reads\n\
                 the log, rotated files included, and names the first line that was changed, removed or reordered. A log that\n\
@@ -350,11 +366,36 @@ pub(crate) static VERBS: &[Verb] = &[
                 the log's writer cannot reach it, and give it with --head. `show` tells how runs ended and what they changed;\n\
                 lines that are no records are marked with ??, and the exit code is then 1, unless a later record says how\n\
                 they came about.",
-        flags: &[&[&LOG, &LAST, &HEAD, &PARTIAL, &JSON, &HELP]],
+        flags: &[&[&LOG, &LAST, &SINCE, &OF_SESSION, &DECIDED, &OF_RULE, &HEAD, &PARTIAL, &JSON, &HELP]],
         examples: &[
             ("shward audit verify", "is the log whole?"),
             ("shward audit verify --head 41:9f8e…", "and is record 41 still the one whose hash was kept?"),
             ("shward audit show --last 5", "the last decisions"),
+            (
+                "shward audit show --decision deny --since 2026-11-25",
+                "what was denied since that day, in UTC",
+            ),
+        ],
+    },
+    Verb {
+        name: "completions",
+        usage: "SHELL",
+        summary: "Print a script with which a shell completes verbs and options (bash, zsh, fish)",
+        about: "For bash: eval \"$(shward completions bash)\". For zsh: a file named _shward in a directory of $fpath. For fish:\n\
+                ~/.config/fish/completions/shward.fish. For everybody on a machine: /usr/share/bash-completion/completions/shward,\n\
+                /usr/share/zsh/site-functions/_shward, /usr/share/fish/vendor_completions.d/shward.fish.",
+        flags: &[&[&HELP]],
+        examples: &[("shward completions bash", "the script, to be evaluated or kept")],
+    },
+    Verb {
+        name: "man",
+        usage: "",
+        summary: "Print the manual page",
+        about: "Everything that --help says, the exit codes and the files, as a page for man(1).",
+        flags: &[&[&HELP]],
+        examples: &[
+            ("shward man | man -l -", "read it"),
+            ("shward man > /usr/share/man/man1/shward.1", "for everybody"),
         ],
     },
 ];

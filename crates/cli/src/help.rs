@@ -14,11 +14,11 @@ pub(crate) fn program() -> String {
          Usage: shward VERB [OPTIONS]\n\nVerbs:\n",
     );
     for verb in VERBS {
-        let _ = writeln!(out, "  {:<11}{}", verb.name, verb.summary);
+        let _ = writeln!(out, "  {:<13}{}", verb.name, verb.summary);
     }
     out.push_str("\nExit codes:\n");
     for (code, meaning) in exit::TABLE {
-        let _ = writeln!(out, "  {code:<11}{meaning}");
+        let _ = writeln!(out, "  {code:<13}{meaning}");
     }
     out.push_str(
         "\nTry:\n  shward explain -- 'find . -name \"*.tmp\" -delete'\n  shward run -- 'echo hi > out.txt; ls'\n\n\
@@ -30,8 +30,10 @@ pub(crate) fn program() -> String {
 /// The help of one verb.
 pub(crate) fn verb(verb: &Verb) -> String {
     let mut out = format!(
-        "{}\n\nUsage: shward {} {}\n\n{}\n\nOptions:\n",
-        verb.summary, verb.name, verb.usage, verb.about
+        "{}\n\nUsage: {}\n\n{}\n\nOptions:\n",
+        verb.summary,
+        format!("shward {} {}", verb.name, verb.usage).trim_end(),
+        verb.about
     );
     for flag in verb.flags() {
         let left = match flag.value {

@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{DRY_RUN, HOME, JSON, PROJECT};
+use crate::flags::{CHECK, DRY_RUN, HOME, JSON, PROJECT};
 use crate::terminal::{self, Fail};
 use serde_json::Value;
 use shward_hosts::claude;
@@ -30,6 +30,9 @@ pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
     if host != claude::HOST {
         return Err(Fail::usage(format!("unknown host {host:?}; known hosts: {}", claude::HOST)));
     }
+    if args.has(&CHECK) && args.has(&DRY_RUN) {
+        return Err(Fail::usage("--check looks and --dry-run shows; give one of them"));
+    }
     let file = settings_file(args)?;
     let before = read(&file)?;
     let mut settings = parse(&file, &before)?;
@@ -39,6 +42,9 @@ pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
         Change::Uninstall => claude::uninstall(&mut settings),
     }
     .map_err(|e| Fail::input(format!("{}: {e}; mend the file or move it away", file.display())))?;
+    if args.has(&CHECK) {
+        return look(args, &file, !changed, claude::switched_off(&settings));
+    }
     let mut after = serde_json::to_string_pretty(&settings).map_err(|e| Fail::io(e.to_string()))?;
     after.push('\n');
     // What install has made, and nothing else is in, goes as it came. What was there before has a copy.
@@ -79,6 +85,33 @@ pub(crate) fn run(change: Change, args: &Args) -> Result<Exit, Fail> {
         ));
     }
     Ok(Exit::Allow)
+}
+
+/// Tells whether the hook is asked as it stands.
+fn look(args: &Args, file: &Path, installed: bool, switched_off: Option<&str>) -> Result<Exit, Fail> {
+    if args.has(&JSON) {
+        let answer = serde_json::json!({
+            "v": 1, "host": claude::HOST, "file": file, "installed": installed, "switched_off": switched_off,
+        });
+        terminal::line(&answer.to_string())?;
+    } else {
+        let file = file.display();
+        terminal::line(&match (installed, switched_off) {
+            (false, _) => {
+                format!(
+                    "{file}: shward is not there as {} would install it; `shward install claude`",
+                    binary()?
+                )
+            }
+            (true, Some(setting)) => {
+                format!(
+                    "{file}: shward is there, but \"{setting}\" is true, so nobody asks it; take that out"
+                )
+            }
+            (true, None) => format!("{file}: shward answers"),
+        })?;
+    }
+    Ok(if installed && switched_off.is_none() { Exit::Allow } else { Exit::Found })
 }
 
 /// Whether the hook of shward is in a text of settings.

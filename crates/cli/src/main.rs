@@ -11,6 +11,7 @@ mod ask;
 mod audit;
 mod batch;
 mod check;
+mod completions;
 mod diff;
 mod doctor;
 mod exit;
@@ -19,6 +20,7 @@ mod flags;
 mod help;
 mod hook;
 mod install;
+mod man;
 mod plan;
 mod policy;
 mod preview;
@@ -110,6 +112,8 @@ fn carry_out(name: &str, words: Vec<OsString>) -> Result<Exit, Fail> {
         "pending" => approvals::pending(&args),
         "approve" => approvals::approve(&args),
         "deny" => approvals::deny(&args),
+        "completions" => completions::run(&args),
+        "man" => man::run(&args),
         other => Err(Fail::usage(format!("{other} cannot be used here"))),
     }
 }

@@ -6,7 +6,7 @@ mod import;
 use crate::args::Args;
 use crate::ask::Directories;
 use crate::exit::Exit;
-use crate::flags::{CORPUS, FLOOR, Flag, JSON, LOG, POLICY, PROFILE, REVOKE, WITHIN};
+use crate::flags::{CORPUS, FLOOR, Flag, JSON, LOG, POLICY, PROFILE, REVOKE, SYSTEM, WITHIN};
 use crate::terminal::{self, Fail};
 use crate::{setup, shown, state};
 use serde_json::{Value, json};
@@ -59,6 +59,7 @@ static ONLY: &[(&Flag, &[&str])] = &[
     (&POLICY, &["show", "check", "test"]),
     (&PROFILE, &["show", "check", "test"]),
     (&REVOKE, &["trust"]),
+    (&SYSTEM, &["show", "check", "test", "diff"]),
     (&CORPUS, &["diff"]),
     (&LOG, &["diff"]),
 ];
@@ -74,6 +75,10 @@ fn refuse_useless(args: &Args, operands: &[&str]) -> Result<(), Fail> {
     }
     if let (["check", _], true) = (operands, args.has(&POLICY)) {
         return Err(Fail::usage("give the policy as FILE or with --policy, not both"));
+    }
+    let named = args.has(&POLICY) || matches!(operands, ["check", _] | ["diff", ..]);
+    if args.has(&SYSTEM) && !named {
+        return Err(Fail::usage("--system says how a file is read; name one, as FILE or with --policy"));
     }
     Ok(())
 }
@@ -276,6 +281,7 @@ fn of_file(args: &Args, path: Option<&Path>) -> Result<Policy, Fail> {
             let mut places = PolicyPlaces::none();
             places.profile = args.text(&PROFILE).map_err(Fail::usage)?.map(str::to_owned);
             places.explicit = Some(path.to_owned());
+            places.explicit_is_system = args.has(&SYSTEM);
             places.load().map_err(setup::bad_policy)
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{FROZEN, LOG, POLICY, PROFILE};
+use crate::flags::{FROZEN, LOG, POLICY, PROFILE, SYSTEM};
 use crate::reviewers::{Caller, reviewers};
 use crate::state;
 use crate::terminal::Fail;
@@ -23,6 +23,7 @@ pub(crate) fn places(args: &Args, workspace: &Path) -> Result<PolicyPlaces, Fail
         return Err(Fail::usage(format!("unknown profile {name:?}; profiles: {}", known.join(" "))));
     }
     places.explicit = args.get(&POLICY).map(PathBuf::from);
+    places.explicit_is_system = args.has(&SYSTEM);
     Ok(places)
 }
 

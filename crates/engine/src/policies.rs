@@ -70,6 +70,8 @@ pub struct PolicyPlaces {
     pub workspace: Option<PathBuf>,
     /// A file named by the operator.
     pub explicit: Option<PathBuf>,
+    /// The file named by the operator counts as one more of the system's files, to be tried before it lies there.
+    pub explicit_is_system: bool,
     /// A profile named by the operator.
     pub profile: Option<String>,
     /// Settings of the environment, as names and values. They can only tighten.
@@ -94,6 +96,7 @@ impl PolicyPlaces {
             state: None,
             workspace: None,
             explicit: None,
+            explicit_is_system: false,
             profile: None,
             environment: Vec::new(),
         }
@@ -125,6 +128,7 @@ impl PolicyPlaces {
             state: account.state().filter(own),
             workspace: Some(workspace.to_owned()),
             explicit: None,
+            explicit_is_system: false,
             profile: None,
             environment: environment.collect(),
         }
@@ -147,7 +151,8 @@ impl PolicyPlaces {
             if !beyond && self.trusts(&path, &file) { found.push(file) } else { tightening.push(file) }
         }
         if let Some(explicit) = &self.explicit {
-            let file = read(Layer::Explicit, explicit, None)?;
+            let layer = if self.explicit_is_system { Layer::System } else { Layer::Explicit };
+            let file = read(layer, explicit, None)?;
             let mut file = file.ok_or_else(|| PolicyError::Missing { path: explicit.clone() })?;
             if explicit.extension().is_some_and(|e| e == "env") {
                 file.source.text = import::cmdwall_env_in_place(&file.source.text);

@@ -277,7 +277,7 @@ fn without_ours(entry: &mut Value) -> bool {
 }
 
 fn pre_tool_use(settings: &mut Value) -> Result<&mut Vec<Value>, WireError> {
-    let malformed = |detail: &str| WireError::Malformed { host: HOST, detail: detail.to_owned() };
+    let malformed = |detail: &str| WireError::BadSettings { host: HOST, detail: detail.to_owned() };
     settings
         .as_object_mut()
         .ok_or_else(|| malformed("the settings are not a JSON object"))?

@@ -64,4 +64,12 @@ pub enum WireError {
         /// What is wrong.
         detail: String,
     },
+    /// The host's settings have another form than its documentation says.
+    #[error("these are no settings of {host}: {detail}")]
+    BadSettings {
+        /// The host.
+        host: &'static str,
+        /// What is wrong.
+        detail: String,
+    },
 }

@@ -371,7 +371,7 @@ impl<'s> Reader<'s> {
         if self.source.layer > Layer::System {
             self.problems.push(
                 Diagnostic::new("lock", span, "only the system's policy can lock keys")
-                    .help("take the line out"),
+                    .help("take the line out; `shward policy check --system` reads a file as it counts in /etc/shward/policy.d"),
             );
         }
         for name in &lock.value {
