@@ -2,9 +2,17 @@
 //!
 //! A fenced `console` block holds commands after `$ `, their output (both streams), and `[exit code: N]` unless it is 0.
 //! In expected output `…` stands for any text within a line, a line of `…` alone for any lines. All blocks of a file run
-//! in order in one throw-away home and project directory. With `SHWARD_UPDATE=1` the files are rewritten instead.
+//! in order in one throw-away home and project directory, and where a block names a file behind its language (`python tool.py`), that
+//! file lies there from then on. What runs a program that is not installed is left out. With `SHWARD_UPDATE=1` the files are rewritten
+//! instead.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,10 +90,29 @@ fn check(file: &Path) -> Vec<String> {
     fs::create_dir_all(&project).unwrap();
     let (mut out, mut failures, mut steps) = (String::new(), Vec::new(), Vec::<Step>::new());
     let mut inside = false;
+    let mut lain: Option<(&str, String)> = None;
     for line in text.lines() {
+        match &mut lain {
+            Some((name, content)) if line == "```" => {
+                fs::write(project.join(name), content).unwrap();
+                lain = None;
+            }
+            Some((_, content)) => content.push_str(&format!("{line}\n")),
+            None => {
+                let named =
+                    line.strip_prefix("```").filter(|_| !inside).and_then(|info| info.split_once(' '));
+                lain = named.map(|(_, name)| (name, String::new()));
+            }
+        }
         if inside && line == "```" {
             inside = false;
             for step in steps.drain(..) {
+                let program = step.command.split(' ').next().unwrap();
+                if ["python3", "node"].contains(&program) && !Path::new("/usr/bin").join(program).exists() {
+                    eprintln!("SKIPPED: {}: there is no {program}", file.display());
+                    out.push_str(&format!("$ {}\n{}", step.command, step.expected));
+                    continue;
+                }
                 let actual = run(&step.command, &home, &project);
                 let expected: Vec<&str> = step.expected.lines().collect();
                 let ok = fits(&expected, &actual.lines().collect::<Vec<_>>());
