@@ -56,6 +56,7 @@ enum Lack {
 
 /// Whose policy and state are used, for people and as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct AccountReport {
     /// The real user of the process, as a number.
     pub user: u32,

@@ -64,6 +64,7 @@ impl Setting {
 
 /// A plan and the verdict on it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Judged<'a> {
     /// What the command may do.
     pub plan: Plan<'a>,

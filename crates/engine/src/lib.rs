@@ -17,6 +17,47 @@
 //! assert_eq!(checked.decision, Decision::Deny);
 //! # Ok::<(), shward::Error>(())
 //! ```
+//!
+//! # Running
+//!
+//! What is not allowed is an [`Outcome`] that was not `executed`, with what to tell the agent; an [`Error`] says that nothing could be
+//! decided or run. A code other than 0 of the command is neither.
+//!
+//! ```no_run
+//! use shward::{Error, Firewall, Policy, Request, RunOptions};
+//! use std::time::Duration;
+//!
+//! let firewall = Firewall::new(Policy::default());
+//! let request = Request::command("make test", "/workspace", "/home/dev");
+//! let mut options = RunOptions::default();
+//! options.timeout = Some(Duration::from_secs(60));
+//! // Called with each piece of output as it comes.
+//! let mut on_output = |_stream, bytes: &[u8]| print!("{}", String::from_utf8_lossy(bytes));
+//! match firewall.run(&request, &options, &mut on_output) {
+//!     Ok(outcome) => match &outcome.ending {
+//!         Some(ending) => println!("exit code {:?} after {} ms", ending.exit_code, ending.duration_ms),
+//!         None => println!("{}: {:?}", outcome.decision, outcome.findings),
+//!     },
+//!     Err(Error::MissingGuarantee { guarantee, .. }) => println!("this machine lacks {guarantee}"),
+//!     Err(error) => println!("{error}"),
+//! }
+//! ```
+//!
+//! A firewall made so records nothing, asks nobody and keeps nothing to be undone; `examples/agent.rs` has the policy of the machine,
+//! the log, answers and undo. [`Firewall::stream`] runs on a thread of its own, [`Firewall::cancel`] ends a run by its call's id, and
+//! [`Batch`] answers lines of JSON.
+//!
+//! # Threads, processes, versions
+//!
+//! A [`Firewall`] is `Send` and `Sync`: one serves all threads of a process, and several with different policies may be there at once.
+//! What a process keeps beside them has no part in a decision: whose account it is ([`Account::of_process`]), memory of threads that is
+//! used again, and a network namespace that the next run without a network gets. Handlers of signals are set only where that is asked for
+//! ([`RunOptions::interruptible`], [`deadline()`]).
+//!
+//! What reports, errors and options consist of may grow: their types are `#[non_exhaustive]`. A [`Request`] is made by
+//! [`Request::command`] or [`Request::argv`]. The parser, the analysis, the judgement and the sandbox are crates of their own
+//! (`shward-syntax`, `shward-analysis`, `shward-policy`, `shward-sandbox`), of which only the last touches the machine. The feature
+//! `unrestricted` lifts the floor; no other is for users.
 
 mod account;
 mod batch;

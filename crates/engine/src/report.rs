@@ -10,8 +10,23 @@ use shward_syntax::Span;
 /// The version of a verdict's format.
 pub(crate) const VERSION: u8 = 1;
 
-/// A verdict, ready to be written as JSON.
+/// A verdict, ready to be written as JSON. It comes from shward alone, and may have more members in a later version:
+///
+/// ```compile_fail,E0639
+/// let forged = shward::Checked {
+///     v: 1,
+///     id: None,
+///     decision: shward::Decision::Allow,
+///     tier: 1,
+///     findings: Vec::new(),
+///     review: None,
+///     pending: None,
+///     rate_limit: None,
+///     plan: None,
+/// };
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Checked {
     /// Version of the format.
     pub v: u8,
@@ -41,6 +56,7 @@ pub struct Checked {
 
 /// A finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FindingReport {
     /// The rule's id.
     pub rule: String,
@@ -98,6 +114,7 @@ pub struct LimitReport {
 
 /// A plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct PlanReport {
     /// The programs that may start.
     pub invocations: Vec<InvocationReport>,
@@ -107,6 +124,7 @@ pub struct PlanReport {
 
 /// A program that may start; `null` for what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct InvocationReport {
     /// The command word.
     pub program: Option<String>,
@@ -124,6 +142,7 @@ pub struct InvocationReport {
 
 /// Something that may happen.
 #[derive(Debug, Clone, PartialEq, Serialize, Default)]
+#[non_exhaustive]
 pub struct EffectReport {
     /// The kind's name.
     pub kind: &'static str,

@@ -79,6 +79,25 @@ pub enum BadRequest {
 }
 
 impl Request {
+    /// A request for a program and its arguments, without a shell, in a directory that is also its workspace.
+    ///
+    /// ```
+    /// use shward::{Decision, Firewall, Policy, Request, Setting};
+    ///
+    /// let request = Request::argv(["git", "log", "--grep=; rm -rf ~"], "/workspace", "/home/dev");
+    /// let checked = Firewall::new(Policy::default()).check(&request, &Setting::frozen())?;
+    /// assert_eq!(checked.decision, Decision::Allow);
+    /// # Ok::<(), shward::Error>(())
+    /// ```
+    pub fn argv<W: Into<String>>(
+        argv: impl IntoIterator<Item = W>,
+        cwd: impl Into<PathBuf>,
+        home: impl Into<PathBuf>,
+    ) -> Self {
+        let argv = argv.into_iter().map(Into::into).collect();
+        Self { action: Action::Argv(argv), ..Self::command("", cwd, home) }
+    }
+
     /// A request for a shell command in a directory that is also its workspace.
     pub fn command(command: impl Into<String>, cwd: impl Into<PathBuf>, home: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();

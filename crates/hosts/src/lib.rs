@@ -55,6 +55,7 @@ pub struct Answer {
 
 /// An event that cannot be read; the answer to it is a denial.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WireError {
     /// Not JSON, or not an object of the host's form.
     #[error("the event is not what {host} sends: {detail}")]

@@ -164,6 +164,7 @@ impl ChangesReport {
 
 /// What a run would do to the workspace, for whoever decides whether it does.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Proposal<'r> {
     /// The list.
     pub report: &'r ChangesReport,
