@@ -54,7 +54,7 @@
 //! used again, and a network namespace that the next run without a network gets. Handlers of signals are set only where that is asked for
 //! ([`RunOptions::interruptible`], [`deadline()`]).
 //!
-//! What reports, errors and options consist of may grow: their types are `#[non_exhaustive]`. A [`Request`] is made by
+//! What reports, errors and [`RunOptions`] consist of may grow: their types are `#[non_exhaustive]`. A [`Request`] is made by
 //! [`Request::command`] or [`Request::argv`]. The parser, the analysis, the judgement and the sandbox are crates of their own
 //! (`shward-syntax`, `shward-analysis`, `shward-policy`, `shward-sandbox`), of which only the last touches the machine. The feature
 //! `unrestricted` lifts the floor; no other is for users.
