@@ -251,7 +251,7 @@ fn a_batch_answers_every_line_in_order() {
         (json!(4), "error"),
         (json!(5), "allow"),
         (json!(6), "error"),
-        (json!(null), "error"),
+        (json!(7), "error"),
         (json!(8), "allow"),
     ];
     assert_eq!(told, expected);
