@@ -36,7 +36,7 @@
 //! match firewall.run(&request, &options, &mut on_output) {
 //!     Ok(outcome) => match &outcome.ending {
 //!         Some(ending) => println!("exit code {:?} after {} ms", ending.exit_code, ending.duration_ms),
-//!         None => println!("{}: {:?}", outcome.decision, outcome.findings),
+//!         None => println!("{}: {:?}", outcome.verdict.decision, outcome.verdict.findings),
 //!     },
 //!     Err(Error::MissingGuarantee { guarantee, .. }) => println!("this machine lacks {guarantee}"),
 //!     Err(error) => println!("{error}"),
