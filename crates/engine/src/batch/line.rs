@@ -8,78 +8,90 @@ use shward_syntax::until;
 /// A line whose members are strings, each once, without escapes but for those in the command. Its id may be a whole number
 /// too.
 ///
-/// It is known where its members stand, and that the id is sound; whether the rest is, [`read`](Self::read) says, which has
-/// to be asked only once for all lines that are the same [around](Self::around) their ids.
-#[derive(Debug, Clone, Copy)]
+/// Whether that is UTF-8 is not looked at but for the id, because the command has to be looked at behind its escapes, and
+/// directories are mostly those of the line before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PlainLine<'l> {
+    /// Whose request it is, and what is around that.
+    pub(super) identity: Identity<'l>,
+    pub(super) cwd: Option<&'l [u8]>,
+    pub(super) home: Option<&'l [u8]>,
+    pub(super) workspace: Option<&'l [u8]>,
+}
+
+/// The id of a line and all else that it says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Identity<'l> {
     /// The request's own identity, as JSON.
     pub(super) id: Option<&'l str>,
     /// What stands before the id and behind it; without an id, everything and nothing.
     pub(super) around: [&'l [u8]; 2],
-    command: &'l [u8],
-    cwd: Option<&'l [u8]>,
-    home: Option<&'l [u8]>,
-    workspace: Option<&'l [u8]>,
 }
 
-/// The directories that a line tells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Told<'l> {
-    pub(super) cwd: Option<&'l str>,
-    pub(super) home: Option<&'l str>,
-    pub(super) workspace: Option<&'l str>,
+impl<'l> Identity<'l> {
+    /// Of a line that begins with its id. Nothing behind that is looked at: lines that are the same [around](Self::around)
+    /// their ids are all plain or all not.
+    pub(super) fn at_start(line: &'l [u8]) -> Option<Self> {
+        let line = ended(line);
+        let value = blank(blank(line.strip_prefix(b"{\"id\"")?).strip_prefix(b":")?);
+        let (id, after) = identity(value)?;
+        Some(Self { id: Some(text(id)?), around: [line.get(..line.len().checked_sub(value.len())?)?, after] })
+    }
 }
 
 impl<'l> PlainLine<'l> {
-    /// Finds the members of a line that has a command. `None`: the line is not plain, or no request at all.
-    pub(super) fn find(line: &'l [u8]) -> Option<Self> {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
+    /// Reads a line, and puts the bytes of its command into `command`. `None`: the line is not plain, or no request at all;
+    /// then `command` holds anything.
+    pub(super) fn read(line: &'l [u8], command: &mut Vec<u8>) -> Option<Self> {
+        let line = ended(line);
+        if has_control(line) {
+            return None;
+        }
         let mut around = [line, &[]];
-        let [mut id, mut command, mut cwd, mut home, mut workspace] = [None; 5];
+        let [mut id, mut cwd, mut home, mut workspace] = [None; 4];
+        let mut commands = 0;
         let mut rest = line.strip_prefix(b"{")?;
         loop {
             let (name, after) = plain(blank(rest).strip_prefix(b"\"")?)?;
             let value = blank(blank(after).strip_prefix(b":")?);
-            let (place, (member, after)) = match name {
-                b"id" => {
-                    let (member, after) = identity(value)?;
-                    around = [line.get(..line.len().checked_sub(value.len())?)?, after];
-                    (&mut id, (member, after))
+            if name == b"command" {
+                commands += 1;
+                rest = blank(unescaped(value.strip_prefix(b"\"")?, command)?);
+            } else {
+                let (place, (member, after)) = match name {
+                    b"id" => {
+                        let (member, after) = identity(value)?;
+                        around = [line.get(..line.len().checked_sub(value.len())?)?, after];
+                        (&mut id, (member, after))
+                    }
+                    b"cwd" => (&mut cwd, plain(value.strip_prefix(b"\"")?)?),
+                    b"home" => (&mut home, plain(value.strip_prefix(b"\"")?)?),
+                    b"workspace" => (&mut workspace, plain(value.strip_prefix(b"\"")?)?),
+                    _ => return None,
+                };
+                if place.replace(member).is_some() {
+                    return None;
                 }
-                b"command" => (&mut command, escaped(value.strip_prefix(b"\"")?)?),
-                b"cwd" => (&mut cwd, plain(value.strip_prefix(b"\"")?)?),
-                b"home" => (&mut home, plain(value.strip_prefix(b"\"")?)?),
-                b"workspace" => (&mut workspace, plain(value.strip_prefix(b"\"")?)?),
-                _ => return None,
-            };
-            if place.replace(member).is_some() {
-                return None;
+                rest = blank(after);
             }
-            rest = blank(after);
             match rest.strip_prefix(b",") {
                 Some(more) => rest = more,
                 None => break,
             }
         }
-        if !blank(rest.strip_prefix(b"}")?).is_empty() {
+        if commands != 1 || !blank(rest.strip_prefix(b"}")?).is_empty() {
             return None;
         }
         let id = match id {
             Some(id) => Some(text(id)?),
             None => None,
         };
-        Some(Self { id, around, command: command?, cwd, home, workspace })
+        Some(Self { identity: Identity { id, around }, cwd, home, workspace })
     }
+}
 
-    /// Puts the command into `command`. `None`: the line is not plain after all; then `command` holds anything.
-    pub(super) fn read(&self, command: &mut String) -> Option<Told<'l>> {
-        unescaped(text(self.command)?, command)?;
-        let told = |member: Option<&'l [u8]>| match member {
-            Some(member) => text(member).map(Some),
-            None => Some(None),
-        };
-        Some(Told { cwd: told(self.cwd)?, home: told(self.home)?, workspace: told(self.workspace)? })
-    }
+fn ended(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
 }
 
 fn blank(mut text: &[u8]) -> &[u8] {
@@ -91,34 +103,23 @@ fn blank(mut text: &[u8]) -> &[u8] {
 
 /// What may stand in a string: text without control characters.
 fn text(bytes: &[u8]) -> Option<&str> {
-    let has_control = |bytes: &[u8]| bytes.iter().fold(false, |found, byte| found | (*byte < b' '));
-    let (blocks, end) = bytes.as_chunks::<32>();
-    if blocks.iter().any(|block| has_control(block)) || has_control(end) {
+    if has_control(bytes) {
         return None;
     }
     str::from_utf8(bytes).ok()
+}
+
+/// Whether there are characters that JSON has only outside of strings, or escaped.
+fn has_control(bytes: &[u8]) -> bool {
+    let in_block = |bytes: &[u8]| bytes.iter().fold(false, |found, byte| found | (*byte < b' '));
+    let (blocks, end) = bytes.as_chunks::<32>();
+    blocks.iter().any(|block| in_block(block)) || in_block(end)
 }
 
 /// A string from behind its first quote, if nothing in it is escaped, and what follows it.
 fn plain(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (string, after) = text.split_at_checked(until(text, [b'"', b'\\']))?;
     Some((string, after.strip_prefix(b"\"")?))
-}
-
-/// The same of a string in which there may be escapes.
-fn escaped(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let mut rest = text;
-    loop {
-        let at = rest.get(until(rest, [b'"', b'\\'])..)?;
-        match at {
-            [b'"', after @ ..] => {
-                let length = text.len().checked_sub(at.len())?;
-                return Some((text.get(..length)?, after));
-            }
-            [_, _, after @ ..] => rest = after,
-            _ => return None,
-        }
-    }
 }
 
 /// An id with its quotes, or a whole number that is written in the one way for it, and what follows it.
@@ -131,34 +132,69 @@ fn identity(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (digits == 1 || !number.starts_with(b"0") && (1..=18).contains(&digits)).then_some((number, after))
 }
 
-/// What a string means.
-fn unescaped(text: &str, into: &mut String) -> Option<()> {
+/// What a letter behind a backslash means, if it is one byte; else zero.
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler, where it fails instead of panicking")]
+const ESCAPES: [u8; 128] = {
+    let mut table = [0; 128];
+    let mut pairs: &[(u8, u8)] = &[
+        (b'n', b'\n'),
+        (b'"', b'"'),
+        (b'\\', b'\\'),
+        (b't', b'\t'),
+        (b'/', b'/'),
+        (b'r', b'\r'),
+        (b'b', 8),
+        (b'f', 12),
+    ];
+    while let [(letter, byte), more @ ..] = pairs {
+        table[*letter as usize] = *byte;
+        pairs = more;
+    }
+    table
+};
+
+/// Puts what a string means into `into`, from behind its first quote, and gives what follows it.
+///
+/// In one pass, and eight bytes at a time, those behind an escape too many: a copy that is as long as the text up to it
+/// calls a function that cannot foresee how long that is.
+fn unescaped<'l>(text: &'l [u8], into: &mut Vec<u8>) -> Option<&'l [u8]> {
     into.clear();
+    into.reserve(text.len());
     let mut rest = text;
     loop {
-        let (run, after) = rest.split_at_checked(until(rest.as_bytes(), [b'\\']))?;
-        into.push_str(run);
-        let Some(escape) = after.strip_prefix('\\') else { return Some(()) };
-        let (letter, after) = escape.split_at_checked(1)?;
-        rest = after;
-        into.push(match letter {
-            "n" => '\n',
-            "\"" => '"',
-            "\\" => '\\',
-            "t" => '\t',
-            "/" => '/',
-            "r" => '\r',
-            "b" => '\u{8}',
-            "f" => '\u{c}',
-            // Half of a character, which another half has to follow, is left to others.
-            "u" => {
-                let (digits, after) = rest.split_at_checked(4)?;
-                rest = after;
-                let digits = Some(digits).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
-                char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
+        while let Some((word, after)) = rest.split_first_chunk::<8>() {
+            let before = into.len();
+            into.extend_from_slice(word);
+            let plain = until(word, [b'"', b'\\']);
+            if plain < 8 {
+                into.truncate(before + plain);
+                rest = rest.get(plain..)?;
+                break;
             }
-            _ => return None,
-        });
+            rest = after;
+        }
+        match rest {
+            [b'"', after @ ..] => return Some(after),
+            // Half of a character, which another half has to follow, is left to others.
+            [b'\\', b'u', after @ ..] => {
+                let (digits, after) = after.split_first_chunk::<4>()?;
+                rest = after;
+                let digits = str::from_utf8(digits).ok()?;
+                let digits = Some(digits).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+                let char = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+                into.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            [b'\\', letter, after @ ..] => {
+                into.push(*ESCAPES.get(usize::from(*letter)).filter(|byte| **byte != 0)?);
+                rest = after;
+            }
+            // Near the end of the line.
+            [byte, after @ ..] => {
+                into.push(*byte);
+                rest = after;
+            }
+            [] => return None,
+        }
     }
 }
 
@@ -182,27 +218,33 @@ mod tests {
 
     /// What both readers say of a line, and of the same with another id.
     fn held_together(line: &[u8]) -> bool {
-        let mut command = "what the last line had".to_owned();
-        let Some(plain) = PlainLine::find(line) else { return false };
-        let Some(told) = plain.read(&mut command) else { return false };
+        let mut command = b"what the last line had".to_vec();
+        let Some(plain) = PlainLine::read(line, &mut command) else { return false };
+        let Ok(command) = String::from_utf8(command) else { return false };
         let shown = String::from_utf8_lossy(line);
+        if line.starts_with(b"{\"id\"") {
+            assert_eq!(Identity::at_start(line), Some(plain.identity), "{shown}");
+        }
+        let directories =
+            [plain.cwd, plain.home, plain.workspace].map(|told| told.map(str::from_utf8).transpose());
+        let [Ok(cwd), Ok(home), Ok(workspace)] = directories else { return false };
         let whole: Line = serde_json::from_slice(line).expect(&shown);
         assert_eq!(Some(&command), whole.command.as_ref(), "{shown}");
-        let id = plain.id.map(|id| serde_json::from_str::<Value>(id).expect(id));
-        assert_eq!(id, whole.id, "{shown}");
-        assert_eq!(plain.id.map(str::to_owned), whole.id.map(|id| id.to_string()), "{shown}");
-        let others = [(told.cwd, whole.cwd), (told.home, whole.home), (told.workspace, whole.workspace)];
+        let Identity { id, around } = plain.identity;
+        assert_eq!(id.map(|id| serde_json::from_str::<Value>(id).expect(id)), whole.id, "{shown}");
+        assert_eq!(id.map(str::to_owned), whole.id.map(|id| id.to_string()), "{shown}");
+        let others = [(cwd, whole.cwd), (home, whole.home), (workspace, whole.workspace)];
         for (ours, theirs) in others {
             assert_eq!(ours.map(str::to_owned), theirs, "{shown}");
         }
         assert_eq!(whole.argv, None, "{shown}");
-        if plain.id.is_some() {
+        if id.is_some() {
             for id in ["7", "\"seven\""] {
-                let renamed = plain.around.join(id.as_bytes());
-                let other = PlainLine::find(&renamed).expect(&shown);
-                assert_eq!((other.id, other.around), (Some(id), plain.around), "{shown}");
-                let mut again = String::new();
-                assert_eq!((other.read(&mut again), again), (Some(told), command.clone()), "{shown}");
+                let renamed = around.join(id.as_bytes());
+                let mut again = Vec::new();
+                let other = PlainLine::read(&renamed, &mut again).expect(&shown);
+                let expected = PlainLine { identity: Identity { id: Some(id), around }, ..plain };
+                assert_eq!((other, &*again), (expected, command.as_bytes()), "{shown}");
             }
         }
         true

@@ -10,9 +10,13 @@ use std::hash::{BuildHasher, RandomState};
 /// Most bytes of requests and answers of one age.
 const ROOM: usize = 2 << 20;
 
-/// Places for answers of one age, and how many of them are taken at most.
-const PLACES: usize = 1 << 13;
-const MOST: usize = PLACES / 4 * 3;
+/// Most answers of one age, and places in which they are looked up: so many that a look at one mostly tells.
+const MOST: usize = 6 << 10;
+const PLACES: usize = 1 << 14;
+
+/// Bits of a place that say which answer is there. The others are those of its digest.
+const NUMBERS: u32 = (1 << 13) - 1;
+const _: () = assert!(MOST <= NUMBERS as usize && MOST < PLACES);
 
 /// Longest request and longest answer that are kept.
 const LONGEST: usize = 16 << 10;
@@ -22,20 +26,21 @@ const LONGEST: usize = 16 << 10;
 pub(super) struct Memo {
     /// Makes the places differ from process to process, so that nobody can prepare requests that share one.
     seed: u64,
+    /// By digest: some bits of it above the number of an answer of the young age, counted from one, or zero; and the same of
+    /// the old age. Beside each other, since what a digest leads to has to be waited for.
+    places: Vec<[u32; 2]>,
     young: Age,
     old: Age,
 }
 
 #[derive(Debug, Default)]
 struct Age {
-    places: Vec<Place>,
-    taken: usize,
+    answers: Vec<Answer>,
     text: Vec<u8>,
 }
 
-/// Where a request begins in the text, the lengths of its parts and of the answer behind them, and what the digest says
-/// beside the place. No answer is empty. Numbers, because memory for zeros is asked for and not written.
-type Place = [u32; 5];
+/// Where a request begins in the text, the lengths of its parts and of the answer behind them.
+type Answer = [u32; 4];
 
 /// A request: two parts, and where the one ends and the other begins belongs to it.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +52,7 @@ pub(super) struct Key<'k> {
 impl Default for Memo {
     fn default() -> Self {
         let seed = RandomState::new().hash_one(0u8);
-        Self { seed, young: Age::default(), old: Age::default() }
+        Self { seed, places: Vec::new(), young: Age::default(), old: Age::default() }
     }
 }
 
@@ -61,12 +66,20 @@ impl Memo {
 
     /// Appends the answer to this request, if it is known.
     pub(super) fn recall(&mut self, key: &Key<'_>, out: &mut Vec<u8>) -> bool {
-        let from = out.len();
-        if let Some(answer) = self.young.find(key) {
-            out.extend_from_slice(answer);
-            return true;
+        let mut in_old = None;
+        for at in key.places() {
+            let Some([young, old]) = self.places.get(at) else { break };
+            if *young == 0 && (*old == 0 || in_old.is_some()) {
+                break;
+            }
+            if let Some(answer) = self.young.at(*young, key) {
+                out.extend_from_slice(answer);
+                return true;
+            }
+            in_old = in_old.or_else(|| self.old.at(*old, key));
         }
-        let Some(answer) = self.old.find(key) else { return false };
+        let Some(answer) = in_old else { return false };
+        let from = out.len();
         out.extend_from_slice(answer);
         self.keep(key, out.get(from..).unwrap_or_default());
         true
@@ -77,56 +90,49 @@ impl Memo {
         if answer.len() > LONGEST {
             return;
         }
+        if self.places.is_empty() {
+            self.places = vec![[0; 2]; PLACES];
+        }
         let needed = key.parts.map(<[u8]>::len).iter().sum::<usize>() + answer.len();
-        if self.young.taken >= MOST || self.young.text.len() + needed > ROOM {
+        if self.young.answers.len() >= MOST || self.young.text.len() + needed > ROOM {
             std::mem::swap(&mut self.young, &mut self.old);
-            self.young.places.fill(Place::default());
-            self.young.taken = 0;
+            self.places.iter_mut().for_each(|place| *place = [0, place[0]]);
+            self.young.answers.clear();
             self.young.text.clear();
         }
-        self.young.put(key, answer);
+        for at in key.places() {
+            if let Some([free, _]) = self.places.get_mut(at).filter(|[young, _]| *young == 0) {
+                *free = key.tag() & !NUMBERS | self.young.put(key, answer);
+                return;
+            }
+        }
     }
 }
 
 impl Age {
-    fn find(&self, key: &Key<'_>) -> Option<&[u8]> {
-        let tag = key.digest as u32;
-        let lengths = key.parts.map(|part| part.len() as u32);
-        for at in key.places() {
-            let [from, first, second, answer, known] = *self.places.get(at)?;
-            if answer == 0 {
-                return None;
-            }
-            if known == tag && [first, second] == lengths {
-                let text = self.text.get(from as usize..)?;
-                let (first, text) = text.split_at_checked(first as usize)?;
-                let (second, text) = text.split_at_checked(second as usize)?;
-                if [first, second] == key.parts {
-                    return text.get(..answer as usize);
-                }
-            }
+    /// The answer that a place tells of, if it is one to this request.
+    fn at(&self, place: u32, key: &Key<'_>) -> Option<&[u8]> {
+        if (place ^ key.tag()) & !NUMBERS != 0 {
+            return None;
         }
-        None
+        let number = (place & NUMBERS) as usize;
+        let [from, first, second, answer] = *self.answers.get(number.checked_sub(1)?)?;
+        let text = self.text.get(from as usize..)?;
+        let (first, text) = text.split_at_checked(first as usize)?;
+        let (second, text) = text.split_at_checked(second as usize)?;
+        ([first, second] == key.parts).then(|| text.get(..answer as usize))?
     }
 
-    fn put(&mut self, key: &Key<'_>, answer: &[u8]) {
-        if self.places.is_empty() {
-            self.places = vec![Place::default(); PLACES];
+    /// Keeps an answer, and gives its number.
+    fn put(&mut self, key: &Key<'_>, answer: &[u8]) -> u32 {
+        // None of the numbers is above what there is room for.
+        let number = |length: usize| length as u32;
+        let [first, second] = key.parts;
+        self.answers.push([self.text.len(), first.len(), second.len(), answer.len()].map(number));
+        for part in [first, second, answer] {
+            self.text.extend_from_slice(part);
         }
-        // None of them is above the room there is.
-        let [from, first, second, length] =
-            [self.text.len(), key.parts[0].len(), key.parts[1].len(), answer.len()].map(|n| n as u32);
-        let place = [from, first, second, length, key.digest as u32];
-        for at in key.places() {
-            if let Some(free) = self.places.get_mut(at).filter(|[_, _, _, answer, _]| *answer == 0) {
-                *free = place;
-                self.taken += 1;
-                for part in key.parts.into_iter().chain([answer]) {
-                    self.text.extend_from_slice(part);
-                }
-                return;
-            }
-        }
+        number(self.answers.len())
     }
 }
 
@@ -136,9 +142,15 @@ impl Key<'_> {
         let first = (self.digest >> 32) as usize;
         (first..first + PLACES).map(|at| at % PLACES)
     }
+
+    /// What stands at its place, but for the number.
+    const fn tag(&self) -> u32 {
+        self.digest as u32
+    }
 }
 
-/// A multiplicative digest over eight bytes at a time, which goes on where another one has come to.
+/// A multiplicative digest over eight bytes at a time, which goes on where another one has come to. Two words are mixed
+/// beside each other, since what a product is has to be waited for.
 fn digest(so_far: u64, bytes: &[u8]) -> u64 {
     let mix = |digest: u64, word: [u8; 8]| {
         (digest.rotate_left(23) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -146,8 +158,12 @@ fn digest(so_far: u64, bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
     last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-    let all = words.iter().fold(so_far ^ bytes.len() as u64, |digest, word| mix(digest, *word));
-    mix(all, last)
+    let (pairs, odd) = words.as_chunks::<2>();
+    let start = (so_far ^ bytes.len() as u64, so_far.rotate_left(32));
+    let (even, other) =
+        pairs.iter().fold(start, |(even, other), [first, second]| (mix(even, *first), mix(other, *second)));
+    let even = odd.iter().fold(even, |digest, word| mix(digest, *word));
+    mix(mix(even, last), other.to_le_bytes())
 }
 
 /// A product's low bits know nothing of what stood high in its factors.
@@ -177,14 +193,18 @@ mod tests {
     #[test]
     fn a_request_is_not_taken_for_one_of_the_same_digest() {
         let of = |parts: [&'static [u8]; 2]| Key { parts, digest: 7 << 32 | 9 };
-        let mut age = Age::default();
-        age.put(&of([b"l", b"s"]), b"yes");
-        for other in [[b"r", b"m"] as [&[u8]; 2], [b"", b"ls"], [b"ls", b""]] {
-            assert_eq!(age.find(&Key { parts: other, digest: 7 << 32 | 9 }), None);
+        let mut memo = Memo::default();
+        let recalled = |memo: &mut Memo, parts| {
+            let mut out = Vec::new();
+            memo.recall(&of(parts), &mut out).then_some(out)
+        };
+        memo.keep(&of([b"l", b"s"]), b"yes");
+        for other in [[b"r" as &[u8], b"m"], [b"", b"ls"], [b"ls", b""]] {
+            assert_eq!(recalled(&mut memo, other), None);
         }
-        age.put(&of([b"r", b"m"]), b"no");
-        let answers = [age.find(&of([b"l", b"s"])), age.find(&of([b"r", b"m"]))];
-        assert_eq!(answers, [Some(&b"yes"[..]), Some(&b"no"[..])]);
+        memo.keep(&of([b"r", b"m"]), b"no");
+        let answers = [[b"l", b"s"], [b"r", b"m"]].map(|[a, b]| recalled(&mut memo, [a, b]));
+        assert_eq!(answers, [Some(b"yes".to_vec()), Some(b"no".to_vec())]);
     }
 
     #[test]
@@ -227,9 +247,9 @@ mod tests {
             let command = format!("echo {number:01000}");
             assert!(asks(&mut memo, &command, b"yes") && !asks(&mut memo, &command, b"yes"));
         }
-        assert!(memo.old.taken > ROOM / 2000);
+        assert!(memo.old.answers.len() > ROOM / 2000);
         for age in [&memo.young, &memo.old] {
-            assert!(age.text.len() <= ROOM && age.taken <= MOST && age.places.len() == PLACES);
+            assert!(age.text.len() <= ROOM && age.answers.len() <= MOST);
         }
     }
 }

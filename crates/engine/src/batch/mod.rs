@@ -6,8 +6,8 @@ mod written;
 
 use crate::report::Checked;
 use crate::{Action, Firewall, MAX_COMMAND, Request, Setting};
-use line::{PlainLine, Told};
-use memo::Memo;
+use line::{Identity, PlainLine};
+use memo::{Key, Memo};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -42,6 +42,8 @@ pub struct Batch<'f> {
     workspace: Option<PathBuf>,
     /// One request after the other, in the same memory.
     request: Request,
+    /// The command of the line that is read, before it is known to be a request's.
+    command: Vec<u8>,
     memo: Option<Memo>,
 }
 
@@ -90,6 +92,7 @@ impl<'f> Batch<'f> {
             home: home.into(),
             workspace: None,
             request: Request::command("", "", ""),
+            command: Vec::new(),
             memo: (setting.frozen && !setting.plan).then(Memo::default),
         }
     }
@@ -124,19 +127,22 @@ impl<'f> Batch<'f> {
         if line.len() > Self::MAX_LINE {
             return Err((None, format!("the line has more than {} bytes", Self::MAX_LINE)));
         }
-        let plain = PlainLine::find(line);
-        let key = plain.and_then(|plain| self.memo.as_ref()?.key(plain.around));
-        if let (Some(plain), Some(key), Some(memo)) = (plain, key, &mut self.memo) {
-            let start = out.len();
-            written::start(plain.id, out);
-            if memo.recall(&key, out) {
+        let first = Identity::at_start(line);
+        let mut key = first.and_then(|identity| self.memo.as_ref()?.key(identity.around));
+        if self.recalled(first, key.as_ref(), out) {
+            return Ok(());
+        }
+        let plain = PlainLine::read(line, &mut self.command);
+        if first.is_none() {
+            let identity = plain.map(|plain| plain.identity);
+            key = identity.and_then(|identity| self.memo.as_ref()?.key(identity.around));
+            if self.recalled(identity, key.as_ref(), out) {
                 return Ok(());
             }
-            out.truncate(start);
         }
-        let plain = plain.filter(|plain| self.take_plain(plain));
+        let plain = plain.filter(|plain| self.take_plain(plain).is_some());
         let id = match plain {
-            Some(plain) => plain.id.map(Cow::Borrowed),
+            Some(plain) => plain.identity.id.map(Cow::Borrowed),
             None => self.take(line)?.map(|id| Cow::Owned(id.to_string())),
         };
         let checked = self
@@ -156,14 +162,26 @@ impl<'f> Batch<'f> {
         Ok(())
     }
 
-    /// Makes a plain line the request. `false`: it is not plain after all.
-    fn take_plain(&mut self, line: &PlainLine<'_>) -> bool {
-        if !matches!(self.request.action, Action::Command(_)) {
-            self.request.action = Action::Command(String::new());
+    /// Appends the answer to a line that came before but for its id.
+    fn recalled(&mut self, line: Option<Identity<'_>>, key: Option<&Key<'_>>, out: &mut Vec<u8>) -> bool {
+        let (Some(line), Some(key), Some(memo)) = (line, key, &mut self.memo) else { return false };
+        let start = out.len();
+        written::start(line.id, out);
+        let known = memo.recall(key, out);
+        if !known {
+            out.truncate(start);
         }
-        let Action::Command(command) = &mut self.request.action else { return false };
-        let told = line.read(command);
-        told.inspect(|told| self.complete(told)).is_some()
+        known
+    }
+
+    /// Makes a plain line and the command that was read from it the request. `None`: it is not UTF-8.
+    fn take_plain(&mut self, line: &PlainLine<'_>) -> Option<()> {
+        let command = String::from_utf8(std::mem::take(&mut self.command)).ok()?;
+        let last = std::mem::replace(&mut self.request.action, Action::Command(command));
+        if let Action::Command(last) = last {
+            self.command = last.into_bytes();
+        }
+        self.complete([line.cwd, line.home, line.workspace])
     }
 
     /// Makes any line the request, and gives its id.
@@ -179,18 +197,18 @@ impl<'f> Batch<'f> {
             (None, Some(argv)) => Action::Argv(argv),
             _ => return Err((line.id, "a request has either \"command\" or \"argv\"".to_owned())),
         };
-        let [cwd, home, workspace] =
-            [&line.cwd, &line.home, &line.workspace].map(|told| told.as_ref().map(|Text(text)| &**text));
-        self.complete(&Told { cwd, home, workspace });
+        let told = [&line.cwd, &line.home, &line.workspace];
+        // They are text.
+        let _ = self.complete(told.map(|told| told.as_ref().map(|Text(text)| text.as_bytes())));
         Ok(line.id)
     }
 
-    /// Puts the directories that a line tells into the request, and the others.
-    fn complete(&mut self, told: &Told<'_>) {
+    /// Puts the directories that a line tells into the request, and the others. `None`: one of them is not UTF-8.
+    fn complete(&mut self, [cwd, home, workspace]: [Option<&[u8]>; 3]) -> Option<()> {
         let request = &mut self.request;
-        set(&mut request.cwd, told.cwd, &self.cwd);
-        set(&mut request.workspace, told.workspace, self.workspace.as_ref().unwrap_or(&request.cwd));
-        set(&mut request.home, told.home, &self.home);
+        set(&mut request.cwd, cwd, &self.cwd)?;
+        set(&mut request.workspace, workspace, self.workspace.as_ref().unwrap_or(&request.cwd))?;
+        set(&mut request.home, home, &self.home)
     }
 }
 
@@ -208,11 +226,17 @@ fn value(id: Option<&str>) -> Option<Value> {
     id.and_then(|id| serde_json::from_str(id).ok())
 }
 
-/// Puts a path into the memory of the last one.
-fn set(path: &mut PathBuf, told: Option<&str>, otherwise: &Path) {
+/// Puts a path into the memory of the last one, which it mostly is. `None`: it is not UTF-8.
+fn set(path: &mut PathBuf, told: Option<&[u8]>, otherwise: &Path) -> Option<()> {
+    let wanted = match told {
+        Some(told) if told == path.as_os_str().as_encoded_bytes() => return Some(()),
+        Some(told) => OsStr::new(str::from_utf8(told).ok()?),
+        None => otherwise.as_os_str(),
+    };
     let text = path.as_mut_os_string();
     text.clear();
-    text.push(told.map_or(otherwise.as_os_str(), OsStr::new));
+    text.push(wanted);
+    Some(())
 }
 
 #[cfg(test)]
