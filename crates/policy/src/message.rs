@@ -38,7 +38,12 @@ pub(crate) fn fill(template: &str, subject: &Subject<'_>, from: &str) -> String 
 
 /// Text from the command as it may be shown: no control or invisible characters, not longer than fits.
 pub(crate) fn shown(text: &[u8]) -> String {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
+    let whole = text.len() <= LONGEST && text.iter().all(is_plain);
     let text = String::from_utf8_lossy(text);
+    if whole {
+        return text.into_owned();
+    }
     let mut out = String::new();
     for (at, c) in text.chars().enumerate() {
         if at == LONGEST {
@@ -121,5 +126,7 @@ mod tests {
         assert_eq!(shown("a b/é.txt".as_bytes()), "a b/é.txt");
         assert_eq!(shown("a\u{1b}[2J\u{202e}\n".as_bytes()), "a\\u{1b}[2J\\u{202e}\\u{a}");
         assert_eq!(shown(&[b'x'; 1000]).chars().count(), LONGEST + 1);
+        assert_eq!(shown(&[b'~'; LONGEST]), "~".repeat(LONGEST));
+        assert_eq!(shown(b"a\x7fb"), "a\\u{7f}b");
     }
 }

@@ -71,6 +71,65 @@ pub fn order(a: &[u8], b: &[u8]) -> Ordering {
     start(a).cmp(&start(b)).then_with(|| a.cmp(b))
 }
 
+/// A list of names, of which most texts can be told not to be one by their last byte and their length.
+///
+/// ```
+/// const SHELLS: shward_syntax::OneOf<3> = shward_syntax::OneOf::new(["sh", "bash", "dash"]);
+/// assert!(SHELLS.has(b"bash") && !SHELLS.has(b"fish"));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct OneOf<const N: usize> {
+    names: [&'static str; N],
+    /// By the low bits of the last byte, which are those of its other case too: which lengths there are.
+    lengths: [u32; 32],
+}
+
+impl<const N: usize> OneOf<N> {
+    /// These names.
+    ///
+    /// # Panics
+    /// One of them is empty; made by the compiler, it does not compile then.
+    #[must_use]
+    #[allow(
+        clippy::indexing_slicing,
+        reason = "evaluated by the compiler, where it fails instead of panicking"
+    )]
+    pub const fn new(names: [&'static str; N]) -> Self {
+        let mut lengths = [0; 32];
+        let mut at = 0;
+        while at < N {
+            let name = names[at].as_bytes();
+            lengths[name[name.len() - 1] as usize % 32] |= bit(name.len());
+            at += 1;
+        }
+        Self { names, lengths }
+    }
+
+    fn may_have(&self, name: &[u8]) -> bool {
+        let lengths = name.last().and_then(|last| self.lengths.get(usize::from(*last) % 32));
+        lengths.is_some_and(|lengths| lengths & bit(name.len()) != 0)
+    }
+
+    /// Whether this is one of the names.
+    #[must_use]
+    #[inline]
+    pub fn has(&self, name: &[u8]) -> bool {
+        self.may_have(name) && self.names.iter().any(|known| same(known.as_bytes(), name))
+    }
+
+    /// Whether this is one of the names, in small letters or capitals.
+    #[must_use]
+    #[inline]
+    pub fn has_in_any_case(&self, name: &[u8]) -> bool {
+        self.may_have(name) && self.names.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+    }
+}
+
+/// For a length; one for all long ones.
+const fn bit(length: usize) -> u32 {
+    1 << if length < 31 { length } else { 31 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,6 +151,32 @@ mod tests {
                 assert_eq!(same(a, b), a == b, "{a:?} {b:?}");
                 assert_eq!(order(a, b), a.cmp(b), "{a:?} {b:?}");
             }
+        }
+    }
+
+    #[test]
+    fn one_of_a_list_is_found_in_it() {
+        const LONG: &str = "a-name-that-has-more-than-thirty-one-bytes";
+        const LIST: OneOf<5> = OneOf::new(["a", "ab", "Tee", "-x", LONG]);
+        for name in [
+            "",
+            "a",
+            "A",
+            "b",
+            "ab",
+            "aB",
+            "abc",
+            "Tee",
+            "tee",
+            "-x",
+            "-X",
+            "Mx",
+            LONG,
+            "name-that-has-more-than-thirty-one-bytes",
+        ] {
+            assert_eq!(LIST.has(name.as_bytes()), LIST.names.contains(&name), "{name}");
+            let known = LIST.names.iter().any(|known| known.eq_ignore_ascii_case(name));
+            assert_eq!(LIST.has_in_any_case(name.as_bytes()), known, "{name}");
         }
     }
 

@@ -2,12 +2,13 @@
 
 use crate::effect::Endpoint;
 use crate::value::{Origins, Value};
+use shward_syntax::{OneOf, until};
 
 /// The endpoint that a value names: `scheme://[user@]host[:port]/…`, `[user@]host[:port]`, `[user@]host:path`.
 pub(crate) fn of<'a>(value: &Value<'a>) -> Endpoint<'a> {
     let known = value.known();
     let text = known.unwrap_or_else(|| value.known_prefix());
-    let (scheme, rest) = match find(text, b"://").and_then(|at| text.split_at_checked(at)) {
+    let (scheme, rest) = match end_of_scheme(text).and_then(|at| text.split_at_checked(at)) {
         Some((scheme, rest)) if is_scheme(scheme) => (scheme, rest.get(3..).unwrap_or_default()),
         _ => (&b""[..], text),
     };
@@ -67,12 +68,15 @@ fn is_scheme(text: &[u8]) -> bool {
 /// Whether after this scheme a host stands. What is written so with another word may be a host's name and a path (scp(1)), or
 /// mean whatever a helper makes of it.
 fn is_known(scheme: &[u8]) -> bool {
+    if matches!(scheme, b"http" | b"https") {
+        return true;
+    }
     let mut parts = scheme.split(|b| matches!(b, b'+' | b':'));
-    parts.all(|part| SCHEMES.iter().any(|known| part.eq_ignore_ascii_case(known.as_bytes())))
+    parts.all(|part| SCHEMES.has_in_any_case(part))
 }
 
 /// Schemes, and what is put before or after one.
-const SCHEMES: &[&str] = &[
+static SCHEMES: OneOf<97> = OneOf::new([
     "amqp",
     "amqps",
     "bolt",
@@ -170,7 +174,7 @@ const SCHEMES: &[&str] = &[
     "ws",
     "wss",
     "xmpp",
-];
+]);
 
 /// The endpoint of a host name given apart from its port.
 pub(crate) fn host<'a>(name: Option<&'a [u8]>, port: Option<u16>, scheme: &'a [u8]) -> Endpoint<'a> {
@@ -196,8 +200,18 @@ pub(crate) fn number(digits: &[u8]) -> Option<u16> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
-    text.windows(needle.len()).position(|window| window == needle)
+/// Where a scheme ends.
+fn end_of_scheme(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    loop {
+        let rest = text.get(from..)?;
+        from += until(rest, [b':']);
+        match text.get(from..)? {
+            [] => return None,
+            [b':', b'/', b'/', ..] => return Some(from),
+            _ => from += 1,
+        }
+    }
 }
 
 #[cfg(test)]

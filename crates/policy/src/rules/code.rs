@@ -4,21 +4,30 @@ use crate::condition::{Condition, Kinds, Scopes, Subject, on};
 use crate::decision::Tier::{Four, Three, Two};
 use crate::rule::Rule;
 use shward_analysis::{EffectKind, Origins, Scope, Unknown, names_grave};
+use shward_syntax::OneOf;
 
 /// Commands with which the firewall's own rules are answered or changed.
 const CONTROLS: [&[u8]; 9] =
     [b"approve", b"deny", b"install", b"uninstall", b"undo", b"policy", b"init", b"hook", b"serve"];
 
+const OURS: &[u8] = b"shward";
+
 fn controls_us(subject: &Subject<'_>) -> bool {
     let Some(invocation) = subject.invocation else { return false };
-    subject.program() == b"shward"
+    subject.program() == OURS
         && invocation.argv.iter().skip(1).any(|word| word.known().is_none_or(|text| CONTROLS.contains(&text)))
+}
+
+static SHELLS: OneOf<7> = OneOf::new(["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"]);
+
+/// Whether a rule is about a program as such, whatever it does.
+pub(super) fn is_named(program: &[u8]) -> bool {
+    program == OURS || SHELLS.has(program) || MINERS.has_in_any_case(program)
 }
 
 /// Whether a shell is told to be interactive, and not given a command.
 fn is_interactive_shell(subject: &Subject<'_>) -> bool {
-    const SHELLS: [&[u8]; 7] = [b"sh", b"bash", b"dash", b"zsh", b"ksh", b"ash", b"fish"];
-    let Some(invocation) = subject.invocation.filter(|_| SHELLS.contains(&subject.program())) else {
+    let Some(invocation) = subject.invocation.filter(|_| SHELLS.has(subject.program())) else {
         return false;
     };
     let options =
@@ -30,24 +39,23 @@ fn is_interactive_shell(subject: &Subject<'_>) -> bool {
 }
 
 /// Programs whose only purpose on somebody else's machine is to use it up.
-const MINERS: [&[u8]; 12] = [
-    b"xmrig",
-    b"xmr-stak",
-    b"minerd",
-    b"cpuminer",
-    b"cgminer",
-    b"bfgminer",
-    b"ethminer",
-    b"nbminer",
-    b"t-rex",
-    b"phoenixminer",
-    b"lolminer",
-    b"teamredminer",
-];
+static MINERS: OneOf<12> = OneOf::new([
+    "xmrig",
+    "xmr-stak",
+    "minerd",
+    "cpuminer",
+    "cgminer",
+    "bfgminer",
+    "ethminer",
+    "nbminer",
+    "t-rex",
+    "phoenixminer",
+    "lolminer",
+    "teamredminer",
+]);
 
 fn mines(subject: &Subject<'_>) -> bool {
-    let program = subject.program();
-    MINERS.iter().any(|name| program.eq_ignore_ascii_case(name))
+    MINERS.has_in_any_case(subject.program())
 }
 
 /// Variables that make other programs load or run what they name.

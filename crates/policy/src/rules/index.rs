@@ -4,7 +4,7 @@
 //! Made by the compiler from the tables, so that a verdict tries the few rules that may hold and not all of them. It
 //! only leaves out what [`Condition::holds`](crate::condition::Condition::holds) would refuse for the same kind and scope.
 
-use super::{READ_ONLY, WORKSPACE};
+use super::{READ_ONLY, WORKSPACE, code};
 use crate::condition::{Kinds, Subject};
 use crate::rule::Rule;
 use shward_analysis::Scope;
@@ -89,11 +89,17 @@ pub(crate) fn about_subject(
     subject: &Subject<'_>,
     inspection: bool,
 ) -> impl Iterator<Item = (usize, &'static Rule)> {
+    // What nearly all programs do is seen in their effects.
+    let of_nobody =
+        subject.kinds == Kinds::INVOCATION && !subject.is_opaque() && !code::is_named(subject.program());
     let column = subject.target().map_or(0, |target| target.scope as usize + 1);
     let about = if subject.is_opaque() { &ABOUT_OPAQUE } else { &ABOUT };
     let mut left = (about.get(subject.kinds.index()))
         .and_then(|columns| columns.get(column))
         .map_or(Set::MAX, |set| if inspection { *set } else { set & ALWAYS });
+    if of_nobody {
+        left = 0;
+    }
     let next = move || {
         let at = left.trailing_zeros() as usize;
         left &= left.wrapping_sub(1);
@@ -113,6 +119,23 @@ mod tests {
         assert!(rules().zip(RULES).all(|(one, other)| one.id == other.id));
         let read_only = rules().filter(|rule| READ_ONLY.iter().any(|other| other.id == rule.id)).count();
         assert_eq!(ALWAYS.count_ones() as usize, COUNT - read_only);
+    }
+
+    #[test]
+    fn rules_about_understood_invocations_are_about_named_programs() {
+        let columns = ABOUT.get(Kinds::INVOCATION.index()).unwrap();
+        let about: Vec<&str> = RULES
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| columns[0] & 1 << at != 0)
+            .map(|(_, rule)| rule.id)
+            .collect();
+        // Whoever adds one names its programs in `is_named`.
+        assert_eq!(about, ["firewall-controlled", "terminal-code", "miner"]);
+        for program in ["shward", "bash", "fish", "xmrig", "XMRig", "T-Rex"] {
+            assert!(code::is_named(program.as_bytes()), "{program}");
+        }
+        assert!(!code::is_named(b"ls") && !code::is_named(b""));
     }
 
     #[test]

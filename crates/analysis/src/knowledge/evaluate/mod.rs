@@ -10,7 +10,7 @@ mod printing;
 use super::run::Run;
 use super::scan::Scan;
 use crate::value::Origins;
-use shward_syntax::Dialect;
+use shward_syntax::{Dialect, OneOf};
 
 /// The longest text that is made.
 const MAX_OUTPUT: usize = 1 << 20;
@@ -19,19 +19,18 @@ const MAX_OUTPUT: usize = 1 << 20;
 const DESCRIPTORS: &[u8] = b"/dev/fd/";
 
 /// Programs whose output is made from the texts that they read.
-const FROM_INPUT: [&str; 18] = [
+static FROM_INPUT: OneOf<18> = OneOf::new([
     "cat", "tee", "base64", "base32", "basenc", "xxd", "tr", "rev", "tac", "head", "tail", "cut", "sort",
     "cp", "mv", "install", "dd", "sponge",
-];
+]);
 
 /// Programs whose output is made from their arguments.
-const FROM_ARGUMENTS: [&str; 7] = ["echo", "printf", "seq", "basename", "dirname", "true", "pwd"];
+static FROM_ARGUMENTS: OneOf<7> = OneOf::new(["echo", "printf", "seq", "basename", "dirname", "true", "pwd"]);
 
 /// Whether the texts that a program reads should be gathered.
 pub(crate) fn wants(program: &str, scan: &Scan<'_>) -> bool {
     // dd may leave out, turn round or pad.
-    let whole = program != "dd" || only(scan, &["if=", "of=", "bs=", "status="]);
-    FROM_INPUT.contains(&program) && whole
+    FROM_INPUT.has(program.as_bytes()) && (program != "dd" || only(scan, &["if=", "of=", "bs=", "status="]))
 }
 
 /// What bash's `echo` or `printf` prints for these arguments; `None` if that is not certain.
@@ -48,9 +47,9 @@ pub fn printed(builtin: &[u8], arguments: &[&[u8]]) -> Option<Vec<u8>> {
 /// The output, from the texts that were read or from the arguments.
 pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u8]]>) -> Option<&'a [u8]> {
     let name = run.name;
-    let made = if FROM_ARGUMENTS.contains(&name) {
+    let made = if FROM_ARGUMENTS.has(name.as_bytes()) {
         let posix = run.session.dialect() == Dialect::Posix;
-        let mut words = Vec::new();
+        let mut words = Vec::with_capacity(run.args().len());
         for field in run.args() {
             words.push(field.known()?);
         }
@@ -74,7 +73,7 @@ pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u
             "dirname" => printing::dirname(&words),
             _ => Some(Vec::new()),
         }
-    } else if FROM_INPUT.contains(&name) {
+    } else if FROM_INPUT.has(name.as_bytes()) {
         let parts = input?;
         if parts.iter().map(|p| p.len()).sum::<usize>() > MAX_OUTPUT {
             return None;

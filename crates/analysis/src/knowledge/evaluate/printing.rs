@@ -21,7 +21,7 @@ pub(super) fn echo(words: &[&[u8]]) -> Option<Vec<u8>> {
         }
         words = rest;
     }
-    let mut text = Vec::new();
+    let mut text = Vec::with_capacity(words.iter().map(|word| word.len() + 1).sum::<usize>() + 1);
     for (index, word) in words.iter().enumerate() {
         if index > 0 {
             text.push(b' ');

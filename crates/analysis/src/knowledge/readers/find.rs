@@ -12,6 +12,7 @@ use crate::session::Reentry;
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::FileKind;
 use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::OneOf;
 
 /// Deepest nesting of parentheses.
 const MAX_DEPTH: usize = 50;
@@ -23,124 +24,124 @@ const MAX_WORK: usize = 2048;
 const MOST_WORDS: usize = 16 << 10;
 
 /// Tests and actions without an argument that do no more than choose and print.
-const ALONE: &[&[u8]] = &[
-    b"-print",
-    b"-print0",
-    b"-ls",
-    b"-prune",
-    b"-quit",
-    b"-empty",
-    b"-true",
-    b"-false",
-    b"-readable",
-    b"-writable",
-    b"-executable",
-    b"-nouser",
-    b"-nogroup",
-    b"-follow",
-    b"-mount",
-    b"-xdev",
-    b"-depth",
-    b"-d",
-    b"-daystart",
-    b"-noleaf",
-    b"-ignore_readdir_race",
-    b"-noignore_readdir_race",
-    b"-warn",
-    b"-nowarn",
-    b"-a",
-    b"-and",
-    b",",
-    b"-H",
-    b"-L",
-    b"-P",
-    b"-E",
-    b"-X",
-    b"-s",
-    b"-x",
-];
+static ALONE: OneOf<34> = OneOf::new([
+    "-print",
+    "-print0",
+    "-ls",
+    "-prune",
+    "-quit",
+    "-empty",
+    "-true",
+    "-false",
+    "-readable",
+    "-writable",
+    "-executable",
+    "-nouser",
+    "-nogroup",
+    "-follow",
+    "-mount",
+    "-xdev",
+    "-depth",
+    "-d",
+    "-daystart",
+    "-noleaf",
+    "-ignore_readdir_race",
+    "-noignore_readdir_race",
+    "-warn",
+    "-nowarn",
+    "-a",
+    "-and",
+    ",",
+    "-H",
+    "-L",
+    "-P",
+    "-E",
+    "-X",
+    "-s",
+    "-x",
+]);
 
 /// Tests with an argument.
-const WITH_ARGUMENT: &[&[u8]] = &[
-    b"-name",
-    b"-iname",
-    b"-path",
-    b"-ipath",
-    b"-wholename",
-    b"-iwholename",
-    b"-regex",
-    b"-iregex",
-    b"-lname",
-    b"-ilname",
-    b"-type",
-    b"-xtype",
-    b"-size",
-    b"-mtime",
-    b"-atime",
-    b"-ctime",
-    b"-mmin",
-    b"-amin",
-    b"-cmin",
-    b"-newer",
-    b"-anewer",
-    b"-cnewer",
-    b"-perm",
-    b"-user",
-    b"-group",
-    b"-uid",
-    b"-gid",
-    b"-links",
-    b"-inum",
-    b"-samefile",
-    b"-fstype",
-    b"-maxdepth",
-    b"-mindepth",
-    b"-regextype",
-    b"-used",
-    b"-context",
-    b"-printf",
-    b"-flags",
-    b"-Bmin",
-    b"-Btime",
-    b"-newerXY",
-    b"-depth",
-];
+static WITH_ARGUMENT: OneOf<42> = OneOf::new([
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-lname",
+    "-ilname",
+    "-type",
+    "-xtype",
+    "-size",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-perm",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-links",
+    "-inum",
+    "-samefile",
+    "-fstype",
+    "-maxdepth",
+    "-mindepth",
+    "-regextype",
+    "-used",
+    "-context",
+    "-printf",
+    "-flags",
+    "-Bmin",
+    "-Btime",
+    "-newerXY",
+    "-depth",
+]);
 
 /// Tests that leave only some of the names.
-const FILTERS: &[&[u8]] = &[
-    b"-name",
-    b"-iname",
-    b"-path",
-    b"-ipath",
-    b"-wholename",
-    b"-iwholename",
-    b"-regex",
-    b"-iregex",
-    b"-lname",
-    b"-ilname",
-    b"-size",
-    b"-mtime",
-    b"-atime",
-    b"-ctime",
-    b"-mmin",
-    b"-amin",
-    b"-cmin",
-    b"-newer",
-    b"-anewer",
-    b"-cnewer",
-    b"-perm",
-    b"-user",
-    b"-group",
-    b"-inum",
-    b"-samefile",
-    b"-used",
-    b"-newerXY",
-    b"-links",
-];
+static FILTERS: OneOf<28> = OneOf::new([
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-lname",
+    "-ilname",
+    "-size",
+    "-mtime",
+    "-atime",
+    "-ctime",
+    "-mmin",
+    "-amin",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-perm",
+    "-user",
+    "-group",
+    "-inum",
+    "-samefile",
+    "-used",
+    "-newerXY",
+    "-links",
+]);
 
 /// Tests that say how a file is called.
-const NAMING: &[&[u8]] =
-    &[b"-name", b"-iname", b"-path", b"-ipath", b"-wholename", b"-iwholename", b"-samefile"];
+static NAMING: OneOf<7> =
+    OneOf::new(["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-samefile"]);
 
 /// Reads the arguments of `find`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -342,15 +343,15 @@ impl<'a> Expression<'_, '_, 'a> {
             }
             b"-ls" => self.output.origins = Origins::FILE,
             b"-depth" => {}
-            _ if ALONE.contains(&text) => {}
-            _ if WITH_ARGUMENT.contains(&text) || (text.starts_with(b"-newer") && text.len() == 8) => {
+            _ if ALONE.has(text) => {}
+            _ if WITH_ARGUMENT.has(text) || (text.starts_with(b"-newer") && text.len() == 8) => {
                 let value = self.next();
-                let filters = FILTERS.contains(&text) || text.starts_with(b"-newer");
+                let filters = FILTERS.has(text) || text.starts_with(b"-newer");
                 let everything =
                     value.is_some_and(|v| matches!(v.known(), Some(b"*" | b"**" | b"./*" | b".*")));
                 if filters && !negated && !everything {
                     guard.filtered = true;
-                    if NAMING.contains(&text) {
+                    if NAMING.has(text) {
                         self.names.extend(value);
                     }
                     if text == b"-name" {
