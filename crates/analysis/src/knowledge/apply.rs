@@ -9,6 +9,7 @@ use super::evaluate;
 use super::execute::execute;
 use super::flow::{Flow, Use};
 use super::foreign::foreign;
+use super::image::List;
 use super::names;
 use super::network;
 use super::reading::{read, read_stdin};
@@ -52,14 +53,15 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Use<'a>> {
     if scan.lost {
         return uses;
     }
-    let items = || scan.operands_line().into_iter().flat_map(|line| line.items.iter());
-    let mut shares = Shares::new(items(), &scan.operands);
+    let items = scan.operands_line().map_or(List::NONE, |line| line.items);
+    let mut shares = Shares::new(items, &scan.operands);
     let elsewhere = run.call.stdin.origins != Origins::TERMINAL
         && scan.levels.last().is_some_and(|level| level.stdin_before_default());
-    for item in items().filter(is_operand) {
+    let bare = scan.levels.last().is_some_and(|level| level.style() == Style::Bare);
+    for item in items.iter().filter(is_operand) {
         let share = shares.of(&item);
         uses.extend(share.iter().map(|field| Use { role: item.role, field: *field }));
-        if scan.levels.last().is_some_and(|level| level.style() == Style::Bare) && is_place(item.role) {
+        if bare && is_place(item.role) {
             uses.extend(share.iter().filter_map(|field| {
                 let at = joined_at(field.value.known_prefix())?;
                 let value = values::after(run.arena(), &field.value, at);
@@ -112,9 +114,9 @@ struct Shares<'a, 'o> {
 }
 
 impl<'a, 'o> Shares<'a, 'o> {
-    fn new(items: impl Iterator<Item = Item>, operands: &'o [Field<'a>]) -> Self {
-        let fixed = |item: &Item| matches!(item.repeat, Repeat::One | Repeat::Some);
-        let needed = items.filter(is_operand).filter(fixed).count();
+    fn new(items: List<Item>, operands: &'o [Field<'a>]) -> Self {
+        let fixed = |item: &Item| is_operand(item) && matches!(item.repeat, Repeat::One | Repeat::Some);
+        let needed = items.iter().filter(fixed).count();
         Self { left: operands, spare: operands.len().saturating_sub(needed) }
     }
 

@@ -98,6 +98,9 @@ impl<T: Record> List<T> {
         Self { place, records: PhantomData }
     }
 
+    /// No records.
+    pub(crate) const NONE: Self = Self { place: 0, records: PhantomData };
+
     pub(crate) const fn is_empty(self) -> bool {
         self.place == 0
     }

@@ -7,6 +7,7 @@ use super::path::{Names, Reach};
 use super::pattern::{Part, Relation};
 use super::tables::{HOME, Row};
 use crate::effect::Scope;
+use shward_syntax::same;
 use std::cell::RefCell;
 
 /// What is known of a workspace and a home directory by their names.
@@ -28,23 +29,37 @@ struct Known {
     facts: Facts,
 }
 
+/// Of so many different requests they are kept.
+const KEPT: usize = 8;
+
+/// Those of the last requests, and how many there were: the next one mostly has directories that one of them had.
+type Last = (Vec<Known>, usize);
+
 thread_local! {
-    /// Those of the last request: the next one mostly has the same directories.
-    static LAST: RefCell<Option<Known>> = const { RefCell::new(None) };
+    static LAST: RefCell<Last> = const { RefCell::new((Vec::new(), 0)) };
 }
 
-/// What `find` finds, if it was not found for the last request.
+/// What `find` finds, if it was not found for one of the last requests.
 pub(super) fn remembered(workspace: Root<'_>, home: Root<'_>, find: impl FnOnce() -> Facts) -> Facts {
     let directories = [workspace.named, workspace.real, home.named, home.real];
-    let same = |known: &&Known| known.directories.iter().zip(directories).all(|(known, now)| known == now);
-    let last = |last: &RefCell<Option<Known>>| last.borrow().as_ref().filter(same).map(|known| known.facts);
+    let is_same =
+        |known: &&Known| known.directories.iter().zip(directories).all(|(known, now)| same(known, now));
     // A thread that ends remembers nothing.
-    if let Ok(Some(facts)) = LAST.try_with(last) {
+    if let Ok(Some(facts)) =
+        LAST.try_with(|last| last.borrow().0.iter().find(is_same).map(|known| known.facts))
+    {
         return facts;
     }
     let facts = find();
-    let _ = LAST
-        .try_with(|last| last.replace(Some(Known { directories: directories.map(<[u8]>::to_vec), facts })));
+    let known = Known { directories: directories.map(<[u8]>::to_vec), facts };
+    let _ = LAST.try_with(|last| {
+        let (all, count) = &mut *last.borrow_mut();
+        *count = count.wrapping_add(1);
+        match all.get_mut(*count % KEPT) {
+            Some(oldest) => *oldest = known,
+            None => all.push(known),
+        }
+    });
     facts
 }
 

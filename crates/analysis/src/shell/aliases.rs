@@ -89,11 +89,11 @@ impl<'a> Interpreter<'a, '_> {
         // An alias is not expanded again inside its own text.
         self.state.set(Space::Alias, name, Slot { flags: slot.flags.with(Flags::MAYBE), ..slot });
         let mark = self.state.mark();
-        let mut ways = Ways::from(mark);
+        let mut ways = Ways::from(&mark);
         self.doubtful(|shell| shell.run_here(whole, None, span));
         self.add_way(&mut ways);
         self.state.rewind(&mark);
-        self.join_ways(ways);
+        self.join_ways(&mut ways);
         // It may have become another one on the way.
         let same = self.state.get(Space::Alias, name).content == slot.content;
         self.state.set(Space::Alias, name, if same { slot } else { Slot::of(any_text()) });

@@ -8,30 +8,27 @@ use shward_syntax::{
 };
 
 /// The ways that have been gone from one mark.
-pub(super) struct Ways<'a> {
-    mark: Mark<'a>,
+///
+/// Marks and branches are large, so neither is moved about.
+pub(super) struct Ways<'m, 'a> {
+    mark: &'m Mark<'a>,
     gone: Option<Branch<'a>>,
 }
 
-impl<'a> Ways<'a> {
-    pub(super) const fn from(mark: Mark<'a>) -> Self {
+impl<'m, 'a> Ways<'m, 'a> {
+    pub(super) const fn from(mark: &'m Mark<'a>) -> Self {
         Self { mark, gone: None }
-    }
-
-    /// Where they begin.
-    pub(super) const fn mark(&self) -> Mark<'a> {
-        self.mark
     }
 }
 
 impl<'a> Interpreter<'a, '_> {
     /// The way that led to the current state is gone.
-    pub(super) fn add_way(&mut self, ways: &mut Ways<'a>) {
-        let branch = self.state.branch(&ways.mark);
+    pub(super) fn add_way(&mut self, ways: &mut Ways<'_, 'a>) {
+        let branch = self.state.branch(ways.mark);
         self.add_branch(ways, branch);
     }
 
-    fn add_branch(&mut self, ways: &mut Ways<'a>, branch: Branch<'a>) {
+    fn add_branch(&mut self, ways: &mut Ways<'_, 'a>, branch: Branch<'a>) {
         self.budget.spend(branch.size());
         match &mut ways.gone {
             Some(gone) => gone.absorb(&branch, self.arena),
@@ -39,11 +36,12 @@ impl<'a> Interpreter<'a, '_> {
         }
     }
 
-    /// Makes the current state cover all ways.
-    pub(super) fn join_ways(&mut self, ways: Ways<'a>) {
-        if let Some(branch) = ways.gone {
-            self.budget.spend(branch.size() + self.state.changes(&ways.mark));
-            self.state.join(&ways.mark, &branch);
+    /// Makes the current state cover all ways. None has been gone then.
+    pub(super) fn join_ways(&mut self, ways: &mut Ways<'_, 'a>) {
+        if let Some(branch) = &ways.gone {
+            self.budget.spend(branch.size() + self.state.changes(ways.mark));
+            self.state.join(ways.mark, branch);
+            ways.gone = None;
         }
     }
 
@@ -55,8 +53,8 @@ impl<'a> Interpreter<'a, '_> {
         let mark = self.state.mark();
         self.pipeline(&list.first);
         // The ways on which the pipelines that follow are skipped as long as the operators stay the same.
-        let mut succeeded = Ways::from(mark);
-        let mut failed = Ways::from(mark);
+        let mut succeeded = Ways::from(&mark);
+        let mut failed = Ways::from(&mark);
         // Whether everything so far has surely run, and succeeded.
         let mut sure = self.succeeds(&list.first);
         for (connector, pipeline) in list.rest {
@@ -71,7 +69,6 @@ impl<'a> Interpreter<'a, '_> {
             self.state.flow.places = places.when(on_success);
             let (joining, skipped) =
                 if on_success { (&mut succeeded, &mut failed) } else { (&mut failed, &mut succeeded) };
-            let joining = std::mem::replace(joining, Ways::from(mark));
             self.join_ways(joining);
             self.add_branch(skipped, skipping);
             if on_success {
@@ -83,8 +80,8 @@ impl<'a> Interpreter<'a, '_> {
                 self.doubtful(|shell| shell.pipeline(pipeline));
             }
         }
-        self.join_ways(succeeded);
-        self.join_ways(failed);
+        self.join_ways(&mut succeeded);
+        self.join_ways(&mut failed);
     }
 
     /// Whether a pipeline cannot fail: it gives plain text to variables that take any.
@@ -110,7 +107,8 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `if`
     pub(super) fn conditional(&mut self, node: &If<'_>) {
-        let mut ways = Ways::from(self.state.mark());
+        let mark = self.state.mark();
+        let mut ways = Ways::from(&mark);
         for (index, (condition, body)) in node.arms.iter().enumerate() {
             if index == 0 {
                 self.script(condition);
@@ -128,7 +126,7 @@ impl<'a> Interpreter<'a, '_> {
         if let Some(body) = &node.otherwise {
             self.doubtful(|shell| shell.script(body));
         }
-        self.join_ways(ways);
+        self.join_ways(&mut ways);
         // Where no body runs, the status is zero whatever the conditions' was.
         self.state.flow.places.forget_status();
     }
@@ -136,8 +134,9 @@ impl<'a> Interpreter<'a, '_> {
     /// `case`
     pub(super) fn case(&mut self, node: &Case<'_>) {
         self.value(&node.word);
-        let mut ways = Ways::from(self.state.mark());
-        let mut falling = Ways::from(ways.mark);
+        let mark = self.state.mark();
+        let mut ways = Ways::from(&mark);
+        let mut falling = Ways::from(&mark);
         let mut complete = false;
         for arm in node.arms {
             for (index, pattern) in arm.patterns.iter().enumerate() {
@@ -150,8 +149,7 @@ impl<'a> Interpreter<'a, '_> {
                 complete |= text == Some(b"*");
             }
             let start = self.state.mark();
-            let from_above = std::mem::replace(&mut falling, Ways::from(ways.mark));
-            self.join_ways(from_above);
+            self.join_ways(&mut falling);
             self.doubtful(|shell| shell.script(&arm.body));
             match arm.end {
                 CaseEnd::Break => self.add_way(&mut ways),
@@ -164,10 +162,10 @@ impl<'a> Interpreter<'a, '_> {
             self.state.rewind(&start);
         }
         if complete && let Some(gone) = ways.gone.take() {
-            self.state.rewind(&ways.mark);
+            self.state.rewind(&mark);
             self.state.enter(&gone);
         } else {
-            self.join_ways(ways);
+            self.join_ways(&mut ways);
         }
         self.state.flow.places.forget_status();
     }

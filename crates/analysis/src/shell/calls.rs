@@ -36,12 +36,12 @@ impl<'a> Interpreter<'a, '_> {
                     self.begin_invocation(command.argv, command.span, true);
                     if otherwise {
                         let mark = self.state.mark();
-                        let mut ways = Ways::from(mark);
+                        let mut ways = Ways::from(&mark);
                         self.doubtful(|shell| shell.call(bodies, command.argv, command.span));
                         self.add_way(&mut ways);
                         self.state.rewind(&mark);
                         self.doubtful(|shell| shell.named(name, command));
-                        self.join_ways(ways);
+                        self.join_ways(&mut ways);
                     } else {
                         self.call(bodies, command.argv, command.span);
                     }
@@ -62,11 +62,12 @@ impl<'a> Interpreter<'a, '_> {
             }
             Content::Command(None) => {
                 self.doubtful(|shell| shell.start_program(command.argv, command.span));
-                let mut ways = Ways::from(self.state.mark());
+                let mark = self.state.mark();
+                let mut ways = Ways::from(&mark);
                 self.doubtful(|shell| shell.builtin_or_program(name, command));
                 self.add_way(&mut ways);
-                self.state.rewind(&ways.mark());
-                self.join_ways(ways);
+                self.state.rewind(&mark);
+                self.join_ways(&mut ways);
             }
             _ => self.builtin_or_program(name, command),
         }

@@ -136,7 +136,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let start = self.state.mark();
-        let mut ways = Ways::from(start);
+        let mut ways = Ways::from(&start);
         self.doubt += 1;
         for (index, body) in bodies.iter().enumerate() {
             self.call_one(body, arguments, span);
@@ -146,7 +146,7 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         self.doubt -= 1;
-        self.join_ways(ways);
+        self.join_ways(&mut ways);
     }
 
     fn call_one(&mut self, body: &Body<'a>, arguments: &'a [Field<'a>], span: Span) {

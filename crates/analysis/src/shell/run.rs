@@ -102,10 +102,10 @@ impl<'a> Interpreter<'a, '_> {
                 let standard = self.state.flow.standard;
                 run(self);
                 self.state.flow.standard = standard;
-                let mut ways = Ways::from(mark);
+                let mut ways = Ways::from(&mark);
                 self.add_way(&mut ways);
                 self.state.leave_subshell(&mark);
-                self.join_ways(ways);
+                self.join_ways(&mut ways);
             } else {
                 let how = if last { Aside::No } else { Aside::Stage };
                 // Its messages may go where nobody reads, and end it in the midst of what it prints elsewhere.

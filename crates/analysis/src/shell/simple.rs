@@ -229,11 +229,12 @@ impl<'a> Interpreter<'a, '_> {
             let inside = outside.map(|outside| self.exchange(outside.connections()));
             if self.dialect == Dialect::Bash && is_of_array(assignment) {
                 // bash takes `a=(…)` for text here, and does not even expand `a[…]=…`.
-                let mut ways = Ways::from(self.state.mark());
+                let mark = self.state.mark();
+                let mut ways = Ways::from(&mark);
                 self.doubtful(|shell| shell.assignment(assignment));
                 self.add_way(&mut ways);
-                self.state.rewind(&ways.mark());
-                self.join_ways(ways);
+                self.state.rewind(&mark);
+                self.join_ways(&mut ways);
                 let flags = self.state.get(Space::Variable, name).flags;
                 let content = Content::Unknown(Origins::UNKNOWN);
                 self.state.set(Space::Variable, name, Slot { content, flags });

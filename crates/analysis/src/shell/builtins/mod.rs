@@ -107,11 +107,12 @@ impl<'a> Interpreter<'a, '_> {
                 if posix {
                     // In dash these are programs; `sh` may be bash.
                     self.doubtful(|shell| shell.start_program(command.argv, command.span));
-                    let mut ways = Ways::from(self.state.mark());
+                    let mark = self.state.mark();
+                    let mut ways = Ways::from(&mark);
                     self.doubtful(|shell| shell.perform(name, command));
                     self.add_way(&mut ways);
-                    self.state.rewind(&ways.mark());
-                    self.join_ways(ways);
+                    self.state.rewind(&mark);
+                    self.join_ways(&mut ways);
                     return true;
                 }
             }

@@ -1,6 +1,7 @@
 //! Names of variables, and what a value does that they get.
 
 use super::families::{ENDINGS, FAMILIES, NPM, OF_TARGETS};
+use shward_syntax::order;
 
 /// What the value of a variable does.
 #[derive(Debug, Clone, Copy)]
@@ -496,7 +497,7 @@ fn is_of_target(name: &[u8], start: &[u8]) -> bool {
 
 /// What a variable of this name does.
 pub(super) fn rule(name: &[u8]) -> Rule {
-    if let Ok(index) = NAMES.binary_search_by(|(known, _)| known.as_bytes().cmp(name)) {
+    if let Ok(index) = NAMES.binary_search_by(|(known, _)| order(known.as_bytes(), name)) {
         return NAMES.get(index).map_or(Carrier, |(_, rule)| *rule);
     }
     if let Some((_, rule)) = OF_TARGETS.iter().find(|(start, _)| is_of_target(name, start.as_bytes())) {
@@ -505,9 +506,15 @@ pub(super) fn rule(name: &[u8]) -> Rule {
     if let Some((_, rule)) = ENDINGS.iter().find(|(end, _)| name.ends_with(end.as_bytes())) {
         return *rule;
     }
-    let lower = name.to_ascii_lowercase();
-    if let Some(setting) = lower.strip_prefix(b"npm_config_") {
-        return if NPM.iter().any(|known| known.as_bytes() == setting) { Inert } else { Carrier };
+    const OF_NPM: &[u8] = b"npm_config_";
+    if let Some((start, setting)) = name.split_at_checked(OF_NPM.len())
+        && start.eq_ignore_ascii_case(OF_NPM)
+    {
+        return if NPM.iter().any(|known| setting.eq_ignore_ascii_case(known.as_bytes())) {
+            Inert
+        } else {
+            Carrier
+        };
     }
     if FAMILIES.iter().any(|family| name.starts_with(family.as_bytes())) { Carrier } else { Inert }
 }
