@@ -42,7 +42,12 @@ impl<'a> Reader<'_, '_, 'a> {
             Some(old) => joined(arena, old, val),
             None => val,
         };
-        self.changed |= !old.is_some_and(|old| covers(&old, &all));
+        // What was put behind what there was before is not among that.
+        let more = |old: &Val<'a>| {
+            let new = all.alternatives().get(old.alternatives().len()..).unwrap_or_default();
+            new.iter().any(|val| !matches!(val, Val::Never))
+        };
+        self.changed |= !old.is_some_and(|old| !more(&old) && covers(&old, &all));
         // The next pass will see what this one sees, unless it looks something up that is known better by now, or learns
         // the same again.
         let again = !covers(&all, &val);

@@ -282,6 +282,13 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Adjacent string literals.
     fn text(&mut self) -> Option<Val<'a>> {
+        // Most stand alone.
+        if let Token::Text(text) = self.peek()
+            && !matches!(self.peek_at(1), Token::Text(_) | Token::Open { kind: b'f', .. })
+        {
+            self.at += 1;
+            return Some(Val::Text(self.report.literal(text)));
+        }
         let mut parts = Parts::new(self.report.arena, 6);
         loop {
             match self.peek() {

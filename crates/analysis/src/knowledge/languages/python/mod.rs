@@ -23,6 +23,7 @@ mod expressions;
 mod folds;
 mod imports;
 mod index;
+mod keywords;
 mod lost;
 mod members;
 mod methods;

@@ -258,10 +258,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 || !statement.unbound && self.report.may_carry_out(statement.deeds.range()))
             && self.repeats.stands(statement, &self.bindings)
         {
+            self.repeats.next = place + 1;
             self.take_over(place);
             return Ok(());
         }
         let known = known.map(|_| place);
+        // Each is come to once in a pass.
+        self.repeats.next += usize::from(known.is_some());
         self.repeats.now += 1;
         if self.pass == Pass::Recording {
             return Err(None);

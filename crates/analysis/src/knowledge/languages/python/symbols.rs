@@ -55,8 +55,13 @@ impl<'a> Symbols<'a> {
     }
 
     pub(super) fn intern(&mut self, name: &'a [u8]) -> Sym {
+        self.intern_by(key(name), name)
+    }
+
+    /// The same of a name whose [key](key()) is known.
+    pub(super) fn intern_by(&mut self, key: u64, name: &'a [u8]) -> Sym {
         self.make_room(self.names.len() + 1);
-        let (key, names) = (key(name), &self.names);
+        let names = &self.names;
         // A short name is its key.
         let is_it = |number: u32| {
             names.get(number as usize).is_some_and(|known| {
@@ -106,7 +111,7 @@ const fn mix(hash: u64, word: u64) -> u64 {
 /// The bytes of a name of up to eight, and a multiplicative hash of a longer one. Names made to collide cost little, because
 /// there are at most [`MAX_NAMES`].
 #[inline]
-fn key(name: &[u8]) -> u64 {
+pub(super) fn key(name: &[u8]) -> u64 {
     let length = name.len();
     let half = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
     let byte = |byte: u8, place: u32| u64::from(byte) << (8 * place);
@@ -130,9 +135,49 @@ fn key(name: &[u8]) -> u64 {
     }
 }
 
+/// The length and the [key](key()) of a name that begins here and ends within these bytes; and how many of them belong to it.
+/// All bytes are looked at together, since nobody can foresee where a name ends.
+#[inline]
+pub(super) fn short_name(start: &[u8; 8]) -> (Option<(usize, u64)>, usize) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    let word = u64::from_le_bytes(*start);
+    // The highest bit of each byte of the sum says whether what is below it is at least so much.
+    let low = word & !HIGH;
+    let at_least = |low: u64, least: u8| low + ONES * u64::from(0x80 - least);
+    let small = low | ONES << 5;
+    let letters = at_least(small, b'a') & !at_least(small, b'z' + 1);
+    let digits = at_least(low, b'0') & !at_least(low, b'9' + 1);
+    let underscores = !at_least(low ^ (ONES * u64::from(b'_')), 1);
+    let others = !(letters | digits | underscores) & HIGH | word & HIGH;
+    if others == 0 {
+        return (None, start.len());
+    }
+    let bits = others.trailing_zeros() & !7;
+    (Some((bits as usize / 8, word & ((1 << bits) - 1))), 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_names_end_where_no_byte_of_a_name_follows() {
+        for byte in 0..=u8::MAX {
+            for at in 0..8 {
+                for filler in [b'a', b'Z', b'_', b'9', b' ', 0x80, 0xff] {
+                    let mut text = [filler; 8];
+                    text[at] = byte;
+                    let length = text.iter().position(|byte| !shward_syntax::is_name_byte(*byte));
+                    let expected = match length {
+                        Some(length) => (Some((length, key(&text[..length]))), 0),
+                        None => (None, 8),
+                    };
+                    assert_eq!(short_name(&text), expected, "{text:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_name_has_a_number_of_its_own() {

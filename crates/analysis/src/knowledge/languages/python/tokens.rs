@@ -4,7 +4,9 @@
 //! Of indentation only this is kept: whether a logical line is indented at all.
 
 use super::escapes::{parse, unescape};
-use super::symbols::{MAX_NAMES, Sym, Symbols};
+pub(super) use super::keywords::Keyword;
+use super::keywords::keyword;
+use super::symbols::{MAX_NAMES, Sym, Symbols, key, short_name};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{is_name_byte, until};
@@ -57,82 +59,6 @@ impl Token<'_> {
             Self::Comma | Self::Close | Self::Colon | Self::Semicolon | Self::Assign | Self::Newline { .. }
         )
     }
-}
-
-/// Reserved words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keyword {
-    /// `True`.
-    Constant,
-    /// `None`, `False`.
-    Nothing,
-    And,
-    As,
-    Assert,
-    Async,
-    Await,
-    Break,
-    Class,
-    Def,
-    Del,
-    Elif,
-    Else,
-    Except,
-    Finally,
-    For,
-    From,
-    Global,
-    If,
-    Import,
-    In,
-    Is,
-    Lambda,
-    Not,
-    Or,
-    Raise,
-    Return,
-    Try,
-    While,
-    With,
-    Yield,
-}
-
-fn keyword(word: &[u8]) -> Option<Keyword> {
-    use Keyword as K;
-    Some(match word {
-        b"True" => K::Constant,
-        b"None" | b"False" => K::Nothing,
-        b"and" => K::And,
-        b"as" => K::As,
-        b"assert" => K::Assert,
-        b"async" => K::Async,
-        b"await" => K::Await,
-        b"break" | b"continue" | b"pass" => K::Break,
-        b"class" => K::Class,
-        b"def" => K::Def,
-        b"del" => K::Del,
-        b"elif" => K::Elif,
-        b"else" => K::Else,
-        b"except" => K::Except,
-        b"finally" => K::Finally,
-        b"for" => K::For,
-        b"from" => K::From,
-        b"global" | b"nonlocal" => K::Global,
-        b"if" => K::If,
-        b"import" => K::Import,
-        b"in" => K::In,
-        b"is" => K::Is,
-        b"lambda" => K::Lambda,
-        b"not" => K::Not,
-        b"or" => K::Or,
-        b"raise" => K::Raise,
-        b"return" => K::Return,
-        b"try" => K::Try,
-        b"while" => K::While,
-        b"with" => K::With,
-        b"yield" => K::Yield,
-        _ => return None,
-    })
 }
 
 /// Splits a program into tokens; `None` if it is no Python, or in an encoding of its own.
@@ -337,7 +263,17 @@ impl<'a> Lexer<'a, '_> {
     fn word(&mut self) -> Option<()> {
         let from = self.at;
         let rest = self.rest();
-        let length = rest.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(rest.len());
+        let (short, long) = match rest.first_chunk() {
+            Some(start) => short_name(start),
+            None => (None, 0),
+        };
+        let length = match short {
+            Some((length, _)) => length,
+            None => {
+                let more = rest.get(long..).unwrap_or_default();
+                long + more.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(more.len())
+            }
+        };
         self.at += length;
         match self.byte(0) {
             b'"' | b'\'' if length <= 2 && is_prefix(self.slice(from)) => return self.string(from),
@@ -351,14 +287,18 @@ impl<'a> Lexer<'a, '_> {
             _ => {}
         }
         let word = self.slice(from);
-        let token = match keyword(word) {
+        let key = match short {
+            Some((known, key)) if known == word.len() => key,
+            _ => key(word),
+        };
+        let token = match keyword(word.len(), key) {
             Some(keyword) => {
                 if keyword == Keyword::For {
                     self.mark_comprehension();
                 }
                 Token::Keyword(keyword)
             }
-            None => Token::Name(self.symbols.intern(word)),
+            None => Token::Name(self.symbols.intern_by(key, word)),
         };
         if self.symbols.len() > MAX_NAMES {
             return None;
