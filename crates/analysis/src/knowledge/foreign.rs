@@ -31,6 +31,8 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize)
                 installed(run, "native", &each.field)
             }
             Role::Read | Role::List | Role::Modify if fetched(run, "project", &each.field) => {}
+            // Where programs and libraries are installed is searched in any case.
+            Role::List if matches!(each.field.known(), Some(b"/usr" | b"/usr/local")) => {}
             Role::Read | Role::List | Role::Modify => outside(run, &each.field),
             _ => {}
         }
@@ -57,7 +59,7 @@ fn outside<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
     if matches!(field.known(), Some(b"-")) {
         return;
     }
-    let separates = |byte: &u8| matches!(byte, b':' | b',');
+    let separates = |byte: &u8| matches!(byte, b':' | b',' | b';');
     if let Some(list) = field.known().filter(|text| text.iter().any(separates)) {
         // Perhaps a list of directories: each counts.
         for place in list.split(separates).filter(|place| !place.is_empty()) {

@@ -237,6 +237,9 @@ fn integer(text: &[u8]) -> Option<i64> {
 
 /// `seq` over whole numbers.
 pub(super) fn seq<'a>(arena: &'a Bump, words: &[&[u8]]) -> Option<&'a [u8]> {
+    if let [b"-w", words @ ..] = words {
+        return padded(arena, seq(arena, words)?, words);
+    }
     let numbers: Option<Vec<i64>> = words.iter().map(|w| std::str::from_utf8(w).ok()?.parse().ok()).collect();
     let (first, step, last) = match numbers?.as_slice() {
         [last] => (1, 1, *last),
@@ -259,6 +262,24 @@ pub(super) fn seq<'a>(arena: &'a Bump, words: &[&[u8]]) -> Option<&'a [u8]> {
         if text.len() > MAX_OUTPUT {
             return None;
         }
+    }
+    Some(arena.alloc_slice_copy(&text))
+}
+
+/// Numbers one a line, filled up with zeros to the same width, which is that of the longest word (seq(1)). Only natural ones.
+fn padded<'a>(arena: &'a Bump, lines: &[u8], words: &[&[u8]]) -> Option<&'a [u8]> {
+    let first = if words.len() == 1 { &b"1"[..] } else { words.first()? };
+    let width = first.len().max(words.last()?.len());
+    let count = lines.iter().filter(|byte| **byte == b'\n').count();
+    if words.iter().any(|word| !word.iter().all(u8::is_ascii_digit))
+        || count.checked_mul(width + 1)? > MAX_OUTPUT
+    {
+        return None;
+    }
+    let mut text = Vec::with_capacity(count * (width + 1));
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        text.resize(text.len() + (width + 1).saturating_sub(line.len()), b'0');
+        text.extend_from_slice(line);
     }
     Some(arena.alloc_slice_copy(&text))
 }

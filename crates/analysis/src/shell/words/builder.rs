@@ -31,7 +31,7 @@ impl Separators<'_> {
 
 /// What each collected byte is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     /// Stands for itself; may end a bracket expression.
     Plain,
     /// Quoted: stands for itself.
@@ -46,6 +46,11 @@ enum Kind {
     Number,
     /// Stands for text that is not known, but that nobody wrote to have it evaluated.
     Trusted,
+    /// Stands for a word that is not known, without slashes, blanks and pattern characters, and with no dash at its
+    /// beginning.
+    Word,
+    /// The same, or nothing.
+    Perhaps,
 }
 
 /// How far a word has come.
@@ -59,38 +64,28 @@ pub(in crate::shell) struct Position {
 /// Collects one word.
 #[derive(Debug)]
 pub(in crate::shell) struct Builder<'a> {
-    arena: &'a Bump,
+    pub(super) arena: &'a Bump,
     mode: Mode,
     separators: Separators<'a>,
     globs: bool,
     extended: bool,
     span: Span,
-    bytes: Vec<u8>,
-    kinds: Vec<Kind>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) kinds: Vec<Kind>,
     /// So many bytes were left out, which the word is charged for all the same.
     left_out: usize,
     /// The current field exists even if it is empty.
     started: bool,
-    many: bool,
+    pub(super) many: bool,
     /// The current field may turn out not to be there, so that what follows joins the one before.
     hanging: bool,
     after_space: bool,
-    origins: Origins,
+    pub(super) origins: Origins,
     fields: Vec<Field<'a>>,
     /// An element of a list was added.
     listed: bool,
     /// Unquoted literals are split too (the operand of `${x:-a b}`).
     pub(in crate::shell) operand: bool,
-}
-
-/// Whether a path has a component that ends in a dot, which `.` before it may make `..`.
-fn goes_up(value: &Value<'_>) -> bool {
-    value.pieces.iter().skip(1).any(|piece| match piece {
-        Piece::Text(text) => text.split(|byte| *byte == b'/').any(|part| part.ends_with(b".")),
-        _ => false,
-    }) || value.pieces.first().is_some_and(
-        |piece| matches!(piece, Piece::Text(text) if text.split(|byte| *byte == b'/').any(|part| part == b"..")),
-    )
 }
 
 impl<'a> Builder<'a> {
@@ -253,6 +248,24 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// A word that is not known, or any number of them: one field unless such words are divided. Not `surely`: it may be
+    /// nothing.
+    pub(in crate::shell) fn word(&mut self, quoted: bool, origins: Origins, surely: bool, many: bool) {
+        if !quoted && self.mode == Mode::Fields {
+            if self.separators != Separators::DEFAULT {
+                return self.unknown(false, origins);
+            }
+            self.many |= many;
+        }
+        self.add(&[0], if surely { Kind::Word } else { Kind::Perhaps });
+        self.from(origins);
+    }
+
+    /// One word of any text, or nothing.
+    pub(in crate::shell) fn name(&mut self, quoted: bool, origins: Origins) {
+        self.unknown(quoted || self.separators == Separators::DEFAULT, origins);
+    }
+
     /// Text of an environment variable that is not known, where it is not split.
     pub(in crate::shell) fn trusted(&mut self, origins: Origins) {
         self.add(&[0], Kind::Trusted);
@@ -413,7 +426,9 @@ impl<'a> Builder<'a> {
 
     /// Whether the word holds text that is not known to be a number.
     pub(in crate::shell) fn has_unknown_text(&self) -> bool {
-        self.kinds.iter().any(|kind| matches!(kind, Kind::Unknown | Kind::Pattern))
+        self.kinds
+            .iter()
+            .any(|kind| matches!(kind, Kind::Unknown | Kind::Pattern | Kind::Word | Kind::Perhaps))
     }
 
     /// Whether quoted text beside a list may be divided: bash protects it with characters of its own, and takes these and
@@ -465,11 +480,7 @@ impl<'a> Builder<'a> {
 
     /// The word as a pattern in which a backslash quotes; `None` if part of it is not known.
     pub(in crate::shell) fn finish_pattern(&mut self) -> Option<&'a [u8]> {
-        if self
-            .kinds
-            .iter()
-            .any(|kind| matches!(kind, Kind::Unknown | Kind::Number | Kind::Trusted | Kind::Pattern))
-        {
+        if self.kinds.iter().any(|kind| !matches!(kind, Kind::Plain | Kind::Quoted | Kind::Glob)) {
             return None;
         }
         if !self.kinds.contains(&Kind::Quoted) {
@@ -484,108 +495,4 @@ impl<'a> Builder<'a> {
         }
         Some(self.arena.alloc_slice_copy(&pattern))
     }
-
-    fn value_of_field(&self) -> Value<'a> {
-        let value = self.value_as_it_stands();
-        // Behind a found name, which may be `.`, no text leads out of where it lies but one that goes up.
-        if value.origins.contains(Origins::NAMES) && goes_up(&value) {
-            return Value::unknown(value.origins.union(Origins::UNKNOWN));
-        }
-        value
-    }
-
-    fn value_as_it_stands(&self) -> Value<'a> {
-        // Many at a time: a field may be long.
-        let is_text = |kinds: &[Kind]| {
-            kinds.iter().fold(true, |all, kind| all & matches!(kind, Kind::Plain | Kind::Quoted))
-        };
-        if self.kinds.chunks(64).all(is_text) {
-            let text = if self.bytes.is_empty() { &[] } else { &*self.arena.alloc_slice_copy(&self.bytes) };
-            return Value::text(self.arena, text, self.origins);
-        }
-        let mut pieces: Vec<Piece<'a>> = Vec::new();
-        let mut text: Vec<u8> = Vec::new();
-        let mut index = 0;
-        // No bracket expression begins before this.
-        let mut barren = 0;
-        while let (Some(byte), Some(kind)) = (self.bytes.get(index), self.kinds.get(index)) {
-            let mut width = 1;
-            let piece = match kind {
-                Kind::Plain | Kind::Quoted => None,
-                Kind::Unknown | Kind::Trusted => Some(Piece::Unknown),
-                // Digits, and perhaps a sign, within one path component.
-                Kind::Number => Some(Piece::Glob(b"*")),
-                Kind::Pattern => {
-                    width = self.kinds.iter().skip(index).take_while(|k| **k == Kind::Pattern).count();
-                    Some(self.pattern_piece(index, width))
-                }
-                Kind::Glob if *byte == b'[' && index < barren => None,
-                Kind::Glob if *byte == b'[' => match self.bracket(index) {
-                    Bracket::None(stop) => {
-                        barren = stop;
-                        None
-                    }
-                    Bracket::Unknown => Some(Piece::Unknown),
-                    Bracket::Of(length) => {
-                        width = length;
-                        Some(self.pattern_piece(index, length))
-                    }
-                },
-                Kind::Glob => Some(self.pattern_piece(index, 1)),
-            };
-            match piece {
-                None => text.push(*byte),
-                Some(piece) => {
-                    if !text.is_empty() {
-                        pieces.push(Piece::Text(self.arena.alloc_slice_copy(&text)));
-                        text.clear();
-                    }
-                    if !(piece == Piece::Unknown && pieces.last() == Some(&Piece::Unknown)) {
-                        pieces.push(piece);
-                    }
-                }
-            }
-            index += width;
-        }
-        if !text.is_empty() {
-            pieces.push(Piece::Text(self.arena.alloc_slice_copy(&text)));
-        }
-        Value { pieces: self.arena.alloc_slice_copy(&pieces), origins: self.origins }
-    }
-
-    fn pattern_piece(&self, start: usize, width: usize) -> Piece<'a> {
-        Piece::Glob(self.arena.alloc_slice_copy(self.bytes.get(start..start + width).unwrap_or_default()))
-    }
-
-    /// The bracket expression that an active `[` opens, if one closes it in the same path component.
-    fn bracket(&self, start: usize) -> Bracket {
-        let at = |i: usize| self.bytes.get(i).copied().zip(self.kinds.get(i).copied());
-        let mut end = start + 1;
-        if matches!(at(end), Some((b'!' | b'^', Kind::Plain))) {
-            end += 1;
-        }
-        if matches!(at(end), Some((b']', Kind::Plain))) {
-            end += 1;
-        }
-        loop {
-            match at(end) {
-                None | Some((b'/', _)) => return Bracket::None(end),
-                Some((b']', Kind::Plain)) => return Bracket::Of(end + 1 - start),
-                Some((_, Kind::Unknown | Kind::Number | Kind::Trusted | Kind::Pattern)) => {
-                    return Bracket::Unknown;
-                }
-                Some(_) => end += 1,
-            }
-        }
-    }
-}
-
-/// What an active `[` is.
-enum Bracket {
-    /// A character like others, as is every `[` up to this position.
-    None(usize),
-    /// What it matches is not known.
-    Unknown,
-    /// It opens an expression of this many bytes.
-    Of(usize),
 }

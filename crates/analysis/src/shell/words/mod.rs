@@ -7,6 +7,8 @@ mod lookup;
 mod operation;
 mod parameter;
 mod pattern;
+mod pieces;
+mod printed;
 mod substitution;
 mod transform;
 

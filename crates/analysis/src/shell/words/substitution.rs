@@ -1,16 +1,14 @@
 //! Command and process substitution: the commands are run, and what they write becomes text.
 
 use super::Builder;
-use super::builder::Mode;
 use crate::shell::Interpreter;
 use crate::shell::flow::Port;
 use crate::shell::io::SinkKind;
 use crate::shell::racing::Aside;
-use crate::shell::state::{Content, Space};
 use crate::shell::words::lookup::Got;
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::{
-    CommandKind, CommandSubstitution, Dialect, PartKind, ProcessSubstitution, Redirect, RedirectOperator,
+    CommandKind, CommandSubstitution, Dialect, ProcessSubstitution, Redirect, RedirectOperator,
     RedirectTarget, Script, Span, SubstitutionForm,
 };
 
@@ -57,47 +55,10 @@ impl<'a> Interpreter<'a, '_> {
                     builder.value(&Value::text(self.arena, text, output.origins), quoted);
                 }
             }
-            None => match self.printed_number(script, before) {
-                Some(true) => builder.number(quoted, output.origins),
-                Some(false) if builder.mode() == Mode::Single => builder.trusted(output.origins),
-                _ if output.origins == Origins::NAMES && !quoted => builder.names(),
-                _ => builder.unknown(quoted, output.origins),
-            },
+            None if self.printed(script, before, output.origins, quoted, builder) => {}
+            None if output.origins == Origins::NAMES && !quoted => builder.names(),
+            None => builder.unknown(quoted, output.origins),
         }
-    }
-
-    /// Whether what a script printed is one decimal number: the last command of its only list is a program that prints nothing
-    /// else, and it was that program, not a function or an alias of its name or what the working directory has of it.
-    /// False: or nothing, because it may not have been run.
-    fn printed_number(&self, script: &Script<'_>, before: usize) -> Option<bool> {
-        let [item] = script.items else { return None };
-        let ([], Some(last)) = (item.list.rest, item.list.first.stages.last()) else { return None };
-        let CommandKind::Simple(simple) = last.command.kind else { return None };
-        let started = self.invocations.get(before..).and_then(<[_]>::last).map_or(&[][..], |last| last.argv);
-        let mut words = [b"".as_slice(); 2];
-        if simple.words.len() > words.len() || simple.words.len() != started.len() {
-            return None;
-        }
-        for ((slot, word), started) in words.iter_mut().zip(simple.words).zip(started) {
-            *slot = match word.parts {
-                [part] => match part.kind {
-                    PartKind::Literal(text) | PartKind::SingleQuoted(text)
-                        if started.known() == Some(text) =>
-                    {
-                        text
-                    }
-                    _ => return None,
-                },
-                _ => return None,
-            };
-        }
-        let [program, _] = words;
-        if !prints_number(words) || self.searches_workspace || !self.functions_named(program).0.is_empty() {
-            return None;
-        }
-        let found = self.state.get(Space::Variable, b"PATH").content == Content::Initial
-            && self.state.get(Space::Command, program).content == Content::Initial;
-        Some(found && !self.locked && last.command.redirects.is_empty())
     }
 
     /// What a substitution makes of output: no NUL, no newlines at its end.
@@ -171,15 +132,5 @@ fn only_input<'t>(script: &Script<'t>) -> Option<&'t Redirect<'t>> {
             (redirect.operator == RedirectOperator::Input && !item.background).then_some(redirect)
         }
         _ => None,
-    }
-}
-
-/// Whether a program prints a decimal number and nothing else.
-fn prints_number(words: [&[u8]; 2]) -> bool {
-    match words {
-        [b"wc", option] => matches!(option, b"-l" | b"-c" | b"-w" | b"-m" | b"-L"),
-        [b"date", format] => matches!(format, b"+%s" | b"+%N" | b"+%s%N" | b"+%Y" | b"+%j" | b"+%u"),
-        [b"nproc", b""] | [b"id", b"-u" | b"-g"] => true,
-        _ => false,
     }
 }
