@@ -42,6 +42,9 @@ impl Origins {
     /// One such name, or a part of it where it was divided at blanks, and nothing else. Text of this origin has
     /// [`NAMES`](Self::NAMES) as well.
     pub const FOUND: Self = Self(1 << 13);
+    /// What a file of the workspace holds that is named as one of a process's number (`*.pid`), and nothing else. Text of
+    /// this origin has [`FILE`](Self::FILE) as well.
+    pub const NOTED: Self = Self(1 << 14);
     /// The whole environment.
     pub const ALL_VARIABLES: Self = Self::ENVIRONMENT.union(Self::CREDENTIAL);
 
@@ -49,6 +52,14 @@ impl Origins {
     #[must_use]
     pub fn of_variable(name: &[u8]) -> Self {
         if names_credential(name) { Self::ALL_VARIABLES } else { Self::ENVIRONMENT }
+    }
+
+    /// The origins of what is made of text by changing it: names are other names then, and numbers other numbers.
+    #[must_use]
+    pub(crate) const fn edited(self) -> Self {
+        let numbers = if self.intersects(Self::JOB.union(Self::NOTED)) { Self::UNKNOWN } else { Self::NONE };
+        let names = if self.contains(Self::NAMES) { Self::FILE } else { Self::NONE };
+        self.without(Self::NAMES).union(names).union(numbers)
     }
 
     /// Every origin of both.

@@ -132,4 +132,5 @@ pub const ORIGINS: &[&str] = &[
     "outside",
     "job",
     "found",
+    "noted",
 ];

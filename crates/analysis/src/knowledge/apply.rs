@@ -228,8 +228,15 @@ fn output<'a>(
         Output::None => Stream::unknown(Origins::NONE, span),
         Output::Status => Stream::unknown(Origins::FILE | Origins::UNKNOWN, span),
         Output::Origins(_) => {
-            // The number of a process that is printed alone is that, whatever prints it.
-            let printed = if flow.origins == Origins::JOB { Origins::NONE } else { named(kind) };
+            // The number of a process that is printed alone is that, if it is printed as it is.
+            let whole = matches!(run.name, "echo" | "cat" | "tee");
+            let printed = match flow.origins {
+                Origins::JOB if whole => Origins::NONE,
+                origins if origins.intersects(Origins::JOB.union(Origins::NOTED)) && !whole => {
+                    named(kind) | Origins::UNKNOWN
+                }
+                _ => named(kind),
+            };
             let origins = names::kept(run, scan, flow.origins | printed | decoded);
             Stream { text: None, origins, source: flow.source.or(Some(span)) }
         }

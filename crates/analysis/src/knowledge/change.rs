@@ -138,9 +138,11 @@ pub(super) fn change_place<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, role: Rol
     run.writes(field, mode, content);
 }
 
-/// Whether text of these origins is the number of a process that the command has started, perhaps kept in a file.
-fn is_own_job(origins: Origins) -> bool {
-    origins.contains(Origins::JOB) && Origins::JOB.union(Origins::WRITTEN).contains(origins)
+/// Whether text of these origins is the number of a process that the command has started, perhaps kept in a file, or that
+/// the workspace has noted.
+pub(super) fn is_own_job(origins: Origins) -> bool {
+    let job = origins.contains(Origins::JOB) && Origins::JOB.union(Origins::WRITTEN).contains(origins);
+    job || origins == Origins::NOTED.union(Origins::FILE)
 }
 
 /// What a file that is written gets.

@@ -358,6 +358,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         // What the command itself has surely put there is no more from outside than what it put there.
         if written.contains(Origins::WRITTEN) && target.rest == Rest::Exact && self.is_surely_written(target)
         {
+            if written == Origins::WRITTEN.union(Origins::JOB) {
+                return written;
+            }
             return there.without(Origins::OUTSIDE).union(written);
         }
         there.union(written)

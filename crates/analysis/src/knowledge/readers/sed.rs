@@ -110,11 +110,5 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         origins = origins | input.origins;
         source = input.source.or(source);
     }
-    // Names that were edited are other names.
-    let origins = if origins.contains(Origins::NAMES) {
-        origins.without(Origins::NAMES) | Origins::FILE
-    } else {
-        origins
-    };
-    Stream { text: None, origins, source }
+    Stream { text: None, origins: origins.edited(), source }
 }

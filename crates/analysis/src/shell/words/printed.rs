@@ -2,6 +2,8 @@
 
 use super::Interpreter;
 use super::builder::{Builder, Mode};
+use crate::effect::{Rest, Scope};
+use crate::session::Session;
 use crate::shell::state::{Content, Space};
 use crate::value::{Field, Origins, Piece, Value};
 use bumpalo::Bump;
@@ -32,7 +34,7 @@ impl<'a> Interpreter<'a, '_> {
     /// list is a program that prints nothing else, and it was that program, not a function or an alias of its name or what
     /// the working directory has of it. False: it is not known.
     pub(super) fn printed(
-        &self,
+        &mut self,
         script: &Script<'_>,
         before: usize,
         origins: Origins,
@@ -50,6 +52,10 @@ impl<'a> Interpreter<'a, '_> {
             }
             return true;
         }
+        if origins == Origins::FILE && self.notes_process(started.argv) {
+            builder.unknown(quoted, Origins::NOTED.union(Origins::FILE));
+            return true;
+        }
         let Some((kind, always)) = prints(started.argv) else { return false };
         let single = builder.mode() == Mode::Single;
         match (kind, always && started.surely) {
@@ -61,6 +67,17 @@ impl<'a> Interpreter<'a, '_> {
             (Kind::Name, _) => builder.name(quoted, origins),
         }
         true
+    }
+
+    /// Whether it shows a file of the workspace in which the number of a process is kept, by its name.
+    fn notes_process(&mut self, argv: &[Field<'a>]) -> bool {
+        let [program, file] = argv else { return false };
+        let named =
+            program.known() == Some(b"cat") && file.known().is_some_and(|name| name.ends_with(b".pid"));
+        named && {
+            let target = self.target(&file.value);
+            target.rest == Rest::Exact && matches!(target.scope, Scope::Workspace | Scope::Product)
+        }
     }
 
     /// The program that a script consists of.
