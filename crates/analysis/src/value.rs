@@ -136,6 +136,8 @@ pub enum Piece<'a> {
     Glob(&'a [u8]),
     /// Any text at all, `/` and `..` included.
     Unknown,
+    /// The whole path of a file or directory that this same script has just made, by a name that there was not (mktemp).
+    Made,
 }
 
 impl<'a> Value<'a> {
@@ -179,10 +181,22 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether any piece is [`Piece::Unknown`].
+    /// Whether any piece is text that is not known: [`Piece::Unknown`] or [`Piece::Made`].
     #[must_use]
     pub fn has_unknown(&self) -> bool {
-        self.pieces.iter().any(|p| matches!(p, Piece::Unknown))
+        self.pieces.iter().any(|p| matches!(p, Piece::Unknown | Piece::Made))
+    }
+
+    /// Whether this is the path of what this same script has just made, and nothing behind it.
+    pub(crate) fn is_made(&self) -> bool {
+        self.pieces == [Piece::Made]
+    }
+
+    /// The same as if nothing was known of what is [`Piece::Made`].
+    pub(crate) fn forgotten(&self, arena: &'a Bump) -> Self {
+        let plain = |piece: &Piece<'a>| if *piece == Piece::Made { Piece::Unknown } else { *piece };
+        let pieces = self.pieces.iter().map(plain).collect::<Vec<_>>();
+        Self { pieces: arena.alloc_slice_copy(&pieces), ..*self }
     }
 
     /// Whether any piece is [`Piece::Glob`].

@@ -164,7 +164,11 @@ impl<'a> Run<'_, 'a> {
     }
 
     pub(crate) fn deletes(&mut self, file: &Field<'a>, tree: bool) {
-        let target = self.target_of(file, tree);
+        // Of what the script has just made, all is its own. A part of it would be another place if it was not made.
+        let made = file.value.is_made();
+        let part = !made && file.value.pieces.contains(&Piece::Made);
+        let value = if part { file.value.forgotten(self.arena()) } else { file.value };
+        let target = self.target_of(&Field { value, ..*file }, tree && !made);
         self.emit(EffectKind::Delete { target }, file.span, certainty(file));
     }
 

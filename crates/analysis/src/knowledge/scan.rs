@@ -326,7 +326,14 @@ impl<'a> Scanner<'_, '_, 'a> {
         }
         match prefix {
             [] => {
-                if self.style != Style::Bare && matches!(arg.value.pieces.first(), Some(Piece::Unknown)) {
+                let is_path = match arg.value.pieces {
+                    [Piece::Made, Piece::Text(text), ..] => text.starts_with(b"/"),
+                    pieces => pieces == [Piece::Made],
+                };
+                if self.style != Style::Bare
+                    && !is_path
+                    && matches!(arg.value.pieces.first(), Some(Piece::Unknown | Piece::Made))
+                {
                     self.hidden(arg.span);
                 }
                 false

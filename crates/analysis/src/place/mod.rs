@@ -6,6 +6,7 @@
 
 mod classify;
 mod endings;
+mod fresh;
 mod path;
 mod pattern;
 mod plain;
@@ -21,6 +22,7 @@ use crate::world::World;
 use bumpalo::Bump;
 use classify::{Map, Root};
 pub(crate) use endings::may_end_in;
+pub(crate) use fresh::{FRESH, is_fresh};
 use path::{Names, Start};
 use pattern::Part;
 use std::borrow::Cow;
@@ -94,6 +96,7 @@ impl<'a> Places<'a> {
     /// if it were.
     pub(crate) fn target(&self, world: &dyn World, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Target<'a> {
         match (value.known(), cwd) {
+            (None, _) if value.pieces.contains(&Piece::Made) => self.made(world, cwd, value),
             (Some(text), Some(cwd)) => self.exact(world, cwd, text),
             (Some(text), None) if text.starts_with(b"/") => self.exact(world, b"/", text),
             (_, Some(cwd)) => self.partial_below(world, cwd, value),
@@ -281,7 +284,7 @@ fn hash_of(path: &[u8]) -> u64 {
 fn hash_of_pieces(pieces: &[Piece<'_>]) -> u64 {
     pieces.iter().take(8).fold(pieces.len() as u64, |hash, piece| match piece {
         Piece::Text(text) => mixed(hash ^ hash_of(text)),
-        Piece::Glob(_) | Piece::Unknown => mixed(hash ^ 1),
+        Piece::Glob(_) | Piece::Unknown | Piece::Made => mixed(hash ^ 1),
     })
 }
 

@@ -119,7 +119,7 @@ impl Part<'_> {
 
     /// Whether it contains text of which nothing is known, a `/` or `..` included.
     pub(super) fn has_unknown(&self) -> bool {
-        matches!(self, Part::Pattern(pieces) if pieces.iter().any(|p| matches!(p, Piece::Unknown)))
+        matches!(self, Part::Pattern(pieces) if pieces.iter().any(|p| matches!(p, Piece::Unknown | Piece::Made)))
     }
 
     /// Whether all names that it can mean end in one of these suffixes.
@@ -215,7 +215,7 @@ fn matches_name(pieces: &[Piece<'_>], known: usize, name: &[u8]) -> bool {
                 step(reach, name, |byte| in_bracket(glob, byte))
             }
             // Everything from the first reachable position on.
-            Piece::Glob(_) | Piece::Unknown => match reach {
+            Piece::Glob(_) | Piece::Unknown | Piece::Made => match reach {
                 0 => 0,
                 _ => full & !(reach & reach.wrapping_neg()).wrapping_sub(1),
             },

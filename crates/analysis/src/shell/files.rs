@@ -9,6 +9,7 @@ use super::Interpreter;
 use super::descriptors::descriptor_named;
 use super::state::{Content, Flags, Slot, Space, join_slots};
 use crate::effect::{Rest, Scope, Target, Unknown, WriteMode};
+use crate::place::is_fresh;
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
 
@@ -36,7 +37,7 @@ impl<'a> Interpreter<'a, '_> {
             return self.read_by_name(number);
         }
         let origins = self.read_origins(&target);
-        if target.rest != Rest::Exact {
+        if target.rest != Rest::Exact || is_fresh(target.path) {
             return Stream { text: None, origins, source: None };
         }
         if target.path == b"/dev/null" && !executed {
@@ -206,8 +207,10 @@ impl<'a> Interpreter<'a, '_> {
             return self.change_below(target, stream.origins);
         }
         let (own, others) = self.aliases(target);
-        let flags = if others.is_empty() { flags } else { Flags::MAYBE };
-        let surely = surely && others.is_empty();
+        // One path stands for many files.
+        let one = others.is_empty() && !is_fresh(own);
+        let flags = if one { flags } else { Flags::MAYBE };
+        let surely = surely && one;
         // What is written may have been read from the same file, which is emptied before.
         let text = stream.text.filter(|_| others.is_empty());
         let stream = Stream { text, ..stream };

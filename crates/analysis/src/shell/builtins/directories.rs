@@ -1,6 +1,7 @@
 //! `cd` and the directory stack.
 
 use super::Given;
+use crate::place::FRESH;
 use crate::shell::Interpreter;
 use crate::shell::flow::{Status, Whereabouts};
 use crate::shell::simple::Expanded;
@@ -119,6 +120,9 @@ impl<'a> Interpreter<'a, '_> {
 
     /// The directory that a program enters: links are followed before `..`.
     pub(in crate::shell) fn entered(&self, path: &Value<'a>, from: Option<&'a [u8]>) -> Option<&'a [u8]> {
+        if path.is_made() {
+            return Some(FRESH);
+        }
         let named = self.directory(path, from)?;
         let text = path.known().filter(|text| climbs(text));
         let Some(text) = text else { return Some(named) };

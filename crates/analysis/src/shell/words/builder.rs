@@ -51,6 +51,8 @@ pub(super) enum Kind {
     Word,
     /// The same, or nothing.
     Perhaps,
+    /// Stands for the whole path of what the script has just made.
+    Made,
 }
 
 /// How far a word has come.
@@ -261,6 +263,15 @@ impl<'a> Builder<'a> {
         self.from(origins);
     }
 
+    /// The path of what the script has just made; it holds no blanks and no pattern characters.
+    pub(in crate::shell) fn fresh(&mut self, quoted: bool, origins: Origins) {
+        if !quoted && self.mode == Mode::Fields && self.separators != Separators::DEFAULT {
+            return self.unknown(false, origins);
+        }
+        self.add(&[0], Kind::Made);
+        self.from(origins);
+    }
+
     /// One word of any text, or nothing.
     pub(in crate::shell) fn name(&mut self, quoted: bool, origins: Origins) {
         self.unknown(quoted || self.separators == Separators::DEFAULT, origins);
@@ -299,6 +310,7 @@ impl<'a> Builder<'a> {
                     }
                 }
                 Piece::Unknown => self.unknown(quoted, value.origins),
+                Piece::Made => self.fresh(quoted, value.origins),
             }
         }
     }
@@ -426,9 +438,9 @@ impl<'a> Builder<'a> {
 
     /// Whether the word holds text that is not known to be a number.
     pub(in crate::shell) fn has_unknown_text(&self) -> bool {
-        self.kinds
-            .iter()
-            .any(|kind| matches!(kind, Kind::Unknown | Kind::Pattern | Kind::Word | Kind::Perhaps))
+        self.kinds.iter().any(|kind| {
+            !matches!(kind, Kind::Plain | Kind::Quoted | Kind::Glob | Kind::Number | Kind::Trusted)
+        })
     }
 
     /// Whether quoted text beside a list may be divided: bash protects it with characters of its own, and takes these and

@@ -203,7 +203,8 @@ impl<'a> Interpreter<'a, '_> {
         // Only the shell knows the numbers of the descriptors behind process substitutions.
         let unknown = Value::unknown(value.origins);
         // And the names that a search finds are kept as where they lie, not as they are told.
-        let told_otherwise = value.origins.contains(Origins::NAMES) && !is_base_name(&parameter.operation)
+        let told_otherwise = value.pieces.contains(&Piece::Made)
+            || value.origins.contains(Origins::NAMES) && !is_base_name(&parameter.operation)
             || value.known().is_some_and(|text| contains(text, b"/dev/fd/"));
         let value = if told_otherwise { &unknown } else { value };
         let known = value.known().filter(|_| !self.state.flow.options.may(Opt::OtherMatching));

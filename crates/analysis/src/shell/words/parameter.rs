@@ -423,5 +423,5 @@ fn slice_of<'f, 'a>(
 
 /// Whether a value is made of known text and names that patterns matched.
 pub(super) fn is_text_and_globs(value: &Value<'_>) -> bool {
-    !value.pieces.contains(&Piece::Unknown)
+    !value.has_unknown()
 }

@@ -43,6 +43,7 @@ impl<'a> Builder<'a> {
                 Kind::Plain | Kind::Quoted => None,
                 // Digits, and perhaps a sign, within one path component.
                 Kind::Number | Kind::Word => Some(Piece::Glob(b"*")),
+                Kind::Made => Some(Piece::Made),
                 Kind::Perhaps if self.is_part(index) => Some(Piece::Glob(b"*")),
                 Kind::Unknown | Kind::Trusted | Kind::Perhaps => Some(Piece::Unknown),
                 Kind::Pattern => {

@@ -25,6 +25,8 @@ enum Kind {
 /// A program that was started.
 struct Started<'a> {
     argv: &'a [Field<'a>],
+    /// It is the program that its name says.
+    found: bool,
     /// It surely was; otherwise nothing may be printed.
     surely: bool,
 }
@@ -45,6 +47,13 @@ impl<'a> Interpreter<'a, '_> {
             return false;
         }
         let Some(started) = self.started_last(script, before) else { return false };
+        if started.found
+            && makes_file(started.argv)
+            && self.state.get(Space::Variable, b"TMPDIR").content == Content::Initial
+        {
+            builder.fresh(quoted, origins);
+            return true;
+        }
         if let Some((name, surely)) = base_name(self.arena, started.argv) {
             match surely && started.surely {
                 true => builder.value(&name, quoted),
@@ -85,6 +94,9 @@ impl<'a> Interpreter<'a, '_> {
         let [item] = script.items else { return None };
         let ([], Some(last)) = (item.list.rest, item.list.first.stages.last()) else { return None };
         let CommandKind::Simple(simple) = last.command.kind else { return None };
+        if !simple.assignments.is_empty() {
+            return None;
+        }
         let [WordPart { kind: PartKind::Literal(program) | PartKind::SingleQuoted(program), .. }] =
             simple.words.first()?.parts
         else {
@@ -108,7 +120,8 @@ impl<'a> Interpreter<'a, '_> {
         }
         let found = self.state.get(Space::Variable, b"PATH").content == Content::Initial
             && self.state.get(Space::Command, program).content == Content::Initial;
-        Some(Started { argv, surely: found && !self.locked && last.command.redirects.is_empty() })
+        let found = found && !self.locked;
+        Some(Started { argv, found, surely: found && last.command.redirects.is_empty() })
     }
 }
 
@@ -189,6 +202,31 @@ fn base_name<'a>(arena: &'a Bump, argv: &[Field<'a>]) -> Option<(Value<'a>, bool
     let surely = !path.many && matches!(value.pieces.first(), Some(Piece::Text(_)));
     let named = !pieces.is_empty();
     named.then(|| (Value { pieces: arena.alloc_slice_copy(&pieces), origins: value.origins }, surely))
+}
+
+/// Whether `mktemp` makes a file or directory of a new name where such files lie, and prints its path (mktemp(1)).
+fn makes_file(argv: &[Field<'_>]) -> bool {
+    let Some((program, arguments)) = argv.split_first() else { return false };
+    let mut beside = false;
+    let mut operands = 0;
+    program.known() == Some(b"mktemp")
+        && arguments.iter().all(|argument| match argument.known() {
+            Some(b"-d" | b"--directory" | b"-q" | b"--quiet") => true,
+            Some(b"-t") => {
+                beside = true;
+                true
+            }
+            Some(option) if option.starts_with(b"-") => {
+                option.strip_prefix(b"--suffix=").is_some_and(|suffix| !suffix.contains(&b'/'))
+            }
+            Some(template) => {
+                operands += 1;
+                let name = if beside { Some(template) } else { template.strip_prefix(b"/tmp/") };
+                operands == 1
+                    && name.is_some_and(|name| !name.contains(&b'/') && name.windows(3).any(|x| x == b"XXX"))
+            }
+            None => false,
+        })
 }
 
 /// Whether a word is one operand, and no option.

@@ -413,7 +413,7 @@ fn are_same_pieces(a: &[Piece<'_>], b: &[Piece<'_>]) -> bool {
     a.len() == b.len()
         && a.iter().zip(b).all(|pair| match pair {
             (Piece::Text(x), Piece::Text(y)) | (Piece::Glob(x), Piece::Glob(y)) => is_same_text(x, y),
-            (Piece::Unknown, Piece::Unknown) => true,
+            (Piece::Unknown, Piece::Unknown) | (Piece::Made, Piece::Made) => true,
             _ => false,
         })
 }

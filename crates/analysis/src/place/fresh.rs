@@ -1,0 +1,52 @@
+//! Places that the script itself makes by names that there were not before (mktemp).
+//!
+//! Which name that is, is not known; what lies there is the script's own wherever it is. All of them have one path here: what is
+//! written to one may be what another holds.
+
+use super::{Places, worse};
+use crate::effect::{Scope, Target};
+use crate::value::{Piece, Value};
+use crate::world::World;
+
+/// How the path of each of them is told.
+pub(crate) const FRESH: &[u8] = b"/tmp/tmp.XXXXXXXXXX";
+
+/// Whether a path is, or may be, that of something which the script has made like this.
+pub(crate) fn is_fresh(path: &[u8]) -> bool {
+    path.starts_with(FRESH)
+}
+
+impl<'a> Places<'a> {
+    /// The place of a value of which [`Piece::Made`] is a part.
+    pub(super) fn made(&self, world: &dyn World, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Target<'a> {
+        let origins = value.origins;
+        let part_of = |pieces: &[Piece<'a>]| Value { pieces: self.arena.alloc_slice_copy(pieces), origins };
+        let rest = match value.pieces {
+            [Piece::Made] => return self.target(world, cwd, &Value::text(self.arena, FRESH, origins)),
+            [Piece::Made, rest @ ..] => rest,
+            _ => &[],
+        };
+        let goes_up = |piece: &Piece<'_>| match piece {
+            Piece::Text(text) => text.windows(2).any(|two| two == b".."),
+            Piece::Glob(_) => false,
+            Piece::Unknown | Piece::Made => true,
+        };
+        let Some((Piece::Text(first), behind)) = rest.split_first().filter(|_| !rest.iter().any(goes_up))
+        else {
+            return self.target(world, cwd, &value.forgotten(self.arena));
+        };
+        if !first.starts_with(b"/") {
+            return self.target(world, cwd, &value.forgotten(self.arena));
+        }
+        let path = self.arena.alloc_slice_copy(&[FRESH, first].concat());
+        let mut pieces = vec![Piece::Text(path)];
+        pieces.extend_from_slice(behind);
+        let named = self.target(world, cwd, &part_of(&pieces));
+        if behind.is_empty() && first.iter().all(|byte| *byte == b'/') {
+            return named;
+        }
+        // If it was not made, the path begins at the root.
+        let bare = self.target(world, cwd, &part_of(rest));
+        if bare.scope > Scope::Elsewhere { worse(named, bare) } else { named }
+    }
+}
