@@ -226,6 +226,14 @@ fn output<'a>(
     }
     match kind {
         Output::None => Stream::unknown(Origins::NONE, span),
+        Output::Status if names::lists_here(run, scan) => {
+            if scan.operands.iter().any(|operand| operand.value.has_glob()) {
+                // Of a directory among them names are printed that are looked up here.
+                let here = values::field(run.arena(), b".", Origins::LITERAL, span);
+                run.lists(&here, false);
+            }
+            Stream::unknown(Origins::NAMES, span)
+        }
         Output::Status => Stream::unknown(Origins::FILE | Origins::UNKNOWN, span),
         Output::Origins(_) => {
             // The number of a process that is printed alone is that, if it is printed as it is.

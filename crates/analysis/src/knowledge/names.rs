@@ -4,7 +4,7 @@
 
 use super::run::Run;
 use super::scan::Scan;
-use crate::value::Origins;
+use crate::value::{Field, Origins, Piece};
 
 /// Programs whose output are lines of their input, with the options that do not change that; `*` for all.
 const PASS: [(&str, &[&str]); 9] = [
@@ -35,6 +35,28 @@ const PASS: [(&str, &[&str]); 9] = [
         ],
     ),
 ];
+
+/// Options of `ls` that choose among the names, or order them (ls(1), GNU coreutils 9.1).
+const LISTED: [&str; 12] =
+    ["-1", "-A", "--almost-all", "-d", "--directory", "-r", "--reverse", "-S", "-t", "-U", "-v", "-X"];
+
+/// Whether a program prints names alone, each of which lies at or below the working directory: all that it is given does, and of
+/// a directory it prints the names that lie in it, without it. One that is named by itself most likely is a directory.
+pub(super) fn lists_here(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
+    let leaves = |piece: &Piece<'_>| match piece {
+        Piece::Text(text) => text.windows(2).any(|two| two == b".."),
+        Piece::Glob(_) => false,
+        Piece::Unknown | Piece::Made => true,
+    };
+    let is_below = |field: &Field<'_>| {
+        !field.value.known_prefix().starts_with(b"/") && !field.value.pieces.iter().any(leaves)
+    };
+    run.name == "ls"
+        && !scan.unlisted
+        && scan.own().iter().all(|given| LISTED.contains(&given.name))
+        && scan.operands.iter().all(is_below)
+        && (scan.has(&["-d", "--directory"]) || scan.operands.iter().all(|operand| operand.value.has_glob()))
+}
 
 /// The origins of a program's output, in which names stay names only if the program does not touch them.
 pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Origins {

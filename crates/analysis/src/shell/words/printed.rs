@@ -251,7 +251,7 @@ fn date(format: &[u8]) -> Option<Kind> {
             if !b"YmdHMSFTsNjyu".contains(directive) {
                 return None;
             }
-        } else if !byte.is_ascii_alphanumeric() && !(b"_.:-".contains(byte) && !first) {
+        } else if !(byte.is_ascii_alphanumeric() || b"_.:-".contains(byte) && !first) {
             return None;
         }
         first = false;
