@@ -20,6 +20,7 @@ const ROLES: &[(&str, Role)] = &[
     ("text", Role::Text),
     ("name", Role::Name),
     ("name-or-read", Role::NameOrRead),
+    ("read-keyed", Role::ReadKeyed),
     ("form", Role::Form),
     ("read", Role::Read),
     ("read-beside", Role::ReadBeside),

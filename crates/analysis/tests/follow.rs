@@ -54,6 +54,32 @@ fn effects(world: &Files, command: &str) -> Vec<String> {
     short(analyze(&arena, &request, world).effects)
 }
 
+/// What package managers and frameworks put into a project does what the program does that it starts.
+#[test]
+fn scripts_of_installed_programs_are_those_programs() {
+    let node = "#!/usr/bin/env node\nrequire('x')\n";
+    let python = "#!/usr/bin/env python3\nimport x\n";
+    let files = Files::of(&[
+        ("node_modules/.bin/prisma", node),
+        ("node_modules/prisma/build/index.js", node),
+        ("manage.py", python),
+        ("gradlew", "#!/bin/sh\nexec java x\n"),
+    ]);
+    for (command, effect) in [
+        ("./node_modules/.bin/prisma migrate reset --force", "remote:destroy:sql"),
+        ("node node_modules/.bin/prisma migrate reset --force", "remote:destroy:sql"),
+        ("node node_modules/prisma/build/index.js migrate reset --force", "remote:destroy:sql"),
+        ("./manage.py flush", "remote:destroy:sql"),
+        ("./gradlew publish", "package:publish"),
+    ] {
+        let found = effects(&files, command);
+        assert!(found.iter().any(|each| each == effect), "{command}: {found:?}");
+    }
+    // What is not understood of the arguments may be the script's own.
+    let found = effects(&files, "./gradlew --own-option");
+    assert!(!found.iter().any(|each| each.starts_with("unknown")), "{found:?}");
+}
+
 const GRAVE: &str = "rm -rf /\n";
 
 /// Whether following found what is grave.

@@ -121,6 +121,9 @@ fn command<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
 /// with its arguments counts, but not what is not understood of them: they may be the script's.
 fn task<'a>(run: &mut Run<'_, 'a>, language: &'static str, words: &'a [Field<'a>]) -> Stream<'a> {
     let Some((first, arguments)) = words.split_first() else { return Stream::EMPTY };
+    if is_divided(first) {
+        return run.perhaps(|run| run.shell_words(words, run.call.stdin, Reentry::New));
+    }
     let may_be_file = first.known().is_none_or(|name| name.iter().any(|byte| b"./".contains(byte)));
     if may_be_file && !language.is_empty() {
         return script::execute(run, language, first, arguments);
@@ -130,6 +133,13 @@ fn task<'a>(run: &mut Run<'_, 'a>, language: &'static str, words: &'a [Field<'a>
     if described && !arguments.is_empty() {
         let from = run.session.effects().len();
         run.argv(words, run.call.stdin, Reentry::New);
+        if let Some((dashes, behind)) = arguments.split_first()
+            && dashes.known() == Some(b"--")
+        {
+            // Whether they are handed on is not told.
+            let argv = BumpVec::from_iter_in([first].into_iter().chain(behind).copied(), run.arena());
+            run.argv(argv.into_bump_slice(), run.call.stdin, Reentry::New);
+        }
         let all = run.session.effects();
         let told = all.split_off(from.min(all.len()));
         all.extend(told.into_iter().filter(|effect| !matches!(effect.kind, EffectKind::Unknown { .. })));

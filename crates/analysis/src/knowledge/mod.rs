@@ -71,8 +71,27 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
             let origins = printed.origins.union(Origins::FILE);
             Stream { text: None, origins, source: printed.source.or(Some(call.span)) }
         }
+        program::Found::Script(name, program) => {
+            perhaps_described(session, call, name, program);
+            Stream::unknown(Origins::UNKNOWN, call.span)
+        }
         program::Found::Done(output) => output,
     }
+}
+
+/// What a program that the knowledge describes does with these arguments, but not what is not understood of them: they
+/// may be a script's own.
+fn perhaps_described<'a>(
+    session: &mut dyn Session<'a>,
+    call: &Call<'a>,
+    name: &'static str,
+    program: tables::Program,
+) {
+    let from = session.effects().len();
+    described(session, call, name, program);
+    let all = session.effects();
+    let told = all.split_off(from.min(all.len()));
+    all.extend(told.into_iter().filter(|effect| !matches!(effect.kind, EffectKind::Unknown { .. })));
 }
 
 /// Whether a program is named by its name alone, or where the system's lie. Whoever starts it sees that the name leads there.

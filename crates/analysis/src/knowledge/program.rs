@@ -15,6 +15,8 @@ pub(super) enum Found<'a> {
     Described(&'static str, Program),
     /// A file of the name of one, which may be it: its effects count, but what it prints is not known.
     Resembling(&'static str, Program),
+    /// The same of a script of the project's own that was read: what is not understood of its arguments may be its own.
+    Script(&'static str, Program),
     /// Its effects are already recorded; this is its output.
     Done(Stream<'a>),
 }
@@ -106,7 +108,11 @@ pub(super) fn find<'a>(
             session.follow(&mut |session| {
                 run_script(session, call, word, script, file);
             });
-            return Found::Done(Stream::unknown(Origins::UNKNOWN, call.span));
+            // What package managers and frameworks put into a project only starts what is installed.
+            return match described.or_else(|| of_framework(session, name)) {
+                Some((name, program)) if call.argv.len() > 1 => Found::Script(name, program),
+                _ => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
+            };
         }
         if file.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
             // What the command has written; or what lay there before.
@@ -122,10 +128,33 @@ pub(super) fn find<'a>(
         let kind = EffectKind::Code { language: language_of(name), text, origin, source };
         session.emit(kind, word.span, certainty(word));
     }
-    match described {
+    match described.or_else(|| of_framework(session, name)) {
         Some((name, program)) => Found::Resembling(name, program),
         None => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
     }
+}
+
+/// The description of a script that a framework puts into every project (`./manage.py`, `bin/console`). What Python starts
+/// by the name of a module is no file of that name.
+fn of_framework<'a>(session: &dyn Session<'a>, name: &[u8]) -> Option<(&'static str, Program)> {
+    let languages: &[&[u8]] = if name.ends_with(b".py") { &[b"python:"] } else { &[b"php:", b"javascript:"] };
+    languages.iter().find_map(|language| tables::program(values::concat(session.arena(), &[language, name])))
+}
+
+/// The program that an interpreter starts by a file of it, as package managers put them into a project: one below
+/// `node_modules` belongs to the package or is called as the program, and in a directory of programs each is called so.
+pub(super) fn packaged(path: &[u8]) -> Option<(&'static str, Program)> {
+    let parts: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
+    let (name, directories) = parts.split_last()?;
+    if matches!(directories.last(), Some(&(b"bin" | b".bin")))
+        && let Some(found) = tables::program(name)
+    {
+        return Some(found);
+    }
+    let within = directories.iter().rposition(|part| *part == b"node_modules")?;
+    let package = directories.iter().skip(within + 1).find(|part| !part.starts_with(b"@"))?;
+    let stem = name.split(|byte| *byte == b'.').next().unwrap_or(name);
+    tables::program(package).or_else(|| tables::program(stem))
 }
 
 /// The language of a file that is started, as its name tells: nothing that is built is called like a script.

@@ -48,6 +48,18 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         Role::NameOrRead if field.value.known_prefix().contains(&b'/') => {
             flow.origins = flow.origins | run.reads(field, flow.tree);
         }
+        Role::ReadKeyed => {
+            // Where the key is not known, neither is where the name begins.
+            let Some(text) = field.known() else {
+                flow.origins = flow.origins | run.reads(field, flow.tree);
+                return;
+            };
+            for part in text.split(|byte| *byte == b',') {
+                let file = part.iter().position(|byte| *byte == b'=').and_then(|at| part.get(at + 1..));
+                let file = run.part(field, file.unwrap_or(part));
+                flow.origins = flow.origins | run.reads(&file, flow.tree);
+            }
+        }
         Role::Form => {
             flow.origins = flow.origins | field.value.origins;
             if let Some(at) = names_file_at(field.value.known_prefix()) {

@@ -9,7 +9,7 @@ use super::run::Run;
 use super::values;
 use super::written::{MAX_FILES, MAX_SEARCHED, files, names};
 use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
-use crate::session::{Reentry, Session};
+use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
@@ -48,9 +48,13 @@ pub(crate) fn execute<'a>(
     if fetched(on, language, file) {
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
-    if let Some(name) = file.known().map(values::base_name) {
-        // What frameworks put into every project (`manage.py`) does the same everywhere.
-        super::described_beside(on, language, name, all);
+    if let Some(path) = file.known()
+        && super::described_beside(on, language, values::base_name(path), all).is_none()
+        && let Some((name, program)) = super::program::packaged(path).filter(|_| !arguments.is_empty())
+    {
+        // What frameworks put into every project (`manage.py`) does the same everywhere, and so do installed programs.
+        let call = Call { argv: all, ..on.call };
+        super::perhaps_described(on.session, &call, name, program);
     }
     let place = values::script(on.arena(), file);
     let copied = on.session.copied_from(&place);

@@ -43,6 +43,8 @@ pub(crate) enum Role {
     Text,
     Name,
     NameOrRead,
+    /// `KEY=FILE`, or a file alone; several, if commas divide them.
+    ReadKeyed,
     Form,
     /// Inert, or a file that is read, unless one of these stands in it.
     Plain(&'static str),
@@ -121,6 +123,7 @@ impl Role {
             self,
             Self::Text
                 | Self::NameOrRead
+                | Self::ReadKeyed
                 | Self::Form
                 | Self::Read
                 | Self::List

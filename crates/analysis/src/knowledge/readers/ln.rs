@@ -1,4 +1,5 @@
 //! `ln`: a target alone is linked under its own name in the current directory (POSIX.1-2024 ln; coreutils 9, second form).
+//! What is linked hard can be read under the new name, and nothing shows any more that it was another's.
 
 use crate::knowledge::apply;
 use crate::knowledge::flow::Use;
@@ -11,6 +12,13 @@ use crate::value::{Origins, Stream};
 /// Reads the arguments of `ln`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
+    if !scan.has(&["-s", "--symbolic"]) && !scan.info {
+        let into = scan.has(&["-t", "--target-directory"]) || scan.operands.len() < 2;
+        let linked = scan.operands.len() - usize::from(!into);
+        for target in scan.operands.iter().take(linked) {
+            run.reads(target, false);
+        }
+    }
     let alone = match scan.operands.as_slice() {
         [target] if !scan.has(&["-t", "--target-directory"]) => *target,
         _ => return apply::apply(run, &scan),

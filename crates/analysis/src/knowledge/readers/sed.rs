@@ -57,6 +57,17 @@ fn is_grave(script: &Field<'_>) -> bool {
     })
 }
 
+/// Whether nothing is left of what a script edits: it prints nothing, deletes every line, or empties it.
+fn empties(script: &[u8], quiet: bool) -> bool {
+    let script = script.trim_ascii();
+    let script = script.strip_suffix(b";").unwrap_or(script);
+    match script {
+        b"" if quiet => true,
+        b"d" | b"1,$d" | b"1,$ d" | b"Q" | b"1Q" | b"1,$Q" | b"s/.*//" | b"s/.*//g" | b"s/^.*$//" => true,
+        _ => false,
+    }
+}
+
 /// Reads the arguments of `sed`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
@@ -87,12 +98,23 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         origins = origins | Origins::LITERAL;
     }
     let in_place = scan.has(&["-i", "--in-place", "-I"]);
+    // One script, of which no copy from before is kept.
+    let quiet = scan.has(&["-n", "--quiet", "--silent"]);
+    let only = match given {
+        true => scan
+            .value(&["-e", "--expression"])
+            .filter(|_| scan.values(&["-e", "--expression", "-f", "--file"]).count() == 1),
+        false => scan.operands.first().copied(),
+    };
+    let emptied = scan.value(&["-i", "--in-place"]).is_none()
+        && only.is_some_and(|script| script.known().is_some_and(|text| empties(text, quiet)));
+    let mode = if emptied { WriteMode::Truncate } else { WriteMode::Modify };
     for file in files {
         if in_place {
             let target = run.target(&file.value, false);
             let content = origins | run.session.read_origins(&target);
             let content = Stream { text: None, origins: content, source: Some(span) };
-            run.writes(file, WriteMode::Modify, content);
+            run.writes(file, mode, content);
             if let Some(suffix) = scan.value(&["-i", "--in-place"]) {
                 backup(run, file, &suffix, content);
             }
