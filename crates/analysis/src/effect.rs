@@ -176,7 +176,7 @@ pub enum WriteMode {
     Create,
     /// Changed in place.
     Modify,
-    /// Replaced by nothing: the content is lost.
+    /// Replaced by nothing, or by what is not made of it where many files are meant: the content is lost.
     Truncate,
     /// The place may be any name below the target directory (extraction, downloads with remote names).
     Below,

@@ -140,6 +140,14 @@ pub enum Piece<'a> {
     Made,
 }
 
+impl Piece<'_> {
+    /// Text within one path component that is made up: a number, or what a program puts behind a prefix. As a pattern it
+    /// means any name, but it is not taken from names that are there.
+    pub const MADE_UP: Self = Piece::Glob(b"*#");
+    /// Any name that is there, one that begins with a dot too.
+    pub const LISTED: Self = Piece::Glob(b"*(*)");
+}
+
 impl<'a> Value<'a> {
     /// The empty string.
     pub const EMPTY: Self = Self { pieces: &[], origins: Origins::LITERAL };
@@ -203,6 +211,23 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn has_glob(&self) -> bool {
         self.pieces.iter().any(|p| matches!(p, Piece::Glob(_)))
+    }
+
+    /// Whether the last name of the path comes from names that are there, of which there may be many, and is none that is
+    /// made up.
+    #[must_use]
+    pub fn names_what_is_there(&self) -> bool {
+        let mut is_listed = false;
+        for piece in self.pieces.iter().rev() {
+            match piece {
+                Piece::Text(text) if text.contains(&b'/') => break,
+                Piece::Text(_) => {}
+                Piece::Glob(pattern) if pattern.ends_with(b"#") => return false,
+                Piece::Glob(_) => is_listed = true,
+                Piece::Unknown | Piece::Made => return false,
+            }
+        }
+        is_listed && !matches!(self.pieces.last(), Some(Piece::Text(text)) if text.contains(&b'/'))
     }
 }
 

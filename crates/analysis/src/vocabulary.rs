@@ -58,6 +58,7 @@ pub const LANGUAGES: &[&str] = &[
     "c",
     "bc",
     "starlark",
+    "source",
     "nix",
     "cypher",
     "mongo",

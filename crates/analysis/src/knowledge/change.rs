@@ -70,7 +70,7 @@ pub(super) fn change<'a>(
             }
         }
         Role::WritePrefix => {
-            let pieces: Vec<_> = field.value.pieces.iter().copied().chain([Piece::Glob(b"*")]).collect();
+            let pieces: Vec<_> = field.value.pieces.iter().copied().chain([Piece::MADE_UP]).collect();
             let value = Value { pieces: run.arena().alloc_slice_copy(&pieces), ..field.value };
             change_place(run, flow, Role::Write, &Field { value, many: true, ..*field });
         }
@@ -135,7 +135,9 @@ pub(super) fn change_place<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, role: Rol
         _ => return,
     };
     let content = content(run, flow, mode);
-    run.writes(field, mode, content);
+    // The same text over many files: nothing of what was in them is in it.
+    let same = mode == WriteMode::Replace && content.text.is_some() && field.value.names_what_is_there();
+    run.writes(field, if same { WriteMode::Truncate } else { mode }, content);
 }
 
 /// Whether text of these origins is the number of a process that the command has started, perhaps kept in a file, or that

@@ -4,7 +4,7 @@ use super::image::List;
 use super::run::Run;
 use super::values;
 use crate::effect::{EffectKind, Unknown};
-use crate::value::{Field, Piece};
+use crate::value::{Field, Origins, Piece};
 
 /// More effects than this are not searched for files that were written.
 pub(super) const MAX_SEARCHED: usize = 1024;
@@ -15,6 +15,18 @@ pub(super) const MAX_FILES: usize = 16;
 /// Whether the script may have written files with names that fit one of the patterns.
 pub(super) fn any(run: &mut Run<'_, '_>, patterns: List<&'static str>) -> bool {
     !files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes()))).is_empty()
+}
+
+/// The files of this name that the script has written in other directories than the one where the program runs.
+pub(super) fn of_name<'a>(run: &mut Run<'_, 'a>, name: &'static [u8]) -> Vec<&'a [u8]> {
+    if !run.session.has_made_files() {
+        return Vec::new();
+    }
+    let here = values::field(run.arena(), name, Origins::LITERAL, run.call.span);
+    let here = run.session.target(&here.value).path;
+    let mut found = files(run, |path| values::base_name(path) == name);
+    found.retain(|path| !path.is_empty() && *path != here);
+    found
 }
 
 /// The files with names that fit, and that the script may have written before, the last first. Where it

@@ -303,8 +303,8 @@ impl<'a> Io<'a> {
         }
     }
 
-    /// Nothing was written to a sink in the end: a file that it replaces is emptied.
-    pub(super) fn is_empty(&self, id: u32, effects: &mut [Effect<'a>]) {
+    /// Nothing was written to a sink in the end, or the same to many files: what was in a file that it replaces is lost.
+    pub(super) fn is_lost(&self, id: u32, effects: &mut [Effect<'a>]) {
         let Some(sink) = self.sinks.get(id as usize) else { return };
         if let Some(effect) = sink.effect.and_then(|index| effects.get_mut(index))
             && let (EffectKind::Write { target, mode, .. }, SinkKind::File { target: mine }) =

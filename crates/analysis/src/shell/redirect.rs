@@ -46,6 +46,8 @@ struct Opened<'a> {
     over: bool,
     /// It stays open when the command has ended, by a number that the shell has chosen.
     stays: bool,
+    /// It may be any of many files that are there.
+    listed: bool,
 }
 
 /// What the descriptors are connected to.
@@ -126,13 +128,13 @@ impl<'a> Interpreter<'a, '_> {
     /// What was written so far is in the files.
     fn settle(&mut self, before: &Before<'a>) {
         for opened in &before.opened {
-            let Opened { sink, start: old, before, surely, fails, over, stays } = opened;
+            let Opened { sink, start: old, before, surely, fails, over, stays, listed } = opened;
             if *stays {
                 self.stays_open(*sink);
             } else if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
                 let new = self.io.collected(self.arena, *sink);
-                if new.text == Some(b"") {
-                    self.io.is_empty(*sink, &mut self.effects);
+                if new.text.is_some_and(|text| text.is_empty() || *listed) {
+                    self.io.is_lost(*sink, &mut self.effects);
                 }
                 // What is added to the workspace's own file may be read, and is judged by itself.
                 let own = !over && old.text.is_none() && Origins::FILE.contains(old.origins);
@@ -417,6 +419,7 @@ impl<'a> Interpreter<'a, '_> {
                     fails,
                     over,
                     stays: false,
+                    listed: path.names_what_is_there(),
                 });
                 sink = Some(id);
             }

@@ -96,7 +96,9 @@ fn is_just_written(subject: &Subject<'_>) -> bool {
 fn is_grave(subject: &Subject<'_>) -> bool {
     match subject.effect.map(|effect| &effect.kind) {
         Some(EffectKind::Code { language, text: Some(text), .. }) => {
-            names_grave(language, text) || subject.is_opaque() && subject.mentions().outside
+            // In these, two slashes begin a comment, and routes begin with one.
+            let has_places = !matches!(*language, "php" | "source");
+            names_grave(language, text) || has_places && subject.is_opaque() && subject.mentions().outside
         }
         _ => false,
     }

@@ -8,7 +8,7 @@
 //! Words that stand there in pieces are put together before (`glued`).
 //!
 //! An entry is a word, which is found as a whole. Around it may stand: `.` before it, behind a dot only; `^` before it,
-//! not behind one; `/` before it, at the beginning of a path; `(` behind it, where it is called; `(?` behind it, where it is
+//! not behind one, nor behind an arrow; `/` before it, at the beginning of a path; `(` behind it, where it is called; `(?` behind it, where it is
 //! called with something else than a text; `'` behind it, at the end of a string. An entry without letters is found
 //! anywhere.
 
@@ -52,13 +52,13 @@ const SQL: &str = r#"
 
 /// Of lines of Makefiles, and of what programs that edit text put into files.
 const SHELL: &str = r#"
-    (file (guile file(REMOVE commandLine delete execute_process run_command /tmp ` ~/ ^bash chmod chown dd eval ^exec kill killall mkfs nc ncat netcat pkill rm rmdir
+    (file (guile <Exec file(REMOVE REMOVE_RECURSE local-plugins printenv ^push ^publish commandLine delete execute_process run_command /tmp ` ~/ ^bash chmod chown dd eval ^exec kill killall mkfs nc ncat netcat pkill rm rmdir
     rsync scp ^sh shred ssh su systemctl truncate unlink ^zsh
 "#;
 
 const C: &str = r#"
     asm chmod( chown( connect( dlopen( execl( execle( execlp( execv( execve( execvp( fork( getenv( kill(
-    popen( posix_spawn ptrace( remove( rmdir( setuid( socket( syscall( system( unlink( unlinkat( incbin
+    popen( posix_spawn ptrace( remove( remove_all( rmdir( setuid( socket( syscall( system( unlink( unlinkat( incbin
 "#;
 
 const GO: &str = r#"
@@ -79,6 +79,23 @@ const JAVA: &str = r#"
 const RUBY: &str = r#"
     ` %x FileUtils IO.popen Kernel Net Open3 Socket TCPSocket File.delete Dir.rmdir class_eval ^eval ^exec fork instance_eval
     open3 popen rm_r rm_rf rmtree ^sh socket spawn syscall ^system unlink URI.open
+"#;
+
+const PHP: &str = r#"
+    ` ^assert( ^exec( base64_decode call_user_func chgrp( chmod( chown( create_function curl_exec curl_init ^eval( fsockopen
+    getenv( hex2bin ^mail( passthru pcntl_exec pfsockopen popen posix_kill proc_open putenv rmdir shell_exec str_rot13
+    stream_socket_client symlink ^system( unlink
+"#;
+
+/// Of languages that are built, or run by a tool of theirs, and have no table of their own.
+const SOURCE: &str = r#"
+    Code.eval_string DllImport Directory.Delete File.Delete File.rm File.rm_rf HttpClient Port.open Process( Process.Start
+    Process.run Process.start ProcessBuilder System.Process Sys.command Sys.remove System.cmd System.shell
+    URLSession WebClient addSystemCommand callCommand callProcess createProcess create_process del_dir_r deleteFile
+    deleteRecursively deleteSync deleteTree download.file execCmd execCmdEx execProcess execShellCmd execv execve execvp
+    file.remove file:delete getRuntime httpclient os.proc os.remove os:cmd open_port open_process open_process_in osproc
+    popen process.Child rawSystem readProcess removeDir removeDirectoryRecursive removeFile removeItem
+    removePathForcibly rm_r rm_rf rmdir sys.process system( system2( unlink unsafePerformIO
 "#;
 
 /// The tables as they are searched, each with what every language may name.
@@ -109,8 +126,22 @@ mod tables {
     pub(super) static RUBY: Table<{ count(&[super::EVERYWHERE, super::RUBY]) }> =
         Table::of(&[super::EVERYWHERE, super::RUBY]);
 
-    const ALL: &[&str] =
-        &[super::EVERYWHERE, super::SHELL, super::PYTHON, super::JAVASCRIPT, super::PERL, super::C];
+    pub(super) static PHP: Table<{ count(&[super::EVERYWHERE, super::PHP]) }> =
+        Table::of(&[super::EVERYWHERE, super::PHP]);
+    pub(super) static SOURCE: Table<{ count(&[super::EVERYWHERE, super::SOURCE]) }> =
+        Table::of(&[super::EVERYWHERE, super::SOURCE]);
+
+    const ALL: &[&str] = &[
+        super::EVERYWHERE,
+        super::SHELL,
+        super::PYTHON,
+        super::JAVASCRIPT,
+        super::PERL,
+        super::C,
+        super::RUST,
+        super::GO,
+        super::JAVA,
+    ];
     /// What may be in any of those that texts are edited in.
     pub(super) static ANY: Table<{ count(ALL) }> = Table::of(ALL);
 }
@@ -129,7 +160,9 @@ pub fn names_grave(language: &str, text: &[u8]) -> bool {
         "go" => &tables::GO,
         "rust" => &tables::RUST,
         "java" => &tables::JAVA,
+        "php" => &tables::PHP,
         "ruby" => &tables::RUBY,
+        "source" => &tables::SOURCE,
         _ => return false,
     };
     let named = |text: &[u8]| names_one_of(own, text, language == "sql");
@@ -239,7 +272,7 @@ const fn count(texts: &[&str]) -> usize {
 /// Entries in the order of the characters by which they are found, and where those of each character begin.
 struct Table<const N: usize> {
     entries: [Entry; N],
-    starts: [u8; 129],
+    starts: [u16; 129],
 }
 
 impl<const N: usize> Table<N> {
@@ -266,11 +299,11 @@ impl<const N: usize> Table<N> {
             }
             left = others;
         }
-        assert!(read == N && N < 256);
+        assert!(read == N && N < 1024);
         let mut table = Self { entries: all, starts: [0; 129] };
         let (mut filled, mut byte) = (0, 0);
         while byte < 128 {
-            table.starts[byte as usize] = filled as u8;
+            table.starts[byte as usize] = filled as u16;
             let mut at = 0;
             while at < N {
                 if firsts[at] == byte {
@@ -281,7 +314,7 @@ impl<const N: usize> Table<N> {
             }
             byte += 1;
         }
-        table.starts[128] = filled as u8;
+        table.starts[128] = filled as u16;
         table
     }
 }
@@ -304,7 +337,7 @@ impl<const N: usize> Words for Table<N> {
 /// Whether what has to stand around the word does.
 fn stands(lead: &[u8], tail: &[u8], before: &[u8], after: &[u8]) -> bool {
     let led = match lead {
-        b"^" => !before.ends_with(b"."),
+        b"^" => !before.ends_with(b".") && !before.ends_with(b"->"),
         b"/" => before.strip_suffix(b"/").is_some_and(|rest| {
             !rest.last().is_some_and(|byte| is_of_words(*byte) || b"/.~*$}".contains(byte))
         }),

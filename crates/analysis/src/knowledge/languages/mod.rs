@@ -13,7 +13,7 @@ mod perl;
 pub(crate) mod project;
 mod python;
 mod report;
-mod sed;
+pub(crate) mod sed;
 mod sql;
 
 use super::run::Run;
@@ -98,7 +98,7 @@ pub(crate) fn hidden<'a>(
 /// Whether text in a language has no reader, and is looked through for what does harm instead, as that which is built and
 /// started afterwards.
 pub(crate) fn is_searched(language: &str) -> bool {
-    matches!(language, "c" | "go" | "java" | "make" | "ruby" | "rust" | "typescript")
+    matches!(language, "c" | "go" | "java" | "make" | "php" | "ruby" | "rust" | "source" | "typescript")
 }
 
 /// Code that no reader has read.

@@ -28,16 +28,18 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
         "deno" if run.call.argv.get(1).and_then(|word| word.known()) == Some(b"task") => {
             &[b"deno.json", b"deno.jsonc", b"package.json"]
         }
+        "turbo" => &[b"package.json"],
         "composer" => &[b"composer.json"],
         _ => return,
     };
-    let words: Vec<&'a [u8]> = run.call.argv.iter().skip(1).filter_map(|field| field.known()).collect();
+    let words = words_of(run);
     if !scripts.is_empty() && matches!(words.first(), Some(&(b"pkg" | b"set-script" | b"version"))) {
         // These change what stands there.
         return;
     }
     let operands: Vec<&'a [u8]> = scan.operands.iter().filter_map(|field| field.known()).collect();
-    if operands.len() != scan.operands.len() || scan.narrow {
+    let makes = matches!(run.name, "make" | "gmake");
+    if operands.len() != scan.operands.len() || scan.narrow && !makes {
         return;
     }
     let given = scan.value(&["-f", "--file", "--makefile", "--justfile"]).map(|field| field.known());
@@ -51,12 +53,52 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
         Some(None) => Vec::new(),
         None => names.to_vec(),
     };
-    let Some((content, text)) = names.into_iter().find_map(|name| build_file(run, name)) else { return };
+    let mut files: Vec<_> = names.into_iter().find_map(|name| build_file(run, name)).into_iter().collect();
+    if scripts.contains(&b"package.json".as_slice()) {
+        // Another directory that it is told to work in, or a workspace of its.
+        for path in super::super::written::of_name(run, b"package.json") {
+            files.extend(
+                build_file(run, path).filter(|(content, _)| content.origins.intersects(NOT_OF_THE_PROJECT)),
+            );
+        }
+    }
+    for (content, text) in files {
+        follow_file(run, scan, content, text, &words, &operands);
+    }
+}
+
+/// The words that the program is given, without where it is told to work.
+fn words_of<'a>(run: &Run<'_, 'a>) -> Vec<&'a [u8]> {
+    const PLACES: [&[u8]; 8] =
+        [b"--prefix", b"-C", b"--dir", b"--cwd", b"-w", b"--workspace", b"--filter", b"-F"];
+    let mut words: Vec<&'a [u8]> = Vec::new();
+    let mut rest = run.call.argv.iter().skip(1).filter_map(|field| field.known());
+    while let Some(word) = rest.next() {
+        let scripts = !matches!(run.name, "make" | "gmake" | "just");
+        if scripts && PLACES.contains(&word) || words.is_empty() && word == b"workspace" {
+            rest.next();
+        } else {
+            words.push(word);
+        }
+    }
+    words
+}
+
+/// Follows what the program takes from one build file.
+fn follow_file<'a>(
+    run: &mut Run<'_, 'a>,
+    scan: &Scan<'a>,
+    content: Stream<'a>,
+    text: &'a [u8],
+    words: &[&'a [u8]],
+    operands: &[&'a [u8]],
+) {
     let written = content.origins.intersects(NOT_OF_THE_PROJECT);
     let found = match run.name {
         "make" | "gmake" | "just" => {
             let rules = Rules::of(text, b':');
-            let mut found = rules.commands(&operands);
+            // What is only printed is not run; what make runs while it reads is.
+            let mut found = if scan.narrow { Found::default() } else { rules.commands(operands) };
             if run.name != "just" {
                 shell_calls(text, &mut found);
             }
@@ -69,7 +111,7 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
         }
         _ => match scan.value(&["--run"]).and_then(|name| name.known()) {
             Some(name) => scripts_of(text, name),
-            None => package_scripts(text, words.into_iter()),
+            None => package_scripts(text, words.iter().copied()),
         },
     };
     if written {
@@ -128,6 +170,10 @@ fn include<'a>(run: &mut Run<'_, 'a>, word: &[u8]) {
     let mut file = values::field(run.arena(), word, Origins::LITERAL, run.call.span);
     if word.iter().any(|byte| b"$*?[".contains(byte)) {
         file.value = Value::unknown(Origins::LITERAL);
+    }
+    let content = run.session.script_text(&file.value);
+    if content.text.is_some() && content.origins.intersects(NOT_OF_THE_PROJECT) {
+        return run.streamed_code("make", content, run.call.span);
     }
     run.executes(&file);
 }

@@ -1,6 +1,7 @@
 //! What a program in another language does, said as effects. All readers of languages share it.
 
 mod directory;
+mod found;
 mod rehearsal;
 mod strings;
 
@@ -43,6 +44,8 @@ pub(super) struct Report<'s, 'a> {
     rehearsed: Vec<Deed<'a>>,
     /// Origins of everything that was read.
     pub(super) read: Origins,
+    /// Files were read whose names were found, or are not known.
+    reads_found: bool,
     /// The standard input is read.
     pub(super) reads_stdin: bool,
     /// A child gets a connection as its standard input.
@@ -84,6 +87,7 @@ impl<'s, 'a> Report<'s, 'a> {
             rehearsal: None,
             rehearsed: Vec::new(),
             read: Origins::NONE,
+            reads_found: false,
             reads_stdin: false,
             redirected: false,
             directory: None,
@@ -157,6 +161,7 @@ impl<'s, 'a> Report<'s, 'a> {
                     return;
                 }
                 self.hidden(path);
+                self.takes_in(path);
                 let target = self.target(path, tree);
                 self.read = self.read | self.session.read_origins(&target);
                 let text = self.session.file_text(&self.resolved(path));
@@ -164,6 +169,7 @@ impl<'s, 'a> Report<'s, 'a> {
                 self.emit(EffectKind::Read { target }, path.known().is_some());
             }
             None => {
+                self.takes_in_found();
                 self.read = self.read | Origins::FILE;
                 self.emit(EffectKind::Read { target: anywhere(Scope::Unknown) }, false);
             }
@@ -207,7 +213,12 @@ impl<'s, 'a> Report<'s, 'a> {
             }
             None => anywhere(Scope::Unknown),
         };
-        self.emit(EffectKind::Write { target, mode, content }, path.is_some_and(|p| p.known().is_some()));
+        // Nothing of what was in any of these files is in what they get.
+        let lost = mode == WriteMode::Replace
+            && !self.reads_found
+            && path.is_some_and(|path| path.names_what_is_there());
+        let kind = EffectKind::Write { target, mode: if lost { WriteMode::Truncate } else { mode }, content };
+        self.emit(kind, path.is_some_and(|p| p.known().is_some()));
         if path.is_some() {
             self.session.wrote(
                 target,
@@ -386,6 +397,7 @@ impl<'s, 'a> Report<'s, 'a> {
         if self.rehearses(|| Deed::Shell(line.copied(), stdin, directory)) {
             return;
         }
+        self.reads_found = true;
         let Some(line) = line else { return self.unseen_code("shell", Origins::UNKNOWN) };
         match line.known() {
             Some(text) => {
@@ -412,6 +424,7 @@ impl<'s, 'a> Report<'s, 'a> {
         if self.rehearses(|| Deed::Start(arena.alloc_slice_copy(arguments), more, stdin, directory)) {
             return;
         }
+        self.reads_found = true;
         let span = self.span;
         let program = arguments.first().copied().flatten();
         if program.is_none_or(|value| value.known().is_none()) {
@@ -481,6 +494,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// A string that something not understood gets: if it names a place, that may be read, and written too.
     pub(super) fn mention(&mut self, value: &Value<'a>, foreign: bool) {
+        self.takes_in(value);
         let text = value.known_prefix();
         if is_url(text) {
             if foreign && !self.rehearses(|| Deed::Mention(*value, foreign)) {

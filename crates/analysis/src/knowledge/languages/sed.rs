@@ -3,6 +3,8 @@
 //! sed(1), GNU sed 4.9; POSIX.1-2024 `sed`. The whole language is read; a script that is not certain to be read as sed
 //! would is not understood.
 
+use std::ops::Range;
+
 /// Something that a script does beyond editing text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Action<'t> {
@@ -18,9 +20,43 @@ pub(crate) enum Action<'t> {
 
 /// What a script does; `None` if it is not understood.
 pub(crate) fn actions(script: &[u8]) -> Option<Vec<Action<'_>>> {
-    let mut reader = Reader { text: script, at: 0, labelled: 0, found: Vec::new() };
+    let mut reader = Reader { text: script, at: 0, labelled: 0, found: Vec::new(), commands: Vec::new() };
     reader.script()?;
     Some(reader.found)
+}
+
+/// Whether nothing of a text is left once a script has gone over it: it prints none of its lines (`quiet`: with `-n`), or the
+/// first thing that it does with every line is to take it away.
+pub(crate) fn keeps_nothing(script: &[u8], quiet: bool) -> bool {
+    let mut reader = Reader { text: script, at: 0, labelled: 0, found: Vec::new(), commands: Vec::new() };
+    if reader.script().is_none() {
+        return false;
+    }
+    let prints = |text: &[u8]| match text.first() {
+        Some(b'p' | b'P' | b'i' | b'a' | b'c' | b'r' | b'R' | b'=' | b'l' | b'e' | b'F') => true,
+        // `w /dev/stdout`
+        Some(b'w' | b'W') => true,
+        Some(b's') => {
+            let flags = text.rsplit(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or_default();
+            flags.contains(&b'p') || flags.contains(&b'w') || flags.contains(&b'e')
+        }
+        _ => false,
+    };
+    let texts = || {
+        reader.commands.iter().map(|(every, range)| (*every, script.get(range.clone()).unwrap_or_default()))
+    };
+    if quiet || script.starts_with(b"#n\n") {
+        return !texts().any(|(_, text)| prints(text));
+    }
+    match texts().next() {
+        Some((true, [b'd' | b'z' | b'c' | b'Q', ..])) => true,
+        Some((true, [b's', mark, rest @ ..])) => {
+            let mut parts = rest.split(|byte| byte == mark);
+            let whole = matches!(parts.next(), Some(b".*" | b"^.*" | b".*$" | b"^.*$"));
+            whole && parts.next().is_some_and(|with| !with.iter().any(|byte| matches!(byte, b'&' | b'\\')))
+        }
+        _ => false,
+    }
 }
 
 struct Reader<'t> {
@@ -29,6 +65,8 @@ struct Reader<'t> {
     /// The end of a line with a label, which to some seds is all label: a command that begins there ends there, too.
     labelled: usize,
     found: Vec<Action<'t>>,
+    /// Where each command stands, and whether it is for every line.
+    commands: Vec<(bool, Range<usize>)>,
 }
 
 impl<'t> Reader<'t> {
@@ -64,10 +102,14 @@ impl<'t> Reader<'t> {
                     }
                 }
             }
+            let address = self.text.get(start..self.at).unwrap_or_default().trim_ascii();
+            let every = matches!(address, b"" | b"1,$") && self.peek() != Some(b'!');
             self.skip(b" \t!");
             let command = self.peek()?;
+            let begins = self.at;
             self.at += 1;
             self.command(command)?;
+            self.commands.push((every, begins..self.at));
             if start < self.labelled && self.at > self.labelled {
                 return None;
             }
@@ -277,7 +319,7 @@ impl<'t> Reader<'t> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, actions};
+    use super::{Action, actions, keeps_nothing};
 
     #[test]
     fn harmless_scripts_do_nothing_else() {
@@ -340,6 +382,35 @@ mod tests {
         ];
         for (script, action) in cases {
             assert_eq!(actions(script.as_bytes()), Some(vec![action]), "{script}");
+        }
+    }
+
+    #[test]
+    fn scripts_that_take_every_line_away_are_told() {
+        for (script, quiet, expect) in [
+            ("d", false, true),
+            (" 1,$ d", false, true),
+            ("1,$!d", false, false),
+            ("!d", false, false),
+            ("s/.*//", false, true),
+            ("s|^.*$|x|g", false, true),
+            ("s/.*/&x/", false, false),
+            ("s/.*/\\0/", false, false),
+            ("s/a.*//", false, false),
+            ("/x/d", false, false),
+            ("$d", false, false),
+            ("p;d", false, false),
+            ("z", false, true),
+            ("c new", false, true),
+            ("", true, true),
+            ("", false, false),
+            ("s/a/b/", true, true),
+            ("s/a/b/p", true, false),
+            ("/x/,/y/p", true, false),
+            ("n;d", true, true),
+            ("#n\ns/a/b/", false, true),
+        ] {
+            assert_eq!(keeps_nothing(script.as_bytes(), quiet), expect, "{script} {quiet}");
         }
     }
 

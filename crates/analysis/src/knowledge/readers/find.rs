@@ -231,6 +231,32 @@ struct Expression<'r, 's, 'a> {
     work: usize,
 }
 
+/// Whether a format of `-printf` says words of its own, beside what it tells of files.
+fn says_words(format: &Field<'_>) -> bool {
+    let Some(text) = format.known() else { return true };
+    let mut bytes = text.iter();
+    let mut letters = 0;
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'%' => {
+                let directive = bytes.find(|byte| !(byte.is_ascii_digit() || b"-+ #0.".contains(byte)));
+                if matches!(directive, Some(b'A' | b'B' | b'C' | b'T')) {
+                    bytes.next();
+                }
+            }
+            b'\\' => {
+                bytes.next();
+            }
+            byte if byte.is_ascii_alphabetic() => letters += 1,
+            _ => letters = 0,
+        }
+        if letters > 1 {
+            return true;
+        }
+    }
+    false
+}
+
 impl<'a> Expression<'_, '_, 'a> {
     fn next(&mut self) -> Option<Field<'a>> {
         let (first, rest) = self.args.split_first()?;
@@ -325,10 +351,12 @@ impl<'a> Expression<'_, '_, 'a> {
                 }
             }
             b"-fprintf" => {
-                if let Some(file) = self.next() {
-                    self.run.writes(&file, WriteMode::Replace, stream);
+                let file = self.next();
+                let told = self.next().is_none_or(|format| says_words(&format));
+                let origins = if told { stream.origins | Origins::LITERAL } else { stream.origins };
+                if let Some(file) = file {
+                    self.run.writes(&file, WriteMode::Replace, Stream { origins, ..stream });
                 }
-                self.next();
             }
             b"-files0-from" => {
                 if let Some(file) = self.next() {
@@ -337,9 +365,9 @@ impl<'a> Expression<'_, '_, 'a> {
                 }
             }
             b"-printf" => {
-                self.next();
                 // Other text than names.
-                self.output.origins = Origins::FILE;
+                let told = self.next().is_none_or(|format| says_words(&format));
+                self.output.origins = if told { Origins::FILE | Origins::LITERAL } else { Origins::FILE };
             }
             b"-ls" => self.output.origins = Origins::FILE,
             b"-depth" => {}

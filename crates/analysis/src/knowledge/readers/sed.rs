@@ -57,17 +57,6 @@ fn is_grave(script: &Field<'_>) -> bool {
     })
 }
 
-/// Whether nothing is left of what a script edits: it prints nothing, deletes every line, or empties it.
-fn empties(script: &[u8], quiet: bool) -> bool {
-    let script = script.trim_ascii();
-    let script = script.strip_suffix(b";").unwrap_or(script);
-    match script {
-        b"" if quiet => true,
-        b"d" | b"1,$d" | b"1,$ d" | b"Q" | b"1Q" | b"1,$Q" | b"s/.*//" | b"s/.*//g" | b"s/^.*$//" => true,
-        _ => false,
-    }
-}
-
 /// Reads the arguments of `sed`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
@@ -98,17 +87,21 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         origins = origins | Origins::LITERAL;
     }
     let in_place = scan.has(&["-i", "--in-place", "-I"]);
-    // One script, of which no copy from before is kept.
     let quiet = scan.has(&["-n", "--quiet", "--silent"]);
-    let only = match given {
-        true => scan
-            .value(&["-e", "--expression"])
-            .filter(|_| scan.values(&["-e", "--expression", "-f", "--file"]).count() == 1),
-        false => scan.operands.first().copied(),
+    let texts: Option<Vec<&[u8]>> = if scan.has(&["-f", "--file"]) {
+        None
+    } else if given {
+        scan.values(&["-e", "--expression"]).map(|script| script.known()).collect()
+    } else {
+        scan.operands.first().map(|script| script.known().into_iter().collect())
     };
-    let emptied = scan.value(&["-i", "--in-place"]).is_none()
-        && only.is_some_and(|script| script.known().is_some_and(|text| empties(text, quiet)));
-    let mode = if emptied { WriteMode::Truncate } else { WriteMode::Modify };
+    // With a suffix, a copy of before is kept.
+    let lost = in_place
+        && scan.value(&["-i", "--in-place"]).is_none()
+        && texts.is_some_and(|texts| {
+            !texts.is_empty() && languages::sed::keeps_nothing(&texts.join(&b'\n'), quiet)
+        });
+    let mode = if lost { WriteMode::Truncate } else { WriteMode::Modify };
     for file in files {
         if in_place {
             let target = run.target(&file.value, false);

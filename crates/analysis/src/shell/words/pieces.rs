@@ -41,10 +41,10 @@ impl<'a> Builder<'a> {
             let mut width = 1;
             let piece = match kind {
                 Kind::Plain | Kind::Quoted => None,
-                // Digits, and perhaps a sign, within one path component.
-                Kind::Number | Kind::Word => Some(Piece::Glob(b"*")),
+                // Digits, and perhaps a sign, or what a program prints of itself, within one path component.
+                Kind::Number | Kind::Word => Some(Piece::MADE_UP),
                 Kind::Made => Some(Piece::Made),
-                Kind::Perhaps if self.is_part(index) => Some(Piece::Glob(b"*")),
+                Kind::Perhaps if self.is_part(index) => Some(Piece::MADE_UP),
                 Kind::Unknown | Kind::Trusted | Kind::Perhaps => Some(Piece::Unknown),
                 Kind::Pattern => {
                     width = self.kinds.iter().skip(index).take_while(|k| **k == Kind::Pattern).count();

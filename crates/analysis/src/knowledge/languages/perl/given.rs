@@ -15,6 +15,8 @@ pub(super) struct Line<'a> {
     separators: Vec<&'a [u8]>,
     /// The program runs over the lines of the operands.
     pub(super) loops: bool,
+    /// It prints each line when it is done with it.
+    prints: bool,
     /// Files are opened as they are named.
     in_place: bool,
     /// `-I`: modules are taken from elsewhere first.
@@ -56,7 +58,8 @@ impl<'a> Line<'a> {
         while let Some((letter, after)) = letters.split_first() {
             letters = after;
             match letter {
-                b'n' | b'p' => self.loops = true,
+                b'n' => self.loops = true,
+                b'p' => (self.loops, self.prints) = (true, true),
                 b'a' => self.loops = true,
                 b'c' | b'f' | b's' | b't' | b'T' | b'u' | b'U' | b'w' | b'W' | b'X' | b'S' | b'g' => {}
                 b'0' | b'l' => {
@@ -105,6 +108,21 @@ impl<'a> Line<'a> {
     /// Whether what the options say runs no code by itself.
     pub(super) fn is_plain(&self) -> bool {
         !self.odd && self.separators.iter().all(|text| is_plain_separator(text))
+    }
+
+    /// The files of which nothing is left: they are written in place, and the program prints nothing.
+    pub(super) fn emptied(&self, text: &[u8]) -> &'a [Field<'a>] {
+        const PRINTING: [&[u8]; 6] = [b"print", b"printf", b"say", b"write", b"syswrite", b"ARGVOUT"];
+        let mut words = text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        let bare: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let nothing = match self.prints {
+            true => matches!(
+                bare.strip_suffix(b";").unwrap_or(&bare),
+                b"$_=\"\"" | b"$_=''" | b"undef$_" | b"$_=undef"
+            ),
+            false => self.loops && !words.any(|word| PRINTING.contains(&word)),
+        };
+        if nothing && self.in_place { self.operands } else { &[] }
     }
 
     /// Whether opening an operand as `open` with two arguments does only opens it. `made`: the command may have made

@@ -84,6 +84,9 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], given: Given
     if understood.is_none() || !safe || changed || !line.is_plain() {
         report.unseen_code("perl", report.text.origins);
     }
+    for file in line.emptied(text) {
+        report.writes(Some(&file.value), WriteMode::Truncate);
+    }
 }
 
 /// A reader at work.

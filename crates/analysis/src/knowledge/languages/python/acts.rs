@@ -124,6 +124,8 @@ pub(super) enum Act {
     Caller,
     /// Sets an attribute by its name.
     SetAttribute,
+    /// Runs a program of this name with a list of arguments: `pytest.main(arguments)`.
+    Main(&'static str),
     /// Runs a Python file or module.
     RunModule,
     /// Connects to the URL that argument N gives, and sends the others.
@@ -140,6 +142,8 @@ pub(super) enum Act {
     ListenAt(u8, &'static str),
     /// Signals a process.
     Kill,
+    /// Processes of the machine.
+    Processes,
     /// Takes another user's rights.
     Privilege,
     /// Decodes or decrypts what nobody can read.

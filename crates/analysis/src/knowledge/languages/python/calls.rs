@@ -4,7 +4,7 @@ use super::Reader;
 use super::acts::{Act, Fold, Reach};
 use super::arguments::Arguments;
 use super::value::{Object, Union, Val, join};
-use crate::effect::{EffectKind, WriteMode};
+use crate::effect::{EffectKind, Scope, WriteMode};
 use crate::value::{Origins, Value};
 
 /// Modules that others import and that can then be reached through them.
@@ -37,7 +37,7 @@ pub(super) fn shell_name(name: &[u8]) -> Option<Act> {
     use super::acts::Arguments::{List, ListAndVariables, Rest, RestAndVariables};
     Some(match name {
         b"popen" => Act::ShellPipe,
-        b"system" | b"getoutput" | b"getstatusoutput" => Act::Shell,
+        b"system" | b"getoutput" | b"getstatusoutput" | b"exec_command" => Act::Shell,
         b"Popen" | b"check_output" | b"check_call" => Act::Run,
         b"execl" | b"execlp" => Act::Start(0, Rest),
         b"execle" | b"execlpe" => Act::Start(0, RestAndVariables),
@@ -350,6 +350,10 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Act::SetAttribute => self.set_attribute_by_name(arguments),
             Act::RunModule => self.run_module(arguments),
+            Act::Main(program) => {
+                self.main_of(program, arguments);
+                Val::Data
+            }
             Act::Patch => {
                 self.patch(arguments);
                 Val::Data
@@ -391,6 +395,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.connect(Act::Listen, arguments)
             }
             Act::SetVariable => self.set_variable(arguments),
+            Act::Processes => self.processes(arguments),
             _ => self.touch_files(act, arguments, first),
         }
     }
@@ -556,6 +561,13 @@ impl<'a> Reader<'_, '_, 'a> {
         mode: WriteMode,
     ) -> Val<'a> {
         sources.iter().for_each(|from| self.report.reads(from.as_ref(), tree));
+        // A copy may go into each of many directories; one of nothing (`/dev/null`) is meant to empty files.
+        let mut is_nothing = |from: &Value<'a>| {
+            !from.has_unknown() && self.report.target(from, false).scope == Scope::Harmless
+        };
+        if !sources.iter().all(|from| from.as_ref().is_some_and(&mut is_nothing)) {
+            self.report.takes_in_found();
+        }
         let val = self.write_each(to, mode);
         for to in self.each_path(to) {
             sources.iter().for_each(|from| self.report.carries(from.as_ref(), to.as_ref()));

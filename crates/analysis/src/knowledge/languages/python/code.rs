@@ -139,11 +139,11 @@ impl<'a> Reader<'_, '_, 'a> {
         if self.report.rehearses_following(*path, made) {
             return self.report.executes(path);
         }
-        let content = self.report.session.file_text(path);
+        let content = self.report.session.script_text(path);
         if content.origins.intersects(made) {
             match content.text {
                 Some(text) => self.follow(text),
-                None => self.report.code("python", content.origins),
+                None => self.report.code_elsewhere(content.origins),
             }
             return;
         }

@@ -38,8 +38,9 @@ impl<'a> Reader<'_, '_, 'a> {
             Fold::BaseName => match (known, first.and_then(|v| v.value())) {
                 (Some(text), _) => self.known_text(values::base_name(text), literal),
                 (None, Some(value)) => match value.pieces.last() {
+                    // Where it is put there may be no such name.
                     Some(Piece::Glob(_)) => {
-                        Val::Text(Value { pieces: arena.alloc([super::ANY_NAME]), origins: value.origins })
+                        Val::Text(Value { pieces: arena.alloc([Piece::MADE_UP]), origins: value.origins })
                     }
                     _ => Val::Data,
                 },

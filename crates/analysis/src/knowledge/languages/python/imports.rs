@@ -6,6 +6,7 @@ use super::modules::{self, Module};
 use super::symbols::Sym;
 use super::tokens::{Keyword as K, Token};
 use super::value::Val;
+use crate::effect::{EffectKind, Rest};
 use crate::value::Origins;
 use bumpalo::collections::Vec as BumpVec;
 
@@ -25,6 +26,12 @@ const HARMLESS_PACKAGES: [&[u8]; 13] = [
     b"xml",
     b"zoneinfo",
 ];
+
+/// Most effects that are looked through for a module.
+const MAX_SEARCHED: usize = 256;
+
+/// Most files that one name is taken for.
+const MAX_FOUND: usize = 4;
 
 /// The longest file of the script's own that an import is followed into.
 const MAX_FOLLOWED: usize = 64 << 10;
@@ -158,21 +165,46 @@ impl<'a> Reader<'_, '_, 'a> {
         let mut file: BumpVec<'a, u8> = BumpVec::with_capacity_in(path.len() + 12, arena);
         file.extend(path.iter().map(|b| if *b == b'.' { b'/' } else { *b }));
         let stem = file.into_bump_slice();
-        for ending in [&b".py"[..], b"/__init__.py"] {
-            let file = crate::knowledge::values::concat(arena, &[stem, ending]);
+        let mut files: Vec<&'a [u8]> = [&b".py"[..], b"/__init__.py"]
+            .map(|ending| crate::knowledge::values::concat(arena, &[stem, ending]))
+            .to_vec();
+        if self.searches_elsewhere {
+            files.extend(self.written_elsewhere(&files));
+        }
+        for file in files {
             let value = self.report.literal(file);
             if self.report.rehearses_following(value, made) || !self.report.session.has_made_files() {
                 continue;
             }
-            let content = self.report.session.file_text(&value);
+            let content = self.report.session.script_text(&value);
             if !content.origins.intersects(made) {
                 continue;
             }
             match content.text.filter(|text| text.len() <= MAX_FOLLOWED) {
                 Some(text) => self.follow(text),
-                None => self.report.code("python", content.origins),
+                None => self.report.code_elsewhere(content.origins),
             }
         }
+    }
+
+    /// Files that the script has written, in whatever directory, under one of these names.
+    fn written_elsewhere(&mut self, names: &[&'a [u8]]) -> Vec<&'a [u8]> {
+        self.report.asks();
+        let effects = self.report.session.effects();
+        let made = effects.iter().rev().take(MAX_SEARCHED).filter_map(|effect| match effect.kind {
+            EffectKind::Write { target, .. } if target.rest == Rest::Exact => Some(target.path),
+            _ => None,
+        });
+        let is_one = |path: &&'a [u8]| {
+            names.iter().any(|name| path.strip_suffix(*name).is_some_and(|above| above.ends_with(b"/")))
+        };
+        let mut found: Vec<&'a [u8]> = Vec::new();
+        for path in made.filter(is_one) {
+            if found.len() < MAX_FOUND && !found.contains(&path) {
+                found.push(path);
+            }
+        }
+        found
     }
 
     /// A member of a known module.

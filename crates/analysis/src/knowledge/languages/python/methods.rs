@@ -8,8 +8,12 @@ use super::containers::is_mutator;
 use super::symbols::Sym;
 use super::value::{Object, Union, Val};
 use crate::effect::WriteMode;
-use crate::value::{Origins, Value};
+use crate::value::{Origins, Piece, Value};
 use bumpalo::collections::Vec as BumpVec;
+
+/// Methods of packages that evaluate a text: `DataFrame().query`, `Environment().from_string`.
+const EVALUATING: [&[u8]; 5] =
+    [b"eval", b"from_string", b"query", b"render_string", b"render_template_string"];
 
 /// Directories above a path that are told apart.
 const MAX_PARENTS: usize = 6;
@@ -238,6 +242,9 @@ impl<'a> Reader<'_, '_, 'a> {
                         self.saved(arguments);
                     } else if name.starts_with(b"read") || name.starts_with(b"load") {
                         self.loaded(arguments);
+                        self.loads_code(name, arguments);
+                    } else if EVALUATING.contains(&name) {
+                        self.evaluated(arguments);
                     } else if self.asks_for_route(name, arguments) {
                         self.report.project();
                         self.hand_over(arguments, Reach::Sensitive);
@@ -349,13 +356,15 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             b"iterdir" => {
                 self.report.lists(place, false);
-                self.names_below(path, &[])
+                self.names_below(path, &[], false)
             }
             b"glob" | b"rglob" => {
                 self.report.lists(place, name == b"rglob");
                 let pattern = arguments.positional.first().and_then(|v| v.known());
                 match pattern {
-                    Some(pattern) if !pattern.starts_with(b"/") => self.names_below(path, pattern),
+                    Some(pattern) if !pattern.starts_with(b"/") => {
+                        self.names_below(path, pattern, name == b"rglob")
+                    }
                     _ => Val::Data,
                 }
             }
@@ -381,7 +390,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 Some(path) => {
                     let directory = self.path_attribute(&path, b"parent");
                     match directory.value() {
-                        Some(directory) => self.names_below(Some(directory), &[]).first_item(),
+                        Some(directory) => {
+                            let pieces = self.report.arena.alloc([Piece::MADE_UP]);
+                            let name = Value { pieces, origins: directory.origins };
+                            Val::Path(self.path_join(&[directory, name]))
+                        }
                         None => Val::Data,
                     }
                 }
@@ -391,22 +404,34 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// Names below a directory that match a pattern, or any.
-    pub(super) fn names_below(&mut self, directory: Option<Value<'a>>, pattern: &'a [u8]) -> Val<'a> {
+    /// Names in a directory that match a pattern, or any; or anywhere below it.
+    fn names_below(&mut self, directory: Option<Value<'a>>, pattern: &'a [u8], deep: bool) -> Val<'a> {
         let Some(directory) = directory else { return Val::Data };
         let arena = self.report.arena;
-        let names = if pattern.is_empty() {
-            Value { pieces: arena.alloc([super::ANY_NAME]), origins: directory.origins }
-        } else {
-            self.pattern(pattern)
-        };
+        let piece = self.any_name_in(&directory);
+        let any = Value { pieces: arena.alloc([piece]), origins: directory.origins };
+        let names = if pattern.is_empty() { any } else { self.pattern(pattern, piece) };
         let path = Val::Path(self.path_join(&[directory, names]));
-        let vals = arena.alloc_slice_copy(&[path]);
+        // In a home directory, what lies deeper is not of the same kind as what lies here.
+        let deep = deep && piece == Piece::LISTED;
+        let vals: &'a [Val<'a>] = if deep {
+            let below = Val::Path(self.path_join(&[directory, any, names]));
+            arena.alloc_slice_copy(&[path, below])
+        } else {
+            arena.alloc_slice_copy(&[path])
+        };
         self.bag(self.at, vals)
     }
 
-    /// A pattern of `glob` as a value.
-    pub(super) fn pattern(&self, pattern: &'a [u8]) -> Value<'a> {
+    /// What stands for any name in a directory that is listed. Python shows names that begin with a dot; only where homes
+    /// are that says more than what lies there.
+    pub(super) fn any_name_in(&mut self, directory: &Value<'a>) -> Piece<'static> {
+        let covers = self.report.target(directory, true).covers;
+        if covers.home || covers.root { Piece::LISTED } else { super::ANY_NAME }
+    }
+
+    /// A pattern of `glob` as a value, with what stands for an asterisk.
+    pub(super) fn pattern(&self, pattern: &'a [u8], any: Piece<'static>) -> Value<'a> {
         let arena = self.report.arena;
         let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(arena);
         let mut rest = pattern;
@@ -418,7 +443,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => after.iter().take_while(|b| **b == b'*').count().max(1),
             };
             let (_, after) = after.split_at(length.min(after.len()));
-            parts.push(Value { pieces: arena.alloc([super::ANY_NAME]), origins: self.report.text.origins });
+            parts.push(Value { pieces: arena.alloc([any]), origins: self.report.text.origins });
             rest = after;
         }
         parts.push(self.report.literal(rest));
@@ -501,6 +526,36 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
+    /// What is told to unpickle, or to load a library, executes the file: whose it is, its place tells.
+    fn loads_code(&mut self, name: &[u8], arguments: &Arguments<'a>) {
+        let on = |val: Val<'a>| !matches!(val, Val::Nothing);
+        let pickles = arguments.named(&["allow_pickle"]).is_some_and(on)
+            || name == b"load" && arguments.positional.get(2).copied().is_some_and(on);
+        let trusts = matches!(arguments.named(&["weights_only", "safe_mode"]), Some(Val::Nothing));
+        if !(pickles || trusts || matches!(name, b"load_library" | b"load_op_library")) {
+            return;
+        }
+        for val in arguments.positional.iter().take(1).flat_map(|v| v.alternatives().to_vec()) {
+            if let Val::Text(value) | Val::Path(value) = val
+                && !value.known_prefix().is_empty()
+            {
+                self.report.loads_below(&value);
+            }
+        }
+    }
+
+    /// What a package evaluates as a formula or a template, if that names what does harm.
+    fn evaluated(&mut self, arguments: &Arguments<'a>) {
+        let grave = |val: &Val<'a>| {
+            val.known().is_some_and(|text| {
+                text.windows(2).any(|two| two == b"__") || super::super::grave::names_grave("python", text)
+            })
+        };
+        if arguments.all().any(grave) {
+            self.lose();
+        }
+    }
+
     /// The first argument of `save`, `to_csv` and the like is a file that is written.
     fn saved(&mut self, arguments: &Arguments<'a>) {
         for val in arguments.positional.iter().take(2).flat_map(|v| v.alternatives().to_vec()) {
@@ -511,16 +566,6 @@ impl<'a> Reader<'_, '_, 'a> {
             {
                 self.report.writes(Some(&value), WriteMode::Replace);
             }
-        }
-    }
-}
-
-impl<'a> Val<'a> {
-    /// The first thing that a container holds.
-    fn first_item(&self) -> Self {
-        match self {
-            Self::Many(items) => items.vals.first().copied().unwrap_or(Self::Data),
-            other => *other,
         }
     }
 }

@@ -150,6 +150,8 @@ struct Reader<'r, 's, 'a> {
     leaked: BTreeSet<u32>,
     /// A container that is not known is changed: it may be one of these.
     leaks_change: bool,
+    /// A directory was added to those where modules are looked for.
+    searches_elsewhere: bool,
     /// Objects that went where they are not followed.
     lost_objects: Vec<value::Object>,
     /// What `a += b` made of a container, and that container: they are one.
@@ -225,6 +227,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         all_scrambled: false,
         leaked: BTreeSet::new(),
         leaks_change: false,
+        searches_elsewhere: false,
         lost_objects: Vec::new(),
         grown_from: Vec::new(),
         exposed: Exposed::Nothing,

@@ -41,6 +41,13 @@ impl<'a> Reader<'_, '_, 'a> {
                 if matches!(name, b"kill" | b"terminate" | b"send_signal" | b"suspend") {
                     self.report.does(EffectKind::Signal { what: "process" });
                 }
+                // What `psutil` tells of a process holds its variables.
+                if matches!(name, b"environ" | b"as_dict") {
+                    self.report.environment();
+                }
+                if matches!(name, b"nice" | b"ionice" | b"rlimit" | b"cpu_affinity") && first.is_some() {
+                    self.report.does(EffectKind::System { what: "limits" });
+                }
                 Val::Object(Object::Process)
             }
             Object::Client => {
@@ -212,5 +219,23 @@ impl<'a> Reader<'_, '_, 'a> {
         let at = usize::from(name == b"extract");
         let to = arguments.get(at, &["path"]).unwrap_or(Val::Text(self.report.literal(b".")));
         self.write_each(Some(to), WriteMode::Below);
+    }
+
+    /// `psutil.process_iter(attributes)`: all of them.
+    pub(super) fn processes(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+        // `process_iter(["environ"])`
+        if arguments.all().any(|val| val.alternatives().iter().any(Self::asks_for_environment)) {
+            self.report.environment();
+        }
+        self.hand_over_acting(arguments);
+        let vals = self.report.arena.alloc_slice_copy(&[Val::Object(Object::Process)]);
+        self.bag(self.at, vals)
+    }
+
+    fn asks_for_environment(val: &Val<'a>) -> bool {
+        match val {
+            Val::Many(items) => items.vals.iter().any(|each| each.known() == Some(b"environ")),
+            _ => false,
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::acts::Act;
 use super::arguments::Arguments;
 use super::value::{Object, Val, join};
 use crate::effect::WriteMode;
-use crate::value::{Origins, Value};
+use crate::value::{Origins, Piece, Value};
 use bumpalo::collections::Vec as BumpVec;
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -152,7 +152,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return Val::Data;
         };
         self.report.writes(Some(&directory), WriteMode::Below);
-        let names = Value { pieces: self.report.arena.alloc([super::ANY_NAME]), origins: directory.origins };
+        let names = Value { pieces: self.report.arena.alloc([Piece::MADE_UP]), origins: directory.origins };
         Val::Text(self.path_join(&[directory, names]))
     }
 
@@ -218,6 +218,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A directory joins those where modules are looked for.
     pub(super) fn search_path(&mut self, val: &Val<'a>) {
+        self.searches_elsewhere = true;
         for each in val.alternatives().to_vec() {
             match each {
                 Val::Text(value) | Val::Path(value) => self.report.loads_below(&value),
@@ -276,11 +277,13 @@ impl<'a> Reader<'_, '_, 'a> {
             None => Some(self.report.literal(b".")),
             Some(val) => val.value(),
         };
-        let any = Value { pieces: arena.alloc([super::ANY_NAME]), origins: Origins::FILE };
+        let name =
+            place.filter(|_| act != Act::Glob).map_or(super::ANY_NAME, |place| self.any_name_in(&place));
+        let any = Value { pieces: arena.alloc([name]), origins: Origins::FILE };
         match act {
             Act::Glob => {
                 let Some(pattern) = place.and_then(|p| p.known()) else { return Val::Data };
-                let mut value = self.pattern(pattern);
+                let mut value = self.pattern(pattern, super::ANY_NAME);
                 if let Some(root) = arguments.named(&["root_dir"]).and_then(|v| v.value()) {
                     value = self.path_join(&[root, value]);
                 }

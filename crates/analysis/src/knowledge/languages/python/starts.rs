@@ -82,6 +82,20 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
+    /// A program that is a module: it does what it does when it is started.
+    pub(super) fn main_of(&mut self, program: &'static str, arguments: &Arguments<'a>) {
+        let mut argv = vec![Some(self.report.literal(program.as_bytes()))];
+        let mut more = arguments.open;
+        match arguments.get(0, &["args", "argv"]) {
+            None | Some(Val::Nothing) => {}
+            Some(Val::Many(items)) if items.closed && !items.pairs => {
+                argv.extend(items.vals.iter().map(|val| val.value()));
+            }
+            Some(_) => more = true,
+        }
+        self.report.starts(&argv, more, None, None);
+    }
+
     /// `stdin=`, `input=`, `cwd=`, `env=`, `executable=`. What may be there and is not seen makes it code that was not
     /// understood.
     fn given_to_child(&mut self, arguments: &Arguments<'a>, at: &Positions) -> Given<'a> {

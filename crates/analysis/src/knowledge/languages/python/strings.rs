@@ -144,7 +144,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// The text of a number that is not known: some name without a slash.
     pub(super) fn number(&self) -> Value<'a> {
-        Value { pieces: self.report.arena.alloc([super::ANY_NAME]), origins: self.report.text.origins }
+        Value { pieces: self.report.arena.alloc([Piece::MADE_UP]), origins: self.report.text.origins }
     }
 
     /// What a value with a format specification may become.

@@ -20,6 +20,7 @@ pub(super) enum Deed<'a> {
     ChangeDirectory(Value<'a>),
     Wander(bool),
     Read(Value<'a>, bool),
+    TakeIn,
     List(Value<'a>, bool),
     Write(Option<Value<'a>>, WriteMode),
     Link(Option<Value<'a>>, Option<Value<'a>>),
@@ -51,6 +52,7 @@ impl Deed<'_> {
             Self::Mention(_, foreign) => *foreign,
             Self::Wander(_)
             | Self::Read(..)
+            | Self::TakeIn
             | Self::List(..)
             | Self::Execute(_)
             | Self::Code(..)
@@ -187,6 +189,7 @@ impl<'a> Report<'_, 'a> {
             Deed::ChangeDirectory(to) => self.change_directory(to),
             Deed::Wander(wanders) => self.wander(wanders),
             Deed::Read(path, tree) => self.reads(Some(&path), tree),
+            Deed::TakeIn => self.takes_in_found(),
             Deed::List(path, tree) => self.lists(Some(&path), tree),
             Deed::Write(path, mode) => self.writes(path.as_ref(), mode),
             Deed::Link(link, aim) => self.links(link.as_ref(), aim.as_ref()),

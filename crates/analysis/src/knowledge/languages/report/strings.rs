@@ -2,26 +2,53 @@
 
 use super::super::super::values;
 
+/// Schemes of addresses that lead elsewhere.
+const SCHEMES: [&[u8]; 32] = [
+    b"amqp",
+    b"amqps",
+    b"cassandra",
+    b"clickhouse",
+    b"cockroachdb",
+    b"ftp",
+    b"ftps",
+    b"git",
+    b"gs",
+    b"http",
+    b"https",
+    b"ldap",
+    b"ldaps",
+    b"mariadb",
+    b"mongodb",
+    b"mqtt",
+    b"mssql",
+    b"mysql",
+    b"nats",
+    b"oracle",
+    b"postgres",
+    b"postgresql",
+    b"redis",
+    b"rediss",
+    b"rtmp",
+    b"rtsp",
+    b"s3",
+    b"sftp",
+    b"ssh",
+    b"tcp",
+    b"ws",
+    b"wss",
+];
+
 /// Whether a string begins as a URL that leads elsewhere.
 pub(in super::super) fn is_url(text: &[u8]) -> bool {
-    // Where the colon of one of them may stand.
-    if !text.get(2..text.len().min(6)).is_some_and(|colon| colon.contains(&b':')) {
+    let length =
+        text.iter().take(24).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+').count();
+    let Some((scheme, rest)) = text.split_at_checked(length) else { return false };
+    if !rest.starts_with(b"://") {
         return false;
     }
-    [
-        &b"http://"[..],
-        b"https://",
-        b"ftp://",
-        b"ws://",
-        b"wss://",
-        b"tcp://",
-        b"ssh://",
-        b"git://",
-        b"s3://",
-        b"gs://",
-    ]
-    .iter()
-    .any(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)))
+    // `postgresql+psycopg2`, `mongodb+srv`: by whom, or how, it is reached.
+    let scheme = scheme.split(|byte| *byte == b'+').next().unwrap_or_default();
+    SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme))
 }
 
 /// Whether a string is written as a path that leads out of the working directory, or is known by its name.
