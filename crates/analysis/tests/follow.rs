@@ -78,6 +78,10 @@ fn scripts_of_installed_programs_are_those_programs() {
     // What is not understood of the arguments may be the script's own.
     let found = effects(&files, "./gradlew --own-option");
     assert!(!found.iter().any(|each| each.starts_with("unknown")), "{found:?}");
+    // The system's program of that name starts a shell and writes the file.
+    let own = Files::of(&[("script", "#!/bin/sh\necho \"$@\"\n")]);
+    let found = effects(&own, "./script one");
+    assert!(!found.iter().any(|each| each.starts_with("write") || each.starts_with("code")), "{found:?}");
 }
 
 const GRAVE: &str = "rm -rf /\n";

@@ -4,6 +4,7 @@ use super::provenance::{self, copy_of};
 use super::run::{Run, certainty};
 use super::tables::{self, Program};
 use super::values;
+use super::words::Act;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
@@ -109,7 +110,8 @@ pub(super) fn find<'a>(
                 run_script(session, call, word, script, file);
             });
             // What package managers and frameworks put into a project only starts what is installed.
-            return match described.or_else(|| of_framework(session, name)) {
+            let tool = described.filter(|(_, program)| is_of_projects(*program)).or_else(|| packaged(text));
+            return match tool.or_else(|| of_framework(session, name)) {
                 Some((name, program)) if call.argv.len() > 1 => Found::Script(name, program),
                 _ => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
             };
@@ -132,6 +134,12 @@ pub(super) fn find<'a>(
         Some((name, program)) => Found::Resembling(name, program),
         None => Found::Done(Stream::unknown(Origins::UNKNOWN, call.span)),
     }
+}
+
+/// Whether a program works on projects, which have a script by its name then (`./gradlew`). One of the system may have a name
+/// that anybody gives to a script of their own (`./script`, `./install`).
+fn is_of_projects(program: Program) -> bool {
+    program.level().effects().iter().any(|act| matches!(act, Act::Code("project") | Act::Loads(_)))
 }
 
 /// The description of a script that a framework puts into every project (`./manage.py`, `bin/console`). What Python starts
