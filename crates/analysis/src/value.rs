@@ -227,7 +227,7 @@ impl<'a> Value<'a> {
                 Piece::Unknown | Piece::Made => return false,
             }
         }
-        is_listed && !matches!(self.pieces.last(), Some(Piece::Text(text)) if text.contains(&b'/'))
+        is_listed
     }
 }
 

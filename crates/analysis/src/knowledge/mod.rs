@@ -38,6 +38,7 @@ mod words;
 mod written;
 
 pub use evaluate::printed;
+pub(crate) use evaluate::{Printed, base_name_printed, makes_file, notes_process, prints};
 pub use languages::names_grave;
 pub(crate) use program::is_builtin;
 pub(crate) use values::{base_name, single_quoted};

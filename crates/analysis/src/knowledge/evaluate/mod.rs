@@ -1,11 +1,14 @@
-//! What programs print when everything they read is known.
+//! What programs print when everything they read is known, and of which kind it is where that is not.
 //!
 //! Only what is exact: an option or a byte that a program might treat otherwise makes the output unknown. This is what
 //! lets `echo cm0gLXJm | base64 -d | sh` be read as the command that it is.
 
 mod coding;
 mod filters;
+mod kinds;
 mod printing;
+
+pub(crate) use self::kinds::{Printed, base_name_printed, makes_file, notes_process, prints};
 
 use super::run::Run;
 use super::scan::Scan;
