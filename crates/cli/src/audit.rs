@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{DECIDED, Flag, HEAD, JSON, LAST, LOG, OF_RULE, OF_SESSION, PARTIAL, SINCE};
+use crate::flags::{DECIDED, DECISIONS, Flag, HEAD, JSON, LAST, LOG, OF_RULE, OF_SESSION, PARTIAL, SINCE};
 use crate::terminal::{self, Fail};
 use crate::{setup, shown};
 use shward::audit::{Changed, Ended, Entries, Entry, Event, Input, ReadError, Receipt, Report, Verification};
@@ -48,7 +48,7 @@ fn verify(args: &Args, files: &[String]) -> Result<Exit, Fail> {
         let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
         verification.files(&files)
     }
-    .map_err(|e| Fail::io(e.to_string()))?;
+    .map_err(|e| unreadable(&e))?;
     if args.has(&JSON) {
         terminal::line(&json(&report).to_string())?;
     } else {
@@ -68,6 +68,16 @@ fn head(text: &str) -> Result<Receipt, Fail> {
     Ok(Receipt { seq, hash })
 }
 
+fn unreadable(error: &ReadError) -> Fail {
+    match error {
+        ReadError::Io { path, source } if source.kind() == std::io::ErrorKind::NotFound => Fail::io(format!(
+            "there is no log at {}: nothing was recorded there yet, or --log FILE has to name another",
+            path.display()
+        )),
+        other => Fail::io(other.to_string()),
+    }
+}
+
 fn show(args: &Args) -> Result<Exit, Fail> {
     if args.has(&HEAD) || args.has(&PARTIAL) {
         return Err(Fail::usage("--head and --partial belong to `audit verify`"));
@@ -79,7 +89,7 @@ fn show(args: &Args) -> Result<Exit, Fail> {
     // Lines that are no records, since the last one that accounts for such.
     let (mut bad, mut unread) = (0_u64, None);
     let mut unaccounted = 0;
-    for entry in Entries::of_log(&setup::log_path(args)?).map_err(|e| Fail::io(e.to_string()))? {
+    for entry in Entries::of_log(&setup::log_path(args)?).map_err(|e| unreadable(&e))? {
         match &entry {
             Ok(Entry { record, .. }) if matches!(record.event, Event::Recovered(_)) => bad = 0,
             Ok(_) => unaccounted += std::mem::take(&mut bad),
@@ -145,9 +155,10 @@ impl Wanted {
                 "--since: {since:?} is no time; give one in UTC, or its beginning: 2026-11-25, 2026-11-25T14:30"
             )));
         }
-        if let Some(other) = wanted.decision.as_deref().filter(|d| !["allow", "ask", "deny"].contains(d)) {
+        if let Some(other) = wanted.decision.as_deref().filter(|d| !DECISIONS.contains(d)) {
             return Err(Fail::usage(format!(
-                "--decision: unknown decision {other:?}; decisions: allow ask deny"
+                "--decision: unknown decision {other:?}; decisions: {}",
+                DECISIONS.join(" ")
             )));
         }
         Ok(wanted)
@@ -156,7 +167,8 @@ impl Wanted {
     fn takes(&mut self, entry: &Result<Entry, ReadError>) -> bool {
         let chosen =
             [&self.since, &self.session, &self.decision, &self.rule].into_iter().any(Option::is_some);
-        let Ok(Entry { seq, time, record, .. }) = entry else { return !chosen };
+        // What is no record may have been one of those that are asked for.
+        let Ok(Entry { seq, time, record, .. }) = entry else { return true };
         // Times are written with the same number of digits, so their order is that of their text.
         if self.since.as_ref().is_some_and(|since| time < since)
             || self.session.is_some() && record.session != self.session
@@ -182,7 +194,16 @@ impl Wanted {
 fn is_time(text: &str) -> bool {
     const FORM: &[u8] = b"0000-00-00T00:00:00.000000";
     let fits = |(byte, form): (u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form };
-    (10..=FORM.len()).contains(&text.len()) && text.bytes().zip(FORM).all(fits)
+    // Month, day, hour, minute and second, as far as both digits of one are there.
+    const PARTS: [(usize, u8, u8); 5] = [(5, 1, 12), (8, 1, 31), (11, 0, 23), (14, 0, 59), (17, 0, 60)];
+    let is_part = |(at, least, most): (usize, u8, u8)| {
+        text.get(at..at + 2)
+            .and_then(|digits| digits.parse().ok())
+            .is_none_or(|n: u8| (least..=most).contains(&n))
+    };
+    (10..=FORM.len()).contains(&text.len())
+        && text.bytes().zip(FORM).all(fits)
+        && PARTS.into_iter().all(is_part)
 }
 
 fn entry_line(entry: &Entry) -> String {

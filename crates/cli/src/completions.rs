@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::exit::Exit;
-use crate::flags::{Flag, VERBS, Verb};
+use crate::flags::{DECISIONS, Flag, VERBS, Verb};
 use crate::terminal::{self, Fail};
 use std::fmt::Write as _;
 
@@ -16,14 +16,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
             Some("bash") => bash(),
             Some("zsh") => zsh(),
             Some("fish") => fish(),
-            _ => return Err(Fail::usage(format!("unknown shell {shell:?}; {SHELLS}"))),
+            _ => return Err(Fail::usage(format!("unknown shell {shell:?}; shells: {}", SHELLS.join(" ")))),
         },
-        _ => return Err(Fail::usage(format!("name one shell; {SHELLS}"))),
+        _ => return Err(Fail::usage(format!("name one shell; shells: {}", SHELLS.join(" ")))),
     };
     terminal::line(script.trim_end()).map(|()| Exit::Allow)
 }
 
-const SHELLS: &str = "shells: bash zsh fish";
+const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
 /// What an option's value may be: these words, or files if there are none and its placeholder is that of a path.
 fn values(flag: &Flag) -> Vec<&'static str> {
@@ -33,7 +33,7 @@ fn values(flag: &Flag) -> Vec<&'static str> {
         "gate" => vec!["off", "observe", "enforce"],
         "approve" => vec!["auto", "tty", "never"],
         "color" => vec!["auto", "always", "never"],
-        "decision" => vec!["allow", "ask", "deny"],
+        "decision" => DECISIONS.to_vec(),
         _ => Vec::new(),
     }
 }
@@ -42,22 +42,27 @@ fn is_path(flag: &Flag) -> bool {
     matches!(flag.value, Some("FILE" | "DIR" | "PATH" | "PARENT" | "WHO")) && values(flag).is_empty()
 }
 
-/// The words that may stand after a verb.
-fn operands(verb: &Verb) -> &'static [&'static str] {
-    match verb.name {
-        "hook" | "install" | "uninstall" => &["claude"],
-        "policy" => &["show", "check", "trust", "test", "diff", "import"],
-        "session" => &["list", "show", "clear"],
-        "schema" => &["policy"],
-        "audit" => &["verify", "show"],
-        "completions" => &["bash", "zsh", "fish"],
-        _ => &[],
-    }
+/// The words that may stand right after a verb: those with which the lines of its usage begin.
+fn operands(verb: &Verb) -> Vec<&'static str> {
+    let lines = verb.usage.lines().map(|line| {
+        let line = line.trim_start();
+        line.strip_prefix("shward ").and_then(|rest| rest.strip_prefix(verb.name)).unwrap_or(line)
+    });
+    let first = |line: &'static str| line.split_whitespace().next().unwrap_or_default();
+    lines
+        .map(first)
+        .flat_map(|word| match word {
+            "HOST" => vec![shward_hosts::claude::HOST],
+            "SHELL" => SHELLS.to_vec(),
+            _ if !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase()) => vec![word],
+            _ => Vec::new(),
+        })
+        .collect()
 }
 
 /// Whether files may stand after a verb.
 fn takes_files(verb: &Verb) -> bool {
-    matches!(verb.name, "policy" | "audit" | "init")
+    verb.usage.contains("FILE")
 }
 
 fn options(verb: &Verb) -> Vec<String> {
@@ -95,9 +100,12 @@ fn bash() -> String {
     }
     out.push_str("        *) case \"$verb\" in\n");
     for verb in VERBS {
-        let mut words: Vec<String> = operands(verb).iter().map(|word| (*word).to_owned()).collect();
-        words.extend(options(verb));
-        let _ = writeln!(out, "            {}) words='{}' ;;", verb.name, words.join(" "));
+        let _ = write!(out, "            {}) words='{}'", verb.name, options(verb).join(" "));
+        let first = operands(verb).join(" ");
+        if !first.is_empty() {
+            let _ = write!(out, "; ((COMP_CWORD == 2)) && words=\"{first} $words\"");
+        }
+        out.push_str(" ;;\n");
     }
     out.push_str(
         "        esac ;;\n\
@@ -190,6 +198,10 @@ fn zsh() -> String {
 fn fish() -> String {
     let mut out = String::from(
         "# fish completion of shward: shward completions fish > ~/.config/fish/completions/shward.fish\n\
+         function __shward_is -d 'This verb, and so many words before the cursor'\n\
+         \x20   set -l words (commandline -opc)\n\
+         \x20   test \"$words[2]\" = $argv[1]; and begin; test (count $argv) -lt 2; or test (count $words) -eq $argv[2]; end\n\
+         end\n\
          complete -c shward -f\n",
     );
     for verb in VERBS {
@@ -199,7 +211,7 @@ fn fish() -> String {
             verb.name,
             quoted(verb.summary)
         );
-        let seen = format!("complete -c shward -n '__fish_seen_subcommand_from {}'", verb.name);
+        let seen = format!("complete -c shward -n '__shward_is {}'", verb.name);
         for flag in verb.flags() {
             let value = match (flag.value, values(flag)) {
                 (None, _) => String::new(),
@@ -210,7 +222,8 @@ fn fish() -> String {
             let _ = writeln!(out, "{seen} -l {}{value} -d '{}'", flag.name, quoted(short(flag.help)));
         }
         if !operands(verb).is_empty() {
-            let _ = writeln!(out, "{seen} -a '{}'", operands(verb).join(" "));
+            let first = operands(verb).join(" ");
+            let _ = writeln!(out, "complete -c shward -n '__shward_is {} 2' -a '{first}'", verb.name);
         }
         if takes_files(verb) {
             let _ = writeln!(out, "{seen} -F");

@@ -45,6 +45,9 @@ impl Verb {
     }
 }
 
+/// What may be decided, as it is written.
+pub(crate) const DECISIONS: [&str; 3] = ["allow", "ask", "deny"];
+
 macro_rules! flags {
     ($($ident:ident = $name:literal $value:expr, $help:literal;)*) => {
         $(pub(crate) static $ident: Flag = Flag { name: $name, value: $value, help: $help };)*
@@ -104,13 +107,13 @@ flags! {
     COLOR = "color" Some("WHEN"), "auto (default), always or never";
     PROJECT = "project" None, "Use the project's settings file (.claude/settings.json) instead of the user's";
     DRY_RUN = "dry-run" None, "Show what would change and change nothing";
-    CHECK = "check" None, "Change nothing; exit code 1 unless the hook is there as this program would install it";
+    CHECK = "check" None, "Change nothing; exit code 1 unless the hook is there, in the file that this would change, as this program would install it";
     SELF_TEST = "self-test" None, "Try a handful of escapes inside the sandbox, in every containment";
-    LAST = "last" Some("N"), "How many records `show` lists (default: 20)";
-    OF_SESSION = "session" Some("ID"), "Of these, only the records of this session of an agent";
-    DECIDED = "decision" Some("DECISION"), "Of these, only what was decided so (allow, ask, deny), and how it ended";
-    OF_RULE = "rule" Some("ID"), "Of these, only what this rule had a part in, and how it ended";
-    SINCE = "since" Some("TIME"), "Of these, only the records from this time on, in UTC, or a beginning of one: 2026-11-25, 2026-11-25T14:30";
+    LAST = "last" Some("N"), "How many records `show` lists, of those that are chosen (default: 20)";
+    OF_SESSION = "session" Some("ID"), "Only the records of this session of an agent";
+    DECIDED = "decision" Some("DECISION"), "Only what was decided so (allow, ask, deny), and how it ended";
+    OF_RULE = "rule" Some("ID"), "Only what this rule had a part in, and how it ended";
+    SINCE = "since" Some("TIME"), "Only the records from this time on, in UTC, or a beginning of one: 2026-11-25, 2026-11-25T14:30";
     HEAD = "head" Some("N:HASH"), "The head that `verify` printed once: record N must still be there, with this hash";
     PARTIAL = "partial" None, "The log may begin anywhere: what came before was archived. --head may then be the last record of that";
 }
@@ -280,12 +283,12 @@ pub(crate) static VERBS: &[Verb] = &[
     },
     Verb {
         name: "policy",
-        usage: "show [--floor]\n       shward policy check [FILE] [--system] [--within PARENT]\n       shward policy trust [--revoke]\n       shward policy test FILE [--policy FILE [--system]]\n       shward policy diff OLD NEW [--system] [--corpus FILE]\n       shward policy import KIND FILE",
+        usage: "show [--floor] [--policy FILE [--system]]\n       shward policy check [FILE] [--system] [--within PARENT]\n       shward policy trust [--revoke]\n       shward policy test FILE [--policy FILE [--system]]\n       shward policy diff OLD NEW [--system] [--corpus FILE]\n       shward policy import KIND FILE",
         summary: "Show, check, trust, test, compare and import policies",
         about: "`show` tells what is in force and where each value comes from; with --profile, the text of a profile to copy.\n\
                 `check` reads a file (without FILE, what is in force) and finds rules that can never match or that change\n\
                 nothing; with --within it names each point in which a policy may permit more than PARENT. With --system a\n\
-                file is read as it will count in /etc/shward/policy.d, before it lies there. `trust` lets a project's\n\
+                file is read as it will count in /etc/shward/policy.d, before it lies there (with --within both files are). `trust` lets a project's\n\
                 .shward.toml allow, too, until it changes; it asks at a terminal, about the nearest one. `test` tries the\n\
                 [[case]]s of a file (command, decision, contained, rule). `diff` tells which decisions would change, about\n\
                 the log's commands or a corpus's; --workspace says which directory they could change. `import` turns settings\n\

@@ -142,12 +142,18 @@ fn records_are_looked_for() {
     for (words, told) in [
         (&["show", "--since", "yesterday"][..], "--since: \"yesterday\" is no time; give one in UTC"),
         (&["show", "--since", "2026-1-1"], "is no time"),
+        (&["show", "--since", "2026-99-99"], "is no time"),
+        (&["show", "--since", "2026-11-25T24"], "is no time"),
         (&["show", "--decision", "denied"], "decisions: allow ask deny"),
         (&["verify", "--session", "one"], "--session belongs to `audit show`"),
         (&["verify", "--since", "2026-01-01"], "--since belongs to `audit show`"),
     ] {
         let (code, text) = answer(&place, &[&["audit"], words].concat());
         assert!(code == Some(64) && text.contains(told), "{words:?}: {code:?} {text}");
+    }
+    for verb in ["show", "verify"] {
+        let (code, text) = answer(&Place::new(), &["audit", verb]);
+        assert!(code == Some(74) && text.contains("nothing was recorded there yet"), "{code:?} {text}");
     }
 }
 
@@ -188,6 +194,10 @@ fn shells_complete_what_help_lists() {
     }
     assert_eq!(complete(&["run", "--profile", "s"]), ["strict", "sandboxed-shell"]);
     assert_eq!(complete(&["audit", ""]).get(..2).unwrap(), ["verify", "show"]);
+    // Such a word stands right behind the verb; elsewhere files do.
+    for words in [&["policy", "test", "c"][..], &["policy", "check", "te"], &["audit", "verify", "s"]] {
+        assert!(complete(words).is_empty(), "{words:?}");
+    }
     // What the shell completes by itself: files, and all that belongs to the command.
     for words in [&["run", "--policy", ""][..], &["run", "--", "--pro"], &["run", "--json", "--", ""]] {
         assert!(complete(words).is_empty(), "{words:?}");
@@ -196,7 +206,7 @@ fn shells_complete_what_help_lists() {
         let (code, script) = answer(&place, &["completions", shell]);
         assert!(code == Some(0) && script.contains(verb), "{script}");
         for (verb, options) in &verbs {
-            let of_fish = |option: &str| format!("from {verb}' -l {}", option.trim_start_matches('-'));
+            let of_fish = |option: &str| format!("__shward_is {verb}' -l {}", option.trim_start_matches('-'));
             let there = options.iter().all(|option| match shell {
                 "fish" => script.contains(&of_fish(option)),
                 _ => script.contains(&format!("'*{option}[")),
