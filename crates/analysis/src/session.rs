@@ -107,6 +107,11 @@ pub(crate) trait Session<'a> {
     /// Charges for so many steps of work, such as looking through everything that was told so far.
     fn works(&mut self, _steps: usize) {}
 
+    /// Charges for text that a program is known to print. False where there is none left, and so it counts as unknown.
+    fn prints(&mut self, _bytes: usize) -> bool {
+        true
+    }
+
     /// Charges for reading a program of so many bytes, as often as it is started. False where that is too much.
     fn reads_program(&mut self, _bytes: usize) -> bool {
         true

@@ -216,8 +216,10 @@ fn output<'a>(
     }
     let decoded =
         if evaluate::decodes(run.name, scan, flow.origins) { Origins::DECODED } else { Origins::NONE };
-    let evaluated = if scan.unlisted { None } else { evaluate::output(run, scan, flow.input.as_deref()) };
+    let may_be_known = !scan.unlisted && run.session.prints(0);
+    let evaluated = if may_be_known { evaluate::output(run, scan, flow.input.as_deref()) } else { None };
     if let Some(text) = evaluated {
+        run.session.prints(text.len());
         return Stream {
             text: Some(text),
             origins: flow.origins | decoded,

@@ -48,7 +48,7 @@ pub(super) fn change<'a>(
             let what = match field.known() {
                 Some(b"-1") => "all",
                 Some([b'%', ..]) => "own",
-                None if is_own_job(field.value.origins) => "own",
+                None if is_own_job(&field.value) => "own",
                 Some([b'-' | b'0'..=b'9', digits @ ..]) if digits.iter().all(u8::is_ascii_digit) => "process",
                 None => "process",
                 Some(_) => "name",
@@ -142,7 +142,8 @@ pub(super) fn change_place<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, role: Rol
 
 /// Whether text of these origins is the number of a process that the command has started, perhaps kept in a file, or that
 /// the workspace has noted.
-pub(super) fn is_own_job(origins: Origins) -> bool {
+pub(super) fn is_own_job(value: &Value<'_>) -> bool {
+    let Value { pieces: [_], origins } = *value else { return false };
     let job = origins.contains(Origins::JOB) && Origins::JOB.union(Origins::WRITTEN).contains(origins);
     job || origins == Origins::NOTED.union(Origins::FILE)
 }

@@ -36,9 +36,8 @@ const PASS: [(&str, &[&str]); 9] = [
     ),
 ];
 
-/// Options of `ls` that choose among the names, or order them (ls(1), GNU coreutils 9.1).
-const LISTED: [&str; 12] =
-    ["-1", "-A", "--almost-all", "-d", "--directory", "-r", "--reverse", "-S", "-t", "-U", "-v", "-X"];
+/// Options of `ls` that choose among the names, or order them (ls(1), GNU coreutils 9.1). Not `-A`: it shows what is hidden.
+const LISTED: [&str; 10] = ["-1", "-d", "--directory", "-r", "--reverse", "-S", "-t", "-U", "-v", "-X"];
 
 /// Whether a program prints names alone, each of which lies at or below the working directory: all that it is given does, and of
 /// a directory it prints the names that lie in it, without it. One that is named by itself most likely is a directory.

@@ -139,7 +139,9 @@ impl<'a> Run<'_, 'a> {
         let target = self.target_of(file, false);
         // What is no file by that name does not let itself be written.
         let text = content.text.filter(|_| !file.value.is_roundabout());
-        let content = Stream { text, ..content };
+        // What is changed is something else than it was.
+        let origins = if mode == WriteMode::Modify { content.origins.edited() } else { content.origins };
+        let content = Stream { text, origins, ..content };
         // What gets nothing loses what it had.
         let mode = if mode == WriteMode::Replace && text == Some(b"") { WriteMode::Truncate } else { mode };
         self.emit(EffectKind::Write { target, mode, content: content.origins }, file.span, certainty(file));

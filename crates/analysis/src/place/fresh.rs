@@ -7,13 +7,26 @@ use super::{Places, worse};
 use crate::effect::{Scope, Target};
 use crate::value::{Piece, Value};
 use crate::world::World;
+use bumpalo::Bump;
 
 /// How the path of each of them is told.
 pub(crate) const FRESH: &[u8] = b"/tmp/tmp.XXXXXXXXXX";
 
 /// Whether a path is, or may be, that of something which the script has made like this.
 pub(crate) fn is_fresh(path: &[u8]) -> bool {
-    path.starts_with(FRESH)
+    path.strip_prefix(FRESH).is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
+}
+
+/// A value of which [`Piece::Made`] is the beginning, as the path that stands for it.
+pub(crate) fn as_path<'a>(arena: &'a Bump, value: &Value<'a>) -> Value<'a> {
+    let Some((Piece::Made, rest)) = value.pieces.split_first() else { return *value };
+    let (text, rest) = match rest.split_first() {
+        Some((Piece::Text(text), rest)) => (*text, rest),
+        _ => (&b""[..], rest),
+    };
+    let mut pieces = vec![Piece::Text(arena.alloc_slice_copy(&[FRESH, text].concat()))];
+    pieces.extend_from_slice(rest);
+    Value { pieces: arena.alloc_slice_copy(&pieces), ..*value }
 }
 
 impl<'a> Places<'a> {
@@ -38,13 +51,14 @@ impl<'a> Places<'a> {
         if !first.starts_with(b"/") {
             return self.target(world, cwd, &value.forgotten(self.arena));
         }
+        if behind.is_empty() && first.iter().all(|byte| *byte == b'/') {
+            // If it was not made, this is the root itself.
+            return self.target(world, cwd, &value.forgotten(self.arena));
+        }
         let path = self.arena.alloc_slice_copy(&[FRESH, first].concat());
         let mut pieces = vec![Piece::Text(path)];
         pieces.extend_from_slice(behind);
         let named = self.target(world, cwd, &part_of(&pieces));
-        if behind.is_empty() && first.iter().all(|byte| *byte == b'/') {
-            return named;
-        }
         // If it was not made, the path begins at the root.
         let bare = self.target(world, cwd, &part_of(rest));
         if bare.scope > Scope::Elsewhere { worse(named, bare) } else { named }

@@ -22,7 +22,7 @@ use crate::world::World;
 use bumpalo::Bump;
 use classify::{Map, Root};
 pub(crate) use endings::may_end_in;
-pub(crate) use fresh::{FRESH, is_fresh};
+pub(crate) use fresh::{FRESH, as_path, is_fresh};
 use path::{Names, Start};
 use pattern::Part;
 use std::borrow::Cow;

@@ -185,6 +185,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.budget.spend(steps);
     }
 
+    fn prints(&mut self, bytes: usize) -> bool {
+        self.budget.print(bytes)
+    }
+
     fn reads_program(&mut self, bytes: usize) -> bool {
         self.budget.read_program(bytes)
     }

@@ -11,6 +11,7 @@ pub(super) struct Budget {
     words: u64,
     parts: u64,
     programs: u64,
+    printed: u64,
     depth: u16,
     exhausted: Option<&'static str>,
 }
@@ -34,6 +35,7 @@ impl Budget {
             parts: (length / 8).saturating_add(32 << 10),
             // A byte of a program takes up to a tenth of a microsecond each time.
             programs: length.saturating_mul(2).saturating_add(512 << 10),
+            printed: length.saturating_mul(24).saturating_add(4 << 20),
             depth: 0,
             exhausted: None,
         }
@@ -89,6 +91,22 @@ impl Budget {
     /// Whether so many bytes can still be made.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         u64::try_from(bytes).is_ok_and(|bytes| bytes <= self.bytes)
+    }
+
+    /// Whether a word may go on growing that has so many bytes in its field, and so many fields before it. It is charged for them
+    /// when it is done; what would be too much then is too much now, and the rest of it is not made.
+    pub(super) fn holds(&mut self, bytes: usize, fields: usize) -> bool {
+        match u64::try_from(fields).is_ok_and(|fields| fields <= self.words) {
+            true if self.has_room(bytes) => self.is_left(),
+            true => self.exhaust("expansion"),
+            false => self.exhaust("words"),
+        }
+    }
+
+    /// Charges text that a program is known to print. False when there is none left: what is printed then is not known.
+    pub(super) fn print(&mut self, bytes: usize) -> bool {
+        self.printed = self.printed.saturating_sub(u64::try_from(bytes).unwrap_or(u64::MAX));
+        self.printed > 0
     }
 
     /// Charges bytes that an expansion makes. False when there are none left.

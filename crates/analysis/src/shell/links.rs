@@ -258,7 +258,11 @@ impl<'a> Interpreter<'a, '_> {
     /// What else a path may mean than what it names, by the links that the command has made.
     pub(super) fn meanings(&self, path: &Value<'a>, named: &Target<'a>) -> Vec<Target<'a>> {
         let cwd = self.state.flow.places.only();
-        if self.links.is_empty() || path.has_unknown() {
+        if self.links.is_empty() {
+            return Vec::new();
+        }
+        let path = &place::as_path(self.arena, path);
+        if path.has_unknown() {
             return Vec::new();
         }
         if path.pieces.len() > LONGEST_PATTERN {
@@ -325,6 +329,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// A link is made, or may be.
     pub(super) fn link_made(&mut self, link: &Value<'a>, aim: &Value<'a>) {
+        let (link, aim) = (&place::as_path(self.arena, link), &place::as_path(self.arena, aim));
         let named = self.places.target(self.world, self.state.flow.places.only(), link);
         if named.scope == Scope::Harmless || named.rest == Rest::Unknown {
             // A write to what is not known has been told.

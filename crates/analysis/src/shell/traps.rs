@@ -90,10 +90,15 @@ impl<'a> Interpreter<'a, '_> {
         self.traps.iter().skip(self.outer_traps).any(|trap| trap.at_exit)
     }
 
+    /// Whether a trap may run between commands: on signals, on errors, or before each.
+    pub(super) fn has_traps_between(&self) -> bool {
+        self.traps.iter().any(|trap| !trap.at_exit)
+    }
+
     /// A signal is sent: a trap may run between any two commands, and print to wherever they do.
     pub(super) fn signals(&mut self) {
         self.signalled = true;
-        if self.traps.iter().any(|trap| !trap.at_exit) {
+        if self.has_traps_between() {
             self.io.interrupted(true);
         }
     }

@@ -39,6 +39,11 @@ fn flood(unit: &str, size: usize) -> String {
 
 /// All families.
 pub(crate) const FAMILIES: &[Family] = &[
+    ("words of what is counted", |n| format!("echo {}", flood("$(seq 1 9999)", n))),
+    ("words of a counted variable", |n| format!("x=$(seq 1 9999); echo {}", flood("$x", n))),
+    ("text of a counted variable", |n| format!("x=$(seq 1 9999); echo \"{}\"", flood("$x", n))),
+    ("elements of what is counted", |n| format!("x=({})", flood("$(seq -w 1 9999)", n))),
+    ("counting", |n| flood("seq 1 9999 | cat | tac; ", n)),
     ("many files", |n| numbered(n, |i| format!("echo a > f{i}; "))),
     ("many files, appended and read", |n| numbered(n, |i| format!("echo a >> f{i}; cat f{}; ", i / 2))),
     ("many files, one command", |n| format!("rm{}", numbered(n, |i| format!(" f{i}")))),

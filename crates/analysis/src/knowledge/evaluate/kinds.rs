@@ -80,6 +80,10 @@ pub(crate) fn base_name_printed<'a>(arena: &'a Bump, argv: &[Field<'a>]) -> Opti
             *text = text.get(end + 1..).unwrap_or_default();
         }
     }
+    if !suffix.is_empty() && !matches!(pieces.last(), Some(Piece::Text(_))) {
+        // It may be the end of what a pattern stands for.
+        return None;
+    }
     let whole = pieces.len();
     if let Some(Piece::Text(text)) = pieces.last_mut().filter(|_| !suffix.is_empty()) {
         match text.strip_suffix(suffix) {
@@ -163,8 +167,16 @@ fn git(sub: &[u8], known: &[Option<&[u8]>], arguments: &[Field<'_>]) -> Option<(
     let has = |options: &[&[u8]]| known.iter().flatten().any(|word| options.contains(word));
     let number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     let kind = match sub {
-        // Nothing but commits, whatever it is given.
-        b"merge-base" => Printed::Words,
+        // Nothing but commits, for names and what may be said of them.
+        b"merge-base" => {
+            let plain = |word: &[u8]| {
+                matches!(word, b"-a" | b"--all" | b"--octopus" | b"--independent" | b"--fork-point")
+                    || !word.starts_with(b"-")
+            };
+            let operands = arguments.iter().filter(|field| field.known().is_none());
+            (known.iter().flatten().all(|word| plain(word)) && operands.into_iter().all(is_operand))
+                .then_some(Printed::Words)?
+        }
         b"rev-parse" => {
             // A name that is none is printed as it is.
             let revision = |word: &[u8]| {

@@ -44,7 +44,7 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
     }
     let given = scan.value(&["-f", "--file", "--makefile", "--justfile"]).map(|field| field.known());
     let names: &[&'static [u8]] = match run.name {
-        "make" | "gmake" => &[b"GNUmakefile", b"makefile", b"Makefile"],
+        "make" | "gmake" => &MAKEFILES,
         "just" => &[b"justfile", b"Justfile", b".justfile"],
         _ => scripts,
     };
@@ -97,8 +97,7 @@ fn follow_file<'a>(
     let found = match run.name {
         "make" | "gmake" | "just" => {
             let rules = Rules::of(text, b':');
-            // What is only printed is not run; what make runs while it reads is.
-            let mut found = if scan.narrow { Found::default() } else { rules.commands(operands) };
+            let mut found = rules.commands(operands, scan.narrow);
             if run.name != "just" {
                 shell_calls(text, &mut found);
             }
@@ -178,6 +177,9 @@ fn include<'a>(run: &mut Run<'_, 'a>, word: &[u8]) {
     run.executes(&file);
 }
 
+/// The files that make reads, in the order in which it looks for them.
+const MAKEFILES: [&[u8]; 3] = [b"GNUmakefile", b"makefile", b"Makefile"];
+
 /// What a build file runs.
 #[derive(Debug, Default)]
 struct Found {
@@ -203,6 +205,13 @@ impl Found {
 fn unread(all: &mut Vec<u8>, line: &[u8]) {
     all.extend_from_slice(line);
     all.push(b'\n');
+}
+
+/// Whether make runs a line of a recipe although it is told only to print it.
+fn runs_always(line: &[u8]) -> bool {
+    let marks = line.iter().take_while(|byte| matches!(byte, b'@' | b'-' | b'+' | b' ' | b'\t'));
+    marks.into_iter().any(|byte| *byte == b'+')
+        || [&b"$(MAKE)"[..], b"${MAKE}"].iter().any(|make| line.windows(make.len()).any(|part| part == *make))
 }
 
 /// The files that a line of a Makefile takes up.
@@ -369,10 +378,14 @@ impl<'t> Rules<'t> {
         }
     }
 
-    /// The command lines that making these targets runs, as far as they are known.
-    fn commands(&self, operands: &[&'t [u8]]) -> Found {
-        let mut wanted: Vec<&[u8]> = operands.iter().copied().filter(|word| !word.contains(&b'=')).collect();
-        if wanted.is_empty() {
+    /// The command lines that making these targets runs, as far as they are known. `printed`: they are printed and not run, but for
+    /// those that are run all the same, and those that make the makefiles themselves (GNU make, 3.5 and 5.7.1).
+    fn commands(&self, operands: &[&'t [u8]], printed: bool) -> Found {
+        let mut wanted: Vec<&[u8]> = MAKEFILES.into_iter().chain(self.elsewhere.iter().copied()).collect();
+        wanted.retain(|name| self.targets.contains_key(name));
+        let makefiles = wanted.len();
+        wanted.extend(operands.iter().copied().filter(|word| !word.contains(&b'=')));
+        if wanted.len() == makefiles {
             wanted.extend(self.first);
         }
         let mut found = Found::default();
@@ -387,7 +400,9 @@ impl<'t> Rules<'t> {
                     wanted.push(need);
                 }
             }
-            lines.iter().for_each(|line| found.add(self.expanded(line), line));
+            // What a makefile needs to be made is made, too.
+            let is_run = |line: &&Vec<u8>| !printed || makefiles > 0 || runs_always(line);
+            lines.iter().filter(is_run).for_each(|line| found.add(self.expanded(line), line));
         }
         found
     }

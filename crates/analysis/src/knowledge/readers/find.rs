@@ -244,9 +244,9 @@ fn says_words(format: &Field<'_>) -> bool {
                     bytes.next();
                 }
             }
-            b'\\' => {
-                bytes.next();
-            }
+            // A character by its number may be a letter.
+            b'\\' if bytes.next().is_some_and(u8::is_ascii_digit) => return true,
+            b'\\' => {}
             byte if byte.is_ascii_alphabetic() => letters += 1,
             _ => letters = 0,
         }

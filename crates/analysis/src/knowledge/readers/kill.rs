@@ -25,7 +25,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         args.push(run.part(first, b"--"));
         args.extend_from_slice_copy(rest);
         rest = args.into_bump_slice();
-    } else if let Some(first) = at.args.first().filter(|first| is_own_job(first.value.origins)) {
+    } else if let Some(first) = at.args.first().filter(|first| is_own_job(&first.value)) {
         // A number, and no option.
         let args = [run.part(first, b"--")].into_iter().chain(at.args.iter().copied());
         rest = BumpVec::from_iter_in(args, run.arena()).into_bump_slice();

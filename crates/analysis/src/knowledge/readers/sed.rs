@@ -105,7 +105,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     for file in files {
         if in_place {
             let target = run.target(&file.value, false);
-            let content = origins | run.session.read_origins(&target);
+            let content = (origins | run.session.read_origins(&target)).edited();
             let content = Stream { text: None, origins: content, source: Some(span) };
             run.writes(file, mode, content);
             if let Some(suffix) = scan.value(&["-i", "--in-place"]) {

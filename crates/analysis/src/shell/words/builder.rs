@@ -236,6 +236,11 @@ impl<'a> Builder<'a> {
         self.bytes.len().saturating_add(self.left_out)
     }
 
+    /// How many fields are done.
+    pub(in crate::shell) fn fields(&self) -> usize {
+        self.fields.len()
+    }
+
     /// A decimal number that is not known: one field unless digits separate fields.
     pub(in crate::shell) fn number(&mut self, quoted: bool, origins: Origins) {
         let splits = match self.separators {

@@ -214,7 +214,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Expands one part of a word.
     pub(super) fn part(&mut self, part: &WordPart<'_>, quoted: bool, builder: &mut Builder<'a>) {
-        if !self.budget.spend(1) {
+        if !self.budget.spend(1) || !self.budget.holds(builder.made(), builder.fields()) {
             builder.unknown(quoted, Origins::UNKNOWN);
             return;
         }

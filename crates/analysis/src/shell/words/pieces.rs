@@ -15,7 +15,11 @@ fn goes_up(value: &Value<'_>) -> bool {
 
 impl<'a> Builder<'a> {
     pub(super) fn value_of_field(&self) -> Value<'a> {
-        let value = self.value_as_it_stands();
+        let mut value = self.value_as_it_stands();
+        if self.kinds.len() > 1 && value.origins.intersects(Origins::JOB.union(Origins::NOTED)) {
+            // What stands beside a number makes another one of it.
+            value.origins = value.origins.edited();
+        }
         // Behind a found name, which may be `.`, no text leads out of where it lies but one that goes up.
         if value.origins.contains(Origins::NAMES) && goes_up(&value) {
             return Value::unknown(value.origins.union(Origins::UNKNOWN));

@@ -7,7 +7,9 @@ use crate::knowledge::{Printed, base_name_printed, makes_file, notes_process, pr
 use crate::session::Session;
 use crate::shell::state::{Content, Space};
 use crate::value::{Field, Origins};
-use shward_syntax::{CommandKind, Descriptor, PartKind, RedirectOperator, Script, WordPart};
+use shward_syntax::{
+    CommandKind, Descriptor, PartKind, Redirect, RedirectOperator, RedirectTarget, Script, WordPart,
+};
 
 /// A program that was started.
 struct Started<'a> {
@@ -69,7 +71,9 @@ impl<'a> Interpreter<'a, '_> {
     fn notes_process(&mut self, argv: &[Field<'a>]) -> bool {
         let Some(file) = notes_process(argv) else { return false };
         let target = self.target(&file.value);
-        target.rest == Rest::Exact && matches!(target.scope, Scope::Workspace | Scope::Product)
+        target.rest == Rest::Exact
+            && matches!(target.scope, Scope::Workspace | Scope::Product)
+            && self.written_origins(&target).is_empty()
     }
 
     /// The program that a script consists of.
@@ -93,10 +97,14 @@ impl<'a> Interpreter<'a, '_> {
         if self.searches_workspace || !self.functions_named(program).0.is_empty() {
             return None;
         }
-        // Complaints are no part of what it prints.
+        // Traps that run between commands print there, too.
+        if self.has_traps_between() {
+            return None;
+        }
+        // Complaints are no part of what it prints, if they are thrown away.
         if !last.command.redirects.iter().all(|redirect| match redirect.operator {
             RedirectOperator::Input | RedirectOperator::HereDocument | RedirectOperator::HereString => true,
-            RedirectOperator::Output => redirect.descriptor == Descriptor::Number(2),
+            RedirectOperator::Output => redirect.descriptor == Descriptor::Number(2) && is_nowhere(redirect),
             _ => false,
         }) {
             return None;
@@ -106,4 +114,10 @@ impl<'a> Interpreter<'a, '_> {
         let found = found && !self.locked;
         Some(Started { argv, found, surely: found && last.command.redirects.is_empty() })
     }
+}
+
+/// Whether it leads to where everything is thrown away.
+fn is_nowhere(redirect: &Redirect<'_>) -> bool {
+    let RedirectTarget::Word(word) = &redirect.target else { return false };
+    matches!(word.parts, [WordPart { kind: PartKind::Literal(b"/dev/null"), .. }])
 }

@@ -27,9 +27,6 @@ const HARMLESS_PACKAGES: [&[u8]; 13] = [
     b"zoneinfo",
 ];
 
-/// Most effects that are looked through for a module.
-const MAX_SEARCHED: usize = 256;
-
 /// Most files that one name is taken for.
 const MAX_FOUND: usize = 4;
 
@@ -191,7 +188,8 @@ impl<'a> Reader<'_, '_, 'a> {
     fn written_elsewhere(&mut self, names: &[&'a [u8]]) -> Vec<&'a [u8]> {
         self.report.asks();
         let effects = self.report.session.effects();
-        let made = effects.iter().rev().take(MAX_SEARCHED).filter_map(|effect| match effect.kind {
+        let steps = effects.len();
+        let made = effects.iter().rev().filter_map(|effect| match effect.kind {
             EffectKind::Write { target, .. } if target.rest == Rest::Exact => Some(target.path),
             _ => None,
         });
@@ -200,9 +198,13 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let mut found: Vec<&'a [u8]> = Vec::new();
         for path in made.filter(is_one) {
-            if found.len() < MAX_FOUND && !found.contains(&path) {
+            if found.len() <= MAX_FOUND && !found.contains(&path) {
                 found.push(path);
             }
+        }
+        self.report.session.works(steps);
+        if found.len() > MAX_FOUND {
+            self.report.not_understood("a module of a name that many files have");
         }
         found
     }
