@@ -192,7 +192,12 @@ fn say(outcome: &Outcome, relay: &Relay) {
     }
     if let Some(signal) = ending.interrupted {
         terminal::error(&format!(
-            "shward: interrupted by signal {signal}; the command and everything it started was killed"
+            "shward: interrupted by signal {signal}; {}",
+            if ending.cancelled {
+                "the command and everything it started was killed"
+            } else {
+                "the command had ended, and what came of it is kept"
+            }
         ));
     }
     if ending.output_exceeded {

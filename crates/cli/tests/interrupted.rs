@@ -173,3 +173,38 @@ fn nobody_who_reads_keeps_it() {
         assert!(start.elapsed() < Duration::from_secs(if second.is_some() { 4 } else { 30 }), "{second:?}");
     }
 }
+
+/// What comes of a command is recorded although the signal comes when it has ended, and whoever sent it is obeyed then.
+#[test]
+fn what_is_being_committed_is_told_first() {
+    let Some(place) = place() else { return };
+    let command = "mkdir d; cd d; touch $(seq 1 8000)";
+    let child = place.command(&["run", "--", command]).spawn().unwrap();
+    let directory = place.project().join("d");
+    let start = Instant::now();
+    while !directory.exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "nothing was committed");
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    send(&child, TERM);
+    let (output, _) = ended(child);
+    // It may have been through already.
+    assert!(output.status.signal() == Some(TERM) || output.status.success(), "{output:?}");
+    assert!(recorded(&place).contains("created 8001"), "{}", recorded(&place));
+    assert_eq!(directory.read_dir().unwrap().count(), 8000);
+}
+
+/// Whenever the signal comes, nothing of shward is left that holds what the caller waits for, and no run is without its end.
+#[test]
+fn nothing_is_left_whenever_it_comes() {
+    let Some(place) = place() else { return };
+    for milliseconds in (0..96).map(|n| n % 12) {
+        let child = place.command(&["run", "--live", "--", "/bin/true"]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds / 2));
+        send(&child, TERM);
+        let (told, waited) = std::sync::mpsc::channel();
+        std::thread::spawn(move || told.send(child.wait_with_output().map(|output| output.status)));
+        let status = waited.recv_timeout(Duration::from_secs(20)).expect("the streams are closed").unwrap();
+        assert!(status.signal() == Some(TERM) || status.success(), "{status:?}");
+    }
+}

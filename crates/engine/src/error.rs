@@ -64,7 +64,7 @@ pub enum Error {
     TooMuch(std::path::PathBuf),
     /// What has to be hidden in a workspace cannot be told.
     #[error(
-        "nothing was run, because {0:?} cannot be read, or holds more than 1,000,000 files, so that not everything in it that is secret can be hidden; work in a directory below it"
+        "nothing was run, because {0:?} cannot be read, or holds more than 1,000,000 files or 16,384 of git's settings, or one of these longer than 1 MiB, so that not everything in it that is secret or that git obeys can be told; work in a directory below it"
     )]
     NotSeen(std::path::PathBuf),
     /// What the command does was to be shown before it is committed, and that takes an overlay.

@@ -94,9 +94,10 @@ pub struct RunOptions {
     pub allow_hosts: Vec<String>,
     /// Kills the run from another thread.
     pub cancel: Option<Cancel>,
-    /// While the command runs, `SIGINT`, `SIGTERM` and `SIGHUP` to this process cancel it, and what came of it is recorded and told
-    /// ([`Ending::interrupted`](crate::Ending::interrupted)). For processes that run one command at a time, as the command line is: of
-    /// several runs only the first has the signals, and a second signal of a kind ends the process.
+    /// From when the command has started until what came of it is recorded, `SIGINT`, `SIGTERM` and `SIGHUP` to this process cancel it
+    /// and are told ([`Ending::interrupted`](crate::Ending::interrupted)). For processes that run one command at a time, as the command
+    /// line is, and need no alarm(2) of their own: of several runs only the first has the signals, and a second signal of a kind ends
+    /// the process ([`Interrupts`](shward_sandbox::Interrupts)).
     pub interruptible: bool,
     /// What becomes of the programs that start inside. The policy can only make it stricter.
     pub gate: ExecGate,

@@ -39,8 +39,8 @@ pub struct Ending {
     pub timed_out: bool,
     /// It was cancelled and everything was killed.
     pub cancelled: bool,
-    /// The number of the signal to this process that cancelled it, where runs are
-    /// [interruptible](crate::RunOptions::interruptible).
+    /// The number of the signal that this process got from when the command had started until this was recorded, where runs are
+    /// [interruptible](crate::RunOptions::interruptible). It may have come when the command had ended.
     #[serde(skip)]
     pub interrupted: Option<i32>,
     /// It wrote more than the policy lets it, and everything was killed.

@@ -19,7 +19,7 @@ use shward_audit::{Digest, Event, Record, StreamHasher};
 use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
 use shward_sandbox::{
-    Ahead, Cancel, Confinement, Gap, Guarantee, Judge, OnOutput, Options, Plan, Rest, Stream,
+    Ahead, Cancel, Confinement, Gap, Guarantee, Interrupts, Judge, OnOutput, Options, Plan, Rest, Stream,
 };
 use std::cell::Cell;
 use std::fs::OpenOptions;
@@ -116,7 +116,10 @@ impl Firewall {
         });
         // What is left of a sandbox when the command and all that it started have ended goes while that is recorded.
         let mut rest = Rest::default();
-        match execute(&ready, ahead, options, timeout.get(), programs, on_output, &mut rest) {
+        // Kept until what came of the command is recorded.
+        let interrupts = options.interruptible.then(Interrupts::default);
+        let held = Held { rest: &mut rest, interrupts: interrupts.as_ref() };
+        match execute(&ready, ahead, options, timeout.get(), programs, on_output, held) {
             Ok((mut ending, streams)) => {
                 if ready.reach.is_none() && confined {
                     ending.unreached = network::unreached(&judged.plan, ending.exit_code == Some(0));
@@ -141,6 +144,7 @@ impl Firewall {
                 {
                     ending.session_lost = Some(error.to_string());
                 }
+                ending.interrupted = interrupts.as_ref().and_then(Interrupts::came);
                 let record = run.map(|run| record::ended(request, run, &ending, streams));
                 self.ended(request, checked, ending, record)
             }
@@ -249,7 +253,7 @@ impl Firewall {
             },
             false => (None, None),
         };
-        let git = special.git_targets(request);
+        let git = special.git_targets(request).ok_or_else(|| Error::NotSeen(request.workspace.clone()))?;
         if let Some(layer) = &layer {
             if let Some(ahead) = ahead {
                 ahead.overlay(&request.workspace, layer.layer());
@@ -414,6 +418,12 @@ struct Ready {
     telling: Option<Telling>,
 }
 
+/// What is held beyond the end of a command.
+struct Held<'h> {
+    rest: &'h mut Rest,
+    interrupts: Option<&'h Interrupts>,
+}
+
 fn execute(
     ready: &Ready,
     ahead: Option<Ahead>,
@@ -421,7 +431,7 @@ fn execute(
     timeout: Duration,
     programs: Option<Programs<'_>>,
     on_output: OnOutput<'_>,
-    rest: &mut Rest,
+    held: Held<'_>,
 ) -> Result<(Ending, [shward_audit::StreamDigest; 2]), shward_sandbox::SandboxError> {
     let mut proxy = None;
     let (mut out, mut err) = (StreamHasher::new(), StreamHasher::new());
@@ -437,7 +447,7 @@ fn execute(
     match &ready.layer {
         Some(layer) => sandbox.meanwhile = Some(Box::new(|| layer.sweep())),
         // With a layer the last thing to go is the overlay, and only then the changes are looked at.
-        None => sandbox.rest = Some(rest),
+        None => sandbox.rest = Some(held.rest),
     }
     sandbox.pty.clone_from(&options.pty);
     sandbox.timeout = Some(timeout);
@@ -445,7 +455,7 @@ fn execute(
     sandbox.kill_on_output = options.kill_on_output;
     sandbox.on_output = Some(&mut relay);
     sandbox.cancel.clone_from(&options.cancel);
-    sandbox.interruptible = options.interruptible;
+    sandbox.interrupts = held.interrupts;
     sandbox.judge = programs.as_ref().map(|programs| programs as &dyn Judge);
     if let Some(reach) = ready.reach.clone() {
         sandbox.on_listener = Some(Box::new(|listener| {
@@ -459,7 +469,6 @@ fn execute(
     let ending = Ending {
         timed_out: result.timed_out,
         cancelled: result.cancelled,
-        interrupted: result.interrupted,
         output_exceeded: result.output_exceeded,
         out_of_memory: result.out_of_memory,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),

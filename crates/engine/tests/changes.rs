@@ -233,6 +233,47 @@ fn what_settings_of_git_lead_to_is_protected() {
     assert!(place.read(".githooks/pre-commit").is_none() && place.read("fine").is_some());
 }
 
+/// Wherever settings lie, and however they are written, git obeys them.
+#[test]
+fn what_any_settings_of_git_lead_to_is_protected() {
+    let Some(place) = place() else { return };
+    let write = |path: &str, text: &str| {
+        let path = place.workspace.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let hooks = |directory: &str| format!("[core]\n\thooksPath = {directory}\n");
+    write("quoted/.git/config", &hooks("\"a#b\""));
+    write("split/.git/config", &hooks("a\\\nb"));
+    write("tree/.git/config.worktree", &hooks("own"));
+    write("long/.git/config", &format!("{}{}", "# nothing\n".repeat(40_000), hooks("late")));
+    write("super/.git/config", "[core]\n\tbare = false\n");
+    write("super/.git/modules/lib/sub/HEAD", "ref: refs/heads/main\n");
+    write(
+        "super/.git/modules/lib/sub/config",
+        "[core]\n\tworktree = ../../../../lib/sub\n\thooksPath = mine\n",
+    );
+    let others: String = (0..80).map(|n| format!("[include]\n\tpath = f{n}\n")).collect();
+    write("many/.git/config", &format!("{others}{}", hooks("last")));
+    fs::write(place.home.join(".gitconfig"), hooks("ofuser")).unwrap();
+    let paths = [
+        "long/late/pre-commit",
+        "many/last/pre-commit",
+        "quoted/a#b/pre-commit",
+        "split/ab/pre-commit",
+        "split/ofuser/pre-commit",
+        "super/lib/sub/mine/pre-commit",
+        "tree/own/pre-commit",
+    ];
+    let script: String = paths
+        .iter()
+        .map(|path| format!("mkdir -p '{}'; echo x > '{path}'; ", path.trim_end_matches("/pre-commit")))
+        .collect();
+    let refused: Vec<String> =
+        refused(&place.run(&script)).into_iter().filter(|path| path.ends_with("pre-commit")).collect();
+    assert_eq!(refused, paths);
+}
+
 /// What an ordinary user may not read is committed as well, and where nothing can be, nothing is lost.
 #[test]
 fn what_cannot_be_committed_is_kept_and_said() {

@@ -313,12 +313,14 @@ fn other_processors() -> Option<(Processors, Processors)> {
 extern "C" fn helper(shared: *mut libc::c_void) -> i32 {
     // SAFETY: the supervisor keeps it until the helper has gone, and it can be shared.
     let shared = unsafe { &*shared.cast::<Shared>() };
-    begin(shared);
+    // Before it waits for the supervisor for the first time, which may have died already.
+    let begun = sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).is_ok()
+        && sys::parent() == shared.supervisor;
+    if begun {
+        begin(shared);
+    }
     let own = own_directory().unwrap_or(-1);
-    let ready = sys::process_control(libc::PR_SET_PDEATHSIG, libc::SIGKILL as usize, 0).is_ok()
-        // The supervisor may have died before.
-        && sys::parent() == shared.supervisor
-        && make_namespaces(shared, own);
+    let ready = begun && make_namespaces(shared, own);
     if ready {
         shared.begun.perform(own);
     }

@@ -1,6 +1,7 @@
 //! Signals to this process that end a run, and not the process before what came of the run has been told.
 
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::{mem, ptr};
 
 use crate::cancel::Cancel;
@@ -8,7 +9,7 @@ use crate::cancel::Cancel;
 /// What a terminal, a service manager or the program that started us sends to have an end.
 const SIGNALS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// After a signal the process is ended if the run has not been wound up in so many seconds, as when nobody reads its output.
+/// After a signal the process is ended if the command has not gone in so many seconds, as when nobody reads its output.
 const PATIENCE: libc::c_uint = 5;
 
 /// The event of the run that is to be cancelled; negative while there is none.
@@ -18,11 +19,30 @@ const NOBODY: i32 = -1;
 /// The signal that came, or 0.
 static CAME: AtomicI32 = AtomicI32::new(0);
 
-/// While this is there, the first of these signals cancels a run. A second one of its kind does what it does otherwise. Dropping it puts
-/// back what was before.
+/// Some run of this process has the signals.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// How many threads are in the handler.
+static HANDLING: AtomicUsize = AtomicUsize::new(0);
+
+/// Holds `SIGINT`, `SIGTERM` and `SIGHUP` for one run, from when its command has started until this is dropped: the first of each kind
+/// cancels the run (while the command is there) and is remembered, a second one does what it does otherwise. While the command is
+/// there, a first one also sets an [alarm](https://man7.org/linux/man-pages/man2/alarm.2.html) of five seconds, at which the process
+/// ends; no other one may be pending.
+///
+/// Of several runs of a process only the first has the signals. What is ignored, as with nohup(1), stays so. A signal that nobody
+/// [asked for](Self::came) is raised again when this is dropped.
+#[derive(Debug, Default)]
+pub struct Interrupts {
+    armed: RefCell<Option<Armed>>,
+    told: Cell<bool>,
+}
+
+/// What was before.
 #[derive(Debug)]
-pub(crate) struct Interrupts {
+struct Armed {
     before: Vec<(libc::c_int, Action)>,
+    alarm: Option<Action>,
     /// What is written to must not be closed.
     _cancel: Cancel,
 }
@@ -36,72 +56,112 @@ impl std::fmt::Debug for Action {
 }
 
 impl Interrupts {
-    /// `None` where another run of this process has them. What is ignored, as with nohup(1), stays so.
-    pub(crate) fn of(cancel: &Cancel) -> Option<Self> {
-        EVENT.compare_exchange(NOBODY, cancel.as_raw_fd(), Ordering::SeqCst, Ordering::SeqCst).ok()?;
-        CAME.store(0, Ordering::SeqCst);
-        let mut interrupts = Self { before: Vec::new(), _cancel: cancel.clone() };
-        for signal in SIGNALS {
-            // Anew each time: a second signal of this kind ends the process.
-            interrupts.set(
-                signal,
-                received as *const () as libc::sighandler_t,
-                libc::SA_RESETHAND | libc::SA_RESTART,
-            );
-        }
-        interrupts.set(libc::SIGALRM, libc::SIG_DFL, 0);
-        Some(interrupts)
-    }
-
-    fn set(&mut self, signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int) {
-        // SAFETY: all bytes zero are a valid `sigaction`: no flags, an empty mask.
-        let (mut action, mut before): (libc::sigaction, libc::sigaction) = unsafe { mem::zeroed() };
-        action.sa_sigaction = handler;
-        action.sa_flags = flags;
-        // SAFETY: a place for one action.
-        if unsafe { libc::sigaction(signal, ptr::null(), &raw mut before) } != 0
-            || before.sa_sigaction == libc::SIG_IGN && handler != libc::SIG_DFL
-        {
+    /// The command has started: from here on the signals cancel it. Not before, since what is started must not have the handlers.
+    pub(crate) fn arm(&self, cancel: &Cancel) {
+        if TAKEN.swap(true, Ordering::SeqCst) {
             return;
         }
-        // SAFETY: a valid action, whose handler calls nothing but functions that are safe in one.
-        if unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) } == 0 {
-            self.before.push((signal, Action(before)));
+        CAME.store(0, Ordering::SeqCst);
+        EVENT.store(cancel.as_raw_fd(), Ordering::SeqCst);
+        // Anew each time: a second signal of a kind ends the process.
+        let flags = libc::SA_RESETHAND | libc::SA_RESTART;
+        let handler = received as *const () as libc::sighandler_t;
+        let before = SIGNALS.iter().filter_map(|signal| Some((*signal, handle(*signal, handler, flags)?)));
+        let before = before.collect();
+        *self.armed.borrow_mut() =
+            Some(Armed { before, alarm: action_of(libc::SIGALRM), _cancel: cancel.clone() });
+    }
+
+    /// The command has gone: what comes now cancels nothing, and waits until what came of it has been told.
+    pub(crate) fn command_is_gone(&self) {
+        let mut armed = self.armed.borrow_mut();
+        let Some(armed) = &mut *armed else { return };
+        EVENT.store(NOBODY, Ordering::SeqCst);
+        await_handlers();
+        if let Some(before) = armed.alarm.take().filter(|_| CAME.load(Ordering::SeqCst) != 0) {
+            // SAFETY: no memory is involved.
+            unsafe { libc::alarm(0) };
+            put_back(libc::SIGALRM, &before);
         }
     }
 
-    /// The signal that came.
-    pub(crate) fn came(&self) -> Option<i32> {
-        Some(CAME.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
+    /// The signal that came. Whoever asks tells it.
+    #[must_use]
+    pub fn came(&self) -> Option<i32> {
+        let came = self.armed.borrow().as_ref().map_or(0, |_| CAME.load(Ordering::SeqCst));
+        self.told.set(came != 0);
+        Some(came).filter(|signal| *signal != 0)
     }
 }
 
 impl Drop for Interrupts {
     fn drop(&mut self) {
-        if self.came().is_some() {
+        self.command_is_gone();
+        let Some(armed) = self.armed.get_mut().take() else { return };
+        for (signal, before) in &armed.before {
+            put_back(*signal, before);
+        }
+        await_handlers();
+        let came = CAME.load(Ordering::SeqCst);
+        TAKEN.store(false, Ordering::SeqCst);
+        if came != 0 && !self.told.get() {
             // SAFETY: no memory is involved.
-            unsafe { libc::alarm(0) };
+            unsafe { libc::raise(came) };
         }
-        for (signal, Action(before)) in &self.before {
-            // SAFETY: the action that was there before.
-            unsafe { libc::sigaction(*signal, before, ptr::null_mut()) };
-        }
-        EVENT.store(NOBODY, Ordering::SeqCst);
     }
 }
 
-/// The handler: write(2) and alarm(2) are safe in one (signal-safety(7)), and what they leave in `errno` is put back.
+/// Waits until no thread is in the handler any more: it is short and waits for nothing.
+fn await_handlers() {
+    while HANDLING.load(Ordering::SeqCst) != 0 {
+        std::hint::spin_loop();
+    }
+}
+
+/// What is done at a signal.
+fn action_of(signal: libc::c_int) -> Option<Action> {
+    // SAFETY: all bytes zero are a valid `sigaction`: no flags, an empty mask.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    // SAFETY: a place for one action.
+    (unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) } == 0).then_some(Action(action))
+}
+
+/// Sets what is done at a signal, unless it is ignored. Returns what was done before.
+fn handle(signal: libc::c_int, handler: libc::sighandler_t, flags: libc::c_int) -> Option<Action> {
+    let before = action_of(signal).filter(|before| before.0.sa_sigaction != libc::SIG_IGN)?;
+    // SAFETY: all bytes zero are a valid `sigaction`: no flags, an empty mask.
+    let mut action: libc::sigaction = unsafe { mem::zeroed() };
+    action.sa_sigaction = handler;
+    action.sa_flags = flags;
+    // SAFETY: a valid action, whose handler calls nothing but functions that are safe in one.
+    (unsafe { libc::sigaction(signal, &raw const action, ptr::null_mut()) } == 0).then_some(before)
+}
+
+fn put_back(signal: libc::c_int, before: &Action) {
+    // SAFETY: the action that was there before.
+    unsafe { libc::sigaction(signal, &raw const before.0, ptr::null_mut()) };
+}
+
+/// The handler: write(2), signal(2) and alarm(2) are safe in one (signal-safety(7)), and what they leave in `errno` is put back.
 extern "C" fn received(signal: libc::c_int) {
+    HANDLING.fetch_add(1, Ordering::SeqCst);
     // SAFETY: the place of this thread's `errno`.
     let errno = unsafe { *libc::__errno_location() };
     CAME.store(signal, Ordering::SeqCst);
-    let one = 1u64.to_ne_bytes();
-    // SAFETY: eight bytes that outlive the call; a descriptor that is open while it stands in EVENT.
-    unsafe { libc::write(EVENT.load(Ordering::SeqCst), one.as_ptr().cast(), one.len()) };
-    // SAFETY: no memory is involved.
-    unsafe { libc::alarm(PATIENCE) };
+    let event = EVENT.load(Ordering::SeqCst);
+    if event != NOBODY {
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: eight bytes that outlive the call. Whoever takes the descriptor out of EVENT waits until no handler runs before it
+        // is closed.
+        unsafe { libc::write(event, one.as_ptr().cast(), one.len()) };
+        // SAFETY: no memory is involved.
+        unsafe { libc::signal(libc::SIGALRM, libc::SIG_DFL) };
+        // SAFETY: the same.
+        unsafe { libc::alarm(PATIENCE) };
+    }
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = errno };
+    HANDLING.fetch_sub(1, Ordering::SeqCst);
 }
 
 /// Ends this process as a signal that nothing handles does, so that whoever waits for it is told so. It returns only if the signal is

@@ -103,7 +103,7 @@ pub use entry::{Main, complete_start, put_off, start};
 pub use error::{SandboxError, Stage};
 pub use gate::{Exec, Identity, Judge, Ruling};
 pub use guarantee::{Features, Guarantee, Presence, features, guarantees, kernel_release, lacking, settings};
-pub use interrupt::end_by;
+pub use interrupt::{Interrupts, end_by};
 pub use memory::LargePages;
 pub use plan::{Gap, Plan};
 pub use probe::{Probe, probe};

@@ -105,10 +105,9 @@ pub struct Options<'a> {
     pub on_listener: Option<OnListener<'a>>,
     /// Kills everything when another thread asks for it.
     pub cancel: Option<Cancel>,
-    /// From when the command has started until nothing of it is left, `SIGINT`, `SIGTERM` and `SIGHUP` to this process cancel the run
-    /// (signal(7)): the first of each kind; a second one, or five seconds in which nobody takes the output, end the process. For
-    /// processes that run one command at a time: of several runs only the first has the signals.
-    pub interruptible: bool,
+    /// Has the signals to this process from when the command has started, which cancel the run. For processes that run one command at
+    /// a time.
+    pub interrupts: Option<&'a Interrupts>,
     /// Judges every program that starts, for a plan that is [gated](crate::Confinement::gated).
     pub judge: Option<&'a dyn Judge>,
     /// The terminal of a plan that has one ([`Confinement::terminal`](crate::Confinement::terminal)), instead of `stdin`, `stdout` and
@@ -136,7 +135,7 @@ impl Default for Options<'_> {
             on_output: None,
             on_listener: None,
             cancel: None,
-            interruptible: false,
+            interrupts: None,
             judge: None,
             pty: None,
             ahead: None,
@@ -156,7 +155,7 @@ impl fmt::Debug for Options<'_> {
             .field("stderr", &self.stderr)
             .field("on_output", &self.on_output.is_some())
             .field("cancel", &self.cancel)
-            .field("interruptible", &self.interruptible)
+            .field("interrupts", &self.interrupts)
             .field("judge", &self.judge.is_some())
             .field("pty", &self.pty)
             .field("ahead", &self.ahead.is_some())
@@ -183,8 +182,6 @@ pub struct RunResult {
     pub timed_out: bool,
     /// It was cancelled and the tree was killed.
     pub cancelled: bool,
-    /// The signal to this process that cancelled it ([`Options::interruptible`]).
-    pub interrupted: Option<i32>,
     /// A stream brought more than is kept, and the tree was killed because [`Options::kill_on_output`] says so. What ends by itself
     /// in the same moment counts as killed, too: otherwise chance would decide.
     pub output_exceeded: bool,
@@ -239,6 +236,10 @@ fn supervise(
     let (status, status_end) = descriptor::pipe()?;
     let ends = [stdin, stdout_end, stderr_end, status_end];
     let [a, b, c, d] = &ends;
+    let cancel = match (options.cancel, options.interrupts) {
+        (None, Some(_)) => Some(Cancel::new()?),
+        (cancel, _) => cancel,
+    };
     let proxy = Offer::of(plan, options.on_listener)?;
     let terminal = pty::Offer::of(plan, options.pty)?;
     let mut sandbox = spawn(
@@ -256,12 +257,9 @@ fn supervise(
         proxy.hand_over()?; // on failure the sandbox is dropped, and with it everything in it
     }
     sandbox.settle();
-    let cancel = match (options.cancel, options.interruptible) {
-        (None, true) => Some(Cancel::new()?),
-        (cancel, _) => cancel,
-    };
-    // Not before: what was started must not have the handlers.
-    let interrupts = cancel.as_ref().filter(|_| options.interruptible).and_then(Interrupts::of);
+    if let (Some(interrupts), Some(cancel)) = (options.interrupts, &cancel) {
+        interrupts.arm(cancel);
+    }
     if let Some(meanwhile) = options.meanwhile {
         meanwhile();
     }
@@ -290,9 +288,7 @@ fn supervise(
         may_leave: options.rest.is_some() && !plan.gated && !plan.terminal && plan.outer.is_none(),
     };
     let killed = relay.until_gone()?;
-    let interrupted =
-        interrupts.as_ref().and_then(Interrupts::came).filter(|_| killed == Some(Killed::Cancelled));
-    drop(interrupts);
+    options.interrupts.inspect(|interrupts| interrupts.command_is_gone());
     let exit = match exit_of(relay.report, killed.is_some())? {
         _ if killed == Some(Killed::OutputExceeded) => Exit::Signaled(libc::SIGKILL),
         exit => exit,
@@ -306,7 +302,6 @@ fn supervise(
         exit,
         timed_out: killed == Some(Killed::TimedOut),
         cancelled: killed == Some(Killed::Cancelled),
-        interrupted,
         output_exceeded: killed == Some(Killed::OutputExceeded),
         out_of_memory,
         stdout,

@@ -229,7 +229,10 @@ fn value(id: Option<&str>) -> Option<Value> {
 /// Puts a path into the memory of the last one, which it mostly is. `None`: it is not UTF-8.
 fn set(path: &mut PathBuf, told: Option<&[u8]>, otherwise: &Path) -> Option<()> {
     let wanted = match told {
-        Some(told) if told == path.as_os_str().as_encoded_bytes() => return Some(()),
+        // The directory that is meant where none is told may be no text, and then nobody tells it.
+        Some(told) if told == path.as_os_str().as_encoded_bytes() && path.to_str().is_some() => {
+            return Some(());
+        }
         Some(told) => OsStr::new(str::from_utf8(told).ok()?),
         None => otherwise.as_os_str(),
     };

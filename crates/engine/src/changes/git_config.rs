@@ -39,7 +39,8 @@ const HARMLESS: &[&str] = &[
     "user.name",
 ];
 
-/// Settings that may be made, but not changed: they decide where the user's next push goes.
+/// Settings that may be made, but not changed: they decide where the user's next push goes. What says where a remote lies does not
+/// go either, or the next run could make it anew.
 const ONCE: &[&str] = &["branch.*.remote", "remote.*.url", "submodule.*.url"];
 
 /// Section, subsection and name of a setting.
@@ -67,6 +68,9 @@ pub(crate) fn is_harmless(before: Option<&[u8]>, after: &[u8]) -> bool {
         return false;
     }
     let (old, new) = (by_key(&before), by_key(&after));
+    if old.keys().any(|key| is_listed(&["remote.*.url"], key) && !new.contains_key(key)) {
+        return false;
+    }
     new.iter().filter(|(key, _)| is_listed(HARMLESS, key)).all(|(key, values)| {
         old.get(key) == Some(values)
             || !(is_listed(ONCE, key) && old.contains_key(key))
@@ -100,6 +104,8 @@ fn starts_program(value: &str) -> bool {
 /// lies there is what git reads and runs. Whatever is not understood is passed over, since git reads on as well.
 pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
     let (text, mut section, mut found) = (String::from_utf8_lossy(text), String::new(), Vec::new());
+    // A line that ends with a backslash goes on.
+    let text = text.replace("\\\r\n", "").replace("\\\n", "");
     for line in text.lines() {
         let mut line = line.trim();
         if let Some(header) = line.strip_prefix('[') {
@@ -112,16 +118,41 @@ pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
         let leads = match (section.as_str(), name.trim().to_ascii_lowercase().as_str()) {
             ("include" | "includeif", "path") => Leads::Settings,
             ("core", "hookspath") => Leads::Hooks,
+            ("core", "worktree") => Leads::Tree,
             _ => continue,
         };
-        let value = value.trim();
-        let value = value.strip_prefix('"').and_then(|v| v.split('"').next()).unwrap_or(value);
-        let value = value.split([';', '#']).next().unwrap_or_default().trim();
+        let value = value_of(value);
         if !value.is_empty() {
-            found.push((leads, value.to_owned()));
+            found.push((leads, value));
         }
     }
     found
+}
+
+/// A value as git reads it (git-config(1), "Syntax"): quotes may stand anywhere, a comment begins outside of them, and blanks at
+/// both ends count only within them.
+fn value_of(text: &str) -> String {
+    let (mut value, mut kept, mut quoted) = (String::new(), 0, false);
+    let mut letters = text.trim_start().chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => quoted = !quoted,
+            '#' | ';' if !quoted => break,
+            '\\' => match letters.next() {
+                Some('n') => value.push('\n'),
+                Some('t') => value.push('\t'),
+                Some('b') => value.push('\u{8}'),
+                Some(other) => value.push(other),
+                None => break,
+            },
+            other => value.push(other),
+        }
+        if quoted || !letter.is_whitespace() {
+            kept = value.len();
+        }
+    }
+    value.truncate(kept);
+    value
 }
 
 /// What a setting leads to.
@@ -131,6 +162,8 @@ pub(crate) enum Leads {
     Settings,
     /// A directory of hooks; the path is relative to the work tree.
     Hooks,
+    /// The work tree of a repository that lies elsewhere; the path is relative to the repository.
+    Tree,
 }
 
 fn is_listed(table: &[&str], (section, subsection, name): &Key) -> bool {
@@ -206,7 +239,10 @@ mod tests {
                 Some(NEW),
                 format!("{NEW}[remote \"o\"]\n\turl = a\n\tfetch = +refs/heads/*:refs/remotes/o/*\n"),
             ),
-            (Some(cloned.as_str()), NEW.to_owned()),
+            (
+                Some(cloned.as_str()),
+                cloned.replace("[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n", ""),
+            ),
             (
                 Some(cloned.as_str()),
                 format!("{cloned}[branch \"x/y\"]\n\tremote = origin\n\tmerge = refs/heads/x\n"),
@@ -225,12 +261,22 @@ mod tests {
         let expected = [
             (Leads::Hooks, ".githooks"),
             (Leads::Settings, "../a"),
-            (Leads::Settings, "b"),
+            (Leads::Settings, "b #c"),
             (Leads::Settings, "~/c"),
         ];
         let found = leads_to(text);
         let found: Vec<_> = found.iter().map(|(leads, path)| (*leads, path.as_str())).collect();
         assert_eq!(found, expected);
+        for (written, meant) in [
+            ("my\"hooks\"", "myhooks"),
+            ("\"my#hooks\"", "my#hooks"),
+            ("my\\\nhooks", "myhooks"),
+            ("\"a\\\\b\" # c", "a\\b"),
+            (" a b  ; c", "a b"),
+        ] {
+            let found = leads_to(format!("[core]\n\thookspath = {written}\n").as_bytes());
+            assert_eq!(found, [(Leads::Hooks, meant.to_owned())], "{written:?}");
+        }
     }
 
     #[test]
@@ -252,6 +298,7 @@ mod tests {
             (NEW, "pwn\n".to_owned()),
             (NEW, format!("{NEW}pwn\nevil = [\n")),
             (cloned.as_str(), cloned.replace("example.com", "evil.example")),
+            (cloned.as_str(), NEW.to_owned()), // and then anew in another run
             (
                 "[core]\n\tfsmonitor = false\n[credential]\n\thelper =\n",
                 "[core]\n\tfsmonitor = false\n".to_owned(),

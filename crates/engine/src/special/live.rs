@@ -149,8 +149,9 @@ fn is_allowed(path: &Path) -> bool {
 fn content(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     path.symlink_metadata().ok().filter(fs::Metadata::is_file)?;
-    reading::open(path).ok()?.take(MAX_CONFIG).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    reading::open(path).ok()?.take(MAX_CONFIG + 1).read_to_end(&mut bytes).ok()?;
+    // Of what is longer nobody has seen the end.
+    (u64::try_from(bytes.len()).is_ok_and(|length| length <= MAX_CONFIG)).then_some(bytes)
 }
 
 fn is_changed(path: &Path, since: i64) -> bool {

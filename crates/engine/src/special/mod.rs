@@ -4,6 +4,7 @@
 //! budget each, so that a large one never uncovers what lies in another. What a directory holds is read only if it has changed
 //! since it was read last ([`listings`]).
 
+mod git_targets;
 mod homes;
 mod listings;
 mod live;
@@ -17,16 +18,15 @@ pub(crate) use self::spelling::folded;
 use self::listings::{Listing, Listings, Seen};
 use crate::Request;
 use crate::account::{Account, user};
-use crate::changes::git_config::{Leads, leads_to};
 use crate::direct::Direct;
-use crate::reading;
 use shward_analysis::{Scope, scope_of};
 use shward_policy::Grant;
 use shward_review::StateDir;
+use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read as _;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -104,7 +104,8 @@ impl Special {
         let own = state.and_then(|state| state.path().canonicalize().ok());
         let own = own.as_deref();
         for (number, home) in homes.iter().enumerate() {
-            let walk = Walk { root: home, home, request, kind: Kind::Home, number, own };
+            let walk =
+                Walk { root: home, home, request, kind: Kind::Home, number, own, lost: Cell::default() };
             special.walk(&walk, &mut listings);
         }
         let home = &request.home;
@@ -117,6 +118,7 @@ impl Special {
                     kind: Kind::System,
                     number: homes.len(),
                     own,
+                    lost: Cell::default(),
                 };
                 special.walk(&walk, &mut listings);
             }
@@ -141,7 +143,18 @@ impl Special {
         listings: &mut Listings,
     ) {
         let (root, home) = (&request.workspace, &request.home);
-        self.walk(&Walk { root, home, request, kind: Kind::Workspace, number: number + 1, own }, listings);
+        self.walk(
+            &Walk {
+                root,
+                home,
+                request,
+                kind: Kind::Workspace,
+                number: number + 1,
+                own,
+                lost: Cell::default(),
+            },
+            listings,
+        );
     }
 
     fn walk(&mut self, walk: &Walk<'_>, listings: &mut Listings) {
@@ -170,6 +183,7 @@ impl Special {
             self.repositories.extend(found.repositories.map(path));
             queue.extend(found.below.map(|name| (path(name), depth + 1)));
             budget = budget.saturating_sub(found.entries);
+            self.incomplete |= in_workspace && walk.lost.get();
             if budget == 0 {
                 self.incomplete |= in_workspace;
                 return;
@@ -181,42 +195,6 @@ impl Special {
     pub(crate) fn link_targets(&self) -> impl Iterator<Item = PathBuf> {
         let links = self.protected.iter().filter(|path| path.is_symlink());
         links.filter_map(|path| path.canonicalize().ok())
-    }
-
-    /// What the settings of the workspace's repositories lead to: more settings, and directories of hooks.
-    pub(crate) fn git_targets(&self, request: &Request) -> Vec<PathBuf> {
-        const MAX_FILES: usize = 64;
-        const MAX_LENGTH: u64 = 256 * 1024;
-        let mut found = Vec::new();
-        let settings =
-            |repository: &PathBuf| (repository.join("config"), repository.parent().map(Path::to_owned));
-        let mut waiting: VecDeque<(PathBuf, Option<PathBuf>)> =
-            self.repositories.iter().map(settings).collect();
-        while let Some((file, tree)) = waiting.pop_front() {
-            let mut text = Vec::new();
-            let Ok(opened) = reading::open(&file) else { continue };
-            let _ = opened.take(MAX_LENGTH).read_to_end(&mut text);
-            for (leads, path) in leads_to(&text) {
-                let beside = match leads {
-                    Leads::Settings => file.parent(),
-                    Leads::Hooks => tree.as_deref(),
-                };
-                let path = match (path.strip_prefix("~/"), beside) {
-                    (Some(path), _) => request.home.join(path),
-                    (None, Some(beside)) => beside.join(path),
-                    (None, None) => continue,
-                };
-                // Where nothing is yet, what would come to be there is what counts.
-                let path = path.canonicalize().unwrap_or_else(|_| lexical(&path));
-                if found.len() < MAX_FILES && !found.contains(&path) {
-                    if leads == Leads::Settings {
-                        waiting.push_back((path.clone(), tree.clone()));
-                    }
-                    found.push(path);
-                }
-            }
-        }
-        found
     }
 
     /// Before a run without an overlay: finds everything in the workspace that it must not change, wherever it lies. Returns whether
@@ -269,6 +247,8 @@ struct Walk<'w> {
     number: usize,
     /// Our own state.
     own: Option<&'w Path>,
+    /// Some directory could not be read, for a reason that is no reason of its own.
+    lost: Cell<bool>,
 }
 
 impl Walk<'_> {
@@ -286,10 +266,14 @@ impl Walk<'_> {
     fn list(&self, directory: &Path, depth: usize, limit: usize) -> (Listing, bool) {
         let mut listing = Listing::default();
         // Why it cannot be read may lie elsewhere than in the directory: too many open files, or a group that is joined later.
-        let Ok(entries) = fs::read_dir(directory) else { return (listing, false) };
+        let lost = |error: &io::Error| {
+            use io::ErrorKind::{NotFound, PermissionDenied};
+            self.lost.set(self.lost.get() | !matches!(error.kind(), NotFound | PermissionDenied));
+        };
+        let Ok(entries) = fs::read_dir(directory).inspect_err(lost) else { return (listing, false) };
         let hooks = self.kind == Kind::Workspace && is_hooks_of_bare_repository(directory);
         for entry in entries {
-            let Ok(entry) = entry else { return (listing, false) };
+            let Ok(entry) = entry.inspect_err(lost) else { return (listing, false) };
             if listing.entries == limit {
                 return (listing, false);
             }
@@ -424,7 +408,15 @@ mod tests {
     fn what_cannot_be_read_is_not_remembered() {
         let request = Request::command("true", "/", "/");
         let root = Path::new("/proc/self/status");
-        let walk = Walk { root, home: root, request: &request, kind: Kind::Workspace, number: 0, own: None };
+        let walk = Walk {
+            root,
+            home: root,
+            request: &request,
+            kind: Kind::Workspace,
+            number: 0,
+            own: None,
+            lost: Cell::default(),
+        };
         let (listing, whole) = walk.list(root, 0, 10);
         assert_eq!((listing.entries, whole), (0, false));
     }

@@ -106,7 +106,10 @@ pub(crate) fn is_read_by_others(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default();
     READ_BY_OTHERS.iter().any(|known| name.eq_ignore_ascii_case(known))
         || READ_BY_ENDING.iter().any(|known| ending.eq_ignore_ascii_case(known))
-        || READ_BY_PATH.iter().any(|known| path.ends_with(known))
+        || {
+            let path = folded(path);
+            READ_BY_PATH.iter().any(|known| path.ends_with(known))
+        }
 }
 
 /// Whether a name beyond ASCII is that of something protected where a file system folds it.
@@ -127,6 +130,7 @@ mod tests {
     fn what_others_read_is_known_by_its_name() {
         for read in [
             ".yarnrc",
+            ".VIM/coc-\u{17f}ettings.json",
             "a/.yarnrc.yml",
             ".exrc",
             ".nvim.lua",
