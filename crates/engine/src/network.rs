@@ -37,13 +37,14 @@ impl ConnectionReport {
     /// What a proxy has seen; of connections beyond those it remembers, their number.
     pub(crate) fn of(seen: Seen) -> (Vec<Self>, u64) {
         let reports = seen.connections.into_iter().map(|connection| {
+            let destination = connection.destination();
             let (result, why) = match connection.verdict {
                 Verdict::Refused(why) => ("refused", Some(why)),
                 Verdict::Failed(why) => ("failed", Some(why)),
                 _ => ("permitted", None),
             };
             Self {
-                destination: format!("{}:{}", connection.host, connection.port),
+                destination,
                 protocol: connection.protocol.name(),
                 result,
                 address: connection.address,

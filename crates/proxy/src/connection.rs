@@ -4,7 +4,7 @@ use crate::log::{Entry, Protocol, Verdict};
 use crate::server::Shared;
 use crate::{http, socks};
 use std::io::{self, Read};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,6 +19,8 @@ pub(crate) fn serve(mut client: TcpStream, shared: &Shared) -> io::Result<()> {
     let mut head = Head { deadline: Instant::now() + shared.limits.request };
     match head.byte(&mut client)? {
         SOCKS => socks::serve(client, &mut head, shared),
+        // SOCKS 4, TLS or anything else: nobody has to wait until it does not go on.
+        first if first.is_ascii_control() && !matches!(first, b'\r' | b'\n') => http::no_request(&mut client),
         first => http::serve(client, first, &mut head, shared),
     }
 }
@@ -58,8 +60,8 @@ impl Head {
 
 /// Why there is no connection.
 pub(crate) enum Refusal {
-    /// It is not permitted.
-    Refused(String),
+    /// It is not permitted; and, where the name is, the address that it has and that is not.
+    Refused { why: String, address: Option<IpAddr> },
     /// The name has no address.
     NoAddress(String),
     /// No address answered.
@@ -83,14 +85,14 @@ pub(crate) fn connect(
     let result = attempt(host, port, shared, &entry);
     match &result {
         Ok(_) => {}
-        Err(Refusal::Refused(why)) => entry.verdict(Verdict::Refused(why.clone())),
+        Err(Refusal::Refused { why, .. }) => entry.verdict(Verdict::Refused(why.clone())),
         Err(Refusal::NoAddress(why) | Refusal::NoAnswer(why)) => entry.verdict(Verdict::Failed(why.clone())),
     }
     result.map(|stream| (stream, entry))
 }
 
 fn attempt(host: &str, port: u16, shared: &Shared, entry: &Entry) -> Result<TcpStream, Refusal> {
-    shared.gate.name(host, port).map_err(Refusal::Refused)?;
+    shared.gate.name(host, port).map_err(|why| Refusal::Refused { why, address: None })?;
     let addresses: Vec<SocketAddr> = (host, port)
         .to_socket_addrs()
         .map_err(|error| Refusal::NoAddress(format!("{host} has no address: {error}")))?
@@ -103,7 +105,7 @@ fn attempt(host: &str, port: u16, shared: &Shared, entry: &Entry) -> Result<TcpS
         // A permitted address among others that are not must not become the way to those.
         if let Err(why) = shared.gate.address(host, address.ip(), port) {
             if !matches!(refusal, Refusal::NoAnswer(_)) {
-                refusal = Refusal::Refused(why);
+                refusal = Refusal::Refused { why, address: Some(address.ip()) };
             }
             continue;
         }

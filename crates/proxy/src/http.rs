@@ -1,11 +1,11 @@
 //! HTTP/1.1 as a proxy speaks it (RFC 9112, RFC 9110): `CONNECT`, and requests with absolute addresses.
 
 use crate::connection::{Head, Refusal, connect, is_name};
-use crate::log::{Protocol, visible};
+use crate::log::{Protocol, bracketed, visible};
 use crate::relay::relay;
 use crate::server::Shared;
 use std::io::{self, Write as _};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 
 /// Longest accepted head of a request, in bytes.
 const MAX_HEAD: usize = 16 * 1024;
@@ -13,6 +13,9 @@ const MAX_HEAD: usize = 16 * 1024;
 /// Fields that are about the connection to the proxy, or that are set anew.
 const DROPPED: [&str; 6] =
     ["connection", "host", "keep-alive", "proxy-authorization", "proxy-connection", "upgrade"];
+
+/// Fields without which a message would end elsewhere; no other field can have them dropped.
+const FRAMING: [&str; 2] = ["content-length", "transfer-encoding"];
 
 pub(crate) fn serve(mut client: TcpStream, first: u8, head: &mut Head, shared: &Shared) -> io::Result<()> {
     let mut bytes = vec![first];
@@ -37,31 +40,33 @@ pub(crate) fn serve(mut client: TcpStream, first: u8, head: &mut Head, shared: &
     };
     let (text, rest) = bytes.split_at(end);
     let Some(request) = std::str::from_utf8(text).ok().and_then(Request::parse) else {
-        let message =
-            "This is a proxy for HTTP and SOCKS 5: give it CONNECT host:port, or an http:// address.";
-        return say(&mut client, "400 Bad Request", message);
+        return no_request(&mut client);
     };
     let protocol = if request.path.is_none() { Protocol::Connect } else { Protocol::Http };
     let (host, entry) = match connect(protocol, request.host, request.port, shared) {
         Ok(connected) => connected,
         Err(refusal) => return refused(&mut client, &request, &refusal),
     };
+    // What leaves the sandbox in a head counts as what leaves it in a body does.
+    let send = |bytes: &[u8]| {
+        entry.sent.fetch_add(bytes.len() as u64, std::sync::atomic::Ordering::Relaxed);
+        (&host).write_all(bytes)
+    };
     let from_client = match request.path {
         None => {
             client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
-            (&host).write_all(rest)?;
+            send(rest)?;
             u64::MAX
         }
         Some(path) => {
-            (&host).write_all(request.forwarded(path).as_bytes())?;
+            send(request.forwarded(path).as_bytes())?;
             // What follows the body would be another request, perhaps for another host.
             let length = request.body.unwrap_or(u64::MAX);
             let now = rest.get(..usize::try_from(length).unwrap_or(usize::MAX)).unwrap_or(rest);
-            (&host).write_all(now)?;
+            send(now)?;
             length.saturating_sub(now.len() as u64)
         }
     };
-    entry.sent.fetch_add(rest.len() as u64, std::sync::atomic::Ordering::Relaxed);
     relay(&client, &host, from_client, &entry, shared)
 }
 
@@ -113,11 +118,18 @@ impl<'h> Request<'h> {
     /// The request as the host gets it: for one answer, addressed to the host that was judged.
     fn forwarded(&self, path: &str) -> String {
         let slash = if path.starts_with('/') { "" } else { "/" };
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.to_owned() };
+        let host = bracketed(self.host);
         let port = if self.port == 80 { String::new() } else { format!(":{}", self.port) };
         let mut out = format!("{} {slash}{path} HTTP/1.1\r\nHost: {host}{port}\r\n", self.method);
+        // What `Connection` names is about the connection to the proxy, too (RFC 9110 section 7.6.1).
+        let of_connection = self.fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("connection"));
+        let named: Vec<&str> = of_connection
+            .flat_map(|(_, value)| value.split(','))
+            .map(str::trim)
+            .filter(|named| !FRAMING.iter().any(|framing| named.eq_ignore_ascii_case(framing)))
+            .collect();
         for (name, value) in &self.fields {
-            if !DROPPED.iter().any(|dropped| name.eq_ignore_ascii_case(dropped)) {
+            if !DROPPED.iter().chain(&named).any(|dropped| name.eq_ignore_ascii_case(dropped)) {
                 out.push_str(&format!("{name}: {value}\r\n"));
             }
         }
@@ -138,7 +150,12 @@ fn split(authority: &str, default: Option<u16>) -> Option<(&str, u16)> {
     if !is_name(host) && host.parse::<std::net::Ipv6Addr>().is_err() {
         return None;
     }
-    let port = if port.is_empty() { default? } else { port.parse().ok()? };
+    // Digits and nothing else: `parse` takes a sign, too.
+    let port = match port {
+        "" => default?,
+        port if port.bytes().all(|b| b.is_ascii_digit()) => port.parse().ok()?,
+        _ => return None,
+    };
     Some((host, port))
 }
 
@@ -159,12 +176,15 @@ fn body(fields: &[(&str, &str)]) -> Option<Option<u64>> {
 }
 
 fn refused(client: &mut TcpStream, request: &Request<'_>, refusal: &Refusal) -> io::Result<()> {
-    let place = visible(&format!("{}:{}", request.host, request.port));
+    let place = visible(&format!("{}:{}", bracketed(request.host), request.port));
     match refusal {
-        Refusal::Refused(why) => {
+        Refusal::Refused { why, address } => {
+            // Where the name is permitted and its address is not, the name would be permitted in vain.
+            let permit =
+                address.map_or_else(|| place.clone(), |to| SocketAddr::new(to, request.port).to_string());
             let message = format!(
                 "shward: {}. Do not try again or another way: work without it, or tell the person what it is needed for. \
-                 They can permit it in their policy: [network] allow = [\"{place}\"]",
+                 They can permit it in their policy: [network] allow = [\"{permit}\"]",
                 visible_text(why)
             );
             say(client, &format!("403 shward does not permit {place}"), &message)
@@ -173,6 +193,12 @@ fn refused(client: &mut TcpStream, request: &Request<'_>, refusal: &Refusal) -> 
             say(client, "502 Bad Gateway", &format!("shward: {}", visible_text(why)))
         }
     }
+}
+
+/// Tells what this is to whoever speaks another protocol.
+pub(crate) fn no_request(client: &mut TcpStream) -> io::Result<()> {
+    let message = "This is a proxy for HTTP and SOCKS 5: give it CONNECT host:port, or an http:// address.";
+    say(client, "400 Bad Request", message)
 }
 
 fn visible_text(text: &str) -> String {
@@ -199,6 +225,8 @@ mod tests {
             ("CONNECT a.org:443 HTTP/1.1\r\n\r\n", Some(("a.org", 443, None, Some(0)))),
             ("CONNECT [::1]:443 HTTP/1.1\r\n\r\n", Some(("::1", 443, None, Some(0)))),
             ("CONNECT a.org HTTP/1.1\r\n\r\n", None),
+            ("CONNECT a.org:+443 HTTP/1.1\r\n\r\n", None),
+            ("GET http://a.org:+80/ HTTP/1.1\r\n\r\n", None),
             ("CONNECT user@a.org:443 HTTP/1.1\r\n\r\n", None),
             ("GET http://a.org HTTP/1.1\r\n\r\n", Some(("a.org", 80, Some(""), Some(0)))),
             ("GET http://a.org:81/x?y HTTP/1.0\r\n\r\n", Some(("a.org", 81, Some("/x?y"), Some(0)))),

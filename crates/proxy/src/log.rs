@@ -63,6 +63,14 @@ pub struct Connection {
     pub received: u64,
 }
 
+impl Connection {
+    /// Host and port as one text, an IPv6 address in brackets.
+    #[must_use]
+    pub fn destination(&self) -> String {
+        format!("{}:{}", bracketed(&self.host), self.port)
+    }
+}
+
 /// Everything that was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -138,6 +146,11 @@ impl Entry {
     pub(crate) fn connected(&self, address: IpAddr) {
         lock(&self.connection).address = Some(address);
     }
+}
+
+/// A host as it stands before a port: an IPv6 address in brackets, since `::1:80` is another address.
+pub(crate) fn bracketed(host: &str) -> String {
+    if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
 }
 
 /// Text of the sandbox as it may stand in a message or a log.

@@ -56,7 +56,7 @@ pub(crate) fn serve(mut client: TcpStream, head: &mut Head, shared: &Shared) -> 
             answer(&mut client, reply::DONE)?;
             relay(&client, &stream, u64::MAX, &entry, shared)
         }
-        Err(Refusal::Refused(_)) => answer(&mut client, reply::NOT_PERMITTED),
+        Err(Refusal::Refused { .. }) => answer(&mut client, reply::NOT_PERMITTED),
         Err(Refusal::NoAddress(_)) => answer(&mut client, reply::HOST_UNREACHABLE),
         Err(Refusal::NoAnswer(_)) => answer(&mut client, reply::REFUSED),
     }

@@ -118,6 +118,59 @@ fn a_permitted_name_with_a_forbidden_address_is_refused() {
     assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("which is private"), "{answer}");
 }
 
+/// What a person is told to permit is what would permit it.
+#[test]
+fn a_refusal_names_what_would_have_to_be_permitted() {
+    let told = |served: &Served, request: &str| served.ask(format!("{request} HTTP/1.1\r\n\r\n"));
+    let served = serve(&[]);
+    let answer = told(&served, "CONNECT [::1]:5");
+    assert!(answer.starts_with("HTTP/1.1 403 shward does not permit [::1]:5\r\n"), "{answer}");
+    assert!(answer.contains("allow = [\"[::1]:5\"]"), "{answer}");
+    let destinations: Vec<String> = served.proxy.stop().connections.iter().map(|c| c.destination()).collect();
+    assert_eq!(destinations, ["[::1]:5"]);
+    let served = serve_with(&["127.1"], false, Limits::default());
+    let answer = told(&served, "GET http://127.1/");
+    assert!(answer.contains("allow = [\"127.0.0.1:80\"]"), "{answer}");
+}
+
+#[test]
+fn all_that_leaves_is_counted_and_nothing_else() {
+    let served = serve(&["localhost"]);
+    let port = echo(b"END");
+    let head = format!(
+        "POST /x HTTP/1.1\r\nHost: localhost:{port}\r\nContent-Length: 3\r\nConnection: close\r\n\r\n"
+    );
+    let request = format!(
+        "POST http://localhost:{port}/x HTTP/1.1\r\nContent-Length: 3\r\n\r\nENDGET / HTTP/1.1\r\n\r\n"
+    );
+    assert_eq!(served.ask(request), format!("[{head}END]"));
+    let seen = served.proxy.stop();
+    assert_eq!(only(&seen).sent, head.len() as u64 + 3);
+}
+
+#[test]
+fn what_is_about_the_connection_to_the_proxy_stays_here() {
+    let served = serve(&["localhost"]);
+    let port = echo(b"END");
+    let answer = served.ask(format!(
+        "POST http://localhost:{port}/ HTTP/1.1\r\nConnection: x-own, Content-Length\r\nX-Own: 1\r\nX-Other: 2\r\nContent-Length: 3\r\n\r\nEND"
+    ));
+    let expected = format!(
+        "[POST / HTTP/1.1\r\nHost: localhost:{port}\r\nX-Other: 2\r\nContent-Length: 3\r\nConnection: close\r\n\r\nEND]"
+    );
+    assert_eq!(answer, expected);
+}
+
+#[test]
+fn another_protocol_is_answered_at_once() {
+    let served = serve(&["localhost"]);
+    for hello in [&b"\x04\x01\x1f\x91\x7f\0\0\x01\0"[..], b"\x16\x03\x01", b"\0"] {
+        let start = Instant::now();
+        assert!(served.ask(hello).starts_with("HTTP/1.1 400 "), "{hello:?}");
+        assert!(start.elapsed() < Duration::from_secs(5), "{hello:?}");
+    }
+}
+
 #[test]
 fn plain_http_is_forwarded_for_one_request() {
     let served = serve(&["localhost"]);
