@@ -94,7 +94,7 @@ fn judge_part(
         _ => None,
     };
     let ruled = Ruled::new(&part.rules, plan, files);
-    let mut judge = Judge { part, found, highest: Tier::One, resolved, ruled, files };
+    let mut judge = Judge { part, found, highest: Tier::One, named: Tier::One, resolved, ruled, files };
     let seen = Seen::default();
     for (index, effect) in plan.effects.iter().enumerate() {
         let subject = Subject::of_effect(effect, index, plan, context).with_seen(&seen);
@@ -109,12 +109,13 @@ fn judge_part(
             judge.words(&subject, invocation.span);
         }
     }
-    let mut highest = judge.highest;
+    let (mut highest, mut named) = (judge.highest, judge.named);
+    let by_tiers = part.settings.by_tier.as_ref().is_some_and(|set| set.value);
     if let Some((source, world)) = asked {
         if let Source::Command(text) = source {
             for set in &part.settings.patterns {
                 if set.value.regex.is_match(&String::from_utf8_lossy(text)) {
-                    highest = highest.max(set.value.tier);
+                    (highest, named) = (highest.max(set.value.tier), named.max(set.value.tier));
                 }
             }
         }
@@ -125,17 +126,22 @@ fn judge_part(
         }
     }
     found.tier = found.tier.max(highest);
-    if part.settings.by_tier.as_ref().is_some_and(|set| set.value) {
+    if by_tiers {
         conclude_by_tier(highest, found);
+    } else if named == Tier::Four && found.strictest() < Decision::Deny {
+        found.say("tier", Decision::Deny, Tier::Four, TIER_FOUR);
     }
 }
+
+/// Who gives a command this tier, by a rule or a pattern, says that it is never run, whatever else decides.
+const TIER_FOUR: &str = "A command of tier 4 is never run. Do it another way.";
 
 /// What a part decides about the command as a whole by its tier.
 fn conclude_by_tier(highest: Tier, found: &mut Found) {
     let decision = by_tier(highest);
     if decision > found.strictest() {
         let message = match decision {
-            Decision::Deny => "A command of tier 4 is never run. Do it another way.".to_owned(),
+            Decision::Deny => TIER_FOUR.to_owned(),
             _ => format!(
                 "A command of tier {} needs an answer. Say what it is for: a request without a reason is denied.",
                 highest.get()
@@ -183,6 +189,8 @@ struct Judge<'p> {
     found: &'p mut Found,
     /// The highest tier that counts in this part.
     highest: Tier,
+    /// The highest that rules of files have named.
+    named: Tier,
     /// The program of an argument list, and whether the file that it resolves to is listed.
     resolved: Option<argv::Resolved<'p>>,
     /// The rules of files that may be about this plan.
@@ -230,8 +238,9 @@ impl Judge<'_> {
             let facts = Facts::new(subject, tier).with(self.file(subject));
             let mut allowed = false;
             let mut asked_by_rule = false;
+            let mut named = Tier::One;
             for (rules, row) in self.ruled.about(&facts, subject) {
-                tier = tier.max(row.tier.unwrap_or(Tier::One));
+                named = named.max(row.tier.unwrap_or(Tier::One));
                 match row.decision {
                     Some(Decision::Allow) => allowed = true,
                     Some(decided) => {
@@ -246,6 +255,7 @@ impl Judge<'_> {
                     None => {}
                 }
             }
+            (tier, self.named) = (tier.max(named), self.named.max(named));
             skipped = allowed && !asked_by_rule && decision <= Decision::Ask;
         }
         // Also where a rule allows it: an allowance must not cost what being listed spares.

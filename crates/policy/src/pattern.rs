@@ -6,6 +6,29 @@ use crate::condition::is_below;
 /// Temporary directories, for `$TMP`.
 const TEMPORARY: [&[u8]; 3] = [b"/tmp", b"/var/tmp", b"/dev/shm"];
 
+/// Why a place could never be met as it is written, or would be met by every place.
+pub(crate) fn fault(place: &str) -> Option<&'static str> {
+    let first = place.split('/').next().unwrap_or(place);
+    if place.is_empty() {
+        return Some("is empty; the workspace is `$WORKSPACE`");
+    }
+    if place.split('/').any(|name| name == "..") {
+        return Some("has `..` in it; places are compared without");
+    }
+    if place.split('/').any(|name| name == ".") {
+        return Some("has `.` in it; the workspace is `$WORKSPACE`, and what begins with a name lies in it");
+    }
+    if first.starts_with('$') && !["$WORKSPACE", "$HOME", "$TMP"].contains(&first) {
+        return Some(
+            "begins with a variable that stands for nothing; there are `$WORKSPACE`, `$HOME` and `$TMP`",
+        );
+    }
+    if first.starts_with('~') && first != "~" {
+        return Some("begins with the name of a user; write the directory out");
+    }
+    None
+}
+
 /// Whether a pattern has characters that stand for others.
 pub(crate) fn is_pattern(pattern: &str) -> bool {
     pattern.contains(['*', '?'])

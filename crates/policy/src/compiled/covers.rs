@@ -57,12 +57,20 @@ impl Compiled {
 
     /// Entries by which a rule can never match, with why.
     pub(crate) fn dead_entries(&self, row: &Row) -> Option<String> {
-        let bad_path = self.list(row.paths).find(|p| p.split('/').any(|name| name == ".."));
-        if let Some(path) = bad_path {
-            return Some(format!("the path `{path}` has `..` in it; places are compared without"));
+        if let Some((path, why)) = self.list(row.paths).find_map(|path| Some((path, pattern::fault(path)?))) {
+            return Some(format!("the path `{path}` {why}"));
         }
         if let Some(host) = self.list(row.hosts).find(|h| h.contains("://") || h.contains('/')) {
             return Some(format!("the host `{host}` is a URL; write the host's name alone"));
+        }
+        // More than one colon is an IPv6 address.
+        if let Some(host) = self.list(row.hosts).find(|h| h.matches(':').count() == 1) {
+            return Some(format!(
+                "the host `{host}` has a port; a rule's host is the name alone, with any port"
+            ));
+        }
+        if let Some(host) = self.list(row.hosts).find(|h| h.starts_with('.')) {
+            return Some(format!("the host `{host}` is none; what lies below a name is written `*{host}`"));
         }
         if let Some(program) = self.list(row.programs).find(|p| p.contains(' ') && !p.contains('/')) {
             return Some(format!(
@@ -71,7 +79,7 @@ impl Compiled {
         }
         // What follows an allowed program is compared word for word, its options among them.
         self.list(row.subcommands)
-            .find(|s| s.starts_with('-') && row.decision != Some(Decision::Allow))
-            .map(|sub| format!("the subcommand `{sub}` is an option"))
+            .find(|s| s.split(' ').any(|word| word.starts_with('-')) && row.decision != Some(Decision::Allow))
+            .map(|sub| format!("the subcommand `{sub}` has an option in it; `option` is a key of its own"))
     }
 }

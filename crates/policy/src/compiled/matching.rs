@@ -7,6 +7,7 @@ use crate::condition::Subject;
 use crate::decision::{Decision, Tier};
 use crate::pattern;
 use crate::program::{File, base};
+use crate::reach::address_of;
 use shward_analysis::vocabulary::ORIGINS;
 use shward_analysis::{EffectKind, Field, Origins, Rest, Scope};
 
@@ -175,16 +176,45 @@ impl Compiled {
         let Some(EffectKind::Connect { endpoint, .. }) = subject.effect.map(|effect| &effect.kind) else {
             return false;
         };
-        match endpoint.host {
-            None => strict,
-            Some(host) => {
-                let host = host.to_ascii_lowercase();
-                let host = host.strip_suffix(b".").unwrap_or(&host);
-                self.list(hosts)
-                    .any(|pattern| pattern::matches(pattern.to_ascii_lowercase().as_bytes(), host))
-            }
+        let Some(host) = endpoint.host else { return strict };
+        let meets = |host: &[u8]| {
+            let host = host.strip_suffix(b".").unwrap_or(host);
+            self.list(hosts).any(|pattern| {
+                let pattern = pattern.to_ascii_lowercase();
+                pattern::matches(pattern.strip_suffix('.').unwrap_or(&pattern).as_bytes(), host)
+            })
+        };
+        let host = host.to_ascii_lowercase();
+        if !strict {
+            // What an escape stands for is not what the pattern was written for.
+            return !host.contains(&b'%') && meets(&host);
         }
+        let plain = without_escapes(&host);
+        meets(&host)
+            || meets(&plain)
+            || str::from_utf8(&plain).ok().and_then(address_of).is_some_and(|address| {
+                // However the one or the other is written: `0x7f.1` is 127.0.0.1.
+                meets(address.to_string().as_bytes())
+                    || self.list(hosts).any(|entry| address_of(entry) == Some(address))
+            })
     }
+}
+
+/// A host as the programs read it that take `%2e` in it for a dot.
+fn without_escapes(host: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(host.len());
+    let mut rest = host;
+    while let [first, after @ ..] = rest {
+        let escaped = match rest {
+            [b'%', high, low, ..] => {
+                str::from_utf8(&[*high, *low]).ok().and_then(|d| u8::from_str_radix(d, 16).ok())
+            }
+            _ => None,
+        };
+        out.push(escaped.unwrap_or(*first).to_ascii_lowercase());
+        rest = if escaped.is_some() { rest.get(3..).unwrap_or_default() } else { after };
+    }
+    out
 }
 
 fn scope_matches(scopes: u16, subject: &Subject<'_>) -> bool {

@@ -31,7 +31,7 @@ pub(crate) fn unknown<'k>(
     Diagnostic::new("unknown-key", span, format!("unknown key `{}`", shown(name))).help(help)
 }
 
-fn shown(name: &str) -> String {
+pub(super) fn shown(name: &str) -> String {
     name.chars().take(80).flat_map(char::escape_debug).collect()
 }
 

@@ -3,6 +3,7 @@
 use super::diagnostic::{Diagnostic, Problems};
 use super::{Source, check};
 use crate::decision::{Decision, Tier};
+use crate::pattern;
 use crate::reach::Destination;
 use crate::settings::{
     Binary, CheckSetting, DirectoryPolicy, EnvironmentPolicy, ExecGate, Layer, Live, NameMatch, Origin,
@@ -278,8 +279,12 @@ impl<'s> Reader<'s> {
         self.undoing(get("undo"));
         self.program_names(inner("programs", "allow"));
         self.program_names(inner("programs", "deny"));
+        self.denied_names(inner("programs", "deny"));
         self.destinations(inner("network", "allow"));
         self.destinations(inner("network", "deny"));
+        self.places(inner("paths", "allow"));
+        self.places(inner("paths", "deny"));
+        self.places(inner("directory", "paths"));
         for (name, span) in texts(inner("sandbox", "accept-missing")) {
             if !super::keys::DISPENSABLE.contains(&&**name) {
                 let message =
@@ -329,6 +334,17 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// A place that is met by none would deny nothing, and an empty one allow everything.
+    fn places(&mut self, value: Option<&Value<'_>>) {
+        for (text, span) in texts(value) {
+            if let Some(why) = pattern::fault(text) {
+                let help = r#"as in: "$WORKSPACE/private", "/srv", "$HOME/notes/**""#;
+                let message = format!("the place `{}` {why}", check::shown(text));
+                self.problems.push(Diagnostic::new("place", span, message).help(help));
+            }
+        }
+    }
+
     /// Names that no program can be called by.
     fn program_names(&mut self, value: Option<&Value<'_>>) {
         for (name, span) in texts(value) {
@@ -347,6 +363,22 @@ impl<'s> Reader<'s> {
                     "a program is listed by its name or by an absolute path",
                 )
                 .help(r#"as in: allow = ["git", "/usr/bin/make"]"#),
+            );
+        }
+    }
+
+    /// Hardly any program has a blank in its name, so that `git push` would deny nothing.
+    fn denied_names(&mut self, value: Option<&Value<'_>>) {
+        for (_, span) in texts(value).filter(|(n, _)| !n.contains('/') && n.contains(char::is_whitespace)) {
+            self.problems.push(
+                Diagnostic::new(
+                    "program-name",
+                    span,
+                    "a program is denied by its name alone, or by an absolute path",
+                )
+                .help(
+                    "what it must not be called with stands in a [[rule]], with `program` and `subcommand`",
+                ),
             );
         }
     }
@@ -433,6 +465,7 @@ impl<'s> Reader<'s> {
         for (positional, span) in tables(item.get("positional")) {
             let mut kinds = Vec::new();
             if let Some(value) = positional.get("below") {
+                self.places(Some(value));
                 kinds.push(Positional::Below(owned(Some(value))));
             }
             if let Some(value) = positional.get("one-of") {
