@@ -244,10 +244,12 @@ impl Walk<'_> {
     /// Whether the record accounts for exactly the damage before it.
     fn recovery(&mut self, stretch: Stretch, link: &Link<'_>, line: &Line<'_>) -> Result<(), Break> {
         let damage = stretch.hasher.finish();
-        let (expected, after) = match self.report.head {
-            Some(head) => (head.seq.saturating_add(1), head.hash),
-            None if self.demand.partial => (link.seq, link.damage().map_or(Digest::ZERO, |told| told.after)),
-            None => (0, Digest::ZERO),
+        let (expected, after) = match (self.report.head, self.demand.anchor) {
+            (Some(head), _) => (head.seq.saturating_add(1), head.hash),
+            (None, _) if !self.demand.partial => (0, Digest::ZERO),
+            // The first line of a partial log: what comes after the anchor comes right after it.
+            (None, Some(anchor)) if anchor.seq < link.seq => (anchor.seq.saturating_add(1), anchor.hash),
+            (None, _) => (link.seq, link.damage().map_or(Digest::ZERO, |told| told.after)),
         };
         let told = Damage { damaged_bytes: damage.bytes, after };
         if link.damage() != Some(told) || link.prev != damage.sha256 || link.seq != expected {

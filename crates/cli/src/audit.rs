@@ -59,7 +59,9 @@ fn verify(args: &Args, files: &[String]) -> Result<Exit, Fail> {
 
 /// What `verify` has printed as the head.
 fn head(text: &str) -> Result<Receipt, Fail> {
-    let parts = text.split_once(':').and_then(|(seq, hash)| Some((seq.parse().ok()?, hash.parse().ok()?)));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let parts = text.split_once(':').filter(|(seq, _)| digits(seq));
+    let parts = parts.and_then(|(seq, hash)| Some((seq.parse().ok()?, hash.parse().ok()?)));
     let (seq, hash) = parts.ok_or_else(|| {
         Fail::usage(format!(
             "--head: {text:?} is no head; give what `shward audit verify` printed after `head:`, a number, a colon and 64 hexadecimal digits"
@@ -245,7 +247,8 @@ fn entry_line(entry: &Entry) -> String {
         Event::Recovered(d) => write!(line, "recovered after {} damaged bytes", d.damaged_bytes),
         _ => write!(line, "an event of a newer version"),
     };
-    line
+    // A log that was handed over may say anything, wherever a time or a name should be.
+    shown::one_line(&line)
 }
 
 /// How a run ended, and then what is to be known besides.
@@ -308,9 +311,18 @@ fn text(report: &Report, kept: Option<Receipt>) -> String {
     if let Some(head) = &report.head {
         let _ = writeln!(out, "head: {}:{}", head.seq, head.hash);
     }
-    if let Some(kept) = kept.filter(|_| report.broken.is_none()) {
-        let _ =
-            writeln!(out, "record {} and everything before it is as it was when its hash was kept", kept.seq);
+    if let (Some(kept), Some(head), None) = (kept, report.head, &report.broken) {
+        // Of a part of a log nothing is said but what was read.
+        let first = head.seq.saturating_add(1).saturating_sub(report.records);
+        let _ = match kept.seq {
+            seq if seq < first => {
+                writeln!(out, "record {first} comes right after record {seq}, as its hash was kept")
+            }
+            seq if first > 0 => {
+                writeln!(out, "records {first} to {seq} are as they were when the hash of the last was kept")
+            }
+            seq => writeln!(out, "record {seq} and everything before it is as it was when its hash was kept"),
+        };
     }
     if report.recoveries > 0 {
         let _ = writeln!(out, "writers that were interrupted and recorded so: {}", report.recoveries);

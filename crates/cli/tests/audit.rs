@@ -97,6 +97,28 @@ fn a_record_of_before_is_shown_with_its_exit_code() {
     assert_eq!(place.told(&["audit", "verify", "--log", log]).0, 0);
 }
 
+/// A log that somebody else hands over is shown at a terminal.
+#[test]
+fn no_part_of_a_record_steers_the_terminal() {
+    let place = Place::new();
+    assert_eq!(place.told(&["check", "--", "curl https://example.com"]).0, 3);
+    let text = fs::read_to_string(place.log()).unwrap();
+    let log = place.home().join("theirs.jsonl");
+    for (what, other) in [
+        ("\"time\":\"20", "\"time\":\"\\u001b[2J\\u009b1A"),
+        ("\"command\":\"", "\"command\":\"\\u001b]0;x\\u0007"),
+        ("\"rules\":[\"", "\"rules\":[\"\\u001b[1A\\u202e"),
+    ] {
+        let forged = text.replace(what, other);
+        assert_ne!(forged, text, "{what}");
+        fs::write(&log, forged).unwrap();
+        let (code, shown, _) = place.told(&["audit", "show", "--log", log.to_str().unwrap()]);
+        assert_eq!(code, 0, "{shown}");
+        assert!(shown.contains("\\u{1b}"), "{shown:?}");
+        assert!(!shown.contains(|c: char| c != '\n' && c.is_control() || c == '\u{202e}'), "{shown:?}");
+    }
+}
+
 #[test]
 fn lines_that_are_no_records_are_marked_and_the_rest_is_shown() {
     let place = Place::new();
@@ -149,6 +171,14 @@ fn a_log_that_was_cut_is_noticed_by_the_head_that_was_kept() {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let other = format!("3:{}", "0".repeat(64));
     let (first, last) = (lines[..3].concat(), lines[1..].concat());
+    let hash = |line: &str| shward::audit::Digest::of(line.trim_end().as_bytes()).to_string();
+    let before = format!("0:{}", hash(lines[0]));
+    // Records 1 to 8 are gone, and what stands in their place says that it was damage.
+    let forged = format!(
+        "torn\n{{\"v\":1,\"seq\":9,\"time\":\"t\",\"prev\":\"{}\",\"event\":\"recovered\",\"damaged_bytes\":4,\"after\":\"{}\"}}\n",
+        hash("torn"),
+        hash(lines[0]),
+    );
     let verify = |words: &[&str]| place.told(&[&["audit", "verify"], words].concat());
     for (text, words, expected, part) in [
         (&text, &["--head", &head][..], 0, "record 3 and everything before it is as it was"),
@@ -157,13 +187,23 @@ fn a_log_that_was_cut_is_noticed_by_the_head_that_was_kept() {
         (&first, &["--head", &head], 1, "its end was cut off"),
         (&last, &["--head", &head], 1, "records 0 to 0 are missing"),
         (&last, &["--head", &head, "--partial"], 0, "whole: 3 records"),
+        (&last, &["--head", &head, "--partial"], 0, "records 1 to 3 are as they were"),
+        (
+            &last,
+            &["--head", &before, "--partial"],
+            0,
+            "record 1 comes right after record 0, as its hash was kept",
+        ),
+        (&forged, &["--head", &before, "--partial"], 1, "no record accounts for the damage"),
         (&last, &["--partial", "--head", &other], 1, "not the one that the log is anchored to"),
     ] {
         fs::write(place.log(), text).unwrap();
         let (code, told, _) = verify(words);
         assert!(code == expected && told.contains(part), "{words:?}: {code} {told}");
     }
-    for wrong in ["3", "3:", "x:y", head.trim_start_matches('3'), &format!("{head}0"), ""] {
+    for wrong in
+        ["3", "3:", "x:y", &format!("+{head}"), head.trim_start_matches('3'), &format!("{head}0"), ""]
+    {
         let (code, _, told) = verify(&["--head", wrong]);
         assert!(code == 64 && told.contains("a number, a colon"), "{wrong}: {code} {told}");
     }
