@@ -1,6 +1,7 @@
 //! Standard output and standard error: answers go to the one, talk to the other, and a closed pipe is no error.
 
 use crate::exit::Exit;
+use crate::shown::Shown;
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// A verb that could not do its work.
@@ -62,10 +63,10 @@ pub(crate) fn delivered(written: io::Result<()>) -> Result<bool, Fail> {
     }
 }
 
-/// Writes a line to standard error.
+/// Writes a line to standard error. It may name a file, and whoever named that may have meant to steer the terminal.
 pub(crate) fn error(text: &str) {
     let mut err = io::stderr().lock();
-    let _ = err.write_all(text.as_bytes());
+    let _ = err.write_all(Shown::new(text).text().as_bytes());
     if !text.ends_with('\n') {
         let _ = err.write_all(b"\n");
     }

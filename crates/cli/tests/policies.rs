@@ -154,6 +154,29 @@ fn verbs_say_what_they_find() {
     assert!(!place.project().join("ran").exists());
 }
 
+/// Whoever names a directory may have meant to steer the terminal of who works there.
+#[test]
+fn what_goes_wrong_is_told_without_control_characters() {
+    let place = Place::new();
+    let odd = place.project().join("d\u{1b}[2J\u{202e}");
+    fs::create_dir(&odd).unwrap();
+    fs::write(odd.join(".shward.toml"), "shel = 1\n").unwrap();
+    let odd = odd.to_str().unwrap();
+    for args in [
+        &["check", "--cwd", odd, "--", "ls"][..],
+        &["policy", "show", "--workspace", odd],
+        &["audit", "verify", odd],
+    ] {
+        let output = place.shward(args, &[], b"");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("\\u{1b}[2J"), "{args:?}: {told:?}");
+        assert!(
+            !told.contains(|c: char| c != '\n' && c.is_control() || c == '\u{202e}'),
+            "{args:?}: {told:?}"
+        );
+    }
+}
+
 #[test]
 fn what_is_written_can_be_read_again() {
     let place = Place::filled();

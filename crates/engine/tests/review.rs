@@ -229,6 +229,28 @@ fn a_person_is_told_what_they_allow_and_a_change_meanwhile_undoes_it() {
     }
 }
 
+/// Joined by blanks alone, these would be shown as one command.
+#[test]
+fn a_person_sees_where_each_argument_ends() {
+    let place = place();
+    let asks = Asks::new(place.state());
+    let firewall = place.firewall(Reviewers::new().asks(asks.clone()));
+    let url = "https://example.com";
+    for words in
+        [&["curl", "-o", "a b", url][..], &["curl", "-o", "a", "b", url], &["curl", "", "-o", "a b", url]]
+    {
+        let request = Request::argv(words.iter().copied(), &place.workspace, &place.home);
+        assert!(check(&firewall, &request).pending.is_some(), "{words:?}");
+    }
+    let shown: Vec<String> = asks.list().unwrap().into_iter().map(|ask| ask.command).collect();
+    let expected = [
+        "curl -o 'a b' https://example.com",
+        "curl -o a b https://example.com",
+        "curl '' -o 'a b' https://example.com",
+    ];
+    assert_eq!(shown, expected);
+}
+
 /// Enters the question, has a person say yes, and tells whether `request` then gets the answer.
 fn answered_for(place: &Place, asked: &Request, then: impl FnOnce() -> Request, policy: Profile) -> bool {
     // No answer of before.

@@ -23,6 +23,6 @@ pub use gatekeeper::{
     Answer, Case, CaseFinding, Chat, Gatekeeper, GatekeeperError, Input, Opinion, Program, consult,
 };
 pub use limits::{Key, Limit, Limiter, Per, Rate, Refusal, Turn};
-pub use shown::{Shown, lookalikes, one_line};
+pub use shown::{Shown, lookalikes, one_line, typed};
 pub use store::{StateDir, StoreError};
 pub use terminal::{Approver, Permission, Question, Reply, Terminal, Unanswered, is_confined};

@@ -104,6 +104,25 @@ pub fn one_line(text: &str) -> String {
     Shown::new(text).text().replace('\n', "⏎").replace('\t', " ")
 }
 
+/// An argument list as one would type it: joined by blanks alone, nobody could see where an argument begins, or that one is empty.
+#[must_use]
+pub fn typed<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    let mut out = String::new();
+    for (at, word) in words.into_iter().enumerate() {
+        if at > 0 {
+            out.push(' ');
+        }
+        // As the first word, `A=b` would be no program.
+        if !word.is_empty() && word.chars().all(plain) && (at > 0 || !word.contains('=')) {
+            out.push_str(word);
+        } else {
+            out.push_str(&format!("'{}'", word.replace('\'', "'\\''")));
+        }
+    }
+    out
+}
+
 /// The letters and marks in a text that look like ASCII and are not, each once: a Cyrillic `а` in a program's name, a dash
 /// that is no option's. Whoever approves a command has to be told of them, because nobody can see them.
 #[must_use]
@@ -151,7 +170,7 @@ fn is_lookalike(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shown, lookalikes, one_line};
+    use super::{Shown, lookalikes, one_line, typed};
 
     #[test]
     fn lookalikes_are_found_and_other_languages_are_left_alone() {
@@ -192,6 +211,19 @@ mod tests {
             for end in 0..12 {
                 assert!(shown.text().get(shown.range(start, end)).is_some());
             }
+        }
+    }
+
+    #[test]
+    fn where_an_argument_ends_can_be_seen() {
+        for (words, shown) in [
+            (&["rm", "-rf", "a b"][..], "rm -rf 'a b'"),
+            (&["rm", "-rf", "", "/x"], "rm -rf '' /x"),
+            (&["echo", "it's", "*", "$HOME", "~", "a;b"], "echo 'it'\\''s' '*' '$HOME' '~' 'a;b'"),
+            (&["A=b", "x", "--c=d"], "'A=b' x --c=d"),
+            (&["git", "commit", "-m", "é\n"], "git commit -m 'é\n'"),
+        ] {
+            assert_eq!(typed(words.iter().copied()), shown);
         }
     }
 

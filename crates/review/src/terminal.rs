@@ -20,8 +20,11 @@ const MAX_ATTEMPTS: usize = 5;
 /// Longest line that is looked at, in bytes.
 const MAX_LINE: usize = 64;
 
-/// Lines of a command that are shown before the rest is only counted; `e` shows all, and has to come before a yes.
-const MAX_LINES: usize = 40;
+/// Rows of a command that are shown before the rest is only counted; `e` shows all, and has to come before a yes.
+const MAX_ROWS: usize = 40;
+
+/// Characters of a row: a line that is longer takes several.
+const ROW: usize = 80;
 
 /// What a person is asked.
 #[derive(Debug, Clone, Default)]
@@ -193,10 +196,10 @@ impl Approver for Terminal {
     fn ask(&self, question: &Question<'_>) -> Result<Reply, Unanswered> {
         let mut tty = Self::open()?;
         let end = Instant::now() + self.deadline;
-        say(&mut tty, &text(question, MAX_LINES))?;
+        let (shown, mut seen) = text(question, MAX_ROWS);
+        say(&mut tty, &shown)?;
         // What was typed before the question could be read is no answer to it.
         tcflush(&tty, QueueSelector::IFlush).map_err(|e| Unanswered::Broken(e.to_string()))?;
-        let mut seen = question.command.lines().count() <= MAX_LINES;
         for _ in 0..MAX_ATTEMPTS {
             say(&mut tty, "Allow it once? [y]es, [n]o, [e]xplain: ")?;
             match line(&mut tty, end, self.deadline)?.as_str() {
@@ -206,7 +209,7 @@ impl Approver for Terminal {
                 "e" | "E" | "explain" => {
                     seen = true;
                     let explanation = Shown::new(question.explanation);
-                    say(&mut tty, &format!("\n{}\n{}\n", text(question, usize::MAX), explanation.text()))?;
+                    say(&mut tty, &format!("\n{}\n{}\n", text(question, usize::MAX).0, explanation.text()))?;
                 }
                 "" => {}
                 _ => say(&mut tty, "Please answer y, n or e.\n")?,
@@ -249,17 +252,31 @@ fn line(tty: &mut File, end: Instant, deadline: Duration) -> Result<String, Unan
     }
 }
 
-/// The question as it is shown, with at most so many lines of the command.
-fn text(question: &Question<'_>, most: usize) -> String {
+/// The question as it is shown, with at most so many rows of the command, and whether those are all.
+fn text(question: &Question<'_>, most: usize) -> (String, bool) {
     let mut out = String::from("\nshward: an agent wants to run this command:\n\n");
     let command = Shown::new(question.command);
-    let lines: Vec<&str> = command.text().lines().collect();
-    for line in lines.iter().take(most) {
-        let _ = writeln!(out, "    {}", line.replace('\t', "    "));
+    let mut lines = command.text().lines();
+    let (mut left, mut cut) = (most, false);
+    for line in lines.by_ref() {
+        let line = line.replace('\t', "    ");
+        let rows = line.chars().count().div_ceil(ROW).max(1);
+        let shown: String = line.chars().take(left.saturating_mul(ROW)).collect();
+        let _ = writeln!(out, "    {shown}");
+        cut = rows > left;
+        left = left.saturating_sub(rows);
+        if left == 0 {
+            break;
+        }
     }
-    if lines.len() > most {
-        let _ = writeln!(out, "    … {} more lines (e shows them)", lines.len() - most);
-    }
+    let more = lines.count();
+    let rest = match (cut, more) {
+        (false, 0) => String::new(),
+        (false, _) => format!("    … {more} more lines (e shows them)\n"),
+        (true, 0) => "    … the rest of this line (e shows it)\n".to_owned(),
+        (true, _) => format!("    … the rest of this line and {more} more (e shows them)\n"),
+    };
+    out.push_str(&rest);
     if command.text() != question.command {
         out.push_str("\n  careful: it holds invisible characters, which are shown as \\u{…} above\n");
     }
@@ -295,7 +312,7 @@ fn text(question: &Question<'_>, most: usize) -> String {
         }
     }
     out.push('\n');
-    out
+    (out, rest.is_empty())
 }
 
 #[cfg(test)]
@@ -313,7 +330,8 @@ mod tests {
             permission: Permission::Sandbox(&["no network".to_owned()]),
             explanation: "",
         };
-        let shown = text(&question, 40);
+        let (shown, all) = text(&question, 40);
+        assert!(all);
         assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
         assert!(!shown.contains(['\u{202e}', '\u{200b}']));
         for part in [
@@ -334,7 +352,25 @@ mod tests {
     fn a_long_command_is_counted_and_shown_when_asked_for() {
         let command = "x\n".repeat(100);
         let question = Question { command: &command, ..Question::default() };
-        assert!(text(&question, 40).contains("… 60 more lines"));
-        assert_eq!(text(&question, usize::MAX).matches("    x\n").count(), 100);
+        assert!(text(&question, 40).0.contains("… 60 more lines"));
+        assert_eq!(text(&question, usize::MAX).0.matches("    x\n").count(), 100);
+        // command, whether all is shown, what is told of the rest
+        let blanks = format!("ls{}; rm -rf x", " ".repeat(40 * ROW));
+        let long = "x".repeat(40 * ROW);
+        for (command, all, told) in [
+            ("x\n".repeat(40), true, ""),
+            ("x\n".repeat(41), false, "… 1 more lines"),
+            (long.clone(), true, ""),
+            (format!("{long}y"), false, "… the rest of this line (e shows it)"),
+            (format!("{long}\ny"), false, "… 1 more lines"),
+            (format!("a\n{long}\ny"), false, "… the rest of this line and 1 more (e"),
+            (blanks, false, "… the rest of this line"),
+        ] {
+            let question = Question { command: &command, ..Question::default() };
+            let (shown, seen) = text(&question, 40);
+            assert!(seen == all && shown.contains(told), "{told}: {shown}");
+            let (whole, seen) = text(&question, usize::MAX);
+            assert!(seen && command.lines().all(|line| whole.contains(line)), "{told}");
+        }
     }
 }

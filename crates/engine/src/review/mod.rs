@@ -11,7 +11,7 @@ mod answer;
 mod binding;
 
 use crate::report::{Checked, FindingReport, PlanReport};
-use crate::{BadRequest, Firewall, Judged, Request};
+use crate::{Action, BadRequest, Firewall, Judged, Request};
 use answer::Found;
 use binding::Bound;
 use serde_json::Value;
@@ -22,8 +22,9 @@ use shward_policy::{Decision, Grant, Policy, Settings};
 use shward_review::{
     Answer, Answered, Approver, Asks, Case, CaseFinding, Chat, Entered, Gatekeeper, GatekeeperError, Input,
     Key, Limit, Limiter, NewAsk, Per, Permission, Program, Question, Rate, Reply, StateDir, Unanswered,
-    consult,
+    consult, typed,
 };
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// The rate limits of a policy: of every part of it, since what may only tighten adds its own.
@@ -271,7 +272,7 @@ impl Firewall {
             let permissions = permits(grant);
             let request = around.request;
             let question = Question {
-                command: &request.text(),
+                command: &typed_request(request),
                 cwd: &request.cwd.to_string_lossy(),
                 tier,
                 reasoning: request.reasoning.as_deref(),
@@ -313,8 +314,8 @@ impl Firewall {
         let request = around.request;
         Case {
             input: match &request.action {
-                crate::Action::Command(text) => Input::Command(text),
-                crate::Action::Argv(argv) => Input::Argv(argv),
+                Action::Command(text) => Input::Command(text),
+                Action::Argv(argv) => Input::Argv(argv),
             },
             cwd: request.cwd.to_str().unwrap_or("(not UTF-8)"),
             workspace: request.workspace.to_str().unwrap_or("(not UTF-8)"),
@@ -328,11 +329,19 @@ impl Firewall {
     }
 }
 
+/// What is asked for, as a person reads it.
+fn typed_request(request: &Request) -> Cow<'_, str> {
+    match &request.action {
+        Action::Command(text) => text.into(),
+        Action::Argv(argv) => typed(argv.iter().map(String::as_str)).into(),
+    }
+}
+
 fn new_ask(around: &Circumstances<'_>, digest: Digest, tier: u8, findings: Vec<String>) -> NewAsk {
     let request = around.request;
     NewAsk {
         digest,
-        command: request.text().into_owned(),
+        command: typed_request(request).into_owned(),
         cwd: request.cwd.to_string_lossy().into_owned(),
         workspace: request.workspace.to_string_lossy().into_owned(),
         contained: around.contained,
