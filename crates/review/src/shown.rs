@@ -98,6 +98,11 @@ fn is_plain(c: char) -> bool {
     }
 }
 
+/// Whether nobody would see anything of a text.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || !is_plain(c))
+}
+
 /// Makes a text safe to show on one line.
 #[must_use]
 pub fn one_line(text: &str) -> String {

@@ -159,6 +159,11 @@ fn without_reasoning_or_in_tier_four_nobody_is_asked() {
     for (reasoning, tier, expected) in [
         (None, 2, "Command 'curl' is classified as level 2 but no reasoning was provided."),
         (Some(" \n"), 3, "Command 'curl' is classified as level 3 but no reasoning was provided."),
+        (
+            Some("\u{200b}\u{a0}\u{2800}"),
+            3,
+            "Command 'curl' is classified as level 3 but no reasoning was provided.",
+        ),
         (Some("please"), 4, "tier 4"),
         (Some("please"), 255, "tier 4"),
     ] {
@@ -372,6 +377,21 @@ fn the_key_comes_from_the_environment_and_is_told_nobody_else() {
     let spaced = ask(&chat(&base).key_variable("CARGO_PKG_DESCRIPTION"));
     assert!(spaced.explanation.contains("empty or not plain"), "{}", spaced.explanation);
     assert!(requests.try_recv().is_err());
+    // A server that says it back: what it says is passed on and recorded.
+    let echo =
+        |field: &str| format!(r#"{{"decision":"CHALLENGE","explanation":"x","{field}":"use {key} again"}}"#);
+    let said = [
+        completion(&format!(r#"{{"decision":"DENY","explanation":"Bearer {key}"}}"#)),
+        completion(&echo("suggested_alternative")),
+        completion(&echo("required_clarification")),
+        completion(&format!(r#"{{"decision":"{key}","explanation":"x"}}"#)),
+        json!({ "choices": [{ "message": { "refusal": format!("not with {key}") } }] }).to_string(),
+    ];
+    for body in said {
+        let (base, _requests) = server(move |stream| drop(stream.write_all(&http("200 OK", &body))));
+        let told = format!("{:?}", ask(&chat(&base).key_variable(variable)));
+        assert!(told.contains("(the key)") && !told.contains(&key), "{told}");
+    }
 }
 
 #[test]

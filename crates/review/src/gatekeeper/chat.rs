@@ -98,13 +98,11 @@ impl Chat {
             .new_agent()
     }
 
-    /// `Bearer KEY`, if a key is wanted.
-    fn authorization(&self) -> Result<Option<String>, GatekeeperError> {
+    /// The key, if one is wanted.
+    fn key(&self) -> Result<Option<String>, GatekeeperError> {
         let Some(variable) = &self.key_variable else { return Ok(None) };
         match std::env::var(variable) {
-            Ok(key) if !key.is_empty() && key.bytes().all(|b| b.is_ascii_graphic()) => {
-                Ok(Some(format!("Bearer {key}")))
-            }
+            Ok(key) if !key.is_empty() && key.bytes().all(|b| b.is_ascii_graphic()) => Ok(Some(key)),
             // Not a word of what is in it.
             Ok(_) => {
                 Err(GatekeeperError::Unreachable(format!("the key in {variable} is empty or not plain text")))
@@ -200,8 +198,9 @@ impl Gatekeeper for Chat {
 
     fn evaluate(&self, case: &Case<'_>) -> Result<Opinion, GatekeeperError> {
         let mut request = self.agent().post(&self.endpoint).header("content-type", "application/json");
-        if let Some(authorization) = self.authorization()? {
-            request = request.header("authorization", authorization);
+        let key = self.key()?;
+        if let Some(key) = &key {
+            request = request.header("authorization", format!("Bearer {key}"));
         }
         let mut response = request.send(self.body(case)?).map_err(|e| self.failure(&e))?;
         let status = response.status();
@@ -213,7 +212,27 @@ impl Gatekeeper for Chat {
         }
         let body =
             response.body_mut().with_config().limit(MAX_BODY).read_to_vec().map_err(|e| self.failure(&e))?;
-        completion(&body)
+        let opinion = completion(&body);
+        match key {
+            Some(key) => without(&key, opinion),
+            None => opinion,
+        }
+    }
+}
+
+/// An opinion in which the key does not stand, whatever the server says: it is passed on and recorded.
+fn without(key: &str, opinion: Result<Opinion, GatekeeperError>) -> Result<Opinion, GatekeeperError> {
+    let hidden = |text: String| text.replace(key, "(the key)");
+    match opinion {
+        Ok(Opinion { answer, explanation, suggested_alternative, required_clarification }) => Ok(Opinion {
+            answer,
+            explanation: hidden(explanation),
+            suggested_alternative: suggested_alternative.map(hidden),
+            required_clarification: required_clarification.map(hidden),
+        }),
+        Err(GatekeeperError::Refused(why)) => Err(GatekeeperError::Refused(hidden(why))),
+        Err(GatekeeperError::Malformed(why)) => Err(GatekeeperError::Malformed(hidden(why))),
+        Err(other) => Err(other),
     }
 }
 

@@ -11,6 +11,7 @@ mod wire;
 pub use chat::Chat;
 pub use program::Program;
 
+use crate::shown::is_blank;
 use std::time::Duration;
 
 /// Longest text of an opinion that is passed on, in bytes; what is longer is cut.
@@ -158,7 +159,7 @@ pub fn consult(gatekeeper: &dyn Gatekeeper, case: &Case<'_>) -> Opinion {
     if case.tier >= 4 {
         return Opinion::deny("A command of tier 4 is denied whatever anybody says.".to_owned());
     }
-    if case.reasoning.is_none_or(|reasoning| reasoning.trim().is_empty()) {
+    if case.reasoning.is_none_or(is_blank) {
         return Opinion::deny(format!(
             "Command '{}' is classified as level {} but no reasoning was provided.",
             case.program(),

@@ -2,6 +2,7 @@
 
 use super::fence::visible;
 use super::{Answer, Case, GatekeeperError, Input, Opinion};
+use crate::shown::is_blank;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -98,10 +99,10 @@ pub(super) fn opinion(bytes: &[u8]) -> Result<Opinion, GatekeeperError> {
         Word::Deny => Answer::Deny,
         Word::Challenge => Answer::Challenge,
     };
-    if wire.explanation.trim().is_empty() {
+    if is_blank(&wire.explanation) {
         return Err(GatekeeperError::Malformed("the answer has no explanation".to_owned()));
     }
-    let some = |text: Option<String>| text.filter(|t| !t.trim().is_empty());
+    let some = |text: Option<String>| text.filter(|t| !is_blank(t));
     Ok(Opinion {
         answer,
         explanation: wire.explanation,
@@ -127,6 +128,7 @@ mod tests {
             r#""ALLOW""#,
             r#"{"decision":"ALLOW"}"#,
             r#"{"decision":"ALLOW","explanation":" "}"#,
+            r#"{"decision":"ALLOW","explanation":"\u200b\u2060 "}"#,
             r#"{"decision":"allow","explanation":"x"}"#,
             r#"{"decision":"YES","explanation":"x"}"#,
             r#"{"decision":true,"explanation":"x"}"#,
