@@ -298,7 +298,8 @@ fn check(args: &Args, path: Option<&Path>) -> Result<Exit, Fail> {
         } else if wider.is_empty() {
             terminal::line("permits no more than its parent")?;
         } else {
-            let lines: Vec<String> = wider.iter().map(|w| format!("{}: {}", w.what, w.message)).collect();
+            let lines: Vec<String> =
+                wider.iter().map(|w| shown::one_line(&format!("{}: {}", w.what, w.message))).collect();
             terminal::line(&lines.join("\n"))?;
         }
         return Ok(if wider.is_empty() { Exit::Allow } else { Exit::Found });
@@ -330,14 +331,17 @@ fn check(args: &Args, path: Option<&Path>) -> Result<Exit, Fail> {
         let (rules, settings) = (counted(rules, "rule"), counted(policy.told().len(), "other setting"));
         let _ = writeln!(out, " ({rules}, {settings})");
         for note in notes {
-            let _ = writeln!(out, "note: {note}");
+            let _ = writeln!(out, "note: {}", shown::one_line(&note));
         }
         for remark in &found {
-            let _ = writeln!(
-                out,
-                "{}:{}: the rule `{}`: {} [{}]",
+            // The id of a rule has no dot in it.
+            let what = if remark.rule.contains('.') { "" } else { "the rule " };
+            let line = format!(
+                "{}:{}: {what}`{}`: {} [{}]",
                 remark.origin.file, remark.origin.line, remark.rule, remark.message, remark.code
             );
+            // What stands in a project's file may have been written by anybody.
+            let _ = writeln!(out, "{}", shown::one_line(&line));
         }
         terminal::line(out.trim_end())?;
     }

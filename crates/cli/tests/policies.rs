@@ -175,6 +175,11 @@ fn what_goes_wrong_is_told_without_control_characters() {
             "{args:?}: {told:?}"
         );
     }
+    let rule = "[[rule]]\nid = \"a\"\ndecision = \"deny\"\npath = \"../\\u001b[2J\\u202e\"\n";
+    fs::write(place.project().join("odd.toml"), rule).unwrap();
+    let (code, told) = place.run(&["policy", "check", "odd.toml"]);
+    assert!(code == 1 && told.contains("\\u{1b}[2J"), "{told:?}");
+    assert!(!told.contains(|c: char| c != '\n' && c.is_control() || c == '\u{202e}'), "{told:?}");
 }
 
 #[test]

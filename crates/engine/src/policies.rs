@@ -291,6 +291,19 @@ fn believe(path: &Path, meta: &fs::Metadata, owner: Owner) -> Result<(), PolicyE
     }
 }
 
+/// Refuses a file in a directory in which everybody may replace it by another file of its owner, or take it away.
+fn replaceable(path: &Path) -> Result<(), PolicyError> {
+    const STICKY_AND_OF_ALL: u32 = 0o1002;
+    let directory = path.parent().unwrap_or(path);
+    let meta =
+        fs::metadata(directory).map_err(|error| PolicyError::Io { path: directory.to_owned(), error })?;
+    if meta.mode() & STICKY_AND_OF_ALL == 0o002 {
+        let why = "others may write the directory that it lies in; `chmod o-w` on that mends it";
+        return Err(PolicyError::Refused { path: path.to_owned(), why });
+    }
+    Ok(())
+}
+
 /// Whether somebody else has put it there, or may write what it leads to.
 fn is_of_others(path: &Path) -> bool {
     let others = |meta: &fs::Metadata| meta.uid() != 0 && meta.uid() != user();
@@ -324,6 +337,7 @@ fn read(layer: Layer, path: &Path, owner: Option<Owner>) -> Result<Option<Found>
     }
     if let Some(owner) = owner {
         believe(path, &meta, owner)?;
+        replaceable(path)?;
     }
     let expected = usize::try_from(meta.len()).unwrap_or(0).min(file::MAX_FILE);
     let mut text = Vec::with_capacity(expected + 1);

@@ -58,6 +58,18 @@ fn refused(place: &Place, why: &str) {
 fn files_that_others_could_have_written_are_refused() {
     let place = Place::new();
     let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    let directory = place.path("");
+    fs::write(place.path("policy.toml"), RELAXING).unwrap();
+    for (of_directory, believed) in
+        [(0o777, false), (0o703, false), (0o1777, true), (0o775, true), (0o700, true)]
+    {
+        mode(&directory, of_directory);
+        assert_eq!(place.load().is_ok(), believed, "{of_directory:o}");
+    }
+    mode(&directory, 0o777);
+    refused(&place, "others may write the directory");
+    mode(&directory, 0o700);
+    fs::remove_file(place.path("policy.toml")).unwrap();
     let user = place.path("policy.toml");
     fs::write(&user, RELAXING).unwrap();
     assert_eq!(place.decides("curl https://example.com"), Decision::Allow);

@@ -1,6 +1,6 @@
 //! Entries of a policy that nothing, or everything, would meet: a list refuses them, and of a rule it is told.
 
-#![allow(clippy::expect_used, reason = "a panic is how a test fails")]
+#![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use shward_policy::{Layer, Policy, Source, remarks};
 
@@ -45,6 +45,42 @@ fn a_list_that_would_not_do_what_it_says_is_refused() {
         "[network]\nallow = ['*', '*.example.com:443', '10.0.0.0/8', '::1', '[2001:db8::1]:443']",
     ] {
         load(text).expect(text);
+    }
+}
+
+/// A host is allowed that hardly anybody meant.
+#[test]
+fn a_pattern_that_is_wider_than_it_looks_is_told() {
+    for (host, told) in [
+        ("*github.com", Some("`evilgithub.com`")),
+        ("*github.com:443", Some("`evilgithub.com`")),
+        ("github.*", Some("`github.evil.example`")),
+        ("*.github.*", Some("`a.github.evil.example`")),
+        ("*.github.com", None),
+        ("api*.github.com", None),
+        ("*", None),
+        ("::1", None),
+    ] {
+        for (text, wide) in [
+            (format!("[network]\nallow = '{host}'"), told),
+            (format!("[network]\ndeny = '{host}'"), None),
+            (
+                format!("[[rule]]\nid = 'a'\ndecision = 'allow'\nhost = '{host}'"),
+                told.filter(|_| !host.contains(":4")),
+            ),
+            (format!("[[rule]]\nid = 'a'\ndecision = 'ask'\nhost = '{host}'"), None),
+        ] {
+            let found = remarks(&load(&text).expect(&text));
+            let met = found.iter().filter(|remark| remark.code == "wide");
+            let messages: Vec<&str> = met.map(|remark| remark.message.as_str()).collect();
+            match (wide, messages.as_slice()) {
+                (None, []) => {}
+                (Some(part), [one]) => assert!(one.contains(part), "{text}: {one}"),
+                // A rule's host has no port, which is another remark.
+                (None, [_]) if host.contains(":4") => {}
+                other => panic!("{text}: {other:?}"),
+            }
+        }
     }
 }
 

@@ -55,6 +55,11 @@ impl Compiled {
             && a.tier.unwrap_or(Tier::One) >= b.tier.unwrap_or(Tier::One)
     }
 
+    /// The hosts that a rule allows.
+    pub(crate) fn allowed_hosts(&self, row: &Row) -> impl Iterator<Item = &str> {
+        self.list(row.hosts).filter(|_| row.decision == Some(Decision::Allow))
+    }
+
     /// Entries by which a rule can never match, with why.
     pub(crate) fn dead_entries(&self, row: &Row) -> Option<String> {
         if let Some((path, why)) = self.list(row.paths).find_map(|path| Some((path, pattern::fault(path)?))) {
