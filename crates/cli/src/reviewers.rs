@@ -76,27 +76,33 @@ fn gatekeeper(args: &Args, caller: Caller, policy: &Policy) -> Result<Option<Box
     let seconds = args.number(&GATEKEEPER_TIMEOUT, 1, most).map_err(Fail::usage)?.unwrap_or(most.min(20));
     let deadline = Duration::from_secs(seconds);
     let wrong = |e: GatekeeperError| Fail::usage(format!("--gatekeeper: {e}"));
-    match (text(&GATEKEEPER)?, model) {
-        (None, None) if key.is_none() => shward::policy_gatekeeper(policy, Duration::from_secs(most))
-            .map_err(|e| Fail { exit: Exit::BadPolicy, message: format!("the policy's gatekeeper: {e}") }),
+    let named: Box<dyn Gatekeeper> = match (text(&GATEKEEPER)?, model) {
+        (None, None) if key.is_none() => {
+            return shward::chosen_gatekeeper(policy, None, Duration::from_secs(most)).map_err(|e| Fail {
+                exit: Exit::BadPolicy,
+                message: format!("the policy's gatekeeper: {e}"),
+            });
+        }
         (None, _) => {
-            Err(Fail::usage("--gatekeeper-model and --gatekeeper-key belong to --gatekeeper ADDRESS"))
+            return Err(Fail::usage(
+                "--gatekeeper-model and --gatekeeper-key belong to --gatekeeper ADDRESS",
+            ));
         }
         (Some(address), Some(model)) => {
             let mut chat = Chat::new(address, model).map_err(wrong)?.deadline(deadline);
             if let Some(key) = key {
                 chat = chat.key_variable(key);
             }
-            Ok(Some(Box::new(chat)))
+            Box::new(chat)
         }
-        (Some(address), None) if address.contains("://") => Err(Fail::usage(
-            "--gatekeeper: a model behind an address needs its name: --gatekeeper-model NAME",
-        )),
-        (Some(file), None) => {
-            let program = Program::new(file).map_err(wrong)?.deadline(deadline).variables(key);
-            Ok(Some(Box::new(program)))
+        (Some(address), None) if address.contains("://") => {
+            return Err(Fail::usage(
+                "--gatekeeper: a model behind an address needs its name: --gatekeeper-model NAME",
+            ));
         }
-    }
+        (Some(file), None) => Box::new(Program::new(file).map_err(wrong)?.deadline(deadline).variables(key)),
+    };
+    shward::chosen_gatekeeper(policy, Some(named), Duration::from_secs(most)).map_err(wrong)
 }
 
 /// Those of the policy and those of the options.

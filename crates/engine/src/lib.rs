@@ -109,7 +109,7 @@ pub use report::{
     Checked, EffectReport, FindingReport, InvocationReport, LimitReport, PlanReport, ReviewReport,
 };
 pub use request::{Action, BadRequest, MAX_COMMAND, Request};
-pub use review::{Reviewers, policy_gatekeeper, rate_limits};
+pub use review::{Reviewers, chosen_gatekeeper, policy_gatekeeper, rate_limits};
 pub use running::{OutputEvents, RunEvent};
 pub use self_test::Attack;
 pub use session::{Session, Sessions};

@@ -2,10 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use shward::{Decision, Firewall, PROJECT_FILE, Policy, PolicyError, PolicyPlaces, Request, Setting, Trust};
+use shward::reviewing::{Gatekeeper, Program};
+use shward::{
+    Decision, Firewall, PROJECT_FILE, Policy, PolicyError, PolicyPlaces, Request, Setting, Trust,
+    chosen_gatekeeper,
+};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const RELAXING: &str = "[checks]\nnetwork = \"allow\"\n";
 
@@ -174,6 +179,29 @@ fn locks_of_the_system_hold_against_whoever_comes_after() {
         Firewall::new(places.load().unwrap()).check(&request, &Setting::frozen()).unwrap().decision
     };
     assert_eq!(decided(places), Decision::Ask);
+}
+
+/// Whom an option names is no more than whom a file names.
+#[test]
+fn a_locked_gatekeeper_is_named_by_no_option() {
+    if !is_root() {
+        eprintln!("skipped: it takes root");
+        return;
+    }
+    let place = Place::new();
+    let chosen = |name: Option<&str>| {
+        let named = name.map(|file| Box::new(Program::new(file).unwrap()) as Box<dyn Gatekeeper>);
+        chosen_gatekeeper(&place.load().unwrap(), named, Duration::from_secs(1))
+            .map(|found| found.map(|gatekeeper| gatekeeper.name().to_owned()))
+    };
+    assert_eq!(chosen(Some("/bin/mine")).unwrap().as_deref(), Some("mine"));
+    fs::write(place.path("system/20.toml"), "[gatekeeper]\nprogram = \"/bin/theirs\"\n").unwrap();
+    assert_eq!(chosen(Some("/bin/mine")).unwrap().as_deref(), Some("mine"));
+    fs::write(place.path("system/10.toml"), "lock = [\"gatekeeper\"]\n").unwrap();
+    fs::write(place.path("system/30.toml"), "lock = [\"limits\"]\n").unwrap();
+    let error = chosen(Some("/bin/mine")).unwrap_err().to_string();
+    assert!(error.contains("the system's policy says who the gatekeeper is"), "{error}");
+    assert_eq!(chosen(None).unwrap().as_deref(), Some("theirs"));
 }
 
 /// What the environment names only tightens; what a project fills by it as well.

@@ -40,6 +40,8 @@ pub(crate) struct Part {
     pub(crate) rules: Vec<Arc<Compiled>>,
     /// Of each file, a digest of its text.
     digests: Vec<[u8; 32]>,
+    /// The keys that its files lock.
+    locked: Vec<String>,
 }
 
 impl Default for Policy {
@@ -163,6 +165,12 @@ impl Policy {
         self.parts().map(|part| &part.settings)
     }
 
+    /// Whether the system has locked a key: what it says of that holds against options, too.
+    #[must_use]
+    pub fn locks(&self, key: &str) -> bool {
+        self.parts().any(|part| part.locked.iter().any(|locked| locked == key))
+    }
+
     /// The hosts that contained commands may reach: what every part permits.
     #[must_use]
     pub fn reach(&self) -> Reach {
@@ -274,6 +282,7 @@ impl Part {
             decisions: Vec::new(),
             rules: Vec::new(),
             digests: Vec::new(),
+            locked: Vec::new(),
         }
     }
 
@@ -312,6 +321,7 @@ impl Part {
             }
             part.lay(document);
         }
+        part.locked = locked.into_iter().map(|(key, _)| key).collect();
         part.decide_checks();
         Ok(part)
     }
@@ -366,7 +376,6 @@ impl Part {
     }
 }
 
-/// A layer that sets a key which an earlier one has locked is an error, not ignored: whoever wrote it thinks it holds.
 /// The profile that the system's files build on, where they lock something and somebody else has chosen another.
 fn locked_base<'d>(profile: Option<&str>, documents: &[&'d Document]) -> Option<&'d str> {
     let of_system = |document: &&&Document| document.source().layer <= Layer::System;
@@ -378,6 +387,7 @@ fn locked_base<'d>(profile: Option<&str>, documents: &[&'d Document]) -> Option<
     (locks && chosen != base).then_some(base)
 }
 
+/// A layer that sets a key which an earlier one has locked is an error, not ignored: whoever wrote it thinks it holds.
 fn refuse_locked(document: &Document, locked: &[(String, Origin)]) -> Result<(), BadPolicy> {
     let source = document.source();
     if source.layer <= Layer::System || locked.is_empty() {

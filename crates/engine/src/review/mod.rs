@@ -87,6 +87,26 @@ pub fn policy_gatekeeper(
     }
 }
 
+/// The gatekeeper that somebody names, else that of the policy. It has at most this time.
+///
+/// # Errors
+/// The system has locked who the gatekeeper is, or what the policy says of it is incomplete or wrong.
+pub fn chosen_gatekeeper(
+    policy: &Policy,
+    named: Option<Box<dyn Gatekeeper>>,
+    most: Duration,
+) -> Result<Option<Box<dyn Gatekeeper>>, GatekeeperError> {
+    match named {
+        None => policy_gatekeeper(policy, most),
+        // A lock that holds for files alone would let whoever it is for name another in an option.
+        Some(_) if policy.locks("gatekeeper") => Err(GatekeeperError::Unreachable(
+            "the system's policy says who the gatekeeper is (`lock`), so that no option does; take it out"
+                .to_owned(),
+        )),
+        named => Ok(named),
+    }
+}
+
 /// Who answers what the policy asks, and how often an agent may try. By default nobody, and as often as it likes.
 #[derive(Debug, Default)]
 pub struct Reviewers {
