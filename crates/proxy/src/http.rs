@@ -1,5 +1,6 @@
 //! HTTP/1.1 as a proxy speaks it (RFC 9112, RFC 9110): `CONNECT`, and requests with absolute addresses.
 
+use crate::body::{Body, Chunks};
 use crate::connection::{Head, Refusal, connect, is_name};
 use crate::log::{Protocol, bracketed, visible};
 use crate::relay::relay;
@@ -52,22 +53,18 @@ pub(crate) fn serve(mut client: TcpStream, first: u8, head: &mut Head, shared: &
         entry.sent.fetch_add(bytes.len() as u64, std::sync::atomic::Ordering::Relaxed);
         (&host).write_all(bytes)
     };
-    let from_client = match request.path {
-        None => {
+    let mut body = match (request.path, request.body) {
+        (None, _) => {
             client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
-            send(rest)?;
-            u64::MAX
+            Body::Open
         }
-        Some(path) => {
+        (Some(path), length) => {
             send(request.forwarded(path).as_bytes())?;
-            // What follows the body would be another request, perhaps for another host.
-            let length = request.body.unwrap_or(u64::MAX);
-            let now = rest.get(..usize::try_from(length).unwrap_or(usize::MAX)).unwrap_or(rest);
-            send(now)?;
-            length.saturating_sub(now.len() as u64)
+            length.map_or_else(|| Body::Chunked(Chunks::default()), Body::Length)
         }
     };
-    relay(&client, &host, from_client, &entry, shared)
+    send(rest.get(..body.take(rest)).unwrap_or_default())?;
+    relay(&client, &host, body, &entry, shared)
 }
 
 /// The head of a request.

@@ -28,6 +28,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod body;
 mod connection;
 mod http;
 mod log;

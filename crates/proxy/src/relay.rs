@@ -1,5 +1,6 @@
 //! Passes bytes both ways until both sides have ended.
 
+use crate::body::Body;
 use crate::log::Entry;
 use crate::server::Shared;
 use std::io::{self, Read as _, Write as _};
@@ -9,12 +10,12 @@ use std::time::{Duration, Instant};
 
 const PIECE: usize = 32 * 1024;
 
-/// Relays until both directions have ended, or nothing has moved for as long as the limits say. From the client, at most
-/// `from_client` bytes are passed on.
+/// Relays until both directions have ended, or nothing has moved for as long as the limits say. From the client, only the body is
+/// passed on.
 pub(crate) fn relay(
     client: &TcpStream,
     host: &TcpStream,
-    from_client: u64,
+    body: Body,
     entry: &Entry,
     shared: &Shared,
 ) -> io::Result<()> {
@@ -29,9 +30,9 @@ pub(crate) fn relay(
     }
     let clock = Clock { start: Instant::now(), last: AtomicU64::new(0), idle };
     std::thread::scope(|scope| {
-        let up = || pass(client, host, from_client, &entry.sent, &clock);
+        let up = || pass(client, host, body, &entry.sent, &clock);
         match std::thread::Builder::new().name("proxy up".to_owned()).spawn_scoped(scope, up) {
-            Ok(_) => pass(host, client, u64::MAX, &entry.received, &clock),
+            Ok(_) => pass(host, client, Body::Open, &entry.received, &clock),
             Err(_) => [client, host].iter().for_each(|stream| drop(stream.shutdown(Shutdown::Both))),
         }
         // Once the host has said everything there is nothing more to tell it.
@@ -61,12 +62,10 @@ impl Clock {
 }
 
 /// Copies one direction to its end, and tells the other side that it has ended.
-fn pass(mut from: &TcpStream, mut to: &TcpStream, most: u64, count: &AtomicU64, clock: &Clock) {
+fn pass(mut from: &TcpStream, mut to: &TcpStream, mut body: Body, count: &AtomicU64, clock: &Clock) {
     let mut buffer = vec![0; PIECE];
-    let mut left = most;
-    while left > 0 {
-        let room = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
-        let read = match from.read(buffer.get_mut(..room).unwrap_or_default()) {
+    while !body.is_over() {
+        let read = match from.read(&mut buffer) {
             Ok(0) => break,
             Ok(read) => read,
             Err(error) => match error.kind() {
@@ -76,14 +75,15 @@ fn pass(mut from: &TcpStream, mut to: &TcpStream, most: u64, count: &AtomicU64, 
             },
         };
         clock.tick();
-        if to.write_all(buffer.get(..read).unwrap_or_default()).is_err() {
+        let read = buffer.get(..read).unwrap_or_default();
+        let read = read.get(..body.take(read)).unwrap_or_default();
+        if to.write_all(read).is_err() {
             break;
         }
-        count.fetch_add(read as u64, Ordering::Relaxed);
-        left -= read as u64;
+        count.fetch_add(read.len() as u64, Ordering::Relaxed);
     }
     // Of a request whose body has been passed on whole, the host learns the end by its length.
-    if left > 0 {
+    if !body.is_whole() {
         let _ = to.shutdown(Shutdown::Write);
     }
 }

@@ -1,5 +1,6 @@
 //! SOCKS 5 (RFC 1928): `CONNECT`, without authentication, by name or address.
 
+use crate::body::Body;
 use crate::connection::{Head, Refusal, connect, is_name};
 use crate::log::Protocol;
 use crate::relay::relay;
@@ -54,7 +55,7 @@ pub(crate) fn serve(mut client: TcpStream, head: &mut Head, shared: &Shared) -> 
     match connect(Protocol::Socks, &host, port, shared) {
         Ok((stream, entry)) => {
             answer(&mut client, reply::DONE)?;
-            relay(&client, &stream, u64::MAX, &entry, shared)
+            relay(&client, &stream, Body::Open, &entry, shared)
         }
         Err(Refusal::Refused { .. }) => answer(&mut client, reply::NOT_PERMITTED),
         Err(Refusal::NoAddress(_)) => answer(&mut client, reply::HOST_UNREACHABLE),

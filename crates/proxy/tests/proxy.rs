@@ -148,6 +148,35 @@ fn all_that_leaves_is_counted_and_nothing_else() {
     assert_eq!(only(&seen).sent, head.len() as u64 + 3);
 }
 
+/// After a body in pieces, too, nothing is passed on that would be another request.
+#[test]
+fn a_body_in_pieces_ends_where_its_last_piece_does() {
+    let head = |port: u16| {
+        format!(
+            "POST / HTTP/1.1\r\nHost: localhost:{port}\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        )
+    };
+    let body = "3\r\nabc\r\n0\r\nA: b\r\n\r\n";
+    let other = "GET /2 HTTP/1.1\r\nHost: evil\r\n\r\n";
+    for pause in [false, true] {
+        let served = serve(&["localhost"]);
+        let port = echo(b"A: b\r\n\r\n");
+        let mut client = served.client();
+        let request = format!(
+            "POST http://localhost:{port}/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{body}{other}"
+        );
+        for piece in request.as_bytes().chunks(if pause { 7 } else { request.len() }) {
+            if client.write_all(piece).is_err() {
+                break;
+            }
+        }
+        let mut answer = String::new();
+        let _ = client.read_to_string(&mut answer);
+        assert_eq!(answer, format!("[{}{body}]", head(port)));
+        assert_eq!(only(&served.proxy.stop()).sent, (head(port).len() + body.len()) as u64);
+    }
+}
+
 #[test]
 fn what_is_about_the_connection_to_the_proxy_stays_here() {
     let served = serve(&["localhost"]);
