@@ -7,6 +7,7 @@ use crate::args::Args;
 use crate::ask::Directories;
 use crate::exit::Exit;
 use crate::flags::{CORPUS, FLOOR, Flag, JSON, LOG, POLICY, PROFILE, REVOKE, SYSTEM, WITHIN};
+use crate::shown::Terminal;
 use crate::terminal::{self, Fail};
 use crate::{setup, shown, state};
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Carries out `policy`.
 ///
@@ -371,19 +373,24 @@ fn trust(args: &Args) -> Result<Exit, Fail> {
         ));
     }
     let text: String = source.text.lines().map(|line| format!("  {}\n", shown::one_line(line))).collect();
-    terminal::error(&format!(
+    let question = format!(
         "{}:\n{text}{}Trust this file as it stands? It may then allow what is asked otherwise. [type yes] ",
         shown::one_line(&path.display().to_string()),
         permits(&alone)
-    ));
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer).map_err(|e| Fail::io(e.to_string()))?;
-    if answer.trim() != "yes" {
+    );
+    let answer = Terminal::default().deadline(DEADLINE).typed_after(&question).map_err(|why| {
+        let message = format!("a project's policy is trusted by a person at a terminal, and {why}");
+        Fail { exit: Exit::Refused, message }
+    })?;
+    if answer != "yes" {
         return trusted(args, &path, false, "not trusted").map(|_| Exit::Found);
     }
     store.add(&path, &source.text).map_err(told)?;
     trusted(args, &path, true, "trusted until it changes")
 }
+
+/// How long a person may read a project's policy.
+const DEADLINE: Duration = Duration::from_secs(600);
 
 /// In what a policy may permit more than there is without it: a long file could hide that from a person.
 fn permits(policy: &Policy) -> String {

@@ -7,8 +7,9 @@ mod place;
 use place::Place;
 use serde_json::Value;
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 /// Files that every place has, by name.
 const FILES: &[(&str, &str)] = &[
@@ -387,20 +388,35 @@ fn each_variable_only_tightens() {
     }
 }
 
-/// `policy trust` at a pseudo-terminal (script(1)), where somebody types this.
+/// `policy trust` at a pseudo-terminal (script(1)), where somebody types this once they are asked.
 fn trust_at_terminal(place: &Place, arguments: &str, keys: &'static str) -> (i32, String) {
     let line = format!("{} policy trust {arguments}", env!("CARGO_BIN_EXE_shward"));
+    at_terminal(place, &line, "", keys)
+}
+
+/// A line of a shell at a pseudo-terminal, where somebody types something before anything is shown, and this once they are asked.
+fn at_terminal(place: &Place, line: &str, early: &str, keys: &'static str) -> (i32, String) {
     let mut command = Command::new("script");
-    command.args(["-qec", &line, "/dev/null"]).current_dir(place.project()).env_clear();
+    command.args(["-qec", line, "/dev/null"]).current_dir(place.project()).env_clear();
     command.env("HOME", place.home()).env("SHWARD_TEST_HOME", place.home()).env("PATH", "/usr/bin:/bin");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    // It stays open for as long as the other side reads: its end would be the end of the terminal.
-    std::thread::spawn(move || {
-        let _ = stdin.write_all(keys.as_bytes());
-        std::thread::sleep(std::time::Duration::from_secs(20));
-    });
-    told(&child.wait_with_output().unwrap())
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    stdin.write_all(early.as_bytes()).unwrap();
+    let (mut shown, mut piece, mut stdin) = (Vec::new(), [0; 4096], Some(stdin));
+    while let Some(count) = stdout.read(&mut piece).ok().filter(|count| *count > 0) {
+        shown.extend(piece.iter().take(count));
+        let asked = String::from_utf8_lossy(&shown).contains("[type yes]");
+        if let Some(mut stdin) = stdin.take_if(|_| asked) {
+            // Again, should it have come before what was typed is forgotten. It stays open for as long as the other side reads: its
+            // end would be the end of the terminal.
+            std::thread::spawn(move || {
+                while stdin.write_all(keys.as_bytes()).is_ok() {
+                    std::thread::sleep(Duration::from_secs(1));
+                }
+            });
+        }
+    }
+    (child.wait().unwrap().code().unwrap(), String::from_utf8(shown).unwrap())
 }
 
 #[test]
@@ -438,6 +454,10 @@ fn a_person_at_a_terminal_trusts_a_project() {
         assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown:?}");
         assert_eq!(decided(), 3, "{keys:?}");
     }
+    // What was typed before anybody could read the question is no answer to it.
+    let line = format!("sleep 2; {} policy trust", env!("CARGO_BIN_EXE_shward"));
+    let (code, shown) = at_terminal(&place, &line, "yes\n", "no\n");
+    assert!(code == 1 && shown.contains("not trusted"), "{shown}");
     let piped = told(&place.shward(&["policy", "trust"], &[], b"yes\n"));
     assert_eq!((piped.0, decided()), (64, 3), "{}", piped.1);
     let (code, shown) = trust_at_terminal(&place, "", "yes\n");

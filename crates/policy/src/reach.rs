@@ -361,6 +361,8 @@ impl Reach {
         if permitted && !self.parts.iter().any(|part| named(&part.deny)) {
             Ok(())
         } else {
+            // An IPv6 address before a port stands in brackets, or it would be another address.
+            let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
             Err(format!("{host}:{port} is not among the hosts that this run may reach"))
         }
     }

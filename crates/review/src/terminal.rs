@@ -147,6 +147,19 @@ impl Terminal {
         Ok(Reply::No)
     }
 
+    /// Shows a text that ends in a question, and returns the line that is typed then.
+    ///
+    /// # Errors
+    /// Nobody answered.
+    pub fn typed_after(&self, shown: &str) -> Result<String, Unanswered> {
+        let mut tty = Self::open()?;
+        let end = Instant::now() + self.deadline;
+        say(&mut tty, Shown::new(shown).text())?;
+        // What was typed before the question could be read is no answer to it.
+        tcflush(&tty, QueueSelector::IFlush).map_err(|e| Unanswered::Broken(e.to_string()))?;
+        line(&mut tty, end, self.deadline)
+    }
+
     /// The terminal, if a person can be asked at it.
     ///
     /// # Errors

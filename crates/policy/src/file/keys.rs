@@ -136,7 +136,7 @@ const PATHS: &[Key] = &[
 
 /// The keys of `[[tiers.pattern]]`.
 const PATTERN: &[Key] = &[
-    key("tier", Kind::Number(1, 4), "3", "The tier of a command that matches."),
+    key("tier", Kind::Number(1, 4), "3", "The tier of a command that matches. One of tier 4 is never run."),
     key(
         "regex",
         Kind::Text,
@@ -398,7 +398,12 @@ pub(crate) const RULE: &[Key] = &[
         r#""deny""#,
         "What it decides. Without it, only the tier is raised.",
     ),
-    key("tier", Kind::Number(1, 4), "3", "The least tier of what it matches."),
+    key(
+        "tier",
+        Kind::Number(1, 4),
+        "3",
+        "The least tier of what it matches. Of tier 4 is what is never run, whatever else decides.",
+    ),
     key(
         "reason",
         Kind::Text,

@@ -73,6 +73,9 @@ fn names_are_permitted_by_lists() {
         assert_eq!(reach(allow, deny).name(host, *port).is_ok(), *permitted, "{allow:?} {host}:{port}");
     }
     assert!(Reach::default().name("example.com", 443).is_err());
+    let told = |host| Reach::default().name(host, 443).unwrap_err();
+    assert!(told("example.com").starts_with("example.com:443 is not"), "{}", told("example.com"));
+    assert!(told("::1").starts_with("[::1]:443 is not"), "{}", told("::1"));
 }
 
 #[test]
