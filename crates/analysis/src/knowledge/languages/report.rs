@@ -259,7 +259,8 @@ impl<'s, 'a> Report<'s, 'a> {
         let target = match path {
             Some(path) => {
                 self.hidden(path);
-                self.target(path, tree)
+                // All of what the program has just made is its own.
+                self.target(path, tree && !path.is_made())
             }
             None => Target { tree, ..anywhere(Scope::Unknown) },
         };

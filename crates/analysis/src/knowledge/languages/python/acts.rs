@@ -58,6 +58,8 @@ pub(super) enum Act {
     Look(u8),
     /// Lists a directory, gives names.
     List(u8),
+    /// Lists a directory, gives paths.
+    Entries,
     /// Names that match a pattern.
     Glob,
     /// `os.walk`.
@@ -172,6 +174,8 @@ pub(super) enum Act {
     Duplicate,
     /// A temporary file.
     Temporary,
+    /// A temporary file or directory that is made where there was none.
+    Fresh(Fresh),
     /// What the project's own code, or a package that is not known, does.
     Project,
     /// Control is handed to a terminal.
@@ -197,6 +201,17 @@ pub(super) enum Arguments {
     Whole,
 }
 
+/// What a function that makes a temporary file gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fresh {
+    /// An open file.
+    File,
+    /// The path of a directory.
+    Directory,
+    /// A descriptor and the path of a file.
+    Descriptor,
+}
+
 /// Computations on text that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
@@ -204,6 +219,8 @@ pub(super) enum Fold {
     BaseName,
     DirName,
     Character,
+    /// A moment in a given format.
+    Date,
     Base64,
     Hex,
     Home,
@@ -239,8 +256,10 @@ impl Act {
                 | Self::Is(_)
                 | Self::Decode
                 | Self::Temporary
+                | Self::Fresh(_)
                 | Self::Look(_)
                 | Self::List(_)
+                | Self::Entries
                 | Self::Glob
                 | Self::Walk
                 | Self::Project

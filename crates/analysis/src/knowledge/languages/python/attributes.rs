@@ -5,6 +5,7 @@ use super::acts::{Act, Fold};
 use super::calls::{is_carried, shell_name};
 use super::containers::is_mutator;
 use super::modules;
+use super::moments;
 use super::symbols::Sym;
 use super::value::{Object, Union, Val, join};
 
@@ -112,6 +113,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     Val::Act(Act::Inert)
                 }
                 (Act::Inert, b"obj") => self.carried_object(),
+                (Act::Count, _) if moments::makes_moment(name) => *val,
                 (act, _) if act.is_inert() => match modules::find(name).filter(|m| leads_on(*act, m)) {
                     Some(module) => Val::Module(module),
                     // `list.reverse`
@@ -179,6 +181,9 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Data
             }
             Val::File(_) if name == b"buffer" => *val,
+            Val::File(path) if name == b"name" => Val::Text(*path),
+            Val::Text(path) if name == b"name" && path.is_made() => *val,
+            Val::Count if moments::is_part_of_moment(name) => *val,
             Val::Data if name == b"obj" => self.carried_object(),
             _ => {
                 if matches!(val, Val::Data) {
@@ -218,7 +223,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Module(module) => {
                     if module.name == "sys" && name == b"path" {
                         self.search_path(new);
-                    } else if !may_be_replaced(module.name, name) {
+                    } else if !may_be_replaced(module, name) {
                         self.lose();
                     }
                     // What is printed from now on may go elsewhere.
@@ -230,7 +235,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.escape(new);
                     self.lose();
                 }
-                Val::Act(Act::PathOf | Act::Temporary | Act::Run) | Val::Lost => self.lose(),
+                Val::Act(Act::PathOf | Act::Temporary | Act::Fresh(_) | Act::Run) | Val::Lost => self.lose(),
                 Val::Object(Object::Environment) => self.lose(),
                 _ => {}
             }
@@ -256,8 +261,8 @@ fn leads_on(act: Act, module: &modules::Module) -> bool {
 }
 
 /// Members of modules that nothing depends on which is followed here.
-fn may_be_replaced(module: &str, name: &[u8]) -> bool {
-    match module {
+fn may_be_replaced(module: &modules::Module, name: &[u8]) -> bool {
+    match module.name {
         "sys" => matches!(
             name,
             b"stdout"
@@ -268,7 +273,7 @@ fn may_be_replaced(module: &str, name: &[u8]) -> bool {
                 | b"tracebacklimit"
                 | b"ps1"
         ),
-        "time" | "random" | "warnings" | "logging" => true,
+        "time" | "random" | "warnings" | "logging" => modules::member(module, name).is_none(),
         _ => false,
     }
 }

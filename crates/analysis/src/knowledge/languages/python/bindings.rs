@@ -150,6 +150,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.repeats.looks_up(Lookup::Ever(sym));
         let name = self.name(sym);
+        let builtin = if self.is_surely_bound(sym) { Some(None) } else { builtin };
         if let Some(ever) = ever {
             // It may not have been bound yet, and then still mean the builtin.
             return match builtin.unwrap_or_else(|| self.builtin(sym)) {

@@ -332,7 +332,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.report.read = self.report.read | Origins::DECODED;
                 Val::Text(Value::unknown(Origins::DECODED))
             }
-            Act::Temporary => self.temporary(arguments),
+            Act::Temporary => self.temporary(arguments).map_or(Val::Data, Val::Text),
+            Act::Fresh(kind) => self.fresh(kind, arguments),
             Act::Project => {
                 self.report.project();
                 self.hand_over(arguments, Reach::Anything);
@@ -434,7 +435,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 Val::Data
             }
-            Act::List(_) | Act::Glob | Act::Walk => self.names(act, arguments),
+            Act::List(_) | Act::Entries | Act::Glob | Act::Walk => self.names(act, arguments),
             Act::Write(n, mode) => {
                 for path in self.each_path(at(n, &["path", "name", "filename", "base_name"])) {
                     self.report.writes(path.as_ref(), mode);

@@ -29,6 +29,7 @@ impl<'a> Reader<'_, '_, 'a> {
             self.escape(&Val::Local(number));
         }
         self.bind(name, Val::Local(number));
+        self.begins_function(parameters);
         Some(())
     }
 
@@ -48,6 +49,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.expect(Token::Colon)?;
         let number = self.define(at, &[]);
         self.bind(name, Val::Local(number));
+        self.begins_class();
         self.in_class = true;
         Some(())
     }

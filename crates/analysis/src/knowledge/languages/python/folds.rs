@@ -3,6 +3,7 @@
 use super::Reader;
 use super::acts::Fold;
 use super::arguments::Arguments;
+use super::moments::is_date_format;
 use super::value::{Val, any_of, join};
 use crate::knowledge::values;
 use crate::value::{Origins, Piece, Value};
@@ -37,13 +38,11 @@ impl<'a> Reader<'_, '_, 'a> {
             Fold::JoinPath => self.join_all(arguments),
             Fold::BaseName => match (known, first.and_then(|v| v.value())) {
                 (Some(text), _) => self.known_text(values::base_name(text), literal),
-                (None, Some(value)) => match value.pieces.last() {
-                    // Where it is put there may be no such name.
-                    Some(Piece::Glob(_)) => {
-                        Val::Text(Value { pieces: arena.alloc([Piece::MADE_UP]), origins: value.origins })
-                    }
-                    _ => Val::Data,
-                },
+                (None, Some(value)) => self.last_name(&value).map_or(Val::Data, Val::Text),
+                _ => Val::Data,
+            },
+            Fold::Date => match known {
+                Some(format) if is_date_format(format) => Val::Count,
                 _ => Val::Data,
             },
             Fold::DirName => match (known, first.and_then(|v| v.value())) {
@@ -60,6 +59,8 @@ impl<'a> Reader<'_, '_, 'a> {
                     };
                     self.known_text(directory, literal)
                 }
+                // Where such files lie.
+                (None, Some(value)) if value.is_made() => Val::Text(Value::unknown(value.origins)),
                 (None, Some(value)) => Val::Text(value),
                 _ => Val::Data,
             },
@@ -135,6 +136,20 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => Val::Data,
             },
         }
+    }
+
+    /// The last name of a path whose end is a pattern, perhaps with known text behind it.
+    fn last_name(&self, path: &Value<'a>) -> Option<Value<'a>> {
+        let arena = self.report.arena;
+        // Where it is put there may be no such name.
+        let pieces: &'a [Piece<'a>] = match path.pieces {
+            [.., Piece::Glob(_)] => arena.alloc([Piece::MADE_UP]),
+            [.., Piece::Glob(_), Piece::Text(end)] if !end.contains(&b'/') => {
+                arena.alloc([Piece::MADE_UP, Piece::Text(end)])
+            }
+            _ => return None,
+        };
+        Some(Value { pieces, origins: path.origins })
     }
 
     /// `str(value)`, `str(bytes, encoding)`

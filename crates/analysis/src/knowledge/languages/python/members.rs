@@ -1,8 +1,8 @@
 //! Names of modules of the standard library that have many (library reference of Python 3.13).
 
-use super::acts::Act::{self, Code, Is, Make, Run, Start};
+use super::acts::Act::{self, Code, Fold, Is, Make, Run, Start};
 use super::acts::Arguments::Following;
-use super::acts::Object as O;
+use super::acts::{Fold as F, Fresh, Object as O};
 
 const UNKNOWN: Act = Code("python");
 
@@ -191,4 +191,47 @@ pub(super) static URLLIB_REQUEST: &[(&str, Act)] = &[
     ("ftpwrapper", Act::Network),
     ("urlopen", Act::Url(0)),
     ("urlretrieve", Act::Download),
+];
+
+/// Members of `hashlib`.
+pub(super) static HASHLIB: &[(&str, Act)] = &[
+    ("blake2b", Act::Count),
+    ("blake2s", Act::Count),
+    ("file_digest", Act::Count),
+    ("md5", Act::Count),
+    ("new", Act::Count),
+    ("sha1", Act::Count),
+    ("sha224", Act::Count),
+    ("sha256", Act::Count),
+    ("sha384", Act::Count),
+    ("sha512", Act::Count),
+];
+
+/// Members of `random`.
+pub(super) static RANDOM: &[(&str, Act)] = &[
+    ("getrandbits", Act::Count),
+    ("randint", Act::Count),
+    ("random", Act::Count),
+    ("randrange", Act::Count),
+    ("shuffle", Act::Mutate),
+    ("uniform", Act::Count),
+];
+
+/// Members of `tempfile`.
+pub(super) static TEMPFILE: &[(&str, Act)] = &[
+    ("NamedTemporaryFile", Act::Fresh(Fresh::File)),
+    ("TemporaryDirectory", Act::Fresh(Fresh::Directory)),
+    ("gettempdir", Act::Place("/tmp")),
+    ("gettempprefix", Act::Inert),
+    ("mkdtemp", Act::Fresh(Fresh::Directory)),
+    ("mkstemp", Act::Fresh(Fresh::Descriptor)),
+];
+
+/// Members of `time`.
+pub(super) static TIME: &[(&str, Act)] = &[
+    ("monotonic", Act::Count),
+    ("perf_counter", Act::Count),
+    ("strftime", Fold(F::Date)),
+    ("time", Act::Count),
+    ("time_ns", Act::Count),
 ];

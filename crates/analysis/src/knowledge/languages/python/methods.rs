@@ -5,6 +5,7 @@ use super::acts::Act;
 use super::acts::Reach;
 use super::arguments::Arguments;
 use super::containers::is_mutator;
+use super::moments;
 use super::symbols::Sym;
 use super::value::{Object, Union, Val};
 use crate::effect::WriteMode;
@@ -204,6 +205,10 @@ impl<'a> Reader<'_, '_, 'a> {
     fn method_of(&mut self, val: &Val<'a>, sym: Sym, name: &'a [u8], arguments: &Arguments<'a>) -> Val<'a> {
         match val {
             Val::Text(_) | Val::Path(_) if is_path_act(name) => self.path_method(val, name, arguments),
+            Val::Path(value) if name == b"relative_to" => {
+                let value = value.forgotten(self.report.arena);
+                self.path_method(&Val::Path(value), name, arguments)
+            }
             Val::Path(_) => self.path_method(val, name, arguments),
             Val::Text(value) => {
                 if name == b"replace" && arguments.positional.len() == 1 {
@@ -232,6 +237,10 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Val::Never => Val::Never,
             Val::Number(_) | Val::Count if matches!(name, b"zfill" | b"bit_length") => Val::Count,
+            Val::Count if moments::is_written_as_number(name, arguments) => {
+                self.hand_over_acting(arguments);
+                Val::Count
+            }
             Val::Data | Val::Nothing | Val::Number(_) | Val::Count | Val::Local(_) => {
                 self.data_method(val, sym, name, arguments)
             }

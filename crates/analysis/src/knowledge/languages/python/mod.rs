@@ -28,12 +28,14 @@ mod lost;
 mod members;
 mod methods;
 mod modules;
+mod moments;
 mod network;
 mod objects;
 mod os;
 mod packages;
 mod processes;
 mod repeats;
+mod scopes;
 mod special;
 mod starts;
 mod statements;
@@ -168,6 +170,8 @@ struct Reader<'r, 's, 'a> {
     homeless: bool,
     /// The logical line is indented.
     indented: bool,
+    /// What surely is bound where the line stands.
+    scopes: scopes::Scopes,
     /// Inside something that may not run, or not once: a branch on the same line, a comprehension, a lambda.
     inner: u32,
     /// What `inner` is at the start of a line.
@@ -236,6 +240,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         wanders: false,
         homeless: false,
         indented: false,
+        scopes: scopes::Scopes::default(),
         inner: 0,
         floor: 0,
         in_class: false,
@@ -307,6 +312,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.inner = 0;
         self.floor = 0;
         self.indented = false;
+        self.scopes.start_over();
         self.in_class = false;
         self.decorated = false;
         self.deleting = false;
@@ -330,11 +336,11 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     fn peek(&self) -> Token<'a> {
-        self.tokens.get(self.at).copied().unwrap_or(Token::Newline { indented: false })
+        self.tokens.get(self.at).copied().unwrap_or(Token::Newline { column: 0 })
     }
 
     fn peek_at(&self, ahead: usize) -> Token<'a> {
-        self.tokens.get(self.at + ahead).copied().unwrap_or(Token::Newline { indented: false })
+        self.tokens.get(self.at + ahead).copied().unwrap_or(Token::Newline { column: 0 })
     }
 
     // Inlined, it compares with the one kind of token that it is asked for.
@@ -372,6 +378,8 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let tokens = tokens::tokens(self.report.arena, text, &mut self.symbols)?.into_bump_slice();
         let plain = self.is_plain();
+        let scopes = self.enter(tokens);
+        let scopes = std::mem::replace(&mut self.scopes, scopes);
         let outer = (self.tokens, self.at, self.base, self.indented, self.inner, self.floor);
         self.next_base += outer.0.len().max(tokens.len());
         (self.tokens, self.at, self.base, self.indented) = (tokens, 0, self.next_base, false);
@@ -381,6 +389,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let result = inner(self);
         self.programs -= 1;
         (self.tokens, self.at, self.base, self.indented, self.inner, self.floor) = outer;
+        self.scopes.leave(scopes);
         result
     }
 

@@ -14,7 +14,8 @@ pub(super) use super::acts::{Module, member};
 use super::builtins::BUILTINS;
 use super::index::Index;
 use super::members::{
-    ASYNCIO, INSPECT, MULTIPROCESSING, OPERATOR, PYDOC, SOCKETSERVER, SUBPROCESS, SYS, URLLIB_REQUEST,
+    ASYNCIO, HASHLIB, INSPECT, MULTIPROCESSING, OPERATOR, PYDOC, RANDOM, SOCKETSERVER, SUBPROCESS, SYS,
+    TEMPFILE, TIME, URLLIB_REQUEST,
 };
 use super::os::{OS, OS_PATH};
 use super::packages::PACKAGES;
@@ -151,7 +152,12 @@ pub(super) static STANDARD: &[Module] = &[
     module("ctypes.util", Act::Inert, &[]),
     module("curses", Act::Inert, &[]),
     pure("dataclasses"),
-    pure("datetime"),
+    // Dates and times are as good as numbers: however they are written, none is a path.
+    module(
+        "datetime",
+        Act::Inert,
+        &[("date", Act::Count), ("datetime", Act::Count), ("timedelta", Act::Count)],
+    ),
     module("dbm", Act::Database, &[]),
     pure("decimal"),
     pure("difflib"),
@@ -208,7 +214,7 @@ pub(super) static STANDARD: &[Module] = &[
         Act::Inert,
         &[("GzipFile", Act::Archive), ("decompress", Act::Decode), ("open", Act::Archive)],
     ),
-    pure("hashlib"),
+    module("hashlib", Act::Inert, HASHLIB),
     module(
         "heapq",
         Act::Mutate,
@@ -364,7 +370,7 @@ pub(super) static STANDARD: &[Module] = &[
     module("pydoc", UNKNOWN, PYDOC),
     pure("queue"),
     pure("quopri"),
-    module("random", Act::Inert, &[("shuffle", Act::Mutate)]),
+    module("random", Act::Inert, RANDOM),
     pure("re"),
     module(
         "readline",
@@ -468,13 +474,13 @@ pub(super) static STANDARD: &[Module] = &[
         &[("TarFile", Act::Archive), ("bltn_open", Open), ("is_tarfile", Look(0)), ("open", Act::Archive)],
     ),
     module("telnetlib", Act::Network, &[("Telnet", Act::Host("telnet"))]),
-    module("tempfile", Act::Temporary, &[("gettempdir", Act::Place("/tmp")), ("gettempprefix", Act::Inert)]),
+    module("tempfile", Act::Temporary, TEMPFILE),
     module("termios", Act::Inert, &[("TIOCSTI", UNKNOWN)]),
     module("test.support", UNKNOWN, &[]),
     pure("textwrap"),
     module("this", Act::Inert, &[]),
     module("threading", Act::Inert, &[("setprofile", UNKNOWN), ("settrace", UNKNOWN)]),
-    pure("time"),
+    module("time", Act::Inert, TIME),
     module("timeit", Act::Eval, &[("default_timer", Act::Inert)]),
     pure("token"),
     module("tokenize", Act::Inert, &[("open", Read(0))]),
@@ -520,7 +526,17 @@ pub(super) static STANDARD: &[Module] = &[
             ("build_opener", Make(O::Client)),
         ],
     ),
-    pure("uuid"),
+    module(
+        "uuid",
+        Act::Inert,
+        &[
+            ("UUID", Act::Count),
+            ("uuid1", Act::Count),
+            ("uuid3", Act::Count),
+            ("uuid4", Act::Count),
+            ("uuid5", Act::Count),
+        ],
+    ),
     module("venv", UNKNOWN, &[]),
     pure("warnings"),
     module(

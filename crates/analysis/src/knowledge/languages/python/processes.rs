@@ -1,7 +1,7 @@
 //! Programs that are started, code that is executed, connections, files that are opened.
 
 use super::Reader;
-use super::acts::Act;
+use super::acts::{Act, Fresh};
 use super::arguments::Arguments;
 use super::value::{Object, Val, join};
 use crate::effect::WriteMode;
@@ -130,7 +130,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// A path below the directory for temporary files.
-    pub(super) fn temporary(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+    pub(super) fn temporary(&mut self, arguments: &Arguments<'a>) -> Option<Value<'a>> {
         let (mut prefixed, mut directory) = (arguments.open, None);
         for (name, val) in &arguments.named {
             match *name {
@@ -141,19 +141,35 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         // A mode or a suffix, then others: which of them is the directory depends on the function.
         prefixed |= arguments.positional.iter().skip(1).any(|val| !is_plain_part(val));
-        if prefixed {
-            self.report.writes(None, WriteMode::Below);
-            return Val::Data;
-        }
-        let Some(directory) =
-            directory.map_or(Some(self.report.literal(b"/tmp")), |directory| directory.value())
-        else {
-            self.report.writes(None, WriteMode::Below);
-            return Val::Data;
-        };
-        self.report.writes(Some(&directory), WriteMode::Below);
+        let directory = directory.map_or(Some(self.report.literal(b"/tmp")), |directory| directory.value());
+        let directory = directory.filter(|_| !prefixed);
+        self.report.writes(directory.as_ref(), WriteMode::Below);
+        let directory = directory?;
         let names = Value { pieces: self.report.arena.alloc([Piece::MADE_UP]), origins: directory.origins };
-        Val::Text(self.path_join(&[directory, names]))
+        Some(self.path_join(&[directory, names]))
+    }
+
+    /// A file or directory that is made where there was none: what lies there is the program's own.
+    pub(super) fn fresh(&mut self, kind: Fresh, arguments: &Arguments<'a>) -> Val<'a> {
+        let Some(mut path) = self.temporary(arguments) else { return Val::Data };
+        // Elsewhere it stays known where it is.
+        let told = |val: Option<Val<'a>>| val.is_some_and(|val| !matches!(val, Val::Nothing));
+        let elsewhere = match kind {
+            // A mode, buffering, encoding, newline, suffix, prefix, directory.
+            Fresh::File => arguments.positional.len() > 4,
+            _ => told(arguments.positional.get(2).copied()),
+        };
+        if !elsewhere && !told(arguments.named(&["dir"])) {
+            path.pieces = &[Piece::Made];
+        }
+        match kind {
+            Fresh::File => Val::File(path),
+            Fresh::Directory => Val::Text(path),
+            Fresh::Descriptor => {
+                let pair = self.report.arena.alloc_slice_copy(&[Val::Count, Val::Text(path)]);
+                self.container(self.at, false, pair)
+            }
+        }
     }
 
     /// A variable of the environment gets a value, for what is started.
@@ -304,6 +320,10 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => {
                 for path in self.each_path(first.or(Some(Val::Text(self.report.literal(b"."))))) {
                     self.report.lists(path.as_ref(), false);
+                }
+                if act == Act::Entries {
+                    let entry = place.map_or(Val::Data, |place| Val::Path(self.path_join(&[place, any])));
+                    return self.bag(self.at, arena.alloc_slice_copy(&[entry]));
                 }
                 self.bag(self.at, arena.alloc_slice_copy(&[Val::Text(any)]))
             }

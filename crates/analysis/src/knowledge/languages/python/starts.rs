@@ -148,7 +148,14 @@ impl<'a> Reader<'_, '_, 'a> {
                     let (vals, more) = self.argv_of(items);
                     let mut values: Vec<Option<Value<'a>>> = vals.iter().map(Val::value).collect();
                     let lone = values.len() == 1 && !more;
-                    if shell.is_none() || unsure || !lone {
+                    if shell.is_none()
+                        && !more
+                        && let Some(choices) = choices(&vals)
+                    {
+                        for values in choices {
+                            self.report.starts(&values, more, stdin, directory);
+                        }
+                    } else if shell.is_none() || unsure || !lone {
                         self.report.starts(&values, more, stdin, directory);
                     }
                     if shell.is_some() && lone {
@@ -240,6 +247,26 @@ impl<'a> Reader<'_, '_, 'a> {
         let values: Vec<Option<Value<'a>>> = vals.iter().map(Val::value).collect();
         self.report.starts(&values, more, child.stdin, child.directory);
     }
+}
+
+/// Each list of arguments that this may be, if some of them may be several things and they are few in all.
+fn choices<'a>(vals: &[Val<'a>]) -> Option<Vec<Vec<Option<Value<'a>>>>> {
+    let several = vals.iter().map(|val| val.alternatives().len()).try_fold(1, usize::checked_mul)?;
+    if !(2..=16).contains(&several) {
+        return None;
+    }
+    let mut choices = vec![Vec::new()];
+    for val in vals {
+        let each = |choice: &Vec<_>| {
+            let choice = choice.clone();
+            val.alternatives()
+                .iter()
+                .map(move |one| [choice.as_slice(), &[one.value()]].concat())
+                .collect::<Vec<_>>()
+        };
+        choices = choices.iter().flat_map(each).collect();
+    }
+    Some(choices)
 }
 
 /// What a program reads that another writes to it.

@@ -12,10 +12,11 @@ impl<'a> Reader<'_, '_, 'a> {
         let mut understood = Some(());
         while self.at < self.tokens.len() {
             match self.peek() {
-                Token::Newline { indented } => {
+                Token::Newline { column } => {
                     self.at += 1;
-                    self.indented = indented;
-                    self.in_class &= indented;
+                    self.indented = column > 0;
+                    self.in_class &= self.indented;
+                    self.scopes.line(column);
                     self.inner = self.floor;
                     continue;
                 }
@@ -271,6 +272,9 @@ impl<'a> Reader<'_, '_, 'a> {
             self.expect(Token::Assign)?;
         }
         self.at = end;
+        if last == start + 1 && self.inner == self.floor {
+            self.binds_targets(start, last, false);
+        }
         Some(())
     }
 
@@ -467,8 +471,15 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `for targets in expressions:`
     fn for_loop(&mut self) -> Option<()> {
         self.at += 1;
+        let targets = self.at;
         self.for_clause(false)?;
-        self.expect(Token::Colon)
+        self.expect(Token::Colon)?;
+        let end = self
+            .tokens
+            .get(targets..self.at)
+            .and_then(|all| all.iter().position(|t| *t == Token::Keyword(K::In)));
+        self.binds_targets(targets, targets + end.unwrap_or(0), true);
+        Some(())
     }
 
     /// `targets in expressions`, of a statement or a comprehension.
@@ -519,6 +530,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.at = start;
         self.target(val)?;
         self.at = end;
+        self.binds_targets(start, end, true);
         Some(())
     }
 }

@@ -21,6 +21,11 @@ pub(super) fn as_path(val: Val<'_>) -> Val<'_> {
     }
 }
 
+/// Whether it is a number, whatever it is.
+fn counts(val: &Val<'_>) -> bool {
+    val.alternatives().iter().all(|val| matches!(val, Val::Number(_) | Val::Count))
+}
+
 impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn known_text(&self, bytes: &[u8], origins: Origins) -> Val<'a> {
         let arena = self.report.arena;
@@ -116,6 +121,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Text(self.report.joined(&[*text, Value::unknown(origins)]))
             }
             Val::Many(_) => *old,
+            // However often it happens.
+            _ if counts(old) && counts(val) => Val::Count,
             Val::OneOf(vals) => {
                 let many = vals.iter().filter(|val| matches!(val, Val::Many(_))).copied();
                 any_of(self.report.arena, many.chain([Val::Data])).unwrap_or(Val::Data)
@@ -134,10 +141,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     _ => Value::unknown(Origins::LITERAL),
                 }
             }
-            Val::Count => self.number(),
-            Val::OneOf(vals) if vals.iter().all(|v| matches!(v, Val::Number(_) | Val::Count)) => {
-                self.number()
-            }
+            val if counts(val) => self.number(),
             other => Value::unknown(self.origins(other)),
         }
     }
@@ -152,8 +156,12 @@ impl<'a> Reader<'_, '_, 'a> {
         let plain = |value: &Value<'a>| {
             value.known().is_some_and(|text| text.iter().all(|b| b"0123456789.,_dnxXobfFeEgG%".contains(b)))
         };
-        let numbers = val.alternatives().iter().all(|v| matches!(v, Val::Number(_) | Val::Count));
-        if numbers && specification.iter().all(plain) {
+        if counts(val)
+            && specification.iter().all(|value| value.known().is_some_and(super::moments::is_date_format))
+        {
+            return self.number();
+        }
+        if counts(val) && specification.iter().all(plain) {
             return self.number();
         }
         Value::unknown(self.origins(val))
@@ -328,8 +336,11 @@ impl<'a> Reader<'_, '_, 'a> {
         let unknown = Val::Text(Value::unknown(origins));
         let Some(text) = value.known() else {
             return match name {
-                b"encode" | b"decode" | b"strip" | b"lstrip" | b"rstrip" | b"format" | b"lower"
-                | b"upper" => Val::Text(*value),
+                b"encode" | b"decode" => Val::Text(*value),
+                // A part of the name of what was just made names something else.
+                b"strip" | b"lstrip" | b"rstrip" | b"format" | b"lower" | b"upper" => {
+                    Val::Text(value.forgotten(self.report.arena))
+                }
                 b"replace" | b"join" | b"removeprefix" | b"removesuffix" | b"read" | b"readline" => unknown,
                 _ => Val::Data,
             };

@@ -26,7 +26,7 @@ fn tables_are_sorted() {
 }
 
 /// Lines of programs, of which many depend on what others do.
-const LINES: [&str; 79] = [
+const LINES: [&str; 87] = [
     "import os, subprocess, sys",
     "import requests as r",
     "from os import *",
@@ -106,6 +106,14 @@ const LINES: [&str; 79] = [
     "r.post(x, data=y)",
     "z = sys.stdout, requests.Session(), r",
     "import unknown; unknown.use(x, z); unknown.get('/items')",
+    "for file in y:",
+    "with open(x) as file:",
+    "def k(file):",
+    "    class D:",
+    "        file = x",
+    "        file(x, 'w')",
+    "exec('del file')",
+    "g(file)",
 ];
 
 /// What a program does, with or without repetitions.

@@ -1,11 +1,12 @@
 //! Python's lexical grammar (language reference, chapter 2): names, numbers, decoded strings, f-strings with the tokens
 //! of their expressions, brackets that know where they close.
 //!
-//! Of indentation only this is kept: whether a logical line is indented at all.
+//! Of indentation only this is kept: how far a logical line is indented.
 
 use super::escapes::{parse, unescape};
 pub(super) use super::keywords::Keyword;
 use super::keywords::keyword;
+use super::scopes::ANY_COLUMN;
 use super::symbols::{MAX_NAMES, Sym, Symbols, key, short_name};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -45,9 +46,9 @@ pub(super) enum Token<'a> {
     /// `+ - * / % @ & | ^ ~`, and `D` for `**`, `I` for `//`, `L` for `<<`, `R` for `>>`.
     Operator(u8),
     Ellipsis,
-    /// The end of a logical line, and whether the next one is indented.
+    /// The end of a logical line, and how far the next one is indented: 0, or see [`scopes`](super::scopes).
     Newline {
-        indented: bool,
+        column: u8,
     },
 }
 
@@ -89,7 +90,7 @@ pub(super) fn tokens<'a>(
             lexer.token()?;
         }
     }
-    lexer.tokens.push(Token::Newline { indented: false });
+    lexer.tokens.push(Token::Newline { column: 0 });
     lexer.open.is_empty().then_some(lexer.tokens)
 }
 
@@ -145,6 +146,7 @@ impl<'a> Lexer<'a, '_> {
     fn line_start(&mut self) {
         let start = self.at;
         self.at += spaces(self.rest());
+        let spaces_end = self.at;
         while matches!(self.byte(0), b' ' | b'\t' | 0x0c) {
             self.at += 1;
         }
@@ -152,11 +154,15 @@ impl<'a> Lexer<'a, '_> {
         if blank || !self.open.is_empty() {
             return;
         }
-        let indented = self.at > start;
+        let column = if self.at == spaces_end {
+            u8::try_from(self.at - start).unwrap_or(ANY_COLUMN)
+        } else {
+            ANY_COLUMN
+        };
         match self.tokens.last_mut() {
-            Some(Token::Newline { indented: last }) => *last = indented,
-            None => self.tokens.push(Token::Newline { indented }),
-            Some(_) => self.tokens.push(Token::Newline { indented }),
+            Some(Token::Newline { column: last }) => *last = column,
+            None => self.tokens.push(Token::Newline { column }),
+            Some(_) => self.tokens.push(Token::Newline { column }),
         }
     }
 
