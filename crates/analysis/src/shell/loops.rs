@@ -4,7 +4,7 @@ use super::Interpreter;
 use super::functions::{Frame, FrameKind};
 use super::state::{Flags, Space};
 use crate::effect::Unknown;
-use crate::value::{Field, Origins, Value};
+use crate::value::{Field, Origins, Piece, Value};
 use shward_syntax::{ArithmeticFor, For, Loop, Script, Span};
 
 /// The most turns that are run one by one, loops within loops multiplied.
@@ -195,7 +195,15 @@ fn any_of<'a>(fields: &[Field<'a>]) -> (Value<'a>, bool) {
             let origins = fields.iter().fold(Origins::NONE, |all, field| all.union(field.value.origins));
             let number =
                 |field: &Field<'a>| !field.many && field.value.known().is_some_and(super::state::is_decimal);
-            (Value::unknown(origins), fields.iter().all(number))
+            // With zeros before it arithmetic takes a number for an octal one, but its text is no path.
+            let digits = |field: &Field<'a>| {
+                let text = field.value.known().filter(|_| !field.many);
+                text.is_some_and(|text| !text.is_empty() && text.iter().all(u8::is_ascii_digit))
+            };
+            let numbers = fields.iter().all(number);
+            let pieces: &[Piece<'a>] =
+                if !numbers && fields.iter().all(digits) { &[Piece::MADE_UP] } else { &[Piece::Unknown] };
+            (Value { pieces, origins }, numbers)
         }
     }
 }

@@ -119,12 +119,12 @@ impl<'a> Interpreter<'a, '_> {
         if separators.is_empty() {
             return Some(vec![line]);
         }
-        if separators.iter().any(|byte| !matches!(byte, b' ' | b'\t' | b'\n')) {
-            return if count == 1 && !line.iter().any(|byte| separators.contains(byte)) {
-                Some(vec![line])
-            } else {
-                None
-            };
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n');
+        if separators.iter().any(|byte| !is_blank(byte)) {
+            let parts: Vec<&[u8]> = line.split(|byte| separators.contains(byte)).collect();
+            // With blanks among them, one field too many, or nothing behind the last, the rules are others.
+            let plain = !separators.iter().any(is_blank) && parts.last().is_some_and(|part| !part.is_empty());
+            return (parts.len() == 1 || plain && parts.len() <= count).then_some(parts);
         }
         let mut rest = line;
         let mut values = Vec::with_capacity(count);
