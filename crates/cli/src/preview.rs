@@ -163,6 +163,10 @@ pub(crate) fn say(ending: &Ending, previewed: bool, live: bool) {
         ));
     }
     let Some(changes) = &ending.changes else { return };
+    if ending.disk_exceeded.is_some() {
+        // Nothing was looked at, and that nothing is left of it was told.
+        return;
+    }
     if !changes.committed {
         // What could not even be read or written was not seen by whoever looked at the list.
         let text = match (previewed, changes.failed.is_empty()) {

@@ -205,6 +205,14 @@ fn say(outcome: &Outcome, relay: &Relay) {
             "shward: more output than the policy lets pass; the command and everything it started was killed",
         );
     }
+    if let Some(used) = ending.disk_exceeded {
+        let kept =
+            if ending.live.is_some() { "what it wrote is still there" } else { "nothing of it is kept" };
+        terminal::error(&format!(
+            "shward: {}; the command and everything it started was killed, and {kept}",
+            used.message()
+        ));
+    }
     if ending.out_of_memory {
         terminal::error(
             "shward: the memory that the policy gives a run was used up, and something in it was killed",
@@ -235,9 +243,8 @@ fn say(outcome: &Outcome, relay: &Relay) {
         let (rule, message) = (&stopped.rule, one_line(&stopped.message));
         terminal::error(&format!("shward: stopped before it ran: {words}: {message} [{rule}]"));
     }
-    if let Some(signal) =
-        ending.signal.filter(|_| !ending.timed_out && !ending.cancelled && !ending.output_exceeded)
-    {
+    let limited = ending.output_exceeded || ending.disk_exceeded.is_some();
+    if let Some(signal) = ending.signal.filter(|_| !ending.timed_out && !ending.cancelled && !limited) {
         terminal::error(&format!("shward: the command died of signal {signal}"));
     }
 }

@@ -67,6 +67,11 @@ pub enum Error {
         "nothing was run, because {0:?} cannot be read, or holds more than 1,000,000 files or 16,384 of git's settings, or one of these longer than 1 MiB, so that not everything in it that is secret or that git obeys can be told; work in a directory below it"
     )]
     NotSeen(std::path::PathBuf),
+    /// There is too little room on the disk for a run that writes.
+    #[error(
+        "nothing was run, because only {1} bytes are free where {0:?} lies, and a run has to leave some; make room, or a person can permit less with [limits] disk-reserve"
+    )]
+    DiskFull(std::path::PathBuf, u64),
     /// What the command does was to be shown before it is committed, and that takes an overlay.
     #[error("nothing was run, because its changes cannot be held back: {0}")]
     NoOverlay(String),

@@ -103,7 +103,7 @@ pub use gate::{GateReport, ProgramReport, StoppedReport};
 pub use machine::Machine;
 pub use network::ConnectionReport;
 pub use options::{Containment, RunOptions};
-pub use outcome::{Ending, Outcome};
+pub use outcome::{DiskExceeded, Ending, Outcome};
 pub use policies::{PROJECT_FILE, PolicyError, PolicyPlaces};
 pub use report::{
     Checked, EffectReport, FindingReport, InvocationReport, LimitReport, PlanReport, ReviewReport,

@@ -3,7 +3,9 @@
 use crate::{Containment, Error, Firewall, RunOptions};
 use shward_analysis::Plan;
 use shward_policy::settings::ExecGate;
-use shward_sandbox::{Limits, OnOutput, Stream};
+use shward_sandbox::overlay::Layer;
+use shward_sandbox::{Limits, OnOutput, Reserve, Space, Stream};
+use std::path::Path;
 use std::time::Duration;
 
 /// The time of a run for which nothing is set.
@@ -108,6 +110,9 @@ impl Firewall {
         if let Some(count) = &self.policy().settings().processes {
             limits.processes = Some(count.value);
         }
+        if let Some(bytes) = &self.policy().settings().private {
+            limits.private_bytes = bytes.value;
+        }
         for settings in self.policy().all_settings() {
             let least = |known: Option<u64>, given: u64| Some(known.map_or(given, |known| known.min(given)));
             if let Some(bytes) = &settings.memory {
@@ -119,10 +124,32 @@ impl Firewall {
             if let Some(bytes) = &settings.run_memory {
                 limits.run_memory = least(limits.run_memory, bytes.value);
             }
+            if let Some(bytes) = &settings.private {
+                limits.private_bytes = limits.private_bytes.min(bytes.value);
+            }
             if let Some(hundredths) = &settings.processors {
                 limits.processors = least(limits.processors, hundredths.value);
             }
         }
         limits
+    }
+
+    /// What a run has to leave of the disks: of that with its changes what the policy says, of that with what the shell of a session tells
+    /// what is usual. Parts of the policy that may only tighten can want more of it.
+    pub(crate) fn space(&self, changes: Option<&Path>, layer: Option<&Layer>, told: Option<&Path>) -> Space {
+        let mut reserve = Reserve::default();
+        reserve.bytes = self.policy().settings().disk_reserve.as_ref().map(|set| set.value);
+        let mut most: Option<u64> = None;
+        for settings in self.policy().all_settings() {
+            let wanted = settings.disk_reserve.as_ref().map_or(0, |set| set.value);
+            reserve.at_least = reserve.at_least.max(wanted);
+            most = settings.run_disk.iter().map(|set| set.value).chain(most).min();
+        }
+        let mut space = Space::new();
+        let changes = changes.map(|directory| (directory.to_owned(), reserve));
+        let told = told.map(|directory| (directory.to_owned(), Reserve::default()));
+        space.reserves = changes.into_iter().chain(told).collect();
+        space.most = layer.map(Layer::upper).zip(most);
+        space
     }
 }

@@ -6,7 +6,7 @@ use crate::gate::GateReport;
 use crate::report::Checked;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
-use shward_sandbox::{Captured, Exit};
+use shward_sandbox::{Captured, Exit, Used};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -46,6 +46,10 @@ pub struct Ending {
     /// It wrote more than the policy lets it, and everything was killed.
     #[serde(skip_serializing_if = "is_false")]
     pub output_exceeded: bool,
+    /// What was used up of the disk: `run` (`[limits] run-disk`) or `reserve` (`[limits] disk-reserve`). Everything was killed, and nothing
+    /// that it changed on its overlay is committed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_exceeded: Option<DiskExceeded>,
     /// The memory of the run was used up (`[limits] run-memory`), and the kernel killed something in it.
     #[serde(skip_serializing_if = "is_false")]
     pub out_of_memory: bool,
@@ -89,6 +93,39 @@ pub struct Ending {
     /// What it wrote to standard error, likewise.
     #[serde(flatten, serialize_with = "stderr")]
     pub stderr: Captured,
+}
+
+/// What of the disk a run used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum DiskExceeded {
+    /// Its changes took more room than a run may.
+    Run,
+    /// Less was free than a run has to leave.
+    Reserve,
+}
+
+impl DiskExceeded {
+    /// What is told of it.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::Run => "it wrote more than the policy lets a run write ([limits] run-disk)",
+            Self::Reserve => {
+                "the disk was nearly full, of which a run has to leave some ([limits] disk-reserve); make room"
+            }
+        }
+    }
+}
+
+impl From<Used> for DiskExceeded {
+    fn from(used: Used) -> Self {
+        match used {
+            Used::Most => Self::Run,
+            _ => Self::Reserve,
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -156,6 +193,7 @@ impl Ending {
             cancelled: false,
             interrupted: None,
             output_exceeded: false,
+            disk_exceeded: None,
             out_of_memory: false,
             truncated: stdout.truncated || stderr.truncated,
             timeout,

@@ -106,6 +106,9 @@ fn notes(ending: &Ending) -> Vec<String> {
     if ending.output_exceeded {
         notes.push("killed for writing more than the policy lets it".to_owned());
     }
+    if let Some(used) = ending.disk_exceeded {
+        notes.push(format!("killed, because {}", used.message()));
+    }
     if ending.out_of_memory {
         notes.push("something in it was killed, because the memory of the run was used up".to_owned());
     }

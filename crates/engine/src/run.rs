@@ -1,6 +1,6 @@
 //! Deciding and then running, confined to what was decided.
 
-use crate::changes::Guard;
+use crate::changes::{ChangesReport, Guard};
 use crate::confine::{self, Beyond, First};
 use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
@@ -19,7 +19,8 @@ use shward_audit::{Digest, Event, Record, StreamHasher};
 use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
 use shward_sandbox::{
-    Ahead, Cancel, Confinement, Gap, Guarantee, Interrupts, Judge, OnOutput, Options, Plan, Rest, Stream,
+    Ahead, Cancel, Confinement, Gap, Guarantee, Interrupts, Judge, OnOutput, Options, Plan, Rest, Space,
+    Stream,
 };
 use std::cell::Cell;
 use std::fs::OpenOptions;
@@ -125,6 +126,11 @@ impl Firewall {
                     ending.unreached = network::unreached(&judged.plan, ending.exit_code == Some(0));
                 }
                 match (ready.layer, ready.live) {
+                    // The disk is as it was, and what came of it can be recorded.
+                    (Some(layer), _) if ending.disk_exceeded.is_some() => {
+                        drop(layer);
+                        ending.changes = Some(ChangesReport::default());
+                    }
                     (Some(layer), _) => {
                         let guard = Guard::new(request, ready.places);
                         ending.changes = Some(self.settle_changes(layer, &guard, request, options));
@@ -310,7 +316,23 @@ impl Firewall {
             .map_err(|error| self.lack(error))?;
         match plan.gaps().iter().find(|gap| matches!(gap, Gap::ProtectedMissing(_) | Gap::ProtectedLink(_))) {
             Some(gap) => Err(Error::Unprotected(gap.to_string())),
-            None => Ok(Ready { plan, special, layer, live, places, reach, telling }),
+            None => {
+                let changes = layer.as_ref().map(|run| run.layer().upper());
+                let straight = live.as_ref().map(|_| request.workspace.clone());
+                let told = telling.as_ref().and_then(|telling| Some(telling.path().parent()?.to_owned()));
+                let space = self.space(
+                    changes.or(straight).as_deref(),
+                    layer.as_ref().map(shward_sandbox::overlay::Run::layer),
+                    told.as_deref(),
+                );
+                match space.is_used_up() {
+                    Some((directory, bytes)) => Err(Error::DiskFull(
+                        told.filter(|told| told == directory).unwrap_or_else(|| request.workspace.clone()),
+                        bytes,
+                    )),
+                    None => Ok(Ready { plan, special, layer, live, places, reach, telling, space }),
+                }
+            }
         }
     }
 
@@ -416,6 +438,8 @@ struct Ready {
     reach: Option<Reach>,
     /// What the shell of a session tells.
     telling: Option<Telling>,
+    /// What it has to leave of the disks.
+    space: Space,
 }
 
 /// What is held beyond the end of a command.
@@ -453,6 +477,7 @@ fn execute(
     sandbox.timeout = Some(timeout);
     sandbox.max_output = options.max_output;
     sandbox.kill_on_output = options.kill_on_output;
+    sandbox.space = Some(ready.space.clone());
     sandbox.on_output = Some(&mut relay);
     sandbox.cancel.clone_from(&options.cancel);
     sandbox.interrupts = held.interrupts;
@@ -470,6 +495,7 @@ fn execute(
         timed_out: result.timed_out,
         cancelled: result.cancelled,
         output_exceeded: result.output_exceeded,
+        disk_exceeded: result.disk_exceeded.map(Into::into),
         out_of_memory: result.out_of_memory,
         duration_ms: u64::try_from(result.duration.as_millis()).unwrap_or(u64::MAX),
         gate: programs.map(Programs::report),

@@ -141,6 +141,7 @@ fn whole(outcome: &Outcome) -> Value {
     let denial = match ended {
         Some(ending) if ending.timed_out => json!("Command exceeded its timeout."),
         Some(ending) if ending.output_exceeded => json!("Command exceeded its output limit."),
+        Some(ending) if ending.disk_exceeded.is_some() => json!("Command exceeded its disk limit."),
         _ if outcome.executed => Value::Null,
         _ => json!(outcome.reasons()),
     };

@@ -174,6 +174,8 @@ impl Outcome {
             let _ = write!(out, "\n[Error: Command timed out after {seconds} seconds]");
         } else if ending.output_exceeded {
             out.push_str("\n[Error: Command wrote too much and was killed]");
+        } else if let Some(used) = ending.disk_exceeded {
+            let _ = write!(out, "\n[Error: Command was killed and changed nothing: {}]", used.message());
         } else if ending.out_of_memory && ending.exit_code != Some(0) {
             out.push_str("\n[Error: Command used up its memory]");
         } else if let Some(code) = ending.exit_code.filter(|code| *code != 0) {

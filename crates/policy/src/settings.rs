@@ -440,6 +440,12 @@ settings! {
     run_memory: u64, "limits.run-memory";
     /// Hundredths of a processor.
     processors: u64, "limits.processors";
+    /// Bytes that the changes of a run may take.
+    run_disk: u64, "limits.run-disk";
+    /// Bytes that a run leaves free.
+    disk_reserve: u64, "limits.disk-reserve";
+    /// Bytes of private directories of a run.
+    private: u64, "limits.private";
     /// Hosts that contained commands may reach.
     network_allow: Vec<String>, "network.allow";
     /// Guarantees of the sandbox that a run may be without where the machine lacks them.

@@ -20,6 +20,12 @@ const DEFAULT_OUTPUT: u64 = 1_000_000;
 /// Processes that a run may have on the smallest machine, without `limits.processes`.
 const LEAST_PROCESSES: u64 = 320;
 
+/// Bytes of private directories on a small machine, without `limits.private`.
+const LEAST_PRIVATE: u64 = 64 << 20;
+
+/// Bytes that are left of a large disk, without `limits.disk-reserve`.
+const MOST_RESERVED: u64 = 512 << 20;
+
 /// A point in which a policy may permit more than its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wider {
@@ -203,6 +209,8 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         ("limits.memory", &a.memory, &b.memory, u64::MAX),
         ("limits.run-memory", &a.run_memory, &b.run_memory, u64::MAX),
         ("limits.processors", &a.processors, &b.processors, u64::MAX),
+        ("limits.run-disk", &a.run_disk, &b.run_disk, u64::MAX),
+        ("limits.private", &a.private, &b.private, LEAST_PRIVATE),
         ("limits.processes", &a.processes, &b.processes, LEAST_PROCESSES),
     ] {
         // A limit that a policy does not name may be higher than the one that is certain.
@@ -210,6 +218,15 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
             let own = if parent.is_some() { number(own, u64::MAX) } else { number(own, otherwise) };
             c.at_most(what, own, number(parent, otherwise), "is more than the parent's");
         }
+    }
+    // What is not named may be less.
+    let left = |own: Option<u64>, parent: Option<u64>| match (own, parent) {
+        (Some(own), parent) => own >= parent.unwrap_or(MOST_RESERVED),
+        (None, parent) => parent.is_none(),
+    };
+    let given = |set: &Option<Set<u64>>| set.as_ref().map(|set| set.value);
+    if !left(given(&a.disk_reserve), given(&b.disk_reserve)) {
+        c.wider("limits.disk-reserve", "is less than the parent's");
     }
     c.superset("sandbox.require", &listed(a.require.as_ref()), &listed(b.require.as_ref()));
     for rate in &b.rates {

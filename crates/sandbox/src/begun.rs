@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use crate::child::perform_ahead;
-use crate::confinement::PRIVATE_BYTES;
+use crate::confinement::usual_private_bytes;
 use crate::overlay::Layer;
 use crate::plan::Operation;
 use crate::prepare::{DEVICES, map_ids, scratch_options, take_device, usual_scratch};
@@ -67,7 +67,7 @@ impl Begun {
     pub(crate) fn usual(mapped: bool) -> Self {
         let scratch = Operation::MountScratch {
             path: CString::default(),
-            options: scratch_options(PRIVATE_BYTES),
+            options: scratch_options(usual_private_bytes()),
             slot: 0,
         };
         let devices = DEVICES.iter().map(|path| take_device(path, 0));

@@ -72,8 +72,8 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 320 processes and threads where there are one or two processors, else 256 for each and at most 1024; 1 GiB in private directories; the rest as
-    /// the caller has it.
+    /// 320 processes and threads where there are one or two processors, else 256 for each and at most 1024; 1 GiB in private directories,
+    /// or a quarter of the memory where that is less; the rest as the caller has it.
     fn default() -> Self {
         static PROCESSORS: OnceLock<u64> = OnceLock::new();
         let processors = *PROCESSORS.get_or_init(processors);
@@ -88,13 +88,27 @@ impl Default for Limits {
             cpu_seconds: None,
             run_memory: None,
             processors: None,
-            private_bytes: PRIVATE_BYTES,
+            private_bytes: usual_private_bytes(),
         }
     }
 }
 
-/// What all private directories hold together unless somebody says otherwise.
-pub(crate) const PRIVATE_BYTES: u64 = 1 << 30;
+/// What all private directories hold together unless somebody says otherwise: they lie in memory, of which there may be little.
+pub(crate) fn usual_private_bytes() -> u64 {
+    const MOST: u64 = 1 << 30;
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        // SAFETY: all bytes zero are a valid `sysinfo`, which the kernel then fills.
+        let machine = unsafe {
+            let mut machine: libc::sysinfo = std::mem::zeroed();
+            libc::sysinfo(&raw mut machine);
+            machine
+        };
+        let memory = machine.totalram.saturating_mul(u64::from(machine.mem_unit));
+        // A size of 0 would mean no limit.
+        MOST.min((memory / 4).max(1 << 20))
+    })
+}
 
 /// How many processors we may use.
 fn processors() -> u64 {

@@ -22,6 +22,7 @@ use crate::interrupt::Interrupts;
 use crate::passing;
 use crate::plan::Plan;
 use crate::pty::{self, Pty};
+use crate::space::{Meter, Space, Used};
 use crate::spawn::{Sandbox, Sockets, spawn};
 use crate::watchdog::{Barked, Watchdog};
 
@@ -105,6 +106,8 @@ pub struct Options<'a> {
     pub on_listener: Option<OnListener<'a>>,
     /// Kills everything when another thread asks for it.
     pub cancel: Option<Cancel>,
+    /// Kills everything when this is used up. Short runs end before anybody looks.
+    pub space: Option<Space>,
     /// Has the signals to this process from when the command has started, which cancel the run. For processes that run one command at
     /// a time.
     pub interrupts: Option<&'a Interrupts>,
@@ -135,6 +138,7 @@ impl Default for Options<'_> {
             on_output: None,
             on_listener: None,
             cancel: None,
+            space: None,
             interrupts: None,
             judge: None,
             pty: None,
@@ -155,6 +159,7 @@ impl fmt::Debug for Options<'_> {
             .field("stderr", &self.stderr)
             .field("on_output", &self.on_output.is_some())
             .field("cancel", &self.cancel)
+            .field("space", &self.space)
             .field("interrupts", &self.interrupts)
             .field("judge", &self.judge.is_some())
             .field("pty", &self.pty)
@@ -185,6 +190,8 @@ pub struct RunResult {
     /// A stream brought more than is kept, and the tree was killed because [`Options::kill_on_output`] says so. What ends by itself
     /// in the same moment counts as killed, too: otherwise chance would decide.
     pub output_exceeded: bool,
+    /// What of [`Options::space`] was used up, and the tree was killed.
+    pub disk_exceeded: Option<Used>,
     /// The kernel has killed something in it, because the run's memory was used up
     /// ([`Limits::run_memory`](crate::Limits::run_memory)).
     pub out_of_memory: bool,
@@ -242,6 +249,7 @@ fn supervise(
     };
     let proxy = Offer::of(plan, options.on_listener)?;
     let terminal = pty::Offer::of(plan, options.pty)?;
+    let mut meter = options.space.as_ref().and_then(Meter::new);
     let mut sandbox = spawn(
         plan,
         [a.as_raw_fd(), b.as_raw_fd(), c.as_raw_fd(), d.as_raw_fd()],
@@ -282,6 +290,8 @@ fn supervise(
         kill_on_output: options.kill_on_output,
         gate: guard.map_or(-1, Guard::failed),
         watchdog: None,
+        unwatched: meter.as_mut().map(|meter| Instant::now() + meter.unwatched()),
+        meter,
         buffer: vec![0; CHUNK],
         status: Some(status),
         report: None,
@@ -303,6 +313,10 @@ fn supervise(
         timed_out: killed == Some(Killed::TimedOut),
         cancelled: killed == Some(Killed::Cancelled),
         output_exceeded: killed == Some(Killed::OutputExceeded),
+        disk_exceeded: match killed {
+            Some(Killed::DiskExceeded(used)) => Some(used),
+            _ => None,
+        },
         out_of_memory,
         stdout,
         stderr,
@@ -351,6 +365,7 @@ enum Killed {
     TimedOut,
     Cancelled,
     OutputExceeded,
+    DiskExceeded(Used),
     /// The gate cannot judge any more. The result is an error.
     GateFailed,
 }
@@ -382,8 +397,12 @@ struct Relay<'a> {
     kill_on_output: bool,
     /// Readable when the gate has failed; negative without one.
     gate: RawFd,
-    /// Looks at the clock while somebody is given output.
+    /// Looks at the clock while somebody is given output, and at the disk.
     watchdog: Option<Watchdog>,
+    /// What it is to look at, until it does.
+    meter: Option<Meter>,
+    /// From when on it has to be looked at.
+    unwatched: Option<Instant>,
     buffer: Vec<u8>,
     /// Where process 1 reports, until it has.
     status: Option<File>,
@@ -413,7 +432,8 @@ impl Relay<'_> {
             let patience = self.deadline.filter(|_| !killed);
             let looks = self.session.as_ref().is_some_and(pty::Session::is_followed);
             let look = looks.then(|| Instant::now() + pty::LOOK);
-            poll(&mut wait, [patience, look].into_iter().flatten().min())?;
+            let room = self.unwatched.filter(|_| !killed && self.watchdog.is_none());
+            poll(&mut wait, [patience, look, room].into_iter().flatten().min())?;
             let [.., typed, _] = &wait;
             if let Some(session) = &mut self.session {
                 session.pass(typed.revents);
@@ -422,9 +442,11 @@ impl Relay<'_> {
             let [gone, cancel, stdout, stderr, gate, reported, ..] = wait.map(|w| w.revents != 0);
             // Where there is no output, or nobody left to be ended, nobody has to look at the clock meanwhile.
             let passed_on = (said || complained) && self.on_output.is_some();
-            if passed_on && !gone && !killed && self.watchdog.is_none() {
+            let fills = room.is_some_and(|room| Instant::now() >= room);
+            if (passed_on || fills) && !gone && !killed && self.watchdog.is_none() {
                 let cancel = self.cancel.as_ref().map(|cancel| cancel.as_raw_fd());
-                self.watchdog = Some(Watchdog::start(self.sandbox.as_raw_fd(), cancel, self.deadline)?);
+                let (process, meter) = (self.sandbox.as_raw_fd(), self.meter.take());
+                self.watchdog = Some(Watchdog::start(process, cancel, self.deadline, meter)?);
             }
             for (ready, stream) in [stdout, stderr].into_iter().zip(&mut self.streams) {
                 if ready {
@@ -457,6 +479,8 @@ impl Relay<'_> {
         why = why.or(self.watchdog.take().and_then(Watchdog::finish).map(|barked| match barked {
             Barked::TimedOut => Killed::TimedOut,
             Barked::Cancelled => Killed::Cancelled,
+            Barked::Reserve => Killed::DiskExceeded(Used::Reserve),
+            Barked::Most => Killed::DiskExceeded(Used::Most),
         }));
         self.may_leave &= matches!(self.report, Some(Report::EndedAlone(_))) && why.is_none();
         if !self.may_leave {

@@ -1,7 +1,7 @@
-//! Keeps deadline and cancellation while nobody takes the output.
+//! Keeps deadline and cancellation while nobody takes the output, and looks after the disk.
 //!
 //! Whoever gets the output may be kept waiting by whoever reads it, and until then nobody looks at the clock. So from the first
-//! piece of output on a thread does. A command that writes nothing is spared it.
+//! piece of output on a thread does. A command that writes nothing is spared it, unless it goes on for long enough to fill a disk.
 
 use std::fs::File;
 use std::io;
@@ -14,6 +14,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::descriptor;
+use crate::space::{Meter, Used};
 
 /// Why it has killed the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,10 @@ pub(crate) enum Barked {
     TimedOut = 1,
     /// Somebody cancelled.
     Cancelled = 2,
+    /// Too little room was left on a disk.
+    Reserve = 3,
+    /// The run had written more than it may.
+    Most = 4,
 }
 
 /// The thread. Dropping it ends it.
@@ -34,11 +39,12 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Kills the process of a pidfd at the deadline, or when `cancel` can be read.
+    /// Kills the process of a pidfd at the deadline, when `cancel` can be read, or when its room is used up.
     pub(crate) fn start(
         process: RawFd,
         cancel: Option<RawFd>,
         deadline: Option<Instant>,
+        meter: Option<Meter>,
     ) -> Result<Self, crate::SandboxError> {
         let failed = |error: io::Error| {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
@@ -53,7 +59,7 @@ impl Watchdog {
         let said = why.clone();
         // It calls a few functions only.
         let thread = thread::Builder::new().stack_size(64 << 10);
-        let thread = thread.spawn(move || watch(&process, cancel.as_ref(), &stopped, deadline, &said));
+        let thread = thread.spawn(move || watch(&process, cancel.as_ref(), &stopped, deadline, meter, &said));
         Ok(Self { why, stop: Some(stop), thread: Some(thread.map_err(failed)?) })
     }
 
@@ -63,6 +69,8 @@ impl Watchdog {
         match self.why.load(Ordering::Acquire) {
             1 => Some(Barked::TimedOut),
             2 => Some(Barked::Cancelled),
+            3 => Some(Barked::Reserve),
+            4 => Some(Barked::Most),
             _ => None,
         }
     }
@@ -86,12 +94,19 @@ fn watch(
     cancel: Option<&OwnedFd>,
     stopped: &File,
     deadline: Option<Instant>,
+    mut meter: Option<Meter>,
     why: &AtomicU8,
 ) {
     let why_now = loop {
+        let next = match meter.as_mut().map(Meter::look).transpose() {
+            Ok(next) => next,
+            Err(Used::Reserve) => break Barked::Reserve,
+            Err(Used::Most) => break Barked::Most,
+        };
         let mut wait = vec![PollFd::new(stopped, PollFlags::IN), PollFd::new(process, PollFlags::IN)];
         wait.extend(cancel.map(|cancel| PollFd::new(cancel, PollFlags::IN)));
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = left.into_iter().chain(next).min();
         let left = left.and_then(|left| Timespec::try_from(left).ok());
         match poll(&mut wait, left.as_ref()) {
             Err(rustix::io::Errno::INTR) => continue,

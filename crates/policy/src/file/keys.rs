@@ -197,6 +197,24 @@ const LIMITS: &[Key] = &[
         "Hundredths of a processor that a run uses at once. Takes a control group, as `run-memory`.",
     ),
     key(
+        "run-disk",
+        Kind::Number(1 << 20, 1 << 50),
+        "8589934592",
+        "Bytes that what a run changes may take on the disk. A run that has written more is killed, and nothing of it is committed. Without it a run is bounded by `disk-reserve` alone.",
+    ),
+    key(
+        "disk-reserve",
+        Kind::Number(0, 1 << 50),
+        "2147483648",
+        "Bytes that a run leaves free on the file system of the workspace; where less is left it is killed, and nothing of it is committed. Default: 536870912, or a twentieth of the file system where that is less; less only where the layer may loosen.",
+    ),
+    key(
+        "private",
+        Kind::Number(1 << 20, 1 << 40),
+        "4294967296",
+        "Bytes that the private directories of a run (`/tmp`, `/dev/shm`, …) hold together; they lie in memory. Default: 1073741824, or a quarter of the memory where that is less; more only where the layer may loosen.",
+    ),
+    key(
         "processes",
         Kind::Number(1, 1 << 22),
         "1024",

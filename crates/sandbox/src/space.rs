@@ -1,0 +1,336 @@
+//! What a run may take of the disks that it writes to.
+//!
+//! How much is left is one statfs(2), so it is asked for ten times a second and more often the less there is. What one run has written
+//! is not told by the kernel: the room that has gone since it began may be somebody else's doing. So that only says when the layer has to
+//! be looked at, file by file, a little at a time: whoever does it has a deadline to keep.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, StatVfs};
+
+/// What a run has to leave of the file systems that it writes to, and how much it may write.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Space {
+    /// Directories, one on each file system, and what has to be left there.
+    pub reserves: Vec<(PathBuf, Reserve)>,
+    /// A directory that only this run writes to, and how many bytes it may hold. Counted is what has a name there, by the room that it
+    /// takes, holes left out.
+    pub most: Option<(PathBuf, u64)>,
+}
+
+/// How many bytes have to be left of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Reserve {
+    /// So many. `None`: [`USUAL`](Self::USUAL), or a twentieth of the file system where that is less.
+    pub bytes: Option<u64>,
+    /// So many in any case.
+    pub at_least: u64,
+}
+
+impl Reserve {
+    /// What is left if nobody says otherwise.
+    pub const USUAL: u64 = 512 << 20;
+
+    fn of(self, size: u64) -> u64 {
+        self.bytes.unwrap_or(Self::USUAL.min(size / 20)).max(self.at_least)
+    }
+}
+
+impl Space {
+    /// Nothing has to be left.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The first of the directories where so little is free that a run would be ended at once, and how many bytes are.
+    #[must_use]
+    pub fn is_used_up(&self) -> Option<(&Path, u64)> {
+        let mut tried =
+            self.reserves.iter().filter_map(|(path, reserve)| Some((path, Place::new(path, *reserve)?)));
+        tried
+            .find(|(_, place)| place.is_used_up(place.begun))
+            .map(|(path, place)| (path.as_path(), place.begun.0))
+    }
+}
+
+/// What of it was used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Used {
+    /// Less was left than has to be.
+    Reserve,
+    /// The run had written more than it may.
+    Most,
+}
+
+/// Between two looks.
+const OFTEN: Duration = Duration::from_millis(2);
+const SELDOM: Duration = Duration::from_millis(100);
+/// What no disk takes more of in a millisecond.
+const BYTES: u64 = 8 << 20;
+const FILES: u64 = 1000;
+
+/// How long a layer is looked at in one go, and left alone then.
+const PIECE: Duration = Duration::from_millis(4);
+const PAUSE: Duration = Duration::from_millis(40);
+/// A layer is looked at so often although nothing seems to have been written: somebody else may have made room meanwhile.
+const ANYWAY: Duration = Duration::from_secs(10);
+
+/// How deep directories are looked at: each takes a descriptor.
+const DEPTH: usize = 200;
+
+/// One file system.
+#[derive(Debug)]
+struct Place {
+    directory: OwnedFd,
+    /// Bytes and files that were free when the run began.
+    begun: (u64, u64),
+    /// Bytes and files that have to be left.
+    floor: (u64, u64),
+}
+
+impl Place {
+    fn new(path: &Path, reserve: Reserve) -> Option<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+        let room = rustix::fs::fstatvfs(&directory).ok()?;
+        let begun = free(&room);
+        let size = room.f_blocks.saturating_mul(room.f_frsize);
+        let bytes = reserve.of(size);
+        // A log is one file. Some file systems have no number of files.
+        let files = if bytes == 0 { 0 } else { (room.f_files / 100).min(1000) };
+        Some(Self { directory, begun, floor: (floor(bytes, begun.0), floor(files, begun.1)) })
+    }
+
+    fn is_used_up(&self, (bytes, files): (u64, u64)) -> bool {
+        bytes < self.floor.0 || files < self.floor.1
+    }
+
+    /// Bytes and files that are free, if it is known.
+    fn free(&self) -> Option<(u64, u64)> {
+        rustix::fs::fstatvfs(&self.directory).ok().map(|room| free(&room))
+    }
+}
+
+/// What has to be left where so much is free: where it is less than the reserve, half of that, so that what a run has to write at all can
+/// be written, and one after the other does not take everything.
+fn floor(reserve: u64, free: u64) -> u64 {
+    reserve.min((free / 2).max(reserve / 8))
+}
+
+fn free(room: &StatVfs) -> (u64, u64) {
+    let files = if room.f_files == 0 { u64::MAX } else { room.f_favail };
+    (room.f_bavail.saturating_mul(room.f_frsize), files)
+}
+
+/// Looks whether a run has used up its room.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    places: Vec<Place>,
+    most: Option<Layer>,
+}
+
+/// The directory whose content is bounded.
+#[derive(Debug)]
+struct Layer {
+    path: PathBuf,
+    place: Option<Place>,
+    most: u64,
+    /// What was found there when it was last looked at, and how much was free.
+    known: (u64, u64),
+    looked: Instant,
+    walk: Option<Walk>,
+}
+
+impl Meter {
+    /// `None` where nothing is bounded.
+    pub(crate) fn new(space: &Space) -> Option<Self> {
+        let places = space.reserves.iter().filter_map(|(path, reserve)| Place::new(path, *reserve));
+        let places: Vec<_> = places.filter(|place| place.floor.0 > 0).collect();
+        let most = space.most.as_ref().map(|(path, most)| {
+            let place = Place::new(path, Reserve::default());
+            let known = (0, place.as_ref().map_or(0, |place| place.begun.0));
+            Layer { path: path.clone(), place, most: *most, known, looked: Instant::now(), walk: None }
+        });
+        (!places.is_empty() || most.is_some()).then_some(Self { places, most })
+    }
+
+    /// For how long nobody has to look at the beginning: what can be written in that time is little beside what is left.
+    pub(crate) fn unwatched(&mut self) -> Duration {
+        const LONGEST: Duration = Duration::from_millis(30);
+        self.look().map_or(Duration::ZERO, |next| next.min(LONGEST))
+    }
+
+    /// What is used up, or when to look again.
+    pub(crate) fn look(&mut self) -> Result<Duration, Used> {
+        let mut wait = SELDOM;
+        for place in &self.places {
+            let Some((bytes, files)) = place.free() else { continue };
+            if place.is_used_up((bytes, files)) {
+                return Err(Used::Reserve);
+            }
+            wait = wait.min(soon(bytes - place.floor.0, BYTES)).min(soon(files - place.floor.1, FILES));
+        }
+        match &mut self.most {
+            Some(layer) => layer.look().map(|next| next.min(wait)),
+            None => Ok(wait),
+        }
+    }
+}
+
+/// When so much can have been used up.
+fn soon(left: u64, in_a_millisecond: u64) -> Duration {
+    Duration::from_millis(left / in_a_millisecond).clamp(OFTEN, SELDOM)
+}
+
+impl Layer {
+    fn look(&mut self) -> Result<Duration, Used> {
+        if let Some(walk) = &mut self.walk {
+            let done = walk.go_on(PIECE);
+            if walk.bytes > self.most {
+                return Err(Used::Most);
+            }
+            if !done {
+                return Ok(PAUSE);
+            }
+            self.known.0 = walk.bytes;
+            self.walk = None;
+        }
+        let free = self.place.as_ref().and_then(Place::free).map_or(0, |(bytes, _)| bytes);
+        let written = self.known.0.saturating_add(self.known.1.saturating_sub(free));
+        if written > self.most || self.looked.elapsed() >= ANYWAY {
+            self.walk = Some(Walk::new(&self.path));
+            // What is written meanwhile may be seen twice, and then it is looked at again.
+            self.known.1 = free;
+            self.looked = Instant::now();
+            return Ok(Duration::ZERO);
+        }
+        Ok(soon(self.most - written, BYTES))
+    }
+}
+
+/// Adds up what is in a directory, while others work there: no link is followed.
+#[derive(Debug)]
+struct Walk {
+    open: Vec<Dir>,
+    bytes: u64,
+}
+
+impl Walk {
+    fn new(path: &Path) -> Self {
+        Self { open: open(CWD, path).into_iter().collect(), bytes: 0 }
+    }
+
+    /// Whether it is done.
+    fn go_on(&mut self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        for number in 0_u32.. {
+            let Some(directory) = self.open.last_mut() else { return true };
+            let entry = directory.read();
+            let found = entry.map(|entry| entry.and_then(|entry| seen(directory, entry.file_name())));
+            match found {
+                None => drop(self.open.pop()),
+                // It is gone again.
+                Some(Err(_)) => {}
+                Some(Ok((bytes, below))) => {
+                    self.bytes = self.bytes.saturating_add(bytes);
+                    self.open.extend(below.filter(|_| self.open.len() < DEPTH));
+                }
+            }
+            if number % 64 == 63 && Instant::now() >= until {
+                break;
+            }
+        }
+        false
+    }
+}
+
+/// The room that an entry takes, and the directory, if it is one.
+fn seen(directory: &Dir, name: &CStr) -> rustix::io::Result<(u64, Option<Dir>)> {
+    if matches!(name.to_bytes(), b"." | b"..") {
+        return Ok((0, None));
+    }
+    let found = rustix::fs::statat(directory.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let bytes = u64::try_from(found.st_blocks).unwrap_or(0).saturating_mul(512);
+    if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
+        return Ok((bytes, open(directory.fd()?, name)));
+    }
+    // All names of a file are in here: no link leads over a mount.
+    #[allow(clippy::useless_conversion, reason = "the widths differ between machines")]
+    let names = u64::from(found.st_nlink).max(1);
+    Ok((bytes / names, None))
+}
+
+fn open(parent: impl AsFd, name: impl rustix::path::Arg) -> Option<Dir> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Dir::new(rustix::fs::openat(parent, name, flags, Mode::empty()).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_has_to_be_left_depends_on_what_is_free() {
+        for (reserve, free, expected) in [
+            (800, 10_000, 800),
+            (800, 1600, 800),
+            (800, 1000, 500),
+            (800, 300, 150),
+            (800, 100, 100),
+            (800, 0, 100),
+            (0, 0, 0),
+        ] {
+            assert_eq!(floor(reserve, free), expected, "{reserve} {free}");
+        }
+    }
+
+    #[test]
+    fn more_can_be_wanted_and_less_only_by_who_may_say_so() {
+        let reserve = |bytes, at_least| Reserve { bytes, at_least }.of(1 << 30);
+        assert_eq!(reserve(None, 0), (1 << 30) / 20);
+        assert_eq!(reserve(None, 1), (1 << 30) / 20);
+        assert_eq!(reserve(None, 1 << 30), 1 << 30);
+        assert_eq!((reserve(Some(0), 0), reserve(Some(7), 5), reserve(Some(5), 7)), (0, 7, 7));
+        assert_eq!(Reserve::default().of(u64::MAX), Reserve::USUAL);
+    }
+
+    #[test]
+    fn what_lies_in_a_directory_is_added_up() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        fs::create_dir_all(at("a/b")).unwrap();
+        fs::write(at("a/b/file"), vec![1; 3 << 20]).unwrap();
+        fs::hard_link(at("a/b/file"), at("other")).unwrap();
+        fs::File::create(at("holes")).unwrap().set_len(1 << 40).unwrap();
+        std::os::unix::fs::symlink("/usr", at("link")).unwrap();
+        let mut walk = Walk::new(place.path());
+        while !walk.go_on(Duration::ZERO) {}
+        assert!((3 << 20..4 << 20).contains(&walk.bytes), "{}", walk.bytes);
+    }
+
+    #[test]
+    fn a_layer_is_bounded_by_what_is_in_it() {
+        let place = tempfile::tempdir().unwrap();
+        let mut space = Space::new();
+        space.most = Some((place.path().to_owned(), 2 << 20));
+        let mut meter = Meter::new(&space).unwrap();
+        let looks = |meter: &mut Meter| (0..50).find_map(|_| meter.look().err());
+        assert_eq!(looks(&mut meter), None);
+        fs::write(place.path().join("file"), vec![1; 3 << 20]).unwrap();
+        // The kernel may put off taking the room.
+        fs::File::open(place.path().join("file")).unwrap().sync_all().unwrap();
+        assert_eq!(looks(&mut meter), Some(Used::Most));
+        fs::remove_file(place.path().join("file")).unwrap();
+        let mut meter = Meter::new(&space).unwrap();
+        assert_eq!(looks(&mut meter), None);
+        assert!(Meter::new(&Space::new()).is_none());
+    }
+}
