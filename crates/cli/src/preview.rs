@@ -90,7 +90,8 @@ pub(crate) fn list(report: &ChangesReport) -> String {
     if all > MAX_FILES {
         let _ = writeln!(out, "  … {} more", all - MAX_FILES);
     }
-    let bytes: u64 = report.files.iter().filter(|f| f.what != "deleted").map(|f| f.size).sum();
+    let bytes: u64 =
+        report.files.iter().filter(|f| f.what != "deleted").fold(0, |sum: u64, f| sum.saturating_add(f.size));
     let _ = writeln!(
         out,
         "  {} created, {} changed, {} deleted; {bytes} bytes",

@@ -46,7 +46,7 @@ impl Answer {
     }
 }
 
-/// A comparison of the low 32 bits of an argument. The kernel itself reads `int` arguments so: whoever compares all 64
+/// A comparison of the low 32 bits of an argument, but for addresses. The kernel itself reads `int` arguments so: whoever compares all 64
 /// bits is dodged by setting a high one (CVE-2019-10063).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Test {
@@ -54,6 +54,8 @@ pub(crate) enum Test {
     Equals { mask: u32, value: u32 },
     /// The argument has at least one of these bits.
     AnyBit(u32),
+    /// The argument is an address, not the null pointer: all 64 bits count.
+    Address,
 }
 
 /// A decision on one system call.
@@ -156,6 +158,12 @@ impl Emitter {
             Test::AnyBit(bits) => {
                 self.branch(code::JUMP_ANY_BIT, bits, then, otherwise);
             }
+            Test::Address => {
+                self.branch(code::JUMP_ANY_BIT, u32::MAX, then, otherwise);
+                let low = self.push(statement(code::LOAD_WORD, FIRST_ARGUMENT + 8 * argument));
+                self.branch(code::JUMP_ANY_BIT, u32::MAX, then, low);
+                return self.push(statement(code::LOAD_WORD, FIRST_ARGUMENT + 8 * argument + 4));
+            }
         }
         self.push(statement(code::LOAD_WORD, FIRST_ARGUMENT + 8 * argument))
     }
@@ -220,7 +228,10 @@ pub(crate) fn evaluate(program: &[Instruction], architecture: u32, number: u32, 
                 accumulator = match k {
                     NUMBER => number,
                     ARCHITECTURE => architecture,
-                    _ => arguments[((k - FIRST_ARGUMENT) / 8) as usize] as u32,
+                    _ => {
+                        let argument = arguments[((k - FIRST_ARGUMENT) / 8) as usize];
+                        (argument >> (8 * (k % 8))) as u32
+                    }
                 };
                 continue;
             }
@@ -273,6 +284,24 @@ mod tests {
         for (argument, denied) in [(5, true), (9, true), (6, false), (0x1_0000_0005, true), (0, false)] {
             let got = evaluate(&program, ARCH, 3, [0, argument, 0, 0, 0, 0]);
             assert_eq!(got == Answer::Fail(1).code(), denied, "{argument:#x}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_compared_as_a_whole() {
+        let address = |then, otherwise| Decision::If {
+            argument: 2,
+            test: Test::Address,
+            then: Box::new(Decision::Always(then)),
+            otherwise: Box::new(Decision::Always(otherwise)),
+        };
+        for (then, otherwise) in [(Answer::Fail(1), Answer::Allow), (Answer::Allow, Answer::Fail(1))] {
+            let program = program(ARCH, &[(0, address(then, otherwise))]);
+            for (argument, is) in [(0, false), (1, true), (1 << 32, true), (1 << 63, true), (u64::MAX, true)]
+            {
+                let got = evaluate(&program, ARCH, 3, [9, 9, argument, 9, 9, 9]);
+                assert_eq!(got, if is { then } else { otherwise }.code(), "{argument:#x}");
+            }
         }
     }
 

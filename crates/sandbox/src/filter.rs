@@ -25,6 +25,13 @@ const NEWEST: u32 = 470;
 
 const REFUSED: Answer = Answer::Fail(libc::EPERM as u16);
 const MISSING: Answer = Answer::Fail(libc::ENOSYS as u16);
+/// The call says that it was carried out, and was not.
+const DONE: Answer = Answer::Fail(0);
+
+/// The limit of core dumps (`RLIMIT_CORE`). With 0 no file is written, but a program to which the machine gives them
+/// (`/proc/sys/kernel/core_pattern`, core(5)) is still started outside, as root, and keeps what it is given; with 1, which is less than any core file, it is not
+/// either. So nobody inside may lower it.
+pub(crate) const NO_CORE_DUMPS: u64 = 1;
 
 /// Calls that are refused whatever their arguments, by what they would reach.
 #[rustfmt::skip]
@@ -161,6 +168,16 @@ fn judged_by_argument(network: Network) -> Vec<(libc::c_long, Decision)> {
     };
     // personality(2): reading it (all ones) and the ordinary one; others switch off address randomisation and the like.
     let personality = Decision::one_of(0, u32::MAX, &[0, u32::MAX], &allow, refuse.clone());
+    // Whoever sets the limit of core dumps is told that it is set, and it stays: see `NO_CORE_DUMPS`.
+    let set = Decision::If {
+        argument: 2,
+        test: Test::Address,
+        then: Box::new(Decision::Always(DONE)),
+        otherwise: Box::new(allow.clone()),
+    };
+    let core = &[libc::RLIMIT_CORE as u32];
+    let setrlimit = Decision::one_of(0, u32::MAX, core, &Decision::Always(DONE), allow.clone());
+    let prlimit = Decision::one_of(1, u32::MAX, core, &set, allow.clone());
     let ioctl = Decision::one_of(1, u32::MAX, TERMINAL_CONTROLS, &refuse, allow.clone());
     let fcntl = Decision::one_of(1, u32::MAX, FILE_CONTROLS, &refuse, allow.clone());
     vec![
@@ -168,6 +185,8 @@ fn judged_by_argument(network: Network) -> Vec<(libc::c_long, Decision)> {
         (libc::SYS_fcntl, fcntl),
         (libc::SYS_personality, personality),
         (libc::SYS_ioctl, ioctl),
+        (libc::SYS_setrlimit, setrlimit),
+        (libc::SYS_prlimit64, prlimit),
         (libc::SYS_socket, socket(network)),
         (libc::SYS_socketpair, Decision::one_of(0, u32::MAX, &[libc::AF_UNIX as u32], &allow, refuse)),
     ]
@@ -271,6 +290,13 @@ mod tests {
             (libc::SYS_fcntl, [0, libc::F_SETLEASE as u64 | high, 0], REFUSED, REFUSED),
             (libc::SYS_fcntl, [0, libc::F_NOTIFY as u64, 0], REFUSED, REFUSED),
             (libc::SYS_fcntl, [0, 1040, 0], REFUSED, REFUSED),
+            (libc::SYS_setrlimit, [4, 0, 0], DONE, DONE),
+            (libc::SYS_setrlimit, [4 | high, 0, 0], DONE, DONE),
+            (libc::SYS_setrlimit, [7, 0, 0], allow, allow),
+            (libc::SYS_prlimit64, [0, 4, 0], allow, allow),
+            (libc::SYS_prlimit64, [0, 4, 16], DONE, DONE),
+            (libc::SYS_prlimit64, [1, 4 | high, high], DONE, DONE),
+            (libc::SYS_prlimit64, [0, 7, 16], allow, allow),
             (libc::SYS_personality, [0xffff_ffff, 0, 0], allow, allow),
             (libc::SYS_personality, [0, 0, 0], allow, allow),
             (libc::SYS_personality, [0x40000, 0, 0], REFUSED, REFUSED),

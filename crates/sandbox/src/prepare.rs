@@ -467,7 +467,7 @@ impl Builder {
         // The constants' type differs between C libraries.
         let limits = &wanted.limits;
         let table = [
-            (i64::from(libc::RLIMIT_CORE), "core dumps", Some(0)),
+            (i64::from(libc::RLIMIT_CORE), "core dumps", Some(filter::NO_CORE_DUMPS)),
             (i64::from(libc::RLIMIT_AS), "address space", limits.address_space),
             (i64::from(libc::RLIMIT_DATA), "data", limits.data),
             (i64::from(libc::RLIMIT_NPROC), "processes", limits.processes),

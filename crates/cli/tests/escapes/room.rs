@@ -40,6 +40,9 @@ print('ready', flush=True)
 while True: time.sleep(9)
 "#;
 
+/// What the gate denies, beside what it always does.
+const DENIED: &str = "[[rule]]\nid = \"no-push\"\ndecision = \"deny\"\nprogram = \"git\"\nsubcommand = \"push\"\nreason = \"no\"\n";
+
 /// Call numbers whose results tell whether they were permitted.
 const CALL: &str = r#"
 import ctypes, os
@@ -292,10 +295,13 @@ impl Room {
             }
             ["--argv", "--"].into_iter().for_each(&mut word);
         }
-        if confined && restrict().is_some() {
+        if confined {
             let policy = self.place.join(".config/shward/policy.toml");
             fs::create_dir_all(policy.parent().unwrap()).unwrap();
-            fs::write(policy, "[sandbox]\naccept-missing = [\"own-namespaces\"]\n").unwrap();
+            let accepted =
+                if restrict().is_some() { "[sandbox]\naccept-missing = [\"own-namespaces\"]\n" } else { "" };
+            let judged = if entry.containment == "gated" { DENIED } else { "" };
+            fs::write(policy, [accepted, judged].concat()).unwrap();
         }
         let interpreter = if entry.language == "bash" { "/bin/bash" } else { "/usr/bin/python3" };
         [interpreter, "-c", program].into_iter().for_each(&mut word);

@@ -577,12 +577,7 @@ pub(crate) const POLICY: &[Key] = &[
     key("argv", Kind::Table(ARGV), "", "How argument lists are judged."),
     key("binary", Kind::Tables(BINARY), "", "What one program's argument list may be."),
     key("rate", Kind::Tables(RATE), "", "How many commands are accepted in which time."),
-    key(
-        "timeout",
-        Kind::Tables(TIMEOUT),
-        "",
-        "The time that commands of a kind get, instead of `limits.timeout`.",
-    ),
+    key("timeout", Kind::Tables(TIMEOUT), "", "The time of commands of a kind, instead of `limits.timeout`."),
     key("rule", Kind::Tables(RULE), "", "Your own rules. The strictest that matches counts."),
 ];
 
