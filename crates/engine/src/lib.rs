@@ -83,6 +83,7 @@ mod request;
 mod review;
 mod run;
 mod running;
+mod scratch;
 mod self_test;
 mod session;
 mod shapes;

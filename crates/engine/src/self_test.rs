@@ -5,6 +5,7 @@
 
 use crate::confine::{self, Beyond};
 use crate::options::Containment;
+use crate::scratch::Scratch;
 use crate::special::Special;
 use crate::{Error, Firewall, Request, environment};
 use serde::Serialize;
@@ -15,10 +16,8 @@ use shward_sandbox::{Guarantee, Options, run};
 use std::fs;
 use std::io;
 use std::net::TcpListener;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 /// An escape that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -174,19 +173,11 @@ impl Firewall {
 }
 
 /// A workspace with a secret and a place outside of it, gone with the value.
-struct Place(PathBuf);
+struct Place(Scratch);
 
 impl Place {
     fn new() -> io::Result<Self> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let nanoseconds =
-            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("shward-self-test-{}-{nanoseconds:x}-{number}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        // Fails if it is there: nobody else can have prepared it.
-        fs::DirBuilder::new().mode(0o700).create(&path)?;
-        let place = Self(path.canonicalize()?);
+        let place = Self(Scratch::new(&std::env::temp_dir(), "self-test")?);
         fs::create_dir(place.workspace())?;
         fs::create_dir(place.outside())?;
         fs::write(place.workspace().join(".env"), format!("{}\n", place.token()))?;
@@ -194,23 +185,18 @@ impl Place {
     }
 
     fn workspace(&self) -> PathBuf {
-        self.0.join("workspace")
+        self.0.path().join("workspace")
     }
 
     fn outside(&self) -> PathBuf {
-        self.0.join("outside")
+        self.0.path().join("outside")
     }
 
     /// A word that is nowhere else.
     fn token(&self) -> String {
-        let name = self.0.file_name().unwrap_or(self.0.as_os_str());
+        let path = self.0.path();
+        let name = path.file_name().unwrap_or(path.as_os_str());
         format!("token-of-{}", Path::new(name).display())
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -231,7 +217,7 @@ mod tests {
             .env("START", started().unwrap())
             .env("TOKEN", place.token())
             .current_dir(place.workspace())
-            .stdout(fs::File::create(place.0.join("said")).unwrap())
+            .stdout(fs::File::create(place.0.path().join("said")).unwrap())
             .status()
             .unwrap();
         assert!(done.success());
@@ -248,7 +234,7 @@ mod tests {
             std::process::Command::new("kill").arg("-9").arg(number).status().unwrap();
         }
         assert!(!stays.is_empty(), "the process that stays");
-        let said = fs::read_to_string(place.0.join("said")).unwrap();
+        let said = fs::read_to_string(place.0.path().join("said")).unwrap();
         for word in ["started", &place.token(), "reached", "signalled", "seen", "writable", "ended"] {
             assert!(said.lines().any(|line| line == word), "{word}: {said}");
         }

@@ -6,6 +6,7 @@
 //! workspace, and a variable if it could be set for a run at all (none that carries code, none of the proxy, and not the few
 //! that shward sets itself). The next command is judged with them and runs with them.
 
+use crate::scratch::Scratch;
 use crate::{Action, Error, Firewall, Request};
 use serde::{Deserialize, Serialize};
 use shward_audit::Digest;
@@ -233,7 +234,7 @@ impl Firewall {
 /// The file into which the shell of a run tells how it ends. It is removed with the value.
 #[derive(Debug)]
 pub(crate) struct Telling {
-    directory: PathBuf,
+    directory: Scratch,
     /// Opened before the run, so that nothing that happens to its name matters.
     file: File,
 }
@@ -241,19 +242,14 @@ pub(crate) struct Telling {
 impl Telling {
     fn new() -> io::Result<Self> {
         // Of letters that mean nothing to a shell.
-        let base = Path::new("/tmp");
-        let nanoseconds =
-            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-        let directory = base.join(format!("shward-session-{}-{nanoseconds:x}", std::process::id()));
-        // Fails if it is there: nobody else can have prepared it.
-        fs::DirBuilder::new().mode(0o700).create(&directory)?;
-        let path = directory.join("told");
+        let directory = Scratch::new(Path::new("/tmp"), "session")?;
+        let path = directory.path().join("told");
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
         Ok(Self { directory, file })
     }
 
     pub(crate) fn path(&self) -> PathBuf {
-        self.directory.join("told")
+        self.directory.path().join("told")
     }
 
     /// The command with what makes the shell tell how it ends. The trap runs when the shell exits; its status stays that of the
@@ -281,12 +277,6 @@ impl Telling {
             Some((name.to_owned(), value.to_owned()))
         };
         Ok(Some((cwd, fields.filter_map(pair).collect())))
-    }
-}
-
-impl Drop for Telling {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.directory);
     }
 }
 

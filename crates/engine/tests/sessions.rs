@@ -12,6 +12,7 @@ use shward::policy::{Layer, Source};
 use shward::reviewing::StateDir;
 use shward::{Decision, Firewall, Outcome, Policy, Request, RunOptions, Sessions, Setting};
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 struct Place {
@@ -91,7 +92,7 @@ fn what_is_told_is_not_believed() {
     let session = place.sessions().find("a").unwrap();
     assert_eq!((session.cwd, session.variables), (place.workspace(), Vec::new()));
     // Forged in the file itself, by its name as the shell sees it.
-    let forge = "trap - EXIT; f=$(ls -d /tmp/shward-session-*)/told; \
+    let forge = "trap - EXIT; f=$(ls -d /tmp/shward-*/session-*)/told; \
          printf '/etc\\0LD_PRELOAD=/x\\0PATH=/x\\0BASH_ENV=/x\\0GOOD=1\\0' > \"$f\"; exec true";
     let outcome = place.outcome("b", forge);
     if outcome.executed {
@@ -178,8 +179,9 @@ fn a_run_that_is_killed_leaves_the_session_as_it_was() {
     let outcome = place.firewall().run(&request, &options, &mut |_, _| {}).unwrap();
     assert!(outcome.ending.unwrap().timed_out);
     assert_eq!(place.run("a", "echo $LEVEL"), "1\n");
-    let ours = format!("shward-session-{}-", std::process::id());
-    let left = fs::read_dir("/tmp").unwrap().flatten();
+    let ours = format!("session-{}-", std::process::id());
+    let user = fs::metadata(place.workspace()).unwrap().uid();
+    let left = fs::read_dir(format!("/tmp/shward-{user}")).into_iter().flatten().flatten();
     let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(&ours)).count();
     // Other tests of this program may be running one each.
     assert!(left < 8, "{left}");

@@ -168,14 +168,16 @@ fn judged_by_argument(network: Network) -> Vec<(libc::c_long, Decision)> {
     };
     // personality(2): reading it (all ones) and the ordinary one; others switch off address randomisation and the like.
     let personality = Decision::one_of(0, u32::MAX, &[0, u32::MAX], &allow, refuse.clone());
-    // Whoever sets the limit of core dumps is told that it is set, and it stays: see `NO_CORE_DUMPS`.
+    // Whoever sets their own limit of core dumps is told that it is set, and it stays: see `NO_CORE_DUMPS`.
+    let own = Decision::one_of(0, u32::MAX, &[0], &Decision::Always(DONE), refuse.clone());
     let set = Decision::If {
         argument: 2,
         test: Test::Address,
-        then: Box::new(Decision::Always(DONE)),
+        then: Box::new(own),
         otherwise: Box::new(allow.clone()),
     };
-    let core = &[libc::RLIMIT_CORE as u32];
+    // The constant's type differs between C libraries.
+    let core = &[i64::from(libc::RLIMIT_CORE) as u32];
     let setrlimit = Decision::one_of(0, u32::MAX, core, &Decision::Always(DONE), allow.clone());
     let prlimit = Decision::one_of(1, u32::MAX, core, &set, allow.clone());
     let ioctl = Decision::one_of(1, u32::MAX, TERMINAL_CONTROLS, &refuse, allow.clone());
@@ -295,7 +297,9 @@ mod tests {
             (libc::SYS_setrlimit, [7, 0, 0], allow, allow),
             (libc::SYS_prlimit64, [0, 4, 0], allow, allow),
             (libc::SYS_prlimit64, [0, 4, 16], DONE, DONE),
-            (libc::SYS_prlimit64, [1, 4 | high, high], DONE, DONE),
+            (libc::SYS_prlimit64, [0, 4 | high, high], DONE, DONE),
+            (libc::SYS_prlimit64, [1, 4, 16], REFUSED, REFUSED),
+            (libc::SYS_prlimit64, [1, 4, 0], allow, allow),
             (libc::SYS_prlimit64, [0, 7, 16], allow, allow),
             (libc::SYS_personality, [0xffff_ffff, 0, 0], allow, allow),
             (libc::SYS_personality, [0, 0, 0], allow, allow),
