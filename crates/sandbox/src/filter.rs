@@ -182,8 +182,16 @@ fn judged_by_argument(network: Network) -> Vec<(libc::c_long, Decision)> {
     let prlimit = Decision::one_of(1, u32::MAX, core, &set, allow.clone());
     let ioctl = Decision::one_of(1, u32::MAX, TERMINAL_CONTROLS, &refuse, allow.clone());
     let fcntl = Decision::one_of(1, u32::MAX, FILE_CONTROLS, &refuse, allow.clone());
+    // What is left by it is overlayfs' own sign, a device, which nobody may make: see `overlay/changes.rs`. overlayfs answers the same.
+    let rename = Decision::If {
+        argument: 4,
+        test: Test::AnyBit(libc::RENAME_WHITEOUT),
+        then: Box::new(Decision::Always(Answer::Fail(libc::EINVAL as u16))),
+        otherwise: Box::new(allow.clone()),
+    };
     vec![
         (libc::SYS_clone, clone),
+        (libc::SYS_renameat2, rename),
         (libc::SYS_fcntl, fcntl),
         (libc::SYS_personality, personality),
         (libc::SYS_ioctl, ioctl),
@@ -313,6 +321,20 @@ mod tests {
                 let got = bpf::evaluate(&program, ARCHITECTURE, number as u32, [a, b, c, 0, 0, 0]);
                 let expected = if pick == 0 { without } else { with };
                 assert_eq!(got, expected.code(), "{number} {a:#x} {b:#x} {c:#x} {network:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_sign_of_the_overlay_is_left_by_a_move() {
+        for network in [Network::None, Network::Host] {
+            let program = program(network, Execution::Free);
+            for (flags, fails) in
+                [(0, false), (1, false), (2, false), (4, true), (5, true), (4 | 1 << 32, true)]
+            {
+                let moved = libc::SYS_renameat2 as u32;
+                let got = bpf::evaluate(&program, ARCHITECTURE, moved, [0, 0, 0, 0, flags, 0]);
+                assert_eq!(got != Answer::Allow.code(), fails, "{flags:#x}");
             }
         }
     }
