@@ -46,8 +46,8 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// The arguments of a call; stands at the parenthesis.
-    pub(super) fn arguments(&mut self, close: u32, clause: u32) -> Option<Arguments<'a>> {
+    /// The arguments of a call; stands at the parenthesis. `shown`: nobody will ask what the text of an f-string is.
+    pub(super) fn arguments(&mut self, close: u32, clause: u32, shown: bool) -> Option<Arguments<'a>> {
         let mut arguments = self.no_arguments(false);
         let start = self.at;
         let done = self.deeper(|reader| {
@@ -68,6 +68,12 @@ impl<'a> Reader<'_, '_, 'a> {
                     reader.at += 2;
                     let val = reader.expression()?;
                     arguments.named.push((reader.name(name), val));
+                } else if shown
+                    && !arguments.shifted
+                    && let Some(read) = reader.only_shown()
+                {
+                    read?;
+                    reader.push_argument(&Val::Data, &mut arguments);
                 } else {
                     let val = reader.expression()?;
                     reader.push_argument(&val, &mut arguments);

@@ -41,7 +41,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.skip_type_parameters();
         self.decorated = false;
         if let Token::Open { kind: b'(', close, clause } = self.peek() {
-            let arguments = self.arguments(close, clause)?;
+            let arguments = self.arguments(close, clause, false)?;
             for val in arguments.all() {
                 self.escape(val);
             }

@@ -1,6 +1,7 @@
 //! Expressions (language reference, chapter 6).
 
 use super::Reader;
+use super::acts::Act;
 use super::symbols::Sym;
 use super::tokens::{Keyword as K, Token};
 use super::value::{Order, Val, any_of, join};
@@ -19,6 +20,8 @@ struct Parts<'a> {
     choices: BumpVec<'a, (usize, &'a [Value<'a>])>,
     /// One of them is nothing yet.
     never: bool,
+    /// They are only looked at, and not put together.
+    shown: bool,
 }
 
 impl<'a> Parts<'a> {
@@ -27,6 +30,7 @@ impl<'a> Parts<'a> {
             values: BumpVec::with_capacity_in(expected, arena),
             choices: BumpVec::new_in(arena),
             never: false,
+            shown: false,
         }
     }
 }
@@ -345,6 +349,7 @@ impl<'a> Reader<'_, '_, 'a> {
     fn formatted(&mut self, close: usize, parts: &mut Parts<'a>) -> Option<()> {
         while self.at < close {
             match self.peek() {
+                Token::Text(_) if parts.shown => self.at += 1,
                 Token::Text(text) => {
                     self.at += 1;
                     parts.values.push(self.report.literal(text));
@@ -357,8 +362,13 @@ impl<'a> Reader<'_, '_, 'a> {
                     // A format specification is made of such parts again.
                     let specified = self.take(Token::Colon);
                     let mut specification = Parts::new(self.report.arena, 0);
+                    specification.shown = parts.shown;
                     if self.at < close as usize || self.depth >= super::MAX_DEPTH {
                         self.deeper(|reader| reader.formatted(close as usize, &mut specification))?;
+                    }
+                    self.at = close as usize + 1;
+                    if parts.shown {
+                        continue;
                     }
                     parts.never |= specification.never || matches!(val, Val::Never);
                     if let Val::OneOf(vals) = val
@@ -373,12 +383,32 @@ impl<'a> Reader<'_, '_, 'a> {
                     } else {
                         self.formatted_value(&val)
                     });
-                    self.at = close as usize + 1;
                 }
                 _ => return None,
             }
         }
         Some(())
+    }
+
+    /// An f-string that is all of an argument, of which nobody will ask what it is, but only what is put into it. `None` if no
+    /// such argument stands here.
+    pub(super) fn only_shown(&mut self) -> Option<Option<()>> {
+        let Token::Open { kind: b'f', close, .. } = self.peek() else { return None };
+        let close = close as usize;
+        if !matches!(self.tokens.get(close + 1), Some(Token::Comma | Token::Close)) {
+            return None;
+        }
+        // As deep as an expression with a string in it.
+        let read = self.deeper(|reader| {
+            reader.at += 1;
+            let mut parts = Parts::new(reader.report.arena, 0);
+            parts.shown = true;
+            reader.deeper(|reader| reader.formatted(close, &mut parts))
+        });
+        if read.is_some() {
+            self.at = close + 1;
+        }
+        Some(read)
     }
 
     fn parenthesised(&mut self) -> Option<Val<'a>> {
@@ -456,7 +486,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     let name = self.take_name()?;
                     let next = self.peek();
                     if let Token::Open { kind: b'(', close, clause } = next {
-                        let arguments = self.arguments(close, clause)?;
+                        let arguments = self.arguments(close, clause, false)?;
                         val = self.method(&val, name, &arguments);
                     } else if let Some(stored) = stored
                         && !matches!(next, Token::Dot | Token::Open { kind: b'[', .. })
@@ -473,7 +503,10 @@ impl<'a> Reader<'_, '_, 'a> {
                     }
                 }
                 Token::Open { kind: b'(', close, clause } => {
-                    let arguments = self.arguments(close, clause)?;
+                    // What is printed is asked for only where all of it may be known.
+                    let prints = matches!(val, Val::Act(Act::Print));
+                    let shown = prints && !(self.is_plain() && self.report.may_print());
+                    let arguments = self.arguments(close, clause, shown)?;
                     val = self.call(&val, &arguments);
                 }
                 Token::Open { kind: b'[', close, .. } => {

@@ -3,6 +3,7 @@
 use super::Reader;
 use super::acts::{Act, Fresh};
 use super::arguments::Arguments;
+use super::strings::decimal;
 use super::value::{Object, Val, join};
 use crate::effect::WriteMode;
 use crate::value::{Origins, Piece, Value};
@@ -37,7 +38,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 line.extend_from_slice_copy(separator);
             }
             match val {
-                Val::Number(number) => line.extend_from_slice_copy(number.to_string().as_bytes()),
+                Val::Number(number) => line.extend_from_slice_copy(decimal(self.report.arena, *number)),
                 val => line.extend_from_slice_copy(val.known()?),
             }
         }

@@ -5,6 +5,7 @@ use super::arguments::Arguments;
 use super::value::{Object, Val, any_of, join};
 use crate::knowledge::values;
 use crate::value::{Origins, Piece, Value};
+use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
 /// Most bytes that are copied to put texts together, in one pass.
@@ -136,10 +137,8 @@ impl<'a> Reader<'_, '_, 'a> {
         match val {
             Val::Text(value) | Val::Path(value) => *value,
             Val::Number(number) => {
-                match self.known_text(number.to_string().as_bytes(), self.report.text.origins) {
-                    Val::Text(value) => value,
-                    _ => Value::unknown(Origins::LITERAL),
-                }
+                let text = decimal(self.report.arena, *number);
+                self.report.literal(text)
             }
             val if counts(val) => self.number(),
             other => Value::unknown(self.origins(other)),
@@ -521,4 +520,15 @@ fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Option<Vec<u8>> {
         }
     }
     Some(out)
+}
+
+/// The digits of a number.
+pub(super) fn decimal(arena: &Bump, mut number: u32) -> &[u8] {
+    let length = number.checked_ilog10().map_or(1, |log| log as usize + 1);
+    let digits = arena.alloc_slice_fill_copy(length, b'0');
+    for digit in digits.iter_mut().rev() {
+        *digit += (number % 10) as u8;
+        number /= 10;
+    }
+    digits
 }

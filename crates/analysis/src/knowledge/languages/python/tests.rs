@@ -150,6 +150,32 @@ fn what_is_repeated_is_what_would_be_read() {
 }
 
 #[test]
+fn what_is_put_into_printed_text_counts() {
+    for (printed, effects) in [
+        ("print(f'{os.remove(x)}')", &["Delete"][..]),
+        ("print(f'a {1:{os.remove(x)}} b', end='')", &["Delete"]),
+        ("print('a', f'{os.environ}')", &["Environment"]),
+        ("print(f'{(z := \"/srv/z\")}'); open(z, 'w')", &["/srv/z"]),
+        ("print(f'{y}', file=open('/srv/f', 'w'))", &["/srv/f"]),
+        ("print(*y, f'/home/u/.ssh/id_{x}')", &["/home/u/.ssh"]),
+        ("print(f'{x}' + exec(y))", &["Code"]),
+        ("print(f'{exec(y)}' 'z')", &["Code"]),
+        ("show = print; show(f'{exec(y)}')", &["Code"]),
+        ("print = os.system; print(f'rm /srv/z')", &["Delete", "/srv/z"]),
+    ] {
+        for lead in ["for x in y: ", "def f(x):\n    ", "unknown()\n"] {
+            let plan = plan(&format!("import os\n{lead}{printed}\nf(1)\n"), false);
+            for effect in effects {
+                // A kind of effect, or bytes.
+                let bytes = format!("{:?}", effect.as_bytes());
+                let told = plan.contains(effect) || plan.contains(bytes.trim_matches(['[', ']']));
+                assert!(told, "{lead}{printed}: {effect}: {plan}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_in_many_containers_is_not_looked_at_again_and_again() {
     for last in
         ["unknown.use(x)", "print(x)", "g(x)", "x.sort()", "return x", "@x", "os.system(x)", "y.update(x)"]
