@@ -32,7 +32,8 @@ pub fn until<const N: usize>(text: &[u8], stops: [u8; N]) -> usize {
     text.len() - end.len() + rest
 }
 
-/// Whether two texts are the same. Up to 16 bytes, as most names have, this calls nothing, and branches on the length only.
+/// Whether two texts are the same. Only of texts that are longer than 16 bytes and begin and end alike something is called; of
+/// others this branches on the length only.
 ///
 /// ```
 /// assert!(shward_syntax::same(b"name", b"name") && !shward_syntax::same(b"name", b"game"));
@@ -43,13 +44,10 @@ pub fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;
     }
-    if a.len() > 16 {
-        return a == b;
-    }
     if let (Some(a_start), Some(b_start), Some(a_end), Some(b_end)) =
         (a.first_chunk::<8>(), b.first_chunk(), a.last_chunk::<8>(), b.last_chunk())
     {
-        return (a_start == b_start) & (a_end == b_end);
+        return (a_start == b_start) & (a_end == b_end) && (a.len() <= 16 || a == b);
     }
     if let (Some(a_start), Some(b_start), Some(a_end), Some(b_end)) =
         (a.first_chunk::<4>(), b.first_chunk(), a.last_chunk::<4>(), b.last_chunk())

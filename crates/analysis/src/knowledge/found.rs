@@ -7,7 +7,7 @@ use crate::place;
 use crate::value::{Field, Origins, Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use shward_syntax::Span;
+use shward_syntax::{Span, same};
 
 /// A place below which names are found.
 #[derive(Debug, Clone, Copy)]
@@ -205,7 +205,7 @@ pub(super) fn is_led_elsewhere(
             before = b"?";
             continue;
         };
-        while let Some(at) = text.windows(marker.len()).position(|w| w == marker) {
+        while let Some(at) = text.windows(marker.len()).position(|w| same(w, marker)) {
             let (head, tail) =
                 (text.get(..at).unwrap_or_default(), text.get(at + marker.len()..).unwrap_or_default());
             let path = head.rsplit(divides).next().unwrap_or_default();

@@ -57,6 +57,10 @@ pub(super) fn files<'a>(run: &mut Run<'_, 'a>, fits: impl Fn(&[u8]) -> bool) -> 
 
 /// Whether the end of a path, of as many names as the pattern has, fits it.
 pub(super) fn names(path: &[u8], pattern: &[u8]) -> bool {
+    // Most end otherwise.
+    if pattern.last().is_some_and(|last| *last != b'*' && path.last() != Some(last)) {
+        return false;
+    }
     let slashes = pattern.iter().filter(|byte| **byte == b'/').count();
     let start = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').nth(slashes);
     let end = start.and_then(|(at, _)| path.get(at + 1..));

@@ -25,6 +25,7 @@ pub(crate) use endings::may_end_in;
 pub(crate) use fresh::{FRESH, as_path, is_fresh};
 use path::{Names, Start};
 use pattern::Part;
+use shward_syntax::same;
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -141,7 +142,7 @@ impl<'a> Places<'a> {
             return self.followed(world, path, path::join(self.arena, cwd, text));
         }
         let known = slot(self.arena, &self.known, hash_of(path));
-        if let Some(target) = known.and_then(Cell::get).filter(|target| target.path == path) {
+        if let Some(target) = known.and_then(Cell::get).filter(|target| same(target.path, path)) {
             return target;
         }
         let target = self.followed(world, path, path);

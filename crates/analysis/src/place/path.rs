@@ -4,6 +4,7 @@ use super::pattern::{Part, Relation};
 use crate::value::{Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec;
+use shward_syntax::same;
 
 /// The components of an absolute path that are still to come.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +48,8 @@ impl<'p> Names<'p> {
     pub(super) fn below(mut self, root: &[u8]) -> Option<Self> {
         if let Names::Path(path) = self
             && root.starts_with(b"/")
-            && let Some(rest) = path.strip_prefix(root)
+            && let Some((start, rest)) = path.split_at_checked(root.len())
+            && same(start, root)
             && (rest.is_empty() || rest.starts_with(b"/"))
         {
             return Some(Names::Path(rest));
@@ -64,7 +66,7 @@ impl<'p> Names<'p> {
     pub(super) fn may_hold(self, place: &[u8]) -> bool {
         let mut names = Names::Path(place);
         self.into_iter().all(|part| match (part, names.next()) {
-            (Part::Text(a), Some(Part::Text(b))) => a == b,
+            (Part::Text(a), Some(Part::Text(b))) => same(a, b),
             (part, Some(Part::Text(b))) => part.may_be(b),
             _ => false,
         })

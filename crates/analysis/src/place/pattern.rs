@@ -6,6 +6,7 @@
 
 use super::tables::letters;
 use crate::value::Piece;
+use shward_syntax::same;
 
 /// Longest file name on Linux (`NAME_MAX`): a pattern with more known text than this matches nothing.
 const NAME_MAX: usize = 255;
@@ -146,7 +147,7 @@ fn split_star(name: &[u8]) -> Option<(&[u8], &[u8])> {
 /// Whether known text matches a table name.
 fn star_match(text: &[u8], name: &[u8]) -> bool {
     match split_star(name) {
-        None => text == name,
+        None => same(text, name),
         Some((prefix, suffix)) => {
             text.len() >= prefix.len() + suffix.len() && text.starts_with(prefix) && text.ends_with(suffix)
         }

@@ -503,7 +503,10 @@ pub(super) fn rule(name: &[u8]) -> Rule {
     if let Some((_, rule)) = OF_TARGETS.iter().find(|(start, _)| is_of_target(name, start.as_bytes())) {
         return *rule;
     }
-    if let Some((_, rule)) = ENDINGS.iter().find(|(end, _)| name.ends_with(end.as_bytes())) {
+    // Most differ in the first byte that is looked at.
+    let ends = |end: &[u8]| name.last() == end.last() && name.ends_with(end);
+    let starts = |start: &[u8]| name.first() == start.first() && name.starts_with(start);
+    if let Some((_, rule)) = ENDINGS.iter().find(|(end, _)| ends(end.as_bytes())) {
         return *rule;
     }
     const OF_NPM: &[u8] = b"npm_config_";
@@ -516,7 +519,7 @@ pub(super) fn rule(name: &[u8]) -> Rule {
             Carrier
         };
     }
-    if FAMILIES.iter().any(|family| name.starts_with(family.as_bytes())) { Carrier } else { Inert }
+    if FAMILIES.iter().any(|family| starts(family.as_bytes())) { Carrier } else { Inert }
 }
 
 #[cfg(test)]

@@ -28,6 +28,14 @@ impl<'a> Reader<'_, '_, 'a> {
     fn learns(&mut self, old: Option<Val<'a>>, val: Val<'a>, seen: bool) -> Option<Val<'a>> {
         let arena = self.report.arena;
         match old {
+            None if self.pass == Pass::Learning && (self.passes < WIDENING || val.acts()) => {
+                (self.learnt, self.changed) = (true, true);
+                self.unsettled |= seen;
+                if !val.is_recognised() {
+                    self.repeats.never_repeat();
+                }
+                return Some(val);
+            }
             Some(old) if covers(&old, &val) => return None,
             _ if self.pass != Pass::Learning => {
                 return Some(old.map_or(val, |old| joined(arena, old, val)));

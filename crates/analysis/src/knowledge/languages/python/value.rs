@@ -184,6 +184,7 @@ impl<'a> Val<'a> {
             },
             (Self::Act(a), Self::Act(b)) => discriminant(a) == discriminant(b) && a == b,
             (Self::Number(a), Self::Number(b)) | (Self::Local(a), Self::Local(b)) => a == b,
+            (Self::Data | Self::Count, _) => true,
             (Self::Many(a), Self::Many(b)) => {
                 std::ptr::eq(*a, *b)
                     || a.id == b.id
