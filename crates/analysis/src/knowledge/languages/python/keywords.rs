@@ -112,11 +112,9 @@ const fn place(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as usize
 }
 
-/// The reserved word of this length and with this [key](super::symbols::key).
-pub(super) fn keyword(length: usize, key: u64) -> Option<Keyword> {
-    if length > size_of::<u64>() {
-        return None;
-    }
+/// The reserved word with this [key](super::symbols::key).
+#[inline]
+pub(super) fn keyword(key: u64) -> Option<Keyword> {
     let mut at = place(key);
     loop {
         match BY_KEY.get(at)? {
@@ -134,7 +132,7 @@ mod tests {
 
     #[test]
     fn reserved_words_are_found_and_others_are_not() {
-        let find = |word: &[u8]| keyword(word.len(), key(word));
+        let find = |word: &[u8]| keyword(key(word));
         for (word, keyword) in KEYWORDS {
             let word = word.as_bytes();
             assert_eq!(find(word), Some(keyword), "{word:?}");

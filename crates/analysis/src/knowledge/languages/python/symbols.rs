@@ -59,26 +59,28 @@ impl<'a> Symbols<'a> {
     }
 
     /// The same of a name whose [key](key()) is known.
+    #[inline(always)]
     pub(super) fn intern_by(&mut self, key: u64, name: &'a [u8]) -> Sym {
-        self.make_room(self.names.len() + 1);
         let names = &self.names;
-        // A short name is its key.
         let is_it = |number: u32| {
-            names.get(number as usize).is_some_and(|known| {
-                known.len() == name.len() && (name.len() <= size_of::<u64>() || same(known, name))
-            })
+            key & HASHED == 0 || names.get(number as usize).is_some_and(|known| same(known, name))
         };
         match probe(&mut self.places, key, is_it) {
             Ok(found) => Sym(found),
-            Err(free) => {
-                let next = u32::try_from(names.len()).unwrap_or(u32::MAX - 1);
-                if let Some(free) = free {
-                    *free = Place { key, next: next + 1 };
-                }
-                self.names.push(name);
-                Sym(next)
-            }
+            Err(_) => self.add(key, name),
         }
+    }
+
+    /// A name that was not seen before.
+    #[inline(never)]
+    fn add(&mut self, key: u64, name: &'a [u8]) -> Sym {
+        self.make_room(self.names.len() + 1);
+        let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX - 1);
+        if let Err(Some(free)) = probe(&mut self.places, key, |_| false) {
+            *free = Place { key, next: next + 1 };
+        }
+        self.names.push(name);
+        Sym(next)
     }
 
     pub(super) fn name(&self, sym: Sym) -> &'a [u8] {
@@ -91,7 +93,7 @@ impl<'a> Symbols<'a> {
 }
 
 /// The number of the name with this key that is the one, or the place where it belongs. At least half of the places are free.
-#[inline]
+#[inline(always)]
 fn probe(places: &mut [Place], key: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, Option<&mut Place>> {
     let mask = places.len().wrapping_sub(1);
     let mut at = (mix(0, key) >> 32) as usize & mask;
@@ -108,10 +110,16 @@ const fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The bytes of a name of up to eight, and a multiplicative hash of a longer one. Names made to collide cost little, because
-/// there are at most [`MAX_NAMES`].
-#[inline]
+/// Set in a key that several names may have.
+const HASHED: u64 = 1 << 63;
+
+/// The bytes of a name of up to eight, and a multiplicative hash of a longer one, which is [marked](HASHED). Names made to
+/// collide cost little, because there are at most [`MAX_NAMES`].
 pub(super) fn key(name: &[u8]) -> u64 {
+    // Without that byte it would have the same key.
+    if let [.., 0] = name {
+        return HASHED;
+    }
     let length = name.len();
     let half = |bytes: &[u8; 4]| u64::from(u32::from_le_bytes(*bytes));
     let byte = |byte: u8, place: u32| u64::from(byte) << (8 * place);
@@ -129,16 +137,16 @@ pub(super) fn key(name: &[u8]) -> u64 {
             let (words, _) = name.as_chunks::<8>();
             // The last bytes, some of them a second time.
             let hash = words.iter().fold(length as u64, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-            mix(hash, u64::from_le_bytes(*last))
+            mix(hash, u64::from_le_bytes(*last)) | HASHED
         }
         _ => 0,
     }
 }
 
-/// The length and the [key](key()) of a name that begins here and ends within these bytes; and how many of them belong to it.
-/// All bytes are looked at together, since nobody can foresee where a name ends.
+/// The length and the [key](key()) of a name that begins here and ends within these bytes. All bytes are looked at together,
+/// since nobody can foresee where a name ends.
 #[inline]
-pub(super) fn short_name(start: &[u8; 8]) -> (Option<(usize, u64)>, usize) {
+pub(super) fn short_name(start: &[u8; 8]) -> Option<(usize, u64)> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = ONES << 7;
     let word = u64::from_le_bytes(*start);
@@ -151,10 +159,10 @@ pub(super) fn short_name(start: &[u8; 8]) -> (Option<(usize, u64)>, usize) {
     let underscores = !at_least(low ^ (ONES * u64::from(b'_')), 1);
     let others = !(letters | digits | underscores) & HIGH | word & HIGH;
     if others == 0 {
-        return (None, start.len());
+        return None;
     }
     let bits = others.trailing_zeros() & !7;
-    (Some((bits as usize / 8, word & ((1 << bits) - 1))), 0)
+    Some((bits as usize / 8, word & ((1 << bits) - 1)))
 }
 
 #[cfg(test)]
@@ -169,10 +177,7 @@ mod tests {
                     let mut text = [filler; 8];
                     text[at] = byte;
                     let length = text.iter().position(|byte| !shward_syntax::is_name_byte(*byte));
-                    let expected = match length {
-                        Some(length) => (Some((length, key(&text[..length]))), 0),
-                        None => (None, 8),
-                    };
+                    let expected = length.map(|length| (length, key(&text[..length])));
                     assert_eq!(short_name(&text), expected, "{text:?}");
                 }
             }
@@ -185,6 +190,7 @@ mod tests {
             .flat_map(|n| {
                 [format!("{n}"), format!("n{n}"), format!("{n}_name"), format!("a_long_name_{n}_of_its_own")]
             })
+            .chain(["\0", "a\0", "aa\0", "aaaaaaaa\0", "aaaaaaa\u{e4}", "aaaaaa\u{e4}"].map(str::to_owned))
             .chain(
                 ["a", "aa", "aaa", "aaaa", "aaaaaaaa", "aaaaaaaaa", "aaaaaaaaaaaaaaaaa"].map(str::to_owned),
             )

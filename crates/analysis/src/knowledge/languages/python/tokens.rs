@@ -10,7 +10,7 @@ use super::scopes::ANY_COLUMN;
 use super::symbols::{MAX_NAMES, Sym, Symbols, key, short_name};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use shward_syntax::{is_name_byte, until};
+use shward_syntax::{is_name_byte, is_name_start, until};
 
 /// Deepest nesting of brackets and f-strings that is followed.
 const MAX_DEPTH: usize = 90;
@@ -170,8 +170,12 @@ impl<'a> Lexer<'a, '_> {
     #[inline(always)]
     fn token(&mut self) -> Option<()> {
         use Token as T;
+        let here = self.byte(0);
+        if is_name_start(here) {
+            return self.word();
+        }
         let next = self.byte(1);
-        match self.byte(0) {
+        match here {
             b' ' => {
                 self.at += if next == b' ' { spaces(self.rest()) } else { 1 };
                 Some(())
@@ -223,7 +227,7 @@ impl<'a> Lexer<'a, '_> {
             b'/' if next == b'/' => self.operator(b'I', 2),
             c @ (b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^') => self.operator(c, 1),
             b'~' => self.push(T::Operator(b'~'), 1),
-            c if c.is_ascii_alphabetic() || c == b'_' || c >= 0x80 => self.word(),
+            0x80.. => self.word(),
             _ => None,
         }
     }
@@ -268,21 +272,48 @@ impl<'a> Lexer<'a, '_> {
 
     fn word(&mut self) -> Option<()> {
         let from = self.at;
-        let rest = self.rest();
-        let (short, long) = match rest.first_chunk() {
-            Some(start) => short_name(start),
-            None => (None, 0),
-        };
-        let length = match short {
-            Some((length, _)) => length,
-            None => {
-                let more = rest.get(long..).unwrap_or_default();
-                long + more.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(more.len())
-            }
-        };
+        // Most names end within eight bytes.
+        let Some(start) = self.rest().first_chunk() else { return self.any_word() };
+        let Some((length, key)) = short_name(start) else { return self.long_word() };
+        let next = start.get(length).copied().unwrap_or(0);
+        if next >= 0x80 || length <= 2 && matches!(next, b'"' | b'\'') {
+            return self.any_word();
+        }
         self.at += length;
+        self.push_word(key, from)
+    }
+
+    /// A word of which eight bytes are sure.
+    #[inline(never)]
+    fn long_word(&mut self) -> Option<()> {
+        let from = self.at;
+        self.at += 8;
+        loop {
+            match self.rest().first_chunk().map(short_name) {
+                Some(None) => self.at += 8,
+                Some(Some((more, _))) => {
+                    self.at += more;
+                    break;
+                }
+                None if is_name_byte(self.byte(0)) => self.at += 1,
+                None => break,
+            }
+        }
+        if self.byte(0) >= 0x80 {
+            self.at = from;
+            return self.any_word();
+        }
+        self.push_word(key(self.slice(from)), from)
+    }
+
+    #[inline(never)]
+    fn any_word(&mut self) -> Option<()> {
+        let from = self.at;
+        while is_name_byte(self.byte(0)) {
+            self.at += 1;
+        }
         match self.byte(0) {
-            b'"' | b'\'' if length <= 2 && is_prefix(self.slice(from)) => return self.string(from),
+            b'"' | b'\'' if self.at - from <= 2 && is_prefix(self.slice(from)) => return self.string(from),
             0x80.. => {
                 let more = self.rest().iter().position(|byte| !is_name_byte(*byte) && byte.is_ascii());
                 self.at = more.map_or(self.text.len(), |more| self.at + more);
@@ -292,19 +323,20 @@ impl<'a> Lexer<'a, '_> {
             }
             _ => {}
         }
-        let word = self.slice(from);
-        let key = match short {
-            Some((known, key)) if known == word.len() => key,
-            _ => key(word),
-        };
-        let token = match keyword(word.len(), key) {
+        self.push_word(key(self.slice(from)), from)
+    }
+
+    /// The word that began at `from` and ends here.
+    #[inline(always)]
+    fn push_word(&mut self, key: u64, from: usize) -> Option<()> {
+        let token = match keyword(key) {
             Some(keyword) => {
                 if keyword == Keyword::For {
                     self.mark_comprehension();
                 }
                 Token::Keyword(keyword)
             }
-            None => Token::Name(self.symbols.intern_by(key, word)),
+            None => Token::Name(self.symbols.intern_by(key, self.slice(from))),
         };
         if self.symbols.len() > MAX_NAMES {
             return None;
