@@ -278,6 +278,9 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
             reader.doubt();
             break false;
         }
+        if reader.has_found_all() {
+            break !reader.unbound;
+        }
         reader.start_over();
     };
     // The last pass knew all that one more would know: then it has told what is to be recorded.

@@ -28,6 +28,8 @@ pub(super) struct Repeats<'a> {
     statements: Vec<Statement>,
     /// Where the statements are that this pass has still to come to.
     next: usize,
+    /// How many statements this pass has come to.
+    visited: usize,
     looked_up: Vec<Lookup>,
     bound: Vec<(Sym, Option<Val<'a>>)>,
     /// Which of these the statement has looked into, a bit for each.
@@ -196,13 +198,15 @@ impl<'a> Repeats<'a> {
 
     /// A pass begins. The last one is over soon: what it finds is not repeated.
     pub(super) const fn start_over(&mut self, last: bool) {
-        (self.next, self.over) = (0, last);
+        (self.next, self.visited, self.over) = (0, 0, last);
     }
 
-    /// Whether nothing has changed that the statement depends on.
-    fn stands(&self, statement: &Statement, bindings: &[Binding<'_>]) -> bool {
+    /// Whether nothing has changed that the statement depends on. `now`: what names are bound to now counts.
+    #[inline(always)]
+    fn stands(&self, statement: &Statement, bindings: &[Binding<'_>], now: bool) -> bool {
         let since = statement.time;
         let unchanged = |lookup: &Lookup| match lookup {
+            Lookup::Now(..) if !now => true,
             Lookup::Now(sym, time) => {
                 bindings.get(sym.0 as usize).is_some_and(|binding| binding.since == *time)
             }
@@ -235,11 +239,12 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Takes over what the last pass has found of the statement that stands here, if that still holds. Else gives what is
     /// needed to note what is found of it now; nothing is noted of programs in programs, nor by the last pass.
     pub(super) fn repeat(&mut self) -> Result<(), Option<Before>> {
-        #[cfg(test)]
-        if NEVER.get() {
+        if self.programs > 0 {
             return Err(None);
         }
-        if self.programs > 0 {
+        self.repeats.visited += 1;
+        #[cfg(test)]
+        if NEVER.get() {
             return Err(None);
         }
         let (at, standing) = (self.at, self.standing());
@@ -256,7 +261,7 @@ impl<'a> Reader<'_, '_, 'a> {
             && (statement.joined == 0 || self.joined + statement.joined as usize <= strings::MAX_JOINED)
             && (self.pass == Pass::Learning
                 || !statement.unbound && self.report.may_carry_out(statement.deeds.range()))
-            && self.repeats.stands(statement, &self.bindings)
+            && self.repeats.stands(statement, &self.bindings, true)
         {
             self.repeats.next = place + 1;
             self.take_over(place);
@@ -284,6 +289,33 @@ impl<'a> Reader<'_, '_, 'a> {
             known,
         };
         Err(Some(before))
+    }
+
+    /// Whether one more pass would take over all that this one has found, as nothing has changed since that any statement
+    /// depends on. Then what it would count is counted. What names are bound to at each statement was seen to be the same by
+    /// this pass, and would be again.
+    pub(super) fn has_found_all(&mut self) -> bool {
+        let repeats = &self.repeats;
+        if repeats.visited != repeats.statements.len() || self.moves != (0, 0) {
+            return false;
+        }
+        let (mut joined, mut walked, mut unbound) = (0, self.walked, false);
+        for statement in &repeats.statements {
+            let stands = statement.repeatable
+                && statement.pass + 1 == self.passes
+                && repeats.stands(statement, &self.bindings, false);
+            if !stands {
+                return false;
+            }
+            joined += statement.joined as usize;
+            walked = walked.saturating_add(statement.walked as usize);
+            unbound |= statement.unbound;
+        }
+        if joined > strings::MAX_JOINED || walked > self.walk {
+            return false;
+        }
+        (self.joined, self.walked, self.unbound) = (joined, walked, unbound);
+        true
     }
 
     fn take_over(&mut self, place: usize) {
