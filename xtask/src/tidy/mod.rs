@@ -6,8 +6,10 @@ mod deps;
 mod ids;
 mod lexer;
 mod lints;
+mod modules;
 mod places;
 mod purity;
+mod rings;
 mod size;
 #[cfg(test)]
 mod testing;
@@ -129,6 +131,7 @@ type Check = fn(&Tree) -> Result<Vec<Problem>, Failure>;
 const CHECKS: &[(&str, Check)] = &[
     ("dependencies point down the flow", deps::check),
     ("pure crates are pure", purity::check),
+    ("modules point one way", rings::check),
     ("lints are the workspace's", lints::check),
     ("files are of a readable size", size::check),
     ("nothing strays at the root", places::check),

@@ -4,6 +4,7 @@
 //! `std` or through another crate, and both are looked at here. Test code is free.
 
 use super::lexer::{self, Token, group_length};
+use super::modules::{is_below, module_files};
 use super::{Problem, Tree};
 use crate::Failure;
 
@@ -31,21 +32,9 @@ pub(super) fn check(tree: &Tree) -> Result<Vec<Problem>, Failure> {
                 Problem::new(path, line, format!("{what} reaches outside; a pure crate asks its World"))
             }));
         }
-        let in_test =
-            |path: &str| test_files.iter().any(|file| path == file || path.starts_with(&format!("{file}/")));
-        problems.extend(seen.into_iter().filter(|problem| !in_test(&problem.path)));
+        problems.extend(seen.into_iter().filter(|problem| !is_below(&problem.path, &test_files)));
     }
     Ok(problems)
-}
-
-/// Where `mod name;` in the file `path` may lead: two files, and the directory of what is below.
-fn module_files(path: &str, name: &str) -> [String; 3] {
-    let (directory, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let directory = match file {
-        "lib.rs" | "main.rs" | "mod.rs" => directory.to_owned(),
-        _ => path.trim_end_matches(".rs").to_owned(),
-    };
-    [format!("{directory}/{name}.rs"), format!("{directory}/{name}/mod.rs"), format!("{directory}/{name}")]
 }
 
 /// Lines and names of what reaches outside.
