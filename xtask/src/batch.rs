@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::corpus::Sample;
-use crate::oracle::Plan;
+use crate::plan::Plan;
 use crate::progress::Progress;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -9,6 +9,7 @@ mod corpus;
 mod instructions;
 mod oracle;
 mod order;
+mod plan;
 mod progress;
 mod score;
 mod tidy;

@@ -4,7 +4,7 @@
 //! the home directory that the list of accounts names (passwd(5)). From then on they lie there, whatever the environment says: whoever
 //! sets a variable for shward may have filled the place that it names, so such a place can only tighten.
 
-use crate::machine::canonical;
+use crate::paths::canonical;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use serde::Serialize;

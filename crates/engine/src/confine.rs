@@ -2,16 +2,15 @@
 
 use crate::direct::Direct;
 use crate::options::Containment;
-use crate::session::Telling;
+use crate::paths::is_executable;
+use crate::sessions::Telling;
 use crate::special::Special;
 use crate::{Action, Error, Request, network};
 use shward_policy::{Grant, Network};
 use shward_sandbox::Confinement;
 use shward_sandbox::overlay::Layer;
 use std::ffi::OsString;
-use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// The shell that reads commands: pinned, because the analysis read the command as this shell does.
@@ -171,8 +170,4 @@ fn named(argv: &[String], request: &Request, environment: &[(Vec<u8>, Vec<u8>)])
         .map(|d| Path::new(std::ffi::OsStr::from_bytes(d)).join(name))
         .find(|p| is_executable(p))
         .ok_or_else(|| Error::NoProgram(name.to_owned()))
-}
-
-pub(crate) fn is_executable(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }

@@ -63,6 +63,7 @@ mod account;
 mod batch;
 mod beginning;
 mod changes;
+mod check;
 mod confine;
 mod direct;
 mod doctor;
@@ -70,50 +71,57 @@ mod environment;
 mod error;
 mod firewall;
 mod gate;
+mod git;
 mod limits;
 mod machine;
 mod network;
 mod options;
 mod outcome;
+mod paths;
 mod policies;
+mod proposal;
 mod reading;
 mod record;
 mod report;
 mod request;
 mod review;
+mod reviewers;
 mod run;
 mod running;
 mod scratch;
 mod self_test;
 mod session;
+mod sessions;
 mod shapes;
 mod special;
+mod stream;
 mod tool_calls;
 mod trust;
+mod undo;
 mod waiting;
 
 pub use account::{Account, AccountReport, TEST_BUILD};
 pub use batch::Batch;
 pub use beginning::Beginning;
-pub use changes::{ChangeReport, ChangesReport, Decide, Proposal, RefusedReport, Then, UndoReport, Undoing};
 pub use direct::Sandboxed;
 pub use doctor::{ContainmentReport, Diagnosis, FeatureReport, GuaranteeReport};
 pub use error::Error;
 pub use firewall::{Firewall, Judged, Setting};
-pub use gate::{GateReport, ProgramReport, StoppedReport};
 pub use machine::Machine;
-pub use network::ConnectionReport;
 pub use options::{Containment, RunOptions};
-pub use outcome::{DiskExceeded, Ending, Outcome};
+pub use outcome::{
+    ChangeReport, ChangesReport, ConnectionReport, DiskExceeded, Ending, GateReport, Outcome, ProgramReport, RefusedReport,
+    SkippedReport, StoppedReport, UndoReport,
+};
 pub use policies::{PROJECT_FILE, PolicyError, PolicyPlaces};
+pub use proposal::{Decide, Proposal, Then};
 pub use report::{
     Checked, EffectReport, FindingReport, InvocationReport, LimitReport, PlanReport, ReviewReport,
 };
 pub use request::{Action, BadRequest, MAX_COMMAND, Request};
-pub use review::{Reviewers, chosen_gatekeeper, policy_gatekeeper, rate_limits};
-pub use running::{OutputEvents, RunEvent};
+pub use reviewers::{Reviewers, chosen_gatekeeper, policy_gatekeeper, rate_limits};
 pub use self_test::Attack;
-pub use session::{Session, Sessions};
+pub use sessions::{Session, Sessions};
 pub use shapes::Shape;
 pub use shward_analysis::{Frozen, World};
 pub use shward_audit as audit;
@@ -126,6 +134,8 @@ pub use shward_sandbox::{
     Cancel, LargePages, Pty, Stream as OutputStream, complete_start, deadline, end_by, entry,
     withdraw_deadline,
 };
+pub use stream::{OutputEvents, RunEvent};
 pub use tool_calls::{Tool, ToolCall};
 pub use trust::Trust;
+pub use undo::Undoing;
 pub use waiting::{Waited, Waiting};

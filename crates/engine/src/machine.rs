@@ -3,7 +3,7 @@
 mod once;
 mod within;
 
-pub(crate) use once::{Once, canonical};
+pub(crate) use once::Once;
 pub(crate) use within::Within;
 
 use crate::account::Account;

@@ -1,6 +1,6 @@
 //! How a run is asked for: how far it is contained, and what else its caller chooses within what the policy permits.
 
-use crate::changes::Then;
+use crate::proposal::Then;
 use shward_policy::settings::ExecGate;
 use shward_sandbox::{Cancel, Guarantee, Pty};
 use std::path::PathBuf;

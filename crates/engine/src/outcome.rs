@@ -1,8 +1,17 @@
 //! What became of a request that shward was to run.
 
-use crate::ConnectionReport;
-use crate::changes::ChangesReport;
-use crate::gate::GateReport;
+mod changes;
+mod connections;
+mod gate;
+mod undone;
+
+pub(crate) use changes::MAX_NAMED;
+pub use changes::{ChangeReport, ChangesReport, RefusedReport};
+pub use connections::ConnectionReport;
+pub(crate) use gate::Seen;
+pub use gate::{GateReport, ProgramReport, StoppedReport};
+pub use undone::{SkippedReport, UndoReport};
+
 use crate::report::Checked;
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};

@@ -6,7 +6,7 @@
 mod kept;
 
 use crate::account::{Account, is_missing, user};
-use crate::machine::canonical;
+use crate::paths::canonical;
 use crate::reading;
 use crate::trust::Trust;
 use kept::Kept;

@@ -1,8 +1,7 @@
 //! Verdicts and endings as audit records.
 
-use crate::changes::{ChangesReport, MAX_NAMED};
-use crate::outcome::Ending;
-use crate::{Action, Checked, ConnectionReport, Request};
+use crate::outcome::{ChangesReport, ConnectionReport, Ending, MAX_NAMED};
+use crate::{Action, Checked, Request};
 use shward_audit::{Decided, Digest, Ended, Event, Input, Record, Reviewed, StreamDigest, Text};
 use shward_policy::{Decision, Policy};
 use std::os::unix::ffi::OsStrExt as _;

@@ -11,7 +11,7 @@ use crate::outcome::{Ending, Outcome};
 use crate::record::{self, Judgement};
 use crate::report::Checked;
 use crate::review::{Circumstances, Settled};
-use crate::session::Telling;
+use crate::sessions::Telling;
 use crate::special::Special;
 use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, network};
 use bumpalo::Bump;

@@ -14,10 +14,13 @@ use std::path::Path;
 #[path = "../../../xtask/src/oracle/law.rs"]
 mod law;
 #[allow(dead_code, reason = "a test uses less of it than the oracle")]
+#[path = "../../../xtask/src/plan.rs"]
+mod plan;
+#[allow(dead_code, reason = "a test uses less of it than the oracle")]
 #[path = "../../../xtask/src/oracle/protocol.rs"]
 mod protocol;
 
-use law::Plan;
+use plan::Plan;
 use protocol::Seen;
 
 #[derive(Deserialize)]

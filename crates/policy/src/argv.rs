@@ -1,9 +1,9 @@
 //! Argument lists: the program resolved to the file that it is, and its arguments held against its rules.
 
 use crate::Context;
-use crate::condition::is_below;
 use crate::decision::{Decision, Tier};
 use crate::found::Found;
+use crate::pattern::is_below;
 use crate::policy::{Part, Policy};
 use crate::settings::{Binary, Positional, Risky, Shell};
 use crate::shape;

@@ -3,16 +3,17 @@
 use crate::Context;
 use crate::argv;
 use crate::compiled::{Compiled, Facts, Row, is_of_system};
-use crate::condition::{Kinds, Subject};
-use crate::decision::{DEFAULT_TIER, Decision, Tier};
+use crate::condition::{Subject, opaque_invocations};
+use crate::decision::{DEFAULT_TIER, Decision, Tier, tier_of};
 use crate::flow;
 use crate::found::{About, Found};
 use crate::grant::grant;
+use crate::kinds::Kinds;
 use crate::mentions::Seen;
 use crate::message::fill;
 use crate::pattern;
-use crate::policy::{Part, Policy};
-use crate::program::{self, File, normalised};
+use crate::policy::{PATH_DENIED, PROGRAM_DENIED, PROGRAM_UNLISTED, Part, Policy};
+use crate::program::{File, normalised};
 use crate::rule::Rule;
 use crate::ruled::Ruled;
 use crate::settings::{NameMatch, Origin, Set, Skips, Unlisted};
@@ -22,11 +23,6 @@ use crate::word_paths;
 use shward_analysis::{EffectKind, Plan, Rest, Scope, Source, Unknown, World};
 use shward_syntax::Span;
 use std::borrow::Cow;
-
-/// The rules of what a policy lists: programs that it denies, those that it does not allow, and paths that it denies.
-pub(crate) const PROGRAM_DENIED: &str = "program-denied";
-pub(crate) const PROGRAM_UNLISTED: &str = "program-unlisted";
-pub(crate) const PATH_DENIED: &str = "path-denied";
 
 /// Decides about everything that a script may do.
 ///
@@ -57,7 +53,7 @@ fn decided(
     asked: Option<(&Source<'_>, &dyn World)>,
 ) -> Verdict {
     let mut found = Found::new();
-    let files = program::files(policy, plan, context, asked.map(|(_, world)| world));
+    let files = files(policy, plan, context, asked.map(|(_, world)| world));
     for part in policy.parts() {
         judge_part(part, plan, &files, context, asked, &mut found);
     }
@@ -65,19 +61,11 @@ fn decided(
     found.verdict(grant(plan))
 }
 
-/// The invocations of which the analysis does not understand everything, in order.
-pub(crate) fn opaque_invocations(plan: &Plan<'_>, context: &Context<'_>) -> Vec<u32> {
-    let mut opaque: Vec<u32> = Vec::new();
-    for (index, effect) in plan.effects.iter().enumerate() {
-        if let Some(at) = effect.invocation
-            && opaque.last() != Some(&at)
-            && Subject::of_effect(effect, index, plan, context).is_opaque()
-        {
-            opaque.push(at);
-        }
-    }
-    opaque.sort_unstable();
-    opaque
+/// The files of a plan's programs, one for each invocation; none where the policy names no program.
+fn files(policy: &Policy, plan: &Plan<'_>, context: &Context<'_>, world: Option<&dyn World>) -> Vec<File> {
+    let named = policy.parts().any(|part| !part.rules.is_empty() || !part.settings.programs_deny.is_empty());
+    let invocations = if named { plan.invocations } else { &[] };
+    invocations.iter().map(|invocation| File::of(invocation, context, world)).collect()
 }
 
 fn judge_part(
@@ -519,17 +507,4 @@ impl Judge<'_> {
             }
         }
     }
-}
-
-/// The tier of an effect that no rule speaks of: reading is 1, whatever else is 2.
-pub(crate) fn tier_of(kind: &EffectKind<'_>) -> Tier {
-    let harmless = match kind {
-        EffectKind::Read { .. } | EffectKind::List { .. } => true,
-        EffectKind::Write { target, .. } => target.scope == Scope::Harmless,
-        EffectKind::Signal { what } => *what == "own",
-        EffectKind::Remote { action, .. } => *action == "read",
-        _ => false,
-    };
-    debug_assert!(Kinds::of(kind).intersects(Kinds::EFFECT), "every effect is a kind of effect");
-    if harmless { Tier::One } else { Tier::Two }
 }

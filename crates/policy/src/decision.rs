@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::kinds::Kinds;
+use shward_analysis::{EffectKind, Scope};
+
 /// What is decided. Ordered by strictness: the strictest of several is their maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
@@ -54,4 +57,17 @@ impl Tier {
     pub const fn get(self) -> u8 {
         self as u8
     }
+}
+
+/// The tier of an effect that no rule speaks of: reading is 1, whatever else is 2.
+pub(crate) fn tier_of(kind: &EffectKind<'_>) -> Tier {
+    let harmless = match kind {
+        EffectKind::Read { .. } | EffectKind::List { .. } => true,
+        EffectKind::Write { target, .. } => target.scope == Scope::Harmless,
+        EffectKind::Signal { what } => *what == "own",
+        EffectKind::Remote { action, .. } => *action == "read",
+        _ => false,
+    };
+    debug_assert!(Kinds::of(kind).intersects(Kinds::EFFECT), "every effect is a kind of effect");
+    if harmless { Tier::One } else { Tier::Two }
 }

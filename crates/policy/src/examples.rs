@@ -3,8 +3,9 @@
 use crate::Context;
 use crate::compiled::{Compiled, Facts};
 use crate::condition::Subject;
-use crate::decide::{opaque_invocations, tier_of};
+use crate::condition::opaque_invocations;
 use crate::decision::Tier;
+use crate::decision::tier_of;
 use crate::file::{Diagnostic, Problems};
 use crate::spec::RuleSpec;
 use bumpalo::Bump;

@@ -14,6 +14,7 @@ mod flow;
 mod found;
 mod grant;
 pub mod import;
+mod kinds;
 mod lint;
 mod mentions;
 mod message;

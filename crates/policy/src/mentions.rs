@@ -3,8 +3,8 @@
 //! What an unknown program does with its arguments, or unread code with its strings, is not known. But a key file that
 //! is named there is named for a reason, and so is a shell.
 
-use crate::condition::Subject;
-use shward_analysis::{EffectKind, Piece, Scope, Scopes};
+use crate::Context;
+use shward_analysis::{Effect, EffectKind, Invocation, Piece, Scope, Scopes};
 use shward_syntax::until;
 use std::cell::RefCell;
 
@@ -13,6 +13,14 @@ const LONGEST: usize = 64 * 1024;
 
 /// Longest path that a file system accepts (`PATH_MAX`).
 const PATH_MAX: usize = 4096;
+
+/// Where the texts of a subject stand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Said<'s> {
+    pub(crate) effect: Option<&'s Effect<'s>>,
+    pub(crate) invocation: Option<&'s Invocation<'s>>,
+    pub(crate) context: &'s Context<'s>,
+}
 
 /// The places that are named in the words or the text of one subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,7 +92,7 @@ const SIGNS: [(&[u8], u8); 38] = [
 
 impl Mentions {
     /// Looks through all texts of a subject, each once.
-    pub(crate) fn of(subject: &Subject<'_>, seen: Option<&Seen>) -> Self {
+    pub(crate) fn of(subject: &Said<'_>, seen: Option<&Seen>) -> Self {
         let mut all = Self::default();
         for text in texts(subject) {
             if is_too_long(text) {
@@ -106,7 +114,7 @@ impl Mentions {
 
 impl Signs {
     /// Looks through all texts of a subject that are not too long, each once.
-    pub(crate) fn of(subject: &Subject<'_>, seen: Option<&Seen>) -> Self {
+    pub(crate) fn of(subject: &Said<'_>, seen: Option<&Seen>) -> Self {
         let mut all = 0;
         for text in texts(subject).filter(|text| !is_too_long(text)) {
             all |= match seen.filter(|_| text.len() >= LONG) {
@@ -167,7 +175,7 @@ fn is_bare(before: &[u8], after: &[u8]) -> bool {
 }
 
 /// The words after the program's name, or the text of code.
-fn texts<'s>(subject: &Subject<'s>) -> impl Iterator<Item = &'s [u8]> {
+fn texts<'s>(subject: &Said<'s>) -> impl Iterator<Item = &'s [u8]> {
     let words = match (subject.effect, subject.invocation) {
         (None, Some(invocation)) => invocation.argv,
         _ => &[],
@@ -352,7 +360,7 @@ const LONG: usize = 128;
 /// Most texts that are kept.
 const MOST: usize = 8;
 
-fn places(text: &[u8], subject: &Subject<'_>) -> Places {
+fn places(text: &[u8], subject: &Said<'_>) -> Places {
     let mut places = Places { scope: None, outside: false };
     let mut paths = paths(text).peekable();
     if paths.peek().is_none() {
@@ -409,7 +417,7 @@ impl Seen {
 }
 
 /// The directory that paths of a subject begin in.
-fn directory<'s>(subject: &Subject<'s>) -> &'s [u8] {
+fn directory<'s>(subject: &Said<'s>) -> &'s [u8] {
     subject.invocation.and_then(|invocation| invocation.cwd).unwrap_or(subject.context.cwd)
 }
 
@@ -420,7 +428,7 @@ fn is_program(path: &[u8]) -> bool {
     names.next() == Some(b"bin")
 }
 
-fn scope_of_path(path: &[u8], subject: &Subject<'_>, scopes: &mut Scopes<'_>) -> Scope {
+fn scope_of_path(path: &[u8], subject: &Said<'_>, scopes: &mut Scopes<'_>) -> Scope {
     match path.strip_prefix(b"~/") {
         // `~//x` is below the home directory too.
         Some(rest) => {

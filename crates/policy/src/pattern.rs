@@ -1,7 +1,6 @@
 //! Patterns of names, hosts and places. Matching takes time linear in pattern times text, whatever the pattern.
 
 use crate::Context;
-use crate::condition::is_below;
 
 /// Temporary directories, for `$TMP`.
 const TEMPORARY: [&[u8]; 3] = [b"/tmp", b"/var/tmp", b"/dev/shm"];
@@ -147,6 +146,12 @@ pub(crate) fn listed(entry: &str, path: &[u8], context: &Context<'_>) -> bool {
         names.extend(&rest);
         split(path).starts_with(&names)
     })
+}
+
+/// Whether a path is this directory or lies below it.
+pub(crate) fn is_below(path: &[u8], directory: &[u8]) -> bool {
+    let directory = directory.strip_suffix(b"/").unwrap_or(directory);
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 #[cfg(test)]

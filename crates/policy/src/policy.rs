@@ -2,7 +2,6 @@
 
 use crate::compiled::Compiled;
 use crate::condition::Subject;
-use crate::decide::{PATH_DENIED, PROGRAM_DENIED, PROGRAM_UNLISTED};
 use crate::decision::Decision;
 use crate::document::Document;
 use crate::file::{BadPolicy, Diagnostic, Source, line_span};
@@ -15,6 +14,11 @@ use crate::settings::{Layer, Origin, Settings, Shell};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
+
+/// The rules of what a policy lists: programs that it denies, those that it does not allow, and paths that it denies.
+pub(crate) const PROGRAM_DENIED: &str = "program-denied";
+pub(crate) const PROGRAM_UNLISTED: &str = "program-unlisted";
+pub(crate) const PATH_DENIED: &str = "path-denied";
 
 /// A policy.
 ///

@@ -5,8 +5,7 @@
 
 use crate::Context;
 use crate::pattern;
-use crate::policy::Policy;
-use shward_analysis::{Invocation, Plan, World};
+use shward_analysis::{Invocation, World};
 use std::borrow::Cow;
 
 /// Programs that are what the name of a link to them says. That one of them is denied says nothing of what the links are.
@@ -36,7 +35,8 @@ impl File {
     /// A program whose file nobody looks for.
     pub(crate) const NONE: &'static Self = &Self { found: None, real: None };
 
-    fn of(invocation: &Invocation<'_>, context: &Context<'_>, world: Option<&dyn World>) -> Self {
+    /// That of an invocation. Without a world, a name leads nowhere.
+    pub(crate) fn of(invocation: &Invocation<'_>, context: &Context<'_>, world: Option<&dyn World>) -> Self {
         let Some(program) = invocation.program.filter(|p| !p.is_empty() && !invocation.builtin) else {
             return Self::default();
         };
@@ -72,18 +72,6 @@ impl File {
         pattern::matches(entry, base(program))
             || self.real_name().is_some_and(|name| is_link(name) && pattern::matches(entry, name))
     }
-}
-
-/// The files of a plan's programs, one for each invocation; none where the policy names no program.
-pub(crate) fn files(
-    policy: &Policy,
-    plan: &Plan<'_>,
-    context: &Context<'_>,
-    world: Option<&dyn World>,
-) -> Vec<File> {
-    let named = policy.parts().any(|part| !part.rules.is_empty() || !part.settings.programs_deny.is_empty());
-    let invocations = if named { plan.invocations } else { &[] };
-    invocations.iter().map(|invocation| File::of(invocation, context, world)).collect()
 }
 
 /// Of the directories that are one on most systems (file-hierarchy(7)), the shorter name.

@@ -8,8 +8,9 @@ mod files;
 pub(crate) mod index;
 mod reach;
 
-use crate::condition::{Kinds, on};
+use crate::condition::on;
 use crate::decision::Tier;
+use crate::kinds::Kinds;
 use crate::rule::Rule;
 
 /// The rules of the profile `workspace`, those of the floor among them.

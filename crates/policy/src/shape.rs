@@ -1,9 +1,9 @@
 //! The form in which a command is asked for: what of the shell's language a policy accepts, and where it may start.
 
 use crate::Context;
-use crate::condition::is_below;
 use crate::decision::{Decision, Tier};
 use crate::found::Found;
+use crate::pattern::is_below;
 use crate::policy::Part;
 use crate::settings::{DirectoryPolicy, Shell};
 use bumpalo::Bump;

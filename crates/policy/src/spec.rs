@@ -1,7 +1,7 @@
 //! A rule of a policy file, as it was written: its texts borrow from the file.
 
-use crate::condition::Kinds;
 use crate::decision::{Decision, Tier};
+use crate::kinds::Kinds;
 use shward_analysis::{Unknown, WriteMode, vocabulary};
 use std::borrow::Cow;
 

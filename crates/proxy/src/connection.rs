@@ -1,29 +1,11 @@
 //! One connection: what is asked for, whether it may be, and the connection to it.
 
 use crate::log::{Entry, Protocol, Verdict};
-use crate::server::Shared;
-use crate::{http, socks};
+use crate::shared::Shared;
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::time::Instant;
-
-/// The first byte of SOCKS 5. No request line begins with it.
-const SOCKS: u8 = 5;
-
-/// Serves one client to its end.
-pub(crate) fn serve(mut client: TcpStream, shared: &Shared) -> io::Result<()> {
-    let _watched = shared.watch(&client)?;
-    client.set_nodelay(true)?;
-    client.set_write_timeout(Some(shared.limits.idle))?;
-    let mut head = Head { deadline: Instant::now() + shared.limits.request };
-    match head.byte(&mut client)? {
-        SOCKS => socks::serve(client, &mut head, shared),
-        // SOCKS 4, TLS or anything else: nobody has to wait until it does not go on.
-        first if first.is_ascii_control() && !matches!(first, b'\r' | b'\n') => http::no_request(&mut client),
-        first => http::serve(client, first, &mut head, shared),
-    }
-}
 
 /// Reads a request, all of it before one deadline, so that nobody holds a place by sending a byte now and then.
 pub(crate) struct Head {
@@ -31,6 +13,11 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    /// A request that has to be there before the deadline.
+    pub(crate) fn before(deadline: Instant) -> Self {
+        Self { deadline }
+    }
+
     pub(crate) fn read(&mut self, client: &mut TcpStream, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {

@@ -4,7 +4,7 @@ use crate::body::{Body, Chunks};
 use crate::connection::{Head, Refusal, connect, is_name};
 use crate::log::{Protocol, bracketed, visible};
 use crate::relay::relay;
-use crate::server::Shared;
+use crate::shared::Shared;
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, TcpStream};
 

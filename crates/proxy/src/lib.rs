@@ -34,10 +34,12 @@ mod http;
 mod log;
 mod relay;
 mod server;
+mod shared;
 mod socks;
 
 pub use log::{Connection, Protocol, Seen, Verdict};
-pub use server::{Limits, Proxy};
+pub use server::Proxy;
+pub use shared::Limits;
 
 use std::net::IpAddr;
 

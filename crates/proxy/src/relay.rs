@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use crate::log::Entry;
-use crate::server::Shared;
+use crate::shared::Shared;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,7 +4,7 @@ use crate::body::Body;
 use crate::connection::{Head, Refusal, connect, is_name};
 use crate::log::Protocol;
 use crate::relay::relay;
-use crate::server::Shared;
+use crate::shared::Shared;
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, TcpStream};
 

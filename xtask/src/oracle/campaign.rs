@@ -1,15 +1,16 @@
 //! Many commands: predicted in one go, run in as many rooms as there are processors, compared.
 
 use super::generate::Pair;
+use super::generate::Which;
 use super::generate::programs::concerns;
-use super::law::Plan;
-use super::options::{Options, Which};
+use super::options::Options;
 use super::protocol::{Act, Answer, Event, Job, Reply, Seen};
 use super::room::WORKSPACE;
 use super::worker::Room;
 use crate::Failure;
 use crate::batch::{Batch, Decision};
 use crate::corpus::{Label, Sample};
+use crate::plan::Plan;
 use crate::progress::Progress;
 use serde::Serialize;
 use std::fs::File;

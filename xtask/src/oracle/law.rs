@@ -4,40 +4,8 @@
 //! covers: an unknown option what its program does, a construct that was not understood everything.
 
 use super::protocol::{Act, Event, Seen};
-use serde::Deserialize;
+use crate::plan::{Effect, Invocation, Plan};
 use std::borrow::Cow;
-
-/// What was predicted.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub(crate) struct Plan {
-    pub(crate) invocations: Vec<Invocation>,
-    pub(crate) effects: Vec<Effect>,
-}
-
-/// A program that may start.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Invocation {
-    pub(crate) program: Option<String>,
-    pub(crate) argv: Vec<Option<String>>,
-    pub(crate) cwd: Option<String>,
-    pub(crate) builtin: bool,
-    pub(crate) span: [u32; 2],
-}
-
-/// Something that may happen.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Effect {
-    pub(crate) kind: String,
-    pub(crate) span: [u32; 2],
-    #[serde(default)]
-    pub(crate) path: Option<String>,
-    #[serde(default)]
-    pub(crate) rest: Option<String>,
-    #[serde(default)]
-    pub(crate) tree: bool,
-    #[serde(default)]
-    pub(crate) detail: Option<String>,
-}
 
 /// Programs that start others of their own accord, which no command names.
 const HELPERS: &[(&str, &[&str])] = &[

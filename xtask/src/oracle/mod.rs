@@ -21,13 +21,13 @@ mod worker;
 use crate::Failure;
 use crate::batch;
 use campaign::{Campaign, Candidate};
-use options::{Options, Shell, Which};
+use generate::Which;
+use options::{Options, Shell};
 use protocol::Answer;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-pub(crate) use law::Plan;
 pub(crate) use worker::part;
 
 /// The exit code where no room can be made: `EX_UNAVAILABLE`.

@@ -1,5 +1,6 @@
 //! What was typed after `cargo xtask oracle`.
 
+use super::generate::{self, Which};
 use crate::Failure;
 use std::path::PathBuf;
 
@@ -11,22 +12,6 @@ pub(super) enum Shell {
     Dash,
     Busybox,
     Zsh,
-}
-
-/// Which commands are generated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Which {
-    /// So many, by chance.
-    #[default]
-    Random,
-    /// Each piece behind each.
-    Pairs,
-    /// Each piece in everything that stands around pieces.
-    Contexts,
-    /// Each value and expression in each place that takes one.
-    Places,
-    /// Options of the programs that are installed.
-    Programs,
 }
 
 #[derive(Debug, Default)]
@@ -87,7 +72,7 @@ impl Options {
                 other => return Err(format!("unexpected {other}").into()),
             }
         }
-        options.generate = super::generate::count(options.which).unwrap_or(options.generate);
+        options.generate = generate::count(options.which).unwrap_or(options.generate);
         let nothing = options.generate == 0 && options.which != Which::Programs;
         if options.command.is_none() && options.corpus.is_empty() && nothing {
             return Err("nothing to run: -- COMMAND, --corpus FILE, --generate N, --pairs, --contexts, \

@@ -1,10 +1,10 @@
 //! One command: what was observed beside what was predicted.
 
 use super::campaign::{Candidate, observe, predict};
-use super::law::Plan;
 use super::protocol::{Act, Event};
 use super::worker::Room;
 use crate::Failure;
+use crate::plan::Plan;
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -15,24 +15,6 @@ const LEFT: &[(&str, &[&str])] = &[
     ("crates/analysis/src/place", &["path", "pattern", "tables"]),
     ("crates/analysis/src/shell", &["carriers", "words"]),
     ("crates/analysis/src/shell/carriers", &["families", "tables"]),
-    ("crates/engine/src", &["account", "machine"]),
-    (
-        "crates/engine/src",
-        &[
-            "changes", "confine", "direct", "error", "firewall", "gate", "network", "options", "outcome",
-            "record", "review", "running", "session", "special",
-        ],
-    ),
-    (
-        "crates/policy/src",
-        &[
-            "argv", "compiled", "decide", "document", "examples", "policy", "profiles", "program", "ruled",
-            "shape",
-        ],
-    ),
-    ("crates/policy/src", &["condition", "file", "mentions", "pattern", "reach", "rule", "rules", "spec"]),
-    ("crates/policy/src/compiled", &["build", "index"]),
-    ("crates/proxy/src", &["connection", "http", "relay", "server", "socks"]),
     (
         "crates/sandbox/src",
         &[
@@ -59,8 +41,6 @@ const LEFT: &[(&str, &[&str])] = &[
     ("crates/sandbox/src", &["descriptor", "gate", "init", "script"]),
     ("crates/sandbox/src/overlay", &["changes", "commit", "layer", "moves", "spent", "store", "undo"]),
     ("crates/sandbox/src/script", &["compile", "say"]),
-    ("xtask/src", &["batch", "oracle"]),
-    ("xtask/src/oracle", &["generate", "options"]),
 ];
 
 /// From what to what.

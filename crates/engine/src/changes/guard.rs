@@ -4,9 +4,8 @@
 //! in the place of a directory gets around it. Which names matter is data: the tables of the analysis ([`scope_of`]) and
 //! [`crate::special`]. A commit with git is none of it: objects, references, the index and the logs of a repository are ordinary files.
 
-use super::git_config;
-use super::repository::{InRepository, commands, within_repository};
 use crate::Request;
+use crate::git::{InRepository, commands, is_harmless, within_repository};
 use crate::special::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
@@ -114,7 +113,7 @@ impl CommitPolicy for Guard<'_> {
                     let harmless = change.kind == Kind::File
                         && change.what != ChangeKind::Deleted
                         && (new || before.is_some())
-                        && after.is_some_and(|after| git_config::is_harmless(before.as_deref(), &after));
+                        && after.is_some_and(|after| is_harmless(before.as_deref(), &after));
                     (!harmless).then(|| "sets what git runs, or where it sends things".into())
                 }
                 InRepository::Steps => {

@@ -1,18 +1,9 @@
-//! What a run did to the workspace: what of it is committed, what is refused, and taking it back.
+//! What a run did to the workspace: what of it is committed, and what is refused.
 
-pub(crate) mod git_config;
 mod guard;
-mod report;
-mod repository;
 mod settle;
-mod undo;
 
 pub(crate) use guard::Guard;
-pub(crate) use report::MAX_NAMED;
-pub use report::{ChangeReport, ChangesReport, Proposal, RefusedReport};
-pub(crate) use repository::{STEPS, commands};
-pub use settle::{Decide, Then};
-pub use undo::{UndoReport, Undoing};
 
 use crate::{Action, Request};
 

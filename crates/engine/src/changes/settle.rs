@@ -1,38 +1,12 @@
 //! Where the changes of a run go, and what becomes of them when it is over.
 
-use super::{ChangesReport, Guard, Proposal, title};
+use super::{Guard, title};
+use crate::outcome::ChangesReport;
+use crate::proposal::{Proposal, Then};
 use crate::{Containment, Error, Firewall, Request, RunOptions};
 use shward_policy::settings::Live;
 use shward_sandbox::Guarantee;
 use shward_sandbox::overlay::{OverlayError, Run};
-use std::fmt;
-use std::sync::Arc;
-
-/// What becomes of what a run changed in the workspace.
-#[derive(Clone, Default)]
-#[non_exhaustive]
-pub enum Then {
-    /// It is committed, as far as it is not protected.
-    #[default]
-    Commit,
-    /// It is shown and dropped.
-    Drop,
-    /// This decides. It is not asked when nothing was changed.
-    Ask(Decide),
-}
-
-/// Looks at what would be committed and says whether it is.
-pub type Decide = Arc<dyn Fn(&Proposal<'_>) -> bool + Send + Sync>;
-
-impl fmt::Debug for Then {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Commit => "Commit",
-            Self::Drop => "Drop",
-            Self::Ask(_) => "Ask",
-        })
-    }
-}
 
 /// A layer, or why there is none.
 pub(crate) type Layered = Result<Run, String>;

@@ -10,7 +10,7 @@ mod read;
 pub use own::Sandboxed;
 pub(crate) use own::{Carried, Own};
 
-use crate::confine::is_executable;
+use crate::paths::is_executable;
 use crate::reading;
 use read::Find;
 use shward_sandbox::script::{Action, List, Program};

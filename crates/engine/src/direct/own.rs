@@ -5,8 +5,8 @@
 //! asked for that such an end could not show (a gate, a terminal, a preview, …) makes it an ordinary run.
 
 use super::{SHELLS, read};
-use crate::changes::Then;
 use crate::outcome::{Ending, Outcome};
+use crate::proposal::Then;
 use crate::report::Checked;
 use crate::{Action, Containment, Error, Firewall, Request, RunOptions, record};
 use read::Find;

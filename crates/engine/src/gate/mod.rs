@@ -8,16 +8,14 @@
 //! stricter holds: programs of many names (busybox) go by it, and anybody may say anything there.
 
 mod predicted;
-mod report;
 
 pub(crate) use predicted::{Pinned, Predicted};
-pub use report::{GateReport, ProgramReport, StoppedReport};
 
 use crate::machine::Within;
+use crate::outcome::{GateReport, Seen};
 use crate::review::Circumstances;
 use crate::{Action, BadRequest, Checked, Firewall, Machine, Request, RunOptions};
 use bumpalo::Bump;
-use report::Seen;
 use shward_analysis::Source;
 use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, carries_code};

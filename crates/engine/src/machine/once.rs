@@ -5,15 +5,14 @@
 //! whoever judges again looks again.
 
 use super::Machine;
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2, readlinkat_raw};
+use crate::paths::{is_plain, without_links};
+use rustix::fs::{CWD, readlinkat_raw};
 use rustix::io::Errno;
 use shward_analysis::{FileKind, World};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
 
 /// Longest path that is kept, in bytes: what is kept of a path grows with the square of its length.
 const LONGEST: usize = 512;
@@ -81,35 +80,9 @@ impl<'m> Once<'m> {
     }
 }
 
-/// Whether an absolute path is its names and nothing else.
-fn is_plain(path: &[u8]) -> bool {
-    let Some(names) = path.strip_prefix(b"/") else { return false };
-    names.split(|b| *b == b'/').all(|name| !matches!(name, b"" | b"." | b".."))
-}
-
-/// Asks the kernel for what is at an absolute path, without following a link.
-fn without_links(path: &[u8]) -> Result<(), Errno> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map(drop)
-}
-
 /// Whether the kernel finds something at an absolute path without following a link.
 fn is_straight(path: &[u8]) -> bool {
     without_links(path).is_ok()
-}
-
-/// [`Path::canonicalize`] in two system calls where there is nothing to resolve, in one where nothing is there.
-pub(crate) fn canonical(path: &Path) -> std::io::Result<Cow<'_, Path>> {
-    let bytes = path.as_os_str().as_bytes();
-    if is_plain(bytes) {
-        match without_links(bytes) {
-            Ok(()) => return Ok(Cow::Borrowed(path)),
-            // Were there a link before the name that is missing, that would have been told.
-            Err(e @ Errno::NOENT) => return Err(e.into()),
-            Err(_) => {}
-        }
-    }
-    path.canonicalize().map(Cow::Owned)
 }
 
 impl World for Once<'_> {
@@ -156,7 +129,9 @@ impl World for Once<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paths::canonical;
     use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::symlink;
 
     /// Whatever was asked before, the answers are those of the machine itself.

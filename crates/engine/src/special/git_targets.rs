@@ -2,7 +2,7 @@
 
 use super::{Special, lexical};
 use crate::Request;
-use crate::changes::git_config::{Leads, leads_to};
+use crate::git::{Leads, leads_to};
 use crate::reading;
 use std::collections::{HashSet, VecDeque};
 use std::fs;

@@ -4,8 +4,7 @@
 //! looked at would be where a command looks first, so there is one only for the time that it takes, and beyond it nothing is run.
 
 use super::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
-use crate::changes::git_config::is_harmless;
-use crate::changes::{STEPS, commands};
+use crate::git::{STEPS, commands, is_harmless};
 use crate::reading;
 use shward_analysis::{Scope, scope_of};
 use std::collections::HashSet;

@@ -1,9 +1,9 @@
 //! From rules to their image, and from the words of a rule back to it.
 
 use super::index::{self, Names};
-use super::{Compiled, HEADER, List, ROW, Row, Text};
-use crate::condition::Kinds;
+use super::{Compiled, HEADER, List, ROW, Row, Text, offset};
 use crate::decision::{Decision, Tier};
+use crate::kinds::Kinds;
 use crate::pattern;
 use crate::program::base;
 use crate::settings::Layer;
@@ -45,11 +45,6 @@ impl<'r> Pool<'r> {
         }
         offset(texts.len())
     }
-}
-
-/// Files are far smaller than what 32 bits count; beyond, an offset leads to nothing.
-pub(super) fn offset(length: usize) -> u32 {
-    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 impl Compiled {

@@ -1,7 +1,8 @@
 //! Which rules may be about a program, found by its name.
 
-use super::{Compiled, Row, Text, build};
-use crate::condition::{Kinds, Subject};
+use super::{Compiled, Row, Text, offset};
+use crate::condition::Subject;
+use crate::kinds::Kinds;
 use crate::program::{File, base};
 use std::ops::Range;
 
@@ -96,7 +97,7 @@ impl Compiled {
         };
         let Some(start) = (first..end).find(is_it) else { return 0..0 };
         let length = (start..end).take_while(|entry| is_it(entry)).count();
-        start..start + build::offset(length)
+        start..start + offset(length)
     }
 
     /// Whether no rule can be about subjects of programs that were looked up like this.
@@ -109,7 +110,7 @@ impl Compiled {
     pub(super) fn candidates(&self, subject: &Subject<'_>, lookup: &Lookup) -> impl Iterator<Item = Row> {
         let ([entries, real], all) = match lookup {
             Lookup::Entries(entries) => (entries.clone(), 0..0),
-            Lookup::Any => ([0..0, 0..0], 0..build::offset(self.len())),
+            Lookup::Any => ([0..0, 0..0], 0..offset(self.len())),
         };
         let others = if all.is_empty() { self.of_kind(subject.kinds) } else { 0..0 };
         let named = entries.chain(real).map(|entry| self.word(self.tables.entries.start + entry * ENTRY + 3));
@@ -123,7 +124,7 @@ impl Compiled {
     }
 
     fn of_kind(&self, kind: Kinds) -> Range<u32> {
-        let index = build::offset(kind.index());
+        let index = offset(kind.index());
         let ends = self.tables.kind_ends;
         if index >= ends.len() {
             return 0..0;

@@ -12,8 +12,8 @@ mod matching;
 pub(crate) use index::Lookup;
 pub(crate) use matching::{Facts, is_of_system};
 
-use crate::condition::Kinds;
 use crate::decision::{Decision, Tier};
+use crate::kinds::Kinds;
 use crate::settings::{Layer, Origin};
 use std::ops::Range;
 use std::sync::Arc;
@@ -246,6 +246,11 @@ impl Compiled {
     pub fn told(&self) -> impl Iterator<Item = (&str, Option<Decision>, Option<Tier>, Origin)> {
         self.rows().map(|row| (self.text(row.id), row.decision, row.tier, self.origin(&row)))
     }
+}
+
+/// Files are far smaller than what 32 bits count; beyond, an offset leads to nothing.
+fn offset(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -45,27 +45,6 @@ const fn key(name: &'static str, kind: Kind, example: &'static str, doc: &'stati
 /// The words for decisions.
 pub(crate) const DECISIONS: &[&str] = &["allow", "ask", "deny"];
 
-/// The kinds of effects, in the order of their bits.
-pub(crate) const EFFECTS: &[&str] = &[
-    "read",
-    "list",
-    "write",
-    "delete",
-    "metadata",
-    "execute",
-    "code",
-    "connect",
-    "listen",
-    "signal",
-    "privilege",
-    "persist",
-    "system",
-    "package",
-    "vcs",
-    "remote",
-    "unknown",
-];
-
 /// The scopes, in the order of their bits, which is that of the enumeration.
 pub(crate) const SCOPES: &[&str] = &[
     Scope::Harmless.name(),
@@ -584,7 +563,7 @@ pub(crate) const POLICY: &[Key] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::condition::Kinds;
+    use crate::kinds::{EFFECTS, Kinds};
     use shward_analysis::Origins;
     use shward_analysis::vocabulary::ORIGINS;
 

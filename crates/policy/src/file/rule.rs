@@ -1,11 +1,12 @@
 //! Reads `[[rule]]`, and refuses rules that could never apply.
 
 use super::diagnostic::Diagnostic;
-use super::keys::{EFFECTS, SCOPES};
+use super::keys::SCOPES;
 use super::read::{Reader, decision, tables, texts, tier};
 use super::{MAX_FILE, check};
-use crate::condition::Kinds;
 use crate::decision::Decision;
+use crate::kinds::EFFECTS;
+use crate::kinds::Kinds;
 use crate::spec::{RuleSpec, Text, details};
 use crate::toml::{Span, Table, Value};
 use shward_analysis::vocabulary::ORIGINS;

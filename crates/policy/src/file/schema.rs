@@ -1,6 +1,7 @@
 //! The JSON schema of policy files, and a template to start from; both from the table of keys.
 
-use super::keys::{DECISIONS, EFFECTS, Key, Kind, POLICY, SCOPES};
+use super::keys::{DECISIONS, Key, Kind, POLICY, SCOPES};
+use crate::kinds::EFFECTS;
 use shward_analysis::vocabulary::ORIGINS;
 use std::fmt::Write as _;
 

@@ -1,7 +1,8 @@
 //! Programs and instructions that are executed.
 
-use crate::condition::{Condition, Kinds, Scopes, Subject, on};
+use crate::condition::{Condition, Subject, on};
 use crate::decision::Tier::{Four, Three, Two};
+use crate::kinds::{Kinds, Scopes};
 use crate::rule::Rule;
 use shward_analysis::{EffectKind, Origins, Scope, Unknown, names_grave};
 use shward_syntax::OneOf;

@@ -1,7 +1,9 @@
 //! What is read, written, deleted and otherwise changed in the file system.
 
-use crate::condition::{Extent, Kinds, Scopes, Subject, is_below, on};
+use crate::condition::{Extent, Subject, on};
 use crate::decision::Tier::{Four, One, Three, Two};
+use crate::kinds::{Kinds, Scopes};
+use crate::pattern::is_below;
 use crate::rule::Rule;
 use shward_analysis::{Covers, Origins, Rest};
 

@@ -5,7 +5,8 @@
 //! only leaves out what [`Condition::holds`](crate::condition::Condition::holds) would refuse for the same kind and scope.
 
 use super::{READ_ONLY, WORKSPACE, code};
-use crate::condition::{Kinds, Subject};
+use crate::condition::Subject;
+use crate::kinds::Kinds;
 use crate::rule::Rule;
 use shward_analysis::Scope;
 

@@ -1,7 +1,8 @@
 //! What reaches beyond the command's own files: network, processes, rights, the machine, packages, histories, clouds.
 
-use crate::condition::{Kinds, Subject, on};
+use crate::condition::{Subject, on};
 use crate::decision::Tier::{Four, Three, Two};
+use crate::kinds::Kinds;
 use crate::reach::is_metadata_service;
 use crate::rule::Rule;
 use shward_analysis::{EffectKind, Origins};

@@ -9,7 +9,6 @@ mod random;
 mod spell;
 mod state;
 
-use super::options::Which;
 use fragments::Fragments;
 pub(super) use grammar::Dialect;
 use places::Places;
@@ -36,6 +35,22 @@ thread_local! {
     static PIECES: Fragments = Fragments::to_pair();
     static CONTEXTS: Fragments = Fragments::to_surround();
     static PLACES: Places = Places::read();
+}
+
+/// Which commands are generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Which {
+    /// So many, by chance.
+    #[default]
+    Random,
+    /// Each piece behind each.
+    Pairs,
+    /// Each piece in everything that stands around pieces.
+    Contexts,
+    /// Each value and expression in each place that takes one.
+    Places,
+    /// Options of the programs that are installed.
+    Programs,
 }
 
 /// A command, and what else is asked of it.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// What a path is to a repository.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum InRepository {
+pub(crate) enum InRepository {
     /// The repository's directory, or what stands in its place.
     Itself,
     /// `config` and its kin; whether the repository was made by this command.
@@ -27,7 +27,7 @@ pub(super) enum InRepository {
 /// Where a path lies in a repository, if it does: below a `.git`, or in a directory that git would take for one
 /// (gitrepository-layout(5)), such as a bare repository or one under another name, wherever that lies. Of several answers the
 /// strictest counts.
-pub(super) fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<InRepository> {
+pub(crate) fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<InRepository> {
     let parts: Vec<&OsStr> = change.path.iter().collect();
     let git = parts.iter().rposition(|part| part.as_bytes().eq_ignore_ascii_case(b".git"));
     let mut found = None;

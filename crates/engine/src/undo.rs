@@ -1,11 +1,9 @@
 //! Taking back what runs have done to a workspace.
 
-use crate::Error;
-use serde::Serialize;
+use crate::{Error, UndoReport};
 use shward_audit::{Digest, Event, Log, Record};
 use shward_policy::Policy;
 use shward_sandbox::overlay::{self, Keep, Kept, OverlayError, Store, Undone};
-use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,30 +13,6 @@ use std::time::Duration;
 pub struct Undoing {
     state: PathBuf,
     keep: Keep,
-}
-
-/// What became of taking back one run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct UndoReport {
-    /// The run.
-    pub id: String,
-    /// The command.
-    pub command: String,
-    /// What is as it was before the run. A directory stands for everything in it.
-    pub restored: Vec<String>,
-    /// What is not, each with the reason.
-    pub skipped: Vec<SkippedReport>,
-}
-
-/// Something that was not taken back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct SkippedReport {
-    /// Relative to the workspace.
-    pub path: String,
-    /// Why, as a clause that follows the path.
-    pub reason: String,
 }
 
 impl Undoing {
@@ -162,24 +136,5 @@ fn ended(undo: u64, undone: &Result<Undone, OverlayError>) -> shward_audit::Undo
         left: count(skipped.len()),
         paths: Digest::of(&paths),
         error,
-    }
-}
-
-impl UndoReport {
-    fn of(undone: Undone) -> Self {
-        let Undone { id, title, restored, skipped, .. } = undone;
-        let text = |path: &PathBuf| path.display().to_string();
-        // One whose permissions changed, too, took two steps.
-        let mut seen = HashSet::new();
-        let restored = restored.iter().filter(|path| seen.insert(*path)).map(text).collect();
-        Self {
-            id,
-            command: title,
-            restored,
-            skipped: skipped
-                .iter()
-                .map(|s| SkippedReport { path: text(&s.path), reason: s.reason.clone().into_owned() })
-                .collect(),
-        }
     }
 }

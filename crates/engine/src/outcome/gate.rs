@@ -67,7 +67,7 @@ impl GateReport {
 
 /// What is collected during a run, in bounded memory.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     mode: ExecGate,
     started: u64,
     programs: Vec<ProgramReport>,
@@ -78,7 +78,7 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn new(mode: ExecGate) -> Self {
+    pub(crate) fn new(mode: ExecGate) -> Self {
         let record = Gated {
             mode: mode.name().to_owned(),
             started: 0,
@@ -98,7 +98,7 @@ impl Seen {
     }
 
     /// Counts a program. Returns whether it is the first.
-    pub(super) fn add(&mut self, exec: &Exec) -> bool {
+    pub(crate) fn add(&mut self, exec: &Exec) -> bool {
         self.started += 1;
         let program = exec.program.as_os_str().as_bytes();
         match self.places.get(program).and_then(|&at| self.programs.get_mut(at)) {
@@ -121,7 +121,7 @@ impl Seen {
     }
 
     /// Notes that a program was stopped.
-    pub(super) fn stop(&mut self, exec: &Exec, rule: String, message: String) {
+    pub(crate) fn stop(&mut self, exec: &Exec, rule: String, message: String) {
         if self.stopped.len() < MAX_STOPPED {
             let argv = argv(exec);
             let program = exec.program.as_os_str().as_bytes();
@@ -135,7 +135,7 @@ impl Seen {
         }
     }
 
-    pub(super) fn report(mut self) -> GateReport {
+    pub(crate) fn report(mut self) -> GateReport {
         self.record.started = self.started;
         GateReport {
             mode: self.mode.name(),

@@ -162,28 +162,6 @@ impl ChangesReport {
     }
 }
 
-/// What a run would do to the workspace, for whoever decides whether it does.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Proposal<'r> {
-    /// The list.
-    pub report: &'r ChangesReport,
-    pub(crate) run: &'r Run,
-    pub(crate) accepted: &'r [Change],
-}
-
-impl Proposal<'_> {
-    /// The contents of a listed file before and after; `None` where there is none, or it is longer than `limit` bytes.
-    #[must_use]
-    pub fn contents(&self, file: &ChangeReport, limit: u64) -> [Option<Vec<u8>>; 2] {
-        // They are in the order of their paths.
-        let found = self.accepted.binary_search_by(|change| change.path.cmp(&file.path)).ok();
-        found
-            .and_then(|at| self.accepted.get(at))
-            .map_or([None, None], |change| self.run.contents(change, limit))
-    }
-}
-
 fn file(change: &Change) -> ChangeReport {
     let octal = |mode: u32| format!("{mode:04o}");
     ChangeReport {

@@ -1,0 +1,7 @@
+//! What git goes by: where its settings and hooks lie, what of them starts programs, and where they lead.
+
+mod config;
+mod repository;
+
+pub(crate) use config::{Leads, is_harmless, leads_to};
+pub(crate) use repository::{InRepository, STEPS, commands, within_repository};
