@@ -16,16 +16,17 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::begun::Begun;
-use crate::child::{Context, own_directory};
+use crate::child::Context;
 use crate::guarantee::Guarantee;
 use crate::helper::Helper;
 use crate::kept::{self, Kept};
 use crate::overlay::Layer;
+use crate::perform::own_directory;
 use crate::plan::Plan;
 use crate::prepare::{mount_overlay, overlaid};
-use crate::spawn::Stack;
+use crate::stack::Stack;
 use crate::sys::{self, Processors, Start};
-use crate::{entry, spawn};
+use crate::{child, entry};
 
 /// What the helper is told.
 const WAIT: u32 = 0;
@@ -380,7 +381,7 @@ fn make_namespaces(shared: &Shared, own: RawFd) -> bool {
 /// The number of the child, or what is negative.
 fn make_child(shared: &Shared) -> libc::pid_t {
     let start = Start {
-        entry: spawn::entry,
+        entry: child::entry,
         argument: shared.context.load(Ordering::Relaxed),
         stack: (shared.stack.load(Ordering::Relaxed), Stack::SIZE),
         flags: shared.flags.load(Ordering::Relaxed)

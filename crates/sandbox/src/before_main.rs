@@ -17,7 +17,7 @@
 //!
 //! Source: glibc 2.36, `csu/libc-start.c` (the part for static programs), `sysdeps/x86/cacheinfo.h`.
 
-use crate::entry::{self, Main};
+use crate::put_off::{Main, put_off};
 use std::arch::{asm, global_asm};
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 
@@ -140,7 +140,7 @@ pub unsafe fn before_main(
         (steps.thread_storage)();
         guard(*steps.random);
         (steps.early)(true);
-        entry::put_off(rest, words);
+        put_off(rest, words);
         libc::exit(main(count, words, variables))
     }
 }

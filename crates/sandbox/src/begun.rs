@@ -9,10 +9,10 @@ use std::os::fd::RawFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
-use crate::child::perform_ahead;
-use crate::confinement::usual_private_bytes;
+use crate::limits::usual_private_bytes;
+use crate::operation::Operation;
 use crate::overlay::Layer;
-use crate::plan::Operation;
+use crate::perform::perform_ahead;
 use crate::prepare::{DEVICES, map_ids, scratch_options, take_device, usual_scratch};
 use crate::sys;
 

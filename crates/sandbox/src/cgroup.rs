@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::confinement::{Confinement, Limits};
+use crate::confinement::Confinement;
 use crate::error::{SandboxError, Stage};
+use crate::gap::{ADVICE, Gap};
 use crate::kernel;
-use crate::plan::Gap;
+use crate::limits::Limits;
 
 /// What a directory of ours is called, before its number.
 const NAME: &str = "shward-";
@@ -301,10 +302,6 @@ pub(crate) fn refused(why: &str) -> SandboxError {
         advice: ADVICE.to_owned(),
     }
 }
-
-/// What delegates control groups to shward, in words.
-pub const ADVICE: &str = "start shward, or the agent that starts it, with `systemd-run --user --scope -p Delegate=yes`, or, in a service, set \
-     `Delegate=yes` and `DelegateSubgroup=supervisor`; in a container mount /sys/fs/cgroup writable";
 
 struct Own {
     mount: PathBuf,

@@ -1,125 +1,13 @@
-//! What a command may reach: the description from which a [`Plan`] is made.
+//! What a command may reach: the description from which a [`Plan`](crate::Plan) is made.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
-use crate::error::SandboxError;
-use crate::guarantee::{self, Guarantee};
+use crate::guarantee::Guarantee;
+use crate::limits::Limits;
+use crate::network::Network;
 use crate::overlay::Layer;
-use crate::plan::Plan;
-use crate::prepare;
 use crate::script::Script;
-use crate::sys;
-
-/// The port of 127.0.0.1 on which the proxy of [`Network::Proxied`] listens inside.
-pub const PROXY_PORT: u16 = 3128;
-
-/// Which network the command sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum Network {
-    /// None: an empty network namespace, and no sockets but local ones.
-    #[default]
-    None,
-    /// A loopback interface of its own, where its test servers and clients find each other and nobody else.
-    Loopback,
-    /// A loopback interface of its own with a listening socket on [`PROXY_PORT`], which is served outside: whoever is given to
-    /// [`Options::on_listener`](crate::Options::on_listener) decides what can be reached through it.
-    Proxied,
-    /// The host's network: TCP and UDP anywhere, the host's loopback included. Choose it explicitly and record it.
-    Host,
-}
-
-impl fmt::Display for Network {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Loopback => "loopback",
-            Self::Proxied => "loopback, with a proxy",
-            Self::Host => "host",
-        })
-    }
-}
-
-/// Resource limits (getrlimit(2)); `None` leaves the caller's own limit. A limit above the caller's hard limit is lowered to
-/// it. Core dumps are always off.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Limits {
-    /// Bytes of address space per process (`RLIMIT_AS`). Programs that reserve much and use little (node, go, java) need
-    /// room here; [`data`](Self::data) is usually the better limit.
-    pub address_space: Option<u64>,
-    /// Bytes of private writable memory per process (`RLIMIT_DATA`).
-    pub data: Option<u64>,
-    /// Processes and threads of the whole sandbox (`RLIMIT_NPROC` of its user namespace; for real root, whom that does not bind,
-    /// the numbers that its pid namespace has to give). How long a fork bomb outlives its deadline depends on it: the kernel
-    /// takes a fraction of a millisecond to clear up after each process, and longer after one that was forked from a fork.
-    pub processes: Option<u64>,
-    /// Bytes of a single file that is written (`RLIMIT_FSIZE`).
-    pub file_size: Option<u64>,
-    /// Open descriptors per process (`RLIMIT_NOFILE`).
-    pub open_files: Option<u64>,
-    /// Seconds of processor time per process (`RLIMIT_CPU`).
-    pub cpu_seconds: Option<u64>,
-    /// Bytes of memory that all processes and private directories of the run use together. Takes a control group; where none is
-    /// delegated it is a [`Gap`](crate::Gap).
-    pub run_memory: Option<u64>,
-    /// Hundredths of a processor that the run uses at once, in the mean of a tenth of a second. As above.
-    pub processors: Option<u64>,
-    /// Bytes that all private directories hold together; they live in memory.
-    pub private_bytes: u64,
-}
-
-impl Default for Limits {
-    /// 320 processes and threads where there are one or two processors, else 256 for each and at most 1024; 1 GiB in private directories,
-    /// or a quarter of the memory where that is less; the rest as the caller has it.
-    fn default() -> Self {
-        static PROCESSORS: OnceLock<u64> = OnceLock::new();
-        let processors = *PROCESSORS.get_or_init(processors);
-        // Two processors clear up after so many forks of forks in 100 ms.
-        let processes = if processors <= 2 { 320 } else { processors.saturating_mul(256).min(1024) };
-        Self {
-            address_space: None,
-            data: None,
-            processes: Some(processes),
-            file_size: None,
-            open_files: None,
-            cpu_seconds: None,
-            run_memory: None,
-            processors: None,
-            private_bytes: usual_private_bytes(),
-        }
-    }
-}
-
-/// What all private directories hold together unless somebody says otherwise: they lie in memory, of which there may be little.
-pub(crate) fn usual_private_bytes() -> u64 {
-    const MOST: u64 = 1 << 30;
-    static BYTES: OnceLock<u64> = OnceLock::new();
-    *BYTES.get_or_init(|| {
-        // SAFETY: all bytes zero are a valid `sysinfo`, which the kernel then fills.
-        let machine = unsafe {
-            let mut machine: libc::sysinfo = std::mem::zeroed();
-            libc::sysinfo(&raw mut machine);
-            machine
-        };
-        let memory = machine.totalram.saturating_mul(u64::from(machine.mem_unit));
-        // A size of 0 would mean no limit.
-        MOST.min((memory / 4).max(1 << 20))
-    })
-}
-
-/// How many processors we may use.
-fn processors() -> u64 {
-    let mut ours = sys::Processors::default();
-    let known = sys::processors(0, &mut ours).is_ok();
-    match ours.iter().map(|word| u64::from(word.count_ones())).sum() {
-        // A control group can only give less. Where there are groups of the first version, asking takes a dozen system calls.
-        few @ 1..=2 if known => few,
-        _ => std::thread::available_parallelism().map_or(1, |count| count.get() as u64),
-    }
-}
 
 /// Directories that every sandbox has for itself, where they exist. Message queues are among them because a queue of the host
 /// can be emptied by who may only read it (mq_overview(7)).
@@ -327,14 +215,6 @@ impl Confinement {
         self
     }
 
-    /// Builds the sandbox without these guarantees as far as this machine lacks them, and only so far: what it gives is used.
-    /// Each that is left out is a [`Gap::Accepted`](crate::Gap::Accepted) of the plan. Finding out takes some milliseconds;
-    /// without any accepted loss nothing is tried. What is not [dispensable](Guarantee::DISPENSABLE) cannot be accepted, and its
-    /// lack stays an error.
-    pub fn accept_missing(self, accepted: &[Guarantee]) -> Self {
-        self.without(&guarantee::lacking(accepted))
-    }
-
     /// The same with what [`lacking`](crate::lacking) has found out. What is not dispensable is not left out.
     pub fn without(self, lacking: &[Guarantee]) -> Self {
         let dispensable = lacking.iter().filter(|guarantee| Guarantee::DISPENSABLE.contains(guarantee));
@@ -345,13 +225,5 @@ impl Confinement {
     pub(crate) fn leaving_out(mut self, guarantee: Guarantee) -> Self {
         self.left_out.push(guarantee);
         self
-    }
-
-    /// Resolves every path and turns the description into the list of operations that enforces it.
-    ///
-    /// # Errors
-    /// When a path that must exist does not, when the description contradicts itself, or when the kernel has no Landlock.
-    pub fn prepare(&self) -> Result<Plan, SandboxError> {
-        prepare::prepare(self)
     }
 }

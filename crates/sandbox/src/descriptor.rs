@@ -6,7 +6,9 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::error::{SandboxError, Stage};
-use crate::init;
+
+/// The descriptor on which process 1 reports.
+pub(crate) const STATUS_FD: i32 = 3;
 
 /// `memfd_create(2)`, close-on-exec, with `mode` saying whether it may be executed. Kernels before 6.3 do not know that flag,
 /// and there it is not needed.
@@ -62,11 +64,11 @@ pub(crate) fn enlarge(pipe: &File) {
 
 /// The child puts its descriptors to 0..=3 one after the other, so nothing that it needs may lie there before.
 pub(crate) fn above_standard(fd: OwnedFd) -> Result<OwnedFd, SandboxError> {
-    if fd.as_raw_fd() > init::STATUS_FD {
+    if fd.as_raw_fd() > STATUS_FD {
         return Ok(fd);
     }
     // SAFETY: takes numbers.
-    let moved = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, init::STATUS_FD + 1) };
+    let moved = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, STATUS_FD + 1) };
     if moved < 0 {
         return Err(SandboxError::last(Stage::Resources, "moving a descriptor"));
     }

@@ -12,10 +12,9 @@
 use std::ffi::c_void;
 use std::ffi::{CStr, OsString, c_char, c_int};
 use std::io::Write as _;
-use std::mem::transmute;
 use std::os::unix::ffi::OsStringExt;
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Makes a function from arguments to an exit status the program's entry point.
 ///
@@ -94,10 +93,6 @@ pub unsafe fn start(count: c_int, words: *const *const c_char, main: fn(Vec<OsSt
     unsafe { libc::_exit(c_int::from(status)) }
 }
 
-/// A program's `main`, as the C library calls it.
-#[doc(hidden)]
-pub type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
-
 /// Stands in the place of `__libc_start_main` where nothing can be spared.
 ///
 /// # Safety
@@ -127,33 +122,6 @@ pub unsafe fn before_main(
     }
     // SAFETY: the arguments are those that were made for it.
     unsafe { __real___libc_start_main(main, count, words, init, fini, loader_fini, stack_end) }
-}
-
-/// What the start has put off, and the argument vector for it.
-static PUT_OFF: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
-static WORDS: AtomicPtr<*const c_char> = AtomicPtr::new(ptr::null_mut());
-
-/// Keeps for [`complete_start`] what to call with the argument vector.
-///
-/// # Safety
-/// `rest` can be called once, with `words`, at any later time at which the process has one thread.
-#[doc(hidden)]
-pub unsafe fn put_off(rest: unsafe extern "C" fn(*const *const c_char), words: *const *const c_char) {
-    WORDS.store(words.cast_mut(), Ordering::Relaxed);
-    PUT_OFF.store(rest as *mut (), Ordering::Relaxed);
-}
-
-/// Does what a program that starts by [`entry!`](crate::entry!) may have put off because short runs do not need it. To be
-/// called while the process has one thread, before it starts another one, looks up a name of the network or of an
-/// account, or reads [`std::env::args`]. Where nothing was put off, and a second time, nothing happens.
-pub fn complete_start() {
-    let rest = PUT_OFF.swap(ptr::null_mut(), Ordering::Relaxed);
-    if !rest.is_null() {
-        // SAFETY: only `put_off` writes here, what it was given.
-        let rest = unsafe { transmute::<*mut (), unsafe extern "C" fn(*const *const c_char)>(rest) };
-        // SAFETY: whoever put it off promised that it can be called, and `swap` gives it to one caller.
-        unsafe { rest(WORDS.load(Ordering::Relaxed)) };
-    }
 }
 
 /// Asks, once, for what a process touches of the heap that prepares a sandbox, if it was started by [`entry!`](crate::entry!).

@@ -6,7 +6,7 @@ use std::io;
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::spawn::Stack;
+use crate::stack::Stack;
 use crate::sys::{self, Entry, Start};
 
 /// What the helper and we have in common.

@@ -37,9 +37,6 @@ use crate::descriptor;
 use crate::error::{SandboxError, Stage};
 use crate::script::{Assembler, Cell, TABLE};
 
-/// The descriptor on which process 1 reports.
-pub(crate) const STATUS_FD: i32 = 3;
-
 /// What process 1 wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Report {

@@ -97,7 +97,7 @@ fn is_empty(own: RawFd) -> bool {
 mod tests {
     use super::*;
     use crate::Ahead;
-    use crate::child::own_directory;
+    use crate::perform::own_directory;
     use std::io;
 
     /// What a process of its own says, which may call nothing but the kernel.

@@ -8,10 +8,11 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::confinement::{Confinement, Network};
+use crate::confinement::Confinement;
 use crate::error::SandboxError;
+use crate::gap::Gap;
+use crate::network::Network;
 use crate::paths::{absolute, existing};
-use crate::plan::Gap;
 use crate::sockets;
 
 /// What is mounted at a path.

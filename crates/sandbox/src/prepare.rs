@@ -16,17 +16,20 @@ pub(crate) use self::early::{map_ids, mount_overlay, overlaid, scratch_options, 
 use self::parts::{Emptied, environment, mask, only};
 use crate::bubblewrap;
 use crate::cgroup;
-use crate::confinement::{Confinement, Network, PROXY_PORT};
+use crate::confinement::Confinement;
 use crate::error::SandboxError;
 use crate::filter::{self, Execution};
+use crate::gap::Gap;
 use crate::gate::Listed;
 use crate::guarantee::Guarantee;
 use crate::kernel;
 use crate::landlock::{self, Access};
 use crate::layout::{Layout, Mounted, cover, layout};
+use crate::network::{Network, PROXY_PORT};
+use crate::operation::{Operation, Slot};
 use crate::overlay::Layer;
 use crate::paths::{absolute, c_string, directory};
-use crate::plan::{Gap, Operation, Plan, Slot};
+use crate::plan::Plan;
 use crate::script::{Assembler, compile};
 use crate::sys::attribute;
 
@@ -37,7 +40,17 @@ pub(crate) const DEVICES: &[&CStr] =
 /// Links in `/run` by which whole systems are found (NixOS); they lead outside of `/run` and are made anew in the private one.
 const SYSTEM_LINKS: &[&str] = &["/run/booted-system", "/run/current-system", "/run/opengl-driver"];
 
-pub(crate) fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
+impl Confinement {
+    /// Resolves every path and turns the description into the list of operations that enforces it.
+    ///
+    /// # Errors
+    /// When a path that must exist does not, when the description contradicts itself, or when the kernel has no Landlock.
+    pub fn prepare(&self) -> Result<Plan, SandboxError> {
+        prepare(self)
+    }
+}
+
+fn prepare(wanted: &Confinement) -> Result<Plan, SandboxError> {
     let program = absolute(&wanted.program, "program")?;
     let cwd = directory(&wanted.cwd)?;
     let mut gaps: Vec<Gap> = wanted.left_out.iter().copied().map(Gap::Accepted).collect();

@@ -5,11 +5,12 @@
 
 use std::ffi::CString;
 
-use crate::confinement::{Confinement, Network};
+use crate::confinement::Confinement;
 use crate::error::{SandboxError, Stage};
 use crate::gate::{Exec, Judge, Ruling};
+use crate::network::Network;
+use crate::operation::CStrings;
 use crate::overlay::Store;
-use crate::plan::CStrings;
 use crate::run::{self, Options};
 use crate::{init, kernel, landlock};
 use std::path::Path;

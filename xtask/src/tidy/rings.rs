@@ -15,32 +15,7 @@ const LEFT: &[(&str, &[&str])] = &[
     ("crates/analysis/src/place", &["path", "pattern", "tables"]),
     ("crates/analysis/src/shell", &["carriers", "words"]),
     ("crates/analysis/src/shell/carriers", &["families", "tables"]),
-    (
-        "crates/sandbox/src",
-        &[
-            "ahead",
-            "begun",
-            "bubblewrap",
-            "cgroup",
-            "child",
-            "confinement",
-            "filter",
-            "guarantee",
-            "helper",
-            "landlock",
-            "layout",
-            "plan",
-            "prepare",
-            "probe",
-            "pty",
-            "run",
-            "spawn",
-        ],
-    ),
-    ("crates/sandbox/src", &["before_main", "entry"]),
-    ("crates/sandbox/src", &["descriptor", "gate", "init", "script"]),
     ("crates/sandbox/src/overlay", &["changes", "commit", "layer", "moves", "spent", "store", "undo"]),
-    ("crates/sandbox/src/script", &["compile", "say"]),
 ];
 
 /// From what to what.

@@ -8,7 +8,6 @@
 //!
 //! What bubblewrap cannot make is refused ([`Guarantee::OwnNamespaces`](crate::Guarantee::OwnNamespaces)).
 
-mod start;
 mod steps;
 mod table;
 
@@ -17,7 +16,6 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-pub(crate) use start::start;
 pub(crate) use steps::{Found, Step};
 pub(crate) use table::{before, table};
 

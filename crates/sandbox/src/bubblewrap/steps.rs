@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::error::Stage;
 use crate::gate::Identity;
-use crate::plan::{Operation, shown};
+use crate::operation::{Operation, shown};
 
 /// One of the steps.
 #[derive(Debug, Clone, PartialEq, Eq)]

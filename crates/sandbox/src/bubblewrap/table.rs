@@ -4,9 +4,10 @@ use std::ffi::{CStr, CString};
 
 use super::number;
 use super::{Found, Step};
+use crate::descriptor::STATUS_FD;
 use crate::error::SandboxError;
 use crate::init;
-use crate::plan::Operation;
+use crate::operation::Operation;
 use crate::script::{Assembler, Cell, Label, Value};
 use crate::sys::{Instruction, LISTENING};
 
@@ -45,7 +46,7 @@ pub(crate) fn table(
     assembler.set(difference, 0);
     assembler.subtract(difference, result);
     assembler.copy(Cell(report.0 + 4), difference, 0, u32::MAX, 0);
-    assembler.call(libc::SYS_write, &[Is(init::STATUS_FD as u64), Is(report.0), Is(8)], result);
+    assembler.call(libc::SYS_write, &[Is(STATUS_FD as u64), Is(report.0), Is(8)], result);
     assembler.call(libc::SYS_exit_group, &[Is(127)], result);
     Ok(assembler.finish(start))
 }
@@ -277,7 +278,7 @@ impl Writer<'_> {
             self.call(libc::SYS_dup3, &[Is(from as u64), Is(to), Is(0)]);
         }
         // All but the status pipe and the report.
-        for (first, last) in [(init::STATUS_FD as u64 + 1, told - 1), (told + 1, u64::from(u32::MAX))] {
+        for (first, last) in [(STATUS_FD as u64 + 1, told - 1), (told + 1, u64::from(u32::MAX))] {
             self.call(libc::SYS_close_range, &[Is(first), Is(last), Is(0)]);
         }
         self.call(libc::SYS_prctl, &[Is(libc::PR_SET_PDEATHSIG as u64), Is(libc::SIGKILL as u64)]);

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use super::parts::mask;
 use super::to_c;
 use crate::error::SandboxError;
+use crate::operation::{Operation, Slot};
 use crate::overlay::Layer;
 use crate::paths::c_string;
-use crate::plan::{Operation, Slot};
 use crate::sys::attribute;
 
 /// Keeps who we are.

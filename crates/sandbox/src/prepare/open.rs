@@ -5,8 +5,9 @@ use std::ffi::CStr;
 use super::Builder;
 use crate::confinement::Confinement;
 use crate::error::SandboxError;
+use crate::gap::Gap;
 use crate::guarantee::Guarantee;
-use crate::plan::{Gap, Operation};
+use crate::operation::Operation;
 
 /// A pid namespace, with which everything ends, and a mount namespace for its `/proc`. Who is not root makes them in a user namespace;
 /// root's powers would end at one.

@@ -7,12 +7,14 @@ use std::path::Path;
 
 use super::{Builder, SYSTEM_LINKS, to_c};
 use crate::bubblewrap::{self, Found, Outer, Step, number};
-use crate::confinement::{Confinement, Network, PROXY_PORT};
+use crate::confinement::Confinement;
 use crate::error::{SandboxError, Stage};
+use crate::gap::Gap;
 use crate::gate::Identity;
 use crate::layout::{Layout, Mounted, cover, layout};
+use crate::network::{Network, PROXY_PORT};
+use crate::operation::Operation;
 use crate::paths::c_string;
-use crate::plan::{Gap, Operation};
 use crate::sys::attribute;
 
 /// What statfs(2) calls a kind: file systems in memory, and proc.

@@ -10,8 +10,8 @@ use crate::confinement::Confinement;
 use crate::error::SandboxError;
 use crate::gate::{Listed, listed};
 use crate::layout::{Layout, Mounted, cover};
+use crate::operation::{CStrings, Operation, Slot};
 use crate::paths::c_string;
-use crate::plan::{CStrings, Operation, Slot};
 
 impl Builder {
     /// Those that work inside and exist here.

@@ -5,10 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::machine::{Assembler, Cell, Label, Value};
-use super::say::prefix;
+use super::prefix;
 use super::{Action, Command, List, Script};
+use crate::descriptor::STATUS_FD;
 use crate::error::SandboxError;
-use crate::init;
 use crate::paths::c_string;
 
 use Value::{In, Is};
@@ -48,7 +48,7 @@ pub(crate) fn compile(
     compiler.assembler.place(start);
     before(&mut compiler.assembler);
     // Process 1's own report goes over this descriptor.
-    compiler.call(libc::SYS_close, &[Is(init::STATUS_FD as u64)]);
+    compiler.call(libc::SYS_close, &[Is(STATUS_FD as u64)]);
     compiler.list(&script.list, Context { last: true, main: true, leaves: true })?;
     compiler.exit();
     compiler.routines();

@@ -145,3 +145,8 @@ pub enum Mode {
     /// To read and write, and created if it is not there.
     ReadWrite,
 }
+
+/// How bash begins its messages.
+fn prefix(line: u32) -> Vec<u8> {
+    format!("bash: line {line}: ").into_bytes()
+}

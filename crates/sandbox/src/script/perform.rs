@@ -7,7 +7,7 @@ use std::path::Path;
 use super::Program;
 use super::compile::{Compiler, Machine, named};
 use super::machine::{Cell, Value};
-use super::say::prefix;
+use super::prefix;
 use crate::error::SandboxError;
 
 use Value::{In, Is};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::compile::Compiler;
 use super::machine::{Cell, Label, Value};
-use super::say::prefix;
+use super::prefix;
 use super::{Command, MAX_DESCRIPTOR, Mode, Redirect, Target};
 use crate::error::SandboxError;
 

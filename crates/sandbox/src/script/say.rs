@@ -104,8 +104,3 @@ impl Compiler {
         self.assembler.come_back(back);
     }
 }
-
-/// How bash begins its messages.
-pub(super) fn prefix(line: u32) -> Vec<u8> {
-    format!("bash: line {line}: ").into_bytes()
-}

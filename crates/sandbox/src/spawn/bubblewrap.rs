@@ -6,13 +6,15 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
-use super::{Outer, number};
+use crate::bubblewrap::{Outer, number};
 use crate::cgroup::Group;
 use crate::child::Progress;
 use crate::error::{SandboxError, Stage};
+use crate::operation::Operation;
 use crate::passing::{self, Told};
-use crate::plan::{Operation, Plan};
-use crate::spawn::{Sandbox, Sockets, Stack, make_child};
+use crate::plan::Plan;
+use crate::spawn::{Sandbox, Sockets};
+use crate::stack::{Stack, make_child};
 use crate::{descriptor, init, sys};
 
 /// How long bubblewrap may take, in milliseconds. It takes a few; this is for a machine on which nothing moves.
@@ -60,7 +62,7 @@ pub(crate) fn start(
         Some((nothing.as_raw_fd(), 0)),
         Some((nothing.as_raw_fd(), 1)),
         Some((says_end.as_raw_fd(), 2)),
-        Some((status, init::STATUS_FD)),
+        Some((status, descriptor::STATUS_FD)),
         Some((stdin, first)),
         Some((stdout, second)),
         Some((stderr, third)),
