@@ -212,10 +212,15 @@ fn cause(error: &SandboxError) -> String {
 
 /// `instead` is the state of the guarantee that namespaces are our own.
 fn features(found: &shward_sandbox::Features, instead: &str) -> Vec<FeatureReport> {
-    let own = instead == "given";
-    let feature =
-        |name, state: String, meaning: &str| FeatureReport { name, state, meaning: meaning.to_owned() };
-    let landlock = match found.landlock {
+    vec![landlock(found), overlay(found), gate(found), cgroup(found), bubblewrap(found, instead)]
+}
+
+fn feature(name: &'static str, state: String, meaning: &str) -> FeatureReport {
+    FeatureReport { name, state, meaning: meaning.to_owned() }
+}
+
+fn landlock(found: &shward_sandbox::Features) -> FeatureReport {
+    match found.landlock {
         None => feature(
             "landlock-abi",
             "none".to_owned(),
@@ -231,8 +236,11 @@ fn features(found: &shward_sandbox::Features, instead: &str) -> Vec<FeatureRepor
                 _ => "files, TCP, and sockets of every kind",
             },
         ),
-    };
-    let gate = match (&found.gate, found.traced, found.yama) {
+    }
+}
+
+fn gate(found: &shward_sandbox::Features) -> FeatureReport {
+    match (&found.gate, found.traced, found.yama) {
         (Ok(()), ..) => feature(
             "gate",
             "works".to_owned(),
@@ -254,8 +262,11 @@ fn features(found: &shward_sandbox::Features, instead: &str) -> Vec<FeatureRepor
             "set `sysctl kernel.yama.ptrace_scope=1`, or programs that start in a run cannot be judged",
         ),
         (Err(error), ..) => feature("gate", cause(error), "programs that start in a run cannot be judged"),
-    };
-    let overlay = match &found.overlay {
+    }
+}
+
+fn overlay(found: &shward_sandbox::Features) -> FeatureReport {
+    match &found.overlay {
         Ok(()) => feature(
             "overlay",
             "works".to_owned(),
@@ -266,8 +277,11 @@ fn features(found: &shward_sandbox::Features, instead: &str) -> Vec<FeatureRepor
             why.clone(),
             "without one a run writes straight to the workspace, and previews are refused",
         ),
-    };
-    let cgroup = match &found.cgroup {
+    }
+}
+
+fn cgroup(found: &shward_sandbox::Features) -> FeatureReport {
+    match &found.cgroup {
         Ok(controllers) if controllers.iter().any(|name| name == "memory") => feature(
             "cgroup",
             format!("delegated: {}", controllers.join(" ")),
@@ -290,8 +304,12 @@ fn features(found: &shward_sandbox::Features, instead: &str) -> Vec<FeatureRepor
                 "limits of a whole run (`[limits] run-memory`, `processors`) do not hold; {CGROUP_ADVICE}"
             ),
         ),
-    };
-    let bubblewrap = match (&found.bubblewrap, own) {
+    }
+}
+
+fn bubblewrap(found: &shward_sandbox::Features, instead: &str) -> FeatureReport {
+    let own = instead == "given";
+    match (&found.bubblewrap, own) {
         (Err(why), true) => {
             feature("bubblewrap", why.clone(), "not needed: shward makes namespaces and mounts itself")
         }
@@ -319,8 +337,7 @@ fn features(found: &shward_sandbox::Features, instead: &str) -> Vec<FeatureRepor
         (Ok(path), false) => {
             feature("bubblewrap", path.display().to_string(), "makes no sandbox here either")
         }
-    };
-    vec![landlock, overlay, gate, cgroup, bubblewrap]
+    }
 }
 
 /// os-release(5): what the distribution calls itself.

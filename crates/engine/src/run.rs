@@ -11,6 +11,7 @@ use crate::outcome::{Ending, Outcome};
 use crate::record::{self, Judgement};
 use crate::report::Checked;
 use crate::review::{Circumstances, Settled};
+use crate::running::Entry;
 use crate::sessions::Telling;
 use crate::special::Special;
 use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, network};
@@ -51,15 +52,7 @@ impl Firewall {
         let request = self.rewritten(request.resolved()?);
         let mut environment = environment::of_policy(self.policy(), &request.home);
         let request = &self.resumed(request, &mut environment);
-        // On the list before anything is decided, so that it can be cancelled while somebody is asked, too.
-        let _entry = match &request.call_id {
-            Some(call_id) => {
-                let cancel = options.cancel.take().map_or_else(Cancel::new, Ok)?;
-                options.cancel = Some(cancel.clone());
-                Some(self.running().enter(call_id, cancel))
-            }
-            None => None,
-        };
+        let _entry = self.entered(request, &mut options)?;
         let options = &options;
         let arena = Bump::new();
         let world = self.with_own(Machine::ours(&environment), request);
@@ -122,35 +115,9 @@ impl Firewall {
         let held = Held { rest: &mut rest, interrupts: interrupts.as_ref() };
         match execute(&ready, ahead, options, timeout.get(), programs, on_output, held) {
             Ok((mut ending, streams)) => {
-                if ready.reach.is_none() && confined {
-                    ending.unreached = network::unreached(&judged.plan, ending.exit_code == Some(0));
-                }
-                match (ready.layer, ready.live) {
-                    // The disk is as it was, and what came of it can be recorded.
-                    (Some(layer), _) if ending.disk_exceeded.is_some() => {
-                        drop(layer);
-                        ending.changes = Some(ChangesReport::default());
-                    }
-                    (Some(layer), _) => {
-                        let guard = Guard::new(request, ready.places);
-                        ending.changes = Some(self.settle_changes(layer, &guard, request, options));
-                    }
-                    (None, Some(mut reason)) => {
-                        let whole;
-                        (ending.moved_aside, whole) = ready.special.refuse_created(request);
-                        if !whole {
-                            reason.push_str("; not all of what it created could be looked at");
-                        }
-                        ending.live = Some(reason);
-                    }
-                    (None, None) => {}
-                }
-                if let Some(telling) = &mut ready.telling
-                    && let Err(error) = self.remember(request, &environment, telling)
-                {
-                    ending.session_lost = Some(error.to_string());
-                }
-                ending.interrupted = interrupts.as_ref().and_then(Interrupts::came);
+                let lived =
+                    Lived { plan: &judged.plan, environment: &environment, interrupts: interrupts.as_ref() };
+                self.settled(request, options, &mut ready, lived, &mut ending);
                 let record = run.map(|run| record::ended(request, run, &ending, streams));
                 self.ended(request, checked, ending, record)
             }
@@ -162,6 +129,54 @@ impl Firewall {
                 Err(self.lack(error))
             }
         }
+    }
+
+    /// Puts a run on the list before anything is decided, so that it can be cancelled while somebody is asked, too.
+    fn entered(&self, request: &Request, options: &mut RunOptions) -> Result<Option<Entry<'_>>, Error> {
+        let Some(call_id) = &request.call_id else { return Ok(None) };
+        let cancel = options.cancel.take().map_or_else(Cancel::new, Ok)?;
+        options.cancel = Some(cancel.clone());
+        Ok(Some(self.running().enter(call_id, cancel)))
+    }
+
+    /// What became of the run's changes and of its session, and what it could not reach.
+    fn settled(
+        &self,
+        request: &Request,
+        options: &RunOptions,
+        ready: &mut Ready,
+        lived: Lived<'_>,
+        ending: &mut Ending,
+    ) {
+        if ready.reach.is_none() && options.containment.confines() {
+            ending.unreached = network::unreached(lived.plan, ending.exit_code == Some(0));
+        }
+        match (ready.layer.take(), ready.live.take()) {
+            // The disk is as it was, and what came of it can be recorded.
+            (Some(layer), _) if ending.disk_exceeded.is_some() => {
+                drop(layer);
+                ending.changes = Some(ChangesReport::default());
+            }
+            (Some(layer), _) => {
+                let guard = Guard::new(request, std::mem::take(&mut ready.places));
+                ending.changes = Some(self.settle_changes(layer, &guard, request, options));
+            }
+            (None, Some(mut reason)) => {
+                let whole;
+                (ending.moved_aside, whole) = ready.special.refuse_created(request);
+                if !whole {
+                    reason.push_str("; not all of what it created could be looked at");
+                }
+                ending.live = Some(reason);
+            }
+            (None, None) => {}
+        }
+        if let Some(telling) = &mut ready.telling
+            && let Err(error) = self.remember(request, lived.environment, telling)
+        {
+            ending.session_lost = Some(error.to_string());
+        }
+        ending.interrupted = lived.interrupts.and_then(Interrupts::came);
     }
 
     /// Records how a command ended.
@@ -422,6 +437,13 @@ impl Firewall {
             .seq,
         ))
     }
+}
+
+/// How a run was seen, for what becomes of it.
+struct Lived<'r> {
+    plan: &'r shward_analysis::Plan<'r>,
+    environment: &'r [(Vec<u8>, Vec<u8>)],
+    interrupts: Option<&'r Interrupts>,
 }
 
 /// Everything that a run needs.

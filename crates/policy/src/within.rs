@@ -136,34 +136,7 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         Shell::None => 0,
     };
     c.at_most("shell", shell(child.shell()), shell(parent.shell()), "accepts more of the shell's language");
-    for (what, child, parent) in [
-        ("block-globs", value(a.block_globs.as_ref(), false), value(b.block_globs.as_ref(), false)),
-        (
-            "control-characters",
-            value(a.refuse_controls.as_ref(), false),
-            value(b.refuse_controls.as_ref(), false),
-        ),
-        ("asked", value(a.deny_asked.as_ref(), false), value(b.deny_asked.as_ref(), false)),
-        ("approval", value(a.approve_all.as_ref(), false), value(b.approve_all.as_ref(), false)),
-        (
-            "gatekeeper.required",
-            value(a.gatekeeper_required.as_ref(), false),
-            value(b.gatekeeper_required.as_ref(), false),
-        ),
-        (
-            "argv.rules-required",
-            value(a.rules_required.as_ref(), false),
-            value(b.rules_required.as_ref(), false),
-        ),
-        ("sandbox.read-only", value(a.read_only.as_ref(), false), value(b.read_only.as_ref(), false)),
-        (
-            "limits.on-output-limit",
-            value(a.kill_on_output.as_ref(), false),
-            value(b.kill_on_output.as_ref(), false),
-        ),
-    ] {
-        c.at_most(what, !child, !parent, "is stricter in the parent");
-    }
+    switches(&mut c, a, b);
     let gate = |set: Option<&Set<ExecGate>>| std::cmp::Reverse(value(set, ExecGate::Off));
     c.at_most(
         "limits.exec-gate",
@@ -176,23 +149,7 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
     }
     programs(&mut c, child, parent);
     c.superset("paths.deny", &texts(&a.paths_deny), &texts(&b.paths_deny));
-    match (&a.paths_allow, &b.paths_allow) {
-        (_, None) => {}
-        (None, Some(_)) => c.wider("paths.allow", "the parent allows some places only, the child all"),
-        (Some(child), Some(parent)) => {
-            let within = |entry: &String| {
-                parent.value.iter().any(|p| {
-                    entry == p
-                        || entry
-                            .strip_prefix(p.as_str())
-                            .is_some_and(|r| r.starts_with('/') && !r.contains("..") && !p.contains('*'))
-                })
-            };
-            if let Some(entry) = child.value.iter().find(|entry| !within(entry)) {
-                c.wider("paths.allow", format!("`{entry}` does not lie in a place that the parent allows"));
-            }
-        }
-    }
+    places(&mut c, a, b);
     for pattern in &b.patterns {
         if !a.patterns.iter().any(|own| own.value == pattern.value) {
             c.wider("tiers.pattern", format!("the parent's {:?} is missing", pattern.value.regex.as_str()));
@@ -203,31 +160,7 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         c.wider("tiers.default", "is lower than the parent's");
     }
     times(&mut c, a, b);
-    let number = |set: &Option<Set<u64>>, otherwise| set.as_ref().map_or(otherwise, |set| set.value);
-    for (what, own, parent, otherwise) in [
-        ("limits.max-output", &a.max_output, &b.max_output, DEFAULT_OUTPUT),
-        ("limits.memory", &a.memory, &b.memory, u64::MAX),
-        ("limits.run-memory", &a.run_memory, &b.run_memory, u64::MAX),
-        ("limits.processors", &a.processors, &b.processors, u64::MAX),
-        ("limits.run-disk", &a.run_disk, &b.run_disk, u64::MAX),
-        ("limits.private", &a.private, &b.private, LEAST_PRIVATE),
-        ("limits.processes", &a.processes, &b.processes, LEAST_PROCESSES),
-    ] {
-        // A limit that a policy does not name may be higher than the one that is certain.
-        if own.is_some() || parent.is_some() {
-            let own = if parent.is_some() { number(own, u64::MAX) } else { number(own, otherwise) };
-            c.at_most(what, own, number(parent, otherwise), "is more than the parent's");
-        }
-    }
-    // What is not named may be less.
-    let left = |own: Option<u64>, parent: Option<u64>| match (own, parent) {
-        (Some(own), parent) => own >= parent.unwrap_or(MOST_RESERVED),
-        (None, parent) => parent.is_none(),
-    };
-    let given = |set: &Option<Set<u64>>| set.as_ref().map(|set| set.value);
-    if !left(given(&a.disk_reserve), given(&b.disk_reserve)) {
-        c.wider("limits.disk-reserve", "is less than the parent's");
-    }
+    limits(&mut c, a, b);
     c.superset("sandbox.require", &listed(a.require.as_ref()), &listed(b.require.as_ref()));
     for rate in &b.rates {
         if !a.rates.iter().any(|own| own.value == rate.value) {
@@ -258,6 +191,88 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
     binaries(&mut c, child, parent);
     rules(&mut c, child, parent);
     c.out
+}
+
+/// What is either on or off, and stricter when it is on.
+fn switches(c: &mut Comparison, a: &Settings, b: &Settings) {
+    for (what, child, parent) in [
+        ("block-globs", value(a.block_globs.as_ref(), false), value(b.block_globs.as_ref(), false)),
+        (
+            "control-characters",
+            value(a.refuse_controls.as_ref(), false),
+            value(b.refuse_controls.as_ref(), false),
+        ),
+        ("asked", value(a.deny_asked.as_ref(), false), value(b.deny_asked.as_ref(), false)),
+        ("approval", value(a.approve_all.as_ref(), false), value(b.approve_all.as_ref(), false)),
+        (
+            "gatekeeper.required",
+            value(a.gatekeeper_required.as_ref(), false),
+            value(b.gatekeeper_required.as_ref(), false),
+        ),
+        (
+            "argv.rules-required",
+            value(a.rules_required.as_ref(), false),
+            value(b.rules_required.as_ref(), false),
+        ),
+        ("sandbox.read-only", value(a.read_only.as_ref(), false), value(b.read_only.as_ref(), false)),
+        (
+            "limits.on-output-limit",
+            value(a.kill_on_output.as_ref(), false),
+            value(b.kill_on_output.as_ref(), false),
+        ),
+    ] {
+        c.at_most(what, !child, !parent, "is stricter in the parent");
+    }
+}
+
+/// The places that are allowed.
+fn places(c: &mut Comparison, a: &Settings, b: &Settings) {
+    match (&a.paths_allow, &b.paths_allow) {
+        (_, None) => {}
+        (None, Some(_)) => c.wider("paths.allow", "the parent allows some places only, the child all"),
+        (Some(child), Some(parent)) => {
+            let within = |entry: &String| {
+                parent.value.iter().any(|p| {
+                    entry == p
+                        || entry
+                            .strip_prefix(p.as_str())
+                            .is_some_and(|r| r.starts_with('/') && !r.contains("..") && !p.contains('*'))
+                })
+            };
+            if let Some(entry) = child.value.iter().find(|entry| !within(entry)) {
+                c.wider("paths.allow", format!("`{entry}` does not lie in a place that the parent allows"));
+            }
+        }
+    }
+}
+
+/// What a run may use up.
+fn limits(c: &mut Comparison, a: &Settings, b: &Settings) {
+    let number = |set: &Option<Set<u64>>, otherwise| set.as_ref().map_or(otherwise, |set| set.value);
+    for (what, own, parent, otherwise) in [
+        ("limits.max-output", &a.max_output, &b.max_output, DEFAULT_OUTPUT),
+        ("limits.memory", &a.memory, &b.memory, u64::MAX),
+        ("limits.run-memory", &a.run_memory, &b.run_memory, u64::MAX),
+        ("limits.processors", &a.processors, &b.processors, u64::MAX),
+        ("limits.run-disk", &a.run_disk, &b.run_disk, u64::MAX),
+        ("limits.private", &a.private, &b.private, LEAST_PRIVATE),
+        ("limits.processes", &a.processes, &b.processes, LEAST_PROCESSES),
+    ] {
+        // A limit that a policy does not name may be higher than the one that is certain.
+        if own.is_some() || parent.is_some() {
+            let own = if parent.is_some() { number(own, u64::MAX) } else { number(own, otherwise) };
+            c.at_most(what, own, number(parent, otherwise), "is more than the parent's");
+        }
+    }
+    // What is not named may be less.
+    let left = |own: Option<u64>, parent: Option<u64>| match (own, parent) {
+        (Some(own), parent) => own >= parent.unwrap_or(MOST_RESERVED),
+        (None, parent) => parent.is_none(),
+    };
+    let given = |set: &Option<Set<u64>>| set.as_ref().map(|set| set.value);
+    if !left(given(&a.disk_reserve), given(&b.disk_reserve)) {
+        c.wider("limits.disk-reserve", "is less than the parent's");
+    }
 }
 
 fn checks(c: &mut Comparison, child: &Part, parent: &Part) {

@@ -115,29 +115,12 @@ pub(crate) fn perform(
         Operation::MakeDirectory { path, mode } => sys::make_directory(libc::AT_FDCWD, path, *mode),
         Operation::MakeFile { path } => sys::make_file(libc::AT_FDCWD, path, 0o600),
         Operation::MakeLink { content, path } => sys::make_symlink(content, path),
-        Operation::Attach { slot, path, kept: is_kept } => {
-            let tree = kept(slots, *slot)?;
-            on_path(path, |target| sys::attach_tree(tree, target))?;
-            if *is_kept {
-                return Ok(());
-            }
-            sys::close(tree);
-            keep(slots, *slot, -1)
-        }
+        Operation::Attach { slot, path, kept: is_kept } => attach(slots, *slot, path, *is_kept),
         Operation::MountTerminals => {
             let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
             sys::mount(c"devpts", c"/dev/pts", c"devpts", flags, TERMINALS)
         }
-        Operation::OpenTerminal => {
-            let [master, slave] = sys::open_terminal(sockets.size)?;
-            for standard in 0..=2 {
-                sys::place_descriptor(slave, standard)?;
-            }
-            sys::close(slave);
-            let sent = sys::send_descriptor(sockets.terminal, master);
-            sys::close(master);
-            sent
-        }
+        Operation::OpenTerminal => open_terminal(sockets),
         Operation::MountProc => {
             let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
             sys::mount(c"proc", c"/proc", c"proc", flags, c"")
@@ -154,12 +137,7 @@ pub(crate) fn perform(
             on_path(c"/proc", |proc| sys::set_mount_attributes(proc, attribute::READ_ONLY))
         }
         Operation::RaiseLoopback => sys::raise_loopback(),
-        Operation::OfferProxy { port } => {
-            let listener = sys::listen_on_loopback(*port)?;
-            let sent = sys::send_descriptor(sockets.proxy, listener);
-            sys::close(listener);
-            sent
-        }
+        Operation::OfferProxy { port } => offer_proxy(*port, sockets),
         Operation::Limit { resource, value, .. } => sys::set_limit(*resource, *value),
         Operation::ChangeDirectory { path } => sys::change_directory(path),
         Operation::PlaceDescriptors => {
@@ -189,6 +167,37 @@ pub(crate) fn perform(
             sys::send_descriptor(sockets.gate, listener)
         }
     }
+}
+
+/// Attaches a tree, which stays open if it is kept.
+fn attach(slots: &mut [RawFd], slot: Slot, path: &CStr, is_kept: bool) -> Result<(), Errno> {
+    let tree = kept(slots, slot)?;
+    on_path(path, |target| sys::attach_tree(tree, target))?;
+    if is_kept {
+        return Ok(());
+    }
+    sys::close(tree);
+    keep(slots, slot, -1)
+}
+
+/// The standard descriptors become a terminal, whose other side goes out.
+fn open_terminal(sockets: &Sockets) -> Result<(), Errno> {
+    let [master, slave] = sys::open_terminal(sockets.size)?;
+    for standard in 0..=2 {
+        sys::place_descriptor(slave, standard)?;
+    }
+    sys::close(slave);
+    let sent = sys::send_descriptor(sockets.terminal, master);
+    sys::close(master);
+    sent
+}
+
+/// A listening socket for the proxy goes out.
+fn offer_proxy(port: u16, sockets: &Sockets) -> Result<(), Errno> {
+    let listener = sys::listen_on_loopback(port)?;
+    let sent = sys::send_descriptor(sockets.proxy, listener);
+    sys::close(listener);
+    sent
 }
 
 /// The options of a devpts. It is a new one, whatever is said; before Linux 4.7 that had to be asked for.

@@ -144,8 +144,7 @@ impl<'s> Reader<'s> {
 
     pub(super) fn settings(&mut self, table: &Table<'_>) -> Settings {
         let get = |name: &str| table.get(name);
-        let inner =
-            |name: &str, key: &str| table.get(name).and_then(Value::as_table).and_then(|t| t.get(key));
+        let inner = |name: &str, key: &str| within(table, name, key);
         let mut settings = Settings {
             extends: self.map(get("extends"), |v| v.as_str().map(str::to_owned)),
             name: self.map(get("name"), |v| v.as_str().map(str::to_owned)),
@@ -249,7 +248,15 @@ impl<'s> Reader<'s> {
             checks: self.checks(get("checks")),
             ..Settings::default()
         };
-        for (item, span) in tables(inner("tiers", "pattern")) {
+        self.entries(&mut settings, table);
+        self.look_over(&settings, table);
+        settings
+    }
+
+    /// What may stand several times, each with keys of its own.
+    fn entries(&mut self, settings: &mut Settings, table: &Table<'_>) {
+        let get = |name: &str| table.get(name);
+        for (item, span) in tables(within(table, "tiers", "pattern")) {
             let Some(text) = item.get("regex") else {
                 self.missing(span, "regex");
                 continue;
@@ -278,17 +285,21 @@ impl<'s> Reader<'s> {
                 settings.timeouts.push(self.set(span, class));
             }
         }
-        self.locks(&settings, get("lock"));
-        self.undoing(get("undo"));
-        self.program_names(inner("programs", "allow"));
-        self.program_names(inner("programs", "deny"));
-        self.denied_names(inner("programs", "deny"));
-        self.destinations(inner("network", "allow"));
-        self.destinations(inner("network", "deny"));
-        self.places(inner("paths", "allow"));
-        self.places(inner("paths", "deny"));
-        self.places(inner("directory", "paths"));
-        for (name, span) in texts(inner("sandbox", "accept-missing")) {
+    }
+
+    /// What is wrong with values that are each of the right kind.
+    fn look_over(&mut self, settings: &Settings, table: &Table<'_>) {
+        self.locks(settings, table.get("lock"));
+        self.undoing(table.get("undo"));
+        self.program_names(within(table, "programs", "allow"));
+        self.program_names(within(table, "programs", "deny"));
+        self.denied_names(within(table, "programs", "deny"));
+        self.destinations(within(table, "network", "allow"));
+        self.destinations(within(table, "network", "deny"));
+        self.places(within(table, "paths", "allow"));
+        self.places(within(table, "paths", "deny"));
+        self.places(within(table, "directory", "paths"));
+        for (name, span) in texts(within(table, "sandbox", "accept-missing")) {
             if !super::keys::DISPENSABLE.contains(&&**name) {
                 let message =
                     format!("a sandbox cannot be built without {name:?}, or there is no such guarantee");
@@ -298,7 +309,7 @@ impl<'s> Reader<'s> {
                 );
             }
         }
-        for (name, span) in texts(inner("sandbox", "require")) {
+        for (name, span) in texts(within(table, "sandbox", "require")) {
             if !super::keys::REQUIRABLE.contains(&&**name) {
                 let known = super::keys::REQUIRABLE.join(", ");
                 let message = format!("there is nothing called {name:?} to require");
@@ -308,7 +319,7 @@ impl<'s> Reader<'s> {
                 );
             }
         }
-        if let (Some(set), Some(value)) = (&settings.programs_allow, inner("programs", "allow"))
+        if let (Some(set), Some(value)) = (&settings.programs_allow, within(table, "programs", "allow"))
             && set.value.is_empty()
         {
             self.problems.push(
@@ -316,7 +327,7 @@ impl<'s> Reader<'s> {
                     .help("take the line out: without a list no program is listed"),
             );
         }
-        if let (Some(set), Some(value)) = (&settings.directory, inner("directory", "policy"))
+        if let (Some(set), Some(value)) = (&settings.directory, within(table, "directory", "policy"))
             && set.value != DirectoryPolicy::Any
             && settings.directory_paths.as_ref().is_none_or(|p| p.value.is_empty())
         {
@@ -325,7 +336,6 @@ impl<'s> Reader<'s> {
                     .help(r#"add: paths = ["$WORKSPACE"]"#),
             );
         }
-        settings
     }
 
     fn destinations(&mut self, value: Option<&Value<'_>>) {
@@ -540,4 +550,9 @@ pub(super) fn tables<'v, 't>(
 ) -> impl Iterator<Item = (&'v Table<'t>, Span)> + use<'v, 't> {
     let items = value.and_then(Value::as_array).unwrap_or_default();
     items.iter().filter_map(|item| Some((item.as_table()?, item.span)))
+}
+
+/// The value of a key in a table of a table.
+fn within<'t, 'a>(table: &'t Table<'a>, name: &str, key: &str) -> Option<&'t Value<'a>> {
+    table.get(name).and_then(Value::as_table).and_then(|inner| inner.get(key))
 }

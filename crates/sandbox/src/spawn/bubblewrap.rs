@@ -42,13 +42,6 @@ pub(crate) fn start(
     descriptors: [RawFd; 4],
     sockets: Sockets,
 ) -> Result<Sandbox, SandboxError> {
-    let failed = |error: io::Error| {
-        SandboxError::kernel(
-            Stage::Resources,
-            error.raw_os_error().unwrap_or(libc::EIO),
-            "starting bubblewrap",
-        )
-    };
     let table = plan.table.as_deref().unwrap_or_default();
     let image = init::image_with(table)?;
     let arguments = arguments(outer).map_err(failed)?;
@@ -105,7 +98,7 @@ pub(crate) fn start(
     let into = group.as_ref().map_or(-1, Group::as_raw_fd);
     // SAFETY: `enter` expects the context, which nobody else uses meanwhile.
     let pidfd = unsafe { make_child(0, enter, (&raw mut context).cast(), &stack, into) }?;
-    let mut sandbox = Sandbox::of_bubblewrap(pidfd, group);
+    let sandbox = Sandbox::of_bubblewrap(pidfd, group);
     drop(copies);
     drop((theirs, says_end)); // or the wait would never end
     if let Some((index, errno)) = progress.failure() {
@@ -114,6 +107,11 @@ pub(crate) fn start(
             None => SandboxError::kernel(Stage::Bubblewrap, errno, "starting bubblewrap"),
         });
     }
+    answered(sandbox, outer, ours, says)
+}
+
+/// Waits until the sandbox is made, and lets process 1 go on.
+fn answered(mut sandbox: Sandbox, outer: &Outer, ours: OwnedFd, says: File) -> Result<Sandbox, SandboxError> {
     match passing::told(&ours, PATIENCE).map_err(failed)? {
         Told::Descriptor(first) => {
             // From here on process 1 dies with bubblewrap, and bubblewrap with this thread, if it still lives.
@@ -141,6 +139,11 @@ pub(crate) fn start(
             })
         }
     }
+}
+
+fn failed(error: io::Error) -> SandboxError {
+    let errno = error.raw_os_error().unwrap_or(libc::EIO);
+    SandboxError::kernel(Stage::Resources, errno, "starting bubblewrap")
 }
 
 /// bubblewrap's arguments as it reads them from a descriptor.

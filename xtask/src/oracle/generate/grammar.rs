@@ -249,6 +249,36 @@ impl Grammar<'_> {
                 self.quoted_script(0),
                 self.pick_known(&["EXIT", "0", "INT", "TERM"], &["ERR", "DEBUG"])
             ),
+            27..=31 => self.on_files(kind),
+            32 => format!("source <({})", self.printing(depth)),
+            33 => format!("${{{}}}", self.parameter(depth)),
+            34 => self.word(depth),
+            35 => "shift; p \"$@\" \"${1}\"".to_owned(),
+            36 => format!("unset {}; p \"${}\"", self.pick(NAMES), self.pick(NAMES)),
+            37 => format!("IFS={}; p", self.word(0)),
+            39 => format!("[ {} ] && p", self.test(depth)),
+            40 => format!("printf {} > o; cat o; p", self.word(depth)),
+            41 => {
+                let name = self.pick(NAMES);
+                format!("{}; p \"${name}\" ${name}", self.assignment_to(&name, depth))
+            }
+            42 => format!("test -e {} || p", self.pick(FILES)),
+            43 => format!("command -v p > {}; p", self.pick(FILES)),
+            38 => format!("mapfile -t {} <<< {}; p", self.pick(NAMES), self.word(depth)),
+            _ => format!("alias p={}; p", self.word(0)),
+        };
+        text.push_str(&name);
+        text.push(' ');
+        text.push_str(&words);
+        for _ in 0..self.random.below(5) / 3 {
+            text.push_str(&self.redirect(depth));
+        }
+        text
+    }
+
+    /// What changes files, by the number that [`simple`](Self::simple) has drawn.
+    fn on_files(&mut self, kind: usize) -> String {
+        match kind {
             27 => format!("rm -f {}", self.pick(FILES)),
             28 => format!(
                 "{} {} {}",
@@ -282,31 +312,8 @@ impl Grammar<'_> {
                     "-print0 | xargs -0 p"
                 ])
             ),
-            31 => format!("sed -i s/a/b/ {}", self.pick(&["a", "b", "a b", "file.txt"])),
-            32 => format!("source <({})", self.printing(depth)),
-            33 => format!("${{{}}}", self.parameter(depth)),
-            34 => self.word(depth),
-            35 => "shift; p \"$@\" \"${1}\"".to_owned(),
-            36 => format!("unset {}; p \"${}\"", self.pick(NAMES), self.pick(NAMES)),
-            37 => format!("IFS={}; p", self.word(0)),
-            39 => format!("[ {} ] && p", self.test(depth)),
-            40 => format!("printf {} > o; cat o; p", self.word(depth)),
-            41 => {
-                let name = self.pick(NAMES);
-                format!("{}; p \"${name}\" ${name}", self.assignment_to(&name, depth))
-            }
-            42 => format!("test -e {} || p", self.pick(FILES)),
-            43 => format!("command -v p > {}; p", self.pick(FILES)),
-            38 => format!("mapfile -t {} <<< {}; p", self.pick(NAMES), self.word(depth)),
-            _ => format!("alias p={}; p", self.word(0)),
-        };
-        text.push_str(&name);
-        text.push(' ');
-        text.push_str(&words);
-        for _ in 0..self.random.below(5) / 3 {
-            text.push_str(&self.redirect(depth));
+            _ => format!("sed -i s/a/b/ {}", self.pick(&["a", "b", "a b", "file.txt"])),
         }
-        text
     }
 
     fn printing(&mut self, depth: usize) -> String {
