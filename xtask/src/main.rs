@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const HELP: &str = "\
-usage: cargo xtask TASK
+usage: cargo xtask TASK; cargo xtask TASK --help tells of one
 
   tidy                      hold the rules that the compiler does not
   score DIR [OPTION]…       judge the labelled commands of a corpus directory
@@ -83,6 +83,13 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     let root = root();
+    if let [task, rest @ ..] = arguments
+        && rest.iter().take_while(|word| *word != "--").any(|word| word == "--help" || word == "-h")
+        && let Some(help) = help_of(task)
+    {
+        print!("usage: cargo xtask {help}");
+        return Ok(ExitCode::SUCCESS);
+    }
     match arguments.split_first() {
         Some((task, [])) if task == "tidy" => tidy::run(&root),
         Some((task, rest)) if task == "score" => score::run(&root, rest),
@@ -102,8 +109,45 @@ fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     }
 }
 
+/// What the help says of one task: its lines, and those below them that are indented further.
+fn help_of(task: &str) -> Option<String> {
+    let mut help = String::new();
+    let mut within = false;
+    for line in HELP.lines().filter_map(|line| line.strip_prefix("  ")) {
+        if !line.starts_with(' ') {
+            within = line.split(' ').next() == Some(task);
+        }
+        if within {
+            help.push_str(line);
+            help.push('\n');
+        }
+    }
+    (!help.is_empty()).then_some(help)
+}
+
 /// The repository: where this package's directory is.
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_path_buf()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_has_its_part_of_the_help() {
+        for task in ["tidy", "score", "acceptance", "bench", "instructions", "order", "oracle"] {
+            let help = help_of(task).unwrap();
+            assert!(
+                help.lines().all(|line| line.starts_with([' ', '\t']) || line.starts_with(task)),
+                "{help}"
+            );
+        }
+        let score = help_of("score").unwrap();
+        assert!(score.contains("--misses FILE") && !score.contains("--svg"), "{score}");
+        let oracle = help_of("oracle").unwrap();
+        assert!(oracle.contains("oracle -- COMMAND") && oracle.contains("--violations"), "{oracle}");
+        assert_eq!(help_of("bake"), None);
+    }
 }

@@ -8,33 +8,24 @@
     reason = "a panic is how a test fails"
 )]
 
+mod common;
+
+use common::{Place, policy, sandboxed};
 use shward::audit::{Entries, Event, Log};
-use shward::policy::{Layer, Source};
 use shward::reviewing::{Approver, Question, Reply, Unanswered};
 use shward::{Action, Ending, ExecGate, Firewall, Policy, Request, Reviewers, RunOptions, Then, Undoing};
 use std::fs;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-struct Place {
-    _directory: tempfile::TempDir,
-    home: PathBuf,
-    workspace: PathBuf,
-}
-
 fn place() -> Option<Place> {
-    if !shward_sandbox::probe().works() {
-        eprintln!("SKIPPED: this kernel gives no sandbox");
+    if !sandboxed() {
         return None;
     }
-    let directory = tempfile::tempdir().unwrap();
-    let home = directory.path().canonicalize().unwrap().join("home");
-    let workspace = home.join("project");
-    fs::create_dir_all(&workspace).unwrap();
+    let place = Place::new();
     // What a build would do: start programs that the command does not name.
     let tool = "import subprocess, sys\nsys.exit(subprocess.run(sys.argv[1:]).returncode % 256)\n";
-    fs::write(workspace.join("tool.py"), tool).unwrap();
-    Some(Place { _directory: directory, home, workspace })
+    fs::write(place.workspace.join("tool.py"), tool).unwrap();
+    Some(place)
 }
 
 impl Place {
@@ -61,11 +52,6 @@ fn shell(text: &str) -> Action {
 /// Through a program of the workspace that starts these words.
 fn through(words: &[&str]) -> Action {
     Action::Argv(["/usr/bin/python3", "tool.py"].iter().chain(words).map(|word| (*word).to_owned()).collect())
-}
-
-fn policy(text: &str) -> Policy {
-    let source = Source { layer: Layer::User, name: "test".to_owned(), text: text.to_owned() };
-    Policy::from_sources(None, &[source]).unwrap()
 }
 
 fn stopped(ending: &Ending) -> Vec<&str> {

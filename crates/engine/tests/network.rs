@@ -8,6 +8,8 @@
     reason = "a panic is how a test fails"
 )]
 
+mod common;
+
 use shward::audit::Log;
 use shward::policy::{Layer, Source};
 use shward::{ConnectionReport, Containment, Error, Firewall, Outcome, Policy, Request, RunOptions};
@@ -37,8 +39,7 @@ struct Place {
 
 /// `None` where the kernel gives no sandbox.
 fn place() -> Option<Place> {
-    if !shward_sandbox::probe().works() {
-        eprintln!("SKIPPED: this kernel gives no sandbox");
+    if !common::sandboxed() {
         return None;
     }
     Some(Place { dir: tempfile::tempdir().unwrap() })

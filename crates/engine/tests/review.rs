@@ -8,6 +8,8 @@
     reason = "a panic is how a test fails"
 )]
 
+mod common;
+
 use shward::audit::{Entries, Event, Log};
 use shward::reviewing::{
     Answer, Approver, Asks, Case, Gatekeeper, GatekeeperError, Limit, Limiter, Opinion, Per, Question, Rate,
@@ -71,8 +73,7 @@ fn check(firewall: &Firewall, request: &Request) -> Checked {
 }
 
 fn run(firewall: &Firewall, request: &Request) -> Option<Outcome> {
-    if !shward_sandbox::probe().works() {
-        eprintln!("SKIPPED: this kernel gives no sandbox");
+    if !common::sandboxed() {
         return None;
     }
     Some(firewall.run(request, &RunOptions::default(), &mut |_, _| {}).unwrap())

@@ -8,6 +8,9 @@
     reason = "a panic is how a test fails"
 )]
 
+mod common;
+
+use common::{Place, sandboxed};
 use shward::audit::{Entries, Event, Log, Verification};
 use shward::policy::{Layer, Source};
 use shward::{
@@ -18,34 +21,22 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-struct Place {
-    _dir: tempfile::TempDir,
-    home: PathBuf,
-    workspace: PathBuf,
-}
-
 /// A home with a secret and a workspace in it; `None` where the kernel gives no sandbox.
 fn place() -> Option<Place> {
-    if !shward_sandbox::probe().works() {
-        eprintln!("SKIPPED: this kernel gives no sandbox");
-        return None;
-    }
-    Some(Place::new())
+    sandboxed().then(furnished)
+}
+
+fn furnished() -> Place {
+    let place = Place::new();
+    fs::create_dir_all(place.home.join(".ssh")).unwrap();
+    fs::create_dir_all(place.workspace.join(".git/hooks")).unwrap();
+    fs::write(place.home.join(".ssh/id_rsa"), "SECRET KEY\n").unwrap();
+    fs::write(place.workspace.join(".env"), "SECRET TOKEN\n").unwrap();
+    fs::write(place.workspace.join("data.txt"), "data\n").unwrap();
+    place
 }
 
 impl Place {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let home = dir.path().canonicalize().unwrap().join("home");
-        let workspace = home.join("project");
-        fs::create_dir_all(home.join(".ssh")).unwrap();
-        fs::create_dir_all(workspace.join(".git/hooks")).unwrap();
-        fs::write(home.join(".ssh/id_rsa"), "SECRET KEY\n").unwrap();
-        fs::write(workspace.join(".env"), "SECRET TOKEN\n").unwrap();
-        fs::write(workspace.join("data.txt"), "data\n").unwrap();
-        Self { _dir: dir, home, workspace }
-    }
-
     fn request(&self, command: &str) -> Request {
         Request::command(command, &self.workspace, &self.home)
     }
@@ -176,7 +167,7 @@ fn every_run_is_recorded_before_and_after() {
 /// What has only builtins that print is carried out without a sandbox, so it needs none here.
 #[test]
 fn what_needs_no_process_is_judged_recorded_and_limited_all_the_same() {
-    let place = Place::new();
+    let place = furnished();
     let file = place.home.join("log/audit.jsonl");
     let firewall = Firewall::new(Policy::default()).with_log(Log::open(&file).unwrap());
     let mut seen = Vec::new();
@@ -372,7 +363,7 @@ fn the_log_cannot_be_touched() {
 /// Whoever would run it elsewhere would do something else than what was decided about.
 #[test]
 fn a_directory_that_is_not_there_is_refused() {
-    let place = Place::new();
+    let place = furnished();
     let firewall = Firewall::new(Policy::default());
     let missing = place.home.join("gone");
     let file = place.workspace.join("data.txt");

@@ -2,14 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a panic is how a test fails")]
 
+mod common;
+
 use shward::{Decision, Firewall, OutputStream, Policy, Request, RunEvent, RunOptions};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A firewall and a request for a command as call `call`; `None` where the kernel gives no sandbox.
 fn place(command: &str) -> Option<(tempfile::TempDir, Arc<Firewall>, Request)> {
-    if !shward_sandbox::probe().works() {
-        eprintln!("SKIPPED: this kernel gives no sandbox");
+    if !common::sandboxed() {
         return None;
     }
     let dir = tempfile::tempdir().unwrap();

@@ -8,6 +8,8 @@
     reason = "a panic is how a test fails"
 )]
 
+mod common;
+
 use shward::policy::{Layer, Source};
 use shward::reviewing::StateDir;
 use shward::{Decision, Firewall, Outcome, Policy, Request, RunOptions, Sessions, Setting};
@@ -22,8 +24,7 @@ struct Place {
 
 /// `None` where the kernel gives no sandbox.
 fn place() -> Option<Place> {
-    if !shward_sandbox::probe().works() {
-        eprintln!("SKIPPED: this kernel gives no sandbox");
+    if !common::sandboxed() {
         return None;
     }
     let place = Place { dir: tempfile::tempdir().unwrap(), policy: "" };

@@ -8,6 +8,8 @@
     reason = "a panic is how a test fails"
 )]
 
+mod common;
+
 use serde_json::{Value, json};
 use shward::policy::{Layer, Source};
 use shward::reviewing::{Answer, Case, Gatekeeper, GatekeeperError, Limiter, Opinion, StateDir};
@@ -48,8 +50,7 @@ impl Place {
     }
 
     fn below(directory: &Path) -> Option<Self> {
-        if !shward_sandbox::probe().works() {
-            eprintln!("SKIPPED: this kernel gives no sandbox");
+        if !common::sandboxed() {
             return None;
         }
         let directory = tempfile::tempdir_in(directory).unwrap();

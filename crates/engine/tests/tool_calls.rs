@@ -8,14 +8,15 @@
     reason = "a panic is how a test fails"
 )]
 
+mod common;
+
 use serde_json::Value;
 use shward::policy::{Layer, Source};
 use shward::{Firewall, Policy, Request, RunOptions, Tool, ToolCall};
 use std::fs;
 
 fn answer(policy: Policy, arguments: &str) -> Option<Value> {
-    if !shward_sandbox::probe().works() {
-        eprintln!("SKIPPED: this kernel gives no sandbox");
+    if !common::sandboxed() {
         return None;
     }
     let dir = tempfile::tempdir().unwrap();

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a panic is how a test fails")]
 
+mod common;
+
 use shward::policy::{Layer, Source};
 use shward::reviewing::{Limiter, StateDir};
 use shward::{
@@ -18,8 +20,7 @@ struct Place {
 
 impl Place {
     fn new() -> Option<Self> {
-        if !shward_sandbox::probe().works() {
-            eprintln!("SKIPPED: this kernel gives no sandbox");
+        if !common::sandboxed() {
             return None;
         }
         let directory = tempfile::tempdir().unwrap();
