@@ -110,8 +110,8 @@ pub use firewall::{Firewall, Judged, Setting};
 pub use machine::Machine;
 pub use options::{Containment, RunOptions};
 pub use outcome::{
-    ChangeReport, ChangesReport, ConnectionReport, DiskExceeded, Ending, GateReport, Outcome, ProgramReport, RefusedReport,
-    SkippedReport, StoppedReport, UndoReport,
+    ChangeReport, ChangesReport, ConnectionReport, DiskExceeded, Ending, GateReport, Outcome, ProgramReport,
+    RefusedReport, SkippedReport, StoppedReport, UndoReport,
 };
 pub use policies::{PROJECT_FILE, PolicyError, PolicyPlaces};
 pub use proposal::{Decide, Proposal, Then};

@@ -1,13 +1,13 @@
 //! Deciding and then running, confined to what was decided.
 
-use crate::changes::{ChangesReport, Guard};
+use crate::changes::Guard;
 use crate::confine::{self, Beyond, First};
 use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::limits::DEFAULT_TIMEOUT;
 use crate::machine::Once;
 use crate::options::{Containment, RunOptions};
-use crate::outcome::{Ending, Outcome};
+use crate::outcome::{ChangesReport, Ending, Outcome};
 use crate::record::{self, Judgement};
 use crate::report::Checked;
 use crate::review::{Circumstances, Settled};
