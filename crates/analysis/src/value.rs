@@ -119,12 +119,45 @@ impl std::ops::BitOr for Origins {
 }
 
 /// What a word, after expansion, may be: known text interleaved with what is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Value<'a> {
-    /// The pieces in order; none for the empty string.
-    pub pieces: &'a [Piece<'a>],
+    content: Content<'a>,
     /// Where all of it comes from.
     pub origins: Origins,
+}
+
+/// Nearly every value is one known text, which takes no memory but its own. Nothing, and a lone text, are always told as
+/// text, so that values are the same if this is. Behind two references the rest is as small as a text alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content<'a> {
+    Text(&'a [u8]),
+    Pieces(&'a &'a [Piece<'a>]),
+}
+
+/// The pieces of a value, in order; none for the empty string.
+#[derive(Debug, Clone, Copy)]
+pub enum Pieces<'a> {
+    /// A lone one.
+    One([Piece<'a>; 1]),
+    /// As they lie in memory.
+    All(&'a [Piece<'a>]),
+}
+
+impl<'a> std::ops::Deref for Pieces<'a> {
+    type Target = [Piece<'a>];
+
+    fn deref(&self) -> &[Piece<'a>] {
+        match self {
+            Self::One(piece) => piece,
+            Self::All(pieces) => pieces,
+        }
+    }
+}
+
+impl fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Value").field("pieces", &&*self.pieces()).field("origins", &self.origins).finish()
+    }
 }
 
 /// A piece of a value. Adjacent `Text` pieces are merged.
@@ -150,18 +183,99 @@ impl Piece<'_> {
 
 impl<'a> Value<'a> {
     /// The empty string.
-    pub const EMPTY: Self = Self { pieces: &[], origins: Origins::LITERAL };
+    pub const EMPTY: Self = Self::text(b"", Origins::LITERAL);
 
     /// Known text.
     #[must_use]
-    pub fn text(arena: &'a Bump, text: &'a [u8], origins: Origins) -> Self {
-        Self { pieces: if text.is_empty() { &[] } else { arena.alloc([Piece::Text(text)]) }, origins }
+    pub const fn text(text: &'a [u8], origins: Origins) -> Self {
+        Self { content: Content::Text(text), origins }
     }
 
     /// Any text at all, from these places.
     #[must_use]
     pub const fn unknown(origins: Origins) -> Self {
-        Self { pieces: &[Piece::Unknown], origins }
+        Self { content: Content::Pieces(&(&[Piece::Unknown] as &[Piece<'a>])), origins }
+    }
+
+    /// Of pieces that the program has of itself.
+    pub(crate) const fn of_static(pieces: &'a &'a [Piece<'a>], origins: Origins) -> Self {
+        Self { content: Content::Pieces(pieces), origins }
+    }
+
+    /// Of these pieces.
+    #[must_use]
+    pub fn of(arena: &'a Bump, pieces: &[Piece<'a>], origins: Origins) -> Self {
+        match Self::plain(pieces) {
+            Some(content) => Self { content, origins },
+            None => Self { content: Content::Pieces(arena.alloc(&*arena.alloc_slice_copy(pieces))), origins },
+        }
+    }
+
+    /// Of pieces that lie where they may stay.
+    #[must_use]
+    pub fn of_lasting(arena: &'a Bump, pieces: &'a [Piece<'a>], origins: Origins) -> Self {
+        let content = Self::plain(pieces).unwrap_or_else(|| Content::Pieces(arena.alloc(pieces)));
+        Self { content, origins }
+    }
+
+    /// What is common, without memory of its own.
+    fn plain(pieces: &[Piece<'a>]) -> Option<Content<'a>> {
+        match pieces {
+            [] => Some(Content::Text(b"")),
+            [Piece::Text(text)] => Some(Content::Text(text)),
+            [Piece::Unknown] => Some(Self::unknown(Origins::NONE).content),
+            [Piece::Glob(b"*")] => Some(Content::Pieces(&(&[Piece::Glob(b"*")] as &[Piece<'a>]))),
+            _ => None,
+        }
+    }
+
+    /// The same from other places.
+    #[must_use]
+    pub const fn from_origins(self, origins: Origins) -> Self {
+        Self { origins, ..self }
+    }
+
+    /// The pieces in order; none for the empty string.
+    #[must_use]
+    pub const fn pieces(&self) -> Pieces<'a> {
+        match self.content {
+            Content::Text(b"") => Pieces::All(&[]),
+            Content::Text(text) => Pieces::One([Piece::Text(text)]),
+            Content::Pieces(pieces) => Pieces::All(pieces),
+        }
+    }
+
+    /// The first piece and the rest.
+    #[must_use]
+    pub fn split_first(&self) -> Option<(Piece<'a>, &'a [Piece<'a>])> {
+        match self.content {
+            Content::Text(b"") => None,
+            Content::Text(text) => Some((Piece::Text(text), &[])),
+            Content::Pieces(pieces) => pieces.split_first().map(|(first, rest)| (*first, rest)),
+        }
+    }
+
+    /// The last piece and those before it.
+    #[must_use]
+    pub fn split_last(&self) -> Option<(Piece<'a>, &'a [Piece<'a>])> {
+        match self.content {
+            Content::Text(_) => self.split_first(),
+            Content::Pieces(pieces) => pieces.split_last().map(|(last, rest)| (*last, rest)),
+        }
+    }
+
+    /// Whether it is the same, wherever it comes from.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.content == other.content
+    }
+
+    /// Whether the same text or pieces are meant, in the same place of memory.
+    pub(crate) fn is_identical(&self, other: &Self) -> bool {
+        match (self.content, other.content) {
+            (Content::Text(a), Content::Text(b)) => std::ptr::eq(a, b),
+            (Content::Pieces(a), Content::Pieces(b)) => std::ptr::eq(*a, *b),
+            _ => false,
+        }
     }
 
     /// Whether this path leads to its place only if what it names on the way is a directory: `s/`, `s/.`, `d/../s`. The
@@ -172,45 +286,55 @@ impl<'a> Value<'a> {
 
     /// The text, if all of it is known.
     #[must_use]
-    pub fn known(&self) -> Option<&'a [u8]> {
-        match self.pieces {
-            [] => Some(b""),
-            [Piece::Text(text)] => Some(text),
-            _ => None,
+    pub const fn known(&self) -> Option<&'a [u8]> {
+        match self.content {
+            Content::Text(text) => Some(text),
+            Content::Pieces(_) => None,
         }
     }
 
     /// The known text at the beginning.
     #[must_use]
     pub fn known_prefix(&self) -> &'a [u8] {
-        match self.pieces.first() {
-            Some(Piece::Text(text)) => text,
-            _ => b"",
+        match self.content {
+            Content::Text(text) => text,
+            Content::Pieces([Piece::Text(text), ..]) => text,
+            Content::Pieces(_) => b"",
         }
+    }
+
+    /// The texts that are known of it, in order.
+    pub fn texts(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let (alone, pieces) = match self.content {
+            Content::Text(text) => (Some(text).filter(|text| !text.is_empty()), &[][..]),
+            Content::Pieces(pieces) => (None, *pieces),
+        };
+        let text = |piece: &Piece<'a>| if let Piece::Text(text) = piece { Some(*text) } else { None };
+        alone.into_iter().chain(pieces.iter().filter_map(text))
     }
 
     /// Whether any piece is text that is not known: [`Piece::Unknown`] or [`Piece::Made`].
     #[must_use]
     pub fn has_unknown(&self) -> bool {
-        self.pieces.iter().any(|p| matches!(p, Piece::Unknown | Piece::Made))
+        self.pieces().iter().any(|p| matches!(p, Piece::Unknown | Piece::Made))
     }
 
     /// Whether this is the path of what this same script has just made, and nothing behind it.
     pub(crate) fn is_made(&self) -> bool {
-        self.pieces == [Piece::Made]
+        matches!(self.content, Content::Pieces([Piece::Made]))
     }
 
     /// The same as if nothing was known of what is [`Piece::Made`].
     pub(crate) fn forgotten(&self, arena: &'a Bump) -> Self {
         let plain = |piece: &Piece<'a>| if *piece == Piece::Made { Piece::Unknown } else { *piece };
-        let pieces = self.pieces.iter().map(plain).collect::<Vec<_>>();
-        Self { pieces: arena.alloc_slice_copy(&pieces), ..*self }
+        let pieces = self.pieces().iter().map(plain).collect::<Vec<_>>();
+        Self::of(arena, &pieces, self.origins)
     }
 
     /// Whether any piece is [`Piece::Glob`].
     #[must_use]
     pub fn has_glob(&self) -> bool {
-        self.pieces.iter().any(|p| matches!(p, Piece::Glob(_)))
+        self.pieces().iter().any(|p| matches!(p, Piece::Glob(_)))
     }
 
     /// Whether the last name of the path comes from names that are there, of which there may be many, and is none that is
@@ -218,7 +342,7 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn names_what_is_there(&self) -> bool {
         let mut is_listed = false;
-        for piece in self.pieces.iter().rev() {
+        for piece in self.pieces().iter().rev() {
             match piece {
                 Piece::Text(text) if text.contains(&b'/') => break,
                 Piece::Text(_) => {}
@@ -307,4 +431,35 @@ pub(crate) fn leaves(path: &[u8]) -> bool {
 /// Whether a text has another one in it.
 pub(crate) fn contains(text: &[u8], name: &[u8]) -> bool {
     !name.is_empty() && text.windows(name.len()).any(|part| part == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A long command may have one of these for every two bytes.
+    #[test]
+    fn what_there_is_most_of_is_small() {
+        assert_eq!(size_of::<Value<'_>>(), 24);
+        assert_eq!(size_of::<Field<'_>>(), 40);
+    }
+
+    #[test]
+    fn a_lone_text_takes_no_memory_however_it_is_made() {
+        let arena = Bump::new();
+        let before = arena.allocated_bytes_including_metadata();
+        let text = Value::text(b"a", Origins::LITERAL);
+        assert_eq!(Value::of(&arena, &[Piece::Text(b"a")], Origins::LITERAL), text);
+        assert_eq!(Value::of(&arena, &[], Origins::LITERAL), Value::EMPTY);
+        assert_eq!(Value::of(&arena, &[Piece::Unknown], Origins::FILE), Value::unknown(Origins::FILE));
+        assert_eq!(arena.allocated_bytes_including_metadata(), before);
+        assert_eq!(&*text.pieces(), &[Piece::Text(b"a")]);
+        assert!(Value::EMPTY.pieces().is_empty());
+        let part = [Piece::Text(b"a"), Piece::Unknown];
+        let value = Value::of(&arena, &part, Origins::LITERAL);
+        assert_eq!(&*value.pieces(), &part);
+        assert_eq!(value.split_first(), Some((Piece::Text(b"a"), &part[1..])));
+        assert_eq!(value.split_last(), Some((Piece::Unknown, &part[..1])));
+        assert_eq!(value.texts().collect::<Vec<_>>(), [b"a"]);
+    }
 }

@@ -4,7 +4,7 @@
 //! is named there is named for a reason, and so is a shell.
 
 use crate::Context;
-use shward_analysis::{Effect, EffectKind, Invocation, Piece, Scope, Scopes};
+use shward_analysis::{Effect, EffectKind, Invocation, Scope, Scopes};
 use shward_syntax::until;
 use std::cell::RefCell;
 
@@ -180,10 +180,7 @@ fn texts<'s>(subject: &Said<'s>) -> impl Iterator<Item = &'s [u8]> {
         (None, Some(invocation)) => invocation.argv,
         _ => &[],
     };
-    let words = words.iter().skip(1).flat_map(|word| word.value.pieces).filter_map(|piece| match piece {
-        Piece::Text(text) => Some(*text),
-        _ => None,
-    });
+    let words = words.iter().skip(1).flat_map(|word| word.value.texts());
     let code = match subject.effect.map(|effect| &effect.kind) {
         Some(EffectKind::Code { text, .. }) => *text,
         _ => None,

@@ -1,8 +1,8 @@
 //! Hand-made effects and the rule that each of them meets, alone and contained.
 
 use shward_analysis::{
-    Certainty, Covers, Effect, EffectKind, Endpoint, Field, Invocation, Origins, Piece, Plan, Rest, Scope,
-    Target, Unknown as Reason, Value, WriteMode,
+    Certainty, Covers, Effect, EffectKind, Endpoint, Field, Invocation, Origins, Plan, Rest, Scope, Target,
+    Unknown as Reason, Value, WriteMode,
 };
 use shward_policy::{Context, Decision, Policy, Profile, Tier, Verdict, decide, rules};
 use shward_syntax::Span;
@@ -469,10 +469,7 @@ fn verdict_on(argv: &[&'static str], kind: EffectKind<'static>) -> Verdict {
 /// The same of one that is known to have no files of its own.
 fn verdict_started(argv: &[&'static str], no_own_files: bool, kind: EffectKind<'static>) -> Verdict {
     let word = |text: &&'static str| Field {
-        value: Value {
-            pieces: Box::leak(Box::new([Piece::Text(text.as_bytes())])),
-            origins: Origins::LITERAL,
-        },
+        value: Value::text(text.as_bytes(), Origins::LITERAL),
         span: Span::new(0, 1),
         many: false,
     };

@@ -199,7 +199,7 @@ pub(super) fn place<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, role: Role, 
         Some(below) => values::concat(run.arena(), &[home, below.as_bytes()]),
         None => path.as_bytes(),
     };
-    let file = values::field(run.arena(), path, Origins::LITERAL, run.call.span);
+    let file = values::field(path, Origins::LITERAL, run.call.span);
     match role {
         Role::Read => flow.origins = flow.origins | run.reads(&file, false),
         Role::List => run.lists(&file, false),

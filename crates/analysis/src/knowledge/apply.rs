@@ -73,7 +73,7 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Use<'a>> {
             && (recursive(scan) || item.role == Role::WriteBelow)
             && !elsewhere
         {
-            let field = values::field(run.arena(), place.as_bytes(), Origins::LITERAL, run.call.span);
+            let field = values::field(place.as_bytes(), Origins::LITERAL, run.call.span);
             uses.push(Use { role: item.role, field });
         }
     }
@@ -231,7 +231,7 @@ fn output<'a>(
         Output::Status if names::lists_here(run, scan) => {
             if scan.operands.iter().any(|operand| operand.value.has_glob()) {
                 // Of a directory among them names are printed that are looked up here.
-                let here = values::field(run.arena(), b".", Origins::LITERAL, span);
+                let here = values::field(b".", Origins::LITERAL, span);
                 run.lists(&here, false);
             }
             Stream::unknown(Origins::NAMES, span)

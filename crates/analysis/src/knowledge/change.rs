@@ -70,8 +70,8 @@ pub(super) fn change<'a>(
             }
         }
         Role::WritePrefix => {
-            let pieces: Vec<_> = field.value.pieces.iter().copied().chain([Piece::MADE_UP]).collect();
-            let value = Value { pieces: run.arena().alloc_slice_copy(&pieces), ..field.value };
+            let pieces: Vec<_> = field.value.pieces().iter().copied().chain([Piece::MADE_UP]).collect();
+            let value = Value::of(run.arena(), &pieces, field.value.origins);
             change_place(run, flow, Role::Write, &Field { value, many: true, ..*field });
         }
         Role::ReadBeside => {
@@ -93,7 +93,7 @@ const MAX_STEPS_BACK: usize = 16;
 /// With its parents, what a path leaves again is made as well: `a` of `a/../b`.
 fn on_the_way<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, field: &Field<'a>) {
     let mut passed = 0usize;
-    for (index, piece) in field.value.pieces.iter().enumerate() {
+    for (index, piece) in field.value.pieces().iter().enumerate() {
         let Piece::Text(text) = piece else { continue };
         let backs = text.windows(3).enumerate().filter(|(_, three)| *three == b"/..").map(|(at, _)| at);
         for at in backs {
@@ -107,9 +107,9 @@ fn on_the_way<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, field: &Field<'a>) {
             if passed > MAX_STEPS_BACK {
                 return run.not_understood(Unknown::Argument, field.span);
             }
-            let mut pieces = field.value.pieces.get(..index).unwrap_or_default().to_vec();
+            let mut pieces = field.value.pieces().get(..index).unwrap_or_default().to_vec();
             pieces.extend((!before.is_empty()).then_some(Piece::Text(before)));
-            let value = Value { pieces: run.arena().alloc_slice_copy(&pieces), ..field.value };
+            let value = Value::of(run.arena(), &pieces, field.value.origins);
             change_place(run, flow, Role::Create, &Field { value, ..*field });
         }
     }
@@ -143,7 +143,10 @@ pub(super) fn change_place<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, role: Rol
 /// Whether text of these origins is the number of a process that the command has started, perhaps kept in a file, or that
 /// the workspace has noted.
 pub(super) fn is_own_job(value: &Value<'_>) -> bool {
-    let Value { pieces: [_], origins } = *value else { return false };
+    let origins = value.origins;
+    if value.pieces().len() != 1 {
+        return false;
+    }
     let job = origins.contains(Origins::JOB) && Origins::JOB.union(Origins::WRITTEN).contains(origins);
     job || origins == Origins::NOTED.union(Origins::FILE)
 }
@@ -219,8 +222,8 @@ pub(super) fn destination<'a>(
         };
         match source.field.known() {
             Some(path) => {
-                let name = Value::text(run.arena(), values::base_name(path), source.field.value.origins);
-                let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
+                let name = Value::text(values::base_name(path), source.field.value.origins);
+                let slash = Value::text(b"/", Origins::LITERAL);
                 let value = values::joined(run.arena(), &[field.value, slash, name]);
                 // A directory whose content becomes what guards us is no single file.
                 let whole = flow.tree && mode != WriteMode::Create && run.target(&value, false).covers.own;
@@ -236,9 +239,8 @@ pub(super) fn destination<'a>(
                 carry(run, source, &field.value);
             }
             None => {
-                let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
-                let pieces = run.arena().alloc([Piece::Glob(b"*")]);
-                let any = Value { pieces, origins: source.field.value.origins };
+                let slash = Value::text(b"/", Origins::LITERAL);
+                let any = Value::of(run.arena(), &[Piece::Glob(b"*")], source.field.value.origins);
                 let value = values::joined(run.arena(), &[field.value, slash, any]);
                 run.writes(&Field { value, many: true, ..*field }, mode, content);
                 carry(run, source, &field.value);
@@ -277,7 +279,7 @@ pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>]) {
     for aim in uses.iter().filter(|each| matches!(each.role, Role::List | Role::Read)) {
         let prefix = aim.field.value.known_prefix();
         let name = match aim.field.known() {
-            Some(text) => Value::text(run.arena(), values::base_name(text), Origins::LITERAL),
+            Some(text) => Value::text(values::base_name(text), Origins::LITERAL),
             None => {
                 let cut = prefix.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
                 values::after(run.arena(), &aim.field.value, cut)
@@ -287,7 +289,7 @@ pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>]) {
             run.session.linked(&name, &aim.field.value);
             continue;
         };
-        let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
+        let slash = Value::text(b"/", Origins::LITERAL);
         let below = values::joined(run.arena(), &[place.field.value, slash, name]);
         // A directory is not replaced by a link: that lies in it.
         let directory = place.field.known().is_some_and(|text| {
@@ -385,7 +387,7 @@ pub(super) fn mount<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, field: &Field<'a
     let separator = if listed.is_some() { b',' } else { b':' };
     let place = values::after(arena, &field.value, listed.unwrap_or(0));
     let place = match values::split_once(arena, &place, separator) {
-        Some((path, _)) => Value::text(arena, path, field.value.origins),
+        Some((path, _)) => Value::text(path, field.value.origins),
         None => place,
     };
     let named =

@@ -249,8 +249,7 @@ mod tests {
             ("http://[::1", None, None, false),
         ];
         for (text, host, port, loopback) in table {
-            let arena = bumpalo::Bump::new();
-            let got = of(&Value::text(&arena, text.as_bytes(), Origins::LITERAL));
+            let got = of(&Value::text(text.as_bytes(), Origins::LITERAL));
             let got_host = got.host.map(|host| std::str::from_utf8(host).unwrap());
             assert_eq!((got_host, got.port, got.loopback), (*host, *port, *loopback), "{text}");
         }

@@ -21,7 +21,7 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize)
     }
     if run.session.cwd().is_some() {
         here(run);
-    } else if run.target(&Value::text(run.arena(), b".", Origins::LITERAL), false).scope == Scope::Unknown {
+    } else if run.target(&Value::text(b".", Origins::LITERAL), false).scope == Scope::Unknown {
         // Whose files they are is not known then.
         run.not_understood(Unknown::Construct("code of a directory that is not known"), run.call.span);
     }
@@ -42,7 +42,7 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize)
 /// The program obeys what lies in the directory where it runs, or in one above: what is above the workspace it obeys there,
 /// too.
 pub(super) fn obeyed(run: &mut Run<'_, '_>) {
-    let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
+    let here = values::field(b".", Origins::LITERAL, run.call.span);
     if !run.target_of(&here, true).covers.workspace {
         outside(run, &here);
     }
@@ -50,7 +50,7 @@ pub(super) fn obeyed(run: &mut Run<'_, '_>) {
 
 /// The directory where it runs has code that is executed.
 fn here(run: &mut Run<'_, '_>) {
-    let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
+    let here = values::field(b".", Origins::LITERAL, run.call.span);
     outside(run, &here);
 }
 

@@ -62,7 +62,7 @@ impl<'a> Root<'a> {
                 None => rest,
             };
         }
-        let value = Value { pieces: pieces.into_bump_slice(), origins: Origins::NAMES };
+        let value = Value::of_lasting(arena, pieces.into_bump_slice(), Origins::NAMES);
         Field { value, span: self.span, many: true }
     }
 
@@ -77,7 +77,7 @@ impl<'a> Root<'a> {
         let start = text.len().saturating_sub(name.len());
         let start = text.get(..start).unwrap_or_default();
         let pieces = [Piece::Text(start), Piece::Glob(b"*"), Piece::Text(name)];
-        Value { pieces: arena.alloc_slice_copy(&pieces), ..value }
+        Value::of(arena, &pieces, value.origins)
     }
 
     /// What is found, if builds make everything of that name, and make it again.
@@ -200,7 +200,7 @@ pub(super) fn is_led_elsewhere(
     // All were searched for the same names.
     let found = roots.first().and_then(|root| root.pattern).map_or(&b""[..], end_of);
     let mut before: &[u8] = b"";
-    for piece in word.value.pieces {
+    for piece in word.value.pieces().iter() {
         let Piece::Text(mut text) = *piece else {
             before = b"?";
             continue;
@@ -235,8 +235,7 @@ pub(super) fn is_led_elsewhere(
 /// What is read if a word is a name that a search has found: whatever lies at or below the places where the command has
 /// looked. `None`: it is no such name, or may be another.
 fn found<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, tree: bool) -> Option<Origins> {
-    let is_name =
-        file.value.pieces == [Piece::Unknown] && file.value.origins == Origins::NAMES.union(Origins::FOUND);
+    let is_name = file.value == Value::unknown(Origins::NAMES.union(Origins::FOUND));
     if !is_name {
         return None;
     }

@@ -66,7 +66,7 @@ fn made<'a>(run: &mut Run<'_, 'a>, name: &[u8], word: &Field<'a>, arguments: &[F
         path.extend_from_slice(part);
         for ending in [&b".py"[..], b"/__init__.py", b"/__main__.py"] {
             let file = values::concat(run.arena(), &[b"./", &path, ending]);
-            let file = values::field(run.arena(), file, word.value.origins, word.span);
+            let file = values::field(file, word.value.origins, word.span);
             let content = run.session.script_text(&file.value);
             if content.origins.intersects(NOT_OF_THE_PROJECT) {
                 script::execute(run, "python", &file, arguments);

@@ -48,7 +48,7 @@ pub(super) fn lists_here(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
         Piece::Unknown | Piece::Made => true,
     };
     let is_below = |field: &Field<'_>| {
-        !field.value.known_prefix().starts_with(b"/") && !field.value.pieces.iter().any(leaves)
+        !field.value.known_prefix().starts_with(b"/") && !field.value.pieces().iter().any(leaves)
     };
     run.name == "ls"
         && !scan.unlisted

@@ -115,8 +115,8 @@ pub(super) fn keeps_by_address<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses:
     }
     for each in uses.iter().filter(downloads) {
         let Some(name) = each.field.known().map(name_of_address) else { continue };
-        let name = Value::text(run.arena(), name, each.field.value.origins);
-        let slash = Value::text(run.arena(), b"/", Origins::LITERAL);
+        let name = Value::text(name, each.field.value.origins);
+        let slash = Value::text(b"/", Origins::LITERAL);
         let value = match told {
             Some(directory) => values::joined(run.arena(), &[directory, slash, name]),
             None => name,

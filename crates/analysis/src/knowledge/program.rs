@@ -191,7 +191,7 @@ fn shadowed<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, text: &'a [u8])
     }
     let Some(Some(file)) = session.world().program(text) else { return false };
     let file = session.arena().alloc_slice_copy(&file);
-    let target = session.target(&Value::text(session.arena(), file, Origins::LITERAL));
+    let target = session.target(&Value::text(file, Origins::LITERAL));
     let writable =
         matches!(target.scope, Scope::Workspace | Scope::Product | Scope::Repository | Scope::Temp);
     if writable {
@@ -278,7 +278,7 @@ fn run_script<'a>(
     let (interpreter, argument) =
         line.split_at(line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len()));
     let parts = [interpreter, argument.trim_ascii_start()].into_iter().filter(|part| !part.is_empty());
-    argv.extend(parts.map(|part| values::field(arena, part, file.origins, word.span)));
+    argv.extend(parts.map(|part| values::field(part, file.origins, word.span)));
     argv.push(*word);
     argv.extend_from_slice_copy(arguments);
     // The interpreter may itself be a script; the session bounds how deep that goes.

@@ -39,7 +39,7 @@ pub(crate) fn made_module<'a>(session: &mut dyn Session<'a>, name: &Value<'a>) -
     let stem = stem.strip_suffix(b"/").unwrap_or(stem);
     ENDINGS.iter().find_map(|ending| {
         let path = values::concat(session.arena(), &[stem, *ending]);
-        let content = session.script_text(&Value::text(session.arena(), path, name.origins));
+        let content = session.script_text(&Value::text(path, name.origins));
         let made = content.origins.intersects(NOT_OF_THE_PROJECT);
         made.then_some(Stream { text: None, ..content })
     })
@@ -48,7 +48,7 @@ pub(crate) fn made_module<'a>(session: &mut dyn Session<'a>, name: &Value<'a>) -
 /// What is a copy of a file from a temporary directory, where anybody may have put it, is executed as that.
 pub(super) fn copy_of<'a>(session: &mut dyn Session<'a>, span: Span, from: Option<&'a [u8]>) {
     let Some(from) = from else { return };
-    let target = session.target(&Value::text(session.arena(), from, Origins::LITERAL));
+    let target = session.target(&Value::text(from, Origins::LITERAL));
     if target.scope == Scope::Temp {
         session.emit(EffectKind::Execute { target, origin: Origins::FILE }, span, Certainty::Possible);
     }

@@ -80,7 +80,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             flow.origins = flow.origins | field.value.origins;
             // Behind a `!` stands what is left out.
             let Some(pattern) = field.known().filter(|pattern| !pattern.starts_with(b"!")) else { return };
-            let here = values::field(run.arena(), b".", Origins::LITERAL, field.span);
+            let here = values::field(b".", Origins::LITERAL, field.span);
             let here = run.target(&here.value, false);
             let Some(named) = found::secret(run, here, pattern, field.span) else { return };
             let reads = |line: Operands| line.items.iter().any(|item| item.role == Role::Read);
@@ -174,7 +174,7 @@ fn read_named<'a>(
     match names.text {
         Some(text) => {
             for name in text.split(|b| matches!(b, b'\n' | 0)).filter(|n| !n.is_empty()) {
-                let file = values::field(run.arena(), name, names.origins, span);
+                let file = values::field(name, names.origins, span);
                 flow.origins = flow.origins | run.reads(&file, false);
             }
         }

@@ -38,7 +38,7 @@ impl<'a> Run<'_, 'a> {
 
     /// Version control writes where it is told to work, which may be another repository than the workspace's.
     fn changes_elsewhere(&mut self, span: Span, certainty: Certainty) {
-        let here = values::field(self.arena(), b".", Origins::LITERAL, span);
+        let here = values::field(b".", Origins::LITERAL, span);
         let target = self.target(&here.value, false);
         let own = matches!(
             target.scope,
@@ -88,7 +88,7 @@ impl<'a> Run<'_, 'a> {
 
     /// A value with known text that stands where `field` stands.
     pub(crate) fn part(&self, field: &Field<'a>, text: &'a [u8]) -> Field<'a> {
-        values::field(self.arena(), text, field.value.origins, field.span)
+        values::field(text, field.value.origins, field.span)
     }
 
     pub(crate) fn target(&mut self, value: &Value<'a>, tree: bool) -> Target<'a> {
@@ -98,7 +98,7 @@ impl<'a> Run<'_, 'a> {
             let slashes = if path.starts_with(b"//") { 2 } else { 0 };
             let path = values::after(self.arena(), value, b"file:".len() + slashes);
             let path = match path.known().and_then(|text| text.split(|byte| *byte == b'?').next()) {
-                Some(path_text) => Value::text(self.arena(), path_text, value.origins),
+                Some(path_text) => Value::text(path_text, value.origins),
                 None => path,
             };
             let named = target;
@@ -168,7 +168,7 @@ impl<'a> Run<'_, 'a> {
     pub(crate) fn deletes(&mut self, file: &Field<'a>, tree: bool) {
         // Of what the script has just made, all is its own. A part of it would be another place if it was not made.
         let made = file.value.is_made();
-        let part = !made && file.value.pieces.contains(&Piece::Made);
+        let part = !made && file.value.pieces().contains(&Piece::Made);
         let value = if part { file.value.forgotten(self.arena()) } else { file.value };
         let target = self.target_of(&Field { value, ..*file }, tree && !made);
         self.emit(EffectKind::Delete { target }, file.span, certainty(file));
@@ -209,7 +209,7 @@ impl<'a> Run<'_, 'a> {
         how: Reentry,
     ) -> Stream<'a> {
         let span = span_of(words).unwrap_or(self.call.span);
-        let blank = Value::text(self.arena(), b" ", Origins::LITERAL);
+        let blank = Value::text(b" ", Origins::LITERAL);
         let mut parts = BumpVec::with_capacity_in(words.len() * 2, self.arena());
         for (index, word) in words.iter().enumerate() {
             if index > 0 {
@@ -249,8 +249,8 @@ impl<'a> Run<'_, 'a> {
 
     /// The same, to be started with each file that lies at a place or below it.
     pub(crate) fn command_words_on(&mut self, line: &Field<'a>, place: &Field<'a>) {
-        let below = Value::text(self.arena(), b"/", Origins::NAMES);
-        let any = Value { pieces: self.arena().alloc_slice_copy(&[Piece::Glob(b"*")]), ..below };
+        let below = Value::text(b"/", Origins::NAMES);
+        let any = Value::of(self.arena(), &[Piece::Glob(b"*")], below.origins);
         let value = values::joined(self.arena(), &[place.value, below, any]);
         self.command_words_before(line, &[Field { value, many: true, ..*place }], Reentry::New);
     }

@@ -326,13 +326,13 @@ impl<'a> Scanner<'_, '_, 'a> {
         }
         match prefix {
             [] => {
-                let is_path = match arg.value.pieces {
+                let is_path = match *arg.value.pieces() {
                     [Piece::Made, Piece::Text(text), ..] => text.starts_with(b"/"),
-                    pieces => pieces == [Piece::Made],
+                    _ => arg.value.is_made(),
                 };
                 if self.style != Style::Bare
                     && !is_path
-                    && matches!(arg.value.pieces.first(), Some(Piece::Unknown | Piece::Made))
+                    && matches!(arg.value.pieces().first(), Some(Piece::Unknown | Piece::Made))
                 {
                     self.hidden(arg.span);
                 }
@@ -486,13 +486,13 @@ impl<'a> Scanner<'_, '_, 'a> {
             digits = found.takes == Takes::Digits;
             if !digits && found.takes != Takes::Nothing {
                 let value = values::after(self.arena, &arg.value, at + 1);
-                let joined = (!value.pieces.is_empty()).then_some(Field { value, ..*arg });
+                let joined = (!value.pieces().is_empty()).then_some(Field { value, ..*arg });
                 self.take(found, joined, arg.span, scan);
                 return;
             }
             self.take(found, None, arg.span, scan);
         }
-        if arg.value.pieces.len() > 1 {
+        if arg.value.pieces().len() > 1 {
             self.hidden(arg.span);
         }
     }

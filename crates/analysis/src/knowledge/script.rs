@@ -231,7 +231,7 @@ fn load_all<'a>(
             run.not_understood(Unknown::Budget("files that were written before"), span);
             return;
         }
-        let file = values::field(run.arena(), path, Origins::LITERAL, span);
+        let file = values::field(path, Origins::LITERAL, span);
         if language == "native" {
             // A program of the project's own, by a name that others start it by.
             let argv = run.arena().alloc_slice_copy(&[file]);

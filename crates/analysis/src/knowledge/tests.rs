@@ -156,11 +156,11 @@ fn argv<'a>(arena: &'a Bump, line: &'a str) -> &'a [Field<'a>] {
                 let text: &'a [u8] = arena.alloc_slice_copy(&done);
                 let value = match text {
                     b"?" => Value::unknown(Origins::UNKNOWN),
-                    [start @ .., b'?'] => Value {
-                        pieces: arena.alloc_slice_copy(&[Piece::Text(start), Piece::Unknown]),
-                        origins: Origins::LITERAL | Origins::UNKNOWN,
-                    },
-                    _ => Value::text(arena, text, Origins::LITERAL),
+                    [start @ .., b'?'] => {
+                        let pieces = [Piece::Text(start), Piece::Unknown];
+                        Value::of(arena, &pieces, Origins::LITERAL | Origins::UNKNOWN)
+                    }
+                    _ => Value::text(text, Origins::LITERAL),
                 };
                 fields.push(Field { value, span: Span::new(0, 1), many: false });
             }

@@ -6,26 +6,29 @@ use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
 
 /// One argument whose text is known.
-pub(crate) fn field<'a>(arena: &'a Bump, bytes: &'a [u8], origins: Origins, span: Span) -> Field<'a> {
-    Field { value: Value::text(arena, bytes, origins), span, many: false }
+pub(crate) fn field<'a>(bytes: &'a [u8], origins: Origins, span: Span) -> Field<'a> {
+    Field { value: Value::text(bytes, origins), span, many: false }
 }
 
 /// The value without the first `count` bytes of its known prefix.
 pub(crate) fn after<'a>(arena: &'a Bump, value: &Value<'a>, count: usize) -> Value<'a> {
-    let Some((Piece::Text(first), rest)) = value.pieces.split_first() else { return *value };
+    let Some((Piece::Text(first), rest)) = value.split_first() else { return *value };
     let kept = first.get(count..).unwrap_or_default();
     if kept.is_empty() {
-        return Value { pieces: rest, origins: value.origins };
+        return Value::of_lasting(arena, rest, value.origins);
     }
-    let mut pieces = BumpVec::with_capacity_in(value.pieces.len(), arena);
+    if rest.is_empty() {
+        return Value::text(kept, value.origins);
+    }
+    let mut pieces = BumpVec::with_capacity_in(value.pieces().len(), arena);
     pieces.push(Piece::Text(kept));
     pieces.extend_from_slice_copy(rest);
-    Value { pieces: pieces.into_bump_slice(), origins: value.origins }
+    Value::of_lasting(arena, pieces.into_bump_slice(), value.origins)
 }
 
 /// One value after the other.
 pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
-    let most = parts.iter().map(|part| part.pieces.len()).sum();
+    let most = parts.iter().map(|part| part.pieces().len()).sum();
     let mut pieces: BumpVec<'a, Piece<'a>> = BumpVec::with_capacity_in(most, arena);
     let mut origins = Origins::NONE;
     // Texts that stand side by side, of which the first is the last piece.
@@ -37,7 +40,7 @@ pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
     };
     for part in parts {
         origins = origins | part.origins;
-        for piece in part.pieces {
+        for piece in part.pieces().iter() {
             if let (Some(Piece::Text(last)), Piece::Text(next)) = (pieces.last(), piece) {
                 let texts = texts.get_or_insert_with(|| {
                     let mut texts = BumpVec::with_capacity_in(last.len() + next.len(), arena);
@@ -54,7 +57,7 @@ pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
         }
     }
     put(&mut pieces, texts);
-    Value { pieces: pieces.into_bump_slice(), origins }
+    Value::of_lasting(arena, pieces.into_bump_slice(), origins)
 }
 
 /// Where the text of a script may lie. One of the files that a search found may lie deeper than its name says.
@@ -65,7 +68,7 @@ pub(crate) fn script<'a>(arena: &'a Bump, file: &Field<'a>) -> Value<'a> {
     });
     let Some(directory) = name else { return file.value };
     let pieces = [Piece::Text(directory), Piece::Glob(b"*")];
-    Value { pieces: arena.alloc_slice_copy(&pieces), ..file.value }
+    Value::of(arena, &pieces, file.value.origins)
 }
 
 /// Bytes one after the other.

@@ -22,7 +22,7 @@ pub(super) fn of_name<'a>(run: &mut Run<'_, 'a>, name: &'static [u8]) -> Vec<&'a
     if !run.session.has_made_files() {
         return Vec::new();
     }
-    let here = values::field(run.arena(), name, Origins::LITERAL, run.call.span);
+    let here = values::field(name, Origins::LITERAL, run.call.span);
     let here = run.session.target(&here.value).path;
     let mut found = files(run, |path| values::base_name(path) == name);
     found.retain(|path| !path.is_empty() && *path != here);
@@ -73,7 +73,7 @@ pub(super) fn options_by_name(run: &mut Run<'_, '_>) {
     if !run.session.has_made_files() {
         return;
     }
-    let is_pattern = |word: &&Field<'_>| matches!(word.value.pieces.first(), Some(Piece::Glob(_)));
+    let is_pattern = |word: &&Field<'_>| matches!(word.value.pieces().first(), Some(Piece::Glob(_)));
     let Some(word) = run.call.argv.iter().find(is_pattern) else { return };
     let dashed = |path: &[u8]| values::base_name(path).starts_with(b"-");
     if !files(run, dashed).is_empty() {

@@ -19,24 +19,24 @@ pub(crate) fn is_fresh(path: &[u8]) -> bool {
 
 /// A value of which [`Piece::Made`] is the beginning, as the path that stands for it.
 pub(crate) fn as_path<'a>(arena: &'a Bump, value: &Value<'a>) -> Value<'a> {
-    let Some((Piece::Made, rest)) = value.pieces.split_first() else { return *value };
+    let Some((Piece::Made, rest)) = value.split_first() else { return *value };
     let (text, rest) = match rest.split_first() {
         Some((Piece::Text(text), rest)) => (*text, rest),
         _ => (&b""[..], rest),
     };
     let mut pieces = vec![Piece::Text(arena.alloc_slice_copy(&[FRESH, text].concat()))];
     pieces.extend_from_slice(rest);
-    Value { pieces: arena.alloc_slice_copy(&pieces), ..*value }
+    Value::of(arena, &pieces, value.origins)
 }
 
 impl<'a> Places<'a> {
     /// The place of a value of which [`Piece::Made`] is a part.
     pub(super) fn made(&self, world: &dyn World, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Target<'a> {
         let origins = value.origins;
-        let part_of = |pieces: &[Piece<'a>]| Value { pieces: self.arena.alloc_slice_copy(pieces), origins };
-        let rest = match value.pieces {
-            [Piece::Made] => return self.target(world, cwd, &Value::text(self.arena, FRESH, origins)),
-            [Piece::Made, rest @ ..] => rest,
+        let part_of = |pieces: &[Piece<'a>]| Value::of(self.arena, pieces, origins);
+        let rest = match value.split_first() {
+            Some((Piece::Made, [])) => return self.target(world, cwd, &Value::text(FRESH, origins)),
+            Some((Piece::Made, rest)) => rest,
             _ => &[],
         };
         let goes_up = |piece: &Piece<'_>| match piece {

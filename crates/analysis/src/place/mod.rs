@@ -42,7 +42,7 @@ pub(crate) struct Places<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Partly<'a> {
     cwd: &'a [u8],
-    pieces: &'a [Piece<'a>],
+    value: Value<'a>,
     target: Target<'a>,
 }
 
@@ -97,7 +97,7 @@ impl<'a> Places<'a> {
     /// if it were.
     pub(crate) fn target(&self, world: &dyn World, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Target<'a> {
         match (value.known(), cwd) {
-            (None, _) if value.pieces.contains(&Piece::Made) => self.made(world, cwd, value),
+            (None, _) if value.pieces().contains(&Piece::Made) => self.made(world, cwd, value),
             (Some(text), Some(cwd)) => self.exact(world, cwd, text),
             (Some(text), None) if text.starts_with(b"/") => self.exact(world, b"/", text),
             (_, Some(cwd)) => self.partial_below(world, cwd, value),
@@ -107,14 +107,14 @@ impl<'a> Places<'a> {
 
     /// The same of a value of which a part is known. One pattern is often looked up for each thing that is done there.
     fn partial_below(&self, world: &dyn World, cwd: &'a [u8], value: &Value<'a>) -> Target<'a> {
-        let known = slot(self.arena, &self.partly_known, hash_of_pieces(value.pieces));
-        let same = |known: &Partly<'a>| known.cwd == cwd && known.pieces == value.pieces;
+        let known = slot(self.arena, &self.partly_known, hash_of_pieces(&value.pieces()));
+        let same = |known: &Partly<'a>| known.cwd == cwd && known.value.is_like(value);
         if let Some(known) = known.and_then(Cell::get).filter(same) {
             return known.target;
         }
         let target = self.partial(world, Some(cwd), value);
         if let Some(known) = known {
-            known.set(Some(Partly { cwd, pieces: value.pieces, target }));
+            known.set(Some(Partly { cwd, value: *value, target }));
         }
         target
     }
@@ -181,7 +181,7 @@ impl<'a> Places<'a> {
         let here =
             if partial.start == Start::Known { self.map.scope(Names::Parts(parts)) } else { Scope::Unknown };
         let scope = Scope::Unknown.max(here).max(Map::scope_anywhere(Names::Parts(tail)));
-        let told = value.pieces.iter().any(|p| !matches!(p, Piece::Unknown));
+        let told = value.pieces().iter().any(|p| !matches!(p, Piece::Unknown));
         let covers = if told && (partial.start == Start::Known || partial.bare_rooted) {
             self.map.covers(Names::Parts(partial.bare))
         } else {
@@ -189,7 +189,7 @@ impl<'a> Places<'a> {
         };
         // A path that begins with unknown text may be absolute: the working directory says nothing of it.
         let somewhere =
-            partial.start == Start::Known && !matches!(value.pieces.first(), Some(Piece::Unknown));
+            partial.start == Start::Known && !matches!(value.pieces().first(), Some(Piece::Unknown));
         // `..$x`, or `.$x.`, is `..` where there is no `$x`.
         let dots = tail.first().is_some_and(is_dots);
         let head = partial.head.split_last().filter(|_| dots).map_or(partial.head, |(_, above)| above);

@@ -202,7 +202,7 @@ pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a
         }
         (false, None) => Start::Unknown,
     };
-    push_pieces(arena, &mut parts, value.pieces, |_| true);
+    push_pieces(arena, &mut parts, &value.pieces(), |_| true);
 
     let cut = parts.iter().position(Part::has_unknown);
     let mut head = Vec::new_in(arena);
@@ -214,7 +214,7 @@ pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a
     });
 
     // `$x/y` with an empty `$x` is `/y`, wherever the script stands.
-    let bare_rooted = known_text(value.pieces).is_some_and(|text| text.starts_with(b"/"));
+    let bare_rooted = known_text(&value.pieces()).is_some_and(|text| text.starts_with(b"/"));
     let bare = if tail.is_none() {
         &[]
     } else {
@@ -222,7 +222,7 @@ pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a
         if !bare_rooted {
             parts.extend(cwd.into_iter().flat_map(Names::Path));
         }
-        push_pieces(arena, &mut parts, value.pieces, |p| *p != Piece::Unknown);
+        push_pieces(arena, &mut parts, &value.pieces(), |p| *p != Piece::Unknown);
         let mut bare = Vec::new_in(arena);
         resolve(&mut bare, parts.iter());
         bare.into_bump_slice() as &[Part<'a>]

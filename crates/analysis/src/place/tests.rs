@@ -38,7 +38,7 @@ fn value<'a>(arena: &'a Bump, text: &'a str) -> Value<'a> {
     if !rest.is_empty() {
         pieces.push(Piece::Text(rest.as_bytes()));
     }
-    Value { pieces: arena.alloc_slice_copy(&pieces), origins: Origins::LITERAL }
+    Value::of(arena, &pieces, Origins::LITERAL)
 }
 
 fn request<'a>(workspace: &'a str, home: &'a str) -> Request<'a> {

@@ -146,7 +146,7 @@ impl<'a> Interpreter<'a, '_> {
             Got::One(old, _) if !adds => self.concatenated(&old, &value),
             Got::Any(origins, _) if !adds => {
                 let pieces = self.concatenated(&Value::unknown(origins), &value);
-                Value { origins: origins.union(value.origins), ..pieces }
+                pieces.from_origins(origins.union(value.origins))
             }
             Got::Unset => self.added(Origins::NONE, &value, span),
             Got::One(old, _) => self.added(old.origins, &value, span),
@@ -185,8 +185,8 @@ impl<'a> Interpreter<'a, '_> {
     /// One value after the other.
     pub(super) fn concatenated(&mut self, first: &Value<'a>, second: &Value<'a>) -> Value<'a> {
         let origins = first.origins.union(second.origins);
-        let mut pieces = first.pieces.to_vec();
-        for piece in second.pieces {
+        let mut pieces = first.pieces().to_vec();
+        for piece in second.pieces().iter() {
             match (pieces.last_mut(), piece) {
                 (Some(Piece::Text(end)), Piece::Text(more)) => {
                     if !self.budget.produce(end.len() + more.len()) {
@@ -198,7 +198,7 @@ impl<'a> Interpreter<'a, '_> {
                 _ => pieces.push(*piece),
             }
         }
-        Value { pieces: self.arena.alloc_slice_copy(&pieces), origins }
+        Value::of(self.arena, &pieces, origins)
     }
 
     /// `name[key]=value`; `None` for a key that is not known.
@@ -319,7 +319,7 @@ impl<'a> Interpreter<'a, '_> {
         if slot.flags.has(Flags::ASSOCIATIVE) && elements.iter().any(|element| element.subscript.is_none()) {
             known = false;
         }
-        let value = Value { pieces: &[Piece::Unknown], origins };
+        let value = Value::unknown(origins);
         self.judge_variable(name, all.first().map_or(&value, |element| &element.value), span);
         let content = if known && self.unsure == 0 && !self.is_kept(name) {
             Content::Array(self.arena.alloc_slice_copy(&all))

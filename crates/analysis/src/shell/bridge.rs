@@ -26,7 +26,7 @@ fn held_against_names(path: &Value<'_>) -> usize {
         Piece::Text(text) => text.iter().filter(|byte| **byte == b'/').count(),
         _ => 0,
     };
-    let names: usize = path.pieces.iter().map(slashes).sum();
+    let names: usize = path.pieces().iter().map(slashes).sum();
     4 + 16 * names.saturating_sub(8)
 }
 

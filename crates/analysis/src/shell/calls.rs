@@ -81,7 +81,7 @@ impl<'a> Interpreter<'a, '_> {
                 // The kernel is given it as it is.
                 Some(name) if !name.contains(&b'/') => {
                     let here = self.arena.alloc_slice_copy(&[b"./", name].concat());
-                    Value::text(self.arena, here, path.origins)
+                    Value::text(here, path.origins)
                 }
                 _ => path,
             };
@@ -98,7 +98,7 @@ impl<'a> Interpreter<'a, '_> {
         let (handlers, _) = self.functions_named(b"command_not_found_handle");
         if !handlers.is_empty() {
             let handler = Field {
-                value: Value::text(self.arena, b"command_not_found_handle", Origins::LITERAL),
+                value: Value::text(b"command_not_found_handle", Origins::LITERAL),
                 span: command.span,
                 many: false,
             };
@@ -114,8 +114,8 @@ impl<'a> Interpreter<'a, '_> {
         self.unknown(Unknown::Program, first.span);
         let output = Stream::unknown(Origins::UNKNOWN, command.span);
         self.write_out(output);
-        if first.value.pieces == SOME_SHELL {
-            let value = Value::text(self.arena, b"bash", first.value.origins);
+        if *first.value.pieces() == *SOME_SHELL {
+            let value = Value::text(b"bash", first.value.origins);
             let shell = Field { value, span: first.span, many: false };
             let argv: Vec<Field<'a>> = std::iter::once(shell).chain(rest.iter().copied()).collect();
             let argv = self.arena.alloc_slice_copy(&argv);

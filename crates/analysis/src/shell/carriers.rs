@@ -160,7 +160,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Judges the directories of a search path. False if one of them is not understood.
     fn search_path(&mut self, name: &[u8], value: &Value<'a>, span: Span) -> bool {
         let mut entries: Vec<Vec<Piece<'a>>> = vec![Vec::new()];
-        for piece in value.pieces {
+        for piece in value.pieces().iter() {
             match piece {
                 Piece::Text(text) => {
                     for (index, part) in text.split(|byte| *byte == b':').enumerate() {
@@ -180,7 +180,7 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
         let is_text = |piece: &Piece<'_>| matches!(piece, Piece::Text(_));
-        let written = if value.pieces.iter().any(is_text) { Origins::LITERAL } else { Origins::NONE };
+        let written = if value.pieces().iter().any(is_text) { Origins::LITERAL } else { Origins::NONE };
         let from_environment =
             written.union(Origins::ALL_VARIABLES).contains(value.origins) && !self.loops_over_names;
         let mut project = false;
@@ -193,9 +193,10 @@ impl<'a> Interpreter<'a, '_> {
                 [Piece::Unknown, rest @ ..] if from_environment && !rest.contains(&Piece::Unknown) => {
                     continue;
                 }
-                [Piece::Text(text)] if text.starts_with(b"/") || !text.starts_with(b"-") => self
-                    .place_of(&Value { pieces: self.arena.alloc_slice_copy(entry), origins: value.origins }),
-                [] => self.place_of(&Value::text(self.arena, b".", Origins::LITERAL)),
+                [Piece::Text(text)] if text.starts_with(b"/") || !text.starts_with(b"-") => {
+                    self.place_of(&Value::of(self.arena, &entry, value.origins))
+                }
+                [] => self.place_of(&Value::text(b".", Origins::LITERAL)),
                 _ => return false,
             };
             // What is found from where the shell stands is another thing than its name says.
@@ -220,7 +221,7 @@ impl<'a> Interpreter<'a, '_> {
 
 /// Whether an entry of a search path is nothing but what is not known. Empty it would be the working directory.
 fn may_have_empty_entry(value: &Value<'_>) -> bool {
-    let pieces = value.pieces;
+    let pieces = value.pieces();
     pieces.iter().enumerate().any(|(at, piece)| {
         let begins = match at.checked_sub(1).and_then(|before| pieces.get(before)) {
             Some(Piece::Text(before)) => before.ends_with(b":"),

@@ -133,11 +133,8 @@ impl<'a> Flow<'a> {
 }
 
 /// Any number of arguments of which nothing is known.
-pub(super) static ANY_ARGUMENTS: [Field<'static>; 1] = [Field {
-    value: Value { pieces: &[crate::value::Piece::Unknown], origins: Origins::UNKNOWN },
-    span: Span { start: 0, end: 0 },
-    many: true,
-}];
+pub(super) static ANY_ARGUMENTS: [Field<'static>; 1] =
+    [Field { value: Value::unknown(Origins::UNKNOWN), span: Span { start: 0, end: 0 }, many: true }];
 
 /// What a descriptor is connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

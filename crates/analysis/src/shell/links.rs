@@ -265,7 +265,7 @@ impl<'a> Interpreter<'a, '_> {
         if path.has_unknown() {
             return Vec::new();
         }
-        if path.pieces.len() > LONGEST_PATTERN {
+        if path.pieces().len() > LONGEST_PATTERN {
             return vec![Target { rest: Rest::Unknown, scope: Scope::Unknown, path: b"", ..*named }];
         }
         let prefix = path.known_prefix();
@@ -281,11 +281,11 @@ impl<'a> Interpreter<'a, '_> {
         let (head, glob) =
             prefix.split_at(prefix.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1));
         let Some(ends) = self.links.led(&joined(base, head)) else { return unknown() };
-        let mut pieces = Vec::with_capacity(path.pieces.len());
+        let mut pieces = Vec::with_capacity(path.pieces().len());
         if !glob.is_empty() {
             pieces.push(Piece::Text(self.arena.alloc_slice_copy(glob)));
         }
-        pieces.extend(path.pieces.iter().skip_while(|piece| matches!(piece, Piece::Text(_))).copied());
+        pieces.extend(path.pieces().iter().skip_while(|piece| matches!(piece, Piece::Text(_))).copied());
         let mut meant = Vec::new();
         for (index, end) in ends.iter().enumerate() {
             if index > 0 {
@@ -310,7 +310,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     fn place_of_text(&self, text: &[u8]) -> Target<'a> {
-        let value = Value::text(self.arena, self.arena.alloc_slice_copy(text), Origins::LITERAL);
+        let value = Value::text(self.arena.alloc_slice_copy(text), Origins::LITERAL);
         self.places.target(self.world, Some(b"/"), &value)
     }
 
@@ -321,10 +321,8 @@ impl<'a> Interpreter<'a, '_> {
         let mut text = directory.to_vec();
         text.push(b'/');
         let first = Piece::Text(self.arena.alloc_slice_copy(&text));
-        let pieces = self
-            .arena
-            .alloc_slice_fill_iter([first].into_iter().chain(rest.iter().copied()).collect::<Vec<_>>());
-        self.places.target(self.world, Some(b"/"), &Value { pieces, origins })
+        let pieces: Vec<_> = [first].into_iter().chain(rest.iter().copied()).collect();
+        self.places.target(self.world, Some(b"/"), &Value::of(self.arena, &pieces, origins))
     }
 
     /// A link is made, or may be.
@@ -358,7 +356,7 @@ impl<'a> Interpreter<'a, '_> {
             if !name.is_empty() {
                 pieces.push(Piece::Text(self.arena.alloc_slice_copy(name)));
             }
-            pieces.extend(link.pieces.iter().skip_while(|piece| matches!(piece, Piece::Text(_))).copied());
+            pieces.extend(link.pieces().iter().skip_while(|piece| matches!(piece, Piece::Text(_))).copied());
             // Links of which several lie in several directories are not told apart.
             let (names, rest) = first_name(&pieces);
             let aimed = aim.known_prefix();

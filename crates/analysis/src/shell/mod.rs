@@ -133,7 +133,7 @@ fn joined<'a>(arena: &'a Bump, words: &[&'a [u8]]) -> (&'a [u8], &'a [Field<'a>]
         text.extend_from_slice(word);
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         fields.push(Field {
-            value: crate::value::Value::text(arena, word, Origins::LITERAL),
+            value: crate::value::Value::text(word, Origins::LITERAL),
             span: Span::new(start, end),
             many: false,
         });

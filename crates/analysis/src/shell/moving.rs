@@ -154,7 +154,7 @@ impl<'a> Interpreter<'a, '_> {
         let places = self.state.flow.places;
         for place in places.iter().filter_map(|(place, _)| place) {
             // It may lead over a link.
-            let stands = self.target(&Value::text(self.arena, place, Origins::LITERAL));
+            let stands = self.target(&Value::text(place, Origins::LITERAL));
             let (own, others) = self.aliases(&stands);
             let since = self.moving.renamed.get(settled..).unwrap_or_default();
             let moves = |place: &[u8]| since.iter().any(|from| from.moves(place));

@@ -65,7 +65,7 @@ pub(crate) fn base_name_printed<'a>(arena: &'a Bump, argv: &[Field<'a>]) -> Opti
     if option || value.has_unknown() || value.origins.contains(Origins::NAMES) {
         return None;
     }
-    let mut pieces: Vec<Piece<'a>> = value.pieces.to_vec();
+    let mut pieces: Vec<Piece<'a>> = value.pieces().to_vec();
     if let Some(Piece::Text(text)) = pieces.last_mut() {
         let length = text.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
         *text = text.get(..length).unwrap_or_default();
@@ -94,9 +94,9 @@ pub(crate) fn base_name_printed<'a>(arena: &'a Bump, argv: &[Field<'a>]) -> Opti
         }
     }
     pieces.retain(|piece| *piece != Piece::Text(b""));
-    let surely = !path.many && matches!(value.pieces.first(), Some(Piece::Text(_)));
+    let surely = !path.many && matches!(value.pieces().first(), Some(Piece::Text(_)));
     let named = !pieces.is_empty();
-    named.then(|| (Value { pieces: arena.alloc_slice_copy(&pieces), origins: value.origins }, surely))
+    named.then(|| (Value::of(arena, &pieces, value.origins), surely))
 }
 
 /// Whether `mktemp` makes a file or directory of a new name where such files lie, and prints its path (mktemp(1)).

@@ -22,7 +22,7 @@ pub(super) fn sed<'a>(
         match action {
             sed::Action::Read(name) => {
                 if name != b"/dev/stdin" {
-                    let file = values::field(run.arena(), name, from.origins, span);
+                    let file = values::field(name, from.origins, span);
                     origins = origins | run.reads(&file, false);
                 }
             }
@@ -51,7 +51,7 @@ pub(super) fn awk<'a>(
         match action {
             awk::Action::Read(Some(b"-" | b"/dev/stdin")) => {}
             awk::Action::Read(Some(name)) => {
-                let file = values::field(run.arena(), name, from.origins, span);
+                let file = values::field(name, from.origins, span);
                 origins = origins | run.reads(&file, false);
             }
             awk::Action::Read(None) => {
@@ -90,7 +90,7 @@ fn writes<'a>(run: &mut Run<'_, 'a>, name: Option<&'a [u8]>, mode: WriteMode, fr
     match name {
         Some(b"/dev/stdout" | b"/dev/stderr" | b"-") => {}
         Some(name) => {
-            let file = values::field(run.arena(), name, from.origins, span);
+            let file = values::field(name, from.origins, span);
             run.writes(&file, mode, content);
         }
         None => {

@@ -135,7 +135,7 @@ fn follow_file<'a>(
 /// A build file of this name, and its text if that is known and read.
 fn build_file<'a>(run: &mut Run<'_, 'a>, name: &'a [u8]) -> Option<(Stream<'a>, &'a [u8])> {
     let span = run.call.span;
-    let path = Value::text(run.arena(), name, Origins::FILE);
+    let path = Value::text(name, Origins::FILE);
     let copied = run.session.copied_from(&path);
     copy_of(run.session, span, copied);
     let content = run.session.script_text(&path);
@@ -166,7 +166,7 @@ fn untold<'a>(run: &mut Run<'_, 'a>, found: &Found, content: Stream<'a>) {
 /// A Makefile takes up another file, or has another program than the shell run its recipes.
 fn include<'a>(run: &mut Run<'_, 'a>, word: &[u8]) {
     let word = run.arena().alloc_slice_copy(word);
-    let mut file = values::field(run.arena(), word, Origins::LITERAL, run.call.span);
+    let mut file = values::field(word, Origins::LITERAL, run.call.span);
     if word.iter().any(|byte| b"$*?[".contains(byte)) {
         file.value = Value::unknown(Origins::LITERAL);
     }

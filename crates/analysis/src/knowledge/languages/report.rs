@@ -101,7 +101,7 @@ impl<'s, 'a> Report<'s, 'a> {
 
     /// Known text with the origins of the program.
     pub(super) fn literal(&self, text: &'a [u8]) -> Value<'a> {
-        Value::text(self.arena, text, self.text.origins)
+        Value::text(text, self.text.origins)
     }
 
     /// Values one after the other.
@@ -508,7 +508,7 @@ impl<'s, 'a> Report<'s, 'a> {
         }
         let expanded = match text {
             [b'~', b'/', ..] => {
-                let home = Value::text(self.arena, self.session.home(), value.origins);
+                let home = Value::text(self.session.home(), value.origins);
                 values::joined(self.arena, &[home, values::after(self.arena, value, 1)])
             }
             _ => *value,

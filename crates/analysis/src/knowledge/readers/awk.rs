@@ -71,7 +71,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             } else {
                 b"awkprof.out"
             };
-            let file = named.unwrap_or_else(|| values::field(run.arena(), default, Origins::LITERAL, span));
+            let file = named.unwrap_or_else(|| values::field(default, Origins::LITERAL, span));
             run.writes(
                 &file,
                 WriteMode::Replace,

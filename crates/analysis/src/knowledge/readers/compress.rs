@@ -34,13 +34,13 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         let result = if undoes || scan.has(&UNPACKS) { unpacked(name) } else { packed(run, &scan, name) };
         let text = run.arena().alloc_slice_copy(&result);
         let origins = file.value.origins;
-        let value = Value::text(run.arena(), text, origins);
+        let value = Value::text(text, origins);
         let content = Stream { text: None, origins: Origins::FILE, source: Some(file.span) };
         run.writes(&Field { value, ..*file }, WriteMode::Create, content);
         if result == name {
             // bzip2 then finds a name of its own.
             let other = run.arena().alloc_slice_copy(&[name, b".out"].concat());
-            let value = Value::text(run.arena(), other, origins);
+            let value = Value::text(other, origins);
             run.writes(&Field { value, ..*file }, WriteMode::Create, content);
         }
     }

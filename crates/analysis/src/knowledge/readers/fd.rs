@@ -70,7 +70,7 @@ fn begins_command(word: &Field<'_>) -> bool {
 
 /// Where is searched, and for what.
 fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
-    let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
+    let here = values::field(b".", Origins::LITERAL, run.call.span);
     let mut places: Vec<Field<'a>> = scan.operands.iter().skip(1).copied().collect();
     places.extend(scan.values(&["--search-path"]));
     if places.is_empty() {

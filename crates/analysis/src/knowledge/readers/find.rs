@@ -164,7 +164,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             [b'-', _, ..] | b"(" | b"!" | b"," => break,
             _ => {
                 let open =
-                    text.is_empty() && !matches!(arg.value.pieces.first(), None | Some(Piece::Glob(_)));
+                    text.is_empty() && !matches!(arg.value.pieces().first(), None | Some(Piece::Glob(_)));
                 if open || text == b"-" && arg.known().is_none() {
                     // Whatever it is, it may as well be `-delete`.
                     run.emit(
@@ -179,7 +179,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         args = rest;
     }
     if roots.is_empty() {
-        roots.push(values::field(run.arena(), b".", Origins::LITERAL, span));
+        roots.push(values::field(b".", Origins::LITERAL, span));
     }
     let mut expression = Expression {
         run,
@@ -487,27 +487,27 @@ fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, name: &Field<'a>, part: Value
     let (arena, origins) = (run.arena(), word.value.origins);
     let mut parts = Vec::new();
     let mut found = false;
-    for piece in word.value.pieces {
+    for piece in word.value.pieces().iter() {
         let Piece::Text(mut text) = *piece else {
-            parts.push(Value { pieces: std::slice::from_ref(piece), origins });
+            parts.push(Value::of(arena, std::slice::from_ref(piece), origins));
             continue;
         };
         while let Some(at) = text.windows(2).position(|w| w == b"{}") {
             let before = text.get(..at).unwrap_or_default();
             if !before.is_empty() {
-                parts.push(Value::text(arena, before, origins));
+                parts.push(Value::text(before, origins));
             }
             parts.push(part);
             found = true;
             text = text.get(at + 2..).unwrap_or_default();
         }
         if !text.is_empty() {
-            parts.push(Value::text(arena, text, origins));
+            parts.push(Value::text(text, origins));
         }
     }
     if !found {
         return *word;
     }
     let value = values::joined(arena, &parts);
-    Field { value: Value { origins: value.origins | origins, ..value }, ..*word }
+    Field { value: value.from_origins(value.origins | origins), ..*word }
 }

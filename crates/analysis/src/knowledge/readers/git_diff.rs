@@ -55,7 +55,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let prints = !scan.has(SUMMARY) || scan.has(PATCH);
     if prints_names(at, &scan) {
-        let here = values::field(run.arena(), b".", Origins::LITERAL, run.call.span);
+        let here = values::field(b".", Origins::LITERAL, run.call.span);
         run.lists(&here, false);
         output.origins = Origins::NAMES;
     }

@@ -31,10 +31,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(MAX_LINES);
         let span = run.call.span;
         let origins = run.call.stdin.origins;
-        named.extend(words.map(|word| values::field(run.arena(), word, origins, span)));
+        named.extend(words.map(|word| values::field(word, origins, span)));
     }
     for word in named {
-        for path in paths(run, &word).into_iter().flatten() {
+        for path in paths(&word).into_iter().flatten() {
             let file = Field { value: path, ..word };
             if run.target(&file.value, false).scope == Scope::Secret {
                 output.origins = output.origins | run.reads(&file, false);
@@ -56,13 +56,13 @@ fn prints<'a>(run: &Run<'_, 'a>, at: &At<'a>, scan: &Scan<'a>) -> bool {
 }
 
 /// The paths that a word may name: itself, and what stands behind the first and the last of its colons.
-fn paths<'a>(run: &Run<'_, 'a>, word: &Field<'a>) -> [Option<Value<'a>>; 3] {
-    let Some((Piece::Text(last), before)) = word.value.pieces.split_last() else {
+fn paths<'a>(word: &Field<'a>) -> [Option<Value<'a>>; 3] {
+    let Some((Piece::Text(last), before)) = word.value.split_last() else {
         return [Some(word.value), None, None];
     };
     let behind = |at: Option<usize>| {
         let path = at.and_then(|at| last.get(at + 1..))?;
-        Some(Value::text(run.arena(), path, word.value.origins))
+        Some(Value::text(path, word.value.origins))
     };
     let colon = |byte: &u8| *byte == b':';
     let itself = (before.is_empty() || !word.value.has_unknown()).then_some(word.value);

@@ -53,7 +53,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
                 run.not_understood(Unknown::Budget("files that a file includes"), run.call.span);
                 break;
             }
-            let file = values::field(run.arena(), name, text.origins, run.call.span);
+            let file = values::field(name, text.origins, run.call.span);
             output.origins = output.origins | run.reads(&file, false);
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         [target] if !scan.has(&["-t", "--target-directory"]) => *target,
         _ => return apply::apply(run, &scan),
     };
-    let here = values::field(run.arena(), b".", Origins::LITERAL, alone.span);
+    let here = values::field(b".", Origins::LITERAL, alone.span);
     let uses = [Use { role: Role::List, field: alone }, Use { role: Role::DestLink, field: here }];
     apply::apply_as(run, &scan, &uses)
 }

@@ -63,7 +63,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     for argument in &arguments {
         let text = if line.is_empty() { argument.clone() } else { filled(&line, argument) };
         let text = run.arena().alloc_slice_copy(&text);
-        let field = values::field(run.arena(), text, Origins::LITERAL, span);
+        let field = values::field(text, Origins::LITERAL, span);
         let inner = run.shell(&field, Stream::EMPTY, Reentry::New);
         output.origins = output.origins | inner.origins;
     }
@@ -86,11 +86,11 @@ fn unknown_arguments<'a>(run: &mut Run<'_, 'a>, line: &[u8]) -> Stream<'a> {
         match word.iter().position(|b| *b == b'{') {
             Some(at) => {
                 placed = true;
-                let start = Value::text(run.arena(), word.get(..at).unwrap_or_default(), Origins::LITERAL);
+                let start = Value::text(word.get(..at).unwrap_or_default(), Origins::LITERAL);
                 let value = values::joined(run.arena(), &[start, Value::unknown(Origins::UNKNOWN)]);
                 argv.push(Field { value, span, many: false });
             }
-            None => argv.push(values::field(run.arena(), word, Origins::LITERAL, span)),
+            None => argv.push(values::field(word, Origins::LITERAL, span)),
         }
     }
     if !placed {

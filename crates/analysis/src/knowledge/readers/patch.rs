@@ -81,7 +81,7 @@ fn changes<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, patch: Stream<'a>) {
                 Some(directory) => values::concat(run.arena(), &[directory, b"/", name]),
                 None => name,
             };
-            let file = values::field(run.arena(), path, patch.origins, span);
+            let file = values::field(path, patch.origins, span);
             let content =
                 Stream { text: None, origins: patch.origins | Origins::LITERAL, source: Some(span) };
             run.writes(&file, WriteMode::Modify, content);

@@ -18,18 +18,18 @@ fn backup<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, suffix: &Field<'a>, conte
     let mut pieces = Vec::new();
     for (index, text) in suffix.split(|byte| *byte == b'*').enumerate() {
         if index > 0 {
-            pieces.extend_from_slice(file.value.pieces);
+            pieces.extend_from_slice(&file.value.pieces());
         }
         if !text.is_empty() {
             pieces.push(Piece::Text(text));
         }
     }
     if !suffix.contains(&b'*') {
-        pieces.splice(0..0, file.value.pieces.iter().copied());
+        pieces.splice(0..0, file.value.pieces().iter().copied());
     }
     let name = |pieces: &[Piece<'a>]| match pieces.iter().map(text_of).collect::<Option<Vec<_>>>() {
-        Some(texts) => Value::text(arena, arena.alloc_slice_copy(&texts.concat()), origins),
-        None => Value { pieces: arena.alloc_slice_copy(pieces), origins },
+        Some(texts) => Value::text(arena.alloc_slice_copy(&texts.concat()), origins),
+        None => Value::of(arena, &pieces, origins),
     };
     run.writes(&Field { value: name(&pieces), ..*file }, WriteMode::Replace, content);
 }

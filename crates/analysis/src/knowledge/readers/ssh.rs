@@ -54,8 +54,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let text = run.arena().alloc_slice_copy(&text);
     let span = words.last().map_or(host.span, |last| last.span);
-    let line =
-        values::field(run.arena(), text, Origins::LITERAL, words.first().map_or(span, |w| w.span.to(span)));
+    let line = values::field(text, Origins::LITERAL, words.first().map_or(span, |w| w.span.to(span)));
     let stdin = run.call.stdin;
     run.session.run_text(text, Dialect::Posix, &[], stdin, Reentry::Elsewhere, line.span);
     Stream::unknown(Origins::NETWORK, run.call.span)

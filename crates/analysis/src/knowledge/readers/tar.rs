@@ -75,7 +75,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
 /// Files are written below the directory that is current then, or anywhere if their names may be absolute.
 fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
     let span = run.call.span;
-    let here = values::field(run.arena(), b".", Origins::LITERAL, span);
+    let here = values::field(b".", Origins::LITERAL, span);
     let anywhere = Field { value: Value::unknown(Origins::UNKNOWN), ..here };
     let place = match scan.value(&["--one-top-level"]) {
         _ if scan.has(&["-P", "--absolute-names"]) => anywhere,

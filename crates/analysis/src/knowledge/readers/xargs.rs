@@ -28,7 +28,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         items = run.session.file_text(&file.value);
     }
     let command = if scan.command.is_empty() {
-        let echo = values::field(run.arena(), b"echo", Origins::LITERAL, span);
+        let echo = values::field(b"echo", Origins::LITERAL, span);
         &*run.arena().alloc_slice_copy(&[echo])
     } else {
         scan.command
@@ -40,7 +40,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let by_line = matches!(replace, Replace::Each(_));
     let words = items.text.and_then(|text| split(run.arena(), &scan, text, by_line));
-    let from = |run: &Run<'_, 'a>, text: &'a [u8]| values::field(run.arena(), text, items.origins, span);
+    let from = |text: &'a [u8]| values::field(text, items.origins, span);
     let Some(words) = words else {
         let torn = tears(run, &scan, matches!(replace, Replace::Each(_)));
         return unknown_items(run, command, &replace, items, torn);
@@ -52,7 +52,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
                 run.not_understood(Unknown::Budget("xargs"), span);
             }
             for word in words.iter().take(MAX_RUNS) {
-                let item = from(run, word);
+                let item = from(word);
                 let inner = run_with(run, command, Some(marker), &[item]);
                 output.origins = output.origins | inner.origins;
             }
@@ -69,7 +69,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             else {
                 return unknown_items(run, command, &replace, items, true);
             };
-            let fields: Vec<Field<'a>> = words.iter().map(|word| from(run, word)).collect();
+            let fields: Vec<Field<'a>> = words.iter().map(|word| from(word)).collect();
             for some in fields.chunks(each) {
                 let inner = run_with(run, command, None, some);
                 if each >= fields.len() {
@@ -218,17 +218,17 @@ fn tears(run: &mut Run<'_, '_>, scan: &Scan<'_>, by_line: bool) -> bool {
 /// A word with every marker in it replaced by the item.
 fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, marker: &[u8], item: &Field<'a>) -> Field<'a> {
     let mut parts = Vec::new();
-    for piece in word.value.pieces {
+    for piece in word.value.pieces().iter() {
         let Piece::Text(mut text) = *piece else {
-            parts.push(Value { pieces: std::slice::from_ref(piece), ..word.value });
+            parts.push(Value::of(run.arena(), std::slice::from_ref(piece), word.value.origins));
             continue;
         };
         while let Some(at) = text.windows(marker.len()).position(|w| w == marker) {
-            parts.push(Value::text(run.arena(), text.get(..at).unwrap_or_default(), word.value.origins));
+            parts.push(Value::text(text.get(..at).unwrap_or_default(), word.value.origins));
             parts.push(item.value);
             text = text.get(at + marker.len()..).unwrap_or_default();
         }
-        parts.push(Value::text(run.arena(), text, word.value.origins));
+        parts.push(Value::text(text, word.value.origins));
     }
     Field { value: values::joined(run.arena(), &parts), ..*word }
 }

@@ -53,7 +53,7 @@ fn no_value_makes_it_fail() {
                 _ => Piece::Text(WORDS[next(WORDS.len())]),
             })
             .collect();
-        let value = Value { pieces: arena.alloc_slice_copy(&pieces), origins: Origins::LITERAL };
+        let value = Value::of(&arena, &pieces, Origins::LITERAL);
         let cwd = [Some(W.as_bytes()), Some(b"/" as &[u8]), None][next(3)];
         let places = Places::new(&arena, &request([W, "/", "/home/u"][next(3)], H), &Frozen);
         let target = places.target(&Frozen, cwd, &value);

@@ -144,7 +144,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// A number as text.
     pub(super) fn decimal(&self, number: i64) -> Value<'a> {
-        Value::text(self.arena, self.arena.alloc_str(&number.to_string()).as_bytes(), Origins::LITERAL)
+        Value::text(self.arena.alloc_str(&number.to_string()).as_bytes(), Origins::LITERAL)
     }
 
     /// The key that a subscript stands for: a decimal index, or a text for associative arrays. `None`: not known.

@@ -223,7 +223,7 @@ impl<'a> Interpreter<'a, '_> {
                     }
                     return;
                 };
-                self.assign_named(&Value::text(self.arena, name, Origins::LITERAL), value, false, here);
+                self.assign_named(&Value::text(name, Origins::LITERAL), value, false, here);
             }
             return;
         }
@@ -408,18 +408,18 @@ impl<'a> Interpreter<'a, '_> {
             name => (name, false),
         };
         let after = text.get(equals + 1..)?;
-        let mut pieces = Vec::with_capacity(argument.pieces.len());
+        let mut pieces = Vec::with_capacity(argument.pieces().len());
         if !after.is_empty() {
             pieces.push(Piece::Text(after));
         }
-        pieces.extend_from_slice(argument.pieces.get(1..).unwrap_or_default());
-        let value = Value { pieces: self.arena.alloc_slice_copy(&pieces), origins: argument.origins };
+        pieces.extend_from_slice(argument.pieces().get(1..).unwrap_or_default());
+        let value = Value::of(self.arena, &pieces, argument.origins);
         Some((name, append, Some(value)))
     }
 
     /// `unset`
     pub(super) fn unset(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"", b"fnv");
+        let given = Given::read(command.argv, b"", b"fnv");
         if !given.sure {
             self.argument_unknown(command.span);
         }

@@ -16,7 +16,7 @@ impl<'a> Interpreter<'a, '_> {
     ///
     /// It may fail, and what follows then happens where the shell was: both places are kept unless it is known to succeed.
     pub(super) fn change_directory(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"", b"LPe@");
+        let given = Given::read(command.argv, b"", b"LPe@");
         if given.options.iter().any(|(letter, _)| !b"LPe@".contains(letter)) {
             // `cd -/x` is an option that there is not: it fails and stays.
             self.state.flow.places.forget_status();
@@ -36,7 +36,7 @@ impl<'a> Interpreter<'a, '_> {
             [only] if only.known() == Some(b"-") => {
                 let given = self.state.get(Space::Variable, b"OLDPWD").content != Content::Initial;
                 match self.state.flow.previous.filter(|_| !given) {
-                    Some(previous) => Value::text(self.arena, previous, Origins::LITERAL),
+                    Some(previous) => Value::text(previous, Origins::LITERAL),
                     None => Value::unknown(Origins::FILE),
                 }
             }
@@ -177,7 +177,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `pushd`, `popd`, `dirs`
     pub(super) fn directory_stack(&mut self, name: &[u8], command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"", b"nclpv");
+        let given = Given::read(command.argv, b"", b"nclpv");
         match (name, given.operands) {
             (b"dirs", _) => {
                 if given.has(b'c') {
@@ -206,7 +206,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             (b"popd", []) if given.options.is_empty() => match self.state.flow.stack {
                 Some([rest @ .., top]) => {
-                    let value = Value::text(self.arena, top, Origins::LITERAL);
+                    let value = Value::text(top, Origins::LITERAL);
                     self.state.flow.stack = Some(rest);
                     self.go(&value, false);
                 }

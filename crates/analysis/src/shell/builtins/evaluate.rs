@@ -108,7 +108,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `source`
     pub(super) fn source_file(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"p", b"");
+        let given = Given::read(command.argv, b"p", b"");
         let Some((file, arguments)) = given.operands.split_first() else { return };
         if file.many || !given.options.is_empty() {
             self.argument_unknown(file.span);
@@ -206,7 +206,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `exec`
     pub(super) fn replace_shell(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"a", b"cl");
+        let given = Given::read(command.argv, b"a", b"cl");
         // dash has no options there: `-l` is the program.
         let foreign = self.dialect == shward_syntax::Dialect::Posix && !given.options.is_empty();
         let own = given.operands.first().and_then(Field::known).map(base_name);
@@ -246,7 +246,7 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn without_functions(&mut self, command: &Expanded<'_, 'a>) {
         let flags: &[u8] =
             if command.argv.first().and_then(Field::known) == Some(b"command") { b"pvV" } else { b"" };
-        let given = Given::read(self.arena, command.argv, b"", flags);
+        let given = Given::read(command.argv, b"", flags);
         if !given.sure {
             self.argument_unknown(command.span);
         }
@@ -284,7 +284,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `trap`
     pub(super) fn trap(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"", b"lpP");
+        let given = Given::read(command.argv, b"", b"lpP");
         if !given.sure {
             self.argument_unknown(command.span);
         }
@@ -342,7 +342,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `jobs`: `-x` runs a command.
     pub(super) fn jobs(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"", b"lnprsx");
+        let given = Given::read(command.argv, b"", b"lnprsx");
         if given.has(b'x') && !given.operands.is_empty() {
             self.dispatch(&Expanded { argv: given.operands, ..command.clone() }, false);
         } else if !given.sure {
@@ -355,7 +355,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `complete` only registers what an interactive shell would run; `compgen` runs it.
     pub(super) fn completion(&mut self, name: &[u8], command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"oAGWFCXPS", b"DEIabcdefgjkprsuv");
+        let given = Given::read(command.argv, b"oAGWFCXPS", b"DEIabcdefgjkprsuv");
         if name == b"compgen" {
             for letter in [b'C', b'F'] {
                 if let Some(value) = given.value(letter) {
@@ -402,13 +402,13 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `history`
     pub(super) fn history(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"d", b"acnprsw");
+        let given = Given::read(command.argv, b"d", b"acnprsw");
         if given.has(b'c') || given.has(b'd') {
             self.emit_here(EffectKind::System { what: "audit" }, command.span, Certainty::Certain);
         }
         let default = || {
             let path = [self.request.home, b"/.bash_history"].concat();
-            Value::text(self.arena, self.arena.alloc_slice_copy(&path), Origins::LITERAL)
+            Value::text(self.arena.alloc_slice_copy(&path), Origins::LITERAL)
         };
         let file = match given.operands.first() {
             Some(field) if !field.many => field.value,
@@ -434,7 +434,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `fc`: runs commands of the history anew, or after an editor has changed them.
     pub(super) fn fix_command(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"e", b"lnrs");
+        let given = Given::read(command.argv, b"e", b"lnrs");
         if given.has(b'l') && given.sure {
             self.prints(Origins::FILE, command.span);
         } else {
@@ -444,7 +444,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `bind`: key bindings can hold commands, and files of them.
     pub(super) fn bind(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"fmqrux", b"lpsvPSVX");
+        let given = Given::read(command.argv, b"fmqrux", b"lpsvPSVX");
         if given.has(b'x') || given.has(b'f') || !given.operands.is_empty() || !given.sure {
             self.not_understood("bind attaches commands to keys", command.span);
         }
@@ -453,7 +453,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `enable`
     pub(super) fn enable(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"f", b"adnps");
+        let given = Given::read(command.argv, b"f", b"adnps");
         if given.has(b'f') {
             let origin = given.value(b'f').map_or(Origins::UNKNOWN, |_| Origins::FILE);
             let effect = EffectKind::Code { language: "native", text: None, origin, source: None };
@@ -484,7 +484,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `hash`: `-p` says what program a name stands for.
     pub(super) fn hash(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"p", b"dlrt");
+        let given = Given::read(command.argv, b"p", b"dlrt");
         let others = command.argv.iter().skip(1).any(|field| {
             field
                 .known()

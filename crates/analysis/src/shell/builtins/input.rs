@@ -16,7 +16,7 @@ use shward_syntax::Span;
 impl<'a> Interpreter<'a, '_> {
     /// `read`
     pub(super) fn read_builtin(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"adinNptu", b"ers");
+        let given = Given::read(command.argv, b"adinNptu", b"ers");
         if !given.sure {
             self.argument_unknown(command.span);
         }
@@ -56,7 +56,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         if names.is_empty() {
             let value = match line {
-                Some((line, _)) => Value::text(self.arena, line, stream.origins),
+                Some((line, _)) => Value::text(line, stream.origins),
                 None => unknown,
             };
             self.assign(b"REPLY", value, false, command.here);
@@ -68,7 +68,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.unpredictable("a builtin assigns to variables whose names are not known", command.here);
             }
             let value = match values.as_ref().map(|values| values.get(index).copied().unwrap_or_default()) {
-                Some(text) => Value::text(self.arena, text, stream.origins),
+                Some(text) => Value::text(text, stream.origins),
                 None => unknown,
             };
             self.assign_named(&name.value, value, false, command.here);
@@ -146,7 +146,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `mapfile`
     pub(super) fn mapfile(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"dnOsuCc", b"t");
+        let given = Given::read(command.argv, b"dnOsuCc", b"t");
         if !given.sure {
             self.argument_unknown(command.span);
         }
@@ -194,7 +194,7 @@ impl<'a> Interpreter<'a, '_> {
                 for (index, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
                     let line = if given.has(b't') { line.strip_suffix(b"\n").unwrap_or(line) } else { line };
                     let key = self.arena.alloc_str(&index.to_string()).as_bytes();
-                    elements.push(Element { key, value: Value::text(self.arena, line, stream.origins) });
+                    elements.push(Element { key, value: Value::text(line, stream.origins) });
                 }
                 let content = Content::Array(self.arena.alloc_slice_copy(&elements));
                 self.fill_array(name, content, command.here);
@@ -248,7 +248,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `wait`: `-p` assigns to a variable.
     pub(super) fn wait(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"p", b"fn");
+        let given = Given::read(command.argv, b"p", b"fn");
         if let Some(name) = given.value(b'p') {
             self.assign_named(&name.value, Value::unknown(Origins::LITERAL), true, command.here);
             // Without a job to wait for it is unset.
@@ -274,10 +274,9 @@ impl<'a> Interpreter<'a, '_> {
                 None => return false,
             },
             Some(text) => match text.strip_prefix(b"-v") {
-                Some(name) => (
-                    Value::text(self.arena, name, Origins::LITERAL),
-                    command.argv.get(2..).unwrap_or_default(),
-                ),
+                Some(name) => {
+                    (Value::text(name, Origins::LITERAL), command.argv.get(2..).unwrap_or_default())
+                }
                 None => return false,
             },
             None => {
@@ -303,7 +302,7 @@ impl<'a> Interpreter<'a, '_> {
         let output =
             knowledge::invoke(self, &Call { argv, stdin: Stream::EMPTY, piped: false, span: command.span });
         let value = match output.text {
-            Some(text) if !text.contains(&0) => Value::text(self.arena, text, output.origins),
+            Some(text) if !text.contains(&0) => Value::text(text, output.origins),
             _ => Value::unknown(output.origins),
         };
         self.assign_named(&name, value, false, command.here);

@@ -15,7 +15,6 @@ use super::simple::Expanded;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::Session;
 use crate::value::{Field, Origins, Stream, Value};
-use bumpalo::Bump;
 use shward_syntax::{Dialect, Span};
 
 /// The options and operands of a builtin, read as bash's own `internal_getopt` does.
@@ -31,7 +30,7 @@ struct Given<'a> {
 
 impl<'a> Given<'a> {
     /// `valued`: the letters that have a value; `flags`: those that have none.
-    fn read(arena: &'a Bump, argv: &'a [Field<'a>], valued: &[u8], flags: &[u8]) -> Self {
+    fn read(argv: &'a [Field<'a>], valued: &[u8], flags: &[u8]) -> Self {
         let mut rest = argv.get(1..).unwrap_or_default();
         let mut given = Self { options: Vec::new(), operands: rest, sure: true };
         while let Some((field, after)) = rest.split_first() {
@@ -59,7 +58,7 @@ impl<'a> Given<'a> {
                     given.options.push((*letter, rest.first().copied()));
                     rest = rest.get(1..).unwrap_or_default();
                 } else {
-                    let value = Value::text(arena, joined, field.value.origins);
+                    let value = Value::text(joined, field.value.origins);
                     given.options.push((*letter, Some(Field { value, ..*field })));
                 }
                 break;

@@ -149,7 +149,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `shopt`
     pub(super) fn shopt(&mut self, command: &Expanded<'_, 'a>) {
-        let given = Given::read(self.arena, command.argv, b"", b"opqsu");
+        let given = Given::read(command.argv, b"", b"opqsu");
         if !given.sure {
             self.argument_unknown(command.span);
             self.state.flow.options.forget();

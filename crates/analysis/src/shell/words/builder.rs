@@ -299,7 +299,7 @@ impl<'a> Builder<'a> {
             self.unknown(quoted, value.origins.union(Origins::UNKNOWN));
             return;
         }
-        for piece in value.pieces {
+        for piece in value.pieces().iter() {
             match piece {
                 Piece::Text(text) if quoted => self.add(text, Kind::Quoted),
                 Piece::Text(text) => match self.mode {

@@ -17,7 +17,7 @@ pub(in crate::shell) enum Got<'a> {
 }
 
 /// What `$0` is when it is not known: the name or path of a shell.
-pub(in crate::shell) static SOME_SHELL: [Piece<'static>; 2] = [Piece::Unknown, Piece::Text(b"sh")];
+pub(in crate::shell) static SOME_SHELL: &[Piece<'static>] = &[Piece::Unknown, Piece::Text(b"sh")];
 
 /// Chains of namerefs are followed this far.
 const MOST_REFERENCES: usize = 8;
@@ -88,17 +88,17 @@ impl<'a> Interpreter<'a, '_> {
         let bash = self.dialect == Dialect::Bash;
         match name {
             b"HOME" if !self.elsewhere => {
-                return Got::One(Value::text(self.arena, self.request.home, Origins::LITERAL), false);
+                return Got::One(Value::text(self.request.home, Origins::LITERAL), false);
             }
             b"PWD" => return Got::One(self.working_directory(), false),
             b"OLDPWD" => {
                 return match self.state.flow.previous.filter(|_| !self.state.flow.stayed) {
-                    Some(place) => Got::One(Value::text(self.arena, place, Origins::LITERAL), false),
+                    Some(place) => Got::One(Value::text(place, Origins::LITERAL), false),
                     None => Got::Any(Origins::FILE, true),
                 };
             }
-            b"IFS" => return Got::One(Value::text(self.arena, b" \t\n", Origins::LITERAL), false),
-            b"OPTIND" => return Got::One(Value::text(self.arena, b"1", Origins::LITERAL), true),
+            b"IFS" => return Got::One(Value::text(b" \t\n", Origins::LITERAL), false),
+            b"OPTIND" => return Got::One(Value::text(b"1", Origins::LITERAL), true),
             b"PPID" => return Got::One(Value::unknown(Origins::LITERAL), true),
             _ if is_counted_by_shell(name) && bash => {
                 return Got::One(Value::unknown(Origins::LITERAL), true);
@@ -113,7 +113,7 @@ impl<'a> Interpreter<'a, '_> {
             // The last argument, of which any text may be a part.
             b"_" => return Got::Any(Origins::LITERAL, false),
             b"BASH" if bash => {
-                return Got::One(Value { pieces: &SOME_SHELL, origins: Origins::LITERAL }, false);
+                return Got::One(Value::of_static(&SOME_SHELL, Origins::LITERAL), false);
             }
             _ if is_shells_own(name) => return Got::Any(Origins::LITERAL, false),
             _ => {}
@@ -124,7 +124,7 @@ impl<'a> Interpreter<'a, '_> {
         match self.world.variable(name) {
             Some(Some(text)) => {
                 let text = &*self.arena.alloc_slice_copy(&text);
-                Got::One(Value::text(self.arena, text, Origins::of_variable(name)), is_decimal(text))
+                Got::One(Value::text(text, Origins::of_variable(name)), is_decimal(text))
             }
             Some(None) => Got::Unset,
             None => Got::Any(Origins::of_variable(name), true),
@@ -176,9 +176,9 @@ impl<'a> Interpreter<'a, '_> {
     pub(in crate::shell) fn positional(&self, number: u32) -> Got<'a> {
         if number == 0 {
             return match self.state.flow.zero {
-                Some(zero) => Got::One(Value::text(self.arena, zero, Origins::LITERAL), false),
+                Some(zero) => Got::One(Value::text(zero, Origins::LITERAL), false),
                 // However the shell was called, it is one.
-                None => Got::One(Value { pieces: &SOME_SHELL, origins: Origins::LITERAL }, false),
+                None => Got::One(Value::of_static(&SOME_SHELL, Origins::LITERAL), false),
             };
         }
         let mut left = number;
@@ -211,7 +211,7 @@ impl<'a> Interpreter<'a, '_> {
             b'#' => match self.argument_count() {
                 Some(count) => {
                     let text = self.arena.alloc_str(&count.to_string()).as_bytes();
-                    Got::One(Value::text(self.arena, text, Origins::LITERAL), true)
+                    Got::One(Value::text(text, Origins::LITERAL), true)
                 }
                 None => Got::One(Value::unknown(Origins::LITERAL), true),
             },

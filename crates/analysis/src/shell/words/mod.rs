@@ -63,7 +63,7 @@ impl<'a> Interpreter<'a, '_> {
                     ..
                 },
             ] => {
-                let value = Value::text(self.arena, self.lasting(text), Origins::LITERAL);
+                let value = Value::text(self.lasting(text), Origins::LITERAL);
                 out.push(Field { value, span, many: false });
             }
             parts if parts.iter().any(|part| matches!(part.kind, PartKind::Brace(_))) => {
@@ -281,7 +281,7 @@ impl<'a> Interpreter<'a, '_> {
                 match result.value {
                     Some(number) => {
                         let text = self.arena.alloc_str(&number.to_string()).as_bytes();
-                        builder.value(&Value::text(self.arena, text, result.origins), quoted);
+                        builder.value(&Value::text(text, result.origins), quoted);
                     }
                     None => builder.number(quoted, result.origins),
                 }
@@ -335,21 +335,21 @@ impl<'a> Interpreter<'a, '_> {
                 Got::One(value, _) => value,
                 // dash leaves the tilde as it is, bash asks the list of accounts.
                 Got::Unset if self.dialect == Dialect::Posix => Value::unknown(Origins::FILE),
-                Got::Unset => Value::text(self.arena, self.request.home, Origins::LITERAL),
+                Got::Unset => Value::text(self.request.home, Origins::LITERAL),
                 Got::Any(origins, _) => Value::unknown(origins),
             },
             // dash takes these two for names of users.
             b"+" | b"-" if self.dialect == Dialect::Posix => Value::unknown(Origins::FILE),
             b"+" => match self.lookup(b"PWD", Span::default()) {
                 Got::One(value, _) => value,
-                Got::Unset => Value::text(self.arena, b"~+", Origins::LITERAL),
+                Got::Unset => Value::text(b"~+", Origins::LITERAL),
                 Got::Any(origins, _) => Value::unknown(origins),
             },
             b"-" => match self.lookup(b"OLDPWD", Span::default()) {
                 Got::One(value, _) => value,
                 Got::Unset | Got::Any(..) => Value::unknown(Origins::FILE),
             },
-            b"root" => Value::text(self.arena, b"/root", Origins::LITERAL),
+            b"root" => Value::text(b"/root", Origins::LITERAL),
             _ => Value::unknown(Origins::FILE),
         };
         builder.value(&value, true);
@@ -358,7 +358,7 @@ impl<'a> Interpreter<'a, '_> {
     /// `$PWD`.
     pub(super) fn working_directory(&self) -> Value<'a> {
         match self.state.flow.places.only() {
-            Some(place) => Value::text(self.arena, place, Origins::LITERAL),
+            Some(place) => Value::text(place, Origins::LITERAL),
             None => Value::unknown(Origins::FILE),
         }
     }

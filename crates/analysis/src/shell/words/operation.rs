@@ -40,7 +40,7 @@ impl<'a> Interpreter<'a, '_> {
                 match length {
                     Some(length) => {
                         let text = self.arena.alloc_str(&length.to_string()).as_bytes();
-                        builder.value(&Value::text(self.arena, text, Origins::LITERAL), quoted);
+                        builder.value(&Value::text(text, Origins::LITERAL), quoted);
                     }
                     None => builder.number(quoted, Origins::LITERAL),
                 }
@@ -107,7 +107,7 @@ impl<'a> Interpreter<'a, '_> {
             _ => match got {
                 Got::One(value, _) => {
                     // bash does not expand every operand where there is no text to apply it to.
-                    let there = value.pieces.iter().any(|piece| matches!(piece, Piece::Text(_)));
+                    let there = value.pieces().iter().any(|piece| matches!(piece, Piece::Text(_)));
                     let transformed = if there {
                         self.transformed(parameter, &value, span)
                     } else {
@@ -203,20 +203,20 @@ impl<'a> Interpreter<'a, '_> {
         // Only the shell knows the numbers of the descriptors behind process substitutions.
         let unknown = Value::unknown(value.origins);
         // And the names that a search finds are kept as where they lie, not as they are told.
-        let told_otherwise = value.pieces.contains(&Piece::Made)
+        let told_otherwise = value.pieces().contains(&Piece::Made)
             || value.origins.contains(Origins::NAMES) && !is_base_name(&parameter.operation)
             || value.known().is_some_and(|text| contains(text, b"/dev/fd/"));
         let value = if told_otherwise { &unknown } else { value };
         let known = value.known().filter(|_| !self.state.flow.options.may(Opt::OtherMatching));
         let arena = self.arena;
-        let text = |text: &[u8]| Value::text(arena, arena.alloc_slice_copy(text), value.origins);
+        let text = |text: &[u8]| Value::text(arena.alloc_slice_copy(text), value.origins);
         match parameter.operation {
             ParameterOperation::RemovePrefix { longest, pattern } => {
                 let pattern = self.operand_pattern(&pattern)?;
                 match known {
                     Some(known) => {
                         let left = transform::without_prefix(known, pattern, longest, extended)?;
-                        Some(Value::text(arena, left, value.origins))
+                        Some(Value::text(left, value.origins))
                     }
                     None => self.without_known_prefix(value, pattern, longest),
                 }
@@ -226,7 +226,7 @@ impl<'a> Interpreter<'a, '_> {
                 match known {
                     Some(known) => {
                         let left = transform::without_suffix(known, pattern, longest, extended)?;
-                        Some(Value::text(arena, left, value.origins))
+                        Some(Value::text(left, value.origins))
                     }
                     None => self.without_known_suffix(value, pattern, longest, extended),
                 }
@@ -274,7 +274,7 @@ impl<'a> Interpreter<'a, '_> {
                     }
                     return None;
                 };
-                Some(Value::text(arena, left, value.origins))
+                Some(Value::text(left, value.origins))
             }
             ParameterOperation::Case { operator, all, pattern } => {
                 let pattern = self.operand_pattern(&pattern)?;
@@ -320,18 +320,17 @@ impl<'a> Interpreter<'a, '_> {
         if pattern == b"*/" && longest {
             // What a pattern stands for holds no slash: the last one is in the known text.
             let slash =
-                value.pieces.iter().rposition(|piece| matches!(piece, Piece::Text(t) if t.contains(&b'/')));
+                value.pieces().iter().rposition(|piece| matches!(piece, Piece::Text(t) if t.contains(&b'/')));
             let Some(index) = slash else { return Some(*value) };
-            let (Some(Piece::Text(text)), Some(after)) =
-                (value.pieces.get(index), value.pieces.get(index + 1..))
-            else {
+            let pieces = value.pieces();
+            let (Some(Piece::Text(text)), Some(after)) = (pieces.get(index), pieces.get(index + 1..)) else {
                 return None;
             };
             let cut = text.iter().rposition(|byte| *byte == b'/')? + 1;
             return self.with_first(text.get(cut..)?, after, value.origins);
         }
-        match (transform::literal(pattern)?, value.pieces) {
-            (literal, [Piece::Text(text), rest @ ..]) if text.len() >= literal.len() => {
+        match (transform::literal(pattern)?, value.split_first()) {
+            (literal, Some((Piece::Text(text), rest))) if text.len() >= literal.len() => {
                 let left = text.strip_prefix(literal.as_slice()).unwrap_or(text);
                 self.with_first(left, rest, value.origins)
             }
@@ -347,7 +346,7 @@ impl<'a> Interpreter<'a, '_> {
         longest: bool,
         extended: bool,
     ) -> Option<Value<'a>> {
-        let [rest @ .., Piece::Text(text)] = value.pieces else { return None };
+        let Some((Piece::Text(text), rest)) = value.split_last() else { return None };
         let left = match transform::literal(pattern) {
             Some(literal) if text.len() >= literal.len() => {
                 text.strip_suffix(literal.as_slice()).unwrap_or(text)
@@ -366,7 +365,7 @@ impl<'a> Interpreter<'a, '_> {
         if !left.is_empty() {
             pieces.push(Piece::Text(left));
         }
-        Some(Value { pieces: self.arena.alloc_slice_copy(&pieces), origins: value.origins })
+        Some(Value::of(self.arena, &pieces, value.origins))
     }
 
     fn with_first(&self, text: &'a [u8], rest: &[Piece<'a>], origins: Origins) -> Option<Value<'a>> {
@@ -375,7 +374,7 @@ impl<'a> Interpreter<'a, '_> {
             pieces.push(Piece::Text(text));
         }
         pieces.extend_from_slice(rest);
-        Some(Value { pieces: self.arena.alloc_slice_copy(&pieces), origins })
+        Some(Value::of(self.arena, &pieces, origins))
     }
 }
 
@@ -437,7 +436,7 @@ fn choice(got: &Got<'_>, colon: bool) -> Choice {
         Got::One(value, false) => match value.known() {
             Some(b"") => Choice::Word,
             Some(_) => Choice::Value,
-            None if value.pieces.iter().any(|piece| matches!(piece, Piece::Text(_))) => Choice::Value,
+            None if value.pieces().iter().any(|piece| matches!(piece, Piece::Text(_))) => Choice::Value,
             None => Choice::Either,
         },
     }

@@ -149,7 +149,7 @@ impl<'a> Interpreter<'a, '_> {
             // dash counts the letters.
             (ParameterOperation::Length, Some((true, elements))) if self.dialect == Dialect::Bash => {
                 let text = self.arena.alloc_str(&elements.len().to_string()).as_bytes();
-                builder.value(&Value::text(self.arena, text, Origins::LITERAL), quoted);
+                builder.value(&Value::text(text, Origins::LITERAL), quoted);
             }
             (ParameterOperation::Length, _) => builder.number(quoted, Origins::LITERAL),
             (ParameterOperation::Substring { offset, length }, elements) => {
@@ -199,7 +199,7 @@ impl<'a> Interpreter<'a, '_> {
                         all if self.may_join_to_nothing(all) => Got::Any(origins, false),
                         _ => {
                             if let ParameterOperation::Alternative { .. } = parameter.operation {
-                                Got::One(Value::text(self.arena, b"x", origins), false)
+                                Got::One(Value::text(b"x", origins), false)
                             } else {
                                 self.put_list(&elements, joined, quoted, builder);
                                 return;
@@ -236,7 +236,7 @@ impl<'a> Interpreter<'a, '_> {
     /// Whether elements may be the null string when they are joined.
     fn may_join_to_nothing(&mut self, elements: &[Field<'a>]) -> bool {
         let may_be_null = |element: &Field<'a>| {
-            !element.value.pieces.iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()))
+            !element.value.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if !text.is_empty()))
         };
         elements.iter().all(may_be_null) && self.first_separator().is_none_or(<[u8]>::is_empty)
     }
@@ -267,9 +267,7 @@ impl<'a> Interpreter<'a, '_> {
             let before = index.checked_sub(1).and_then(|before| elements.get(before));
             if before.is_some_and(|before| !may_be_none(before)) {
                 match separator {
-                    Some(separator) => {
-                        builder.value(&Value::text(self.arena, separator, Origins::LITERAL), true)
-                    }
+                    Some(separator) => builder.value(&Value::text(separator, Origins::LITERAL), true),
                     None => builder.unknown(true, Origins::LITERAL),
                 }
             }
@@ -296,9 +294,8 @@ impl<'a> Interpreter<'a, '_> {
         match self.elements_in_order(self.lasting(name), span) {
             Some(elements) => {
                 let span = self.span(span);
-                let arena = self.arena;
                 let field = |element: &Element<'a>| Field {
-                    value: Value::text(arena, element.key, element.value.origins),
+                    value: Value::text(element.key, element.value.origins),
                     span,
                     many: false,
                 };
@@ -322,7 +319,7 @@ impl<'a> Interpreter<'a, '_> {
             let aim = self.dereference(self.lasting(name), span).filter(|aim| *aim != name);
             let got = match aim {
                 Some(aim) if !slot.flags.has(Flags::MAYBE) => {
-                    Got::One(Value::text(self.arena, aim, Origins::LITERAL), false)
+                    Got::One(Value::text(aim, Origins::LITERAL), false)
                 }
                 _ => {
                     self.unpredictable("a reference that may lead nowhere", span);

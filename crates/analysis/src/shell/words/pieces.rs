@@ -5,10 +5,10 @@ use crate::value::{Origins, Piece, Value};
 
 /// Whether a path has a component that ends in a dot, which `.` before it may make `..`.
 fn goes_up(value: &Value<'_>) -> bool {
-    value.pieces.iter().skip(1).any(|piece| match piece {
+    value.pieces().iter().skip(1).any(|piece| match piece {
         Piece::Text(text) => text.split(|byte| *byte == b'/').any(|part| part.ends_with(b".")),
         _ => false,
-    }) || value.pieces.first().is_some_and(
+    }) || value.pieces().first().is_some_and(
         |piece| matches!(piece, Piece::Text(text) if text.split(|byte| *byte == b'/').any(|part| part == b"..")),
     )
 }
@@ -34,7 +34,7 @@ impl<'a> Builder<'a> {
         };
         if self.kinds.chunks(64).all(is_text) {
             let text = if self.bytes.is_empty() { &[] } else { &*self.arena.alloc_slice_copy(&self.bytes) };
-            return Value::text(self.arena, text, self.origins);
+            return Value::text(text, self.origins);
         }
         let mut pieces: Vec<Piece<'a>> = Vec::new();
         let mut text: Vec<u8> = Vec::new();
@@ -85,7 +85,7 @@ impl<'a> Builder<'a> {
         if !text.is_empty() {
             pieces.push(Piece::Text(self.arena.alloc_slice_copy(&text)));
         }
-        Value { pieces: self.arena.alloc_slice_copy(&pieces), origins: self.origins }
+        Value::of(self.arena, &pieces, self.origins)
     }
 
     /// Whether a word that may be nothing is a part of a name either way, wherever the field is taken apart later; or the

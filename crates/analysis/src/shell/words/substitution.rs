@@ -52,7 +52,7 @@ impl<'a> Interpreter<'a, '_> {
                     // The word is charged for it when it is done.
                     builder.too_much(text.len(), output.origins);
                 } else {
-                    builder.value(&Value::text(self.arena, text, output.origins), quoted);
+                    builder.value(&Value::text(text, output.origins), quoted);
                 }
             }
             None if self.printed(script, before, output.origins, quoted, builder) => {}

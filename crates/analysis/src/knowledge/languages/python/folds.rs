@@ -93,7 +93,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     }
                     (None, Some(val)) => match val.value() {
                         Some(value) if value.known_prefix().starts_with(b"~/") && !self.homeless => {
-                            let home = Value::text(arena, home, literal);
+                            let home = Value::text(home, literal);
                             Val::Text(self.report.joined(&[home, values::after(arena, &value, 1)]))
                         }
                         Some(value) if value.known_prefix().starts_with(b"/") => Val::Text(value),
@@ -142,14 +142,13 @@ impl<'a> Reader<'_, '_, 'a> {
     fn last_name(&self, path: &Value<'a>) -> Option<Value<'a>> {
         let arena = self.report.arena;
         // Where it is put there may be no such name.
-        let pieces: &'a [Piece<'a>] = match path.pieces {
-            [.., Piece::Glob(_)] => arena.alloc([Piece::MADE_UP]),
+        match *path.pieces() {
+            [.., Piece::Glob(_)] => Some(Value::of(arena, &[Piece::MADE_UP], path.origins)),
             [.., Piece::Glob(_), Piece::Text(end)] if !end.contains(&b'/') => {
-                arena.alloc([Piece::MADE_UP, Piece::Text(end)])
+                Some(Value::of(arena, &[Piece::MADE_UP, Piece::Text(end)], path.origins))
             }
-            _ => return None,
-        };
-        Some(Value { pieces, origins: path.origins })
+            _ => None,
+        }
     }
 
     /// `str(value)`, `str(bytes, encoding)`
@@ -206,13 +205,13 @@ impl<'a> Reader<'_, '_, 'a> {
         let from = parts.iter().rposition(|p| p.known_prefix().starts_with(b"/")).unwrap_or(0);
         let mut joined: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
         for (index, part) in parts.iter().skip(from).enumerate() {
-            if part.pieces.is_empty() && index > 0 {
+            if part.pieces().is_empty() && index > 0 {
                 continue;
             }
-            let ends = joined
-                .last()
-                .is_some_and(|last| matches!(last.pieces.last(), Some(Piece::Text(t)) if t.ends_with(b"/")));
-            let empty = joined.iter().all(|p| p.pieces.is_empty());
+            let ends = joined.last().is_some_and(
+                |last| matches!(last.pieces().last(), Some(Piece::Text(t)) if t.ends_with(b"/")),
+            );
+            let empty = joined.iter().all(|p| p.pieces().is_empty());
             if index > 0 && !ends && !empty {
                 joined.push(self.report.literal(b"/"));
             }

@@ -400,8 +400,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     let directory = self.path_attribute(&path, b"parent");
                     match directory.value() {
                         Some(directory) => {
-                            let pieces = self.report.arena.alloc([Piece::MADE_UP]);
-                            let name = Value { pieces, origins: directory.origins };
+                            let name = Value::of(self.report.arena, &[Piece::MADE_UP], directory.origins);
                             Val::Path(self.path_join(&[directory, name]))
                         }
                         None => Val::Data,
@@ -418,7 +417,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let Some(directory) = directory else { return Val::Data };
         let arena = self.report.arena;
         let piece = self.any_name_in(&directory);
-        let any = Value { pieces: arena.alloc([piece]), origins: directory.origins };
+        let any = Value::of(arena, &[piece], directory.origins);
         let names = if pattern.is_empty() { any } else { self.pattern(pattern, piece) };
         let path = Val::Path(self.path_join(&[directory, names]));
         // In a home directory, what lies deeper is not of the same kind as what lies here.
@@ -452,7 +451,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => after.iter().take_while(|b| **b == b'*').count().max(1),
             };
             let (_, after) = after.split_at(length.min(after.len()));
-            parts.push(Value { pieces: arena.alloc([any]), origins: self.report.text.origins });
+            parts.push(Value::of(arena, &[any], self.report.text.origins));
             rest = after;
         }
         parts.push(self.report.literal(rest));

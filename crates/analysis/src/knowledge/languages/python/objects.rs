@@ -139,9 +139,7 @@ impl<'a> Reader<'_, '_, 'a> {
             Object::Stdin => {
                 self.report.reads_stdin = true;
                 match (name, self.report.stdin.text) {
-                    (b"read", Some(text)) => {
-                        Val::Text(Value::text(self.report.arena, text, self.report.stdin.origins))
-                    }
+                    (b"read", Some(text)) => Val::Text(Value::text(text, self.report.stdin.origins)),
                     _ => Val::Text(Value::unknown(self.report.stdin.origins)),
                 }
             }

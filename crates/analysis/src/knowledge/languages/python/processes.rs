@@ -146,7 +146,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let directory = directory.filter(|_| !prefixed);
         self.report.writes(directory.as_ref(), WriteMode::Below);
         let directory = directory?;
-        let names = Value { pieces: self.report.arena.alloc([Piece::MADE_UP]), origins: directory.origins };
+        let names = Value::of(self.report.arena, &[Piece::MADE_UP], directory.origins);
         Some(self.path_join(&[directory, names]))
     }
 
@@ -161,7 +161,7 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => told(arguments.positional.get(2).copied()),
         };
         if !elsewhere && !told(arguments.named(&["dir"])) {
-            path.pieces = &[Piece::Made];
+            path = Value::of(self.report.arena, &[Piece::Made], path.origins);
         }
         match kind {
             Fresh::File => Val::File(path),
@@ -296,7 +296,7 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let name =
             place.filter(|_| act != Act::Glob).map_or(super::ANY_NAME, |place| self.any_name_in(&place));
-        let any = Value { pieces: arena.alloc([name]), origins: Origins::FILE };
+        let any = Value::of(arena, &[name], Origins::FILE);
         match act {
             Act::Glob => {
                 let Some(pattern) = place.and_then(|p| p.known()) else { return Val::Data };

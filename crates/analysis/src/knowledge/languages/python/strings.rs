@@ -30,7 +30,7 @@ fn counts(val: &Val<'_>) -> bool {
 impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn known_text(&self, bytes: &[u8], origins: Origins) -> Val<'a> {
         let arena = self.report.arena;
-        Val::Text(Value::text(arena, arena.alloc_slice_copy(bytes), origins))
+        Val::Text(Value::text(arena.alloc_slice_copy(bytes), origins))
     }
 
     /// `a op b`
@@ -107,7 +107,8 @@ impl<'a> Reader<'_, '_, 'a> {
             Piece::Text(text) => text.len(),
             _ => 0,
         };
-        self.joined += parts.iter().flat_map(|part| part.pieces).map(length).sum::<usize>();
+        self.joined +=
+            parts.iter().map(|part| part.pieces().iter().map(length).sum::<usize>()).sum::<usize>();
         self.joined <= MAX_JOINED
     }
 
@@ -147,7 +148,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// The text of a number that is not known: some name without a slash.
     pub(super) fn number(&self) -> Value<'a> {
-        Value { pieces: self.report.arena.alloc([Piece::MADE_UP]), origins: self.report.text.origins }
+        Value::of(self.report.arena, &[Piece::MADE_UP], self.report.text.origins)
     }
 
     /// What a value with a format specification may become.
@@ -347,7 +348,7 @@ impl<'a> Reader<'_, '_, 'a> {
         match name {
             b"join" => match first {
                 Some(Val::Many(items)) if !items.pairs && self.all_of(items).is_some() => {
-                    let separator = Value::text(self.report.arena, text, origins);
+                    let separator = Value::text(text, origins);
                     let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
                     for (index, item) in items.vals.iter().enumerate() {
                         if index > 0 {
@@ -404,7 +405,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 match parts.filter(|p| p.len() <= 64) {
                     Some(parts) => {
                         let arena = self.report.arena;
-                        let vals = parts.iter().map(|p| Val::Text(Value::text(arena, p, origins)));
+                        let vals = parts.iter().map(|p| Val::Text(Value::text(p, origins)));
                         let vals = BumpVec::from_iter_in(vals, arena).into_bump_slice();
                         self.container(self.at, false, vals)
                     }

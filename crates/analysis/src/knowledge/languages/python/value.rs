@@ -178,9 +178,10 @@ impl<'a> Val<'a> {
             return false;
         }
         match (self, other) {
-            (Self::Text(a), Self::Text(b)) => match (a.pieces, b.pieces) {
-                ([Piece::Text(x)], [Piece::Text(y)]) => is_same_text(x, y) && a.origins == b.origins,
-                (a, b) => a.len() == b.len() && self.same_within(other, &mut { MAX_COMPARED }),
+            (Self::Text(a), Self::Text(b)) => match (a.known(), b.known()) {
+                (Some(x), Some(y)) => is_same_text(x, y) && a.origins == b.origins,
+                (None, None) => self.same_within(other, &mut { MAX_COMPARED }),
+                _ => false,
             },
             (Self::Act(a), Self::Act(b)) => discriminant(a) == discriminant(b) && a == b,
             (Self::Number(a), Self::Number(b)) | (Self::Local(a), Self::Local(b)) => a == b,
@@ -214,11 +215,9 @@ impl<'a> Val<'a> {
     /// One bit that is the same for all values that are.
     fn bit(&self) -> u64 {
         let number = match self {
-            Self::Text(value) | Self::Path(value) | Self::File(value) => match value.pieces {
-                [Piece::Text(text)] => {
-                    text.len().wrapping_mul(8) ^ text.first().copied().map_or(0, usize::from)
-                }
-                pieces => pieces.len(),
+            Self::Text(value) | Self::Path(value) | Self::File(value) => match value.known() {
+                Some(text) => text.len().wrapping_mul(8) ^ text.first().copied().map_or(0, usize::from),
+                None => value.pieces().len(),
             },
             Self::Number(number) | Self::Local(number) => *number as usize,
             Self::Many(items) => items.id as usize,
@@ -251,8 +250,7 @@ impl<'a> Val<'a> {
             (Self::Text(a), Self::Text(b))
             | (Self::Path(a), Self::Path(b))
             | (Self::File(a), Self::File(b)) => {
-                a.origins == b.origins
-                    && (std::ptr::eq(a.pieces, b.pieces) || are_same_pieces(a.pieces, b.pieces))
+                a.origins == b.origins && (a.is_identical(b) || are_same_pieces(&a.pieces(), &b.pieces()))
             }
             (Self::Many(a), Self::Many(b)) => {
                 std::ptr::eq(*a, *b)
@@ -424,11 +422,11 @@ fn are_same_pieces(a: &[Piece<'_>], b: &[Piece<'_>]) -> bool {
 fn holds(all: &[Val<'_>], each: &Val<'_>) -> bool {
     // Loops of their own, into which the comparisons are inlined.
     if let Val::Text(value) = each
-        && let [Piece::Text(text)] = value.pieces
+        && let Some(text) = value.known()
     {
         for known in all {
             if let Val::Text(known) = known
-                && let [Piece::Text(known_text)] = known.pieces
+                && let Some(known_text) = known.known()
                 && is_same_text(known_text, text)
                 && known.origins == value.origins
             {

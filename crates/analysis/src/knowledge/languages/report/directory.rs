@@ -14,7 +14,7 @@ impl<'a> Report<'_, 'a> {
     pub(super) fn resolved(&self, path: &Value<'a>) -> Value<'a> {
         match self.directory() {
             Some(directory) if !path.known_prefix().starts_with(b"/") => {
-                let slash = Value::text(self.arena, b"/", Origins::LITERAL);
+                let slash = Value::text(b"/", Origins::LITERAL);
                 values::joined(self.arena, &[directory, slash, *path])
             }
             _ => *path,
@@ -37,7 +37,7 @@ impl<'a> Report<'_, 'a> {
         if !self.rehearses(|| Deed::ChangeDirectory(to)) {
             let to = self.resolved(&to);
             let length: usize = to
-                .pieces
+                .pieces()
                 .iter()
                 .map(|piece| if let Piece::Text(text) = piece { text.len() } else { 1 })
                 .sum();
