@@ -101,13 +101,13 @@ fn simple(text: &[u8], block_globs: bool) -> Result<(), String> {
     let Some((program, _)) = simple.words.split_first() else {
         return Err("There is no command.".to_owned());
     };
-    if !program.parts.iter().all(|part| is_literal(part, true)) {
+    if !program.parts().iter().all(|part| is_literal(part, true)) {
         return Err("The name of the program is not literal. Write it out.".to_owned());
     }
     if literal_text(program).is_empty() {
         return Err("The name of the program is empty.".to_owned());
     }
-    if simple.words.iter().flat_map(|word| word.parts).any(|part| !is_literal(part, block_globs)) {
+    if simple.words.iter().any(|word| word.parts().iter().any(|part| !is_literal(part, block_globs))) {
         let globs = if block_globs { " A pattern counts." } else { "" };
         return Err(format!("Has a word that the shell would expand.{globs} Write the arguments out."));
     }
@@ -151,7 +151,7 @@ fn is_literal(part: &WordPart<'_>, block_globs: bool) -> bool {
 
 fn literal_text(word: &Word<'_>) -> Vec<u8> {
     let mut out = Vec::new();
-    for part in word.parts {
+    for part in word.parts().iter() {
         match &part.kind {
             PartKind::Literal(text) | PartKind::Quoted(text) | PartKind::SingleQuoted(text) => {
                 out.extend_from_slice(text);
@@ -188,7 +188,7 @@ fn joined(text: &[u8], operators: bool) -> Result<(), String> {
             let CommandKind::Simple(simple) = &stage.command.kind else {
                 return Err("Has a shell construct. Use simple commands only.".to_owned());
             };
-            if simple.words.iter().flat_map(|word| word.parts).any(substitutes) {
+            if simple.words.iter().any(|word| word.parts().iter().any(substitutes)) {
                 return Err("Substitutes a command's output. Run the inner command first.".to_owned());
             }
             if !stage.command.redirects.iter().all(is_harmless) {

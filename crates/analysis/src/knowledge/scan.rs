@@ -50,7 +50,7 @@ pub(crate) struct Scan<'a> {
     pub(crate) given: Vec<Given<'a>>,
     /// How many of them were given to the outer levels.
     pub(crate) inherited: usize,
-    pub(crate) operands: Vec<Field<'a>>,
+    pub(crate) operands: Chosen<'a>,
     /// The argument list of a program that is started: everything from its name on.
     pub(crate) command: &'a [Field<'a>],
     /// The subcommand and what follows it.
@@ -65,6 +65,41 @@ pub(crate) struct Scan<'a> {
     pub(crate) unlisted: bool,
     /// What the operands mean, once that was asked for.
     line: OnceCell<Option<Operands>>,
+}
+
+/// Some words of an argument list, in order. Nearly always they stand side by side there, and are not copied.
+#[derive(Debug)]
+pub(crate) struct Chosen<'a> {
+    /// The argument list from the first of them on.
+    from: &'a [Field<'a>],
+    /// How many stand there side by side, if all of them do.
+    beside: usize,
+    /// All of them, if they do not.
+    apart: Vec<Field<'a>>,
+}
+
+impl<'a> Chosen<'a> {
+    /// Adds the first word of what is left of the list.
+    fn push(&mut self, here: &'a [Field<'a>]) {
+        if self.is_empty() {
+            (self.from, self.beside) = (here, 1);
+        } else if self.apart.is_empty() && self.from.len() == self.beside + here.len() {
+            self.beside += 1;
+        } else {
+            if self.apart.is_empty() {
+                self.apart = self.to_vec();
+            }
+            self.apart.extend(here.first());
+        }
+    }
+}
+
+impl<'a> std::ops::Deref for Chosen<'a> {
+    type Target = [Field<'a>];
+
+    fn deref(&self) -> &[Field<'a>] {
+        if self.apart.is_empty() { self.from.get(..self.beside).unwrap_or_default() } else { &self.apart }
+    }
 }
 
 impl<'a> Scan<'a> {
@@ -136,7 +171,7 @@ fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         levels: at.levels,
         given: at.outer.to_vec(),
         inherited: at.outer.len(),
-        operands: Vec::new(),
+        operands: Chosen { from: &[], beside: 0, apart: Vec::new() },
         command: &[],
         sub: None,
         info: false,
@@ -212,11 +247,7 @@ fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 break;
             }
         }
-        if scan.operands.is_empty() && !runs && level.subs().is_empty() {
-            // All that is left: no program within this one takes the rest.
-            scan.operands.reserve_exact(1 + rest.len());
-        }
-        scan.operands.push(*arg);
+        scan.operands.push(here);
         options_over |= matches!(style, Style::Posix | Style::Go);
     }
     scan.unlisted = scanner.unlisted;

@@ -66,8 +66,8 @@ impl<'a> Interpreter<'a, '_> {
         let options = Options { dialect: self.dialect, ..Options::default() };
         let complete = text.filter(|text| self.read_text(text, &options, |_, _, _| ()).is_ok());
         let around = (
-            self.text.get(command.span.start as usize..word.span.start as usize),
-            self.text.get(word.span.end as usize..command.span.end as usize),
+            self.text.get(command.span.start as usize..word.span().start as usize),
+            self.text.get(word.span().end as usize..command.span.end as usize),
         );
         let (Some(text), (Some(before), Some(after))) = (complete, around) else {
             self.unknown(Unknown::Construct("an alias"), span);

@@ -350,8 +350,8 @@ fn simple(simple: &SimpleCommand<'_>) -> bool {
         b"export" | b"unset" => {
             alone
                 && rest.iter().all(|word| {
-                    let text = match word.parts {
-                        [WordPart { kind: PartKind::Literal(text), .. }, ..] => *text,
+                    let text = match *word.parts() {
+                        [WordPart { kind: PartKind::Literal(text), .. }, ..] => text,
                         _ => return false,
                     };
                     let name = text.split(|byte| *byte == b'=').next().unwrap_or_default();
@@ -396,27 +396,27 @@ fn assignment(assignment: &Assignment<'_>) -> bool {
     let part = |part: &WordPart<'_>| match part.kind {
         // What is assigned is not split.
         PartKind::CommandSubstitution(substitution) => is_alike(&substitution.script),
-        PartKind::Parameter(inner) => value.parts.len() == 1 && parameter(inner),
+        PartKind::Parameter(inner) => value.parts().len() == 1 && parameter(inner),
         _ => plain_part(part),
     };
     variable(assignment.name)
         && assignment.subscript.is_none()
         && !assignment.append
-        && !value.parts.first().is_some_and(begins_with_equals)
-        && value.parts.iter().all(part)
+        && !value.parts().first().is_some_and(begins_with_equals)
+        && value.parts().iter().all(part)
 }
 
 fn word(word: &Word<'_>) -> bool {
     if matches!(word.bare(), Some(b"{}" | b"]"))
-        || matches!(word.parts, [WordPart { kind: PartKind::Glob(b'['), .. }])
+        || matches!(*word.parts(), [WordPart { kind: PartKind::Glob(b'['), .. }])
     {
         return true;
     }
-    !word.parts.first().is_some_and(begins_with_equals) && word.parts.iter().all(plain_part)
+    !word.parts().first().is_some_and(begins_with_equals) && word.parts().iter().all(plain_part)
 }
 
 fn pattern(word: &Word<'_>) -> bool {
-    word.parts.iter().all(|part| matches!(part.kind, PartKind::Glob(b'*' | b'?')) || plain_part(part))
+    word.parts().iter().all(|part| matches!(part.kind, PartKind::Glob(b'*' | b'?')) || plain_part(part))
 }
 
 fn begins_with_equals(part: &WordPart<'_>) -> bool {
@@ -475,7 +475,7 @@ fn parameter(parameter: &Parameter<'_>) -> bool {
 /// The text of a word in which nothing is expanded.
 fn fixed(word: &Word<'_>) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    for part in word.parts {
+    for part in word.parts().iter() {
         match part.kind {
             PartKind::Literal(more) | PartKind::Quoted(more) | PartKind::SingleQuoted(more) => {
                 text.extend_from_slice(more);

@@ -102,7 +102,7 @@ impl<'a> Interpreter<'a, '_> {
         !READ_ONLY.contains(&assignment.name)
             && ![Flags::READ_ONLY, Flags::INTEGER, Flags::REFERENCE].iter().any(|flag| flags.has(*flag))
             && assignment.subscript.is_none()
-            && word.parts.iter().all(is_text)
+            && word.parts().iter().all(is_text)
     }
 
     /// `if`

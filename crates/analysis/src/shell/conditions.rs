@@ -21,7 +21,7 @@ impl<'a> Interpreter<'a, '_> {
             Test::Unary(operator, word) => {
                 let value = self.value(word);
                 if matches!(*operator, b"-v" | b"-R") {
-                    self.tested_variable(&value, word.span);
+                    self.tested_variable(&value, word.span());
                 }
             }
             Test::Binary(b"-eq" | b"-ne" | b"-lt" | b"-le" | b"-gt" | b"-ge", left, right) => {

@@ -101,7 +101,7 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn is_plain_word(&self, word: &Word<'_>) -> bool {
         let options = self.state.flow.options;
         let parameters = !options.may(Opt::NoUnset);
-        !options.may(Opt::FailGlob) && word.parts.iter().all(|part| is_plain_part(part, parameters))
+        !options.may(Opt::FailGlob) && word.parts().iter().all(|part| is_plain_part(part, parameters))
     }
 }
 
@@ -149,7 +149,7 @@ pub(super) const fn is_special_builtin(name: &[u8]) -> bool {
 
 /// Whether no word of a pipeline holds a parameter that may not be set, or what may expand one.
 fn expands_nothing_unset(pipeline: &Pipeline<'_>) -> bool {
-    let is_plain = |word: &Word<'_>| word.parts.iter().all(|part| is_plain_part(part, false));
+    let is_plain = |word: &Word<'_>| word.parts().iter().all(|part| is_plain_part(part, false));
     pipeline.stages.iter().all(|stage| {
         let CommandKind::Simple(simple) = &stage.command.kind else { return false };
         simple.words.iter().all(is_plain)
@@ -173,7 +173,7 @@ fn is_plain_format(format: &Word<'_>) -> bool {
         PartKind::DoubleQuoted([WordPart { kind: PartKind::Literal(text), .. }]) => takes_any(text),
         _ => false,
     };
-    format.parts.iter().all(is_text)
+    format.parts().iter().all(is_text)
 }
 
 fn takes_any(format: &[u8]) -> bool {

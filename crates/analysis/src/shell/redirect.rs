@@ -309,7 +309,7 @@ impl<'a> Interpreter<'a, '_> {
             Some(text) => {
                 // Whether a descriptor is moved, bash tells from the word as it is written.
                 let ends_bare = word
-                    .parts
+                    .parts()
                     .last()
                     .is_some_and(|part| matches!(part.kind, PartKind::Literal(text) if text.ends_with(b"-")));
                 let (digits, moved) = match text {
@@ -334,7 +334,7 @@ impl<'a> Interpreter<'a, '_> {
             return Some(Port::Unknown);
         }
         // A file that gets both streams. The shell expands the word a second time to find its name.
-        let literal = matches!(word.parts, [part] if matches!(part.kind, PartKind::Literal(_)));
+        let literal = matches!(*word.parts(), [part] if matches!(part.kind, PartKind::Literal(_)));
         // Quotes, tildes and process substitutions count the second time, too.
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" _./:+,=%@-".contains(byte);
         let inert = value.known().is_some_and(|text| text.iter().all(plain));
@@ -343,7 +343,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         // The second time patterns count.
         let globs = |part: &WordPart<'_>| matches!(part.kind, PartKind::Glob(_) | PartKind::ExtendedGlob(_));
-        let value = if word.parts.iter().any(globs) { self.target_word(word) } else { value };
+        let value = if word.parts().iter().any(globs) { self.target_word(word) } else { value };
         let port = self.open(RedirectOperator::OutputBoth, &value, false, span, before);
         self.connect(1, port);
         self.connect(2, port);

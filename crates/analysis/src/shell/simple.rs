@@ -103,9 +103,10 @@ impl<'a> Interpreter<'a, '_> {
             PartKind::Tilde(_) => true,
             _ => false,
         };
-        if declares_elsewhere && let Some(word) = words.iter().find(|word| word.parts.iter().any(has_tilde)) {
+        if declares_elsewhere && let Some(word) = words.iter().find(|word| word.parts().iter().any(has_tilde))
+        {
             // dash expands it where an assignment has it, and other shells do not.
-            self.unpredictable("a tilde in a declaration of another shell than bash", word.span);
+            self.unpredictable("a tilde in a declaration of another shell than bash", word.span());
         }
         if !declares {
             let fields = self.fields(words);
@@ -123,14 +124,14 @@ impl<'a> Interpreter<'a, '_> {
         let mut argv = Vec::with_capacity(words.len());
         let mut arrays = Vec::new();
         for word in words {
-            match word.parts {
+            match *word.parts() {
                 [WordPart { kind: PartKind::ArrayAssignment(assignment), .. }] if !aliases => {
-                    arrays.push(*assignment);
+                    arrays.push(assignment);
                 }
                 _ if self.mentions(word, &arrays) => {
                     self.unpredictable(
                         "a declaration that uses an array which it has made before",
-                        word.span,
+                        word.span(),
                     );
                     self.expand(word, &mut argv);
                 }
@@ -138,7 +139,7 @@ impl<'a> Interpreter<'a, '_> {
                     if !evaluates && is_assignment(text) =>
                 {
                     let value = self.value(word);
-                    argv.push(Field { value, span: self.span(word.span), many: false });
+                    argv.push(Field { value, span: self.span(word.span()), many: false });
                 }
                 _ => self.expand(word, &mut argv),
             }
@@ -153,7 +154,7 @@ impl<'a> Interpreter<'a, '_> {
             _ => None,
         };
         let separators = value(Space::Variable, b"IFS").unwrap_or(b" \t\n");
-        word.parts.iter().any(|part| match part.kind {
+        word.parts().iter().any(|part| match part.kind {
             PartKind::Parameter(Parameter { name: ParameterName::Variable(name), .. }) => {
                 value(Space::Variable, name)
                     .is_some_and(|text| text.iter().any(|byte| separators.contains(byte)))
@@ -167,7 +168,7 @@ impl<'a> Interpreter<'a, '_> {
         if arrays.is_empty() || word.bare().is_some() {
             return false;
         }
-        let text = self.text.get(word.span.start as usize..word.span.end as usize).unwrap_or_default();
+        let text = self.text.get(word.span().start as usize..word.span().end as usize).unwrap_or_default();
         text.contains(&b'!') || arrays.iter().any(|array| contains(text, array.name))
     }
 
@@ -305,9 +306,9 @@ const fn is_of_array(assignment: &Assignment<'_>) -> bool {
 /// Whether expanding a value runs commands, which may read and write other things than its result.
 fn runs_commands(value: &AssignmentValue<'_>) -> bool {
     match value {
-        AssignmentValue::Scalar(word) => word.parts.iter().any(part_runs_commands),
+        AssignmentValue::Scalar(word) => word.parts().iter().any(part_runs_commands),
         AssignmentValue::Array(elements) => {
-            elements.iter().any(|element| element.value.parts.iter().any(part_runs_commands))
+            elements.iter().any(|element| element.value.parts().iter().any(part_runs_commands))
         }
     }
 }
@@ -328,7 +329,7 @@ pub(super) fn part_runs_commands(part: &WordPart<'_>) -> bool {
 /// Whether expanding a value may give variables other values.
 fn may_assign(value: &AssignmentValue<'_>) -> bool {
     let AssignmentValue::Scalar(word) = value else { return true };
-    word.parts.iter().any(part_may_assign)
+    word.parts().iter().any(part_may_assign)
 }
 
 pub(super) fn part_may_assign(part: &WordPart<'_>) -> bool {
@@ -338,7 +339,7 @@ pub(super) fn part_may_assign(part: &WordPart<'_>) -> bool {
             ParameterOperation::None | ParameterOperation::Length => {
                 matches!(parameter.subscript, Some(Subscript::Index(_)))
             }
-            ParameterOperation::Default { word, .. } => word.parts.iter().any(part_may_assign),
+            ParameterOperation::Default { word, .. } => word.parts().iter().any(part_may_assign),
             _ => true,
         },
         PartKind::Arithmetic(_) => true,

@@ -500,7 +500,7 @@ fn is_plain_format(words: &[&[u8]]) -> bool {
 /// The text of a word that is the same whatever the shell's state is.
 fn known(word: &Word<'_>) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    append(word.parts, &mut text)?;
+    append(&word.parts(), &mut text)?;
     Some(text)
 }
 

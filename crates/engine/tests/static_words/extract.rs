@@ -26,7 +26,7 @@ pub(crate) fn is_static_word(text: &[u8]) -> bool {
     let ([stage], false) = (item.list.first.stages, item.background) else { return false };
     match stage.command.kind {
         CommandKind::Simple(simple) => match (simple.assignments, simple.words, stage.command.redirects) {
-            ([], [_, word], []) => word.span.end as usize == text.len() + 2 && is_static(word.parts),
+            ([], [_, word], []) => word.span().end as usize == text.len() + 2 && is_static(&word.parts()),
             _ => false,
         },
         _ => false,
@@ -38,7 +38,7 @@ fn is_static(parts: &[WordPart<'_>]) -> bool {
     parts.iter().all(|part| match part.kind {
         PartKind::Literal(_) | PartKind::Quoted(_) | PartKind::SingleQuoted(_) | PartKind::AnsiC(_) => true,
         PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => is_static(parts),
-        PartKind::Brace(Brace::List(words)) => words.iter().all(|word| is_static(word.parts)),
+        PartKind::Brace(Brace::List(words)) => words.iter().all(|word| is_static(&word.parts())),
         PartKind::Brace(Brace::Range(_)) => true,
         PartKind::Tilde(login) => matches!(login, b"" | b"+"),
         // Numbers and operators: no name, whose value would be evaluated, and nothing assigned.
@@ -119,12 +119,12 @@ impl Walk<'_> {
     }
 
     fn word(&mut self, word: &Word<'_>) {
-        let text = self.source.get(word.span.start as usize..word.span.end as usize).unwrap_or_default();
+        let text = self.source.get(word.span().start as usize..word.span().end as usize).unwrap_or_default();
         // In backquotes and here-documents the text has escapes of its own; then it is another word, or none.
         if !text.is_empty() && is_static_word(text) {
             self.all.insert(text.to_vec());
         }
-        self.parts(word.parts);
+        self.parts(&word.parts());
     }
 
     fn parts(&mut self, parts: &[WordPart<'_>]) {

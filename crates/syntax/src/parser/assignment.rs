@@ -39,7 +39,7 @@ impl<'a> Parser<'a> {
             let assignment = Assignment { name, subscript: None, append, value, span };
             let kind = PartKind::ArrayAssignment(self.arena.alloc(assignment));
             let parts = self.arena.alloc_slice_copy(&[WordPart { kind, span }]);
-            return Ok(Word { parts, span });
+            return Ok(Word::new(self.arena, parts, span));
         }
         self.word(Mode::ARGUMENT)
     }
@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
             self.word(mode)
         } else {
             let here = self.cursor.position();
-            Ok(Word { parts: &[], span: self.cursor.span(here, here) })
+            Ok(Word::new(self.arena, &[], self.cursor.span(here, here)))
         }
     }
 
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
         if self.cursor.eat(b'=') {
             // bash expands braces here before it looks for the subscript, and then no longer finds it.
             let value = self.scalar_value(Mode::VALUE_WITH_BRACES)?;
-            if value.parts.iter().any(|part| matches!(part.kind, PartKind::Brace(_))) {
+            if value.parts().iter().any(|part| matches!(part.kind, PartKind::Brace(_))) {
                 return self.fail_from(open, ErrorCode::AmbiguousBrace, "");
             }
             return Ok(ArrayElement { subscript: Some(subscript), append, value });

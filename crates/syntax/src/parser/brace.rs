@@ -8,8 +8,8 @@
 use super::{Parser, Result};
 use crate::chars::is_name_byte;
 use crate::{
-    Brace, BraceRange, ErrorCode, Parameter, ParameterName, ParameterOperation, ParseError, PartKind, Span,
-    Subscript, SubstitutionForm, Word, WordPart,
+    Brace, BraceRange, ErrorCode, Parameter, ParameterName, ParameterOperation, ParseError, PartKind, Parts,
+    Span, Subscript, SubstitutionForm, WordPart,
 };
 
 /// What the scanner distinguishes.
@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
         } else {
             self.expand(pieces, word_start)?;
         }
-        let parts = self.stacks.parts.take(self.arena, mark);
+        let parts = self.stacks.parts.get(mark..).unwrap_or_default();
         if let Some(WordPart { kind: PartKind::Literal(text), span }) = parts.last()
             && text.ends_with(b"$")
         {
@@ -195,7 +195,8 @@ impl<'a> Parser<'a> {
                 Span::new(at, at)
             }
         };
-        self.stacks.words.push(Word { parts, span });
+        let word = self.word_since(mark, span);
+        self.stacks.words.push(word);
         Ok(())
     }
 
@@ -210,18 +211,20 @@ impl<'a> Parser<'a> {
         let left = left.is_some_and(|part| self.is_unbraced_name(&part));
         match brace {
             Brace::Range(_) => left,
-            Brace::List(words) => words.iter().any(|word| match (word.parts.first(), word.parts.last()) {
-                (Some(first), Some(last)) => {
-                    let starts = match first.kind {
-                        PartKind::Literal(text) => text.first().is_some_and(|byte| is_name_byte(*byte)),
-                        PartKind::Brace(_) => true,
-                        _ => false,
-                    };
-                    let ends = matches!(last.kind, PartKind::Brace(_)) || self.is_unbraced_name(last);
-                    (left && starts) || (name_follows && ends)
-                }
-                _ => left && name_follows,
-            }),
+            Brace::List(words) => {
+                words.iter().any(|word| match (word.parts().first(), word.parts().last()) {
+                    (Some(first), Some(last)) => {
+                        let starts = match first.kind {
+                            PartKind::Literal(text) => text.first().is_some_and(|byte| is_name_byte(*byte)),
+                            PartKind::Brace(_) => true,
+                            _ => false,
+                        };
+                        let ends = matches!(last.kind, PartKind::Brace(_)) || self.is_unbraced_name(last);
+                        (left && starts) || (name_follows && ends)
+                    }
+                    _ => left && name_follows,
+                })
+            }
         }
     }
 
@@ -447,7 +450,7 @@ fn is_plain(parameter: &Parameter<'_>) -> bool {
 }
 
 /// The only operand, if there is exactly one and no subscript.
-fn operand<'a>(parameter: &Parameter<'a>) -> Option<&'a [WordPart<'a>]> {
+fn operand<'a>(parameter: &Parameter<'a>) -> Option<Parts<'a>> {
     if matches!(parameter.subscript, Some(Subscript::Index(_))) {
         return None;
     }
@@ -456,7 +459,7 @@ fn operand<'a>(parameter: &Parameter<'a>) -> Option<&'a [WordPart<'a>]> {
         | ParameterOperation::Alternative { word, .. }
         | ParameterOperation::RemovePrefix { pattern: word, .. }
         | ParameterOperation::RemoveSuffix { pattern: word, .. }
-        | ParameterOperation::Case { pattern: word, .. } => Some(word.parts),
+        | ParameterOperation::Case { pattern: word, .. } => Some(word.parts()),
         _ => None,
     }
 }

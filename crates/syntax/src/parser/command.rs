@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
 
     /// A function definition, after the name and its parentheses.
     pub(super) fn function(&mut self, name: Word<'a>, start: usize) -> Result<Command<'a>> {
-        let name_span = name.span;
+        let name_span = name.span();
         let Some(name) = self.function_name(name) else {
             return Err(crate::ParseError {
                 code: ErrorCode::BadFunctionName,
@@ -174,7 +174,7 @@ impl<'a> Parser<'a> {
 
     /// The name as bash takes it: any unquoted text without expansions; in POSIX a name.
     fn function_name(&self, word: Word<'a>) -> Option<&'a [u8]> {
-        let name = match word.parts {
+        let name = match &*word.parts() {
             [part] => match part.kind {
                 PartKind::Literal(text) => text,
                 _ => return None,

@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
         let word = self.word(Mode::NAME)?;
         let mut delimiter = BumpVec::new_in(self.arena);
         let mut quoted = false;
-        let plain = word.parts.iter().all(|part| delimiter_part(part, &mut delimiter, &mut quoted));
+        let plain = word.parts().iter().all(|part| delimiter_part(part, &mut delimiter, &mut quoted));
         let unusual = delimiter.iter().any(|byte| matches!(byte, b'\n' | b'$' | b'`'));
         let text = self.cursor.slice(word_start, self.cursor.position());
         let glued = matches!(self.cursor.peek(), b'<' | b'>') && reads_as_descriptor(text);

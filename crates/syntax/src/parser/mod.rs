@@ -549,7 +549,7 @@ pub(crate) fn is_plain(stage: &Stage<'_>) -> bool {
         assignment.subscript.is_none() && matches!(assignment.value, AssignmentValue::Scalar(_))
     };
     let array = |part: &WordPart<'_>| matches!(part.kind, PartKind::ArrayAssignment(_));
-    simple.assignments.iter().all(scalar) && !simple.words.iter().any(|word| word.parts.iter().any(array))
+    simple.assignments.iter().all(scalar) && !simple.words.iter().any(|word| word.parts().iter().any(array))
 }
 
 impl Span {

@@ -36,8 +36,7 @@ impl<'a> Parser<'a> {
         } else {
             self.unquoted_operand(kind, context, opener)?;
         }
-        let parts = self.stacks.parts.take(self.arena, mark);
-        Ok(Word { parts, span: self.cursor.span_from(start) })
+        Ok(self.word_since(mark, self.cursor.span_from(start)))
     }
 
     /// An operand in which quotes work as they do in a word; blanks and operators are ordinary.

@@ -174,7 +174,7 @@ impl<'a> Parser<'a> {
         }
         let span = self.cursor.span_from(start);
         let parts = self.arena.alloc_slice_copy(&[WordPart { kind: PartKind::Literal(text), span }]);
-        Ok(Word { parts, span })
+        Ok(Word::new(self.arena, parts, span))
     }
 
     fn target(&mut self, operator: RedirectOperator, duplicates: bool) -> Result<Word<'a>> {
@@ -193,10 +193,10 @@ impl<'a> Parser<'a> {
             if digits.len() > 9 && digits.iter().all(u8::is_ascii_digit) {
                 return self.fail_from(start, ErrorCode::DescriptorTooLarge, "");
             }
-            if word.parts.iter().any(expands_again) {
+            if word.parts().iter().any(expands_again) {
                 return self.fail_from(start, ErrorCode::TargetExpandedTwice, "");
             }
-            let literal = word.parts.iter().all(|part| !is_expansion(part));
+            let literal = word.parts().iter().all(|part| !is_expansion(part));
             if self.posix && literal && !digits.iter().all(u8::is_ascii_digit) {
                 return self.fail_from(start, ErrorCode::NotPosix, "> file 2>&1");
             }

@@ -121,8 +121,8 @@ impl<'a> Parser<'a> {
     /// A parenthesis after a word: perhaps an extended pattern was meant.
     pub(super) fn unexpected_parenthesis<T>(&mut self, word: Word<'a>, expected: &'static str) -> Result<T> {
         let here = self.cursor.position();
-        let adjacent = word.span.end == self.cursor.offset(here);
-        let operator = word.parts.last().is_some_and(|part| match part.kind {
+        let adjacent = word.span().end == self.cursor.offset(here);
+        let operator = word.parts().last().is_some_and(|part| match part.kind {
             PartKind::Glob(byte) => matches!(byte, b'?' | b'*'),
             PartKind::Literal(text) => matches!(text.last(), Some(b'@' | b'+' | b'!')),
             _ => false,

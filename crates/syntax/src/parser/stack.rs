@@ -4,6 +4,9 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use std::ops::Deref;
 
+/// So many values are not held twice.
+const LARGE: usize = 4096;
+
 /// A stack that lives in the arena while it is small, which costs no allocation, and on the heap when it grows, so
 /// that growing leaves nothing behind in the arena.
 pub(super) struct Stack<'a, T> {
@@ -50,6 +53,7 @@ impl<'a, T: Copy> Stack<'a, T> {
     pub(super) fn take(&mut self, arena: &'a Bump, mark: usize) -> &'a [T] {
         match self.get(mark..) {
             None | Some([]) => &[],
+            Some(values) if values.len() > LARGE => self.take_large(arena, mark),
             Some(values) => {
                 let slice = arena.alloc_slice_copy(values);
                 self.truncate(mark);
@@ -58,6 +62,45 @@ impl<'a, T: Copy> Stack<'a, T> {
         }
     }
 }
+
+impl<'a, T: Copy> Stack<'a, T> {
+    /// The same of so many that they should not lie in both places at once: memory goes with them, bit by bit.
+    #[cold]
+    fn take_large(&mut self, arena: &'a Bump, mark: usize) -> &'a [T] {
+        let far = &mut self.far;
+        let Some(values) = far.get_mut(mark..) else { return &[] };
+        values.reverse();
+        let count = values.len();
+        let slice = arena.alloc_slice_fill_iter(Leaving { far, count });
+        self.far.shrink_to(mark);
+        slice
+    }
+}
+
+/// Gives the last values of a vector, and its memory with them.
+struct Leaving<'v, T> {
+    far: &'v mut Vec<T>,
+    count: usize,
+}
+
+impl<T> Iterator for Leaving<'_, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.count = self.count.checked_sub(1)?;
+        let next = self.far.pop();
+        if self.far.len() < self.far.capacity() / 8 * 7 {
+            self.far.shrink_to_fit();
+        }
+        next
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.count, Some(self.count))
+    }
+}
+
+impl<T> ExactSizeIterator for Leaving<'_, T> {}
 
 impl<T> Deref for Stack<'_, T> {
     type Target = [T];

@@ -6,7 +6,7 @@ use crate::chars::{
     BRACE, EXTGLOB, GLOB, META, QUOTE, TILDE, class, is_metacharacter, is_name_byte, is_name_start,
 };
 use crate::cursor::END;
-use crate::{ErrorCode, ExtendedGlob, NoteKind, PartKind, Word, WordPart};
+use crate::{ErrorCode, ExtendedGlob, NoteKind, PartKind, Span, Word, WordPart};
 use bumpalo::collections::Vec as BumpVec;
 
 /// Where a tilde prefix may stand in a word.
@@ -118,8 +118,18 @@ impl<'a> Parser<'a> {
                 }
             }
         }
+        Ok(self.word_since(mark, self.cursor.span_from(start)))
+    }
+
+    /// The word of the parts that were pushed since `mark`.
+    #[inline]
+    pub(super) fn word_since(&mut self, mark: usize, span: Span) -> Word<'a> {
+        if let Some(word) = self.stacks.parts.get(mark..).and_then(|parts| Word::literal(parts, span)) {
+            self.stacks.parts.truncate(mark);
+            return word;
+        }
         let parts = self.stacks.parts.take(self.arena, mark);
-        Ok(Word { parts, span: self.cursor.span_from(start) })
+        Word::new(self.arena, parts, span)
     }
 
     /// Brace expansion makes new words of an argument, in which bash no longer sees an assignment: only a tilde at the
@@ -335,8 +345,8 @@ impl<'a> Parser<'a> {
             let word_start = self.cursor.position();
             let parts_mark = self.stacks.parts.len();
             self.pattern_text(true, in_braces, opener)?;
-            let parts = self.stacks.parts.take(self.arena, parts_mark);
-            self.stacks.words.push(Word { parts, span: self.cursor.span_from(word_start) });
+            let word = self.word_since(parts_mark, self.cursor.span_from(word_start));
+            self.stacks.words.push(word);
             let bar = self.cursor.peek() == b'|';
             self.cursor.advance(1);
             if !bar {
@@ -364,7 +374,7 @@ impl<'a> Parser<'a> {
 
     /// Text in parentheses, in which blanks and operators are literal, up to the closing parenthesis, or to the next
     /// `|` if that separates `alternatives`.
-    fn pattern_text(&mut self, alternatives: bool, in_braces: bool, opener: crate::Span) -> Result<()> {
+    fn pattern_text(&mut self, alternatives: bool, in_braces: bool, opener: Span) -> Result<()> {
         let mut depth = 0_u32;
         loop {
             let byte = self.cursor.peek();

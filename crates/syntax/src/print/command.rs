@@ -532,7 +532,7 @@ impl<'t> Printer<'t> {
     }
 
     fn word(&mut self, word: &Word<'t>) {
-        self.parts(word.parts, Context::Word, 0);
+        self.parts(&word.parts(), Context::Word, 0);
     }
 }
 

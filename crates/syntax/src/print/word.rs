@@ -109,14 +109,14 @@ impl<'t> Printer<'t> {
                 self.out.push(glob.operator);
                 for (index, pattern) in glob.patterns.iter().enumerate() {
                     self.put(if index > 0 { b"|" } else { b"(" });
-                    self.parts(pattern.parts, Context::Word, 0);
+                    self.parts(&pattern.parts(), Context::Word, 0);
                 }
                 self.put(b")");
             }
             PartKind::Brace(Brace::List(words)) => {
                 for (index, word) in words.iter().enumerate() {
                     self.put(if index > 0 { b"," } else { b"{" });
-                    self.parts(word.parts, Context::Alternative, 0);
+                    self.parts(&word.parts(), Context::Alternative, 0);
                 }
                 self.put(b"}");
             }
@@ -323,7 +323,7 @@ impl<'t> Printer<'t> {
     fn operand(&mut self, colon: bool, operator: &[u8], word: &Word<'t>, context: Context) {
         self.put(if colon { b":" } else { b"" });
         self.put(operator);
-        self.parts(word.parts, context, 0);
+        self.parts(&word.parts(), context, 0);
     }
 }
 

@@ -374,10 +374,10 @@ impl Dump<'_> {
     }
 
     fn word(&mut self, word: &Word<'_>) {
-        if word.parts.is_empty() {
+        if word.parts().is_empty() {
             self.put("''");
         }
-        self.parts(word.parts);
+        self.parts(&word.parts());
     }
 
     /// Adjacent pieces of quoted text are one: how the parser cuts them is of no importance.

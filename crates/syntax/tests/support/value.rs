@@ -27,7 +27,7 @@ pub struct Text {
 pub fn fields(words: &[Word<'_>]) -> Option<Vec<Vec<u8>>> {
     let mut out = Vec::new();
     for word in words {
-        for parts in braces(word.parts)? {
+        for parts in braces(&word.parts())? {
             let text = text(&parts, false)?;
             if text.solid || !text.bytes.is_empty() {
                 out.push(text.bytes);
@@ -50,7 +50,7 @@ fn braces<'a>(parts: &[WordPart<'a>]) -> Option<Vec<Vec<WordPart<'a>>>> {
             PartKind::Brace(Brace::List(list)) => {
                 let mut all = Vec::new();
                 for word in list.iter() {
-                    all.extend(braces(word.parts)?);
+                    all.extend(braces(&word.parts())?);
                 }
                 all
             }
@@ -140,7 +140,7 @@ fn parameter(parameter: &Parameter<'_>, quoted: bool) -> Option<Text> {
         ParameterOperation::Length => known(value.unwrap_or(b"").len().to_string().as_bytes()),
         ParameterOperation::Default { colon, word } => {
             if missing(colon) {
-                text(word.parts, quoted)
+                text(&word.parts(), quoted)
             } else {
                 known(value?)
             }
@@ -149,7 +149,7 @@ fn parameter(parameter: &Parameter<'_>, quoted: bool) -> Option<Text> {
             if missing(colon) {
                 known(b"")
             } else {
-                text(word.parts, quoted)
+                text(&word.parts(), quoted)
             }
         }
         ParameterOperation::RemovePrefix { pattern, .. } => {
@@ -166,7 +166,7 @@ fn parameter(parameter: &Parameter<'_>, quoted: bool) -> Option<Text> {
             let pattern = literal_pattern(pattern)?;
             let value = value.unwrap_or(b"");
             let replacement = match replacement {
-                Some(word) => text(word.parts, false)?.bytes,
+                Some(word) => text(&word.parts(), false)?.bytes,
                 None => Vec::new(),
             };
             // After its quotes are removed, the pattern may begin with a sign that anchors it.
@@ -191,8 +191,8 @@ fn literal_pattern(word: &Word<'_>) -> Option<Vec<u8>> {
         PartKind::Parameter(_) | PartKind::CommandSubstitution(_) => false,
         _ => true,
     };
-    if !word.parts.iter().all(inactive) {
+    if !word.parts().iter().all(inactive) {
         return None;
     }
-    text(word.parts, false).map(|text| text.bytes)
+    text(&word.parts(), false).map(|text| text.bytes)
 }

@@ -154,8 +154,8 @@ fn arithmetic(expression: &Arithmetic<'_>, outer: Span, source: &Source<'_>) {
 }
 
 fn word(word: &Word<'_>, outer: Span, source: &Source<'_>) {
-    within(word.span, outer, "word");
-    parts(word.parts, word.span, source);
+    within(word.span(), outer, "word");
+    parts(&word.parts(), word.span(), source);
 }
 
 fn parts(parts: &[WordPart<'_>], outer: Span, source: &Source<'_>) {

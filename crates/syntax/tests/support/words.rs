@@ -122,7 +122,7 @@ pub fn expected(parsed: &Parsed<'_>) -> Option<Vec<Vec<u8>>> {
     match (simple.assignments, simple.words, stage.command.redirects, parsed.script.items.len()) {
         ([], [_, _, words @ ..], [], 1) => value::fields(words),
         ([assignment], [], [], 2) => match assignment.value {
-            AssignmentValue::Scalar(word) => Some(vec![value::single(word.parts)?]),
+            AssignmentValue::Scalar(word) => Some(vec![value::single(&word.parts())?]),
             AssignmentValue::Array(elements) => {
                 let words: Vec<_> = elements.iter().map(|element| element.value).collect();
                 elements.iter().all(|element| element.subscript.is_none()).then(|| value::fields(&words))?
@@ -131,7 +131,9 @@ pub fn expected(parsed: &Parsed<'_>) -> Option<Vec<Vec<u8>>> {
         ([_], _, [redirect], 2) => match redirect.target {
             RedirectTarget::HereDocument(document) => Some(vec![value::single(document.body())?]),
             // A here-string, to which the shell adds a newline.
-            RedirectTarget::Word(word) => Some(vec![[value::single(word.parts)?, b"\n".to_vec()].concat()]),
+            RedirectTarget::Word(word) => {
+                Some(vec![[value::single(&word.parts())?, b"\n".to_vec()].concat()])
+            }
         },
         _ => None,
     }

@@ -25,7 +25,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     if scan.info || scan.has(&KEEPS) || scan.has(&["--test"]) {
         return output;
     }
-    for file in &scan.operands {
+    for file in scan.operands.iter() {
         let Some(name) = file.known() else { continue };
         if name == b"-" {
             continue;

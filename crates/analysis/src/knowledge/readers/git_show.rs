@@ -26,7 +26,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     if scan.info || !prints(run, at, &scan) {
         return output;
     }
-    let mut named = scan.operands.clone();
+    let mut named = scan.operands.to_vec();
     if let (true, Some(text)) = (scan.has(&["--batch", "--batch-command"]), run.call.stdin.text) {
         let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(MAX_LINES);
         let span = run.call.span;

@@ -19,7 +19,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             run.reads(target, false);
         }
     }
-    let alone = match scan.operands.as_slice() {
+    let alone = match &*scan.operands {
         [target] if !scan.has(&["-t", "--target-directory"]) => *target,
         _ => return apply::apply(run, &scan),
     };

@@ -42,7 +42,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     if !extracts && !scan.has(&INSPECT) {
         let output = apply::apply_as(run, &scan, &uses);
         if scan.has(&["--remove-files"]) {
-            for file in &scan.operands {
+            for file in scan.operands.iter() {
                 run.deletes(file, true);
             }
         }

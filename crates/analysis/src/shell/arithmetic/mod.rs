@@ -34,7 +34,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Expands a word and evaluates it (`[[ x -eq y ]]`, `let`, integer variables).
     pub(super) fn arithmetic_word(&mut self, word: &Word<'_>) -> Evaluated {
-        self.arithmetic_parts(word.parts, word.span)
+        self.arithmetic_parts(&word.parts(), word.span())
     }
 
     fn arithmetic_parts(&mut self, parts: &[shward_syntax::WordPart<'_>], span: Span) -> Evaluated {

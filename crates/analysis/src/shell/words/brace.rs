@@ -5,7 +5,7 @@ use crate::effect::Unknown;
 use crate::shell::Interpreter;
 use crate::value::{Field, Origins, Value};
 use shward_syntax::{
-    Brace, BraceRange, Parameter, ParameterName, ParameterOperation, PartKind, Span, WordPart,
+    Brace, BraceRange, Parameter, ParameterName, ParameterOperation, PartKind, Parts, Span, WordPart,
 };
 
 /// The most words that one word may become.
@@ -16,7 +16,9 @@ const MOST: usize = 4096;
 pub(super) enum Part<'t, 'a> {
     /// As it is written.
     Written(&'t WordPart<'t>),
-    /// Literal text.
+    /// The same of one that is literal.
+    Literal(&'t [u8], Span),
+    /// Literal text that was made.
     Text(&'a [u8], Span),
     /// `$name`, whose name goes on behind a brace, and whether it is quoted.
     Name(&'a [u8], Span, bool),
@@ -27,7 +29,7 @@ impl<'a> Interpreter<'a, '_> {
     /// added to `out`.
     pub(super) fn braces<'t>(
         &mut self,
-        parts: &'t [WordPart<'t>],
+        parts: Parts<'t>,
         span: Span,
         out: &mut Vec<Field<'a>>,
     ) -> Vec<Vec<Part<'t, 'a>>> {
@@ -42,7 +44,19 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Appends the alternatives of `parts` to each of the words. False when there are too many.
-    fn alternatives<'t>(&mut self, parts: &'t [WordPart<'t>], words: &mut Vec<Vec<Part<'t, 'a>>>) -> bool {
+    fn alternatives<'t>(&mut self, parts: Parts<'t>, words: &mut Vec<Vec<Part<'t, 'a>>>) -> bool {
+        let parts = match parts {
+            Parts::All(parts) => parts,
+            Parts::One([part]) => {
+                if !self.budget.spend(words.len()) {
+                    return false;
+                }
+                if let PartKind::Literal(text) = part.kind {
+                    words.iter_mut().for_each(|word| self.append_part(word, Part::Literal(text, part.span)));
+                }
+                return true;
+            }
+        };
         for part in parts {
             if !self.budget.spend(words.len()) {
                 return false;
@@ -114,7 +128,7 @@ impl<'a> Interpreter<'a, '_> {
                 let mut all = Vec::new();
                 for word in *alternatives {
                     let mut words = vec![Vec::new()];
-                    if !self.alternatives(word.parts, &mut words) {
+                    if !self.alternatives(word.parts(), &mut words) {
                         self.budget.leave();
                         return None;
                     }
@@ -161,6 +175,7 @@ impl<'t, 'a> Part<'t, 'a> {
     fn text(&self) -> Option<(&[u8], Span)> {
         match self {
             Self::Written(WordPart { kind: PartKind::Literal(text), span }) => Some((text, *span)),
+            Self::Literal(text, span) => Some((text, *span)),
             Self::Text(text, span) => Some((text, *span)),
             _ => None,
         }
@@ -170,6 +185,7 @@ impl<'t, 'a> Part<'t, 'a> {
     pub(super) fn with<R>(&self, take: impl FnOnce(&WordPart<'_>) -> R) -> R {
         match *self {
             Self::Written(part) => take(part),
+            Self::Literal(text, span) => take(&WordPart { kind: PartKind::Literal(text), span }),
             Self::Text(text, span) => take(&WordPart { kind: PartKind::Literal(text), span }),
             Self::Name(name, span, quoted) => {
                 let parameter = Parameter {
@@ -186,16 +202,22 @@ impl<'t, 'a> Part<'t, 'a> {
 }
 
 /// The parts of a word, those inside its braces included.
-fn without_braces<'t, 'a>(parts: &'t [WordPart<'t>]) -> Vec<Part<'t, 'a>> {
+fn without_braces<'t, 'a>(parts: Parts<'t>) -> Vec<Part<'t, 'a>> {
     let mut flat = Vec::new();
-    let mut open: Vec<std::slice::Iter<'t, WordPart<'t>>> = vec![parts.iter()];
+    let mut open: Vec<std::slice::Iter<'t, WordPart<'t>>> = Vec::new();
+    let begin = |parts: Parts<'t>| match parts {
+        Parts::All(parts) => Some(parts.iter()),
+        // Nothing is substituted in literal text.
+        Parts::One(_) => None,
+    };
+    open.extend(begin(parts));
     while let Some(top) = open.last_mut() {
         match top.next() {
             None => {
                 open.pop();
             }
             Some(WordPart { kind: PartKind::Brace(Brace::List(words)), .. }) => {
-                open.extend(words.iter().map(|word| word.parts.iter()));
+                open.extend(words.iter().filter_map(|word| begin(word.parts())));
             }
             Some(WordPart { kind: PartKind::Brace(Brace::Range(_)), .. }) => {}
             Some(part) => flat.push(Part::Written(part)),

@@ -48,8 +48,8 @@ impl<'a> Interpreter<'a, '_> {
         if !self.budget.spend(1) {
             return;
         }
-        let span = self.span(word.span);
-        match word.parts {
+        let span = self.span(word.span());
+        match &*word.parts() {
             // Most words are one literal.
             [
                 WordPart {
@@ -67,7 +67,7 @@ impl<'a> Interpreter<'a, '_> {
                 out.push(Field { value, span, many: false });
             }
             parts if parts.iter().any(|part| matches!(part.kind, PartKind::Brace(_))) => {
-                for alternative in self.braces(parts, span, out) {
+                for alternative in self.braces(word.parts(), span, out) {
                     self.expand_parts(span, out, |shell, builder| {
                         alternative
                             .iter()
@@ -94,7 +94,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Expands a word to exactly one value, without splitting and globs: assignments, `case`, here-strings.
     pub(super) fn value(&mut self, word: &Word<'_>) -> Value<'a> {
-        self.value_of(word.parts, word.span)
+        self.value_of(&word.parts(), word.span())
     }
 
     /// Expands parts to one value.
@@ -105,8 +105,8 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Expands a word to one value, and tells what is known of it when its text is not.
     pub(super) fn value_and_kind(&mut self, word: &Word<'_>) -> (Value<'a>, Known) {
-        let span = self.span(word.span);
-        self.build(Mode::Single, word.parts, span, |_, builder| {
+        let span = self.span(word.span());
+        self.build(Mode::Single, &word.parts(), span, |_, builder| {
             let kind = match () {
                 () if builder.is_number() => Known::Number,
                 () if builder.is_trusted() => Known::Trusted,
@@ -118,13 +118,13 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Expands a word to a pattern; `None` if it is not wholly known.
     pub(super) fn pattern(&mut self, word: &Word<'_>) -> Option<&'a [u8]> {
-        let pattern = match word.parts {
+        let pattern = match &*word.parts() {
             [] => return Some(b""),
             [WordPart { kind: PartKind::Literal(text), .. }] if !text.contains(&b'\\') => {
                 Some(self.lasting(text))
             }
             parts => {
-                let span = self.span(word.span);
+                let span = self.span(word.span());
                 self.build(Mode::Pattern, parts, span, |_, builder| builder.finish_pattern())
             }
         };

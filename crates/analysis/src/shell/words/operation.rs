@@ -48,7 +48,7 @@ impl<'a> Interpreter<'a, '_> {
             ParameterOperation::Default { colon, word } => match choice(&got, colon) {
                 Choice::Value => put(got, quoted, builder),
                 Choice::Word => {
-                    self.operand(word.parts, quoted, builder);
+                    self.operand(&word.parts(), quoted, builder);
                     if quoted && parameter.name == ParameterName::Special(b'@') {
                         builder.stay();
                     }
@@ -95,7 +95,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
             },
             ParameterOperation::Alternative { colon, word } => match choice(&got, colon) {
-                Choice::Value => self.operand(word.parts, quoted, builder),
+                Choice::Value => self.operand(&word.parts(), quoted, builder),
                 // An element that is null is a field all the same.
                 Choice::Word if quoted && matches!(got, Got::One(..)) => builder.stay(),
                 Choice::Word => {}
@@ -392,7 +392,7 @@ fn changed(origins: Origins) -> Origins {
 fn is_base_name(operation: &ParameterOperation<'_>) -> bool {
     let ParameterOperation::RemovePrefix { longest: true, pattern } = operation else { return false };
     matches!(
-        pattern.parts,
+        *pattern.parts(),
         [WordPart { kind: PartKind::Glob(b'*'), .. }, WordPart { kind: PartKind::Literal(b"/"), .. }]
     )
 }

@@ -85,7 +85,7 @@ impl<'a> Interpreter<'a, '_> {
             return None;
         }
         let [WordPart { kind: PartKind::Literal(program) | PartKind::SingleQuoted(program), .. }] =
-            simple.words.first()?.parts
+            *simple.words.first()?.parts()
         else {
             return None;
         };
@@ -119,5 +119,5 @@ impl<'a> Interpreter<'a, '_> {
 /// Whether it leads to where everything is thrown away.
 fn is_nowhere(redirect: &Redirect<'_>) -> bool {
     let RedirectTarget::Word(word) = &redirect.target else { return false };
-    matches!(word.parts, [WordPart { kind: PartKind::Literal(b"/dev/null"), .. }])
+    matches!(*word.parts(), [WordPart { kind: PartKind::Literal(b"/dev/null"), .. }])
 }
