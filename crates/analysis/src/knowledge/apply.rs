@@ -24,7 +24,7 @@ use bumpalo::collections::Vec as BumpVec;
 
 /// The directory changes among the options of this level.
 pub(crate) fn directories<'a>(scan: &Scan<'a>) -> Vec<Field<'a>> {
-    let chdirs = scan.own().iter().filter(|g| g.option.role == Role::Chdir).filter_map(|g| g.value);
+    let chdirs = scan.own().iter().filter(|g| g.option.role == Role::Chdir).filter_map(|g| g.value).copied();
     chdirs.collect()
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn apply<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
 }
 
 /// As [`apply`], with other roles for values and operands than the tables give them.
-pub(crate) fn apply_as<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> Stream<'a> {
+pub(crate) fn apply_as<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'_, 'a>]) -> Stream<'a> {
     let directories = directories(scan);
     let mut output = Stream::EMPTY;
     run.within(&directories, &mut |run| output = apply_uses(run, scan, uses));
@@ -43,7 +43,7 @@ pub(crate) fn apply_as<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'
 }
 
 /// Values and operands with their roles.
-pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Use<'a>> {
+pub(crate) fn uses<'s, 'a>(run: &mut Run<'_, 'a>, scan: &'s Scan<'a>) -> Vec<Use<'s, 'a>> {
     let mut uses = Vec::with_capacity(scan.given.len() + scan.operands.len());
     for given in &scan.given {
         if let Some(field) = given.value {
@@ -60,12 +60,12 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Use<'a>> {
     let bare = scan.levels.last().is_some_and(|level| level.style() == Style::Bare);
     for item in items.iter().filter(is_operand) {
         let share = shares.of(&item);
-        uses.extend(share.iter().map(|field| Use { role: item.role, field: *field }));
+        uses.extend(share.iter().map(|field| Use { role: item.role, field }));
         if bare && is_place(item.role) {
             uses.extend(share.iter().filter_map(|field| {
                 let at = joined_at(field.value.known_prefix())?;
                 let value = values::after(run.arena(), &field.value, at);
-                Some(Use { role: item.role, field: Field { value, ..*field } })
+                Some(Use { role: item.role, field: run.arena().alloc(Field { value, ..*field }) })
             }));
         }
         if let Some(place) = item.default
@@ -74,13 +74,13 @@ pub(crate) fn uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Use<'a>> {
             && !elsewhere
         {
             let field = values::field(place.as_bytes(), Origins::LITERAL, run.call.span);
-            uses.push(Use { role: item.role, field });
+            uses.push(Use { role: item.role, field: run.arena().alloc(field) });
         }
     }
     let left_over = shares.left;
     if let Some(first) = left_over.first() {
         run.not_understood(Unknown::Argument, first.span);
-        uses.extend(left_over.iter().map(|field| Use { role: Role::Text, field: *field }));
+        uses.extend(left_over.iter().map(|field| Use { role: Role::Text, field }));
     }
     uses
 }
@@ -137,7 +137,7 @@ impl<'a, 'o> Shares<'a, 'o> {
     }
 }
 
-fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) -> Stream<'a> {
+fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'_, 'a>]) -> Stream<'a> {
     if scan.info {
         return about(run, scan);
     }

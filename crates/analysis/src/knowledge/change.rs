@@ -17,10 +17,11 @@ pub(super) fn change<'a>(
     run: &mut Run<'_, 'a>,
     flow: &Flow<'a>,
     scan: &Scan<'a>,
-    uses: &[Use<'a>],
-    each: &Use<'a>,
+    uses: &[Use<'_, 'a>],
+    each: &Use<'_, 'a>,
 ) {
     let Use { role, field } = each;
+    let field = *field;
     match role {
         // Standard output; only tee takes it for a file's name (POSIX tee).
         Role::Write if field.known() == Some(b"-") && run.name != "tee" => {}
@@ -187,7 +188,7 @@ pub(super) fn destination<'a>(
     run: &mut Run<'_, 'a>,
     flow: &Flow<'a>,
     scan: &Scan<'a>,
-    uses: &[Use<'a>],
+    uses: &[Use<'_, 'a>],
     field: &Field<'a>,
     mode: WriteMode,
 ) {
@@ -250,12 +251,12 @@ pub(super) fn destination<'a>(
 }
 
 /// What is copied, moved or linked.
-fn is_source(each: &Use<'_>) -> bool {
+fn is_source(each: &Use<'_, '_>) -> bool {
     matches!(each.role, Role::Read | Role::Move | Role::List)
 }
 
 /// What is known of a file, or of the files in a directory, is true of the copy.
-fn carry<'a>(run: &mut Run<'_, 'a>, source: &Use<'a>, to: &Value<'a>) {
+fn carry<'a>(run: &mut Run<'_, 'a>, source: &Use<'_, 'a>, to: &Value<'a>) {
     let from = run.target(&source.field.value, false);
     let to = run.target(to, false);
     run.session.carried(&from, &to);
@@ -272,7 +273,7 @@ pub(super) fn makes_links(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
 
 /// Tells of each link that is made what it leads to. The last operand is a link or a directory for links; without one
 /// they lie here.
-pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>]) {
+pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'_, 'a>]) {
     let place = uses
         .iter()
         .find(|each| matches!(each.role, Role::DestLink | Role::Dest | Role::Create | Role::WriteBelow));

@@ -20,14 +20,14 @@ pub(super) fn execute<'a>(
     run: &mut Run<'_, 'a>,
     flow: &mut Flow<'a>,
     scan: &Scan<'a>,
-    uses: &[Use<'a>],
+    uses: &[Use<'_, 'a>],
 ) -> Option<Stream<'a>> {
     let stdin = run.call.stdin;
     // An option that says what runs leaves nothing to be run from standard input.
     let no_more = |act: Act| matches!(act, Act::Code(_) | Act::NoInput);
     let mut reads_code = scan.own().iter().any(|given| given.option.acts.iter().any(no_more));
     let mut output = None;
-    let assignments = uses.iter().filter(|u| u.role == Role::Variable).map(|u| u.field);
+    let assignments = uses.iter().filter(|u| u.role == Role::Variable).map(|u| *u.field);
     let assignments = BumpVec::from_iter_in(assignments, run.arena());
     run.with_variables(&assignments, &mut |run| {
         for (at, each) in uses.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn execute<'a>(
                 Role::Module(_) => {
                     reads_code = true;
                     let operands = run.arena().alloc_slice_copy(&scan.operands);
-                    run.perhaps(|run| module(run, *field, operands))
+                    run.perhaps(|run| module(run, **field, operands))
                 }
                 Role::Script(language) => {
                     reads_code = true;
@@ -188,7 +188,7 @@ fn joined<'a>(before: Option<Stream<'a>>, after: Stream<'a>) -> Option<Stream<'a
 }
 
 /// The operands after this one: a script's own arguments.
-pub(super) fn arguments_after<'a>(run: &Run<'_, 'a>, uses: &[Use<'a>], at: usize) -> &'a [Field<'a>] {
-    let rest = uses.iter().skip(at + 1).filter(|u| u.role == Role::Text).map(|u| u.field);
+pub(super) fn arguments_after<'a>(run: &Run<'_, 'a>, uses: &[Use<'_, 'a>], at: usize) -> &'a [Field<'a>] {
+    let rest = uses.iter().skip(at + 1).filter(|u| u.role == Role::Text).map(|u| *u.field);
     BumpVec::from_iter_in(rest, run.arena()).into_bump_slice()
 }

@@ -8,9 +8,9 @@ use shward_syntax::Span;
 
 /// A value or operand and what it means.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Use<'a> {
+pub(crate) struct Use<'s, 'a> {
     pub(crate) role: Role,
-    pub(crate) field: Field<'a>,
+    pub(crate) field: &'s Field<'a>,
 }
 
 /// What the parts of a program hand to each other.

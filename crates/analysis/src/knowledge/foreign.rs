@@ -14,7 +14,7 @@ use crate::effect::{EffectKind, Scope, Unknown};
 use crate::value::{Field, Origins, Stream, Value};
 
 /// Records what runs besides the workspace's own code, if `code:project` is among the effects from `first` on.
-pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>], first: usize) {
+pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'_, 'a>], first: usize) {
     let own = |kind: &EffectKind<'_>| matches!(kind, EffectKind::Code { language: "project", .. });
     if !run.session.effects().iter().skip(first).any(|effect| own(&effect.kind)) {
         return;

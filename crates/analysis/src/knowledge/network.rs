@@ -11,8 +11,9 @@ use crate::effect::{EffectKind, Endpoint, WriteMode};
 use crate::value::{Field, Origins, Stream, Value};
 
 /// What a value adds to what is sent; whether it names an endpoint.
-pub(super) fn collect<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, each: &Use<'a>) -> bool {
+pub(super) fn collect<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, each: &Use<'_, 'a>) -> bool {
     let Use { role, field } = each;
+    let field = *field;
     match role {
         Role::Upload => {
             flow.sent = flow.sent | uploaded(run, flow, field);
@@ -56,7 +57,7 @@ fn uploaded<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, field: &Field<'a>) -
 }
 
 /// The connection that a value names.
-pub(super) fn connect<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, each: &Use<'a>) {
+pub(super) fn connect<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, each: &Use<'_, 'a>) {
     let field = &each.field;
     match each.role {
         Role::Connect | Role::Download => {
@@ -98,8 +99,8 @@ pub(super) fn carried(field: &Field<'_>) -> Origins {
 }
 
 /// What a program that downloads puts under the name that the address ends in, here or in the directory that it is told.
-pub(super) fn keeps_by_address<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'a>]) {
-    let downloads = |each: &&Use<'a>| each.role == Role::Download;
+pub(super) fn keeps_by_address<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'_, 'a>]) {
+    let downloads = |each: &&Use<'_, 'a>| each.role == Role::Download;
     let of_network =
         |level: &Level| matches!(level.output(), Output::Origins(names) if names.contains(&"network"));
     if !uses.iter().any(|each| downloads(&each)) || !scan.levels.last().is_some_and(of_network) {
@@ -121,7 +122,7 @@ pub(super) fn keeps_by_address<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses:
             Some(directory) => values::joined(run.arena(), &[directory, slash, name]),
             None => name,
         };
-        let file = Field { value, ..each.field };
+        let file = Field { value, ..*each.field };
         let content = Stream::unknown(Origins::NETWORK, each.field.span);
         run.writes(&file, WriteMode::Replace, content);
     }

@@ -12,8 +12,9 @@ use crate::value::{Field, Origins, Stream};
 use shward_syntax::{Span, until};
 
 /// The effects of what is read, and where it comes from.
-pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, each: &Use<'a>) {
+pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, each: &Use<'_, 'a>) {
     let Use { role, field } = each;
+    let field = *field;
     match role {
         Role::Read | Role::ReadBeside if field.known() == Some(b"-") => read_standard_input(run, flow),
         Role::Read | Role::ReadBeside | Role::Move => {
@@ -40,7 +41,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
                 run.not_understood(Unknown::Argument, field.span);
             }
             if matches!(role, Role::PlainFile(_)) {
-                read(run, flow, scan, &Use { role: Role::Read, field: *field });
+                read(run, flow, scan, &Use { role: Role::Read, field });
             } else {
                 flow.origins = flow.origins | field.value.origins;
             }
@@ -215,7 +216,12 @@ fn read_found<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, names: Stream<'a>,
 }
 
 /// Standard input, by what the program makes of it.
-pub(super) fn read_stdin<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'a>, uses: &[Use<'a>]) {
+pub(super) fn read_stdin<'a>(
+    run: &mut Run<'_, 'a>,
+    flow: &mut Flow<'a>,
+    scan: &Scan<'a>,
+    uses: &[Use<'_, 'a>],
+) {
     let Some(level) = scan.levels.last() else { return };
     let stdin = run.call.stdin;
     let has_operands = !scan.operands.is_empty();

@@ -21,7 +21,7 @@ pub(crate) struct Given<'a> {
     pub(crate) option: Opt,
     /// Its spelling in full, with dashes.
     pub(crate) name: &'static str,
-    pub(crate) value: Option<Field<'a>>,
+    pub(crate) value: Option<&'a Field<'a>>,
 }
 
 /// Where in the description of a program reading stands.
@@ -115,12 +115,12 @@ impl<'a> Scan<'a> {
 
     /// The value of the last of these options that is given.
     pub(crate) fn value(&self, names: &[&str]) -> Option<Field<'a>> {
-        self.given.iter().rev().find(|g| names.contains(&g.name)).and_then(|g| g.value)
+        self.given.iter().rev().find(|g| names.contains(&g.name)).and_then(|g| g.value).copied()
     }
 
     /// The values of these options, in order.
     pub(crate) fn values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = Field<'a>> + 's {
-        self.given.iter().filter(|g| names.contains(&g.name)).filter_map(|g| g.value)
+        self.given.iter().filter(|g| names.contains(&g.name)).filter_map(|g| g.value).copied()
     }
 
     /// The options of this level alone.
@@ -554,13 +554,13 @@ impl<'a> Scanner<'_, '_, 'a> {
 
     /// Records an option, with the next argument as its value if it needs one that is not joined.
     fn take(&mut self, found: Spelling, joined: Option<Field<'a>>, span: Span, scan: &mut Scan<'a>) {
-        let mut value = joined;
+        let mut value = joined.map(|value| &*self.arena.alloc(value));
         if value.is_none()
             && found.takes == Takes::Value
             && let Some((next, rest)) = self.args.split_first()
         {
             self.args = rest;
-            value = Some(*next);
+            value = Some(next);
             if next.many && next.value.has_unknown() {
                 self.hidden(span);
             }
@@ -579,7 +579,7 @@ impl<'a> Scanner<'_, '_, 'a> {
             if next.many && next.value.has_unknown() {
                 self.hidden(span);
             }
-            scan.given.push(Given { option, name: "", value: Some(*next) });
+            scan.given.push(Given { option, name: "", value: Some(next) });
             then = option.then();
         }
     }

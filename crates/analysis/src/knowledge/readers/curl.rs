@@ -23,8 +23,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let fetches = scan.has(&["-o", "--output", "-O", "--remote-name", "--remote-name-all", "-I", "--head"]);
     for each in &apply::uses(run, &scan) {
         uses.push(match each.role {
-            Role::Send if literal.contains(&each.field) => *each,
-            Role::Send if forms.contains(&each.field) => form(run, each),
+            Role::Send if literal.contains(each.field) => *each,
+            Role::Send if forms.contains(each.field) => form(run, each),
             Role::Send | Role::Identify if each.field.value.known_prefix().starts_with(b"@") => {
                 Use { role: Role::Upload, ..*each }
             }
@@ -44,20 +44,20 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         let at = prefix.iter().position(|b| matches!(b, b'=' | b'@'));
         if let Some(at) = at.filter(|at| *at > 0 && prefix.get(*at) == Some(&b'@')) {
             let value = values::after(run.arena(), &encoded.value, at);
-            uses.push(Use { role: Role::Upload, field: Field { value, ..encoded } });
+            uses.push(Use { role: Role::Upload, field: run.arena().alloc(Field { value, ..encoded }) });
         }
     }
     for cookie in scan.values(&["-b", "--cookie"]) {
         // Without `=` it names a file of them.
         if !cookie.value.known_prefix().contains(&b'=') && cookie.known() != Some(b"") {
-            uses.push(Use { role: Role::Read, field: cookie });
+            uses.push(Use { role: Role::Read, field: run.arena().alloc(cookie) });
         }
     }
     for format in scan.values(&["-w", "--write-out"]) {
         let prefix = format.value.known_prefix();
         if prefix.starts_with(b"@") {
             let value = values::after(run.arena(), &format.value, 1);
-            uses.push(Use { role: Role::Read, field: Field { value, ..format } });
+            uses.push(Use { role: Role::Read, field: run.arena().alloc(Field { value, ..format }) });
         } else if prefix.windows(8).any(|window| window == b"%output{") {
             // Since 8.3 it names a file.
             run.not_understood(Unknown::Construct("%output"), format.span);
@@ -67,11 +67,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     for route in scan.values(&["--resolve", "--connect-to"]) {
         let colon = |value: &Value<'a>| values::split_once(run.arena(), value, b':').map(|(_, rest)| rest);
         if let Some(value) = colon(&route.value).as_ref().and_then(colon) {
-            uses.push(Use { role: Role::Connect, field: Field { value, ..route } });
+            uses.push(Use { role: Role::Connect, field: run.arena().alloc(Field { value, ..route }) });
         }
     }
     for servers in scan.values(&["--dns-servers"]) {
-        uses.push(Use { role: Role::Connect, field: servers });
+        uses.push(Use { role: Role::Connect, field: run.arena().alloc(servers) });
     }
     let output = apply::apply_as(run, &scan, &uses);
     // What goes into files does not come out.
@@ -79,21 +79,23 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
 }
 
 /// `name=@file`, `name=<file`, `name=text`; what follows a `;` is about the part's type.
-fn form<'a>(run: &Run<'_, 'a>, each: &Use<'a>) -> Use<'a> {
+fn form<'s, 'a: 's>(run: &Run<'_, 'a>, each: &Use<'s, 'a>) -> Use<'s, 'a> {
     let Some((_, content)) = values::split_once(run.arena(), &each.field.value, b'=') else { return *each };
     if !matches!(content.known_prefix().first(), Some(b'@' | b'<')) {
         return *each;
     }
     let file = values::after(run.arena(), &content, 1);
     let file = match values::split_once(run.arena(), &file, b';') {
-        Some((file, _)) => return Use { role: Role::Upload, field: run.part(&each.field, file) },
+        Some((file, _)) => {
+            return Use { role: Role::Upload, field: run.arena().alloc(run.part(each.field, file)) };
+        }
         None => file,
     };
-    Use { role: Role::Upload, field: Field { value: file, ..each.field } }
+    Use { role: Role::Upload, field: run.arena().alloc(Field { value: file, ..*each.field }) }
 }
 
 /// A `file:` URL reads a file of this machine.
-fn local<'a>(run: &Run<'_, 'a>, each: &Use<'a>) -> Use<'a> {
+fn local<'s, 'a: 's>(run: &Run<'_, 'a>, each: &Use<'s, 'a>) -> Use<'s, 'a> {
     let endpoint: Endpoint<'_> = endpoint::of(&each.field.value);
     if !endpoint.scheme.eq_ignore_ascii_case(b"file") {
         return *each;
@@ -102,5 +104,5 @@ fn local<'a>(run: &Run<'_, 'a>, each: &Use<'a>) -> Use<'a> {
     let authority = "file://".len();
     let path = prefix.get(authority..).and_then(|rest| rest.iter().position(|b| *b == b'/')).unwrap_or(0);
     let value = values::after(run.arena(), &each.field.value, authority + path);
-    Use { role: Role::Read, field: Field { value, ..each.field } }
+    Use { role: Role::Read, field: run.arena().alloc(Field { value, ..*each.field }) }
 }

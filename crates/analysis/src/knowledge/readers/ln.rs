@@ -24,6 +24,6 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         _ => return apply::apply(run, &scan),
     };
     let here = values::field(b".", Origins::LITERAL, alone.span);
-    let uses = [Use { role: Role::List, field: alone }, Use { role: Role::DestLink, field: here }];
+    let uses = [Use { role: Role::List, field: &alone }, Use { role: Role::DestLink, field: &here }];
     apply::apply_as(run, &scan, &uses)
 }

@@ -40,7 +40,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         let executes = matches!(each.role, Role::Program | Role::Run);
         Use { role: if executes { Role::Text } else { each.role }, ..each }
     });
-    let uses: Vec<Use<'a>> = uses.collect();
+    let uses: Vec<Use<'_, 'a>> = uses.collect();
     apply::apply_as(run, &scan, &uses);
     Stream::unknown(Origins::NETWORK, span)
 }

@@ -28,11 +28,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             (false, true) => Role::Upload,
             (false, false) => Role::Read,
         };
-        uses.push(Use { role, field: *source });
+        uses.push(Use { role, field: source });
     }
     if let Some(target) = target {
         let role = if sends { Role::Connect } else { below(run, target) };
-        uses.push(Use { role, field: *target });
+        uses.push(Use { role, field: target });
         if scan.has(&[
             "--delete",
             "--del",
@@ -54,7 +54,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         }
     }
     for list in scan.values(&["--files-from"]).filter(is_remote) {
-        uses.push(Use { role: Role::Connect, field: list });
+        uses.push(Use { role: Role::Connect, field: run.arena().alloc(list) });
     }
     if scan.has(&["--remove-source-files"]) && !scan.narrow {
         for source in sources.iter().filter(|s| !is_remote(s)) {

@@ -19,7 +19,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         Role::Unknown => Use { role: Role::Text, ..each },
         _ => each,
     });
-    let uses: Vec<Use<'a>> = uses.collect();
+    let uses: Vec<Use<'_, 'a>> = uses.collect();
     let output = apply::apply_as(run, &scan, &uses);
     let Some((host, words)) = scan.operands.split_first() else { return output };
     if scan.info || scan.has(&["-N", "-G", "-Q", "-O"]) {

@@ -28,7 +28,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return apply::apply(run, &scan);
     }
     let archives = scan.values(&ARCHIVE).collect::<Vec<_>>();
-    let is_archive = |each: &Use<'a>| each.role == Role::Modify && archives.contains(&each.field);
+    let is_archive = |each: &Use<'_, 'a>| each.role == Role::Modify && archives.contains(each.field);
     let mut uses = apply::uses(run, &scan);
     uses.retain(|each| !is_archive(each));
     let archive = archives.last().filter(|file| file.known() != Some(b"-")).copied();

@@ -69,12 +69,14 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             else {
                 return unknown_items(run, command, &replace, items, true);
             };
-            let fields: Vec<Field<'a>> = words.iter().map(|word| from(word)).collect();
-            for some in fields.chunks(each) {
-                let inner = run_with(run, command, None, some);
-                if each >= fields.len() {
-                    output = inner;
-                } else {
+            if each >= words.len() {
+                // They are no longer needed while the command runs.
+                let argv = appended(run, command, words.into_iter().map(from));
+                output = run.argv(argv, Stream::EMPTY, Reentry::New);
+            } else {
+                for some in words.chunks(each) {
+                    let argv = appended(run, command, some.iter().copied().map(from));
+                    let inner = run.argv(argv, Stream::EMPTY, Reentry::New);
                     output.origins = output.origins | inner.origins;
                 }
             }
@@ -137,19 +139,29 @@ fn run_with<'a>(
     if items.is_empty() {
         return run.argv(command, Stream::EMPTY, Reentry::New);
     }
-    let mut argv = BumpVec::with_capacity_in(command.len() + items.len(), run.arena());
-    match (marker, items.first()) {
+    let argv = match (marker, items.first()) {
         (Some(marker), Some(item)) => {
+            let mut argv = BumpVec::with_capacity_in(command.len(), run.arena());
             argv.extend(command.first());
             argv.extend(command.iter().skip(1).map(|word| filled(run, word, marker, item)));
+            argv.into_bump_slice()
         }
-        _ => {
-            argv.extend_from_slice_copy(command);
-            argv.extend_from_slice_copy(items);
-        }
-    }
+        _ => appended(run, command, items.iter().copied()),
+    };
     // The command's own standard input is /dev/null.
-    run.argv(argv.into_bump_slice(), Stream::EMPTY, Reentry::New)
+    run.argv(argv, Stream::EMPTY, Reentry::New)
+}
+
+/// A command with items behind it.
+fn appended<'a>(
+    run: &Run<'_, 'a>,
+    command: &[Field<'a>],
+    items: impl ExactSizeIterator<Item = Field<'a>>,
+) -> &'a [Field<'a>] {
+    let mut argv = BumpVec::with_capacity_in(command.len() + items.len(), run.arena());
+    argv.extend_from_slice_copy(command);
+    argv.extend(items);
+    argv.into_bump_slice()
 }
 
 /// The items are not known: names below places that the plan lists, or anything. `torn` if an item may be a part of a name.

@@ -55,6 +55,9 @@ pub(super) enum Kind {
     Made,
 }
 
+/// Most bytes and fields for which a builder's memory is kept for the next word.
+const KEPT: usize = 64 << 10;
+
 /// How far a word has come.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::shell) struct Position {
@@ -141,6 +144,11 @@ impl<'a> Builder<'a> {
         self.many = false;
         self.hanging = false;
         self.origins = Origins::NONE;
+    }
+
+    /// Whether it has taken so much memory that this should not be kept.
+    pub(in crate::shell) const fn is_large(&self) -> bool {
+        self.bytes.capacity() > KEPT || self.fields.capacity() > KEPT
     }
 
     /// What the word is expanded for.

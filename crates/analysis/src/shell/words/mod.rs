@@ -163,7 +163,9 @@ impl<'a> Interpreter<'a, '_> {
             self.may_end_line();
         }
         let result = take(self, &mut builder);
-        self.spare.push(builder);
+        if !builder.is_large() {
+            self.spare.push(builder);
+        }
         result
     }
 
