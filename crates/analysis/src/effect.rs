@@ -2,6 +2,7 @@
 
 use crate::value::Origins;
 use shward_syntax::Span;
+use std::num::NonZeroU32;
 
 /// Something that may happen when the script runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,8 +13,34 @@ pub struct Effect<'a> {
     pub certainty: Certainty,
     /// The part of the command that does it.
     pub span: Span,
+    /// One more than the index of the invocation, so that it takes four bytes: of effects a plan has most.
+    by: Option<NonZeroU32>,
+}
+
+impl<'a> Effect<'a> {
+    /// An effect of an invocation, or of the shell itself.
+    #[must_use]
+    pub const fn new(
+        kind: EffectKind<'a>,
+        certainty: Certainty,
+        span: Span,
+        invocation: Option<u32>,
+    ) -> Self {
+        let by = match invocation {
+            Some(at) => NonZeroU32::new(at.saturating_add(1)),
+            None => None,
+        };
+        Self { kind, certainty, span, by }
+    }
+
     /// The invocation that does it, as an index into [`Plan::invocations`](crate::Plan); `None` for the shell itself.
-    pub invocation: Option<u32>,
+    #[must_use]
+    pub const fn invocation(&self) -> Option<u32> {
+        match self.by {
+            Some(next) => Some(next.get() - 1),
+            None => None,
+        }
+    }
 }
 
 /// How sure an effect is.
@@ -386,6 +413,21 @@ impl Unknown<'_> {
             Self::Budget(_) => "budget",
             Self::Exhausted(_) => "exhausted",
             Self::Syntax => "syntax",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_effect_is_small_and_knows_its_invocation() {
+        assert_eq!(size_of::<Effect<'_>>(), 72);
+        for invocation in [None, Some(0), Some(7)] {
+            let kind = EffectKind::Unknown { reason: Unknown::Syntax };
+            let effect = Effect::new(kind, Certainty::Certain, Span::new(0, 1), invocation);
+            assert_eq!(effect.invocation(), invocation);
         }
     }
 }

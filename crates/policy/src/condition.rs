@@ -154,7 +154,7 @@ impl<'s> Subject<'s> {
         plan: &'s Plan<'s>,
         context: &'s Context<'s>,
     ) -> Self {
-        let place = effect.invocation.and_then(|at| usize::try_from(at).ok());
+        let place = effect.invocation().and_then(|at| usize::try_from(at).ok());
         let invocation = place.and_then(|at| plan.invocations.get(at));
         Self {
             kinds: Kinds::of(&effect.kind),
@@ -311,7 +311,7 @@ impl<'s> Subject<'s> {
 pub(crate) fn opaque_invocations(plan: &Plan<'_>, context: &Context<'_>) -> Vec<u32> {
     let mut opaque: Vec<u32> = Vec::new();
     for (index, effect) in plan.effects.iter().enumerate() {
-        if let Some(at) = effect.invocation
+        if let Some(at) = effect.invocation()
             && opaque.last() != Some(&at)
             && Subject::of_effect(effect, index, plan, context).is_opaque()
         {

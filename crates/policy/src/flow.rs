@@ -136,7 +136,7 @@ fn brings(effect: &Effect<'_>, origin: Origins) -> bool {
 /// The program that decodes: the last before the one that executes, where the text is produced if that is known.
 fn decoder(subject: &Subject<'_>, told: Option<Span>) -> Option<(Span, String)> {
     let effect = subject.effect?;
-    let own = effect.invocation.and_then(|at| usize::try_from(at).ok())?;
+    let own = effect.invocation().and_then(|at| usize::try_from(at).ok())?;
     let (span, _) = ends(subject, effect);
     let before = subject.plan.invocations.get(..own)?.iter().rev().take(LOOKED_AT);
     let mut candidates = before.filter(|invocation| invocation.span != span);

@@ -106,12 +106,8 @@ fn kinds() -> impl Strategy<Value = EffectKind<'static>> {
 }
 
 fn effects() -> impl Strategy<Value = Vec<Effect<'static>>> {
-    let one = (kinds(), 0u32..40).prop_map(|(kind, at)| Effect {
-        kind,
-        certainty: Certainty::Possible,
-        span: Span::new(at, at + 1),
-        invocation: None,
-    });
+    let one = (kinds(), 0u32..40)
+        .prop_map(|(kind, at)| Effect::new(kind, Certainty::Possible, Span::new(at, at + 1), None));
     proptest::collection::vec(one, 0..6)
 }
 

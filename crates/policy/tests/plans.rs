@@ -27,7 +27,7 @@ fn verdict_of(profile: Profile, effects: &[Effect<'_>], contained: bool) -> Verd
 }
 
 fn effect(kind: EffectKind<'_>) -> Effect<'_> {
-    Effect { kind, certainty: Certainty::Certain, span: Span::new(0, 1), invocation: None }
+    Effect::new(kind, Certainty::Certain, Span::new(0, 1), None)
 }
 
 fn at(scope: Scope, path: &'static str) -> Target<'static> {
@@ -485,7 +485,7 @@ fn verdict_started(argv: &[&'static str], no_own_files: bool, kind: EffectKind<'
         no_own_files,
         span: Span::new(0, 1),
     };
-    let effects = [Effect { invocation: Some(0), ..effect(kind) }];
+    let effects = [Effect::new(kind, Certainty::Certain, Span::new(0, 1), Some(0))];
     let plan = Plan { invocations: &[invocation], effects: &effects, refused: None, notes: &[] };
     decide(&Policy::default(), &plan, &context(true))
 }

@@ -417,10 +417,16 @@ impl<'a> HereDocument<'a> {
 /// A word: adjacent parts, before any expansion.
 ///
 /// A command may have one for every two of its bytes, so it is small, and one that is a lone literal has no part of its own.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Word<'a>(Shape<'a>);
 
-#[derive(Debug, Clone, Copy)]
+impl fmt::Debug for Word<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Word").field("parts", &&*self.parts()).field("span", &self.span()).finish()
+    }
+}
+
+#[derive(Clone, Copy)]
 enum Shape<'a> {
     /// Unquoted literal text that stands in the source as it is.
     Literal { text: &'a [u8], start: u32 },
@@ -594,14 +600,56 @@ pub struct BraceRange<'a> {
 pub struct Parameter<'a> {
     /// Which parameter.
     pub name: ParameterName<'a>,
-    /// The text in `[…]`: arithmetic, an associative key, `@` or `*`.
-    pub subscript: Option<Subscript<'a>>,
-    /// `${!name…}`: the value is itself a parameter's name.
-    pub indirect: bool,
-    /// What is done with the value.
-    pub operation: ParameterOperation<'a>,
     /// It stands inside double quotes or a here-document.
     pub quoted: bool,
+    /// More than its value is meant.
+    pub(crate) more: Option<&'a More<'a>>,
+}
+
+/// What may be said of a parameter besides its name: most of them are just that.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct More<'a> {
+    pub(crate) subscript: Option<Subscript<'a>>,
+    pub(crate) indirect: bool,
+    pub(crate) operation: ParameterOperation<'a>,
+}
+
+impl<'a> Parameter<'a> {
+    /// The parameter's value and no more.
+    #[must_use]
+    pub const fn plain(name: ParameterName<'a>, quoted: bool) -> Self {
+        Self { name, quoted, more: None }
+    }
+
+    /// The text in `[…]`: arithmetic, an associative key, `@` or `*`.
+    #[must_use]
+    #[inline]
+    pub const fn subscript(&self) -> Option<Subscript<'a>> {
+        match self.more {
+            Some(more) => more.subscript,
+            None => None,
+        }
+    }
+
+    /// `${!name…}`: the value is itself a parameter's name.
+    #[must_use]
+    #[inline]
+    pub const fn indirect(&self) -> bool {
+        match self.more {
+            Some(more) => more.indirect,
+            None => false,
+        }
+    }
+
+    /// What is done with the value.
+    #[must_use]
+    #[inline]
+    pub const fn operation(&self) -> ParameterOperation<'a> {
+        match self.more {
+            Some(more) => more.operation,
+            None => ParameterOperation::None,
+        }
+    }
 }
 
 /// Which parameter is expanded.
@@ -774,6 +822,6 @@ mod tests {
         assert_eq!(size_of::<Item<'_>>(), 64);
         assert_eq!(size_of::<Redirect<'_>>(), 64);
         assert_eq!(size_of::<Assignment<'_>>(), 88);
-        assert_eq!(size_of::<Parameter<'_>>(), 80);
+        assert_eq!(size_of::<Parameter<'_>>(), 40);
     }
 }

@@ -286,7 +286,7 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
     let told = run.session.effects().len();
     run.session.works(told);
     let looked = |(at, effect): (usize, &Effect<'a>)| match effect.kind {
-        EffectKind::List { target } | EffectKind::Read { target } => Some((at, target, effect.invocation)),
+        EffectKind::List { target } | EffectKind::Read { target } => Some((at, target, effect.invocation())),
         _ => None,
     };
     let looked: Vec<_> = run.session.effects().iter().enumerate().filter_map(looked).collect();

@@ -57,7 +57,7 @@ impl<'a> Session<'a> for Recorder<'a> {
     fn lock_reading(&mut self) {}
 
     fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
-        self.effects.push(Effect { kind, certainty, span, invocation: None });
+        self.effects.push(Effect::new(kind, certainty, span, None));
     }
 
     fn effects(&mut self) -> &mut Vec<Effect<'a>> {

@@ -36,7 +36,7 @@ pub(super) fn files<'a>(run: &mut Run<'_, 'a>, fits: impl Fn(&[u8]) -> bool) -> 
     let mut found: Vec<&'a [u8]> = Vec::new();
     let mut searched = 0usize;
     for effect in run.session.effects().iter().rev() {
-        if own.is_some() && effect.invocation == own {
+        if own.is_some() && effect.invocation() == own {
             continue;
         }
         searched += 1;

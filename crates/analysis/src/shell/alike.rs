@@ -467,9 +467,9 @@ fn parameter(parameter: &Parameter<'_>) -> bool {
         ParameterName::Special(byte) => matches!(byte, b'@' | b'?' | b'$'),
     };
     known
-        && parameter.subscript.is_none()
-        && !parameter.indirect
-        && matches!(parameter.operation, ParameterOperation::None)
+        && parameter.subscript().is_none()
+        && !parameter.indirect()
+        && matches!(parameter.operation(), ParameterOperation::None)
 }
 
 /// The text of a word in which nothing is expanded.

@@ -201,9 +201,9 @@ fn is_plain_part(part: &WordPart<'_>, parameters: bool) -> bool {
         PartKind::DoubleQuoted(parts) => parts.iter().all(|part| is_plain_part(part, parameters)),
         PartKind::Parameter(parameter) => {
             parameters
-                && matches!(parameter.operation, shward_syntax::ParameterOperation::None)
-                && parameter.subscript.is_none()
-                && !parameter.indirect
+                && matches!(parameter.operation(), shward_syntax::ParameterOperation::None)
+                && parameter.subscript().is_none()
+                && !parameter.indirect()
         }
         _ => false,
     }

@@ -112,12 +112,8 @@ pub fn analyze<'a>(arena: &'a Bump, request: &Request<'a>, world: &dyn World) ->
 
 fn refused<'a>(arena: &'a Bump, error: ParseError, length: usize) -> Plan<'a> {
     let span = Span::new(0, u32::try_from(length).unwrap_or(u32::MAX));
-    let effect = Effect {
-        kind: EffectKind::Unknown { reason: Unknown::Syntax },
-        certainty: Certainty::Certain,
-        span,
-        invocation: None,
-    };
+    let kind = EffectKind::Unknown { reason: Unknown::Syntax };
+    let effect = Effect::new(kind, Certainty::Certain, span, None);
     Plan { invocations: &[], effects: arena.alloc_slice_copy(&[effect]), refused: Some(error), notes: &[] }
 }
 
@@ -369,12 +365,9 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     /// The plan; nothing can be run any more.
     fn finish(&mut self) -> Plan<'a> {
         if let Some(what) = self.budget.exhausted() {
-            self.tell(Effect {
-                kind: EffectKind::Unknown { reason: Unknown::Exhausted(what) },
-                certainty: if self.is_certain() { Certainty::Certain } else { Certainty::Possible },
-                span: self.whole(),
-                invocation: None,
-            });
+            let kind = EffectKind::Unknown { reason: Unknown::Exhausted(what) };
+            let certainty = if self.is_certain() { Certainty::Certain } else { Certainty::Possible };
+            self.tell(Effect::new(kind, certainty, self.whole(), None));
         }
         // A long command takes most memory here: what is done with goes first.
         self.state.give_up();
@@ -411,12 +404,12 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         if !self.budget.plan(1) {
             return;
         }
-        self.tell(Effect { kind, certainty, span, invocation: self.current });
+        self.tell(Effect::new(kind, certainty, span, self.current));
         // The link may not have come about: then it happens where it was said.
         let detours: Vec<_> = self.detours.iter().copied().filter(|(led, _)| leads(kind, led)).collect();
         for (_, named) in detours {
             let kind = instead(kind, named);
-            self.tell(Effect { kind, certainty: Certainty::Possible, span, invocation: self.current });
+            self.tell(Effect::new(kind, Certainty::Possible, span, self.current));
         }
     }
 

@@ -318,8 +318,8 @@ pub(super) fn part_runs_commands(part: &WordPart<'_>) -> bool {
         PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => parts.iter().any(part_runs_commands),
         PartKind::CommandSubstitution(_) | PartKind::ProcessSubstitution(_) => true,
         PartKind::Parameter(parameter) => {
-            !matches!(parameter.operation, ParameterOperation::None | ParameterOperation::Length)
-                || parameter.subscript.is_some()
+            !matches!(parameter.operation(), ParameterOperation::None | ParameterOperation::Length)
+                || parameter.subscript().is_some()
         }
         PartKind::Arithmetic(_) => true,
         _ => false,
@@ -335,9 +335,9 @@ fn may_assign(value: &AssignmentValue<'_>) -> bool {
 pub(super) fn part_may_assign(part: &WordPart<'_>) -> bool {
     match part.kind {
         PartKind::DoubleQuoted(parts) | PartKind::Locale(parts) => parts.iter().any(part_may_assign),
-        PartKind::Parameter(parameter) => match parameter.operation {
+        PartKind::Parameter(parameter) => match parameter.operation() {
             ParameterOperation::None | ParameterOperation::Length => {
-                matches!(parameter.subscript, Some(Subscript::Index(_)))
+                matches!(parameter.subscript(), Some(Subscript::Index(_)))
             }
             ParameterOperation::Default { word, .. } => word.parts().iter().any(part_may_assign),
             _ => true,

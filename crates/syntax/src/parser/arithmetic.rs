@@ -7,7 +7,7 @@ use super::expansion::Context;
 use super::quote::escapes;
 use super::{Parser, Result};
 use crate::cursor::END;
-use crate::{Arithmetic, ErrorCode, PartKind, Span};
+use crate::{Arithmetic, ErrorCode, PartKind, Span, WordPart};
 
 /// Where an expression ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -194,10 +194,31 @@ impl<'a> Parser<'a> {
             }
             let rest = self.cursor.rest();
             let length = rest.iter().skip(1).take_while(|byte| !is_special(**byte)).count();
-            self.push_quoted(1 + length);
+            self.push_further(mark, 1 + length);
         }
         let parts = self.stacks.parts.take(self.arena, mark);
         Ok(Arithmetic { parts, span: self.cursor.span_from(start), brackets: false })
+    }
+
+    /// The next `length` bytes are literal, and one part with the text right before them: each parenthesis ends a run.
+    fn push_further(&mut self, mark: usize, length: usize) {
+        let here = self.cursor.position();
+        let span = self.cursor.span(here, here + length);
+        if let Some(last) = self.stacks.parts.get(mark..).and_then(<[_]>::last)
+            && let PartKind::Quoted(text) = last.kind
+            && last.span.end == span.start
+            && (last.span.end - last.span.start) as usize == text.len()
+            && let Some(before) = here.checked_sub(text.len())
+            && std::ptr::eq(self.cursor.slice(before, here), text)
+        {
+            let kind = PartKind::Quoted(self.cursor.slice(before, here + length));
+            let joined = WordPart { kind, span: last.span.to(span) };
+            self.stacks.parts.truncate(self.stacks.parts.len() - 1);
+            self.stacks.parts.push(joined);
+            self.cursor.advance(length);
+        } else {
+            self.push_quoted(length);
+        }
     }
 
     /// Double quotes in an expression: the text in them counts, they do not.

@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// What the scanner distinguishes.
-#[derive(Clone, Copy)]
-enum Unit<'a> {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
     Open,
     Close,
     Comma,
@@ -22,37 +22,31 @@ enum Unit<'a> {
     Dots,
     Text,
     /// Anything that is not unquoted literal text.
-    Part(WordPart<'a>),
+    Part,
 }
 
-/// A unit and where its text is: for literal text, a position in the text of a literal.
+/// A unit and where its text is. A word may have one for each of its bytes.
 #[derive(Clone, Copy)]
-struct Piece<'a> {
-    unit: Unit<'a>,
-    /// The literal that the piece is a slice of.
-    literal: &'a [u8],
-    start: usize,
-    end: usize,
-    span: Span,
+struct Piece {
+    unit: Unit,
+    /// The part that it is a slice of: where that waits among the others.
+    part: u32,
+    start: u32,
+    end: u32,
 }
 
 impl<'a> Parser<'a> {
     /// Replaces the parts since `mark`, one of which has an unquoted `{`, by what brace expansion makes of them.
     pub(super) fn expand_braces(&mut self, mark: usize) -> Result<()> {
         let mut pieces = Vec::new();
-        for part in self.stacks.parts.get(mark..).unwrap_or(&[]) {
+        for (at, part) in self.stacks.parts.iter().enumerate().skip(mark) {
+            let at = u32::try_from(at).unwrap_or(u32::MAX);
             match part.kind {
-                PartKind::Literal(text) => cut(text, part.span, &mut pieces),
-                _ => pieces.push(Piece {
-                    unit: Unit::Part(*part),
-                    literal: &[],
-                    start: 0,
-                    end: 0,
-                    span: part.span,
-                }),
+                PartKind::Literal(text) => cut(text, at, &mut pieces),
+                _ => pieces.push(Piece { unit: Unit::Part, part: at, start: 0, end: 0 }),
             }
         }
-        if !pieces.iter().any(|piece| matches!(piece.unit, Unit::Close)) {
+        if !pieces.iter().any(|piece| piece.unit == Unit::Close) {
             return Ok(());
         }
         let original = self.stacks.parts.len();
@@ -84,7 +78,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Pushes the parts that the pieces become; true if there is a brace expansion among them.
-    fn expand(&mut self, pieces: &[Piece<'a>], word_start: bool) -> Result<bool> {
+    fn expand(&mut self, pieces: &[Piece], word_start: bool) -> Result<bool> {
         self.enter()?;
         let mut rest = pieces;
         let mark = self.stacks.parts.len();
@@ -106,17 +100,17 @@ impl<'a> Parser<'a> {
                 Some(brace) => {
                     any = true;
                     let kind = PartKind::Brace(self.arena.alloc(brace));
-                    self.stacks.parts.push(WordPart { kind, span: span_of(braces) });
+                    self.stacks.parts.push(WordPart { kind, span: self.span_of(braces) });
                 }
                 None => self.emit(braces)?,
             }
             rest = rest.get(close + 1..).unwrap_or(&[]);
             if let Some(brace) = &brace
-                && (rest.first().is_some_and(starts_with_tilde)
-                    || before.last().is_some_and(is_open_tilde)
+                && (rest.first().is_some_and(|piece| self.starts_with_tilde(piece))
+                    || before.last().is_some_and(|piece| self.is_open_tilde(piece))
                     || self.lengthens(left, brace, rest.first()))
             {
-                return ambiguous(span_of(pieces));
+                return ambiguous(self.span_of(pieces));
             }
             word_start = false;
         }
@@ -126,7 +120,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The first pair of braces that bash takes for an expansion.
-    fn find_braces(&mut self, pieces: &[Piece<'a>]) -> Result<Option<(usize, usize)>> {
+    fn find_braces(&mut self, pieces: &[Piece]) -> Result<Option<(usize, usize)>> {
         for (open, piece) in pieces.iter().enumerate() {
             if !matches!(piece.unit, Unit::Open) {
                 continue;
@@ -144,7 +138,7 @@ impl<'a> Parser<'a> {
                     Unit::Close if level > 0 => level -= 1,
                     Unit::Close if separated => return Ok(Some((open, index))),
                     Unit::Comma if level == 0 => separated = true,
-                    Unit::Dots if level == 0 && !before_close(pieces, index) => separated = true,
+                    Unit::Dots if level == 0 && !self.before_close(pieces, index) => separated = true,
                     _ => {}
                 }
             }
@@ -153,7 +147,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `{a,b}`: the words between the commas.
-    fn list_of(&mut self, inside: &[Piece<'a>], word_start: bool) -> Result<Brace<'a>> {
+    fn list_of(&mut self, inside: &[Piece], word_start: bool) -> Result<Brace<'a>> {
         self.spend(inside.len())?;
         let mark = self.stacks.words.len();
         let mut level = 0_u32;
@@ -173,10 +167,10 @@ impl<'a> Parser<'a> {
         Ok(Brace::List(self.stacks.words.take(self.arena, mark)))
     }
 
-    fn alternative(&mut self, inside: &[Piece<'a>], from: usize, to: usize, word_start: bool) -> Result<()> {
+    fn alternative(&mut self, inside: &[Piece], from: usize, to: usize, word_start: bool) -> Result<()> {
         let pieces = inside.get(from..to).unwrap_or(&[]);
         let mark = self.stacks.parts.len();
-        if pieces.first().is_some_and(starts_with_tilde) {
+        if pieces.first().is_some_and(|piece| self.starts_with_tilde(piece)) {
             let rest = self.tilde_in_alternative(pieces, word_start)?;
             self.expand(&rest, false)?;
         } else {
@@ -191,7 +185,9 @@ impl<'a> Parser<'a> {
         let span = match (parts.first(), parts.last()) {
             (Some(first), Some(last)) => first.span.to(last.span),
             _ => {
-                let at = inside.get(to).map_or_else(|| span_of(inside).end, |piece| piece.span.start);
+                let at = inside
+                    .get(to)
+                    .map_or_else(|| self.span_of(inside).end, |piece| self.piece_span(piece).start);
                 Span::new(at, at)
             }
         };
@@ -202,11 +198,11 @@ impl<'a> Parser<'a> {
 
     /// Whether `$name` before the braces or at the end of an alternative is lengthened by what comes to stand behind
     /// it: `$x{a,b}` becomes `$xa $xb`.
-    fn lengthens(&self, left: Option<WordPart<'a>>, brace: &Brace<'a>, right: Option<&Piece<'a>>) -> bool {
+    fn lengthens(&self, left: Option<WordPart<'a>>, brace: &Brace<'a>, right: Option<&Piece>) -> bool {
         let name_follows = right.is_some_and(|piece| match piece.unit {
-            Unit::Part(_) | Unit::Comma | Unit::Dots | Unit::Close => false,
+            Unit::Part | Unit::Comma | Unit::Dots | Unit::Close => false,
             Unit::Open => true,
-            Unit::Text => piece.text().first().is_some_and(|byte| is_name_byte(*byte)),
+            Unit::Text => self.text_of(piece).first().is_some_and(|byte| is_name_byte(*byte)),
         });
         let left = left.is_some_and(|part| self.is_unbraced_name(&part));
         match brace {
@@ -229,33 +225,35 @@ impl<'a> Parser<'a> {
     }
 
     /// `{~/a,~/b}`: the tilde prefix is expanded in each word that results. Pushes it and returns the rest.
-    fn tilde_in_alternative(&mut self, pieces: &[Piece<'a>], word_start: bool) -> Result<Vec<Piece<'a>>> {
+    fn tilde_in_alternative(&mut self, pieces: &[Piece], word_start: bool) -> Result<Vec<Piece>> {
         let Some((first, others)) = pieces.split_first() else { return Ok(Vec::new()) };
-        let text = first.text();
+        let text = self.text_of(first);
         let login = text.iter().skip(1).take_while(|byte| **byte != b'/').count();
         let plain = text.get(1..=login).unwrap_or(&[]).iter().all(u8::is_ascii_alphanumeric);
         if !word_start || !plain || text.len() == login + 1 {
-            return ambiguous(first.span);
+            return ambiguous(self.piece_span(first));
         }
-        let (prefix, rest) = first.split_at(login + 1);
-        let kind = PartKind::Tilde(prefix.text().get(1..).unwrap_or(&[]));
-        self.stacks.parts.push(WordPart { kind, span: prefix.span });
+        let middle = first.start + u32::try_from(login + 1).unwrap_or(0);
+        let (prefix, rest) = (Piece { end: middle, ..*first }, Piece { start: middle, ..*first });
+        let kind = PartKind::Tilde(self.text_of(&prefix).get(1..).unwrap_or(&[]));
+        let span = self.piece_span(&prefix);
+        self.stacks.parts.push(WordPart { kind, span });
         Ok(std::iter::once(rest).chain(others.iter().copied()).collect())
     }
 
     /// `{first..last..step}`; `None` if it is not a sequence, so that the braces are literal.
-    fn range_of(&mut self, inside: &[Piece<'a>]) -> Result<Option<Brace<'a>>> {
-        let span = span_of(inside);
+    fn range_of(&mut self, inside: &[Piece]) -> Result<Option<Brace<'a>>> {
+        let span = self.span_of(inside);
         let (Some(first), Some(last)) = (inside.first(), inside.last()) else { return Ok(None) };
-        if inside.iter().any(|piece| matches!(piece.unit, Unit::Part(_))) {
+        if inside.iter().any(|piece| matches!(piece.unit, Unit::Part)) {
             // A comma inside a quotation makes bash drop the braces; without one they are literal.
             let text = self.source.get(span.start as usize..span.end as usize).unwrap_or(b",");
             return if text.contains(&b',') { ambiguous(span) } else { Ok(None) };
         }
-        if !inside.iter().all(|piece| std::ptr::eq(piece.literal, first.literal)) {
+        if !inside.iter().all(|piece| piece.part == first.part) {
             return ambiguous(span);
         }
-        let text = first.literal.get(first.start..last.end).unwrap_or(&[]);
+        let text = self.text_of(&Piece { end: last.end, ..*first });
         let Some(range) = sequence(text) else { return Ok(None) };
         if let ([a], [b]) = (range.first, range.last)
             && a.is_ascii_alphabetic()
@@ -269,17 +267,19 @@ impl<'a> Parser<'a> {
     }
 
     /// Pushes pieces as they are, adjacent text as one literal.
-    fn emit(&mut self, pieces: &[Piece<'a>]) -> Result<()> {
-        let mut pending: Option<Piece<'a>> = None;
+    fn emit(&mut self, pieces: &[Piece]) -> Result<()> {
+        let mut pending: Option<Piece> = None;
         for piece in pieces {
-            if let Unit::Part(part) = piece.unit {
+            if piece.unit == Unit::Part {
                 self.push_piece(pending.take());
-                self.stacks.parts.push(part);
+                if let Some(part) = self.stacks.parts.get(piece.part as usize).copied() {
+                    self.stacks.parts.push(part);
+                }
                 continue;
             }
             pending = match pending {
-                Some(before) if std::ptr::eq(before.literal, piece.literal) && before.end == piece.start => {
-                    Some(Piece { end: piece.end, span: before.span.to(piece.span), ..before })
+                Some(before) if before.part == piece.part && before.end == piece.start => {
+                    Some(Piece { end: piece.end, ..before })
                 }
                 before => {
                     self.push_piece(before);
@@ -291,10 +291,54 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn push_piece(&mut self, piece: Option<Piece<'a>>) {
+    fn push_piece(&mut self, piece: Option<Piece>) {
         if let Some(piece) = piece {
-            self.stacks.parts.push(WordPart { kind: PartKind::Literal(piece.text()), span: piece.span });
+            let kind = PartKind::Literal(self.text_of(&piece));
+            let span = self.piece_span(&piece);
+            self.stacks.parts.push(WordPart { kind, span });
         }
+    }
+
+    /// The literal that a piece is a slice of, and where it stands.
+    fn literal_of(&self, piece: &Piece) -> (&'a [u8], Span) {
+        match self.stacks.parts.get(piece.part as usize) {
+            Some(WordPart { kind: PartKind::Literal(text), span }) => (text, *span),
+            Some(part) => (&[], part.span),
+            None => (&[], Span::default()),
+        }
+    }
+
+    fn text_of(&self, piece: &Piece) -> &'a [u8] {
+        self.literal_of(piece).0.get(piece.start as usize..piece.end as usize).unwrap_or(&[])
+    }
+
+    /// Exact unless the text was joined over a line continuation.
+    fn piece_span(&self, piece: &Piece) -> Span {
+        let (text, span) = self.literal_of(piece);
+        let exact = (span.end - span.start) as usize == text.len();
+        if exact { Span::new(span.start + piece.start, span.start + piece.end) } else { span }
+    }
+
+    fn span_of(&self, pieces: &[Piece]) -> Span {
+        match (pieces.first(), pieces.last()) {
+            (Some(first), Some(last)) => self.piece_span(first).to(self.piece_span(last)),
+            _ => Span::default(),
+        }
+    }
+
+    fn starts_with_tilde(&self, piece: &Piece) -> bool {
+        piece.unit == Unit::Text && self.text_of(piece).first() == Some(&b'~')
+    }
+
+    /// Whether what follows would belong to the tilde's login name.
+    fn is_open_tilde(&self, piece: &Piece) -> bool {
+        self.starts_with_tilde(piece) && !self.text_of(piece).contains(&b'/')
+    }
+
+    /// Whether the two dots at `index` stand right before a closing brace, where they do not count.
+    fn before_close(&self, pieces: &[Piece], index: usize) -> bool {
+        let second_is_alone = pieces.get(index + 1).is_some_and(|piece| self.text_of(piece) == b".");
+        second_is_alone && matches!(pieces.get(index + 2), Some(Piece { unit: Unit::Close, .. }))
     }
 
     /// Whether bash's brace scanner skips the part as one piece, as the parser did.
@@ -345,34 +389,15 @@ impl<'a> Parser<'a> {
     }
 }
 
-impl<'a> Piece<'a> {
-    fn text(&self) -> &'a [u8] {
-        self.literal.get(self.start..self.end).unwrap_or(&[])
-    }
-
-    /// Two pieces of text.
-    fn split_at(self, length: usize) -> (Self, Self) {
-        let middle = self.start + length;
-        let offset =
-            self.span.start.saturating_add(u32::try_from(length).unwrap_or(u32::MAX)).min(self.span.end);
-        (
-            Self { end: middle, span: Span::new(self.span.start, offset), ..self },
-            Self { start: middle, span: Span::new(offset, self.span.end), ..self },
-        )
-    }
-}
-
 fn ambiguous<T>(span: Span) -> Result<T> {
     Err(ParseError { code: ErrorCode::AmbiguousBrace, span, opener: None, before: 0, expected: "" })
 }
 
-/// Cuts literal text where the scanner looks. Spans are exact unless the text was joined over a line continuation.
-fn cut<'a>(text: &'a [u8], span: Span, pieces: &mut Vec<Piece<'a>>) {
-    let exact = (span.end - span.start) as usize == text.len();
+/// Cuts literal text where the scanner looks.
+fn cut(text: &[u8], part: u32, pieces: &mut Vec<Piece>) {
     let piece = |unit, start: usize, end: usize| {
-        let offset = |position: usize| span.start + u32::try_from(position).unwrap_or(0);
-        let span = if exact { Span::new(offset(start), offset(end)) } else { span };
-        Piece { unit, literal: text, start, end, span }
+        let at = |position: usize| u32::try_from(position).unwrap_or(u32::MAX);
+        Piece { unit, part, start: at(start), end: at(end) }
     };
     let mut from = 0;
     for (index, byte) in text.iter().enumerate() {
@@ -392,28 +417,6 @@ fn cut<'a>(text: &'a [u8], span: Span, pieces: &mut Vec<Piece<'a>>) {
     if from < text.len() {
         pieces.push(piece(Unit::Text, from, text.len()));
     }
-}
-
-fn span_of(pieces: &[Piece<'_>]) -> Span {
-    match (pieces.first(), pieces.last()) {
-        (Some(first), Some(last)) => first.span.to(last.span),
-        _ => Span::default(),
-    }
-}
-
-fn starts_with_tilde(piece: &Piece<'_>) -> bool {
-    matches!(piece.unit, Unit::Text) && piece.text().first() == Some(&b'~')
-}
-
-/// Whether what follows would belong to the tilde's login name.
-fn is_open_tilde(piece: &Piece<'_>) -> bool {
-    starts_with_tilde(piece) && !piece.text().contains(&b'/')
-}
-
-/// Whether the two dots at `index` stand right before a closing brace, where they do not count.
-fn before_close(pieces: &[Piece<'_>], index: usize) -> bool {
-    let second_is_alone = pieces.get(index + 1).is_some_and(|piece| piece.text() == b".");
-    second_is_alone && matches!(pieces.get(index + 2), Some(Piece { unit: Unit::Close, .. }))
 }
 
 /// `x..y` or `x..y..step` as bash's `expand_seqterm` accepts it.
@@ -441,9 +444,9 @@ fn is_integer(text: &[u8]) -> bool {
 /// No text other than names in it.
 fn is_plain(parameter: &Parameter<'_>) -> bool {
     let name = !matches!(parameter.name, ParameterName::Special(b'$'));
-    let subscript = !matches!(parameter.subscript, Some(Subscript::Index(_)));
+    let subscript = !matches!(parameter.subscript(), Some(Subscript::Index(_)));
     let operation = matches!(
-        parameter.operation,
+        parameter.operation(),
         ParameterOperation::None | ParameterOperation::Length | ParameterOperation::Transform(_)
     );
     name && subscript && operation
@@ -451,10 +454,10 @@ fn is_plain(parameter: &Parameter<'_>) -> bool {
 
 /// The only operand, if there is exactly one and no subscript.
 fn operand<'a>(parameter: &Parameter<'a>) -> Option<Parts<'a>> {
-    if matches!(parameter.subscript, Some(Subscript::Index(_))) {
+    if matches!(parameter.subscript(), Some(Subscript::Index(_))) {
         return None;
     }
-    match parameter.operation {
+    match parameter.operation() {
         ParameterOperation::Default { word, .. }
         | ParameterOperation::Alternative { word, .. }
         | ParameterOperation::RemovePrefix { pattern: word, .. }

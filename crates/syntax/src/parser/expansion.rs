@@ -4,8 +4,8 @@ use super::{Parser, Place, Result};
 use crate::chars::is_name_start;
 use crate::cursor::{Cursor, END, Segment};
 use crate::{
-    CommandKind, CommandSubstitution, ErrorCode, NoteKind, Parameter, ParameterName, ParameterOperation,
-    PartKind, ProcessSubstitution, Script, Span, SubstitutionForm,
+    CommandKind, CommandSubstitution, ErrorCode, NoteKind, Parameter, ParameterName, PartKind,
+    ProcessSubstitution, Script, Span, SubstitutionForm,
 };
 use bumpalo::collections::Vec as BumpVec;
 
@@ -139,8 +139,7 @@ impl<'a> Parser<'a> {
 
     fn push_parameter(&mut self, name: ParameterName<'a>, start: usize, context: Context) {
         let quoted = context.is_quoted();
-        let parameter =
-            Parameter { name, subscript: None, indirect: false, operation: ParameterOperation::None, quoted };
+        let parameter = Parameter::plain(name, quoted);
         if !quoted {
             self.note(NoteKind::ZshDiffers, start);
         }

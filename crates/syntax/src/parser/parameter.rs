@@ -3,6 +3,7 @@
 use super::expansion::Context;
 use super::operand::Operand;
 use super::{Parser, Result};
+use crate::ast::More;
 use crate::chars::is_name_start;
 use crate::cursor::END;
 use crate::{
@@ -12,6 +13,12 @@ use crate::{
 /// The transformations that bash 5.2 knows: `${x@Q}` and so on.
 const TRANSFORMATIONS: &[u8] = b"QEPAKakUuL";
 
+/// A parameter expansion as far as it has been read.
+struct Draft<'a> {
+    name: ParameterName<'a>,
+    more: More<'a>,
+}
+
 impl<'a> Parser<'a> {
     /// A braced parameter expansion, after the brace.
     pub(super) fn braced_parameter(&mut self, start: usize, context: Context) -> Result<()> {
@@ -20,27 +27,25 @@ impl<'a> Parser<'a> {
             return self.current_shell_substitution(start, context);
         }
         self.enter()?;
-        let mut parameter = Parameter {
+        let quoted = context.is_quoted();
+        let mut parameter = Draft {
             name: ParameterName::Special(b'#'),
-            subscript: None,
-            indirect: false,
-            operation: ParameterOperation::None,
-            quoted: context.is_quoted(),
+            more: More { subscript: None, indirect: false, operation: ParameterOperation::None },
         };
         let length = self.parameter_prefix(start, &mut parameter)?;
         if self.cursor.peek() == b'[' && matches!(parameter.name, ParameterName::Variable(_)) {
             self.require_bash(start, "several variables, or \"$@\"")?;
-            parameter.subscript = Some(self.parameter_subscript()?);
+            parameter.more.subscript = Some(self.parameter_subscript()?);
         }
         if length {
-            parameter.operation = ParameterOperation::Length;
+            parameter.more.operation = ParameterOperation::Length;
         } else {
             let outer = self.in_document_operand;
             let word = matches!(self.cursor.peek(), b'-' | b'=' | b'?' | b'+')
                 || (self.cursor.peek() == b':'
                     && matches!(self.cursor.peek_second(), b'-' | b'=' | b'?' | b'+'));
             self.in_document_operand |= context == Context::HereDocument && !word;
-            parameter.operation = self.parameter_operation(start, &mut parameter, context, opener)?;
+            parameter.more.operation = self.parameter_operation(start, &mut parameter, context, opener)?;
             self.in_document_operand = outer;
         }
         match self.cursor.peek() {
@@ -49,10 +54,15 @@ impl<'a> Parser<'a> {
             _ => return self.bad_substitution(start),
         }
         self.leave();
-        if !parameter.quoted {
+        if !quoted {
             self.note(NoteKind::ZshDiffers, start);
         }
-        self.push(PartKind::Parameter(self.arena.alloc(parameter)), start);
+        let Draft { name, more } = parameter;
+        let more = match more {
+            More { subscript: None, indirect: false, operation: ParameterOperation::None } => None,
+            more => Some(&*self.arena.alloc(more)),
+        };
+        self.push(PartKind::Parameter(self.arena.alloc(Parameter { name, quoted, more })), start);
         Ok(())
     }
 
@@ -61,7 +71,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `#` for the length, `!` for indirection, and the parameter's name. True if the length is wanted.
-    fn parameter_prefix(&mut self, start: usize, parameter: &mut Parameter<'a>) -> Result<bool> {
+    fn parameter_prefix(&mut self, start: usize, parameter: &mut Draft<'a>) -> Result<bool> {
         let first = self.cursor.peek();
         let second = self.cursor.peek_second();
         let mut ahead = self.cursor;
@@ -88,11 +98,11 @@ impl<'a> Parser<'a> {
             b'!' => {
                 let of_special = matches!(second, b'@' | b'*' | b'#' | b'?')
                     && matches!(third, b'#' | b'%' | b':' | b'-' | b'=' | b'?' | b'+' | b'/' | b'@' | b'}');
-                parameter.indirect = is_name_start(second) || second.is_ascii_digit() || of_special;
-                if !parameter.indirect && matches!(second, b'@' | b'*' | b'#' | b'?') {
+                parameter.more.indirect = is_name_start(second) || second.is_ascii_digit() || of_special;
+                if !parameter.more.indirect && matches!(second, b'@' | b'*' | b'#' | b'?') {
                     return self.bad_substitution(start);
                 }
-                if parameter.indirect {
+                if parameter.more.indirect {
                     self.require_bash(start, "eval, or case")?;
                     self.cursor.advance(1);
                 }
@@ -155,26 +165,27 @@ impl<'a> Parser<'a> {
     fn parameter_operation(
         &mut self,
         start: usize,
-        parameter: &mut Parameter<'a>,
+        parameter: &mut Draft<'a>,
         context: Context,
         opener: Span,
     ) -> Result<ParameterOperation<'a>> {
         let operator = self.cursor.peek();
         let next = self.cursor.peek_second();
-        if parameter.indirect && next == b'}' && parameter.subscript.is_none() {
+        if parameter.more.indirect && next == b'}' && parameter.more.subscript.is_none() {
             let separate = operator == b'@';
             if (separate || operator == b'*') && matches!(parameter.name, ParameterName::Variable(_)) {
-                parameter.indirect = false;
+                parameter.more.indirect = false;
                 self.cursor.advance(1);
                 return Ok(ParameterOperation::Names { separate });
             }
         }
         match operator {
             b'}' => {
-                if parameter.indirect && matches!(parameter.subscript, Some(Subscript::At | Subscript::Star))
+                if parameter.more.indirect
+                    && matches!(parameter.more.subscript, Some(Subscript::At | Subscript::Star))
                 {
-                    parameter.indirect = false;
-                    let separate = matches!(parameter.subscript, Some(Subscript::At));
+                    parameter.more.indirect = false;
+                    let separate = matches!(parameter.more.subscript, Some(Subscript::At));
                     return Ok(ParameterOperation::Keys { separate });
                 }
                 Ok(ParameterOperation::None)

@@ -129,4 +129,19 @@ mod tests {
         assert_eq!(stack.take(&arena, 0), [9]);
         assert!(stack.is_empty());
     }
+
+    #[test]
+    fn what_is_taken_is_what_was_pushed() {
+        for (below, count) in [(0, 3), (2, LARGE), (0, LARGE + 1), (3, 20 * LARGE)] {
+            let arena = Bump::new();
+            let mut stack = Stack::new(&arena, 4);
+            (0..below + count).for_each(|value| stack.push(value));
+            let taken = stack.take(&arena, below);
+            assert!(taken.iter().copied().eq(below..below + count));
+            assert!(stack.iter().copied().eq(0..below));
+            assert!(count <= LARGE || stack.far.capacity() <= below + 8, "its memory is gone");
+            stack.push(7);
+            assert_eq!(stack.last(), Some(&7));
+        }
+    }
 }

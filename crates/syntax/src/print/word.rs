@@ -213,9 +213,9 @@ impl<'t> Printer<'t> {
     }
 
     fn parameter(&mut self, parameter: &Parameter<'t>, context: Context, next: Next) {
-        let plain = !parameter.indirect
-            && parameter.subscript.is_none()
-            && matches!(parameter.operation, ParameterOperation::None);
+        let plain = !parameter.indirect()
+            && parameter.subscript().is_none()
+            && matches!(parameter.operation(), ParameterOperation::None);
         let needs_braces = match parameter.name {
             ParameterName::Variable(_) => next.joins || is_name_byte(next.byte),
             ParameterName::Positional(number) => number > 9,
@@ -233,16 +233,18 @@ impl<'t> Printer<'t> {
             return self.parameter_name(parameter.name);
         }
         self.put(b"${");
-        let names =
-            matches!(parameter.operation, ParameterOperation::Names { .. } | ParameterOperation::Keys { .. });
-        if parameter.indirect || names {
+        let names = matches!(
+            parameter.operation(),
+            ParameterOperation::Names { .. } | ParameterOperation::Keys { .. }
+        );
+        if parameter.indirect() || names {
             self.put(b"!");
         }
-        if matches!(parameter.operation, ParameterOperation::Length) {
+        if matches!(parameter.operation(), ParameterOperation::Length) {
             self.put(b"#");
         }
         self.parameter_name(parameter.name);
-        match &parameter.subscript {
+        match &parameter.subscript() {
             None => {}
             Some(Subscript::At) => self.put(b"[@]"),
             Some(Subscript::Star) => self.put(b"[*]"),
@@ -252,7 +254,7 @@ impl<'t> Printer<'t> {
                 self.put(b"]");
             }
         }
-        self.operation(&parameter.operation, context);
+        self.operation(&parameter.operation(), context);
         self.put(b"}");
     }
 

@@ -477,10 +477,10 @@ impl Dump<'_> {
 
     fn parameter(&mut self, parameter: &Parameter<'_>) {
         self.put("${");
-        if parameter.indirect {
+        if parameter.indirect() {
             self.put("!");
         }
-        if matches!(parameter.operation, ParameterOperation::Length) {
+        if matches!(parameter.operation(), ParameterOperation::Length) {
             self.put("len ");
         }
         match parameter.name {
@@ -488,14 +488,14 @@ impl Dump<'_> {
             ParameterName::Positional(number) => write!(self.0, "{number}").unwrap(),
             ParameterName::Special(byte) => write!(self.0, "{}", char::from(byte)).unwrap(),
         }
-        match &parameter.subscript {
+        match &parameter.subscript() {
             None => {}
             Some(Subscript::At) => self.put("[@]"),
             Some(Subscript::Star) => self.put("[*]"),
             Some(Subscript::Index(index)) => self.bracketed("", index.parts),
         }
         let colon = |colon: bool| if colon { ":" } else { "" };
-        match parameter.operation {
+        match parameter.operation() {
             ParameterOperation::None | ParameterOperation::Length => {}
             ParameterOperation::Default { colon: c, word } => self.operation(&[colon(c), "-"], &word),
             ParameterOperation::Assign { colon: c, word } => self.operation(&[colon(c), "="], &word),

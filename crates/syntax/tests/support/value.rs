@@ -129,13 +129,13 @@ fn output(script: &Script<'_>) -> Option<Vec<u8>> {
 
 fn parameter(parameter: &Parameter<'_>, quoted: bool) -> Option<Text> {
     let ParameterName::Variable(name) = parameter.name else { return None };
-    if parameter.indirect || parameter.subscript.is_some() {
+    if parameter.indirect() || parameter.subscript().is_some() {
         return None;
     }
     let value = variable(name);
     let known = |bytes: &[u8]| Some(Text { bytes: bytes.to_vec(), solid: quoted });
     let missing = |colon: bool| value.is_none_or(|value| colon && value.is_empty());
-    match parameter.operation {
+    match parameter.operation() {
         ParameterOperation::None => known(value.unwrap_or(b"")),
         ParameterOperation::Length => known(value.unwrap_or(b"").len().to_string().as_bytes()),
         ParameterOperation::Default { colon, word } => {

@@ -186,10 +186,10 @@ fn part(one: &WordPart<'_>, source: &Source<'_>) {
 }
 
 fn parameter_operands(parameter: &Parameter<'_>, span: Span, source: &Source<'_>) {
-    if let Some(Subscript::Index(index)) = &parameter.subscript {
+    if let Some(Subscript::Index(index)) = &parameter.subscript() {
         arithmetic(index, span, source);
     }
-    match parameter.operation {
+    match parameter.operation() {
         ParameterOperation::Default { word: inner, .. }
         | ParameterOperation::Assign { word: inner, .. }
         | ParameterOperation::Error { word: inner, .. }

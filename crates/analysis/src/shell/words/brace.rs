@@ -4,9 +4,7 @@ use super::Builder;
 use crate::effect::Unknown;
 use crate::shell::Interpreter;
 use crate::value::{Field, Origins, Value};
-use shward_syntax::{
-    Brace, BraceRange, Parameter, ParameterName, ParameterOperation, PartKind, Parts, Span, WordPart,
-};
+use shward_syntax::{Brace, BraceRange, Parameter, ParameterName, PartKind, Parts, Span, Word, WordPart};
 
 /// The most words that one word may become.
 const MOST: usize = 4096;
@@ -51,8 +49,8 @@ impl<'a> Interpreter<'a, '_> {
                 if !self.budget.spend(words.len()) {
                     return false;
                 }
-                if let PartKind::Literal(text) = part.kind {
-                    words.iter_mut().for_each(|word| self.append_part(word, Part::Literal(text, part.span)));
+                if let Some(part) = written(&part) {
+                    words.iter_mut().for_each(|word| self.append_part(word, part));
                 }
                 return true;
             }
@@ -121,6 +119,8 @@ impl<'a> Interpreter<'a, '_> {
     /// What a brace may be replaced by.
     fn tails<'t>(&mut self, brace: &'t Brace<'t>, span: Span) -> Option<Vec<Vec<Part<'t, 'a>>>> {
         match brace {
+            // Each is a word at least.
+            Brace::List(alternatives) if alternatives.len() > MOST => None,
             Brace::List(alternatives) => {
                 if !self.budget.enter() {
                     return None;
@@ -188,42 +188,59 @@ impl<'t, 'a> Part<'t, 'a> {
             Self::Literal(text, span) => take(&WordPart { kind: PartKind::Literal(text), span }),
             Self::Text(text, span) => take(&WordPart { kind: PartKind::Literal(text), span }),
             Self::Name(name, span, quoted) => {
-                let parameter = Parameter {
-                    name: ParameterName::Variable(name),
-                    subscript: None,
-                    indirect: false,
-                    operation: ParameterOperation::None,
-                    quoted,
-                };
+                let parameter = Parameter::plain(ParameterName::Variable(name), quoted);
                 take(&WordPart { kind: PartKind::Parameter(&parameter), span })
             }
         }
     }
 }
 
-/// The parts of a word, those inside its braces included.
+/// The parts of a word, those inside its braces included, of which the last alternative comes first.
 fn without_braces<'t, 'a>(parts: Parts<'t>) -> Vec<Part<'t, 'a>> {
+    enum Open<'t> {
+        Parts(std::slice::Iter<'t, WordPart<'t>>),
+        Words(&'t [Word<'t>]),
+    }
     let mut flat = Vec::new();
-    let mut open: Vec<std::slice::Iter<'t, WordPart<'t>>> = Vec::new();
-    let begin = |parts: Parts<'t>| match parts {
-        Parts::All(parts) => Some(parts.iter()),
-        // Nothing is substituted in literal text.
-        Parts::One(_) => None,
-    };
-    open.extend(begin(parts));
-    while let Some(top) = open.last_mut() {
-        match top.next() {
-            None => {
-                open.pop();
-            }
-            Some(WordPart { kind: PartKind::Brace(Brace::List(words)), .. }) => {
-                open.extend(words.iter().filter_map(|word| begin(word.parts())));
-            }
-            Some(WordPart { kind: PartKind::Brace(Brace::Range(_)), .. }) => {}
-            Some(part) => flat.push(Part::Written(part)),
+    let mut open: Vec<Open<'t>> = Vec::new();
+    let mut next = Some(parts);
+    loop {
+        match next.take() {
+            Some(Parts::All(parts)) => open.push(Open::Parts(parts.iter())),
+            Some(Parts::One([part])) => flat.extend(written(&part)),
+            None => {}
+        }
+        match open.last_mut() {
+            None => return flat,
+            Some(Open::Words(words)) => match words.split_last() {
+                Some((last, before)) => {
+                    *words = before;
+                    next = Some(last.parts());
+                }
+                None => {
+                    open.pop();
+                }
+            },
+            Some(Open::Parts(parts)) => match parts.next() {
+                Some(WordPart { kind: PartKind::Brace(Brace::List(words)), .. }) => {
+                    open.push(Open::Words(words));
+                }
+                Some(WordPart { kind: PartKind::Brace(Brace::Range(_)), .. }) => {}
+                Some(part) => flat.push(Part::Written(part)),
+                None => {
+                    open.pop();
+                }
+            },
         }
     }
-    flat
+}
+
+/// A literal that has no part of its own.
+fn written<'t, 'a>(part: &WordPart<'t>) -> Option<Part<'t, 'a>> {
+    match part.kind {
+        PartKind::Literal(text) => Some(Part::Literal(text, part.span)),
+        _ => None,
+    }
 }
 
 /// The elements of `{first..last..step}`.

@@ -24,7 +24,7 @@ impl<'a> Interpreter<'a, '_> {
         quoted: bool,
         builder: &mut Builder<'a>,
     ) {
-        match parameter.operation {
+        match parameter.operation() {
             ParameterOperation::None | ParameterOperation::Names { .. } | ParameterOperation::Keys { .. } => {
                 put(got, quoted, builder);
             }
@@ -122,7 +122,7 @@ impl<'a> Interpreter<'a, '_> {
                     // For what the operands may do. What is not set stays so: not even `@Q` makes quotes of it, and no
                     // pattern matches it. Only its attributes can be told.
                     self.perhaps(|shell| shell.transformed(parameter, &Value::EMPTY, span));
-                    if matches!(parameter.operation, ParameterOperation::Transform(b'a' | b'A')) {
+                    if matches!(parameter.operation(), ParameterOperation::Transform(b'a' | b'A')) {
                         builder.unknown(quoted, Origins::LITERAL);
                     } else {
                         builder.value(&Value::EMPTY, quoted);
@@ -171,7 +171,7 @@ impl<'a> Interpreter<'a, '_> {
     fn assign_by_expansion(&mut self, parameter: &Parameter<'_>, value: Value<'a>, number: bool, span: Span) {
         if let ParameterName::Variable(name) = parameter.name {
             let name = self.lasting(name);
-            match parameter.subscript {
+            match parameter.subscript() {
                 None => self.assign(name, value, number, span),
                 Some(Subscript::Index(index)) => {
                     let key = self.key_to_assign(name, index);
@@ -204,13 +204,13 @@ impl<'a> Interpreter<'a, '_> {
         let unknown = Value::unknown(value.origins);
         // And the names that a search finds are kept as where they lie, not as they are told.
         let told_otherwise = value.pieces().contains(&Piece::Made)
-            || value.origins.contains(Origins::NAMES) && !is_base_name(&parameter.operation)
+            || value.origins.contains(Origins::NAMES) && !is_base_name(&parameter.operation())
             || value.known().is_some_and(|text| contains(text, b"/dev/fd/"));
         let value = if told_otherwise { &unknown } else { value };
         let known = value.known().filter(|_| !self.state.flow.options.may(Opt::OtherMatching));
         let arena = self.arena;
         let text = |text: &[u8]| Value::text(arena.alloc_slice_copy(text), value.origins);
-        match parameter.operation {
+        match parameter.operation() {
             ParameterOperation::RemovePrefix { longest, pattern } => {
                 let pattern = self.operand_pattern(&pattern)?;
                 match known {

@@ -15,11 +15,11 @@ pub(super) fn is_list(part: &WordPart<'_>) -> bool {
     match part.kind {
         PartKind::Parameter(parameter) => {
             let separate = matches!(parameter.name, ParameterName::Special(b'@'))
-                || matches!(parameter.subscript, Some(Subscript::At));
-            match parameter.operation {
+                || matches!(parameter.subscript(), Some(Subscript::At));
+            match parameter.operation() {
                 ParameterOperation::Length => false,
                 ParameterOperation::Names { separate } | ParameterOperation::Keys { separate } => separate,
-                _ => separate || parameter.indirect,
+                _ => separate || parameter.indirect(),
             }
         }
         _ => false,
@@ -31,8 +31,8 @@ pub(super) fn is_changed_star(part: &WordPart<'_>) -> bool {
     match part.kind {
         PartKind::Parameter(parameter) => {
             let star = matches!(parameter.name, ParameterName::Special(b'*'))
-                || matches!(parameter.subscript, Some(Subscript::Star));
-            star && !matches!(parameter.operation, ParameterOperation::None | ParameterOperation::Length)
+                || matches!(parameter.subscript(), Some(Subscript::Star));
+            star && !matches!(parameter.operation(), ParameterOperation::None | ParameterOperation::Length)
         }
         _ => false,
     }
@@ -47,7 +47,7 @@ impl<'a> Interpreter<'a, '_> {
         quoted: bool,
         builder: &mut Builder<'a>,
     ) {
-        match (parameter.operation, parameter.name) {
+        match (parameter.operation(), parameter.name) {
             (ParameterOperation::Names { .. }, _) => {
                 builder.unknown(false, Origins::LITERAL);
                 return;
@@ -58,11 +58,11 @@ impl<'a> Interpreter<'a, '_> {
             }
             _ => {}
         }
-        if parameter.indirect {
+        if parameter.indirect() {
             self.indirect(parameter, span, quoted, builder);
             return;
         }
-        match (parameter.name, parameter.subscript) {
+        match (parameter.name, parameter.subscript()) {
             (ParameterName::Special(special @ (b'@' | b'*')), _) => {
                 let elements = self.state.flow.arguments.to_vec();
                 self.list(parameter, special == b'*', Some(elements), span, quoted, builder);
@@ -120,7 +120,7 @@ impl<'a> Interpreter<'a, '_> {
         builder: &mut Builder<'a>,
     ) {
         let size = elements.as_ref().map_or(0, Vec::len);
-        if !matches!(parameter.operation, ParameterOperation::None) && !self.budget.spend(size) {
+        if !matches!(parameter.operation(), ParameterOperation::None) && !self.budget.spend(size) {
             // They are looked through, however little comes of it.
             builder.unknown(false, Origins::UNKNOWN);
             return;
@@ -131,7 +131,7 @@ impl<'a> Interpreter<'a, '_> {
             (None, _) => Origins::UNKNOWN,
         };
         let alike = matches!(
-            parameter.operation,
+            parameter.operation(),
             ParameterOperation::None
                 | ParameterOperation::Length
                 | ParameterOperation::Default { .. }
@@ -142,7 +142,7 @@ impl<'a> Interpreter<'a, '_> {
             self.unpredictable("an operation on all arguments in another shell than bash", span);
         }
         let elements = elements.map(|all| (all.iter().all(|e| !e.many), all));
-        match (parameter.operation, elements) {
+        match (parameter.operation(), elements) {
             (ParameterOperation::None, Some((_, elements))) => {
                 self.put_list(&elements, joined, quoted, builder);
             }
@@ -198,7 +198,7 @@ impl<'a> Interpreter<'a, '_> {
                         [only] => Got::One(only.value, false),
                         all if self.may_join_to_nothing(all) => Got::Any(origins, false),
                         _ => {
-                            if let ParameterOperation::Alternative { .. } = parameter.operation {
+                            if let ParameterOperation::Alternative { .. } = parameter.operation() {
                                 Got::One(Value::text(b"x", origins), false)
                             } else {
                                 self.put_list(&elements, joined, quoted, builder);
@@ -225,7 +225,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.put_list(&changed, joined, quoted, builder);
             }
             (_, elements) => {
-                if elements.is_none() || !matches!(parameter.operation, ParameterOperation::None) {
+                if elements.is_none() || !matches!(parameter.operation(), ParameterOperation::None) {
                     self.perhaps(|shell| shell.transformed(parameter, &Value::unknown(origins), span));
                 }
                 self.put_unknown(joined, quoted, origins, builder);
@@ -311,7 +311,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `${!name}`: the value is the name of what is expanded.
     fn indirect(&mut self, parameter: &Parameter<'_>, span: Span, quoted: bool, builder: &mut Builder<'a>) {
-        if let (ParameterName::Variable(name), None) = (parameter.name, parameter.subscript)
+        if let (ParameterName::Variable(name), None) = (parameter.name, parameter.subscript())
             && let slot = self.state.get(Space::Variable, name)
             && slot.flags.has(Flags::REFERENCE)
         {
@@ -332,7 +332,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             return;
         }
-        let pointer = match (parameter.name, parameter.subscript) {
+        let pointer = match (parameter.name, parameter.subscript()) {
             (ParameterName::Variable(name), None) => self.lookup(self.lasting(name), span),
             (ParameterName::Positional(number), None) => self.positional(number),
             (ParameterName::Special(b'#'), None) => {

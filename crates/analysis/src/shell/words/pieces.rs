@@ -1,7 +1,11 @@
 //! What the collected bytes of a word come to: known text, patterns, and what is not known.
 
 use super::builder::{Builder, Kind};
+use crate::shell::spare::settled;
 use crate::value::{Origins, Piece, Value};
+
+/// So many pieces are moved and not copied.
+const MANY: usize = 4096;
 
 /// Whether a path has a component that ends in a dot, which `.` before it may make `..`.
 fn goes_up(value: &Value<'_>) -> bool {
@@ -84,6 +88,10 @@ impl<'a> Builder<'a> {
         }
         if !text.is_empty() {
             pieces.push(Piece::Text(self.arena.alloc_slice_copy(&text)));
+        }
+        if pieces.len() > MANY {
+            // They should not lie in both places at once.
+            return Value::of_lasting(self.arena, settled(self.arena, pieces).0, self.origins);
         }
         Value::of(self.arena, &pieces, self.origins)
     }
