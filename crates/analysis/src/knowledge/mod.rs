@@ -11,6 +11,7 @@
 mod acts;
 mod apply;
 mod change;
+mod chosen;
 mod endpoint;
 mod evaluate;
 mod execute;

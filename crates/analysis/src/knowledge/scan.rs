@@ -3,6 +3,7 @@
 //! The grammar is that of `getopt_long(3)` with the variations that [`Style`] names. What may be an option but is not
 //! listed, or not known, is recorded as an `Unknown` effect.
 
+use super::chosen::Chosen;
 use super::image::{List, Named};
 use super::run::Run;
 use super::tables::{Kind, Level, Operands, Opt, Spelling, Takes};
@@ -65,41 +66,6 @@ pub(crate) struct Scan<'a> {
     pub(crate) unlisted: bool,
     /// What the operands mean, once that was asked for.
     line: OnceCell<Option<Operands>>,
-}
-
-/// Some words of an argument list, in order. Nearly always they stand side by side there, and are not copied.
-#[derive(Debug)]
-pub(crate) struct Chosen<'a> {
-    /// The argument list from the first of them on.
-    from: &'a [Field<'a>],
-    /// How many stand there side by side, if all of them do.
-    beside: usize,
-    /// All of them, if they do not.
-    apart: Vec<Field<'a>>,
-}
-
-impl<'a> Chosen<'a> {
-    /// Adds the first word of what is left of the list.
-    fn push(&mut self, here: &'a [Field<'a>]) {
-        if self.is_empty() {
-            (self.from, self.beside) = (here, 1);
-        } else if self.apart.is_empty() && self.from.len() == self.beside + here.len() {
-            self.beside += 1;
-        } else {
-            if self.apart.is_empty() {
-                self.apart = self.to_vec();
-            }
-            self.apart.extend(here.first());
-        }
-    }
-}
-
-impl<'a> std::ops::Deref for Chosen<'a> {
-    type Target = [Field<'a>];
-
-    fn deref(&self) -> &[Field<'a>] {
-        if self.apart.is_empty() { self.from.get(..self.beside).unwrap_or_default() } else { &self.apart }
-    }
 }
 
 impl<'a> Scan<'a> {
@@ -171,7 +137,7 @@ fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         levels: at.levels,
         given: at.outer.to_vec(),
         inherited: at.outer.len(),
-        operands: Chosen { from: &[], beside: 0, apart: Vec::new() },
+        operands: Chosen::default(),
         command: &[],
         sub: None,
         info: false,
