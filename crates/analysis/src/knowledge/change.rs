@@ -29,9 +29,9 @@ pub(super) fn change<'a>(
         Role::DestLink => destination(run, flow, scan, uses, field, WriteMode::Create),
         Role::Metadata("mode") => {
             let target = run.target_of(field, flow.tree);
-            let what = uses.iter().find(|u| u.role == Role::Mode).map_or("mode", |u| given_by(&u.field));
+            let what = uses.iter().find(|u| u.role == Role::Mode).map_or("mode", |u| given_by(u.field));
             run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
-            if !uses.iter().any(|u| u.role == Role::Mode && stays_readable(&u.field)) {
+            if !uses.iter().any(|u| u.role == Role::Mode && stays_readable(u.field)) {
                 run.session.lock_reading();
             }
         }

@@ -44,7 +44,7 @@ pub(super) fn execute<'a>(
                 }
                 Role::ProgramOnFiles => {
                     for place in uses.iter().filter(|u| matches!(u.role, Role::Read | Role::List)) {
-                        run.command_words_on(field, &place.field);
+                        run.command_words_on(field, place.field);
                     }
                     continue;
                 }

@@ -28,12 +28,12 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'_, 'a>], first: us
     for each in uses {
         match each.role {
             Role::Form if each.field.known().is_some_and(is_coordinates) => {
-                installed(run, "native", &each.field)
+                installed(run, "native", each.field)
             }
-            Role::Read | Role::List | Role::Modify if fetched(run, "project", &each.field) => {}
+            Role::Read | Role::List | Role::Modify if fetched(run, "project", each.field) => {}
             // Where programs and libraries are installed is searched in any case.
             Role::List if matches!(each.field.known(), Some(b"/usr" | b"/usr/local")) => {}
-            Role::Read | Role::List | Role::Modify => outside(run, &each.field),
+            Role::Read | Role::List | Role::Modify => outside(run, each.field),
             _ => {}
         }
     }

@@ -194,7 +194,7 @@ impl<'a> Interpreter<'a, '_> {
                     continue;
                 }
                 [Piece::Text(text)] if text.starts_with(b"/") || !text.starts_with(b"-") => {
-                    self.place_of(&Value::of(self.arena, &entry, value.origins))
+                    self.place_of(&Value::of(self.arena, entry, value.origins))
                 }
                 [] => self.place_of(&Value::text(b".", Origins::LITERAL)),
                 _ => return false,

@@ -184,6 +184,8 @@ impl<'a> Interpreter<'a, '_> {
     }
 }
 
+const MADE_UP: &[Piece<'static>] = &[Piece::MADE_UP];
+
 /// One value that stands for every element. The flag: it is a number.
 fn any_of<'a>(fields: &[Field<'a>]) -> (Value<'a>, bool) {
     match fields {
@@ -201,9 +203,10 @@ fn any_of<'a>(fields: &[Field<'a>]) -> (Value<'a>, bool) {
                 text.is_some_and(|text| !text.is_empty() && text.iter().all(u8::is_ascii_digit))
             };
             let numbers = fields.iter().all(number);
-            let pieces: &[Piece<'a>] =
-                if !numbers && fields.iter().all(digits) { &[Piece::MADE_UP] } else { &[Piece::Unknown] };
-            (Value { pieces, origins }, numbers)
+            if !numbers && fields.iter().all(digits) {
+                return (Value::of_static(&MADE_UP, origins), false);
+            }
+            (Value::unknown(origins), numbers)
         }
     }
 }

@@ -78,10 +78,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let format = scan.value(&["-f"]).and_then(|format| format.known());
     for each in &uses {
         match each.role {
-            Role::Read if format == Some(b"lavfi") => filters(run, &each.field),
+            Role::Read if format == Some(b"lavfi") => filters(run, each.field),
             Role::Read | Role::Write | Role::Modify => {
-                named(run, &each.field);
-                drawn(run, &each.field);
+                named(run, each.field);
+                drawn(run, each.field);
             }
             _ => {}
         }

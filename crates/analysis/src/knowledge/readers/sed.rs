@@ -29,7 +29,7 @@ fn backup<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, suffix: &Field<'a>, conte
     }
     let name = |pieces: &[Piece<'a>]| match pieces.iter().map(text_of).collect::<Option<Vec<_>>>() {
         Some(texts) => Value::text(arena.alloc_slice_copy(&texts.concat()), origins),
-        None => Value::of(arena, &pieces, origins),
+        None => Value::of(arena, pieces, origins),
     };
     run.writes(&Field { value: name(&pieces), ..*file }, WriteMode::Replace, content);
 }
