@@ -14,7 +14,7 @@ pub mod vocabulary;
 mod world;
 
 pub use effect::{Certainty, Covers, Effect, EffectKind, Endpoint, Rest, Scope, Target, Unknown, WriteMode};
-pub use knowledge::{names_grave, printed};
+pub use knowledge::{is_known_language, names_grave, printed};
 pub use place::{Scopes, scope_of};
 pub use plan::{Invocation, Plan};
 pub use shell::analyze;

@@ -177,6 +177,9 @@ pub(crate) trait Session<'a> {
     /// Records that a file or directory, with all that is in it, is copied or moved to this place, or into it.
     fn carried(&mut self, _from: &Target<'a>, _to: &Target<'a>) {}
 
+    /// Records that a file or directory is moved to this place: it lies nowhere else any more.
+    fn moved(&mut self, _from: &Target<'a>, _to: &Target<'a>) {}
+
     /// Records that a file or directory gets another name, or may get one: whoever stands in it stands elsewhere then.
     fn renamed(&mut self, _from: &Target<'a>) {}
 

@@ -45,6 +45,9 @@ impl Origins {
     /// What a file of the workspace holds that is named as one of a process's number (`*.pid`), and nothing else. Text of
     /// this origin has [`FILE`](Self::FILE) as well.
     pub const NOTED: Self = Self(1 << 14);
+    /// Names of files, messages and the like, which somebody else has chosen, and what programs make of them. Text of this
+    /// origin has [`FILE`](Self::FILE) as well, unless it has [`NAMES`](Self::NAMES).
+    pub const TOLD: Self = Self(1 << 15);
     /// The whole environment.
     pub const ALL_VARIABLES: Self = Self::ENVIRONMENT.union(Self::CREDENTIAL);
 
@@ -58,7 +61,7 @@ impl Origins {
     #[must_use]
     pub(crate) const fn edited(self) -> Self {
         let numbers = if self.intersects(Self::JOB.union(Self::NOTED)) { Self::UNKNOWN } else { Self::NONE };
-        let names = if self.contains(Self::NAMES) { Self::FILE } else { Self::NONE };
+        let names = if self.contains(Self::NAMES) { Self::FILE.union(Self::TOLD) } else { Self::NONE };
         self.without(Self::NAMES).union(names).union(numbers)
     }
 

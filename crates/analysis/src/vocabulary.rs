@@ -20,6 +20,7 @@ pub const LANGUAGES: &[&str] = &[
     "sql",
     "native",
     "project",
+    "settings",
     "terminal",
     "debugger",
     "jq",
@@ -134,4 +135,5 @@ pub const ORIGINS: &[&str] = &[
     "job",
     "found",
     "noted",
+    "told",
 ];

@@ -195,11 +195,17 @@ fn debugger(run: &mut Run<'_, '_>) {
 /// An effect on a fixed place.
 pub(super) fn place<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, role: Role, path: &'static str) {
     let home = run.session.home();
-    let path = match path.strip_prefix('~') {
-        Some(below) => values::concat(run.arena(), &[home, below.as_bytes()]),
-        None => path.as_bytes(),
+    let (arena, span) = (run.arena(), run.call.span);
+    let file = match (path.strip_prefix('$'), path.strip_prefix('~')) {
+        (Some(variable), _) => {
+            let Some(value) = run.session.variable(variable.as_bytes()) else { return };
+            Field { value, span, many: false }
+        }
+        (None, Some(below)) => {
+            values::field(values::concat(arena, &[home, below.as_bytes()]), Origins::LITERAL, span)
+        }
+        (None, None) => values::field(path.as_bytes(), Origins::LITERAL, span),
     };
-    let file = values::field(path, Origins::LITERAL, run.call.span);
     match role {
         Role::Read => flow.origins = flow.origins | run.reads(&file, false),
         Role::List => run.lists(&file, false),

@@ -84,7 +84,35 @@ pub(super) fn change<'a>(
             on_the_way(run, flow, field);
             change_place(run, flow, *role, field);
         }
+        Role::Write if is_the_same_for_all(run, flow, uses, field) => {
+            run.writes(field, WriteMode::Truncate, content(run, flow, WriteMode::Replace));
+        }
         _ => change_place(run, flow, *role, field),
+    }
+}
+
+/// Whether the same is put into many files that are there: nothing that the program is given beside them differs from one to
+/// the next. Nothing of what was in them is left then.
+fn is_the_same_for_all<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, uses: &[Use<'a>], place: &Field<'a>) -> bool {
+    // What it reads on standard input may be made of each.
+    let fed = flow.stdin && flow.input.is_none() && run.call.stdin.text.is_none();
+    let differs = |word: &Field<'a>| word.value != place.value && word.value.known().is_none();
+    let reads = |each: &Use<'a>| is_source(each) && each.field.value == place.value;
+    place.value.names_what_is_there()
+        && !fed
+        && !run.args().iter().any(|word| differs(word) && !ends_in(&word.value, &place.value))
+        && !uses.iter().any(reads)
+}
+
+/// Whether a value is at the end of a word: the value of an option that is joined to it.
+fn ends_in(word: &Value<'_>, value: &Value<'_>) -> bool {
+    let (Some((first, rest)), Some((own, others))) = (word.pieces.split_first(), value.pieces.split_first())
+    else {
+        return false;
+    };
+    match (first, own) {
+        (Piece::Text(first), Piece::Text(own)) => first.ends_with(own) && rest == others,
+        _ => rest == value.pieces,
     }
 }
 
@@ -192,7 +220,6 @@ pub(super) fn destination<'a>(
     field: &Field<'a>,
     mode: WriteMode,
 ) {
-    let _ = scan;
     let count = uses.iter().filter(|each| is_source(each)).count();
     let many = uses.iter().any(|each| is_source(each) && each.field.many);
     let known = field.known();
@@ -200,6 +227,13 @@ pub(super) fn destination<'a>(
     let target = run.target_of(field, false);
     let exists = target.rest == Rest::Exact && run.session.world().kind(target.path) == FileKind::Directory;
     let content = content(run, flow, WriteMode::Replace);
+    let links = mode == WriteMode::Create;
+    let replaces = !links || scan.has(&["-f", "--force"]);
+    let same = replaces && !named && !many && count == 1 && is_the_same_for_all(run, flow, uses, field);
+    if same && target.scope != Scope::Harmless {
+        run.writes(field, WriteMode::Truncate, Stream { text: None, ..content });
+        return;
+    }
     if target.scope == Scope::Harmless || !(named || exists || count > 1 || many) {
         run.writes(field, mode, content);
         if mode != WriteMode::Create {
@@ -260,6 +294,9 @@ fn carry<'a>(run: &mut Run<'_, 'a>, source: &Use<'_, 'a>, to: &Value<'a>) {
     let from = run.target(&source.field.value, false);
     let to = run.target(to, false);
     run.session.carried(&from, &to);
+    if source.role == Role::Move {
+        run.session.moved(&from, &to);
+    }
 }
 
 /// Whether a program makes links of what it is given.

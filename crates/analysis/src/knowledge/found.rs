@@ -170,7 +170,8 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
         else {
             continue;
         };
-        if let Some(product) = product.filter(|_| !reads) {
+        // What was moved there is none of it.
+        if let Some(product) = product.filter(|_| !reads && target.scope == Scope::Product) {
             *target = Target { tree: target.tree, ..product };
             continue;
         }

@@ -40,7 +40,7 @@ mod written;
 
 pub use evaluate::printed;
 pub(crate) use evaluate::{Printed, base_name_printed, makes_file, notes_process, prints};
-pub use languages::names_grave;
+pub use languages::{is_known_language, names_grave};
 pub(crate) use program::is_builtin;
 pub(crate) use values::{base_name, single_quoted};
 

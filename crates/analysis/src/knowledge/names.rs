@@ -79,14 +79,14 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
     let passes = passes && !scan.unlisted;
     if passes && !run.call.piped {
         // Names that were kept in a variable may have been printed in another directory.
-        return origins.without(Origins::NAMES) | Origins::FILE;
+        return origins.without(Origins::NAMES) | Origins::FILE | Origins::TOLD;
     }
     if passes {
         // What it is told chooses among the lines, and does not get into them either.
         let told = run.call.stdin.origins.contains(Origins::LITERAL);
         return if told { origins } else { origins.without(Origins::LITERAL) };
     }
-    origins.without(Origins::NAMES) | Origins::FILE
+    origins.without(Origins::NAMES) | Origins::FILE | Origins::TOLD
 }
 
 /// Whether the options make a search print the names of files instead of what it found.

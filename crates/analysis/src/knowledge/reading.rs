@@ -7,8 +7,9 @@ use super::scan::Scan;
 use super::tables::Operands;
 use super::values;
 use super::words::{Role, Stdin};
-use crate::effect::{Certainty, EffectKind, Scope, Unknown};
+use crate::effect::{Certainty, EffectKind, Rest, Scope, Target, Unknown};
 use crate::value::{Field, Origins, Stream};
+use crate::world::{FileKind, World};
 use shward_syntax::{Span, until};
 
 /// The effects of what is read, and where it comes from.
@@ -26,7 +27,9 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             flow.origins = flow.origins | text.origins.without(Origins::TERMINAL);
             if *role == Role::Move && !scan.narrow {
                 // Whatever it is, file or directory, it is lost there.
-                if scan.operands.last().and_then(Field::known) == Some(b"/dev/null") {
+                if scan.operands.last().and_then(Field::known) == Some(b"/dev/null")
+                    || leaves_whole(run, scan, field)
+                {
                     run.deletes(field, true);
                 } else {
                     run.takes_away(field);
@@ -106,6 +109,26 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         Role::Dest if matches!(run.name, "cp" | "mv" | "install" | "git") => {}
         _ => flow.origins = flow.origins | field.value.origins,
     }
+}
+
+/// Whether what is moved is a directory of the workspace that goes to where temporary files are.
+fn leaves_whole<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<'a>) -> bool {
+    let place = scan.value(&["-t", "--target-directory"]).or_else(|| scan.operands.last().copied());
+    let Some(place) = place.filter(|place| place.value != field.value) else { return false };
+    let (from, to) = (run.target(&field.value, false), run.target(&place.value, false));
+    leaves(run.session.world(), &from, &to)
+}
+
+/// Whether a place is a directory of the workspace, and is moved to where temporary files are, which do not stay.
+pub(super) fn leaves(world: &dyn World, from: &Target<'_>, to: &Target<'_>) -> bool {
+    let moved = to.scope == Scope::Temp && from.scope == Scope::Workspace && from.rest == Rest::Exact;
+    moved
+        && match world.kind(from.path) {
+            FileKind::Directory => true,
+            // Of what cannot be looked at the name tells: those of files have an ending.
+            FileKind::Unknown => !values::base_name(from.path).contains(&b'.'),
+            FileKind::Missing | FileKind::File | FileKind::Special => false,
+        }
 }
 
 /// Whether a name is no path, and means nothing to a shell or a `Makefile` that it is put into.

@@ -245,7 +245,9 @@ fn load_all<'a>(
         let made = content.origins.intersects(NOT_OF_THE_PROJECT);
         match content.text {
             _ if !made => {}
-            Some(_) if language == "project" || path.ends_with(b".json") => {}
+            Some(_) if language == "project" => {}
+            // Of programs these are data; of settings they are some.
+            Some(_) if path.ends_with(b".json") && !languages::is_searched(language) => {}
             Some(_) if languages::is_searched(language) => run.streamed_code(language, content, span),
             Some(_) => {
                 run.perhaps(|run| execute(run, language, &file, &[]));

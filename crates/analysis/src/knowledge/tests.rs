@@ -271,7 +271,8 @@ fn copies_and_links_land_where_they_land() {
         ("cp a b c", "read:a read:b write:c/a write:c/b"),
         ("cp a ~/", "read:a write:~/a"),
         ("cp .bashrc /home/u/", "read:.bashrc write:~/.bashrc"),
-        ("mv a /tmp/", "delete:a read:a write:/tmp/a"),
+        ("mv a.c /tmp/", "delete:a.c read:a.c write:/tmp/a.c"),
+        ("mv a /tmp/", "delete-tree:a read:a write:/tmp/a"),
     ];
     for (line, expected) in cases {
         assert_eq!(

@@ -129,6 +129,12 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         }
     }
 
+    fn moved(&mut self, from: &Target<'a>, to: &Target<'a>) {
+        if !self.elsewhere && from.scope == Scope::Workspace && to.scope == Scope::Product {
+            self.moving.hoards.push(to.path);
+        }
+    }
+
     fn renamed(&mut self, from: &Target<'a>) {
         if !self.elsewhere {
             self.renames(from);
@@ -174,7 +180,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn upstream(&self) -> usize {
-        self.upstream.unwrap_or(0)
+        self.upstream.map_or(0, |(effects, _)| effects)
     }
 
     fn departures(&self) -> u32 {

@@ -30,6 +30,7 @@ mod functions;
 mod io;
 mod lines;
 mod links;
+mod listed;
 mod loops;
 mod messages;
 mod moving;
@@ -226,8 +227,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     current: Option<u32>,
     /// Invocations that looked in another directory than that in which they were started.
     away: BTreeSet<u32>,
-    /// How many effects there were when the outermost pipeline began that is being run.
-    upstream: Option<usize>,
+    /// How many effects and invocations there were when the outermost pipeline began that is being run.
+    upstream: Option<(usize, usize)>,
     /// How often a directory was entered that is not itself a name which a search found.
     departures: u32,
     /// What is being run has paths and programs of another machine.
@@ -401,6 +402,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
     /// Records an effect; in doubt it is only possible. What the budget has no room for is covered by its end.
     fn emit_here(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
         let certainty = if self.is_certain() { certainty } else { Certainty::Possible };
+        let kind = self.hoard_deleted(kind);
         if !self.budget.plan(1) {
             return;
         }

@@ -4,8 +4,9 @@
 
 use super::Interpreter;
 use super::flow::Status;
+use super::links::below;
 use super::racing::Aside;
-use crate::effect::{Rest, Target, Unknown};
+use crate::effect::{EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::Session;
 use crate::value::{Origins, Value};
 
@@ -17,6 +18,8 @@ const MOST: usize = 64;
 pub(super) struct Moving<'a> {
     /// Files and directories that got another name, in their order.
     renamed: Vec<Target<'a>>,
+    /// Places of what builds make, to which the command has moved what they do not make again.
+    pub(super) hoards: Vec<&'a [u8]>,
     jobs: Beside<'a>,
     /// Of each pipeline that is being run, innermost last.
     stages: Vec<Beside<'a>>,
@@ -139,6 +142,20 @@ impl<'a> Interpreter<'a, '_> {
                 let reason = Unknown::Construct("a directory gets another name while something stands in it");
                 self.unknown(reason, self.whole());
             }
+        }
+    }
+
+    /// What the command has moved among what builds make does not come back when that is deleted.
+    pub(super) fn hoard_deleted(&mut self, kind: EffectKind<'a>) -> EffectKind<'a> {
+        let EffectKind::Delete { target } = kind else { return kind };
+        if self.moving.hoards.is_empty() || target.scope != Scope::Product {
+            return kind;
+        }
+        self.budget.spend(self.moving.hoards.len());
+        let held = |place: &&[u8]| below(place, target.path).is_some() || below(target.path, place).is_some();
+        match self.moving.hoards.iter().any(held) {
+            true => EffectKind::Delete { target: Target { scope: Scope::Workspace, ..target } },
+            false => kind,
         }
     }
 

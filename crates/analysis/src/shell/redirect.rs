@@ -4,6 +4,7 @@ use super::Interpreter;
 use super::flow::FIRST_OWN;
 use super::flow::{Opt, Port};
 use super::io::SinkKind;
+use super::listed::{Listed, is_bare};
 use super::run::may_fail;
 use super::state::{Flags, Slot, Space};
 use super::words::{Got, Known};
@@ -47,7 +48,7 @@ struct Opened<'a> {
     /// It stays open when the command has ended, by a number that the shell has chosen.
     stays: bool,
     /// It may be any of many files that are there.
-    listed: bool,
+    listed: Option<Listed<'a>>,
 }
 
 /// What the descriptors are connected to.
@@ -133,7 +134,8 @@ impl<'a> Interpreter<'a, '_> {
                 self.stays_open(*sink);
             } else if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
                 let new = self.io.collected(self.arena, *sink);
-                if new.text.is_some_and(|text| text.is_empty() || *listed) {
+                let lost = |text: &[u8]| text.is_empty() || listed.is_some();
+                if new.text.is_some_and(lost) || listed.is_some_and(|listed| self.is_of_others(&listed)) {
                     self.io.is_lost(*sink, &mut self.effects);
                 }
                 // What is added to the workspace's own file may be read, and is judged by itself.
@@ -255,7 +257,12 @@ impl<'a> Interpreter<'a, '_> {
             RedirectOperator::HereDocument => return,
             operator => {
                 let path = self.target_word(word);
-                self.open(operator, &path, idle, span, before)
+                let opened = before.opened.len();
+                let port = self.open(operator, &path, idle, span, before);
+                for listed in before.opened.iter_mut().skip(opened).filter_map(|new| new.listed.as_mut()) {
+                    listed.bare = is_bare(word);
+                }
+                port
             }
         };
         if descriptor.is_none() {
@@ -419,7 +426,11 @@ impl<'a> Interpreter<'a, '_> {
                     fails,
                     over,
                     stays: false,
-                    listed: path.names_what_is_there(),
+                    listed: path.names_what_is_there().then(|| Listed {
+                        path: *path,
+                        since: self.upstream.unwrap_or((index, self.invocations.len())),
+                        bare: false,
+                    }),
                 });
                 sink = Some(id);
             }

@@ -75,7 +75,7 @@ impl<'a> Interpreter<'a, '_> {
     fn stages(&mut self, stages: &[Stage<'_>]) {
         let mut input = self.state.flow.port(0);
         let upstream = self.upstream;
-        self.upstream = upstream.or(Some(self.effects.len()));
+        self.upstream = upstream.or(Some((self.effects.len(), self.invocations.len())));
         let mut racing = Vec::new();
         for (index, stage) in stages.iter().enumerate() {
             if !self.budget.is_left() {

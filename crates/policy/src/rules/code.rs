@@ -4,7 +4,7 @@ use crate::condition::{Condition, Subject, on};
 use crate::decision::Tier::{Four, Three, Two};
 use crate::kinds::{Kinds, Scopes};
 use crate::rule::Rule;
-use shward_analysis::{EffectKind, Origins, Scope, Unknown, names_grave};
+use shward_analysis::{EffectKind, Origins, Scope, Unknown, is_known_language, names_grave};
 use shward_syntax::OneOf;
 
 /// Commands with which the firewall's own rules are answered or changed.
@@ -89,7 +89,7 @@ fn is_just_written(subject: &Subject<'_>) -> bool {
     let own = Origins::WRITTEN.union(Origins::LITERAL).union(Origins::FILE);
     let built = subject.detail() == "native";
     let copied = subject.origins().contains(Origins::FILE) && !subject.origins().contains(Origins::LITERAL);
-    let read = copied || is_seen(subject) || built;
+    let read = copied || is_seen(subject) && is_known_language(subject.detail()) || built;
     subject.origins().contains(Origins::WRITTEN) && own.contains(subject.origins()) && read
 }
 

@@ -116,6 +116,7 @@ pub(crate) fn decodes(program: &str, scan: &Scan<'_>, read: Origins) -> bool {
         "tac" => !read.contains(Origins::NAMES),
         "base64" | "base32" | "basenc" => scan.has(&["-d", "-D", "--decode"]),
         "xxd" => scan.has(&["-r", "-revert"]),
+        "openssl" => scan.has(&["-d", "-decrypt"]),
         _ => false,
     }
 }

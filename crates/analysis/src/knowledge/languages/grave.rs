@@ -52,7 +52,7 @@ const SQL: &str = r#"
 
 /// Of lines of Makefiles, and of what programs that edit text put into files.
 const SHELL: &str = r#"
-    (file (guile <Exec file(REMOVE REMOVE_RECURSE local-plugins printenv ^push ^publish commandLine delete execute_process run_command /tmp ` ~/ ^bash chmod chown dd eval ^exec kill killall mkfs nc ncat netcat pkill rm rmdir
+    (file (guile <Delete <Exec <RemoveDir <UsingTask esyscmd local-exec m4_esyscmd m4_syscmd syscmd file(REMOVE REMOVE_RECURSE local-plugins printenv ^push ^publish commandLine delete execute_process run_command /tmp ` ~/ ^bash chmod chown dd eval ^exec kill killall mkfs nc ncat netcat pkill rm rmdir
     rsync scp ^sh shred ssh su systemctl truncate unlink ^zsh
 "#;
 
@@ -98,6 +98,12 @@ const SOURCE: &str = r#"
     removePathForcibly rm_r rm_rf rmdir sys.process system( system2( unlink unsafePerformIO
 "#;
 
+/// Of files of settings: what names plugins and other code to be loaded.
+const SETTINGS: &str = r#"
+    -p auto_append_file auto_prepend_file backend-path bootstrapFiles hooks init-hook plugin plugins preload
+    require run_under shell_executable workspace_status_command /tmp
+"#;
+
 /// The tables as they are searched, each with what every language may name.
 mod tables {
     use super::{Table, count};
@@ -130,6 +136,8 @@ mod tables {
         Table::of(&[super::EVERYWHERE, super::PHP]);
     pub(super) static SOURCE: Table<{ count(&[super::EVERYWHERE, super::SOURCE]) }> =
         Table::of(&[super::EVERYWHERE, super::SOURCE]);
+    pub(super) static SETTINGS: Table<{ count(&[super::EVERYWHERE, super::SETTINGS]) }> =
+        Table::of(&[super::EVERYWHERE, super::SETTINGS]);
 
     const ALL: &[&str] = &[
         super::EVERYWHERE,
@@ -149,7 +157,20 @@ mod tables {
 /// Whether text in a language names what starts programs, removes, connects, evaluates or leads to secrets. One pass.
 #[must_use]
 pub fn names_grave(language: &str, text: &[u8]) -> bool {
-    let own: &dyn Words = match language {
+    let Some(own) = words_of(language) else { return false };
+    let named = |text: &[u8]| names_one_of(own, text, language == "sql");
+    named(text) || glued(text).is_some_and(|glued| glued.names || named(&glued.text))
+}
+
+/// Whether it is known of a language which words in it are grave, or a reader says all that its text does. Of text in another
+/// one nothing is known, though it is seen.
+#[must_use]
+pub fn is_known_language(language: &str) -> bool {
+    words_of(language).is_some() || matches!(language, "shell" | "sed" | "jq" | "native" | "project")
+}
+
+fn words_of(language: &str) -> Option<&'static dyn Words> {
+    Some(match language {
         "python" => &tables::PYTHON,
         "javascript" | "typescript" => &tables::JAVASCRIPT,
         "perl" => &tables::PERL,
@@ -163,10 +184,9 @@ pub fn names_grave(language: &str, text: &[u8]) -> bool {
         "php" => &tables::PHP,
         "ruby" => &tables::RUBY,
         "source" => &tables::SOURCE,
-        _ => return false,
-    };
-    let named = |text: &[u8]| names_one_of(own, text, language == "sql");
-    named(text) || glued(text).is_some_and(|glued| glued.names || named(&glued.text))
+        "settings" => &tables::SETTINGS,
+        _ => return None,
+    })
 }
 
 /// The same of text in no language that is known.

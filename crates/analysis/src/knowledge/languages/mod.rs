@@ -20,8 +20,8 @@ use super::run::Run;
 use crate::effect::{Certainty, EffectKind};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream};
-pub use grave::names_grave;
 pub(crate) use grave::names_grave_anywhere;
+pub use grave::{is_known_language, names_grave};
 use report::Report;
 use shward_syntax::{Dialect, Span};
 
@@ -98,7 +98,10 @@ pub(crate) fn hidden<'a>(
 /// Whether text in a language has no reader, and is looked through for what does harm instead, as that which is built and
 /// started afterwards.
 pub(crate) fn is_searched(language: &str) -> bool {
-    matches!(language, "c" | "go" | "java" | "make" | "php" | "ruby" | "rust" | "source" | "typescript")
+    matches!(
+        language,
+        "c" | "go" | "java" | "make" | "php" | "ruby" | "rust" | "settings" | "source" | "typescript"
+    )
 }
 
 /// Code that no reader has read.

@@ -277,6 +277,20 @@ const SHELLS: [&[u8]; 8] = [
     b"/usr/bin/sh",
 ];
 
+/// Variables by which recipes find, or load, other programs than those that they name.
+const OBEYED: [&[u8]; 10] = [
+    b"PATH",
+    b"LD_PRELOAD",
+    b"LD_LIBRARY_PATH",
+    b"BASH_ENV",
+    b"ENV",
+    b"NODE_OPTIONS",
+    b"PERL5OPT",
+    b"PYTHONPATH",
+    b"PYTHONSTARTUP",
+    b"RUBYOPT",
+];
+
 impl<'t> Rules<'t> {
     fn of(text: &'t [u8], separator: u8) -> Self {
         let mut rules = Self::default();
@@ -322,6 +336,9 @@ impl<'t> Rules<'t> {
                         | b".SHELLFLAGS"
                         | b"MAKEFLAGS"
                         | b"MAKEFILES" => {
+                            unread(&mut rules.unread, line);
+                        }
+                        _ if OBEYED.contains(&name.strip_prefix(b"export ").unwrap_or(name)) => {
                             unread(&mut rules.unread, line);
                         }
                         _ if value.contains(&b'`') => unread(&mut rules.unread, line),

@@ -59,6 +59,9 @@ pub(crate) fn keeps_nothing(script: &[u8], quiet: bool) -> bool {
     }
 }
 
+/// Addresses of every line, of all but the first, or of all that hold something.
+const EVERY: [&[u8]; 9] = [b"", b"1,$", b"2,$", b"0~1", b"1~1", b"/./", b"/.*/", b"/^/", b"/$/"];
+
 struct Reader<'t> {
     text: &'t [u8],
     at: usize,
@@ -103,7 +106,11 @@ impl<'t> Reader<'t> {
                 }
             }
             let address = self.text.get(start..self.at).unwrap_or_default().trim_ascii();
-            let every = matches!(address, b"" | b"1,$") && self.peek() != Some(b'!');
+            // Of all but one line no more is left, and of those that are not empty nothing that counts.
+            let every = match self.peek() {
+                Some(b'!') => matches!(address, b"1" | b"$"),
+                _ => EVERY.contains(&address),
+            };
             self.skip(b" \t!");
             let command = self.peek()?;
             let begins = self.at;
@@ -392,6 +399,13 @@ mod tests {
             (" 1,$ d", false, true),
             ("1,$!d", false, false),
             ("!d", false, false),
+            ("1!d", false, true),
+            ("$!d", false, true),
+            ("2,$d", false, true),
+            ("/./d", false, true),
+            ("2!d", false, false),
+            ("/^$/d", false, false),
+            ("1d", false, false),
             ("s/.*//", false, true),
             ("s|^.*$|x|g", false, true),
             ("s/.*/&x/", false, false),

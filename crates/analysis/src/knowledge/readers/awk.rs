@@ -6,7 +6,14 @@ use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::script;
 use crate::knowledge::values;
-use crate::value::{Origins, Stream};
+use crate::value::{Field, Origins, Stream, contains};
+
+/// Whether a program prints nothing, whatever it reads: a pattern that never matches, or one action in which nothing prints.
+fn prints_nothing(program: &Field<'_>) -> bool {
+    let Some(text) = program.known().map(<[u8]>::trim_ascii) else { return false };
+    let alone = text.starts_with(b"{") && text.iter().filter(|byte| **byte == b'}').count() == 1;
+    matches!(text, b"0" | b"" | b"\"\"") || alone && text.ends_with(b"}") && !contains(text, b"print")
+}
 
 /// Reads the arguments of `awk`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -81,6 +88,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let input = run.call.stdin;
     let mut source = Some(span);
+    let prints = !texts.is_empty() || given || !scan.operands.first().is_some_and(prints_nothing);
     let mut files = 0usize;
     for operand in operands {
         let prefix = operand.value.known_prefix();
@@ -100,7 +108,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         if operand.known() == Some(b"-") {
             origins = origins | input.origins;
         } else if in_place {
-            run.writes(operand, WriteMode::Modify, Stream { text: None, origins: Origins::FILE, source });
+            let mode = if prints { WriteMode::Modify } else { WriteMode::Truncate };
+            run.writes(operand, mode, Stream { text: None, origins: Origins::FILE, source });
         } else {
             origins = origins | run.reads(operand, false);
         }

@@ -335,7 +335,8 @@ impl<'a> Expression<'_, '_, 'a> {
     }
 
     fn primary(&mut self, text: &'a [u8], word: &Field<'a>, guard: &mut Guard<'a>, negated: bool) {
-        let stream = Stream { text: None, origins: Origins::FILE, source: Some(word.span) };
+        let names = Origins::FILE | Origins::TOLD;
+        let stream = Stream { text: None, origins: names, source: Some(word.span) };
         match text {
             b"-delete" => {
                 self.acts = true;
@@ -367,9 +368,9 @@ impl<'a> Expression<'_, '_, 'a> {
             b"-printf" => {
                 // Other text than names.
                 let told = self.next().is_none_or(|format| says_words(&format));
-                self.output.origins = if told { Origins::FILE | Origins::LITERAL } else { Origins::FILE };
+                self.output.origins = if told { names | Origins::LITERAL } else { names };
             }
-            b"-ls" => self.output.origins = Origins::FILE,
+            b"-ls" => self.output.origins = names,
             b"-depth" => {}
             _ if ALONE.has(text) => {}
             _ if WITH_ARGUMENT.has(text) || (text.starts_with(b"-newer") && text.len() == 8) => {

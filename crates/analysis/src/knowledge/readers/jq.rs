@@ -67,6 +67,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         // Its words only choose and count: what comes out is what went in.
         output.origins = output.origins.without(Origins::LITERAL);
     }
+    if scan.has(&["-r", "--raw-output", "-j", "--join-output"]) && output.origins.contains(Origins::FILE) {
+        // What data say, as if it were text of its own.
+        output.origins = output.origins | Origins::TOLD;
+    }
     if uses(program, &[b"env", b"ENV", b"strenv", b"envsubst"]) {
         run.does(environment(), span);
         output.origins = output.origins | Origins::ALL_VARIABLES;

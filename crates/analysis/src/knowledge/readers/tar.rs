@@ -61,7 +61,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     content = content | Origins::DECODED;
     let output = apply::apply_as(run, &scan, &uses);
     if !extracts || scan.has(&["--to-command"]) {
-        return output;
+        // Names that whoever made the archive has given.
+        return Stream { text: None, origins: output.origins | Origins::FILE | Origins::TOLD, ..output };
     }
     let stream =
         Stream { text: None, origins: content, source: run.call.stdin.source.or(Some(run.call.span)) };

@@ -43,7 +43,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let from = |text: &'a [u8]| values::field(text, items.origins, span);
     let Some(words) = words else {
         let torn = tears(run, &scan, matches!(replace, Replace::Each(_)));
-        return unknown_items(run, command, &replace, items, torn);
+        let few = scan.has(&["-n", "--max-args", "-L", "-l", "--max-lines", "-s", "--max-chars"]);
+        return unknown_items(run, command, &replace, items, torn, few);
     };
     let mut output = Stream { text: None, origins: items.origins, source: Some(span) };
     match replace {
@@ -67,7 +68,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             let Some(each) =
                 at_a_time(&scan, words.len()).filter(|each| words.len() <= MAX_RUNS.saturating_mul(*each))
             else {
-                return unknown_items(run, command, &replace, items, true);
+                return unknown_items(run, command, &replace, items, true, true);
             };
             if each >= words.len() {
                 // They are no longer needed while the command runs.
@@ -164,13 +165,15 @@ fn appended<'a>(
     argv.into_bump_slice()
 }
 
-/// The items are not known: names below places that the plan lists, or anything. `torn` if an item may be a part of a name.
+/// The items are not known: names below places that the plan lists, or anything. `torn` if an item may be a part of a name,
+/// `few` if not all of them may be given at once.
 fn unknown_items<'a>(
     run: &mut Run<'_, 'a>,
     command: &'a [Field<'a>],
     replace: &Replace<'a>,
     items: Stream<'a>,
     torn: bool,
+    few: bool,
 ) -> Stream<'a> {
     let span = run.call.span;
     let marker = if let Replace::Each(marker) = replace { Some(*marker) } else { None };
@@ -199,6 +202,9 @@ fn unknown_items<'a>(
             let all: Vec<Field<'a>> = roots.iter().map(|root| root.field(run.arena())).collect();
             let inner = run_with(run, command, None, &all);
             output.origins = output.origins | inner.origins;
+            for one in all.iter().filter(|_| few && all.len() > 1) {
+                run_with(run, command, None, std::slice::from_ref(one));
+            }
         }
     });
     output

@@ -2,9 +2,10 @@
 
 use super::Interpreter;
 use super::builder::{Builder, Mode};
-use crate::effect::{Rest, Scope};
+use crate::effect::{Effect, EffectKind, Rest, Scope, WriteMode};
 use crate::knowledge::{Printed, base_name_printed, makes_file, notes_process, prints};
 use crate::session::Session;
+use crate::shell::links::below;
 use crate::shell::state::{Content, Space};
 use crate::value::{Field, Origins};
 use shward_syntax::{
@@ -71,9 +72,21 @@ impl<'a> Interpreter<'a, '_> {
     fn notes_process(&mut self, argv: &[Field<'a>]) -> bool {
         let Some(file) = notes_process(argv) else { return false };
         let target = self.target(&file.value);
+        // What is unpacked, or linked, may be it.
+        if !self.budget.spend(self.effects.len()) {
+            return false;
+        }
+        let touches = |effect: &Effect<'a>| match effect.kind {
+            EffectKind::Write { target: other, mode, .. } => {
+                let around = other.tree || mode == WriteMode::Below || other.rest != Rest::Exact;
+                other.path == target.path || around && below(target.path, other.path).is_some()
+            }
+            _ => false,
+        };
         target.rest == Rest::Exact
             && matches!(target.scope, Scope::Workspace | Scope::Product)
             && self.written_origins(&target).is_empty()
+            && !self.effects.iter().any(touches)
     }
 
     /// The program that a script consists of.

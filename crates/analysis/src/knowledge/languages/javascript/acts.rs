@@ -255,7 +255,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.report.writes(Some(&second), WriteMode::Replace);
                 self.report.carries(Some(&first), Some(&second));
                 if act == Act::Rename {
-                    self.report.takes_away(Some(&first));
+                    self.report.takes_away(Some(&first), Some(&second));
                 }
             }
             Act::Shell => {

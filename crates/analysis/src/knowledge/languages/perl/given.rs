@@ -25,6 +25,25 @@ pub(super) struct Line<'a> {
     odd: bool,
 }
 
+/// Programs that leave nothing of any line, but for blanks.
+const EMPTYING: [&[u8]; 15] = [
+    b"$_=\"\"",
+    b"$_=''",
+    b"$_=q()",
+    b"$_=q{}",
+    b"$_=qq()",
+    b"$_=qq{}",
+    b"undef$_",
+    b"undef($_)",
+    b"$_=undef",
+    b"s/.*//",
+    b"s/.*//s",
+    b"s/.+//s",
+    b"s/^.*$//",
+    b"s/.*//gs",
+    b"s/.*//g",
+];
+
 impl<'a> Line<'a> {
     /// Takes an argument list apart.
     pub(super) fn of(argv: &'a [Field<'a>]) -> Self {
@@ -115,12 +134,17 @@ impl<'a> Line<'a> {
         const PRINTING: [&[u8]; 6] = [b"print", b"printf", b"say", b"write", b"syswrite", b"ARGVOUT"];
         let mut words = text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
         let bare: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        // What is read at once is no other.
+        let whole =
+            [&b"BEGIN{undef$/}"[..], b"BEGIN{$/=undef}", b"BEGIN{undef$/;}", b"undef$/;", b"$/=undef;"];
+        let bare = whole.iter().find_map(|first| bare.strip_prefix(*first)).unwrap_or(&bare);
+        let bare = bare.strip_prefix(b";").unwrap_or(bare);
         let nothing = match self.prints {
-            true => matches!(
-                bare.strip_suffix(b";").unwrap_or(&bare),
-                b"$_=\"\"" | b"$_=''" | b"undef$_" | b"$_=undef"
-            ),
-            false => self.loops && !words.any(|word| PRINTING.contains(&word)),
+            true => EMPTYING.contains(&bare.strip_suffix(b";").unwrap_or(bare)),
+            false => {
+                let never = matches!(bare.strip_suffix(b";").unwrap_or(bare), b"printif0" | b"printunless1");
+                self.loops && (never || !words.any(|word| PRINTING.contains(&word)))
+            }
         };
         if nothing && self.in_place { self.operands } else { &[] }
     }

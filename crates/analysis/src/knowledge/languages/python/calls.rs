@@ -562,11 +562,12 @@ impl<'a> Reader<'_, '_, 'a> {
         mode: WriteMode,
     ) -> Val<'a> {
         sources.iter().for_each(|from| self.report.reads(from.as_ref(), tree));
-        // A copy may go into each of many directories; one of nothing (`/dev/null`) is meant to empty files.
-        let mut is_nothing = |from: &Value<'a>| {
-            !from.has_unknown() && self.report.target(from, false).scope == Scope::Harmless
+        // One and the same over many files is nothing of what is in them.
+        let mut is_one = |from: &Value<'a>| {
+            let mut nothing = || self.report.target(from, false).scope == Scope::Harmless;
+            sources.len() == 1 && from.known().is_some() || !from.has_unknown() && nothing()
         };
-        if !sources.iter().all(|from| from.as_ref().is_some_and(&mut is_nothing)) {
+        if !sources.iter().all(|from| from.as_ref().is_some_and(&mut is_one)) {
             self.report.takes_in_found();
         }
         let val = self.write_each(to, mode);
@@ -579,7 +580,9 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Renames what is somewhere.
     pub(super) fn rename_each(&mut self, sources: &[Option<Value<'a>>], to: Option<Val<'a>>) -> Val<'a> {
         let val = self.copy_each(sources, false, to, WriteMode::Replace);
-        sources.iter().for_each(|from| self.report.takes_away(from.as_ref()));
+        let places = self.each_path(to);
+        let to = if let [Some(to)] = places.as_slice() { Some(to) } else { None };
+        sources.iter().for_each(|from| self.report.takes_away(from.as_ref(), to));
         val
     }
 

@@ -1,6 +1,6 @@
 //! The working directory of a program: what it changes it to, and what happens to it.
 
-use super::super::super::values;
+use super::super::super::{reading, values};
 use super::Report;
 use super::rehearsal::Deed;
 use crate::effect::Covers;
@@ -47,14 +47,20 @@ impl<'a> Report<'_, 'a> {
     }
 
     /// A file or directory is renamed; see `Run::takes_away`. Whoever stands in it stands elsewhere then.
-    pub(in super::super) fn takes_away(&mut self, path: Option<&Value<'a>>) {
-        if self.rehearses(|| Deed::TakeAway(path.copied())) {
+    pub(in super::super) fn takes_away(&mut self, path: Option<&Value<'a>>, to: Option<&Value<'a>>) {
+        if self.rehearses(|| Deed::TakeAway(path.copied(), to.copied())) {
             return;
         }
         let mut held = Covers::default();
+        let mut leaves = false;
         if let Some(path) = path {
             let target = self.target(path, true);
             held = target.covers;
+            if let Some(to) = to.filter(|to| *to != path) {
+                let to = self.target(to, false);
+                leaves = reading::leaves(self.session.world(), &target, &to);
+                self.session.moved(&target, &to);
+            }
             self.session.renamed(&target);
             let stands = match self.directory() {
                 Some(directory) => self.session.target(&directory).path,
@@ -62,6 +68,6 @@ impl<'a> Report<'_, 'a> {
             };
             self.wanders |= target.moves(stands);
         }
-        self.deletes(path, held.root || held.home || held.system || held.workspace);
+        self.deletes(path, leaves || held.root || held.home || held.system || held.workspace);
     }
 }

@@ -25,7 +25,7 @@ pub(super) enum Deed<'a> {
     Write(Option<Value<'a>>, WriteMode),
     Link(Option<Value<'a>>, Option<Value<'a>>),
     Carry(Value<'a>, Value<'a>),
-    TakeAway(Option<Value<'a>>),
+    TakeAway(Option<Value<'a>>, Option<Value<'a>>),
     Delete(Option<Value<'a>>, bool),
     Metadata(Option<Value<'a>>, &'static str),
     Execute(Value<'a>),
@@ -64,7 +64,7 @@ impl Deed<'_> {
             Self::ChangeDirectory(_)
             | Self::Write(..)
             | Self::Link(..)
-            | Self::TakeAway(_)
+            | Self::TakeAway(..)
             | Self::Carry(..)
             | Self::Delete(..)
             | Self::Metadata(..)
@@ -194,7 +194,7 @@ impl<'a> Report<'_, 'a> {
             Deed::Write(path, mode) => self.writes(path.as_ref(), mode),
             Deed::Link(link, aim) => self.links(link.as_ref(), aim.as_ref()),
             Deed::Carry(from, to) => self.carries(Some(&from), Some(&to)),
-            Deed::TakeAway(path) => self.takes_away(path.as_ref()),
+            Deed::TakeAway(path, to) => self.takes_away(path.as_ref(), to.as_ref()),
             Deed::Delete(path, tree) => self.deletes(path.as_ref(), tree),
             Deed::Metadata(path, what) => self.metadata(path.as_ref(), what),
             Deed::Execute(path) => self.executes(&path),
