@@ -177,6 +177,11 @@ pub(crate) trait Session<'a> {
     /// Records that a file or directory, with all that is in it, is copied or moved to this place, or into it.
     fn carried(&mut self, _from: &Target<'a>, _to: &Target<'a>) {}
 
+    /// Whether a redirection has put into a file what something prints: that is text, and nothing that was built.
+    fn is_printed(&self, _file: &Target<'a>) -> bool {
+        false
+    }
+
     /// Records that a file or directory is moved to this place: it lies nowhere else any more.
     fn moved(&mut self, _from: &Target<'a>, _to: &Target<'a>) {}
 

@@ -229,7 +229,13 @@ pub(super) fn destination<'a>(
     let content = content(run, flow, WriteMode::Replace);
     let links = mode == WriteMode::Create;
     let replaces = !links || scan.has(&["-f", "--force"]);
-    let same = replaces && !named && !many && count == 1 && is_the_same_for_all(run, flow, uses, field);
+    // What is moved is there but once, and what the command has written may be another for each. Some places hold directories.
+    let again = |each: &Use<'a>| each.role != Role::Move || content.text.is_some();
+    let kept = uses.iter().filter(|each| is_source(each)).all(again)
+        && (content.text.is_some() || !is_made(run, uses))
+        && !field.value.names_directories();
+    let same =
+        replaces && kept && !named && !many && count == 1 && is_the_same_for_all(run, flow, uses, field);
     if same && target.scope != Scope::Harmless {
         run.writes(field, WriteMode::Truncate, Stream { text: None, ..content });
         return;
@@ -282,6 +288,19 @@ pub(super) fn destination<'a>(
             }
         }
     }
+}
+
+/// Whether the command has written a file itself that is copied.
+fn is_made<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>]) -> bool {
+    let told = run.session.effects().len();
+    run.session.works(told);
+    uses.iter().filter(|each| is_source(each)).any(|each| {
+        let from = run.target(&each.field.value, false);
+        run.session.effects().iter().any(|effect| match effect.kind {
+            EffectKind::Write { target, .. } => target.rest == Rest::Exact && target.path == from.path,
+            _ => false,
+        })
+    })
 }
 
 /// What is copied, moved or linked.

@@ -127,7 +127,11 @@ pub(super) fn find<'a>(
     let installed = copied.is_some_and(|from| is_installed(from, session.home()));
     if file.origins.intersects(provenance::NOT_OF_THE_PROJECT) && !installed {
         let Stream { text, origins: origin, source } = file;
-        let kind = EffectKind::Code { language: language_of(name), text, origin, source };
+        let language = match language_of(name) {
+            "native" if text.is_none() && session.is_printed(&target) => "shell",
+            other => other,
+        };
+        let kind = EffectKind::Code { language, text, origin, source };
         session.emit(kind, word.span, certainty(word));
     }
     match described.or_else(|| of_framework(session, name)) {

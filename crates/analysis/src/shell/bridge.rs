@@ -129,6 +129,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         }
     }
 
+    fn is_printed(&self, file: &Target<'a>) -> bool {
+        self.io.is_printed(file.path)
+    }
+
     fn moved(&mut self, from: &Target<'a>, to: &Target<'a>) {
         if !self.elsewhere && from.scope == Scope::Workspace && to.scope == Scope::Product {
             self.moving.hoards.push(to.path);

@@ -5,7 +5,7 @@ use crate::effect::{Effect, EffectKind, Target, WriteMode};
 use crate::value::{Origins, Stream};
 use bumpalo::Bump;
 use shward_syntax::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Something open for writing.
 #[derive(Debug)]
@@ -68,11 +68,23 @@ pub(super) struct Io<'a> {
     names: Vec<(u32, Port)>,
     /// The sources with known text that were opened from files, by path.
     files: BTreeMap<&'a [u8], Vec<u32>>,
+    /// The files to which redirections lead.
+    printed: BTreeSet<&'a [u8]>,
     /// What is printed may have more in it, or end, between any two commands.
     interrupted: bool,
 }
 
 impl<'a> Io<'a> {
+    /// A redirection has led here.
+    pub(super) fn prints_to(&mut self, path: &'a [u8]) {
+        self.printed.insert(path);
+    }
+
+    /// Whether one has.
+    pub(super) fn is_printed(&self, path: &[u8]) -> bool {
+        self.printed.contains(path)
+    }
+
     /// Opens a sink.
     pub(super) fn open_sink(&mut self, kind: SinkKind<'a>, doubt: u32, effect: Option<usize>) -> u32 {
         self.sinks.push(Sink {

@@ -134,6 +134,7 @@ impl<'a> Interpreter<'a, '_> {
                 self.stays_open(*sink);
             } else if let Some(SinkKind::File { target }) = self.io.sink(*sink) {
                 let new = self.io.collected(self.arena, *sink);
+                self.io.prints_to(target.path);
                 let lost = |text: &[u8]| text.is_empty() || listed.is_some();
                 if new.text.is_some_and(lost) || listed.is_some_and(|listed| self.is_of_others(&listed)) {
                     self.io.is_lost(*sink, &mut self.effects);

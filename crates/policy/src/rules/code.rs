@@ -98,7 +98,9 @@ fn is_grave(subject: &Subject<'_>) -> bool {
     match subject.effect.map(|effect| &effect.kind) {
         Some(EffectKind::Code { language, text: Some(text), .. }) => {
             // In these, two slashes begin a comment, and routes begin with one.
-            let has_places = !matches!(*language, "php" | "source");
+            // Markup closes with one.
+            let is_markup = *language == "settings" && text.trim_ascii_start().starts_with(b"<");
+            let has_places = !matches!(*language, "php" | "source") && !is_markup;
             names_grave(language, text) || has_places && subject.is_opaque() && subject.mentions().outside
         }
         _ => false,

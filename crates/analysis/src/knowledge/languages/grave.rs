@@ -100,8 +100,8 @@ const SOURCE: &str = r#"
 
 /// Of files of settings: what names plugins and other code to be loaded.
 const SETTINGS: &str = r#"
-    -p auto_append_file auto_prepend_file backend-path bootstrapFiles hooks init-hook plugin plugins preload
-    require run_under shell_executable workspace_status_command /tmp
+    -p <Delete <Exec <RemoveDir <UsingTask PostBuildEvent PreBuildEvent auto_append_file auto_prepend_file
+    backend-path bootstrapFiles hooks init-hook preload require run_under shell_executable workspace_status_command /tmp
 "#;
 
 /// The tables as they are searched, each with what every language may name.

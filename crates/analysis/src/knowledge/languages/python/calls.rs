@@ -562,12 +562,11 @@ impl<'a> Reader<'_, '_, 'a> {
         mode: WriteMode,
     ) -> Val<'a> {
         sources.iter().for_each(|from| self.report.reads(from.as_ref(), tree));
-        // One and the same over many files is nothing of what is in them.
-        let mut is_one = |from: &Value<'a>| {
-            let mut nothing = || self.report.target(from, false).scope == Scope::Harmless;
-            sources.len() == 1 && from.known().is_some() || !from.has_unknown() && nothing()
+        // A copy may go into each of many directories; one of nothing (`/dev/null`) is meant to empty files.
+        let mut is_nothing = |from: &Value<'a>| {
+            !from.has_unknown() && self.report.target(from, false).scope == Scope::Harmless
         };
-        if !sources.iter().all(|from| from.as_ref().is_some_and(&mut is_one)) {
+        if !sources.iter().all(|from| from.as_ref().is_some_and(&mut is_nothing)) {
             self.report.takes_in_found();
         }
         let val = self.write_each(to, mode);
