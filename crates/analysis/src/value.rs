@@ -353,7 +353,7 @@ impl<'a> Value<'a> {
             b"services",
             b"workspaces",
         ];
-        let [Piece::Text(start), Piece::Glob(b"*")] = self.pieces else { return false };
+        let [Piece::Text(start), Piece::Glob(b"*")] = *self.pieces() else { return false };
         let holder = start.strip_suffix(b"/").and_then(|path| path.rsplit(|byte| *byte == b'/').next());
         holder.is_some_and(|name| HOLDERS.contains(&name))
     }

@@ -93,11 +93,16 @@ pub(super) fn change<'a>(
 
 /// Whether the same is put into many files that are there: nothing that the program is given beside them differs from one to
 /// the next. Nothing of what was in them is left then.
-fn is_the_same_for_all<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, uses: &[Use<'a>], place: &Field<'a>) -> bool {
+fn is_the_same_for_all<'a>(
+    run: &Run<'_, 'a>,
+    flow: &Flow<'a>,
+    uses: &[Use<'_, 'a>],
+    place: &Field<'a>,
+) -> bool {
     // What it reads on standard input may be made of each.
     let fed = flow.stdin && flow.input.is_none() && run.call.stdin.text.is_none();
     let differs = |word: &Field<'a>| word.value != place.value && word.value.known().is_none();
-    let reads = |each: &Use<'a>| is_source(each) && each.field.value == place.value;
+    let reads = |each: &Use<'_, 'a>| is_source(each) && each.field.value == place.value;
     place.value.names_what_is_there()
         && !fed
         && !run.args().iter().any(|word| differs(word) && !ends_in(&word.value, &place.value))
@@ -106,13 +111,12 @@ fn is_the_same_for_all<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, uses: &[Use<'a>],
 
 /// Whether a value is at the end of a word: the value of an option that is joined to it.
 fn ends_in(word: &Value<'_>, value: &Value<'_>) -> bool {
-    let (Some((first, rest)), Some((own, others))) = (word.pieces.split_first(), value.pieces.split_first())
-    else {
+    let (Some((first, rest)), Some((own, others))) = (word.split_first(), value.split_first()) else {
         return false;
     };
     match (first, own) {
         (Piece::Text(first), Piece::Text(own)) => first.ends_with(own) && rest == others,
-        _ => rest == value.pieces,
+        _ => rest == &*value.pieces(),
     }
 }
 
@@ -230,7 +234,7 @@ pub(super) fn destination<'a>(
     let links = mode == WriteMode::Create;
     let replaces = !links || scan.has(&["-f", "--force"]);
     // What is moved is there but once, and what the command has written may be another for each. Some places hold directories.
-    let again = |each: &Use<'a>| each.role != Role::Move || content.text.is_some();
+    let again = |each: &Use<'_, 'a>| each.role != Role::Move || content.text.is_some();
     let kept = uses.iter().filter(|each| is_source(each)).all(again)
         && (content.text.is_some() || !is_made(run, uses))
         && !field.value.names_directories();
@@ -291,7 +295,7 @@ pub(super) fn destination<'a>(
 }
 
 /// Whether the command has written a file itself that is copied.
-fn is_made<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'a>]) -> bool {
+fn is_made<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'_, 'a>]) -> bool {
     let told = run.session.effects().len();
     run.session.works(told);
     uses.iter().filter(|each| is_source(each)).any(|each| {

@@ -43,9 +43,9 @@ impl<'a> Interpreter<'a, '_> {
 pub(super) fn is_bare(word: &Word<'_>) -> bool {
     let plain = |part: &WordPart<'_>| {
         let PartKind::Parameter(parameter) = part.kind else { return false };
-        matches!(parameter.operation, ParameterOperation::None)
+        matches!(parameter.operation(), ParameterOperation::None)
     };
-    match word.parts {
+    match &*word.parts() {
         [WordPart { kind: PartKind::DoubleQuoted(parts), .. }] => parts.len() == 1 && parts.iter().all(plain),
         parts => parts.len() == 1 && parts.iter().all(plain),
     }
