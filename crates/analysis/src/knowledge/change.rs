@@ -235,11 +235,15 @@ pub(super) fn destination<'a>(
     let replaces = !links || scan.has(&["-f", "--force"]);
     // What is moved is there but once, and what the command has written may be another for each. Some places hold directories.
     let again = |each: &Use<'_, 'a>| each.role != Role::Move || content.text.is_some();
-    let kept = uses.iter().filter(|each| is_source(each)).all(again)
-        && (content.text.is_some() || !is_made(run, uses))
-        && !field.value.names_directories();
-    let same =
-        replaces && kept && !named && !many && count == 1 && is_the_same_for_all(run, flow, uses, field);
+    let kept = uses.iter().filter(|each| is_source(each)).all(again) && !field.value.names_directories();
+    // Looking through all that was told so far comes last.
+    let same = replaces
+        && kept
+        && !named
+        && !many
+        && count == 1
+        && is_the_same_for_all(run, flow, uses, field)
+        && (content.text.is_some() || !is_made(run, uses));
     if same && target.scope != Scope::Harmless {
         run.writes(field, WriteMode::Truncate, Stream { text: None, ..content });
         return;
