@@ -308,11 +308,26 @@ fn paths(text: &[u8]) -> impl Iterator<Item = &[u8]> {
             done = at;
             let path = text.get(from..at)?;
             let path = path.strip_prefix(b"@").unwrap_or(path);
+            // What stands below the names of a pattern is no place below the root.
+            let path = match path.strip_prefix(b"/") {
+                Some(b"") if is_pattern(text.get(..from)?) => continue,
+                Some(below) if is_pattern(text.get(..from)?) => below,
+                _ => path,
+            };
             if path.len() <= PATH_MAX {
                 return Some(path);
             }
         }
     })
+}
+
+/// Whether a text ends in a part of a path that is a star or two: `*`, `src/**`. So do comments that end here.
+fn is_pattern(text: &[u8]) -> bool {
+    let Some(before) = text.strip_suffix(b"*") else { return false };
+    let before = before.strip_suffix(b"*").unwrap_or(before);
+    before
+        .last()
+        .is_none_or(|byte| matches!(byte, b'/' | b'\'' | b'"' | b'`' | b'!') || byte.is_ascii_whitespace())
 }
 
 /// Whether a text ends in a run that is just this so far.
@@ -486,6 +501,10 @@ mod tests {
             |text: &'static str| paths(text.as_bytes()).map(String::from_utf8_lossy).collect::<Vec<_>>();
         assert_eq!(found("open('/etc/passwd', \"x\") .env @/a/b c"), ["/etc/passwd", ".env", "/a/b"]);
         assert_eq!(found("cat \u{e9}/\u{e9}|id_rsa"), ["\u{e9}/\u{e9}", "id_rsa"]);
+        assert_eq!(
+            found("'**/*.js' \"src/**/a/b\" */.ssh/x /* a */ q*/etc/passwd*"),
+            [".js", "src/", "a/b", ".ssh/x", "/", "/etc/passwd"]
+        );
         // Every text of a few of these, beside what the words above say.
         let parts = ["/", ".", "_", "@", "i", "id", "x", " ", "'"];
         let told = |run: &str| {

@@ -92,9 +92,9 @@ pub(super) fn change<'a>(
 }
 
 /// Whether the same is put into many files that are there: nothing that the program is given beside them differs from one to
-/// the next. Nothing of what was in them is left then.
+/// the next. Nothing of what was in them is left then. Of what lies outside, it is enough to know that it is written.
 fn is_the_same_for_all<'a>(
-    run: &Run<'_, 'a>,
+    run: &mut Run<'_, 'a>,
     flow: &Flow<'a>,
     uses: &[Use<'_, 'a>],
     place: &Field<'a>,
@@ -107,6 +107,10 @@ fn is_the_same_for_all<'a>(
         && !fed
         && !run.args().iter().any(|word| differs(word) && !ends_in(&word.value, &place.value))
         && !uses.iter().any(reads)
+        && matches!(
+            run.target(&place.value, false).scope,
+            Scope::Product | Scope::Workspace | Scope::Temp | Scope::Repository | Scope::Unknown
+        )
 }
 
 /// Whether a value is at the end of a word: the value of an option that is joined to it.

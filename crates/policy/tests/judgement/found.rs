@@ -17,7 +17,8 @@ const NAMES: &[Row] = &[
     contain("(echo /etc/shadow; find build) | xargs cat", 1, "unknown-read"),
     // Names are relative: what stands before them makes other places of them, and so does another directory.
     contain("find etc -name shadow | xargs -I{} cat /{}", 1, "unknown-read"),
-    contain("find etc | xargs -I{} cp x /{}", 2, "outside-written"),
+    // Names that begin with a slash would be files of the workspace, all of them with the same content then.
+    ask("find etc | xargs -I{} cp x /{}", 3, "many-emptied"),
     contain("find etc | xargs -I{} cp evil ../{}", 2, "unknown-written"),
     ask("find build -name a | xargs -I{} rm -rf {}/../..", 3, "unknown-deleted"),
     ask("find build | (cd /; xargs rm -rf)", 3, "unknown-deleted"),
