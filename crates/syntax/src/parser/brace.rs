@@ -370,10 +370,13 @@ impl<'a> Parser<'a> {
         match part.kind {
             PartKind::Quoted(_) => true,
             PartKind::Parameter(parameter) => {
-                is_plain(parameter)
-                    || operand(parameter).is_some_and(|parts| {
-                        parts.iter().all(|part| matches!(part.kind, PartKind::Quoted(_)))
-                    })
+                // Text in which nothing means anything to the scanner is passed over.
+                let passed = |part: &WordPart<'a>| match part.kind {
+                    PartKind::Quoted(_) | PartKind::Glob(_) => true,
+                    PartKind::Literal(text) => !text.iter().any(|byte| b"\"'`\\$(){}".contains(byte)),
+                    _ => false,
+                };
+                is_plain(parameter) || operand(parameter).is_some_and(|parts| parts.iter().all(passed))
             }
             PartKind::CommandSubstitution(substitution) => match substitution.form {
                 SubstitutionForm::Dollar => true,
