@@ -91,6 +91,9 @@ pub(super) fn change<'a>(
     }
 }
 
+/// Among more words and uses than this nobody looks for what differs.
+const MOST_COMPARED: usize = 512;
+
 /// Whether the same is put into many files that are there: nothing that the program is given beside them differs from one to
 /// the next. Nothing of what was in them is left then. Of what lies outside, it is enough to know that it is written.
 fn is_the_same_for_all<'a>(
@@ -103,9 +106,16 @@ fn is_the_same_for_all<'a>(
     let fed = flow.stdin && flow.input.is_none() && run.call.stdin.text.is_none();
     let differs = |word: &Field<'a>| word.value != place.value && word.value.known().is_none();
     let reads = |each: &Use<'_, 'a>| is_source(each) && each.field.value == place.value;
-    place.value.names_what_is_there()
-        && !fed
-        && !run.args().iter().any(|word| differs(word) && !ends_in(&word.value, &place.value))
+    if !place.value.names_what_is_there() || fed {
+        return false;
+    }
+    // Each word and each use is looked at for each such place.
+    let words = run.args().len() + uses.len();
+    if words > MOST_COMPARED {
+        return true;
+    }
+    run.session.works(words);
+    !run.args().iter().any(|word| differs(word) && !ends_in(&word.value, &place.value))
         && !uses.iter().any(reads)
         && matches!(
             run.target(&place.value, false).scope,

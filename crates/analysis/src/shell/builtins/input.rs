@@ -122,8 +122,11 @@ impl<'a> Interpreter<'a, '_> {
         let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n');
         if separators.iter().any(|byte| !is_blank(byte)) {
             let parts: Vec<&[u8]> = line.split(|byte| separators.contains(byte)).collect();
-            // With blanks among them, one field too many, or nothing behind the last, the rules are others.
-            let plain = !separators.iter().any(is_blank) && parts.last().is_some_and(|part| !part.is_empty());
+            // With blanks among them, one field too many, or nothing behind the last, the rules are others. Which bytes are a
+            // character depends on the locale.
+            let plain = !separators.iter().any(is_blank)
+                && separators.is_ascii()
+                && parts.last().is_some_and(|part| !part.is_empty());
             return (parts.len() == 1 || plain && parts.len() <= count).then_some(parts);
         }
         let mut rest = line;

@@ -181,8 +181,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 Val::Data
             }
             Val::File(_) if name == b"buffer" => *val,
-            Val::File(path) if name == b"name" => Val::Text(*path),
-            Val::Text(path) if name == b"name" && path.is_made() => *val,
+            Val::File(path) if name == b"name" => self.name_of(Val::Text(*path), sym),
+            Val::Text(path) if name == b"name" && path.is_made() => self.name_of(*val, sym),
             Val::Count if moments::is_part_of_moment(name) => *val,
             Val::Data if name == b"obj" => self.carried_object(),
             _ => {
@@ -195,6 +195,14 @@ impl<'a> Reader<'_, '_, 'a> {
                     known => join(self.report.arena, Val::Data, known),
                 })
             }
+        }
+    }
+
+    /// `file.name`: a path, or what the program has put there.
+    fn name_of(&mut self, path: Val<'a>, sym: Sym) -> Val<'a> {
+        match self.attribute_of_name(sym) {
+            Some(known) => join(self.report.arena, path, known),
+            None => path,
         }
     }
 

@@ -138,14 +138,13 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// The last name of a path whose end is a pattern, perhaps with known text behind it.
+    /// The last name of a path whose end is a pattern, perhaps with known text behind it: the name of what is there.
     fn last_name(&self, path: &Value<'a>) -> Option<Value<'a>> {
         let arena = self.report.arena;
-        // Where it is put there may be no such name.
         match *path.pieces() {
-            [.., Piece::Glob(_)] => Some(Value::of(arena, &[Piece::MADE_UP], path.origins)),
+            [.., Piece::Glob(_)] => Some(Value::of(arena, &[Piece::LISTED], path.origins)),
             [.., Piece::Glob(_), Piece::Text(end)] if !end.contains(&b'/') => {
-                Some(Value::of(arena, &[Piece::MADE_UP, Piece::Text(end)], path.origins))
+                Some(Value::of(arena, &[Piece::LISTED, Piece::Text(end)], path.origins))
             }
             _ => None,
         }

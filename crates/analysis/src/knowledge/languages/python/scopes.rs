@@ -80,6 +80,17 @@ impl Reader<'_, '_, '_> {
     /// The targets from one token to another are bound in the block that follows, or in what is left of this one.
     pub(super) fn binds_targets(&mut self, from: usize, to: usize, deeper: bool) {
         let tokens = self.tokens.get(from..to).unwrap_or_default();
+        // In a subscript, or a call, the name is used and not bound.
+        let uses = |(at, token): (usize, &Token<'_>)| match token {
+            Token::Open { kind: b'(', .. } => {
+                matches!(tokens.get(at.wrapping_sub(1)), Some(Token::Name(_) | Token::Close | Token::Text(_)))
+            }
+            Token::Open { .. } => true,
+            _ => false,
+        };
+        if tokens.iter().enumerate().any(uses) {
+            return;
+        }
         let plain = |at: usize| {
             !matches!(tokens.get(at.wrapping_sub(1)), Some(Token::Dot))
                 && matches!(tokens.get(at + 1), None | Some(Token::Comma | Token::Close))

@@ -153,15 +153,17 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What a value with a format specification may become.
     pub(super) fn specified(&self, val: &Val<'a>, specification: &[Value<'a>]) -> Value<'a> {
-        let plain = |value: &Value<'a>| {
-            value.known().is_some_and(|text| text.iter().all(|b| b"0123456789.,_dnxXobfFeEgG%".contains(b)))
+        let known: Option<Vec<&[u8]>> = specification.iter().map(Value::known).collect();
+        let Some(text) = known.map(|parts| parts.concat()).filter(|_| counts(val)) else {
+            return Value::unknown(self.origins(val));
         };
-        if counts(val)
-            && specification.iter().all(|value| value.known().is_some_and(super::moments::is_date_format))
-        {
-            return self.number();
-        }
-        if counts(val) && specification.iter().all(plain) {
+        // A moment takes any text for a format. A number has a precision behind its dot, and a per cent sign at the end.
+        let is_of_number = |(at, byte): (usize, &u8)| match byte {
+            b'.' => text.get(at + 1).is_some_and(u8::is_ascii_digit),
+            b'%' => at + 1 == text.len(),
+            byte => b"0123456789,_dnxXobfFeEgG".contains(byte),
+        };
+        if text.iter().enumerate().all(is_of_number) || super::moments::is_date_format(&text) {
             return self.number();
         }
         Value::unknown(self.origins(val))
