@@ -403,7 +403,7 @@ pub(super) fn by_name(part: Part<'_>, keys: bool) -> Scope {
     exact.max(family(FAMILIES, &IN_FAMILIES)).max(key)
 }
 
-/// A path as the tables name it: `/proc/PID/root` is the root, `/private/etc` (macOS) is `/etc`, `/var/run` is `/run`.
+/// A path as the tables name it: `/proc/PID/root` and `/proc/PID/task/TID/root` are the root, `/private/etc` (macOS) is `/etc`, `/var/run` is `/run`.
 fn unmask(mut names: Names<'_>) -> Names<'_> {
     loop {
         let mut rest = names;
@@ -411,7 +411,16 @@ fn unmask(mut names: Names<'_>) -> Names<'_> {
         match (first, second) {
             (Some(Part::Text(b"proc")), Some(_)) => {
                 let mut rest = third;
-                match rest.next() {
+                let mut part = rest.next();
+                if part.is_some_and(|part| part.may_be(b"task")) {
+                    let mut of_thread = rest;
+                    of_thread.next();
+                    let of_it = of_thread.next();
+                    if of_it.is_some_and(|part| part.may_be(b"root")) {
+                        (part, rest) = (of_it, of_thread);
+                    }
+                }
+                match part {
                     Some(part) if part.may_be(b"root") => names = rest,
                     _ => return names,
                 }

@@ -97,6 +97,7 @@ impl<'a> Places<'a> {
     /// if it were.
     pub(crate) fn target(&self, world: &dyn World, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Target<'a> {
         match (value.known(), cwd) {
+            _ if steps_back_in_proc(value) => self.partial(world, None, &Value::unknown(value.origins)),
             (None, _) if value.pieces().contains(&Piece::Made) => self.made(world, cwd, value),
             (Some(text), Some(cwd)) => self.exact(world, cwd, text),
             (Some(text), None) if text.starts_with(b"/") => self.exact(world, b"/", text),
@@ -298,6 +299,13 @@ pub(crate) fn worse<'a>(a: Target<'a>, b: Target<'a>) -> Target<'a> {
 /// Descriptors and processes resolve to whoever asks, not to whoever will run the command.
 fn follows_links(target: &Target<'_>) -> bool {
     target.scope != Scope::Harmless && !target.path.starts_with(b"/proc/")
+}
+
+/// Whether a path goes up behind a name in `/proc`, where `cwd`, `root` and descriptors are links (proc(5)): what is above
+/// where they lead is not known.
+fn steps_back_in_proc(value: &Value<'_>) -> bool {
+    value.known_prefix().starts_with(b"/proc/")
+        && value.texts().any(|text| text.windows(3).any(|three| three == b"/.."))
 }
 
 fn real<'w>(world: &'w dyn World, path: &[u8]) -> Option<Cow<'w, [u8]>> {

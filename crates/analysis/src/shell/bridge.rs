@@ -135,7 +135,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn moved(&mut self, from: &Target<'a>, to: &Target<'a>) {
         if !self.elsewhere && from.scope == Scope::Workspace && to.scope == Scope::Product {
-            self.moving.hoards.push(to.path);
+            self.moving.hoards.insert(to.path);
         }
     }
 

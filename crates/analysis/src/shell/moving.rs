@@ -4,11 +4,11 @@
 
 use super::Interpreter;
 use super::flow::Status;
-use super::links::below;
 use super::racing::Aside;
 use crate::effect::{EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::Session;
 use crate::value::{Origins, Value};
+use std::collections::BTreeSet;
 
 /// So many places, and so many renamed directories, are kept in mind of what runs beside or again.
 const MOST: usize = 64;
@@ -19,7 +19,7 @@ pub(super) struct Moving<'a> {
     /// Files and directories that got another name, in their order.
     renamed: Vec<Target<'a>>,
     /// Places of what builds make, to which the command has moved what they do not make again.
-    pub(super) hoards: Vec<&'a [u8]>,
+    pub(super) hoards: BTreeSet<&'a [u8]>,
     jobs: Beside<'a>,
     /// Of each pipeline that is being run, innermost last.
     stages: Vec<Beside<'a>>,
@@ -151,9 +151,15 @@ impl<'a> Interpreter<'a, '_> {
         if self.moving.hoards.is_empty() || target.scope != Scope::Product {
             return kind;
         }
-        self.budget.spend(self.moving.hoards.len());
-        let held = |place: &&[u8]| below(place, target.path).is_some() || below(target.path, place).is_some();
-        match self.moving.hoards.iter().any(held) {
+        let hoards = &self.moving.hoards;
+        // In the order of bytes, what lies below a place stands behind its slash.
+        let below = &*self.arena.alloc_slice_copy(&[target.path, b"/"].concat());
+        let around = |at: usize| target.path.get(..at).is_some_and(|place| hoards.contains(place));
+        let slashes = target.path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+        let held = hoards.contains(target.path)
+            || hoards.range(below..).next().is_some_and(|place| place.starts_with(below))
+            || slashes.map(|(at, _)| at).any(around);
+        match held {
             true => EffectKind::Delete { target: Target { scope: Scope::Workspace, ..target } },
             false => kind,
         }
