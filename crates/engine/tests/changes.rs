@@ -209,6 +209,67 @@ fn what_any_settings_of_git_lead_to_is_protected() {
     assert_eq!(refused, paths);
 }
 
+/// However deep a repository lies in another, and however much the user's settings include: what they lead to is seen.
+#[test]
+fn settings_of_git_are_seen_in_the_depth_and_in_numbers() {
+    let Some(place) = place() else { return };
+    let included: String = (0..10).map(|n| format!("[include]\n\tpath = f{n}\n")).collect();
+    fs::write(place.home.join(".gitconfig"), included).unwrap();
+    for n in 0..10 {
+        let text = if n == 9 { "[core]\n\thooksPath = ofuser\n" } else { "[a]\n\tb = c\n" };
+        fs::write(place.home.join(format!("f{n}")), text).unwrap();
+    }
+    for n in 0..1_700 {
+        fs::create_dir_all(place.workspace.join(format!("r/{n}/.git"))).unwrap();
+    }
+    let deep = ".git/modules/a/b/c/modules/d/e/f/modules/g/h/i";
+    for end in [".git/modules/a/b/c", ".git/modules/a/b/c/modules/d/e/f", deep] {
+        fs::create_dir_all(place.workspace.join(end)).unwrap();
+        fs::write(place.workspace.join(end).join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    }
+    let tree = place.workspace.join("t");
+    fs::write(
+        place.workspace.join(deep).join("config"),
+        format!("[core]\n\tworktree = {}\n\thooksPath = mine\n", tree.display()),
+    )
+    .unwrap();
+    fs::create_dir_all(place.workspace.join(".git/modules/1/2/3/4/5/6/7/8/9/10/11/12")).unwrap();
+    let outcome =
+        place.run("for d in r/1699/ofuser t/mine t/ofuser; do mkdir -p $d; echo > $d/pre-push; done");
+    let refused: Vec<String> =
+        refused(&outcome).into_iter().filter(|path| path.ends_with("pre-push")).collect();
+    assert_eq!(refused, ["r/1699/ofuser/pre-push", "t/mine/pre-push", "t/ofuser/pre-push"]);
+}
+
+/// A workspace that is itself a further work tree, with a submodule's beside it, obeys settings that lie elsewhere.
+#[test]
+fn settings_of_a_work_tree_are_seen_where_they_lie() {
+    let Some(place) = place() else { return };
+    let write = |path: &Path, text: &str| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let common = place.home.join("main/.git");
+    let own = common.join("worktrees/w");
+    fs::remove_dir_all(place.workspace.join(".git")).unwrap();
+    write(&place.workspace.join(".git"), &format!("gitdir: {}\n", own.display()));
+    write(&own.join("HEAD"), "ref: refs/heads/w\n");
+    write(&own.join("commondir"), "../..\n");
+    write(&own.join("config.worktree"), "[core]\n\thooksPath = ofthis\n");
+    write(&common.join("HEAD"), "ref: refs/heads/main\n");
+    write(&common.join("config"), "[core]\n\thooksPath = ofall\n");
+    write(&place.workspace.join("sub/.git"), "gitdir: ../../main/.git/modules/s\n");
+    write(&common.join("modules/s/HEAD"), "ref: refs/heads/main\n");
+    write(&common.join("modules/s/config"), "[core]\n\thooksPath = ofsub\n");
+    // No repository, so nothing that git obeys.
+    write(&place.workspace.join("none/.git"), "gitdir: ../../nothing\n");
+    let outcome = place.run("for d in ofthis ofall sub/ofsub fine; do mkdir -p $d; echo > $d/pre-push; done");
+    let refused: Vec<String> =
+        refused(&outcome).into_iter().filter(|path| path.ends_with("pre-push")).collect();
+    assert_eq!(refused, ["ofall/pre-push", "ofthis/pre-push", "sub/ofsub/pre-push"]);
+    assert!(place.read("fine/pre-push").is_some());
+}
+
 /// What an ordinary user may not read is committed as well, and where nothing can be, nothing is lost.
 #[test]
 fn what_cannot_be_committed_is_kept_and_said() {

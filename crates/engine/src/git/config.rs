@@ -5,6 +5,7 @@
 //! go, everything else must stand as it stood.
 
 use std::collections::BTreeMap;
+use std::str::Chars;
 
 /// Settings that only git's own work depends on (git-config(1)). `*` is any subsection.
 const HARMLESS: &[&str] = &[
@@ -101,44 +102,83 @@ fn starts_program(value: &str) -> bool {
 }
 
 /// The files and directories that the settings name by `include.path`, `includeIf` and `core.hooksPath`, as they are written: what
-/// lies there is what git reads and runs. Whatever is not understood is passed over, since git reads on as well.
+/// lies there is what git reads and runs. Whatever is not understood is passed over.
 pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
-    let (text, mut section, mut found) = (String::from_utf8_lossy(text), String::new(), Vec::new());
-    // A line that ends with a backslash goes on.
-    let text = text.replace("\\\r\n", "").replace("\\\n", "");
-    for line in text.lines() {
-        let mut line = line.trim();
-        if let Some(header) = line.strip_prefix('[') {
-            let Some((name, rest)) = header.rsplit_once(']') else { continue };
-            let name = name.split([' ', '"', '.']).next().unwrap_or_default();
-            section = name.to_ascii_lowercase();
-            line = rest.trim();
-        }
-        let Some((name, value)) = line.split_once('=') else { continue };
-        let leads = match (section.as_str(), name.trim().to_ascii_lowercase().as_str()) {
-            ("include" | "includeif", "path") => Leads::Settings,
-            ("core", "hookspath") => Leads::Hooks,
-            ("core", "worktree") => Leads::Tree,
-            _ => continue,
-        };
-        let value = value_of(value);
-        if !value.is_empty() {
-            found.push((leads, value));
+    let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
+    let (mut section, mut found) = (String::new(), Vec::new());
+    let mut letters = text.strip_prefix('\u{feff}').unwrap_or(&text).chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            // A comment ends with its line, whatever that ends with.
+            '#' | ';' => letters.by_ref().take_while(|letter| *letter != '\n').for_each(drop),
+            '[' => section = section_of(&mut letters),
+            letter if letter.is_whitespace() => {}
+            letter => {
+                let mut ended = None;
+                let rest = letters.by_ref().take_while(|letter| {
+                    ended = Some(*letter).filter(|letter| matches!(letter, '=' | '\n'));
+                    ended.is_none()
+                });
+                let name: String = std::iter::once(letter).chain(rest).collect();
+                if ended != Some('=') {
+                    continue;
+                }
+                let value = value_of(&mut letters);
+                let leads = match (section.as_str(), name.trim().to_ascii_lowercase().as_str()) {
+                    ("include" | "includeif", "path") => Leads::Settings,
+                    ("core", "hookspath") => Leads::Hooks,
+                    ("core", "worktree") => Leads::Tree,
+                    _ => continue,
+                };
+                if !value.is_empty() {
+                    found.push((leads, value));
+                }
+            }
         }
     }
     found
 }
 
-/// A value as git reads it (git-config(1), "Syntax"): quotes may stand anywhere, a comment begins outside of them, and blanks at
-/// both ends count only within them.
-fn value_of(text: &str) -> String {
-    let (mut value, mut kept, mut quoted) = (String::new(), 0, false);
-    let mut letters = text.trim_start().chars();
+/// The section that a header names, after its bracket; its subsection may hold brackets as well.
+fn section_of(letters: &mut Chars<'_>) -> String {
+    let (mut name, mut quoted, mut named) = (String::new(), false, false);
     while let Some(letter) = letters.next() {
         match letter {
+            '\n' => break,
+            ']' if !quoted => break,
+            '"' => (quoted, named) = (!quoted, true),
+            '\\' if quoted => drop(letters.next()),
+            letter => {
+                named |= letter == '.' || letter.is_whitespace();
+                if !named {
+                    name.push(letter.to_ascii_lowercase());
+                }
+            }
+        }
+    }
+    name
+}
+
+/// A value as git reads it (git-config(1), "Syntax"), to the end of its line: quotes may stand anywhere, a comment begins outside of
+/// them, blanks at both ends count only within them, and the line goes on after a backslash at its end, if that is no comment's.
+fn value_of(letters: &mut Chars<'_>) -> String {
+    let (mut value, mut kept, mut quoted) = (String::new(), 0, false);
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\n' => break,
+            ' ' | '\t' | '\r' if !quoted => {
+                if !value.is_empty() {
+                    value.push(letter);
+                }
+                continue;
+            }
+            '#' | ';' if !quoted => {
+                letters.by_ref().take_while(|letter| *letter != '\n').for_each(drop);
+                break;
+            }
             '"' => quoted = !quoted,
-            '#' | ';' if !quoted => break,
             '\\' => match letters.next() {
+                Some('\n') => continue,
                 Some('n') => value.push('\n'),
                 Some('t') => value.push('\t'),
                 Some('b') => value.push('\u{8}'),
@@ -147,9 +187,7 @@ fn value_of(text: &str) -> String {
             },
             other => value.push(other),
         }
-        if quoted || !letter.is_whitespace() {
-            kept = value.len();
-        }
+        kept = value.len();
     }
     value.truncate(kept);
     value
@@ -273,9 +311,26 @@ mod tests {
             ("my\\\nhooks", "myhooks"),
             ("\"a\\\\b\" # c", "a\\b"),
             (" a b  ; c", "a b"),
+            ("a\\\r\nb\r", "ab"),
+            ("a \\\n b", "a  b"),
+            ("\"a\\\n#b\" ; c", "a#b"),
+            ("a ; c:\\\n[alias]", "a"),
+            ("\" a \"", " a "),
+            ("a]b", "a]b"),
         ] {
             let found = leads_to(format!("[core]\n\thookspath = {written}\n").as_bytes());
             assert_eq!(found, [(Leads::Hooks, meant.to_owned())], "{written:?}");
+        }
+        // A comment ends with its line.
+        for text in [
+            "[core]\n# C:\\tools\\\nhooksPath = x\n",
+            "[core]\r\n; tools\\\r\nhooksPath = x\r\n",
+            "# \\\n[core] # \\\nhooksPath = x",
+            "[core]\n\tbare = false # \\\n\thooksPath = x\n",
+            "\u{feff}[core] hooksPath = x",
+            "[a \"]\\\"\"]\nb = \\\\\n[CORE] bare\nhooksPath = x",
+        ] {
+            assert_eq!(leads_to(text.as_bytes()), [(Leads::Hooks, "x".to_owned())], "{text:?}");
         }
     }
 

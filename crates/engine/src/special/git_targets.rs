@@ -4,80 +4,45 @@ use super::{Special, lexical};
 use crate::Request;
 use crate::git::{Leads, leads_to};
 use crate::reading;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-/// How many files of settings are read, and how many directories are looked through for them.
+/// How many files of settings are read, how many directories are looked through for them, and to how many places they may lead.
 const MOST: usize = 16_384;
+
+/// How often what was read may be gone through, for one repository after another.
+const MOST_STEPS: usize = 64 * MOST;
 
 /// How long one may be, in bytes.
 const MAX_LENGTH: u64 = 1 << 20;
 
-/// How deep submodules of submodules are looked for.
-const MAX_DEPTH: usize = 8;
-
-/// A file of settings that is to be read, and the work tree from which its hooks are named.
-struct Waiting {
-    file: PathBuf,
-    tree: Option<PathBuf>,
-}
+/// The longest file that says where something else lies, in bytes.
+const LONGEST_WAY: u64 = 64 << 10;
 
 impl Special {
     /// What the settings of the workspace's repositories lead to, those of their submodules and work trees and the user's own among
     /// them. `None`: there are more than are looked at.
     pub(crate) fn git_targets(&self, request: &Request) -> Option<Vec<PathBuf>> {
-        let mut search = Search { waiting: VecDeque::new(), left: MOST };
-        for repository in &self.repositories {
-            let tree = repository.parent().map(Path::to_owned);
-            // The user's settings are about every repository.
-            let of_user = [".gitconfig", ".config/git/config"].map(|name| request.home.join(name));
-            for file in own_settings(repository).into_iter().chain(of_user) {
-                search.waiting.push_back(Waiting { file, tree: tree.clone() });
-            }
-            search.inner(repository, 0)?;
-        }
-        let mut waiting = search.waiting;
-        let mut found = Vec::new();
-        let (mut seen, mut read) = (HashSet::new(), 0);
-        while let Some(Waiting { file, mut tree }) = waiting.pop_front() {
-            if !seen.insert((file.clone(), tree.clone())) {
-                continue;
-            }
-            let Ok(opened) = reading::open(&file) else { continue };
-            let mut text = Vec::new();
-            let _ = opened.take(MAX_LENGTH + 1).read_to_end(&mut text);
-            read += 1;
-            if read > MOST || u64::try_from(text.len()).is_ok_and(|length| length > MAX_LENGTH) {
-                return None;
-            }
-            let leads = leads_to(&text);
-            for (_, path) in leads.iter().filter(|(leads, _)| *leads == Leads::Tree) {
-                tree = file.parent().map(|beside| beside.join(path));
-            }
-            for (leads, path) in leads {
-                let beside = match leads {
-                    Leads::Settings => file.parent(),
-                    Leads::Hooks => tree.as_deref(),
-                    Leads::Tree => continue,
-                };
-                let path = match (path.strip_prefix("~/"), beside) {
-                    (Some(path), _) => request.home.join(path),
-                    (None, Some(beside)) => beside.join(path),
-                    (None, None) => continue,
-                };
-                // Where nothing is yet, what would come to be there is what counts.
-                let path = path.canonicalize().unwrap_or_else(|_| lexical(&path));
-                if leads == Leads::Settings {
-                    waiting.push_back(Waiting { file: path.clone(), tree: tree.clone() });
-                }
-                if !found.contains(&path) {
-                    found.push(path);
-                }
+        let mut search = Search { waiting: Vec::new(), met: HashSet::new(), left: MOST };
+        for git in &self.repositories {
+            let tree = git.parent();
+            if let Some(directory) = directory_of(git) {
+                search.waiting.push(Waiting::Repository(directory, tree.map(Path::to_owned)));
             }
         }
-        Some(found)
+        let mut reading =
+            Reading { home: &request.home, files: HashMap::new(), found: BTreeSet::new(), steps: MOST_STEPS };
+        // The user's settings are about every repository.
+        let of_user = [".gitconfig", ".config/git/config"].map(|name| request.home.join(name));
+        while let Some((directory, tree)) = search.next()? {
+            let shared = way(&directory.join("commondir"), "").map(|common| real(&directory.join(common)));
+            let own = shared.iter().chain([&directory]).flat_map(|place| own_settings(place));
+            reading.repository(&directory, tree, own.chain(of_user.clone()).collect())?;
+        }
+        Some(reading.found.into_iter().collect())
     }
 }
 
@@ -86,43 +51,173 @@ fn own_settings(repository: &Path) -> [PathBuf; 2] {
     [repository.join("config"), repository.join("config.worktree")]
 }
 
+/// The repository of a work tree: its `.git`, or, of a submodule or a further work tree, the directory that this file names.
+fn directory_of(git: &Path) -> Option<PathBuf> {
+    if fs::metadata(git).ok()?.is_dir() {
+        return Some(git.to_owned());
+    }
+    let directory = git.parent()?.join(way(git, "gitdir:")?);
+    // Without one git takes it for no repository, and it may be any directory.
+    directory.join("HEAD").exists().then(|| real(&directory))
+}
+
+/// The path that a file consists of, after what introduces it.
+fn way(file: &Path, introduction: &str) -> Option<PathBuf> {
+    let mut text = String::new();
+    reading::open(file).ok()?.take(LONGEST_WAY).read_to_string(&mut text).ok()?;
+    let path = text.strip_prefix(introduction)?.trim();
+    (!path.is_empty()).then(|| path.into())
+}
+
+/// Where nothing is yet, what would come to be there is what counts.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| lexical(path))
+}
+
+enum Waiting {
+    /// A repository, and the work tree from which its hooks are named, where that is known.
+    Repository(PathBuf, Option<PathBuf>),
+    /// A directory in which there may be some.
+    Below(PathBuf),
+}
+
 /// The search for repositories within repositories.
 struct Search {
-    waiting: VecDeque<Waiting>,
+    waiting: Vec<Waiting>,
+    met: HashSet<(PathBuf, Option<PathBuf>)>,
     /// So many directories may still be looked at.
     left: usize,
 }
 
 impl Search {
-    /// The settings of submodules and of further work trees, which lie in the repository that they belong to. `None`: there is more
-    /// than is looked at.
-    fn inner(&mut self, repository: &Path, depth: usize) -> Option<()> {
-        ["modules", "worktrees"].iter().try_for_each(|place| self.below(&repository.join(place), depth))
+    /// The next repository, if there is one. `None`: there is more than is looked at.
+    fn next(&mut self) -> Option<Option<(PathBuf, Option<PathBuf>)>> {
+        while let Some(waiting) = self.waiting.pop() {
+            match waiting {
+                Waiting::Below(directory) => self.below(&directory)?,
+                Waiting::Repository(directory, tree) => {
+                    let found = (directory, tree);
+                    if self.met.contains(&found) {
+                        continue;
+                    }
+                    // Those of submodules and of further work trees lie in the repository that they belong to.
+                    let places = ["modules", "worktrees"].map(|place| Waiting::Below(found.0.join(place)));
+                    self.waiting.extend(places);
+                    self.met.insert(found.clone());
+                    return Some(Some(found));
+                }
+            }
+        }
+        Some(None)
     }
 
     /// What lies in a directory that is no repository: a submodule is called as its path is, which may have slashes.
-    fn below(&mut self, directory: &Path, depth: usize) -> Option<()> {
+    fn below(&mut self, directory: &Path) -> Option<()> {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
             }
-            self.left = self.left.checked_sub(1).filter(|_| depth < MAX_DEPTH)?;
+            self.left = self.left.checked_sub(1)?;
             let path = entry.path();
-            if !path.join("HEAD").exists() {
-                self.below(&path, depth + 1)?;
-                continue;
-            }
-            // Of a work tree the file `gitdir` says where it lies.
-            let said = reading::open(&path.join("gitdir")).ok().and_then(|file| {
-                let mut said = String::new();
-                file.take(MAX_LENGTH).read_to_string(&mut said).ok().map(|_| said)
+            self.waiting.push(if path.join("HEAD").exists() {
+                // Of a work tree the file `gitdir` says where it lies.
+                let git = way(&path.join("gitdir"), "").map(|git| path.join(git));
+                Waiting::Repository(path, git.and_then(|git| git.parent().map(lexical)))
+            } else {
+                Waiting::Below(path)
             });
-            let tree = said.and_then(|said| Path::new(said.trim()).parent().map(Path::to_owned));
-            for file in own_settings(&path) {
-                self.waiting.push_back(Waiting { file, tree: tree.clone() });
-            }
-            self.inner(&path, depth + 1)?;
         }
         Some(())
+    }
+}
+
+/// What a file of settings says, which is read once, however many repositories obey it.
+#[derive(Default)]
+struct Said {
+    settings: Vec<PathBuf>,
+    /// Relative to the work tree.
+    hooks: Vec<PathBuf>,
+    /// Work trees, relative to the repository.
+    trees: Vec<PathBuf>,
+}
+
+/// What was read, and what that leads to.
+struct Reading<'h> {
+    home: &'h Path,
+    files: HashMap<PathBuf, Rc<Said>>,
+    found: BTreeSet<PathBuf>,
+    /// So many may still be made.
+    steps: usize,
+}
+
+impl Reading<'_> {
+    /// What the settings of one repository, and all that these include, lead to. `None`: that is more than is looked at.
+    fn repository(
+        &mut self,
+        directory: &Path,
+        tree: Option<PathBuf>,
+        mut waiting: Vec<PathBuf>,
+    ) -> Option<()> {
+        let (mut seen, mut hooks) = (HashSet::new(), BTreeSet::new());
+        let mut trees: BTreeSet<PathBuf> = tree.into_iter().collect();
+        while let Some(file) = waiting.pop() {
+            if seen.contains(&file) {
+                continue;
+            }
+            let said = self.said(&file)?;
+            seen.insert(file);
+            self.step(1 + said.settings.len() + said.hooks.len() + said.trees.len())?;
+            waiting.extend(said.settings.iter().cloned());
+            hooks.extend(said.hooks.iter().cloned());
+            trees.extend(said.trees.iter().map(|tree| lexical(&directory.join(tree))));
+        }
+        for tree in &trees {
+            self.step(hooks.len())?;
+            hooks.iter().try_for_each(|hooks| self.find(real(&tree.join(hooks))))?;
+        }
+        // Those that are no matter of a tree.
+        let absolute = hooks.iter().filter(|hooks| trees.is_empty() && hooks.is_absolute());
+        absolute.into_iter().try_for_each(|hooks| self.find(real(hooks)))
+    }
+
+    fn step(&mut self, steps: usize) -> Option<()> {
+        self.steps = self.steps.checked_sub(steps)?;
+        Some(())
+    }
+
+    fn find(&mut self, path: PathBuf) -> Option<()> {
+        self.found.insert(path);
+        (self.found.len() <= MOST).then_some(())
+    }
+
+    /// What a file says; nothing if it cannot be read.
+    fn said(&mut self, file: &Path) -> Option<Rc<Said>> {
+        if let Some(said) = self.files.get(file) {
+            return Some(Rc::clone(said));
+        }
+        let mut said = Said::default();
+        if let Ok(opened) = reading::open(file) {
+            let mut text = Vec::new();
+            let _ = opened.take(MAX_LENGTH + 1).read_to_end(&mut text);
+            if u64::try_from(text.len()).is_ok_and(|length| length > MAX_LENGTH) {
+                return None;
+            }
+            for (leads, path) in leads_to(&text) {
+                let path =
+                    path.strip_prefix("~/").map_or_else(|| path.clone().into(), |path| self.home.join(path));
+                match leads {
+                    Leads::Settings => {
+                        let path = real(&file.parent().unwrap_or(file).join(path));
+                        self.find(path.clone())?;
+                        said.settings.push(path);
+                    }
+                    Leads::Hooks => said.hooks.push(path),
+                    Leads::Tree => said.trees.push(path),
+                }
+            }
+        }
+        let said = Rc::new(said);
+        self.files.insert(file.to_owned(), Rc::clone(&said));
+        Some(said)
     }
 }
