@@ -67,6 +67,11 @@ pub enum Error {
         "nothing was run, because {0:?} cannot be read, or holds more than 1,000,000 files or 16,384 of git's settings, or one of these longer than 1 MiB, so that not everything in it that is secret or that git obeys can be told; work in a directory below it"
     )]
     NotSeen(std::path::PathBuf),
+    /// The same, because of this directory in it.
+    #[error(
+        "nothing was run, because the directory {0:?} of the workspace could not be read, so that not everything in it that is secret can be told; try again, or work in a directory that does not hold it"
+    )]
+    NotRead(std::path::PathBuf),
     /// There is too little room on the disk for a run that writes.
     #[error(
         "nothing was run, because only {1} bytes are free where {0:?} lies, and a run has to leave some; make room, or a person can permit less with [limits] disk-reserve"

@@ -262,7 +262,10 @@ impl Firewall {
             false => Special::default(),
         };
         if special.incomplete {
-            return Err(Error::NotSeen(request.workspace.clone()));
+            return Err(match special.unread.take() {
+                Some(directory) => Error::NotRead(directory),
+                None => Error::NotSeen(request.workspace.clone()),
+            });
         }
         let ours = self.ours();
         let mut places: Vec<PathBuf> =

@@ -22,7 +22,7 @@ use crate::direct::Direct;
 use shward_analysis::{Scope, scope_of};
 use shward_policy::Grant;
 use shward_review::StateDir;
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
@@ -78,6 +78,8 @@ pub(crate) struct Special {
     pub(crate) unreadable: HashSet<PathBuf>,
     /// The workspace was not looked at as a whole.
     pub(crate) incomplete: bool,
+    /// The directory that could not be read, if that is why.
+    pub(crate) unread: Option<PathBuf>,
     repositories: HashSet<PathBuf>,
     /// When it was looked for, in seconds (stat(2)).
     since: i64,
@@ -105,7 +107,7 @@ impl Special {
         let own = own.as_deref();
         for (number, home) in homes.iter().enumerate() {
             let walk =
-                Walk { root: home, home, request, kind: Kind::Home, number, own, lost: Cell::default() };
+                Walk { root: home, home, request, kind: Kind::Home, number, own, lost: RefCell::default() };
             special.walk(&walk, &mut listings);
         }
         let home = &request.home;
@@ -118,7 +120,7 @@ impl Special {
                     kind: Kind::System,
                     number: homes.len(),
                     own,
-                    lost: Cell::default(),
+                    lost: RefCell::default(),
                 };
                 special.walk(&walk, &mut listings);
             }
@@ -151,7 +153,7 @@ impl Special {
                 kind: Kind::Workspace,
                 number: number + 1,
                 own,
-                lost: Cell::default(),
+                lost: RefCell::default(),
             },
             listings,
         );
@@ -183,7 +185,10 @@ impl Special {
             self.repositories.extend(found.repositories.map(path));
             queue.extend(found.below.map(|name| (path(name), depth + 1)));
             budget = budget.saturating_sub(found.entries);
-            self.incomplete |= in_workspace && walk.lost.get();
+            if let Some(lost) = walk.lost.take().filter(|_| in_workspace) {
+                self.incomplete = true;
+                self.unread = Some(lost);
+            }
             if budget == 0 {
                 self.incomplete |= in_workspace;
                 return;
@@ -247,8 +252,8 @@ struct Walk<'w> {
     number: usize,
     /// Our own state.
     own: Option<&'w Path>,
-    /// Some directory could not be read, for a reason that is no reason of its own.
-    lost: Cell<bool>,
+    /// The directory that could not be read, for a reason that is no reason of its own.
+    lost: RefCell<Option<PathBuf>>,
 }
 
 impl Walk<'_> {
@@ -267,8 +272,11 @@ impl Walk<'_> {
         let mut listing = Listing::default();
         // Why it cannot be read may lie elsewhere than in the directory: too many open files, or a group that is joined later.
         let lost = |error: &io::Error| {
-            use io::ErrorKind::{NotFound, PermissionDenied};
-            self.lost.set(self.lost.get() | !matches!(error.kind(), NotFound | PermissionDenied));
+            use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+            // What goes meanwhile, or becomes a file, holds nothing that could be seen.
+            if !matches!(error.kind(), NotADirectory | NotFound | PermissionDenied) {
+                self.lost.replace(Some(directory.to_owned()));
+            }
         };
         let Ok(entries) = fs::read_dir(directory).inspect_err(lost) else { return (listing, false) };
         let hooks = self.kind == Kind::Workspace && is_hooks_of_bare_repository(directory);
@@ -415,10 +423,15 @@ mod tests {
             kind: Kind::Workspace,
             number: 0,
             own: None,
-            lost: Cell::default(),
+            lost: RefCell::default(),
         };
         let (listing, whole) = walk.list(root, 0, 10);
         assert_eq!((listing.entries, whole), (0, false));
+        // It was one when it was seen.
+        assert_eq!(walk.lost.take(), None);
+        let long = Path::new("/").join("x".repeat(300));
+        walk.list(&long, 0, 10);
+        assert_eq!(walk.lost.take(), Some(long));
     }
 
     /// A command can make as many files as it likes.
