@@ -36,9 +36,14 @@ pub(crate) fn then(args: &Args, json: bool, unasked: &Arc<AtomicBool>) -> Result
             if commit || drop {
                 return commit;
             }
+            // Whoever has ended the command is not asked what is to become of it.
+            if proposal.is_interrupted() {
+                return false;
+            }
             // The list first: with --json the person at the terminal has not seen it.
             let shown = if json { text(proposal) } else { String::new() };
-            match Terminal::default().confirm(&shown, "Commit these changes?") {
+            let stopped = || proposal.is_interrupted();
+            match Terminal::default().confirm(&shown, "Commit these changes?", &stopped) {
                 Ok(reply) => reply == Reply::Yes,
                 Err(why) => {
                     unasked.store(true, Ordering::Relaxed);

@@ -195,6 +195,8 @@ fn say(outcome: &Outcome, relay: &Relay) {
             "shward: interrupted by signal {signal}; {}",
             if ending.cancelled {
                 "the command and everything it started was killed"
+            } else if ending.changes.as_ref().is_some_and(|changes| !changes.committed) {
+                "the command had ended, and nothing of what it changed is kept"
             } else {
                 "the command had ended, and what came of it is kept"
             }

@@ -120,6 +120,31 @@ fn a_preview_is_dropped_on_anything_else() {
     }
 }
 
+/// A signal at the question is a no, and shward ends by it, having told what became of the run.
+#[test]
+fn a_preview_is_dropped_on_a_signal() {
+    let Some(place) = place() else { return };
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    if u64::from_str_radix(ignored.trim(), 16).unwrap() & 2 != 0 {
+        // As in a shell's background: that stays so.
+        eprintln!("SKIPPED: SIGINT is ignored here");
+        return;
+    }
+    for keys in ["\u{3}", "\u{3}y\n", "y\u{3}"] {
+        let (code, output) = place.at_terminal(PREVIEW, PROMPT, keys);
+        assert_eq!((code, place.notes().as_str()), (130, "one\n"), "{keys:?}: {output}");
+        assert!(output.contains("interrupted by signal 2; the command had ended, and nothing"), "{output}");
+        let (_, told) = place.without_terminal("audit show --last 1");
+        assert!(told.contains("created 0, changed 1"), "{told}");
+    }
+    // The same if it comes while the command is there: nobody is asked then.
+    let (code, output) =
+        place.at_terminal("run --preview -- 'echo two > notes.txt; echo ready; sleep 61'", "ready", "\u{3}");
+    assert_eq!((code, place.notes().as_str()), (130, "one\n"), "{output}");
+    assert!(!output.contains(PROMPT), "{output}");
+}
+
 /// What somebody has put meanwhile where the command's file belongs stays, and that the commit is not whole is said by the exit code,
 /// too; what was committed is taken back.
 #[test]

@@ -32,16 +32,30 @@ impl fmt::Debug for Then {
 }
 
 /// What a run would do to the workspace, for whoever decides whether it does.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct Proposal<'r> {
     /// The list.
     pub report: &'r ChangesReport,
     pub(crate) run: &'r Run,
     pub(crate) accepted: &'r [Change],
+    pub(crate) interrupted: &'r dyn Fn() -> bool,
+}
+
+impl fmt::Debug for Proposal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proposal").field("report", &self.report).finish_non_exhaustive()
+    }
 }
 
 impl Proposal<'_> {
+    /// Whether this process has been told to end, of which the run is kept until it is through
+    /// ([interruptible](crate::RunOptions::interruptible)). Whoever waits for a person's answer has to look now and then, and must not
+    /// take any later one for a yes.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        (self.interrupted)()
+    }
+
     /// The contents of a listed file before and after; `None` where there is none, or it is longer than `limit` bytes.
     #[must_use]
     pub fn contents(&self, file: &ChangeReport, limit: u64) -> [Option<Vec<u8>>; 2] {

@@ -159,7 +159,8 @@ impl Firewall {
             }
             (Some(layer), _) => {
                 let guard = Guard::new(request, std::mem::take(&mut ready.places));
-                ending.changes = Some(self.settle_changes(layer, &guard, request, options));
+                let interrupted = || lived.interrupts.is_some_and(|interrupts| interrupts.came().is_some());
+                ending.changes = Some(self.settle_changes(layer, &guard, request, options, &interrupted));
             }
             (None, Some(mut reason)) => {
                 let whole;

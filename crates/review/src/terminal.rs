@@ -26,6 +26,9 @@ const MAX_ROWS: usize = 40;
 /// Characters of a row: a line that is longer takes several.
 const ROW: usize = 80;
 
+/// How long a wait is until it is seen whether it is to be stopped: a signal may come just before it, or to another thread.
+const SLICE: Duration = Duration::from_millis(100);
+
 /// What a person is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Question<'a> {
@@ -126,11 +129,17 @@ impl Terminal {
         self
     }
 
-    /// Shows a text and asks a question that is answered with yes or no.
+    /// Shows a text and asks a question that is answered with yes or no. As soon as `stopped` says so the answer is no, whatever is
+    /// typed: a signal that its handler only remembers would otherwise be less than a key.
     ///
     /// # Errors
     /// Nobody answered; that is not a yes.
-    pub fn confirm(&self, shown: &str, question: &str) -> Result<Reply, Unanswered> {
+    pub fn confirm(
+        &self,
+        shown: &str,
+        question: &str,
+        stopped: &dyn Fn() -> bool,
+    ) -> Result<Reply, Unanswered> {
         let mut tty = Self::open()?;
         let end = Instant::now() + self.deadline;
         say(&mut tty, Shown::new(shown).text())?;
@@ -138,7 +147,8 @@ impl Terminal {
         tcflush(&tty, QueueSelector::IFlush).map_err(|e| Unanswered::Broken(e.to_string()))?;
         for _ in 0..MAX_ATTEMPTS {
             say(&mut tty, &format!("{question} [y]es, [n]o: "))?;
-            match line(&mut tty, end, self.deadline)?.as_str() {
+            match line(&mut tty, end, self.deadline, stopped)?.as_str() {
+                _ if stopped() => break,
                 "y" | "Y" | "yes" => return Ok(Reply::Yes),
                 "n" | "N" | "no" => return Ok(Reply::No),
                 _ => say(&mut tty, "Please answer y or n.\n")?,
@@ -157,7 +167,7 @@ impl Terminal {
         say(&mut tty, Shown::new(shown).text())?;
         // What was typed before the question could be read is no answer to it.
         tcflush(&tty, QueueSelector::IFlush).map_err(|e| Unanswered::Broken(e.to_string()))?;
-        line(&mut tty, end, self.deadline)
+        line(&mut tty, end, self.deadline, &|| false)
     }
 
     /// The terminal, if a person can be asked at it.
@@ -215,7 +225,7 @@ impl Approver for Terminal {
         tcflush(&tty, QueueSelector::IFlush).map_err(|e| Unanswered::Broken(e.to_string()))?;
         for _ in 0..MAX_ATTEMPTS {
             say(&mut tty, "Allow it once? [y]es, [n]o, [e]xplain: ")?;
-            match line(&mut tty, end, self.deadline)?.as_str() {
+            match line(&mut tty, end, self.deadline, &|| false)?.as_str() {
                 "y" | "Y" | "yes" if !seen => say(&mut tty, "Look at all of it first: e\n")?,
                 "y" | "Y" | "yes" => return Ok(Reply::Yes),
                 "n" | "N" | "no" => return Ok(Reply::No),
@@ -236,14 +246,24 @@ fn say(tty: &mut File, text: &str) -> Result<(), Unanswered> {
     tty.write_all(text.as_bytes()).map_err(|e| Unanswered::Broken(e.to_string()))
 }
 
-/// One typed line. The end of input is no.
-fn line(tty: &mut File, end: Instant, deadline: Duration) -> Result<String, Unanswered> {
+/// One typed line. The end of input is no, and so is it to be stopped.
+fn line(
+    tty: &mut File,
+    end: Instant,
+    deadline: Duration,
+    stopped: &dyn Fn() -> bool,
+) -> Result<String, Unanswered> {
     let broken = |e: io::Error| Unanswered::Broken(e.to_string());
     let mut line = Vec::new();
     loop {
+        if stopped() {
+            let _ = say(tty, "\n");
+            return Ok("n".to_owned());
+        }
         let left = end.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left).map_err(|_| Unanswered::Late(deadline))?;
-        match poll(&mut [PollFd::new(tty, PollFlags::IN)], Some(&left)) {
+        let slice = Timespec::try_from(left.min(SLICE)).map_err(|_| Unanswered::Late(deadline))?;
+        match poll(&mut [PollFd::new(tty, PollFlags::IN)], Some(&slice)) {
+            Ok(0) if left > SLICE => continue,
             Ok(0) => {
                 let _ = say(tty, "\nNobody answered: not run.\n");
                 return Err(Unanswered::Late(deadline));

@@ -12,13 +12,15 @@ use shward_sandbox::overlay::{OverlayError, Run};
 pub(crate) type Layered = Result<Run, String>;
 
 impl Firewall {
-    /// Commits what a run did, or drops it. Whatever goes wrong is in the report.
+    /// Commits what a run did, or drops it. Whatever goes wrong is in the report. Whoever is asked can tell by `interrupted` whether
+    /// there was a signal to end.
     pub(crate) fn settle_changes(
         &self,
         run: Run,
         guard: &Guard<'_>,
         request: &Request,
         options: &RunOptions,
+        interrupted: &dyn Fn() -> bool,
     ) -> ChangesReport {
         let failed = |error: OverlayError| {
             let mut report = ChangesReport::default();
@@ -44,8 +46,8 @@ impl Firewall {
             Then::Commit => true,
             Then::Drop => false,
             Then::Ask(decide) => {
-                !report.is_empty()
-                    && decide(&Proposal { report: &report, run: &run, accepted: &changes.accepted })
+                let accepted = &changes.accepted;
+                !report.is_empty() && decide(&Proposal { report: &report, run: &run, accepted, interrupted })
             }
         };
         if !commit || changes.is_empty() {
