@@ -174,7 +174,6 @@ fn part_exceeds(child: &Part, parent: &Part) -> Vec<Wider> {
         &listed(a.accept_missing.as_ref()),
         &listed(b.accept_missing.as_ref()),
     );
-    c.subset("sandbox.require", &listed(b.require.as_ref()), &listed(a.require.as_ref()));
     if value(a.full.as_ref(), false) && !value(b.full.as_ref(), false) {
         c.wider("sandbox.full", "permits runs that are not confined");
     }
@@ -267,7 +266,8 @@ fn limits(c: &mut Comparison, a: &Settings, b: &Settings) {
     // What is not named may be less.
     let left = |own: Option<u64>, parent: Option<u64>| match (own, parent) {
         (Some(own), parent) => own >= parent.unwrap_or(MOST_RESERVED),
-        (None, parent) => parent.is_none(),
+        // A parent that wants nothing left is not stricter than what is usual.
+        (None, parent) => parent.is_none_or(|parent| parent == 0),
     };
     let given = |set: &Option<Set<u64>>| set.as_ref().map(|set| set.value);
     if !left(given(&a.disk_reserve), given(&b.disk_reserve)) {

@@ -272,6 +272,30 @@ fn who_answers_and_what_passes_is_compared_too() {
     }
 }
 
+/// What is left of a disk where a policy does not say it is half a gigabyte, or less on a small disk.
+#[test]
+fn limits_are_compared_with_what_there_is_without_them() {
+    let least = "[limits]\ndisk-reserve = ";
+    let given = |bytes: &str| if bytes.is_empty() { String::new() } else { format!("{least}{bytes}\n") };
+    for (parent, child, within) in [
+        ("", "", true),
+        ("", "0", false),
+        ("", "1000000000", true),
+        ("0", "", true),
+        ("0", "0", true),
+        ("1", "", false),
+        ("1", "0", false),
+        ("1000000000", "", false),
+    ] {
+        let [a, b] = [child, parent].map(|bytes| policy(&given(bytes)).expect("a policy"));
+        assert_eq!(exceeds(&a, &b).is_empty(), within, "{parent:?} {child:?}");
+    }
+    let required = policy("[sandbox]\nrequire = [\"cgroup\"]\n").expect("a policy");
+    let found = exceeds(&policy("").expect("a policy"), &required);
+    assert_eq!(found.iter().map(|wider| wider.what.as_str()).collect::<Vec<_>>(), ["sandbox.require"]);
+    assert!(exceeds(&required, &policy("").expect("a policy")).is_empty());
+}
+
 /// Every piece above every other, and a few thousand policies of up to four pieces with what makes them wider or narrower.
 #[test]
 fn what_is_accepted_decides_as_strictly_as_its_parent() {
