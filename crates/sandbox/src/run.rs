@@ -190,7 +190,7 @@ pub struct RunResult {
     /// A stream brought more than is kept, and the tree was killed because [`Options::kill_on_output`] says so. What ends by itself
     /// in the same moment counts as killed, too: otherwise chance would decide.
     pub output_exceeded: bool,
-    /// What of [`Options::space`] was used up, and the tree was killed.
+    /// What of [`Options::space`] was used up, and the tree was killed. What ends by itself in the same moment counts as killed, too.
     pub disk_exceeded: Option<Used>,
     /// The kernel has killed something in it, because the run's memory was used up
     /// ([`Limits::run_memory`](crate::Limits::run_memory)).
@@ -300,7 +300,10 @@ fn supervise(
     let killed = relay.until_gone()?;
     options.interrupts.inspect(|interrupts| interrupts.command_is_gone());
     let exit = match exit_of(relay.report, killed.is_some())? {
-        _ if killed == Some(Killed::OutputExceeded) => Exit::Signaled(libc::SIGKILL),
+        // What ended by itself in the same moment has not succeeded: what it did is not kept.
+        _ if matches!(killed, Some(Killed::OutputExceeded | Killed::DiskExceeded(_))) => {
+            Exit::Signaled(libc::SIGKILL)
+        }
         exit => exit,
     };
     let out_of_memory = relay.sandbox.ran_out_of_memory();
@@ -445,8 +448,13 @@ impl Relay<'_> {
             let fills = room.is_some_and(|room| Instant::now() >= room);
             if (passed_on || fills) && !gone && !killed && self.watchdog.is_none() {
                 let cancel = self.cancel.as_ref().map(|cancel| cancel.as_raw_fd());
-                let (process, meter) = (self.sandbox.as_raw_fd(), self.meter.take());
-                self.watchdog = Some(Watchdog::start(process, cancel, self.deadline, meter)?);
+                let process = self.sandbox.as_raw_fd();
+                self.watchdog = Watchdog::start(process, cancel, self.deadline, &mut self.meter);
+                // Perhaps there can be no more threads. Then the disk is looked at here, whenever nobody is given output, as the
+                // clock is, and a thread is tried again.
+                if fills && self.watchdog.is_none() {
+                    why = self.look();
+                }
             }
             for (ready, stream) in [stdout, stderr].into_iter().zip(&mut self.streams) {
                 if ready {
@@ -463,15 +471,14 @@ impl Relay<'_> {
             if killed {
                 continue;
             }
-            if gate {
-                why = Some(Killed::GateFailed);
-            } else if cancel {
-                why = Some(Killed::Cancelled);
-            } else if self.is_over() {
-                why = Some(Killed::OutputExceeded);
-            } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                why = Some(Killed::TimedOut);
-            }
+            let late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            why = match why {
+                None if gate => Some(Killed::GateFailed),
+                None if cancel => Some(Killed::Cancelled),
+                None if self.is_over() => Some(Killed::OutputExceeded),
+                None if late => Some(Killed::TimedOut),
+                why => why,
+            };
             if why.is_some() {
                 self.sandbox.kill();
             }
@@ -498,6 +505,17 @@ impl Relay<'_> {
             {}
         }
         Ok(why.or_else(|| self.is_over().then_some(Killed::OutputExceeded)))
+    }
+
+    /// Looks at the disk without a thread.
+    fn look(&mut self) -> Option<Killed> {
+        match self.meter.as_mut().map(Meter::look).transpose() {
+            Ok(next) => {
+                self.unwatched = next.map(|next| Instant::now() + next);
+                None
+            }
+            Err(used) => Some(Killed::DiskExceeded(used)),
+        }
     }
 
     /// Process 1 reports once; nothing comes of it if it was killed.

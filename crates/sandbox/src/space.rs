@@ -7,9 +7,11 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, StatVfs};
+use rustix::io::Errno;
 
 /// What a run has to leave of the file systems that it writes to, and how much it may write.
 #[derive(Debug, Clone, Default)]
@@ -82,6 +84,11 @@ const PAUSE: Duration = Duration::from_millis(40);
 /// A layer is looked at so often although nothing seems to have been written: somebody else may have made room meanwhile.
 const ANYWAY: Duration = Duration::from_secs(10);
 
+/// How many looks in a row have to find too much: what is renamed while it is looked at may be seen twice. More of them where so much room
+/// has not even gone, unless somebody else made some.
+const SURE: u32 = 2;
+const UNLIKELY: u32 = 4;
+
 /// How deep directories are looked at: each takes a descriptor.
 const DEPTH: usize = 200;
 
@@ -126,7 +133,19 @@ fn floor(reserve: u64, free: u64) -> u64 {
 
 fn free(room: &StatVfs) -> (u64, u64) {
     let files = if room.f_files == 0 { u64::MAX } else { room.f_favail };
-    (room.f_bavail.saturating_mul(room.f_frsize), files)
+    let blocks = if room.f_bfree > room.f_bavail && is_first_root() { room.f_bfree } else { room.f_bavail };
+    (blocks.saturating_mul(room.f_frsize), files)
+}
+
+/// Whether we are the user for whom file systems keep some blocks, which is root and no other that is called so in a user namespace.
+/// Only the first one, or one that is like it, has all numbers and each as itself (user_namespaces(7)).
+fn is_first_root() -> bool {
+    static FIRST: OnceLock<bool> = OnceLock::new();
+    rustix::process::geteuid().is_root()
+        && *FIRST.get_or_init(|| {
+            let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+            map.split_whitespace().eq(["0", "0", "4294967295"])
+        })
 }
 
 /// Looks whether a run has used up its room.
@@ -146,6 +165,8 @@ struct Layer {
     known: (u64, u64),
     looked: Instant,
     walk: Option<Walk>,
+    /// How many walks in a row found too much.
+    over: u32,
 }
 
 impl Meter {
@@ -156,7 +177,15 @@ impl Meter {
         let most = space.most.as_ref().map(|(path, most)| {
             let place = Place::new(path, Reserve::default());
             let known = (0, place.as_ref().map_or(0, |place| place.begun.0));
-            Layer { path: path.clone(), place, most: *most, known, looked: Instant::now(), walk: None }
+            Layer {
+                path: path.clone(),
+                place,
+                most: *most,
+                known,
+                looked: Instant::now(),
+                walk: None,
+                over: 0,
+            }
         });
         (!places.is_empty() || most.is_some()).then_some(Self { places, most })
     }
@@ -193,25 +222,49 @@ impl Layer {
     fn look(&mut self) -> Result<Duration, Used> {
         if let Some(walk) = &mut self.walk {
             let done = walk.go_on(PIECE);
-            if walk.bytes > self.most {
-                return Err(Used::Most);
+            let (bytes, blind) = (walk.bytes, walk.blind);
+            let gone = self.gone();
+            // The run could have written all that has gone into what cannot be looked at.
+            let found = if blind { bytes.max(gone) } else { bytes };
+            if found > self.most {
+                self.over += 1;
+                if self.over >= if gone > self.most { SURE } else { UNLIKELY } {
+                    return Err(Used::Most);
+                }
+                self.walk = Some(self.begin());
+                return Ok(OFTEN);
             }
             if !done {
                 return Ok(PAUSE);
             }
-            self.known.0 = walk.bytes;
+            self.known.0 = found;
+            self.over = 0;
             self.walk = None;
         }
-        let free = self.place.as_ref().and_then(Place::free).map_or(0, |(bytes, _)| bytes);
+        let free = self.free();
         let written = self.known.0.saturating_add(self.known.1.saturating_sub(free));
         if written > self.most || self.looked.elapsed() >= ANYWAY {
-            self.walk = Some(Walk::new(&self.path));
-            // What is written meanwhile may be seen twice, and then it is looked at again.
-            self.known.1 = free;
-            self.looked = Instant::now();
+            self.walk = Some(self.begin());
             return Ok(Duration::ZERO);
         }
         Ok(soon(self.most - written, BYTES))
+    }
+
+    fn begin(&mut self) -> Walk {
+        // What is written meanwhile may be counted twice, and then it is looked at again.
+        self.known.1 = self.free();
+        self.looked = Instant::now();
+        Walk::new(&self.path)
+    }
+
+    /// Bytes that are free, none if that is not known.
+    fn free(&self) -> u64 {
+        self.place.as_ref().and_then(Place::free).map_or(0, |(bytes, _)| bytes)
+    }
+
+    /// How much less is free than when the run began: no less than it has written, unless somebody else made room.
+    fn gone(&self) -> u64 {
+        self.place.as_ref().map_or(0, |place| place.begun.0).saturating_sub(self.free())
     }
 }
 
@@ -220,11 +273,17 @@ impl Layer {
 struct Walk {
     open: Vec<Dir>,
     bytes: u64,
+    /// There is something that it could not look at.
+    blind: bool,
 }
 
 impl Walk {
     fn new(path: &Path) -> Self {
-        Self { open: open(CWD, path).into_iter().collect(), bytes: 0 }
+        let (open, blind) = match open(CWD, path) {
+            Ok(directory) => (vec![directory], false),
+            Err(_) => (Vec::new(), true),
+        };
+        Self { open, bytes: 0, blind }
     }
 
     /// Whether it is done.
@@ -237,10 +296,17 @@ impl Walk {
             match found {
                 None => drop(self.open.pop()),
                 // It is gone again.
-                Some(Err(_)) => {}
+                Some(Err(Errno::NOENT)) => {}
+                Some(Err(_)) => self.blind = true,
                 Some(Ok((bytes, below))) => {
                     self.bytes = self.bytes.saturating_add(bytes);
-                    self.open.extend(below.filter(|_| self.open.len() < DEPTH));
+                    match below {
+                        Below::Nothing | Below::Directory(Err(Errno::NOENT)) => {}
+                        Below::Directory(Ok(directory)) if self.open.len() < DEPTH => {
+                            self.open.push(directory);
+                        }
+                        Below::Directory(_) => self.blind = true,
+                    }
                 }
             }
             if number % 64 == 63 && Instant::now() >= until {
@@ -251,25 +317,31 @@ impl Walk {
     }
 }
 
+/// What lies in an entry.
+enum Below {
+    Nothing,
+    Directory(rustix::io::Result<Dir>),
+}
+
 /// The room that an entry takes, and the directory, if it is one.
-fn seen(directory: &Dir, name: &CStr) -> rustix::io::Result<(u64, Option<Dir>)> {
+fn seen(directory: &Dir, name: &CStr) -> rustix::io::Result<(u64, Below)> {
     if matches!(name.to_bytes(), b"." | b"..") {
-        return Ok((0, None));
+        return Ok((0, Below::Nothing));
     }
     let found = rustix::fs::statat(directory.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let bytes = u64::try_from(found.st_blocks).unwrap_or(0).saturating_mul(512);
     if FileType::from_raw_mode(found.st_mode) == FileType::Directory {
-        return Ok((bytes, open(directory.fd()?, name)));
+        return Ok((bytes, Below::Directory(open(directory.fd()?, name))));
     }
     // All names of a file are in here: no link leads over a mount.
     #[allow(clippy::useless_conversion, reason = "the widths differ between machines")]
     let names = u64::from(found.st_nlink).max(1);
-    Ok((bytes / names, None))
+    Ok((bytes / names, Below::Nothing))
 }
 
-fn open(parent: impl AsFd, name: impl rustix::path::Arg) -> Option<Dir> {
+fn open(parent: impl AsFd, name: impl rustix::path::Arg) -> rustix::io::Result<Dir> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Dir::new(rustix::fs::openat(parent, name, flags, Mode::empty()).ok()?).ok()
+    Dir::new(rustix::fs::openat(parent, name, flags, Mode::empty())?)
 }
 
 #[cfg(test)]
@@ -332,5 +404,65 @@ mod tests {
         let mut meter = Meter::new(&space).unwrap();
         assert_eq!(looks(&mut meter), None);
         assert!(Meter::new(&Space::new()).is_none());
+    }
+
+    /// A layer with a limit of 2 MiB that is looked at now, and so much room gone.
+    fn layer(path: &Path, gone: u64) -> Layer {
+        let mut space = Space::new();
+        space.most = Some((path.to_owned(), 2 << 20));
+        let mut layer = Meter::new(&space).unwrap().most.unwrap();
+        let place = layer.place.as_mut().unwrap();
+        place.begun.0 = place.free().unwrap().0.saturating_add(gone);
+        layer.known.1 = place.begun.0;
+        layer.walk = Some(layer.begin());
+        layer
+    }
+
+    #[test]
+    fn what_is_seen_twice_while_it_is_renamed_is_not_believed_at_once() {
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("file");
+        // Somebody else may make room or take some meanwhile.
+        for (gone, looks) in [(1 << 40, 2..=2), (0, 2..=4)] {
+            fs::write(&file, vec![1; 3 << 20]).unwrap();
+            fs::File::open(&file).unwrap().sync_all().unwrap();
+            let mut found = layer(place.path(), gone);
+            let ended = (1..10).find(|_| found.look().is_err());
+            assert!(ended.is_some_and(|ended| looks.contains(&ended)), "{gone} {ended:?}");
+            // Seen at the first look, and then it is less.
+            let mut found = layer(place.path(), gone);
+            assert!(found.look().is_ok());
+            assert_eq!(found.over, 1);
+            fs::remove_file(&file).unwrap();
+            assert_eq!((0..10).find_map(|_| found.look().err()), None);
+            assert_eq!(found.over, 0);
+        }
+    }
+
+    #[test]
+    fn where_nobody_can_look_all_the_room_that_has_gone_counts() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let verdict = |path: &Path, gone| {
+            let mut layer = layer(path, gone);
+            (0..10).find_map(|_| layer.look().err())
+        };
+        let place = tempfile::tempdir().unwrap();
+        let deep: PathBuf = std::iter::repeat_n("d", DEPTH - 1).collect();
+        fs::create_dir_all(place.path().join(&deep)).unwrap();
+        assert_eq!(verdict(place.path(), 1 << 40), None);
+        fs::create_dir_all(place.path().join(deep).join("d")).unwrap();
+        assert_eq!(verdict(place.path(), 1 << 40), Some(Used::Most));
+        assert_eq!(verdict(&place.path().join("d"), 1 << 40), None);
+        let place = tempfile::tempdir().unwrap();
+        let closed = place.path().join("closed");
+        fs::create_dir(&closed).unwrap();
+        // Names can be read of the second, and nothing else.
+        for mode in [0, 0o400] {
+            fs::write(closed.join("file"), "some").unwrap();
+            fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+            let root = fs::metadata(closed.join("file")).is_ok();
+            assert_eq!(verdict(place.path(), 1 << 40), (!root).then_some(Used::Most), "{mode:o}");
+            fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+        }
     }
 }

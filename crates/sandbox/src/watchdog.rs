@@ -4,12 +4,11 @@
 //! piece of output on a thread does. A command that writes nothing is spared it, unless it goes on for long enough to fill a disk.
 
 use std::fs::File;
-use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -39,28 +38,36 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Kills the process of a pidfd at the deadline, when `cancel` can be read, or when its room is used up.
+    /// Kills the process of a pidfd at the deadline, when `cancel` can be read, or when its room is used up. Leaves the
+    /// meter where it is and gives nothing when there can be no thread or no descriptor now.
     pub(crate) fn start(
         process: RawFd,
         cancel: Option<RawFd>,
         deadline: Option<Instant>,
-        meter: Option<Meter>,
-    ) -> Result<Self, crate::SandboxError> {
-        let failed = |error: io::Error| {
-            let errno = error.raw_os_error().unwrap_or(libc::EIO);
-            crate::SandboxError::kernel(crate::error::Stage::Supervise, errno, "watching the time")
-        };
+        meter: &mut Option<Meter>,
+    ) -> Option<Self> {
         // SAFETY: both are open for as long as the caller supervises the command, which is where they come from.
-        let copy = |fd: RawFd| unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().map_err(failed);
+        let copy = |fd: RawFd| unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().ok();
         let process = copy(process)?;
-        let cancel = cancel.map(copy).transpose()?;
-        let (stopped, stop) = descriptor::pipe()?;
+        let cancel = match cancel {
+            Some(cancel) => Some(copy(cancel)?),
+            None => None,
+        };
+        let (stopped, stop) = descriptor::pipe().ok()?;
         let why = Arc::new(AtomicU8::new(0));
         let said = why.clone();
         // It calls a few functions only.
         let thread = thread::Builder::new().stack_size(64 << 10);
-        let thread = thread.spawn(move || watch(&process, cancel.as_ref(), &stopped, deadline, meter, &said));
-        Ok(Self { why, stop: Some(stop), thread: Some(thread.map_err(failed)?) })
+        // Sent, because what a thread that cannot be made was to take is lost.
+        let (give, given) = mpsc::channel();
+        let thread = thread.spawn(move || {
+            let meter = given.recv().ok().flatten();
+            watch(&process, cancel.as_ref(), &stopped, deadline, meter, &said);
+        });
+        let thread = thread.ok()?;
+        // It waits for it.
+        let _ = give.send(meter.take());
+        Some(Self { why, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Why the command was killed, if it was. It is not killed after this.
@@ -97,12 +104,9 @@ fn watch(
     mut meter: Option<Meter>,
     why: &AtomicU8,
 ) {
+    // Whether it has ended comes first: nobody is killed for a disk that somebody else fills then.
+    let mut next = meter.is_some().then_some(Duration::ZERO);
     let why_now = loop {
-        let next = match meter.as_mut().map(Meter::look).transpose() {
-            Ok(next) => next,
-            Err(Used::Reserve) => break Barked::Reserve,
-            Err(Used::Most) => break Barked::Most,
-        };
         let mut wait = vec![PollFd::new(stopped, PollFlags::IN), PollFd::new(process, PollFlags::IN)];
         wait.extend(cancel.map(|cancel| PollFd::new(cancel, PollFlags::IN)));
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -123,6 +127,11 @@ fn watch(
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             break Barked::TimedOut;
         }
+        next = match meter.as_mut().map(Meter::look).transpose() {
+            Ok(next) => next,
+            Err(Used::Reserve) => break Barked::Reserve,
+            Err(Used::Most) => break Barked::Most,
+        };
     };
     why.store(why_now as u8, Ordering::Release);
     // SAFETY: a pidfd, a signal and no information; the process is not taken for another one.
@@ -134,5 +143,33 @@ fn watch(
             std::ptr::null::<u8>(),
             0,
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::{Reserve, Space};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    use std::process::Command;
+
+    #[test]
+    fn who_has_ended_is_not_killed_for_a_full_disk() {
+        let mut space = Space::new();
+        space.reserves = vec![("/tmp".into(), Reserve { bytes: None, at_least: u64::MAX })];
+        for (program, expected) in [("true", None), ("cat", Some(Barked::Reserve))] {
+            let mut child = Command::new(program).stdin(std::process::Stdio::piped()).spawn().unwrap();
+            let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+            let pidfd = pidfd_open(pid, PidfdFlags::empty()).unwrap();
+            let ends = expected.is_none();
+            let ended = || poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], None).unwrap();
+            if ends {
+                ended();
+            }
+            let watchdog = Watchdog::start(pidfd.as_raw_fd(), None, None, &mut Meter::new(&space)).unwrap();
+            ended();
+            assert_eq!(watchdog.finish(), expected, "{program}");
+            assert_eq!(child.wait().unwrap().success(), ends);
+        }
     }
 }

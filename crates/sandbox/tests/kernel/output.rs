@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use shward_sandbox::{Exit, Options, Output, Stream, run};
+use shward_sandbox::{Exit, Options, Output, Reserve, Space, Stream, Used, run};
 
 use crate::support::{Place, need_sandbox};
 
@@ -61,6 +61,30 @@ fn a_flood_is_ended_where_that_is_asked() {
         assert_eq!(result.exit, if *killed { Exit::Signaled(9) } else { Exit::Exited(0) }, "{command}");
         assert_eq!(result.stdout.truncated || result.stderr.truncated, *killed, "{command}");
         assert!(result.stdout.head.len() + result.stdout.tail.len() <= *limit, "{command}");
+    }
+}
+
+/// Whether it ends before somebody looks is chance, and what is said of it has to fit.
+#[test]
+fn who_is_ended_for_the_disk_has_not_succeeded() {
+    need_sandbox!();
+    let place = Place::new();
+    for number in 0..40 {
+        let command = format!("echo; i=0; while [ $i -lt {} ]; do i=$((i+1)); done", number * 25);
+        let mut reserve = Reserve::default();
+        reserve.at_least = u64::MAX;
+        let mut space = Space::new();
+        space.reserves = vec![(place.workspace().to_owned(), reserve)];
+        let mut options = Options::default();
+        options.space = Some(space);
+        let mut nothing = |_: Stream, _: &[u8]| {};
+        options.on_output = Some(&mut nothing);
+        let result = run(&place.shell(&command).prepare().unwrap(), options).unwrap();
+        let expected = match result.disk_exceeded {
+            Some(Used::Reserve) => Exit::Signaled(9),
+            _ => Exit::Exited(0),
+        };
+        assert_eq!(result.exit, expected, "{command}");
     }
 }
 
