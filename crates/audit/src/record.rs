@@ -74,7 +74,8 @@ pub struct Decided {
     /// Digest of the grant that the sandbox enforces; absent when nothing will be run, or no process is needed for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<Digest>,
-    /// Guarantees of the sandbox that the machine lacks and the policy accepts the loss of, by name.
+    /// Guarantees of the sandbox that the machine lacks and the policy accepts the loss of, and limits that do not hold (`cgroup`,
+    /// `run-disk`), by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The policy permits that it runs without being confined, and that was asked for.

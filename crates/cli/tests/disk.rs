@@ -84,6 +84,25 @@ fn a_project_can_only_tighten() {
     }
 }
 
+/// Where a run's changes are among others nobody can count them, and that is told as with other limits that do not hold.
+#[test]
+fn that_the_limit_does_not_hold_without_an_overlay_is_told() {
+    let words = "\"missing\":[\"run-disk\"]";
+    for (limits, live, told) in [
+        ("[limits]\nrun-disk = 20000000\n", true, true),
+        ("[limits]\nrun-disk = 20000000\n", false, false),
+        ("", true, false),
+    ] {
+        let place = place(limits);
+        let options: &[&str] = if live { &["--live"] } else { &[] };
+        let (code, text, _) = run(&place, options, "head -c 1M /dev/zero > some");
+        assert_eq!(code, Some(0), "{text}");
+        let log = place.command(&["audit", "show", "--json", "--last", "2"]).output().unwrap();
+        let log = String::from_utf8(log.stdout).unwrap();
+        assert_eq!(log.contains(words), told, "{log}");
+    }
+}
+
 #[test]
 fn where_too_little_is_free_nothing_that_writes_is_started() {
     let place = place("[limits]\ndisk-reserve = 1125899906842624\n");

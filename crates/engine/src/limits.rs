@@ -134,9 +134,9 @@ impl Firewall {
         limits
     }
 
-    /// What a run has to leave of the disks: of that with its changes what the policy says, of that with what the shell of a session tells
-    /// what is usual. Parts of the policy that may only tighten can want more of it.
-    pub(crate) fn space(&self, changes: Option<&Path>, layer: Option<&Layer>, told: Option<&Path>) -> Space {
+    /// What a run has to leave of the disk with its changes, and how much of it they may take. Parts of the policy that may only tighten
+    /// can want more of it.
+    pub(crate) fn space(&self, changes: Option<&Path>, layer: Option<&Layer>) -> Space {
         let mut reserve = Reserve::default();
         reserve.bytes = self.policy().settings().disk_reserve.as_ref().map(|set| set.value);
         let mut most: Option<u64> = None;
@@ -146,10 +146,13 @@ impl Firewall {
             most = settings.run_disk.iter().map(|set| set.value).chain(most).min();
         }
         let mut space = Space::new();
-        let changes = changes.map(|directory| (directory.to_owned(), reserve));
-        let told = told.map(|directory| (directory.to_owned(), Reserve::default()));
-        space.reserves = changes.into_iter().chain(told).collect();
+        space.reserves = changes.map(|directory| (directory.to_owned(), reserve)).into_iter().collect();
         space.most = layer.map(Layer::upper).zip(most);
         space
+    }
+
+    /// Whether some part of the policy says how much a run may write.
+    pub(crate) fn bounds_writing(&self) -> bool {
+        self.policy().all_settings().any(|settings| settings.run_disk.is_some())
     }
 }

@@ -328,27 +328,23 @@ impl Firewall {
         if self.policy().requires("cgroup") {
             confinement = confinement.require_group();
         }
-        let plan = (options.allow_exec.iter())
+        let mut plan = (options.allow_exec.iter())
             .fold(confinement.limits(self.limits()), Confinement::allow_exec)
             .without(&lacking)
             .prepare()
             .map_err(|error| self.lack(error))?;
+        if live.is_some() && self.bounds_writing() {
+            plan = plan.with_gap(Gap::RunDisk);
+        }
         match plan.gaps().iter().find(|gap| matches!(gap, Gap::ProtectedMissing(_) | Gap::ProtectedLink(_))) {
             Some(gap) => Err(Error::Unprotected(gap.to_string())),
             None => {
                 let changes = layer.as_ref().map(|run| run.layer().upper());
                 let straight = live.as_ref().map(|_| request.workspace.clone());
-                let told = telling.as_ref().and_then(|telling| Some(telling.path().parent()?.to_owned()));
-                let space = self.space(
-                    changes.or(straight).as_deref(),
-                    layer.as_ref().map(shward_sandbox::overlay::Run::layer),
-                    told.as_deref(),
-                );
+                let layers = layer.as_ref().map(shward_sandbox::overlay::Run::layer);
+                let space = self.space(changes.or(straight).as_deref(), layers);
                 match space.is_used_up() {
-                    Some((directory, bytes)) => Err(Error::DiskFull(
-                        told.filter(|told| told == directory).unwrap_or_else(|| request.workspace.clone()),
-                        bytes,
-                    )),
+                    Some((_, bytes)) => Err(Error::DiskFull(request.workspace.clone(), bytes)),
                     None => Ok(Ready { plan, special, layer, live, places, reach, telling, space }),
                 }
             }
@@ -428,6 +424,7 @@ impl Firewall {
         let missing = plan.iter().flat_map(|plan| plan.gaps()).filter_map(|gap| match gap {
             Gap::Accepted(guarantee) => Some(guarantee.name().to_owned()),
             Gap::NoGroup { .. } => Some("cgroup".to_owned()),
+            Gap::RunDisk => Some("run-disk".to_owned()),
             _ => None,
         });
         let missing: Vec<String> = missing.collect();

@@ -1,7 +1,7 @@
 //! Calls of a tool as language models make them: JSON arguments in, one JSON message out. Nothing here fails: whatever is
 //! wrong becomes the content of the message.
 
-use crate::{Action, Firewall, Outcome, Request, RunOptions, Shape};
+use crate::{Action, Ending, Firewall, Outcome, Request, RunOptions, Shape};
 use serde_json::{Value, json};
 use shward_sandbox::Stream;
 use std::fmt::Write as _;
@@ -163,26 +163,61 @@ impl Outcome {
             let reasons: Vec<&str> = self.verdict.findings.iter().map(|f| f.message.as_str()).collect();
             return format!("[Error: not run: {}]", reasons.join(" "));
         };
-        let mut out = ending.stdout.to_text();
-        let stderr = ending.stderr.to_text();
+        ending.to_text()
+    }
+}
+
+impl Ending {
+    fn to_text(&self) -> String {
+        let mut out = self.stdout.to_text();
+        let stderr = self.stderr.to_text();
         if !stderr.is_empty() {
             out.push_str("\n[stderr]:\n");
             out.push_str(&stderr);
         }
-        if ending.timed_out {
-            let seconds = ending.timeout.as_secs();
+        if self.timed_out {
+            let seconds = self.timeout.as_secs();
             let _ = write!(out, "\n[Error: Command timed out after {seconds} seconds]");
-        } else if ending.output_exceeded {
+        } else if self.output_exceeded {
             out.push_str("\n[Error: Command wrote too much and was killed]");
-        } else if let Some(used) = ending.disk_exceeded {
-            let _ = write!(out, "\n[Error: Command was killed and changed nothing: {}]", used.message());
-        } else if ending.out_of_memory && ending.exit_code != Some(0) {
+        } else if let Some(used) = self.disk_exceeded {
+            let kept = match self.live {
+                Some(_) => "was killed, and what it wrote is still there",
+                None => "was killed and changed nothing",
+            };
+            let _ = write!(out, "\n[Error: Command {kept}: {}]", used.message());
+        } else if self.out_of_memory && self.exit_code != Some(0) {
             out.push_str("\n[Error: Command used up its memory]");
-        } else if let Some(code) = ending.exit_code.filter(|code| *code != 0) {
+        } else if let Some(code) = self.exit_code.filter(|code| *code != 0) {
             let _ = write!(out, "\n[Exit code: {code}]");
-        } else if let Some(signal) = ending.signal {
+        } else if let Some(signal) = self.signal {
             let _ = write!(out, "\n[Exit code: -{signal}]");
         }
         if out.is_empty() { "[No output]".to_owned() } else { out }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ending;
+    use crate::outcome::DiskExceeded;
+    use shward_sandbox::{Captured, Exit};
+    use std::time::Duration;
+
+    #[test]
+    fn what_is_still_there_is_not_said_to_be_gone() {
+        let said = |live: Option<&str>| {
+            let mut ending =
+                Ending::new(Exit::Signaled(9), Duration::ZERO, [(); 2].map(|()| Captured::default()));
+            ending.disk_exceeded = Some(DiskExceeded::Reserve);
+            ending.live = live.map(str::to_owned);
+            ending.to_text()
+        };
+        assert!(said(None).contains("was killed and changed nothing: the disk"), "{}", said(None));
+        let live = said(Some("it was asked for"));
+        assert!(
+            live.contains("what it wrote is still there: the disk") && !live.contains("nothing"),
+            "{live}"
+        );
     }
 }

@@ -14,7 +14,10 @@ mod overlaid;
 
 use common::Place;
 use overlaid::place;
-use shward::{Action, Containment, Error, Firewall, Outcome, Policy, Request, RunOptions, Then, Undoing};
+use shward::policy::{Layer, Source};
+use shward::{
+    Action, Containment, Error, Firewall, Outcome, Policy, Request, RunOptions, Sandboxed, Then, Undoing,
+};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -423,6 +426,17 @@ fn without_an_overlay_it_is_said_or_refused() {
     let nowhere = Firewall::new(Policy::of_profile("open").unwrap());
     let ending = place.run_by(&nowhere, "true", &RunOptions::default()).unwrap().ending.unwrap();
     assert!(ending.live.is_some() && ending.changes.is_none(), "there is no place for layers");
+    let text = "extends = \"open\"\n[limits]\nrun-disk = 2000000\n".to_owned();
+    let source = Source { layer: Layer::User, name: "test".to_owned(), text };
+    let bounded = Firewall::new(Policy::from_sources(None, &[source]).unwrap());
+    // Also where nobody asked to do without one.
+    for options in [&live, &RunOptions::default()] {
+        let plan = bounded
+            .sandbox_plan(&Request::command("touch new", &place.workspace, &place.home), options)
+            .unwrap();
+        let told = matches!(&plan, Sandboxed::Plan(plan) if plan.to_string().contains("not given: the limit of what the run writes"));
+        assert!(told, "{plan:?}");
+    }
     live.then = Then::Drop;
     assert!(matches!(place.run_with("echo y > data.txt", &live), Err(Error::NoOverlay(_))));
     live.then = Then::Commit;

@@ -33,6 +33,9 @@ pub enum Gap {
     /// The process limit does not bind real root: on this kernel (before Linux 6.14 only a cgroup can), or because bubblewrap makes the pid
     /// namespace.
     ProcessLimit,
+    /// How much the run writes is not bounded ([`Space::most`](crate::Space::most)): it writes where others do, too, and nobody can tell
+    /// what is its.
+    RunDisk,
 }
 
 impl fmt::Display for Gap {
@@ -59,6 +62,10 @@ impl fmt::Display for Gap {
                     "the process limit does not bind root before Linux 6.14, nor where bubblewrap makes the namespaces; run as an ordinary user"
                 )
             }
+            Self::RunDisk => write!(
+                f,
+                "the limit of what the run writes (run-disk): that goes straight to the workspace, where nothing tells it from what was there"
+            ),
         }
     }
 }

@@ -71,6 +71,13 @@ impl Plan {
         &self.gaps
     }
 
+    /// The same plan, of which also this is not given: by whoever runs it.
+    #[must_use]
+    pub fn with_gap(mut self, gap: Gap) -> Self {
+        self.gaps.push(gap);
+        self
+    }
+
     /// The whole plan as bytes that are the same for the same plan: every operation with its parameters, the filter's
     /// instructions, arguments and environment with their values. Left out is what says nothing about what is permitted:
     /// which empty layer an overlay gets, and descriptors that are held so as not to look a path up again. To be hashed,
