@@ -84,7 +84,7 @@ pub(super) fn change<'a>(
             on_the_way(run, flow, field);
             change_place(run, flow, *role, field);
         }
-        Role::Write if is_the_same_for_all(run, flow, uses, field) => {
+        Role::Write if !soaks_up_each(run) && is_the_same_for_all(run, flow, uses, field) => {
             run.writes(field, WriteMode::Truncate, content(run, flow, WriteMode::Replace));
         }
         _ => change_place(run, flow, *role, field),
@@ -121,6 +121,21 @@ fn is_the_same_for_all<'a>(
             run.target(&place.value, false).scope,
             Scope::Product | Scope::Workspace | Scope::Temp | Scope::Repository | Scope::Unknown
         )
+}
+
+/// Whether a program reads all of its input before it writes, and what comes before it in the pipeline reads one of many files:
+/// what is written may then be made of that one (moreutils sponge).
+fn soaks_up_each(run: &mut Run<'_, '_>) -> bool {
+    if run.name != "sponge" || run.call.stdin.text.is_some() {
+        return false;
+    }
+    let upstream = run.session.upstream();
+    let effects = run.session.effects().len();
+    run.session.works(effects.saturating_sub(upstream));
+    run.session.effects().iter().skip(upstream).any(|effect| match effect.kind {
+        EffectKind::Read { target } => target.rest != Rest::Exact,
+        _ => false,
+    })
 }
 
 /// Whether a value is at the end of a word: the value of an option that is joined to it.
@@ -250,9 +265,12 @@ pub(super) fn destination<'a>(
     // What is moved is there but once, and what the command has written may be another for each. Some places hold directories.
     let again = |each: &Use<'_, 'a>| each.role != Role::Move || content.text.is_some();
     let kept = uses.iter().filter(|each| is_source(each)).all(again) && !field.value.names_directories();
+    // With all that is below it, directories are copied: where a file stands, none can be put.
+    let directories = flow.tree && content.text.is_none() && uses.iter().any(|each| is_directory(run, each));
     // Looking through all that was told so far comes last.
     let same = replaces
         && kept
+        && !directories
         && !named
         && !many
         && count == 1
@@ -309,6 +327,22 @@ pub(super) fn destination<'a>(
                 carry(run, source, &field.value);
             }
         }
+    }
+}
+
+/// Whether what is copied looks like a directory: by how it is written, or by what is there; where nothing is known of that, by a
+/// name in small letters without an ending.
+fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>) -> bool {
+    let Some(text) = each.field.known().filter(|_| is_source(each)) else { return false };
+    let name = values::base_name(text);
+    let plain = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_');
+    let target = run.target(&each.field.value, false);
+    match run.session.world().kind(target.path) {
+        FileKind::Directory => true,
+        FileKind::Unknown if target.scope != Scope::Harmless => {
+            text.ends_with(b"/") || matches!(name, b"." | b"..") || !name.is_empty() && name.iter().all(plain)
+        }
+        _ => false,
     }
 }
 

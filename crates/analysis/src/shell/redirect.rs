@@ -25,6 +25,10 @@ pub(super) struct Before<'a> {
     standard: [Port; 3],
     others: &'a [(u32, Port)],
     opened: Vec<Opened<'a>>,
+    /// The names of what is opened for reading, as far as they may be any of many files.
+    read: Vec<Value<'a>>,
+    /// How many effects and invocations there were before the first of them, or before the pipeline that it stands in.
+    since: (usize, usize),
     /// A descriptor is closed that the shell may have taken for itself.
     closes_own: bool,
     /// A redirection before the next one, or around all of them, may fail.
@@ -81,6 +85,8 @@ impl<'a> Interpreter<'a, '_> {
             standard: self.state.flow.standard,
             others: self.state.flow.others,
             opened: Vec::new(),
+            read: Vec::new(),
+            since: self.upstream.unwrap_or((self.effects.len(), self.invocations.len())),
             closes_own: false,
             doubtful: self.fallible > u32::from(redirects.iter().any(may_fail)),
         };
@@ -128,6 +134,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// What was written so far is in the files.
     fn settle(&mut self, before: &Before<'a>) {
+        let read = before.read.as_slice();
         for opened in &before.opened {
             let Opened { sink, start: old, before, surely, fails, over, stays, listed } = opened;
             if *stays {
@@ -136,7 +143,8 @@ impl<'a> Interpreter<'a, '_> {
                 let new = self.io.collected(self.arena, *sink);
                 self.io.prints_to(target.path);
                 let lost = |text: &[u8]| text.is_empty() || listed.is_some();
-                if new.text.is_some_and(lost) || listed.is_some_and(|listed| self.is_of_others(&listed)) {
+                if new.text.is_some_and(lost) || listed.is_some_and(|listed| self.is_of_others(&listed, read))
+                {
                     self.io.is_lost(*sink, &mut self.effects);
                 }
                 // What is added to the workspace's own file may be read, and is judged by itself.
@@ -381,6 +389,7 @@ impl<'a> Interpreter<'a, '_> {
                 if let Some(number) = self.descriptor_at(path) {
                     return self.open_by_name(number);
                 }
+                before.read.extend(path.names_what_is_there().then_some(*path));
                 let stream = self.read_file(path, false, span);
                 let id = self.io.open_source(stream);
                 if stream.text.is_some() {
@@ -429,7 +438,7 @@ impl<'a> Interpreter<'a, '_> {
                     stays: false,
                     listed: path.names_what_is_there().then(|| Listed {
                         path: *path,
-                        since: self.upstream.unwrap_or((index, self.invocations.len())),
+                        since: before.since,
                         bare: false,
                     }),
                 });
