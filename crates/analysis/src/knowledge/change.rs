@@ -266,7 +266,9 @@ pub(super) fn destination<'a>(
     let again = |each: &Use<'_, 'a>| each.role != Role::Move || content.text.is_some();
     let kept = uses.iter().filter(|each| is_source(each)).all(again) && !field.value.names_directories();
     // With all that is below it, directories are copied: where a file stands, none can be put.
-    let directories = flow.tree && content.text.is_none() && uses.iter().any(|each| is_directory(run, each));
+    let searched = field.value.origins.contains(Origins::NAMES);
+    let directories =
+        flow.tree && content.text.is_none() && uses.iter().any(|each| is_directory(run, each, !searched));
     // Looking through all that was told so far comes last.
     let same = replaces
         && kept
@@ -330,9 +332,9 @@ pub(super) fn destination<'a>(
     }
 }
 
-/// Whether what is copied looks like a directory: by how it is written, or by what is there; where nothing is known of that, by a
-/// name in small letters without an ending.
-fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>) -> bool {
+/// Whether what is copied is a directory: by how it is written, or by what is there. Where nothing is known of that, and it may be
+/// guessed, a name in small letters without an ending is taken for one.
+fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>, guessed: bool) -> bool {
     let Some(text) = each.field.known().filter(|_| is_source(each)) else { return false };
     let name = values::base_name(text);
     let plain = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_');
@@ -340,7 +342,9 @@ fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>) -> bool {
     match run.session.world().kind(target.path) {
         FileKind::Directory => true,
         FileKind::Unknown if target.scope != Scope::Harmless => {
-            text.ends_with(b"/") || matches!(name, b"." | b"..") || !name.is_empty() && name.iter().all(plain)
+            text.ends_with(b"/")
+                || matches!(name, b"." | b"..")
+                || guessed && !name.is_empty() && name.iter().all(plain)
         }
         _ => false,
     }
