@@ -101,10 +101,37 @@ fn is_grave(subject: &Subject<'_>) -> bool {
             // Markup closes with one.
             let is_markup = *language == "settings" && text.trim_ascii_start().starts_with(b"<");
             let has_places = !matches!(*language, "php" | "source") && !is_markup;
-            names_grave(language, text) || has_places && subject.is_opaque() && subject.mentions().outside
+            names_grave(language, text)
+                || has_places && subject.is_opaque() && subject.mentions().outside
+                || is_markup && leads_outside(text)
         }
         _ => false,
     }
+}
+
+/// Whether a build that is written as markup (Ant) has a value that is a place outside, or takes part of itself from an address.
+fn leads_outside(text: &[u8]) -> bool {
+    const STARTS: [&[u8]; 4] = [b"/", b"..", b"~", b"file:"];
+    let mut rest = text;
+    let mut is_build = false;
+    let mut leads = false;
+    while let Some((first, after)) = rest.split_first() {
+        match first {
+            b'<' => {
+                is_build |= after.starts_with(b"project");
+                leads |=
+                    after.strip_prefix(b"url").and_then(<[u8]>::first).is_some_and(u8::is_ascii_whitespace);
+            }
+            b'"' | b'\'' => {
+                // A tag that ends behind a value is no place.
+                let value = after.trim_ascii_start();
+                leads |= !value.starts_with(b"/>") && STARTS.iter().any(|start| value.starts_with(start));
+            }
+            _ => {}
+        }
+        rest = after;
+    }
+    is_build && leads
 }
 
 /// Code of which the whole text is known.

@@ -9,7 +9,8 @@
 //!
 //! An entry is a word, which is found as a whole. Around it may stand: `.` before it, behind a dot only; `^` before it,
 //! not behind one, nor behind an arrow; `/` before it, at the beginning of a path; `(` behind it, where it is called; `(?` behind it, where it is
-//! called with something else than a text; `'` behind it, at the end of a string. An entry without letters is found
+//! called with something else than a text; `'` behind it, at the end of a string; `>` behind it, where the name of a tag ends with
+//! it; `=` behind it, where that follows; `!` behind it, unless what follows makes it harmless (`is_taken_back`). An entry without letters is found
 //! anywhere.
 
 use super::glued::glued;
@@ -100,8 +101,11 @@ const SOURCE: &str = r#"
 
 /// Of files of settings: what names plugins and other code to be loaded.
 const SETTINGS: &str = r#"
-    -p <Delete <Exec <RemoveDir <UsingTask PostBuildEvent PreBuildEvent auto_append_file auto_prepend_file
-    backend-path bootstrapFiles hooks init-hook preload require run_under shell_executable workspace_status_command /tmp
+    -p! <Delete <Exec <RemoveDir <UsingTask PostBuildEvent PreBuildEvent auto_append_file auto_prepend_file
+    backend-path bootstrapFiles hooks! init-hook preload require! run_under shell_executable workspace_status_command /tmp
+    <!ENTITY <apply> <attrib> <chgrp> <chmod> <chown> <componentdef> <delete> <deltree> <exec> <execon> <ftp> <get> <import> <java> <mail>
+    <patch> <rexec> <scp> <script> <scriptdef> <sql> <sshexec> <symlink> <taskdef> <telnet> <typedef> ant:current antlib
+    executable= user.home
 "#;
 
 /// The tables as they are searched, each with what every language may name.
@@ -207,7 +211,7 @@ fn names_one_of(table: &dyn Words, text: &[u8], in_any_case: bool) -> bool {
             }
             let is_it =
                 if in_any_case { token.eq_ignore_ascii_case(entry.word) } else { token == entry.word };
-            is_it && stands(entry.lead, entry.tail, before, after)
+            is_it && stands(entry, before, after)
         });
         if named {
             return true;
@@ -355,8 +359,8 @@ impl<const N: usize> Words for Table<N> {
 }
 
 /// Whether what has to stand around the word does.
-fn stands(lead: &[u8], tail: &[u8], before: &[u8], after: &[u8]) -> bool {
-    let led = match lead {
+fn stands(entry: &Entry, before: &[u8], after: &[u8]) -> bool {
+    let led = match entry.lead {
         b"^" => !before.ends_with(b".") && !before.ends_with(b"->"),
         b"/" => before.strip_suffix(b"/").is_some_and(|rest| {
             !rest.last().is_some_and(|byte| is_of_words(*byte) || b"/.~*$}".contains(byte))
@@ -364,12 +368,49 @@ fn stands(lead: &[u8], tail: &[u8], before: &[u8], after: &[u8]) -> bool {
         lead => before.ends_with(lead),
     };
     let called = || after.trim_ascii_start().strip_prefix(b"(").map(<[u8]>::trim_ascii_start);
-    led && match tail {
+    led && match entry.tail {
         b"(" => called().is_some(),
         b"(?" => called().is_some_and(|rest| !matches!(rest.first(), Some(b'"' | b'\'' | b'`' | b')'))),
         b"'" => matches!(after.first(), Some(b'"' | b'\'' | b'`')),
+        b">" => !matches!(after.first(), Some(b'.' | b'-' | b':')),
+        b"=" => after.trim_ascii_start().starts_with(b"="),
+        b"!" => !is_taken_back(entry.word, after),
         _ => true,
     }
+}
+
+/// Whether what follows a word of settings says that nothing is loaded: a plugin that is left out (pytest), a page that is called
+/// so; or that it comes from what is installed: an extension of RuboCop by its name, which is searched for where libraries are.
+fn is_taken_back(word: &[u8], after: &[u8]) -> bool {
+    match word {
+        b"p" => after.trim_ascii_start().starts_with(b"no:"),
+        b"hooks" => after.starts_with(b".md"),
+        b"require" => after.strip_prefix(b":").is_some_and(names_extensions),
+        _ => false,
+    }
+}
+
+/// Whether a value is one extension of RuboCop, or a list of such and nothing else.
+fn names_extensions(value: &[u8]) -> bool {
+    let is_one = |name: &[u8]| {
+        name.starts_with(b"rubocop-") && name.iter().all(|byte| is_of_words(*byte) || *byte == b'-')
+    };
+    let mut lines = value.split(|byte| *byte == b'\n');
+    let own = lines.next().unwrap_or_default().trim_ascii();
+    if !own.is_empty() {
+        // What is further in would go on with it.
+        return is_one(own) && lines.next().is_none_or(|line| !matches!(line.first(), Some(b' ' | b'\t')));
+    }
+    let mut names = 0;
+    for line in lines {
+        match line.trim_ascii().strip_prefix(b"- ") {
+            Some(name) if is_one(name.trim_ascii()) => names += 1,
+            // The next key ends it.
+            None if line.first().is_none_or(u8::is_ascii_alphabetic) => break,
+            _ => return false,
+        }
+    }
+    names > 0
 }
 
 #[cfg(test)]
@@ -410,6 +451,19 @@ mod tests {
             ("ruby", "sh %x(id)", true),
             ("ruby", "expect(user.delete).to be(true)", false),
             ("tcl", "exec id", false),
+            ("settings", "addopts = -p no:cacheprovider", false),
+            ("settings", "addopts = -p no:a -p evil", true),
+            ("settings", "require: rubocop-rails\nAllCops:\n  A: b", false),
+            ("settings", "require:\n  - rubocop-rails\n  - rubocop-rspec\n\nAllCops:\n", false),
+            ("settings", "require:\n  - rubocop-rails\n\n  - ./evil\n", true),
+            ("settings", "require:\n  - rubocop-rails\n  - evil\n", true),
+            ("settings", "require: rubocop-x\n  /evil", true),
+            ("settings", "require: ./evil", true),
+            ("settings", "nav:\n  - Hooks: hooks.md", false),
+            ("settings", "hooks: [hooks.md]", true),
+            ("settings", "<java.version>17</java.version>", false),
+            ("settings", "<java fork='true'/>", true),
+            ("settings", "<executable>x</executable>", false),
         ] {
             assert_eq!(names_grave(language, text.as_bytes()), expect, "{language}: {text}");
         }
