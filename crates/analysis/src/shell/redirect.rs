@@ -436,7 +436,7 @@ impl<'a> Interpreter<'a, '_> {
                     fails,
                     over,
                     stays: false,
-                    listed: path.names_what_is_there().then(|| Listed {
+                    listed: path.names_what_is_there().then_some(Listed {
                         path: *path,
                         since: before.since,
                         bare: false,

@@ -406,7 +406,8 @@ fn names_extensions(value: &[u8]) -> bool {
         match line.trim_ascii().strip_prefix(b"- ") {
             Some(name) if is_one(name.trim_ascii()) => names += 1,
             // The next key ends it.
-            None if line.first().is_none_or(u8::is_ascii_alphabetic) => break,
+            None if line.trim_ascii().is_empty() => {}
+            None if line.first().is_some_and(u8::is_ascii_alphabetic) => break,
             _ => return false,
         }
     }
