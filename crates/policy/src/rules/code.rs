@@ -119,6 +119,8 @@ fn leads_outside(text: &[u8]) -> bool {
         match first {
             b'<' => {
                 is_build |= after.starts_with(b"project");
+                // What a definition from elsewhere puts in is not seen here.
+                leads |= after.starts_with(b"!DOCTYPE");
                 leads |=
                     after.strip_prefix(b"url").and_then(<[u8]>::first).is_some_and(u8::is_ascii_whitespace);
             }
