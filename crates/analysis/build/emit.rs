@@ -47,7 +47,7 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
         let env = writer.list(&rows)?;
         let facts = |name| {
             let holds = |of: &Option<Vec<String>>| of.as_ref().is_some_and(|names| names.contains(name));
-            let facts = [&program.no_own_files, &program.no_addresses, &program.versioned];
+            let facts = [&program.no_own_files, &program.no_addresses, &program.versioned, &program.soaks];
             (0..).zip(facts).fold(0_u8, |all, (bit, of)| all | u8::from(holds(of)) << bit)
         };
         named.extend(program.names.iter().map(|name| (name, env, level, facts(name))));

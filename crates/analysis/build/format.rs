@@ -66,6 +66,7 @@ pub(crate) struct Level {
     pub(crate) no_own_files: Option<Vec<String>>,
     pub(crate) no_addresses: Option<Vec<String>>,
     pub(crate) versioned: Option<Vec<String>>,
+    pub(crate) soaks: Option<Vec<String>>,
     pub(crate) output: Option<Output>,
     pub(crate) harmless: Vec<String>,
     pub(crate) env: Vec<(String, Role)>,
@@ -364,6 +365,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "no-own-files" => level.no_own_files = Some(some_names(level, rest)?),
         "no-addresses" => level.no_addresses = Some(some_names(level, rest)?),
         "versioned" => level.versioned = Some(some_names(level, rest)?),
+        "soaks" => level.soaks = Some(some_names(level, rest)?),
         "sub-after" => {
             level.sub_after = one(rest)?.parse().map_err(|_| "expected a number of operands".to_owned())?;
         }
@@ -386,7 +388,7 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         other => {
             return Err(format!(
                 "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
-                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only echoes no-own-files no-addresses versioned output reader harmless env example"
+                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only echoes no-own-files no-addresses versioned soaks output reader harmless env example"
             ));
         }
     }

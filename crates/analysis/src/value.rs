@@ -340,24 +340,6 @@ impl<'a> Value<'a> {
         self.pieces().iter().any(|p| matches!(p, Piece::Glob(_)))
     }
 
-    /// Whether these are all names in a directory that by custom holds directories (`packages/*`).
-    pub(crate) fn names_directories(&self) -> bool {
-        const HOLDERS: [&[u8]; 9] = [
-            b"packages",
-            b"apps",
-            b"crates",
-            b"charts",
-            b"modules",
-            b"plugins",
-            b"projects",
-            b"services",
-            b"workspaces",
-        ];
-        let [Piece::Text(start), Piece::Glob(b"*")] = *self.pieces() else { return false };
-        let holder = start.strip_suffix(b"/").and_then(|path| path.rsplit(|byte| *byte == b'/').next());
-        holder.is_some_and(|name| HOLDERS.contains(&name))
-    }
-
     /// Whether the last name of the path comes from names that are there, of which there may be many, and is none that is
     /// made up.
     #[must_use]

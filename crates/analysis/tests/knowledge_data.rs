@@ -150,7 +150,7 @@ fn the_documented_example_is_read_as_documented() {
 
 #[test]
 fn what_holds_under_some_names_of_a_program_says_under_which() {
-    for word in ["no-own-files", "no-addresses", "versioned"] {
+    for word in ["no-own-files", "no-addresses", "versioned", "soaks"] {
         let text = format!(
             "program a b\n  {word} a\n\nprogram c d\n  {word}\n\nprogram e\n  operands FILE* read\n\nprogram f\n  {word} a\n"
         );
@@ -158,7 +158,8 @@ fn what_holds_under_some_names_of_a_program_says_under_which() {
         let lists = knowledge.programs.iter().map(|program| match word {
             "no-own-files" => &program.no_own_files,
             "no-addresses" => &program.no_addresses,
-            _ => &program.versioned,
+            "versioned" => &program.versioned,
+            _ => &program.soaks,
         });
         let lists: Vec<_> = lists.map(|names| names.as_ref().map(|names| names.join(" "))).collect();
         assert_eq!(lists, [Some("a".to_owned()), Some("c d".to_owned()), None], "{word}");

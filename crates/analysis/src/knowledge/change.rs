@@ -124,9 +124,9 @@ fn is_the_same_for_all<'a>(
 }
 
 /// Whether a program reads all of its input before it writes, and what comes before it in the pipeline reads one of many files:
-/// what is written may then be made of that one (moreutils sponge).
+/// what is written may then be made of that one.
 fn soaks_up_each(run: &mut Run<'_, '_>) -> bool {
-    if run.name != "sponge" || run.call.stdin.text.is_some() {
+    if !run.program.soaks || run.call.stdin.text.is_some() {
         return false;
     }
     let upstream = run.session.upstream();
@@ -264,11 +264,9 @@ pub(super) fn destination<'a>(
     let replaces = !links || scan.has(&["-f", "--force"]);
     // What is moved is there but once, and what the command has written may be another for each. Some places hold directories.
     let again = |each: &Use<'_, 'a>| each.role != Role::Move || content.text.is_some();
-    let kept = uses.iter().filter(|each| is_source(each)).all(again) && !field.value.names_directories();
+    let kept = uses.iter().filter(|each| is_source(each)).all(again) && !names_directories(&field.value);
     // With all that is below it, directories are copied: where a file stands, none can be put.
-    let searched = field.value.origins.contains(Origins::NAMES);
-    let directories =
-        flow.tree && content.text.is_none() && uses.iter().any(|each| is_directory(run, each, !searched));
+    let directories = flow.tree && content.text.is_none() && uses.iter().any(|each| is_directory(run, each));
     // Looking through all that was told so far comes last.
     let same = replaces
         && kept
@@ -332,19 +330,34 @@ pub(super) fn destination<'a>(
     }
 }
 
-/// Whether what is copied is a directory: by how it is written, or by what is there. Where nothing is known of that, and it may be
-/// guessed, a name in small letters without an ending is taken for one.
-fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>, guessed: bool) -> bool {
+/// Directories in which by custom lie directories (`packages/*`).
+const HOLDERS: [&[u8]; 9] = [
+    b"packages",
+    b"apps",
+    b"crates",
+    b"charts",
+    b"modules",
+    b"plugins",
+    b"projects",
+    b"services",
+    b"workspaces",
+];
+
+/// Whether these are all names in one of them.
+fn names_directories(value: &Value<'_>) -> bool {
+    let [Piece::Text(start), Piece::Glob(b"*")] = *value.pieces() else { return false };
+    let holder = start.strip_suffix(b"/").and_then(|path| path.rsplit(|byte| *byte == b'/').next());
+    holder.is_some_and(|name| HOLDERS.contains(&name))
+}
+
+/// Whether what is copied is a directory: by what is there, or, where nothing is known of that, by how it is written.
+fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>) -> bool {
     let Some(text) = each.field.known().filter(|_| is_source(each)) else { return false };
-    let name = values::base_name(text);
-    let plain = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'_');
     let target = run.target(&each.field.value, false);
     match run.session.world().kind(target.path) {
         FileKind::Directory => true,
         FileKind::Unknown if target.scope != Scope::Harmless => {
-            text.ends_with(b"/")
-                || matches!(name, b"." | b"..")
-                || guessed && !name.is_empty() && name.iter().all(plain)
+            text.ends_with(b"/") || matches!(values::base_name(text), b"." | b"..")
         }
         _ => false,
     }

@@ -19,6 +19,8 @@ pub(crate) struct Program {
     pub(crate) no_addresses: bool,
     /// It is installed under this name with a version behind it, too.
     pub(crate) versioned: bool,
+    /// Under this name it reads all of its input before it writes.
+    pub(crate) soaks: bool,
 }
 
 impl Program {
@@ -34,7 +36,8 @@ impl Record for Program {
     fn read(mut cursor: Cursor) -> Self {
         let (env, level, facts) = (cursor.list(), cursor.u32(), cursor.u8());
         let holds = |bit: u8| facts & bit != 0;
-        Self { env, level, no_own_files: holds(1), no_addresses: holds(2), versioned: holds(4) }
+        let (no_own_files, no_addresses) = (holds(1), holds(2));
+        Self { env, level, no_own_files, no_addresses, versioned: holds(4), soaks: holds(8) }
     }
 }
 
