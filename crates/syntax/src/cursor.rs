@@ -156,12 +156,16 @@ impl<'a> Cursor<'a> {
         text: &mut BumpVec<'_, u8>,
         map: &mut BumpVec<'_, Segment>,
     ) {
+        let number = |position: usize| u32::try_from(position).unwrap_or(u32::MAX);
+        let derived = number(text.len());
+        // What is nothing has a place as well, if nothing else is there: without a map the text would be the source itself.
+        if start >= end && !map.is_empty() {
+            return;
+        }
+        map.push(Segment { derived, source: self.offset(start) });
         if start >= end {
             return;
         }
-        let number = |position: usize| u32::try_from(position).unwrap_or(u32::MAX);
-        let derived = number(text.len());
-        map.push(Segment { derived, source: self.offset(start) });
         let first = self.map.partition_point(|segment| segment.derived <= number(start));
         for segment in self.map.get(first..).unwrap_or(&[]) {
             if segment.derived >= number(end) {

@@ -315,6 +315,21 @@ fn check(source: &[u8]) {
     }
 }
 
+/// What is left of a text may be nothing: that, too, lies where it came from.
+#[test]
+fn derived_text_that_is_empty_has_a_place() {
+    for source in [
+        "a `\\\n`",
+        "a \"`\\\n`\"",
+        "a `\\\n\\\n` b",
+        "a `b \\`\\\n\\``",
+        "a <<E\n\\\nE\n",
+        "a <<-E\n\t\\\nE\n",
+    ] {
+        check(source.as_bytes());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
