@@ -7,11 +7,11 @@ use crate::flags;
 use crate::reviewers::Caller;
 use crate::{check, help, setup, shown, terminal};
 use shward::{Account, Action, Checked, Decision, Request, Setting};
-use shward_hosts::{Answer, Command, Question, claude};
+use shward_hosts::{Answer, Change, Command, Question, claude};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Longest accepted event: the longest command with every byte escaped, and room for the rest.
 const MAX_EVENT: u64 = 8 << 20;
@@ -77,20 +77,105 @@ fn answer(args: &Args) -> Result<Answer, String> {
             let reason = format!("shward reads Bash only, so {shell} is denied; use the Bash tool instead");
             return Ok(claude::answer(shward_hosts::Decision::Deny, &reason));
         }
+        Question::Change(change) => return changed(args, change),
         Question::Command(command) => command,
     };
+    let unasked_in = command.unasked_in.clone();
     let request = request(command)?;
     let firewall = setup::reviewed(args, &request.workspace, Caller::Hook).map_err(|f| f.message)?;
-    let mut setting = Setting::others();
-    setting.host = Some(claude::HOST);
+    let setting = setting();
     let checked = firewall.check(&request, &setting).map_err(|e| e.to_string())?;
     let mut reason = reason(&checked);
     if let Some(unasked) = check::unasked(&firewall, &request, &setting, &checked) {
         let _ = write!(reason, "\n{unasked}");
     }
+    let mut decision = host_decision(checked.decision);
+    if let (shward_hosts::Decision::Ask, Some(mode)) = (decision, unasked_in) {
+        // What may run although nobody was asked is not allowed.
+        decision = shward_hosts::Decision::Deny;
+        let mode = shown::one_line(&mode.chars().take(40).collect::<String>());
+        let _ = write!(
+            reason,
+            "\nIt needs an answer, and in the mode `{mode}` Claude Code may run it without one: it is denied until a person \
+             has allowed it"
+        );
+    }
     // The process ends: what it has need not be given back piece by piece.
     std::mem::forget((firewall, request));
-    Ok(claude::answer(host_decision(checked.decision), &reason))
+    Ok(claude::answer(decision, &reason))
+}
+
+/// Another tool than the shell changes a file: where no command may write, none of these may. About all else the host
+/// decides, which asks by rules of its own.
+fn changed(args: &Args, change: Change) -> Result<Answer, String> {
+    let Change { tool, path, cwd, session, call_id } = change;
+    let command = Command { cwd, session, call_id, ..Command::default() };
+    let mut request = request(command)?;
+    let path = notes(&request.cwd.join(&path), &request.home).unwrap_or(path);
+    request.action = Action::Command(opening(&path, &request.home)?);
+    request.reasoning = Some(format!("the tool {tool}"));
+    let firewall = setup::reviewed(args, &request.workspace, Caller::Hook).map_err(|f| f.message)?;
+    let setting = setting();
+    let mut judged = firewall.examine(&request, &setting).map_err(|e| e.to_string())?;
+    let told = judged.findings.len();
+    judged.findings.retain(|finding| !OF_WORDS.contains(&&*finding.rule));
+    let only_words = judged.findings.is_empty() && told > 0;
+    if judged.decision != Decision::Deny || only_words {
+        return Ok(claude::no_opinion());
+    }
+    firewall.check(&request, &setting).map_err(|e| e.to_string())?;
+    Ok(claude::answer(shward_hosts::Decision::Deny, &reason(&judged)))
+}
+
+/// Where the host keeps plans and what it remembers, in its directory of settings.
+const NOTES: [&str; 2] = ["plans", "projects"];
+
+/// The usual place of a note of the host's that lies in a directory of settings elsewhere, of which no command may change
+/// anything. Links are followed, and a link is no note.
+fn notes(path: &Path, home: &Path) -> Option<String> {
+    let settings = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|d| d.is_absolute())?;
+    if path.components().any(|part| part == Component::ParentDir) || path.is_symlink() {
+        return None;
+    }
+    let settings = settings.canonicalize().ok()?;
+    let (known, rest) = path.ancestors().find_map(|known| {
+        let rest = path.strip_prefix(known).ok()?;
+        Some((known.canonicalize().ok()?, rest))
+    })?;
+    let whole = known.join(rest);
+    let below = whole.strip_prefix(settings).ok()?;
+    let is_note = NOTES.iter().any(|directory| below.starts_with(directory));
+    is_note.then(|| home.join(".claude").join(below).to_str().map(str::to_owned)).flatten()
+}
+
+/// The rules about how a command is written: the words in which a change is put here are nobody's.
+const OF_WORDS: [&str; 4] = ["not-simple", "not-a-pipeline", "shell-refused", "program-unlisted"];
+
+/// The command that opens a file to change it, and does nothing else.
+///
+/// # Errors
+/// The path is read in more than one way.
+fn opening(path: &str, home: &Path) -> Result<String, String> {
+    let blank = |c: char| c.is_whitespace() || c == '\u{feff}';
+    if path.is_empty() || path.starts_with(blank) || path.ends_with(blank) {
+        return Err(format!(
+            "the path {path:?} is empty, or has blanks at an end; name the file without them"
+        ));
+    }
+    let mut places = vec![path.to_owned()];
+    if let Some(below) = path.strip_prefix('~').filter(|below| below.is_empty() || below.starts_with('/')) {
+        // Hosts differ in whether that is a home directory.
+        let home = home.to_str().ok_or("the home directory is not UTF-8")?;
+        places.push(format!("{home}{below}"));
+    }
+    let opened: Vec<String> = places.iter().map(|p| format!(">'{}'", p.replace('\'', "'\\''"))).collect();
+    Ok(opened.join(" "))
+}
+
+fn setting() -> Setting {
+    let mut setting = Setting::others();
+    setting.host = Some(claude::HOST);
+    setting
 }
 
 /// The host's project is the workspace, where it says what that is; else the directory of the command. A directory of

@@ -142,6 +142,9 @@ fn settings_file(args: &Args) -> Result<PathBuf, Fail> {
         }
         return Ok(directory.join("settings.json"));
     }
+    if let Some(dir) = args.get(&HOME).filter(|dir| !Path::new(dir).is_absolute()) {
+        return Err(Fail::usage(format!("--home: {dir:?} is not an absolute path")));
+    }
     let home =
         args.get(&HOME).cloned().or_else(|| std::env::var_os("HOME")).filter(|h| Path::new(h).is_absolute());
     let home = home.ok_or_else(|| Fail::usage("the home directory is not known; give --home DIR"))?;
@@ -216,8 +219,8 @@ fn say(change: Change, args: &Args, file: &Path, changed: bool, after: Option<&s
     let text = match (change, changed, dry) {
         (Change::Install, true, false) => {
             format!(
-                "{file}: shward now answers for Bash, PowerShell and Monitor. Start a new session to use it; \
-                 Claude Code has to be {} or newer.",
+                "{file}: shward now answers for Bash, PowerShell and Monitor, and for tools that change files. Start \
+                 a new session to use it; Claude Code has to be {} or newer.",
                 claude::OLDEST
             )
         }

@@ -226,3 +226,26 @@ fn a_long_undo_is_listed_in_part_and_a_short_one_says_so() {
     assert!(stdout(&output).contains("1 of 2 runs"), "{output:?}");
     assert!(!place.project().join("one.txt").exists());
 }
+
+/// The program that the hook and the person start stays what it is, also where nobody could foresee that it would be changed.
+#[test]
+fn the_program_itself_is_not_replaced() {
+    let place = Place::new();
+    if place.run("echo x > made.txt").is_none() || !Path::new("/usr/bin/python3").exists() {
+        return;
+    }
+    let guard = place.project().join("tools/guard");
+    fs::create_dir(place.project().join("tools")).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_shward"), &guard).unwrap();
+    let before = fs::metadata(&guard).unwrap().len();
+    let script = "import os\nname = 'tools/' + os.listdir('tools')[0]\ntry:\n    os.remove(name)\n    open(name, 'w').write('x')\n\
+                  except OSError as error:\n    print(error)\nopen('built.txt', 'w').write('y')\n";
+    fs::write(place.project().join("build.py"), script).unwrap();
+    for options in [&[][..], &["--live"]] {
+        let mut own = place.program(guard.to_str().unwrap());
+        own.args(["run", "--profile", "open"]).args(options).args(["--", "python3 build.py"]);
+        let output = own.output().unwrap();
+        assert_eq!(fs::metadata(&guard).unwrap().len(), before, "{options:?}: {output:?}");
+        fs::remove_file(place.project().join("built.txt")).unwrap();
+    }
+}

@@ -60,6 +60,206 @@ fn the_hook_answers_or_denies() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains(['\u{1b}', '\u{202e}']), "{output:?}");
 }
 
+/// The host has tools of its own for files. With them an agent could take the hook out of the settings, write itself a policy,
+/// or have something run later that nobody judges.
+#[test]
+fn another_tool_cannot_loosen_the_leash() {
+    let place = Place::new();
+    let (home, project) = (place.home(), place.project());
+    let (home, project) = (home.to_str().unwrap(), project.to_str().unwrap());
+    std::fs::write(format!("{home}/.bashrc"), "").unwrap();
+    std::fs::create_dir_all(format!("{project}/.git/hooks")).unwrap();
+    std::os::unix::fs::symlink(format!("{home}/.bashrc"), format!("{project}/notes.txt")).unwrap();
+    std::os::unix::fs::symlink(format!("{project}/.git/hooks"), format!("{project}/docs")).unwrap();
+    let answer = |tool: &str, path: &str| {
+        let member = if tool == "NotebookEdit" { "notebook_path" } else { "file_path" };
+        let event = json!({
+            "hook_event_name": "PreToolUse", "tool_name": tool, "cwd": project, "permission_mode": "bypassPermissions",
+            "tool_input": {member: path, "content": "x", "old_string": "", "new_string": "x"},
+        });
+        place.shward(&["hook", "claude"], event.to_string().as_bytes())
+    };
+    let denied = [
+        format!("{home}/.claude/settings.json"),
+        format!("{project}/.claude/settings.json"),
+        format!("{project}/.claude/settings.local.json"),
+        ".claude/settings.json".into(),
+        "sub/../.claude/./settings.json".into(),
+        "~/.claude/settings.json".into(),
+        format!("{home}/.claude.json"),
+        format!("{home}/.config/shward/policy.toml"),
+        format!("{home}/.local/state/shward/audit.jsonl"),
+        "/etc/shward/policy.d/a.toml".into(),
+        format!("{project}/.shward.toml"),
+        format!("{project}/.git/hooks/pre-commit"),
+        format!("{project}/docs/pre-commit"),
+        format!("{project}/.git/config"),
+        format!("{home}/.bashrc"),
+        format!("{project}/notes.txt"),
+        "~/.profile".into(),
+        format!("{home}/.ssh/authorized_keys"),
+        "/etc/passwd".into(),
+        // The host cuts blanks off; a file of that name would be harmless.
+        format!(" {home}/.bashrc"),
+        format!("{home}/.bashrc\n"),
+        format!("\u{feff}{home}/.bashrc"),
+        String::new(),
+        "a\0b".into(),
+    ];
+    for path in &denied {
+        for tool in ["Write", "Edit", "MultiEdit", "NotebookEdit"] {
+            let output = answer(tool, path);
+            let told = json_of(&output)["hookSpecificOutput"]["permissionDecision"].clone();
+            assert_eq!((code(&output), told), (2, json!("deny")), "{tool} {path:?}: {output:?}");
+        }
+    }
+    // All else is the host's, which asks by rules of its own: an allowance would make it ask less.
+    let kept = [
+        format!("{project}/src/main.rs"),
+        "src/main.rs".into(),
+        "it's \"a\" $(file) `of` {a,b}*; rm -rf ~ #.txt".into(),
+        "~other/notes.txt".into(),
+        format!("{home}/other/notes.txt"),
+        format!("{home}/.claude/plans/a.md"),
+        format!("{home}/.claude/projects/-a/memory/MEMORY.md"),
+        "/tmp/notes.txt".into(),
+        "/dev/null".into(),
+    ];
+    for path in &kept {
+        let output = answer("Write", path);
+        assert_eq!((code(&output), output.stdout.len()), (0, 0), "{path:?}: {output:?}");
+    }
+    let shown = place.shward(&["audit", "show", "--last", "1000"], b"");
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(
+        shown.contains("deny") && shown.contains("/.claude/settings.json"),
+        "what was denied is recorded: {shown}"
+    );
+    assert!(!shown.contains("main.rs"), "what was not decided is no record: {shown}");
+    // What a profile says of the form of commands is not about files; what it says of places is.
+    for (profile, path, denied) in [
+        ("strict", "src/main.rs", false),
+        ("argv", "src/main.rs", false),
+        ("open", "src/main.rs", false),
+        ("read-only", "src/main.rs", true),
+        ("strict", "~/.bashrc", true),
+        ("strict", "/data/notes.txt", true),
+        ("workspace", "/data/notes.txt", false),
+        ("argv", ".claude/settings.json", true),
+        ("open", ".claude/settings.json", true),
+    ] {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "Write", "cwd": project, "tool_input": {"file_path": path},
+        });
+        let output = place.shward(&["hook", "claude", "--profile", profile], event.to_string().as_bytes());
+        assert_eq!(code(&output), if denied { 2 } else { 0 }, "{profile} {path}: {output:?}");
+    }
+    // A policy that cannot be used decides nothing.
+    std::fs::create_dir_all(format!("{home}/.config/shward")).unwrap();
+    std::fs::write(format!("{home}/.config/shward/policy.toml"), "x = 1").unwrap();
+    assert_eq!(code(&answer("Write", "src/main.rs")), 2);
+}
+
+/// Where the directory of settings is another, no command may change anything in it; the host's own plans and memory may.
+#[test]
+fn the_host_keeps_its_notes() {
+    let place = Place::new();
+    let settings = place.home().join("settings");
+    std::fs::create_dir_all(settings.join("plans")).unwrap();
+    std::os::unix::fs::symlink("../settings.json", settings.join("plans/link.md")).unwrap();
+    std::os::unix::fs::symlink("..", settings.join("plans/up")).unwrap();
+    std::os::unix::fs::symlink(&settings, place.project().join("notes")).unwrap();
+    for (path, denied) in [
+        ("settings/plans/a.md", false),
+        ("settings/projects/-a/memory/MEMORY.md", false),
+        ("project/notes/plans/a.md", false),
+        ("settings/settings.json", true),
+        ("settings/.claude.json", true),
+        ("settings/agents/a.md", true),
+        ("settings/plans/../settings.json", true),
+        ("settings/plans/link.md", true),
+        ("settings/plans/up/settings.json", true),
+        ("settings/projects/.git/hooks/pre-commit", true),
+        ("project/notes/settings.json", true),
+        ("settings", true),
+    ] {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "Write", "cwd": place.project(),
+            "tool_input": {"file_path": place.home().join(path)},
+        });
+        let mut command = place.command(&["hook", "claude"]);
+        command.env("CLAUDE_CONFIG_DIR", &settings);
+        let output = feed(command, event.to_string().as_bytes());
+        assert_eq!(code(&output), if denied { 2 } else { 0 }, "{path}: {output:?}");
+    }
+}
+
+/// Whoever replaces the program that the hook names decides what is asked from then on, wherever it lies.
+#[test]
+fn the_program_itself_is_protected() {
+    let place = Place::new();
+    let project = place.project();
+    std::fs::create_dir_all(project.join("tools/bin")).unwrap();
+    let guard = project.join("tools/bin/guard");
+    std::fs::copy(env!("CARGO_BIN_EXE_shward"), &guard).unwrap();
+    let decision = |command: &str| {
+        let mut hook = Command::new(&guard);
+        hook.args(["hook", "claude"]).current_dir(&project).env_clear();
+        hook.env("HOME", place.home()).env("SHWARD_TEST_HOME", place.home()).env("PATH", "/usr/bin:/bin");
+        let output = feed(hook, &event_in(command, project.to_str().unwrap()));
+        json_of(&output)["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    for changing in [
+        "cp /bin/true tools/bin/guard",
+        "echo > tools/bin/guard",
+        "rm tools/bin/guard",
+        "rm -rf tools",
+        "mv tools/bin /tmp/away",
+        "mv tools away; mv other tools",
+        "chmod -R a-x tools",
+        "chmod -x tools/bin/guard",
+        "ln -sf /bin/true tools/bin/guard",
+        "install -m 755 /bin/true tools/bin/guard",
+        "cd tools && cp /bin/true bin/guard",
+        "G=guard; cp /bin/true \"tools/bin/$G\"",
+        "sed -i s/a/b/ tools/bin/guard",
+        "dd if=/dev/zero of=tools/bin/guard count=1",
+        "ln -s tools t; echo > t/bin/guard",
+    ] {
+        assert_eq!(decision(changing), "deny", "{changing}");
+    }
+    for harmless in ["ls -l tools/bin/guard", "echo x > tools/notes.txt", "rm tools/bin/other"] {
+        assert_eq!(decision(harmless), "allow", "{harmless}");
+    }
+}
+
+/// In some modes Claude Code has run what a hook told it to ask about.
+#[test]
+fn what_nobody_would_be_asked_is_denied() {
+    let place = Place::new();
+    let answer = |command: &str, mode: Option<&str>| {
+        let mut event: serde_json::Value = serde_json::from_slice(&event(command)).unwrap();
+        if let Some(mode) = mode {
+            event["permission_mode"] = json!(mode);
+        }
+        let output = place.shward(&["hook", "claude"], event.to_string().as_bytes());
+        (json_of(&output)["hookSpecificOutput"].clone(), code(&output))
+    };
+    let asked = "curl https://example.com";
+    for mode in [None, Some("default"), Some("acceptEdits"), Some("plan")] {
+        let (told, code) = answer(asked, mode);
+        assert_eq!((&told["permissionDecision"], code), (&json!("ask"), 0), "{mode:?}");
+    }
+    for mode in ["bypassPermissions", "dontAsk", "auto", "later\u{1b}[2J"] {
+        let (told, code) = answer(asked, Some(mode));
+        assert_eq!((&told["permissionDecision"], code), (&json!("deny"), 2), "{mode}");
+        let reason = told["permissionDecisionReason"].as_str().unwrap();
+        assert!(reason.contains("[network]") && reason.contains("shward approve "), "{reason}");
+        assert!(reason.contains("may run it without one") && !reason.contains('\u{1b}'), "{reason}");
+        assert_eq!(answer("ls", Some(mode)).0["permissionDecision"], "allow");
+    }
+}
+
 #[test]
 fn an_answer_that_nobody_gets_is_a_denial() {
     let place = Place::new();

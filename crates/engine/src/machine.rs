@@ -18,6 +18,7 @@ use std::fs;
 use std::io::Read as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 /// As many links as the kernel follows in one path (path_resolution(7)).
 const MAX_LINKS: usize = 40;
@@ -112,7 +113,20 @@ fn own() -> Vec<Vec<u8>> {
         Some(place.join(below).into_os_string().into_vec())
     };
     let account = Account::of_process().own().map(|place| place.into_os_string().into_vec());
-    OWN.into_iter().filter_map(place).chain(account).collect()
+    let program = own_program().map(|place| place.as_os_str().as_bytes().to_vec());
+    OWN.into_iter().filter_map(place).chain(account).chain(program).collect()
+}
+
+/// The file of this program, wherever it lies: who replaces it decides what is asked the next time. The kernel adds ` (deleted)`
+/// to the path of one that was replaced meanwhile (proc_pid_exe(5)).
+pub(crate) fn own_program() -> Option<&'static Path> {
+    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || {
+        let path = std::env::current_exe().ok()?.into_os_string().into_vec();
+        let path = path.strip_suffix(b" (deleted)").map(<[u8]>::to_vec).unwrap_or(path);
+        Some(PathBuf::from(OsString::from_vec(path)))
+    };
+    PROGRAM.get_or_init(find).as_deref()
 }
 
 fn is_executable(found: &Stat) -> bool {

@@ -5,7 +5,7 @@ use crate::confine::{self, Beyond, First};
 use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::limits::DEFAULT_TIMEOUT;
-use crate::machine::Once;
+use crate::machine::{Once, own_program};
 use crate::options::{Containment, RunOptions};
 use crate::outcome::{ChangesReport, Ending, Outcome};
 use crate::record::{self, Judgement};
@@ -26,7 +26,7 @@ use shward_sandbox::{
 use std::cell::Cell;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 impl Firewall {
@@ -269,8 +269,10 @@ impl Firewall {
             });
         }
         let ours = self.ours();
+        // The program may be looked at and started, but not changed.
+        let program = own_program().map(Path::to_owned);
         let mut places: Vec<PathBuf> =
-            ours.iter().filter(|path| path.starts_with(&request.workspace)).cloned().collect();
+            ours.iter().cloned().chain(program).filter(|path| path.starts_with(&request.workspace)).collect();
         let (layer, live) = match confine::is_writable(grant, containment) {
             true => match self.layer(request, options, &lacking)? {
                 Ok(layer) => (Some(layer), None),

@@ -4,7 +4,7 @@
 //! standard error, because a host that drops the one still honours the other. No field is emitted that the host does not
 //! know: it would reject the whole answer, and then run the command.
 
-use crate::{Answer, Command, Decision, Question, WireError};
+use crate::{Answer, Change, Command, Decision, Question, WireError};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -21,8 +21,21 @@ const POWERSHELL: &str = "PowerShell";
 /// one of Bash.
 const MONITOR: &str = "Monitor";
 
+/// The tools that change a file, and the member of their input that names it. They could take the hook out of the settings, or
+/// put a command where something runs it later.
+const WRITERS: [(&str, Named); 4] = [
+    ("Write", Named::File),
+    ("Edit", Named::File),
+    ("MultiEdit", Named::File),
+    ("NotebookEdit", Named::Notebook),
+];
+
 /// The tools that shward is asked about. A matcher is a regular expression over tool names.
-const MATCHER: &str = "Bash|PowerShell|Monitor";
+const MATCHER: &str = "Bash|PowerShell|Monitor|Write|Edit|MultiEdit|NotebookEdit";
+
+/// The modes in which a person is asked what a hook wants to be asked. In others the host has been seen to run it (issues 51255,
+/// 53824, 77212 and 82518 of its repository), and in those to come nobody knows.
+const ASKING: [&str; 3] = ["default", "acceptEdits", "plan"];
 
 /// What `install` rests on: a hook's own arguments (2.1.139), and that a hook which cannot be started blocks (2.1.295). An
 /// older host takes the one for a program without arguments and lets commands run where the other fails.
@@ -37,13 +50,22 @@ struct Event {
     cwd: Option<String>,
     session_id: Option<String>,
     tool_use_id: Option<String>,
+    permission_mode: Option<String>,
 }
 
-/// What a shell tool is given. Of other tools it may be anything.
+/// What a tool is given, as far as it is of interest. Of other tools it may be anything.
 #[derive(Default)]
 struct Input {
     command: Option<String>,
     description: Option<String>,
+    file: Option<String>,
+    notebook: Option<String>,
+}
+
+#[derive(Clone, Copy)]
+enum Named {
+    File,
+    Notebook,
 }
 
 impl<'de> Deserialize<'de> for Input {
@@ -68,6 +90,8 @@ impl<'de> Visitor<'de> for InputVisitor {
             match &*key {
                 "command" => input.command = text(map.next_value()?),
                 "description" => input.description = text(map.next_value()?),
+                "file_path" => input.file = text(map.next_value()?),
+                "notebook_path" => input.notebook = text(map.next_value()?),
                 _ => drop(map.next_value::<Value>()?),
             }
         }
@@ -127,24 +151,40 @@ struct Specific<'a> {
 /// Reads an event.
 ///
 /// # Errors
-/// It is not a `PreToolUse` event for a tool, or a shell call without a command: a monitor may watch something else, which
-/// nobody would judge.
+/// It is not a `PreToolUse` event for a tool, or a shell call without a command, or a change of a file that is not named: a
+/// monitor may watch something else, which nobody would judge.
 pub fn question(event: &[u8]) -> Result<Question, WireError> {
     let malformed = |detail: String| WireError::Malformed { host: HOST, detail };
     let event: Event = serde_json::from_slice(event).map_err(|e| malformed(e.to_string()))?;
-    match (event.hook_event_name.as_str(), event.tool_name.as_str()) {
-        ("PreToolUse", "Bash" | MONITOR) => {}
+    let Input { command, description, file, notebook } = event.tool_input;
+    let tool = match (event.hook_event_name.as_str(), event.tool_name.as_str()) {
+        ("PreToolUse", "Bash" | MONITOR) => None,
         ("PreToolUse", POWERSHELL) => return Ok(Question::OtherShell(POWERSHELL)),
+        ("PreToolUse", name) => match WRITERS.into_iter().find(|(writer, _)| *writer == name) {
+            Some(writer) => Some(writer),
+            None => return Ok(Question::NotOurs),
+        },
         _ => return Ok(Question::NotOurs),
+    };
+    if let Some((tool, named)) = tool {
+        let (path, member) = match named {
+            Named::File => (file, "file_path"),
+            Named::Notebook => (notebook, "notebook_path"),
+        };
+        let path = path.ok_or_else(|| malformed(format!("tool_input.{member} is missing or not text")))?;
+        let change =
+            Change { tool, path, cwd: event.cwd, session: event.session_id, call_id: event.tool_use_id };
+        return Ok(Question::Change(change));
     }
-    let Input { command, description } = event.tool_input;
     let command = command.ok_or_else(|| malformed("tool_input.command is missing or not text".to_owned()))?;
+    let mode = event.permission_mode.filter(|mode| !ASKING.contains(&mode.as_str()));
     Ok(Question::Command(Command {
         command,
         cwd: event.cwd,
         session: event.session_id,
         call_id: event.tool_use_id,
         reasoning: description,
+        unasked_in: mode,
     }))
 }
 

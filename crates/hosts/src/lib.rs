@@ -10,6 +10,8 @@ pub mod claude;
 pub enum Question {
     /// May this shell command run?
     Command(Command),
+    /// May this file be changed, by another tool than a shell?
+    Change(Change),
     /// A command for a shell whose language shward does not read; it is denied, because nobody would judge it.
     OtherShell(&'static str),
     /// The event is none of shward's business.
@@ -29,6 +31,23 @@ pub struct Command {
     pub call_id: Option<String>,
     /// What the agent says the command is for.
     pub reasoning: Option<String>,
+    /// The host's mode, where it is one in which it may run what it is told to ask about.
+    pub unasked_in: Option<String>,
+}
+
+/// A file that a host is about to change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The host's name of the tool.
+    pub tool: &'static str,
+    /// The file, as the agent names it.
+    pub path: String,
+    /// The directory from which the host takes a path that is not absolute.
+    pub cwd: Option<String>,
+    /// The host's session.
+    pub session: Option<String>,
+    /// The host's identity for this call.
+    pub call_id: Option<String>,
 }
 
 /// The three decisions, as hosts know them.

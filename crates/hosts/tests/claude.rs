@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use shward_hosts::claude::{self, HOST};
-use shward_hosts::{Command, Decision, Question};
+use shward_hosts::{Change, Command, Decision, Question};
 
 #[test]
 fn events() {
@@ -18,6 +18,7 @@ fn events() {
         session: Some("s1".into()),
         call_id: Some("u1".into()),
         reasoning: Some("List files".into()),
+        unasked_in: None,
     };
     assert_eq!(claude::question(bash.to_string().as_bytes()), Ok(Question::Command(command.clone())));
 
@@ -27,7 +28,15 @@ fn events() {
         claude::question(event.to_string().as_bytes())
     };
     assert_eq!(with("tool_name", json!("Read")), Ok(Question::NotOurs));
-    assert_eq!(with("tool_name", json!("Monitor")), Ok(Question::Command(command)));
+    assert_eq!(with("tool_name", json!("Monitor")), Ok(Question::Command(command.clone())));
+    for asking in [json!("default"), json!("acceptEdits"), json!("plan"), json!(null)] {
+        assert_eq!(with("permission_mode", asking), Ok(Question::Command(command.clone())));
+    }
+    for unasked in ["bypassPermissions", "dontAsk", "auto", "", "Default", "a mode of the future"] {
+        let command = Command { unasked_in: Some(unasked.into()), ..command.clone() };
+        assert_eq!(with("permission_mode", json!(unasked)), Ok(Question::Command(command)));
+    }
+    assert!(with("permission_mode", json!(["default"])).is_err());
     assert_eq!(with("tool_name", json!("PowerShell")), Ok(Question::OtherShell("PowerShell")));
     assert_eq!(with("hook_event_name", json!("PostToolUse")), Ok(Question::NotOurs));
     assert!(with("tool_input", json!({})).is_err());
@@ -41,6 +50,57 @@ fn events() {
         assert!(claude::question(broken.as_bytes()).is_err(), "{broken}");
     }
     assert!(claude::question(b"\xff\xfe").is_err());
+    // A parser that reads on, or takes the first of two, would judge another command than the host runs.
+    let text = bash.to_string();
+    let twice = text.replace("\"tool_name\":\"Bash\"", "\"tool_name\":\"Read\",\"tool_name\":\"Bash\"");
+    assert_ne!(twice, text);
+    for broken in [twice, format!("{text}{text}"), format!("\u{feff}{text}"), format!("{text}\0")] {
+        assert!(claude::question(broken.as_bytes()).is_err(), "{broken}");
+    }
+    let lines = text.replace(',', ",\r\n");
+    assert!(matches!(claude::question(lines.as_bytes()), Ok(Question::Command(_))));
+    let last = text.replace("\"command\":", "\"command\":\"true\",\"command\":");
+    assert_eq!(claude::question(last.as_bytes()), claude::question(text.as_bytes()), "the last one counts");
+}
+
+#[test]
+fn changes_of_files() {
+    let event = |tool: &str, input: Value| {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "tool_name": tool, "cwd": "/w", "session_id": "s", "tool_use_id": "u",
+            "permission_mode": "bypassPermissions", "tool_input": input,
+        });
+        claude::question(event.to_string().as_bytes())
+    };
+    for (tool, member) in [
+        ("Write", "file_path"),
+        ("Edit", "file_path"),
+        ("MultiEdit", "file_path"),
+        ("NotebookEdit", "notebook_path"),
+    ] {
+        let change = Change {
+            tool,
+            path: "/w/a".into(),
+            cwd: Some("/w".into()),
+            session: Some("s".into()),
+            call_id: Some("u".into()),
+        };
+        let input = json!({member: "/w/a", "content": "x", "command": "ls"});
+        assert_eq!(event(tool, input), Ok(Question::Change(change)), "{tool}");
+        for input in [
+            json!({}),
+            json!({"content": "x"}),
+            json!({member: 7}),
+            json!({member: null}),
+            json!("x"),
+            json!([]),
+        ] {
+            assert!(event(tool, input.clone()).is_err(), "{tool} {input}");
+        }
+    }
+    for other in ["TodoWrite", "Read", "Glob", "Grep", "WebFetch", "Task", "write", "mcp__files__write", ""] {
+        assert_eq!(event(other, json!({"file_path": "/w/a"})), Ok(Question::NotOurs), "{other}");
+    }
 }
 
 #[test]
@@ -121,7 +181,7 @@ fn hooks_that_share_an_entry_with_ours_stay() {
     let with = |entries: Value| json!({"hooks": {"PreToolUse": entries}});
     let shared = json!({"matcher": "Bash", "hooks": [old, own]});
     let rest = json!({"matcher": "Bash", "hooks": [own]});
-    let alone = json!({"matcher": "Bash|PowerShell", "hooks": [old]});
+    let alone = json!({"matcher": "Bash|PowerShell|Monitor", "hooks": [old]});
     let other = json!({"matcher": "Read", "hooks": [own]});
     let empty = json!({"matcher": "Read", "hooks": []});
     let current = json!({"matcher": new["matcher"], "hooks": [new["hooks"][0], own]});
@@ -157,7 +217,7 @@ fn hooks_that_share_an_entry_with_ours_stay() {
 fn other_hooks_are_not_taken_for_ours() {
     let entry = claude::entry("/a/b/shward");
     assert!(claude::is_ours(&entry["hooks"][0]));
-    assert_eq!(entry["matcher"], "Bash|PowerShell|Monitor");
+    assert_eq!(entry["matcher"], "Bash|PowerShell|Monitor|Write|Edit|MultiEdit|NotebookEdit");
     assert!(claude::is_ours(&json!({"command": "shward-0.2", "args": ["hook", HOST, "--profile", "open"]})));
     for other in [
         json!({"command": "/a/my-shward", "args": ["hook", HOST]}),

@@ -184,6 +184,7 @@ impl<'a> Map<'a> {
             None => names.may_hold(workspace),
         });
         let (secrets, own) = self.below(base);
+        let own = own || self.own.iter().any(|own| holds(own));
         Covers {
             root: false,
             home,

@@ -23,10 +23,17 @@ impl Place {
         self.home().join("project")
     }
 
-    /// The binary in the project, with this home and little else in its environment, nothing to read, and what it writes kept.
+    /// The binary in the project.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_shward"));
-        command.args(args).current_dir(self.project()).env_clear();
+        let mut command = self.program(env!("CARGO_BIN_EXE_shward"));
+        command.args(args);
+        command
+    }
+
+    /// A program in the project, with this home and little else in its environment, nothing to read, and what it writes kept.
+    pub(crate) fn program(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear();
         command.env("HOME", self.home()).env("SHWARD_TEST_HOME", self.home()).env("PATH", "/usr/bin:/bin");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
