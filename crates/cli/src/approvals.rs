@@ -57,9 +57,10 @@ pub(crate) fn pending(args: &Args) -> Result<Exit, Fail> {
 /// There is no such question, nobody can be asked, or the answer cannot be recorded.
 pub(crate) fn approve(args: &Args) -> Result<Exit, Fail> {
     let person = Terminal::default().deadline(DEADLINE);
+    let id = id(args)?;
     Terminal::open().map_err(unanswered)?;
     let asks = store()?;
-    let ask = named(args, &asks)?;
+    let ask = named(&id, &asks)?;
     let confined = ["as `shward run` confines it; it is judged again then".to_owned()];
     let question = Question {
         command: &ask.command,
@@ -79,9 +80,10 @@ pub(crate) fn approve(args: &Args) -> Result<Exit, Fail> {
 /// # Errors
 /// As [`approve`].
 pub(crate) fn deny(args: &Args) -> Result<Exit, Fail> {
+    let id = id(args)?;
     Terminal::open().map_err(unanswered)?;
     let asks = store()?;
-    let ask = named(args, &asks)?;
+    let ask = named(&id, &asks)?;
     answer(args, &asks, &ask, false, &Terminal::default())
 }
 
@@ -114,20 +116,27 @@ fn answer(args: &Args, asks: &Asks, ask: &Ask, yes: bool, person: &Terminal) -> 
     Ok(Exit::Allow)
 }
 
-/// The question whose id begins as the operand does.
-fn named(args: &Args, asks: &Asks) -> Result<Ask, Fail> {
+/// The operand, which is the beginning of an id.
+fn id(args: &Args) -> Result<String, Fail> {
     let [id] = args.operands.as_slice() else {
         return Err(Fail::usage("name one question by its id; `shward pending` lists them"));
     };
     let id = id.to_string_lossy();
     if id.len() < SHORTEST || !id.bytes().all(|b| b.is_ascii_hexdigit()) {
-        return Err(Fail::usage(format!("{id:?} is no id; `shward pending` lists them")));
+        return Err(Fail::usage(format!(
+            "{id:?} is no id, nor the first {SHORTEST} digits of one; `shward pending` lists them"
+        )));
     }
+    Ok(id.into_owned())
+}
+
+/// The question whose id begins so.
+fn named(id: &str, asks: &Asks) -> Result<Ask, Fail> {
     let mut found: Vec<Ask> = asks
         .list()
         .map_err(|e| Fail::io(e.to_string()))?
         .into_iter()
-        .filter(|ask| ask.digest.starts_with(id.as_ref()))
+        .filter(|ask| ask.digest.starts_with(id))
         .collect();
     match (found.pop(), found.is_empty()) {
         (Some(ask), true) => Ok(ask),

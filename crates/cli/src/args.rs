@@ -46,8 +46,7 @@ impl Args {
                 },
             };
             let takes_value = verb.flags().any(|f| f.name == name && f.value.is_some());
-            let value =
-                if takes_value { parser.value().map_err(|e| e.to_string())? } else { OsString::new() };
+            let value = if takes_value { given(name, &mut parser)? } else { OsString::new() };
             args.values.push((name, value));
         }
     }
@@ -97,10 +96,31 @@ impl Args {
     }
 }
 
+/// The value of an option. An empty one is what a variable leaves that is not set, and no directory, file or name: nothing that
+/// was meant. Nor is `--`.
+fn given(name: &str, parser: &mut lexopt::Parser) -> Result<OsString, String> {
+    let value = parser.value().map_err(|e| e.to_string())?;
+    if value.is_empty() {
+        return Err(format!("--{name}: the value is empty; name it, or leave the option out"));
+    }
+    if value == "--" {
+        return Err(format!("--{name}: the value is missing; give it before --"));
+    }
+    Ok(value)
+}
+
 fn unknown(verb: &Verb, name: &str) -> String {
     match nearest(name.trim_start_matches('-'), verb.flags().map(|flag| flag.name)) {
         Some(flag) => format!("unknown option {name}; did you mean --{flag}?"),
         None => format!("unknown option {name}; `shward {} --help` lists the options", verb.name),
+    }
+}
+
+/// What is said of a word after a verb that is none of these.
+pub(crate) fn unknown_word(word: &str, known: &[&'static str], what: &str) -> String {
+    match nearest(word, known.iter().copied()) {
+        Some(near) => format!("unknown {word:?}; did you mean {near}?"),
+        None => format!("unknown {word:?}; {what}"),
     }
 }
 

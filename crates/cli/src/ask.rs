@@ -84,12 +84,7 @@ pub(crate) fn request(args: &Args) -> Result<Request, Fail> {
         (None, None, _) => return Err(Fail::usage("no command; give one after --, as in: -- 'ls -la'")),
     };
     let Directories { cwd, workspace, home } = Directories::from(args)?;
-    let id = |flag| match args.text(flag).map_err(Fail::usage)? {
-        Some("") => {
-            Err(Fail::usage(format!("--{}: the value is empty; name it, or leave the option out", flag.name)))
-        }
-        text => Ok(text.map(str::to_owned)),
-    };
+    let id = |flag| args.text(flag).map(|text| text.map(str::to_owned)).map_err(Fail::usage);
     let request = Request {
         action,
         cwd,
@@ -120,7 +115,14 @@ fn text(word: &OsString) -> Result<String, Fail> {
 }
 
 fn read_command(file: &OsStr) -> Result<String, Fail> {
-    let failed = |e: io::Error| Fail::io(format!("{}: {e}", Path::new(file).display()));
+    let failed = |e: io::Error| {
+        Fail::io(match e.kind() {
+            io::ErrorKind::NotFound => {
+                format!("{file:?} cannot be read: there is no such file; name another")
+            }
+            _ => format!("{file:?} cannot be read: {e}; name another file"),
+        })
+    };
     let mut bytes = Vec::new();
     let reader: Box<dyn Read> =
         if file == "-" { Box::new(io::stdin().lock()) } else { Box::new(File::open(file).map_err(failed)?) };

@@ -1,6 +1,6 @@
 //! `audit`: verify and show the log.
 
-use crate::args::Args;
+use crate::args::{self, Args};
 use crate::exit::Exit;
 use crate::flags::{DECIDED, DECISIONS, Flag, HEAD, JSON, LAST, LOG, OF_RULE, OF_SESSION, PARTIAL, SINCE};
 use crate::terminal::{self, Fail};
@@ -19,9 +19,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
     match operands.split_first().map(|(verb, rest)| (verb.as_str(), rest)) {
         Some(("verify", files)) => verify(args, files),
         Some(("show", [])) => show(args),
-        _ => Err(Fail::usage("say what to do: shward audit verify, or shward audit show")),
+        Some(("show", [word, ..])) => Err(Fail::usage(format!(
+            "unexpected {word:?}; `audit show` takes options only: --log FILE reads another log"
+        ))),
+        Some((other, _)) => Err(Fail::usage(args::unknown_word(other, &["verify", "show"], WHAT))),
+        None => Err(Fail::usage(WHAT)),
     }
 }
+
+/// What there is to do.
+const WHAT: &str = "say what to do: shward audit verify, or shward audit show";
 
 fn verify(args: &Args, files: &[String]) -> Result<Exit, Fail> {
     if args.has(&LAST) {

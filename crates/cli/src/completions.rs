@@ -26,20 +26,21 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
 /// What an option's value may be: these words, or files if there are none and its placeholder is that of a path.
-fn values(flag: &Flag) -> Vec<&'static str> {
+fn values(verb: &Verb, flag: &Flag) -> Vec<&'static str> {
     match flag.name {
         "profile" => shward::policy::profiles::SHIPPED.iter().map(|(name, _)| *name).collect(),
         "contain" => shward::Containment::ALL.iter().map(|level| level.name()).collect(),
         "gate" => vec!["off", "observe", "enforce"],
-        "approve" => vec!["auto", "tty", "never"],
+        "approve" if verb.name == "run" => vec!["auto", "tty", "never"],
+        "approve" => vec!["auto", "never"],
         "color" => vec!["auto", "always", "never"],
         "decision" => DECISIONS.to_vec(),
         _ => Vec::new(),
     }
 }
 
-fn is_path(flag: &Flag) -> bool {
-    matches!(flag.value, Some("FILE" | "DIR" | "PATH" | "PARENT" | "WHO")) && values(flag).is_empty()
+fn is_path(verb: &Verb, flag: &Flag) -> bool {
+    matches!(flag.value, Some("FILE" | "DIR" | "PATH" | "PARENT" | "WHO")) && values(verb, flag).is_empty()
 }
 
 /// The words that may stand right after a verb: those with which the lines of its usage begin.
@@ -89,7 +90,7 @@ fn bash() -> String {
     );
     for verb in VERBS {
         for flag in verb.flags().filter(|flag| flag.value.is_some()) {
-            let words = values(flag);
+            let words = values(verb, flag);
             // What is completed by names of files, or can only be typed, is left to the default.
             let action = match words.is_empty() {
                 true => "return".to_owned(),
@@ -107,6 +108,7 @@ fn bash() -> String {
         }
         out.push_str(" ;;\n");
     }
+    let _ = writeln!(out, "            help) words='{}' ;;", verbs.join(" "));
     out.push_str(
         "        esac ;;\n\
          \x20   esac\n\
@@ -117,11 +119,11 @@ fn bash() -> String {
     out
 }
 
-/// The first sentence of a help, which is what fits beside a name.
+/// The first sentence of a help up to what it lists or puts in brackets, which is what fits beside a name.
 fn short(help: &str) -> &str {
     let line = help.lines().next().unwrap_or_default();
-    let end = line.find(['(', ';', ',', '.']).filter(|end| *end > 12);
-    line.get(..end.unwrap_or(line.len())).unwrap_or(line).trim_end_matches([' ', ':'])
+    let end = [" (", ";", ":", ". "].iter().filter_map(|mark| line.find(mark)).min();
+    line.get(..end.unwrap_or(line.len())).unwrap_or(line)
 }
 
 /// Text within single quotes of zsh and fish.
@@ -169,8 +171,8 @@ fn zsh() -> String {
             let value = match flag.value {
                 None => String::new(),
                 Some(value) => {
-                    let words = values(flag);
-                    let action = match (words.is_empty(), is_path(flag)) {
+                    let words = values(verb, flag);
+                    let action = match (words.is_empty(), is_path(verb, flag)) {
                         (false, _) => format!("({})", words.join(" ")),
                         (true, true) => "_files".to_owned(),
                         (true, false) => " ".to_owned(),
@@ -187,6 +189,8 @@ fn zsh() -> String {
         }
         out.push_str("            '*: :_files' ;;\n");
     }
+    let verbs: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
+    let _ = writeln!(out, "        help) _arguments '1:verb:({})' ;;", verbs.join(" "));
     out.push_str(
         "    esac\n\
          }\n\
@@ -211,12 +215,13 @@ fn fish() -> String {
             verb.name,
             quoted(verb.summary)
         );
+        let _ = writeln!(out, "complete -c shward -n '__shward_is help 2' -a {}", verb.name);
         let seen = format!("complete -c shward -n '__shward_is {}'", verb.name);
         for flag in verb.flags() {
-            let value = match (flag.value, values(flag)) {
+            let value = match (flag.value, values(verb, flag)) {
                 (None, _) => String::new(),
                 (Some(_), words) if !words.is_empty() => format!(" -x -a '{}'", words.join(" ")),
-                (Some(_), _) if is_path(flag) => " -r -F".to_owned(),
+                (Some(_), _) if is_path(verb, flag) => " -r -F".to_owned(),
                 (Some(_), _) => " -x".to_owned(),
             };
             let _ = writeln!(out, "{seen} -l {}{value} -d '{}'", flag.name, quoted(short(flag.help)));

@@ -87,7 +87,7 @@ flags! {
          speculate        show what it would change, and drop that\n\
          full             not confined; the policy has to permit it ([sandbox] full)";
     ALLOW_HOST = "allow-host" Some("HOST[:PORT]"), "Of the hosts that the policy permits, reach only this one; may be given several times";
-    GATE = "gate" Some("MODE"), "off (default), observe (every program that starts inside goes into the record), or enforce (each is also judged by the policy before it runs); never less than the policy says";
+    GATE = "gate" Some("MODE"), "What becomes of programs that start inside: off (default), observe (every program that starts inside goes into the record), or enforce (each is also judged by the policy before it runs); never less than the policy says";
     ALLOW_EXEC = "allow-exec" Some("PATH"), "Nothing but this program may be executed inside; may be given several times, and has to name bash, or the program after --argv, too";
     PREVIEW = "preview" None, "Show what the command changed (a list, then the difference) and ask at the terminal before it is committed; without a terminal it is dropped, with exit code 126";
     COMMIT = "commit" None, "With --preview: commit without asking";
@@ -227,7 +227,10 @@ pub(crate) static VERBS: &[Verb] = &[
         usage: "HOST < EVENT.json",
         summary: "Answer a coding agent's hook (claude)",
         about: "Reads the host's event from standard input and answers in the host's own format. Any failure is a denial.\n\
-                So is no decision within 20 s. The exit code is 0, or 2 for a denial. `shward install HOST` wires it up.",
+                So is no decision within 20 s. The exit code is 0, or 2 for a denial. `shward install HOST` wires it up.\n\
+                A command for the shell is decided about. Of a tool that changes a file (Write, Edit, MultiEdit,\n\
+                NotebookEdit) it is denied what a command would be denied; about the rest the host decides. In a mode in\n\
+                which Claude Code may run what it is to ask about (all but default, acceptEdits and plan), that is denied.",
         flags: &[&[&LOG, &PROFILE, &POLICY], REVIEWS, &[&HELP]],
         examples: &[(
             "echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"cwd\":\"/tmp\",\"tool_input\":{\"command\":\"ls\"}}' | shward hook claude",
@@ -347,7 +350,7 @@ pub(crate) static VERBS: &[Verb] = &[
         name: "init",
         usage: "[FILE]",
         summary: "Write a policy file in which every key is a comment",
-        about: "Without FILE it goes to standard output. A file that exists is not touched.",
+        about: "Without FILE, or for -, it goes to standard output. A file that exists is not touched.",
         flags: &[&[&HELP]],
         examples: &[("shward init", "every key with what it means")],
     },

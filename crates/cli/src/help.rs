@@ -7,6 +7,27 @@ use std::fmt::Write;
 /// The width of the options' names.
 const COLUMN: usize = 20;
 
+/// How long a line is at most, if its words let it be.
+const WIDTH: usize = 110;
+
+/// Text in lines, each after the first after so many blanks.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    let mut column = indent;
+    for word in text.split(' ') {
+        if column + 1 + word.len() > WIDTH {
+            let _ = write!(out, "\n{:indent$}", "");
+            column = indent;
+        } else if !out.is_empty() {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += word.len();
+    }
+    out
+}
+
 /// The help of the whole program.
 pub(crate) fn program() -> String {
     let mut out = String::from(
@@ -18,7 +39,7 @@ pub(crate) fn program() -> String {
     }
     out.push_str("\nExit codes:\n");
     for (code, meaning) in exit::TABLE {
-        let _ = writeln!(out, "  {code:<13}{meaning}");
+        let _ = writeln!(out, "  {code:<13}{}", wrapped(meaning, 15));
     }
     out.push_str(
         "\nTry:\n  shward explain -- 'find . -name \"*.tmp\" -delete'\n  shward run -- 'echo hi > out.txt; ls'\n\n\
@@ -42,7 +63,8 @@ pub(crate) fn verb(verb: &Verb) -> String {
         };
         // What is longer than its column has a line of its own.
         let gap = if left.len() < COLUMN { "" } else { "\n                      " };
-        let help = flag.help.replace('\n', "\n                        ");
+        let lines: Vec<String> = flag.help.lines().map(|line| wrapped(line, COLUMN + 2)).collect();
+        let help = lines.join("\n                        ");
         let _ = writeln!(out, "  {left:<COLUMN$}{gap}{help}");
     }
     if !verb.examples.is_empty() {

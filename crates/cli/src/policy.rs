@@ -3,7 +3,7 @@
 mod diff;
 mod import;
 
-use crate::args::Args;
+use crate::args::{self, Args};
 use crate::ask::Directories;
 use crate::exit::Exit;
 use crate::flags::{CORPUS, FLOOR, Flag, JSON, LOG, POLICY, PROFILE, REVOKE, SYSTEM, WITHIN};
@@ -48,7 +48,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
             Some("import") => {
                 format!("name a kind and a file: shward policy import KIND FILE; {}", import::KINDS)
             }
-            Some(other) => format!("unknown {other:?}; {WHAT}"),
+            Some(other) => {
+                args::unknown_word(other, &["show", "check", "trust", "test", "diff", "import"], WHAT)
+            }
             None => WHAT.to_owned(),
         })),
     }
@@ -132,6 +134,7 @@ pub(crate) fn init(args: &Args) -> Result<Exit, Fail> {
     let template = file::schema::template();
     match args.operands.as_slice() {
         [] => terminal::line(template.trim_end()).map(|()| Exit::Allow),
+        [path] if path == "-" => terminal::line(template.trim_end()).map(|()| Exit::Allow),
         [path] => {
             let path = Path::new(path);
             new_file(path, template.as_bytes()).map_err(|e| {
@@ -354,7 +357,7 @@ fn trust(args: &Args) -> Result<Exit, Fail> {
     let places = setup::places(args, &workspace(args)?)?;
     let found = places.project_file().map_err(setup::bad_policy)?;
     let (path, source) = found
-        .ok_or_else(|| Fail::input("there is no .shward.toml here or above, up to the repository's root"))?;
+        .ok_or_else(|| Fail::input("there is no .shward.toml here or above, up to the repository's root; `shward init .shward.toml` writes one"))?;
     let state = places.state.clone().ok_or_else(|| state::missing("nothing can be trusted"))?;
     let store = Trust::in_state(&state);
     let told = |e: io::Error| Fail::io(format!("{}: {e}", state.display()));

@@ -1,6 +1,6 @@
 //! `session`: what is kept of the sessions of `run`.
 
-use crate::args::Args;
+use crate::args::{self, Args};
 use crate::exit::Exit;
 use crate::flags::JSON;
 use crate::state;
@@ -31,9 +31,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Fail> {
             Ok(Exit::Allow)
         }
         ["clear", name] => Err(unknown(name)),
-        _ => Err(Fail::usage("give list, show NAME or clear NAME; `shward session --help` tells more")),
+        [other, ..] if !["list", "show", "clear"].contains(other) => {
+            Err(Fail::usage(args::unknown_word(other, &["list", "show", "clear"], WHAT)))
+        }
+        _ => Err(Fail::usage(WHAT)),
     }
 }
+
+/// What there is to do.
+const WHAT: &str = "give list, show NAME or clear NAME; `shward session --help` tells more";
 
 fn unknown(name: &str) -> Fail {
     Fail::input(format!("there is no session {name:?}; `shward session list` lists them"))

@@ -9,50 +9,25 @@
     reason = "a panic is how a test fails"
 )]
 
+mod place;
+
+use place::Place;
 use serde_json::Value;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-struct Place {
-    _directory: tempfile::TempDir,
-    home: PathBuf,
-}
+use std::process::{Output, Stdio};
 
 impl Place {
-    fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let home = directory.path().canonicalize().unwrap().join("home");
-        fs::create_dir_all(home.join("project")).unwrap();
-        Self { _directory: directory, home }
-    }
-
-    fn project(&self) -> PathBuf {
-        self.home.join("project")
-    }
-
     fn state(&self, name: &str) -> PathBuf {
-        self.home.join(".local/state/shward").join(name)
-    }
-
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env_clear()
-            .env("HOME", &self.home)
-            .env("SHWARD_TEST_HOME", &self.home)
-            .env("PATH", "/usr/bin:/bin")
-            .current_dir(self.project());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+        self.home().join(".local/state/shward").join(name)
     }
 
     /// Without a terminal, whoever runs the tests.
     fn shward(&self, args: &[&str], input: &str) -> Output {
-        let mut command = self.command("setsid");
-        command.args(["-w", BINARY]).args(args);
+        let mut command = self.program("setsid");
+        command.args(["-w", BINARY]).args(args).stdin(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
@@ -60,7 +35,9 @@ impl Place {
 
     /// At a terminal where somebody types this after a while.
     fn at_terminal(&self, line: &str, keys: &str) -> (i32, String) {
-        let mut child = self.command("script").args(["-qec", line, "/dev/null"]).spawn().unwrap();
+        let mut command = self.program("script");
+        command.args(["-qec", line, "/dev/null"]).stdin(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let keys = keys.to_owned();
         std::thread::spawn(move || {
@@ -176,7 +153,7 @@ fn only_a_person_at_a_terminal_answers() {
     if json(&output)["executed"] == true {
         assert!(text(&output.stdout).contains("this process is confined"), "{output:?}");
     }
-    for (args, code) in [(vec!["approve"], 126), (vec!["pending", "x"], 64)] {
+    for (args, code) in [(vec!["approve", "abcd"], 126), (vec!["approve"], 64), (vec!["pending", "x"], 64)] {
         assert_eq!(place.shward(&args, "").status.code(), Some(code), "{args:?}");
     }
     for (operands, code) in [("", 64), ("zz", 64), ("abc", 64), ("0000000000", 65), ("a b", 64)] {
@@ -249,11 +226,11 @@ fn a_full_disk_answers_nobody() {
     let before = fs::read(place.state("asks")).unwrap();
     let script =
         format!("trap '' XFSZ; ulimit -f 0; exec {BINARY} check --json --log /dev/stdout -- '{ASKED}'");
-    let output = place.command("bash").args(["-c", &script]).output().unwrap();
+    let output = place.program("bash").args(["-c", &script]).output().unwrap();
     assert_ne!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(fs::read(place.state("asks")).unwrap(), before, "the answer is still there");
     let script = format!("trap '' XFSZ; ulimit -f 0; exec {BINARY} check --limit session=3/10 -- ls");
-    let output = place.command("bash").args(["-c", &script]).output().unwrap();
+    let output = place.program("bash").args(["-c", &script]).output().unwrap();
     assert_ne!(output.status.code(), Some(0), "{output:?}");
     assert_eq!(place.check(ASKED)["decision"], "allow");
 }
@@ -293,7 +270,7 @@ fn limits_hold_between_processes_and_wrong_ones_are_told() {
 #[test]
 fn a_gatekeeper_of_the_options_answers_the_hook() {
     let place = Place::new();
-    let gatekeeper = place.home.join("gatekeeper");
+    let gatekeeper = place.home().join("gatekeeper");
     fs::write(
         &gatekeeper,
         "#!/bin/sh\ncat >\"$HOME/seen\"\necho '{\"decision\":\"ALLOW\",\"explanation\":\"fine\"}'\n",
@@ -312,7 +289,7 @@ fn a_gatekeeper_of_the_options_answers_the_hook() {
         |command: &str| json(&place.shward(&["hook", "claude", "--gatekeeper", gatekeeper], &event(command)));
     let answer = hook(ASKED);
     assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "allow", "{answer}");
-    let seen: Value = serde_json::from_slice(&fs::read(place.home.join("seen")).unwrap()).unwrap();
+    let seen: Value = serde_json::from_slice(&fs::read(place.home().join("seen")).unwrap()).unwrap();
     assert_eq!((&seen["command"], &seen["reasoning"]), (&ASKED.into(), &"fetch it".into()));
     let answer = hook("cat ~/.ssh/id_rsa");
     assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");

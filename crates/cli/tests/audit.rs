@@ -202,11 +202,14 @@ fn a_log_that_was_cut_is_noticed_by_the_head_that_was_kept() {
         assert!(code == expected && told.contains(part), "{words:?}: {code} {told}");
     }
     for wrong in
-        ["3", "3:", "x:y", &format!("+{head}"), head.trim_start_matches('3'), &format!("{head}0"), ""]
+        ["3", "3:", "x:y", &format!("+{head}"), head.trim_start_matches('3'), &format!("{head}0"), " "]
     {
         let (code, _, told) = verify(&["--head", wrong]);
         assert!(code == 64 && told.contains("a number, a colon"), "{wrong}: {code} {told}");
     }
+    // What a variable leaves that is not set.
+    let (code, _, told) = verify(&["--head", ""]);
+    assert!(code == 64 && told.contains("--head: the value is empty"), "{code} {told}");
     assert_eq!(place.told(&["audit", "show", "--head", &head]).0, 64);
     assert_eq!(place.told(&["audit", "show", "--partial"]).0, 64);
     let log = place.log();

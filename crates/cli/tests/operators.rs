@@ -194,6 +194,9 @@ fn shells_complete_what_help_lists() {
     }
     assert_eq!(complete(&["run", "--profile", "s"]), ["strict", "sandboxed-shell"]);
     assert_eq!(complete(&["audit", ""]).get(..2).unwrap(), ["verify", "show"]);
+    assert_eq!(complete(&["help", "un"]), ["undo", "uninstall"]);
+    assert_eq!(complete(&["run", "--approve", ""]), ["auto", "tty", "never"]);
+    assert_eq!(complete(&["check", "--approve", ""]), ["auto", "never"]);
     // Such a word stands right behind the verb; elsewhere files do.
     for words in [&["policy", "test", "c"][..], &["policy", "check", "te"], &["audit", "verify", "s"]] {
         assert!(complete(words).is_empty(), "{words:?}");
@@ -219,6 +222,13 @@ fn shells_complete_what_help_lists() {
             Ok(output) => assert!(output.status.success(), "{output:?}"),
             Err(error) => eprintln!("SKIPPED: {shell}: {error}"),
         }
+    }
+    // A description goes up to what is listed or in brackets, and no shorter.
+    let (_, fish) = answer(&place, &["completions", "fish"]);
+    for told in
+        ["-d 'The policy profile'", "-d 'A policy file that counts above those of system, user and project'"]
+    {
+        assert!(fish.contains(told), "{told}: {fish}");
     }
     for words in [&["completions"][..], &["completions", "csh"], &["completions", "bash", "zsh"]] {
         let (code, text) = answer(&place, words);

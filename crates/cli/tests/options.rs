@@ -141,6 +141,25 @@ fn what_is_wrong_is_told_with_what_is_right() {
         (&["check", "--", ""], b"", 65, "the command is empty; give one after --, as in: -- 'ls -la'\n"),
         (&["check", "--file", "-"], b" ", 65, "the command is empty; give one\n"),
         (&["check", "--file", "long"], b"", 65, "the command has more than 1048576 bytes; put the data"),
+        (
+            &["check", "--file", "absent.sh"],
+            b"",
+            74,
+            "\"absent.sh\" cannot be read: there is no such file; name another",
+        ),
+        // What a variable leaves that is not set.
+        (&["run", "--workspace=", "--", "ls"], b"", 64, "--workspace: the value is empty"),
+        (&["check", "--cwd", "", "--", "ls"], b"", 64, "--cwd: the value is empty"),
+        (&["check", "--home=", "--", "ls"], b"", 64, "--home: the value is empty"),
+        (&["check", "--session", "", "--", "ls"], b"", 64, "--session: the value is empty"),
+        (&["check", "--policy", "--", "ls"], b"", 64, "--policy: the value is missing; give it before --"),
+        (&["install", "claude", "--home", "here"], b"", 64, "--home: \"here\" is not an absolute path"),
+        (&["approve"], b"", 64, "name one question by its id; `shward pending` lists them"),
+        (&["deny", "x"], b"", 64, "\"x\" is no id, nor the first 4 digits of one"),
+        (&["approve", "abcd"], b"", 126, "only a person at a terminal can answer"),
+        (&["audit", "show", "x.jsonl"], b"", 64, "unexpected \"x.jsonl\"; `audit show` takes options only"),
+        (&["policy", "trust"], b"", 65, "`shward init .shward.toml` writes one"),
+        (&["init", "-"], b"", 0, ""),
     ];
     for (words, input, expected, part) in table {
         let (code, _, told) = place.told(words, input);
@@ -148,6 +167,14 @@ fn what_is_wrong_is_told_with_what_is_right() {
     }
     let (code, told, _) = place.told(&["check", "--batch", "--frozen"], b"{\"command\":\"\"}\n");
     assert!(code == 65 && told.contains("the command is empty; give one\""), "{told}");
+    assert!(!place.project().join("-").exists());
+    for verb in ["--help", "check --help", "run --help", "policy --help", "hook --help"] {
+        let words: Vec<&str> = verb.split(' ').collect();
+        let (_, help, _) = place.told(&words, b"");
+        let long = help.lines().filter(|line| line.chars().count() > 120 && line.starts_with("  "));
+        let long: Vec<&str> = long.filter(|line| !line.starts_with("  echo")).collect();
+        assert!(long.is_empty(), "{verb}: {long:?}");
+    }
     let (_, help, _) = place.told(&["run", "--help"], b"");
     for line in help.lines().skip_while(|line| !line.contains("--contain ")).take(8) {
         assert!(line.len() < 100, "{line}");

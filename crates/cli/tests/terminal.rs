@@ -9,27 +9,22 @@
     reason = "a panic is how a test fails"
 )]
 
+mod place;
+
+use place::Place;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_shward");
 
-struct Place {
-    _directory: tempfile::TempDir,
-    home: PathBuf,
-}
-
 /// `None` where there is no overlay, or no script(1).
 fn place() -> Option<Place> {
-    let directory = tempfile::tempdir().unwrap();
-    let home = directory.path().canonicalize().unwrap().join("home");
-    fs::create_dir_all(home.join("project")).unwrap();
-    fs::write(home.join("project/notes.txt"), "one\n").unwrap();
-    let place = Place { _directory: directory, home };
+    let place = Place::new();
+    fs::write(place.project().join("notes.txt"), "one\n").unwrap();
     let (code, output) = place.without_terminal("run --contain speculate -- true");
-    if code != 0 || !PathBuf::from("/usr/bin/script").exists() {
+    if code != 0 || !Path::new("/usr/bin/script").exists() {
         eprintln!("SKIPPED: {output}");
         return None;
     }
@@ -37,22 +32,9 @@ fn place() -> Option<Place> {
 }
 
 impl Place {
-    fn command(&self, program: &str) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env_clear()
-            .env("HOME", &self.home)
-            .env("SHWARD_TEST_HOME", &self.home)
-            .env("PATH", "/usr/bin:/bin")
-            .env("SHELL", "/bin/sh");
-        command.current_dir(self.home.join("project"));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
     fn without_terminal(&self, arguments: &str) -> (i32, String) {
         let line = format!("{BINARY} {arguments} 2>&1");
-        let output = self.command("setsid").args(["-w", "sh", "-c", &line]).output().unwrap();
+        let output = self.program("setsid").args(["-w", "sh", "-c", &line]).output().unwrap();
         (output.status.code().unwrap(), String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
@@ -70,7 +52,9 @@ impl Place {
         meanwhile: impl Fn(),
     ) -> (i32, String) {
         let line = format!("{BINARY} {arguments}");
-        let mut child = self.command("script").args(["-qec", &line, "/dev/null"]).spawn().unwrap();
+        let mut command = self.program("script");
+        command.args(["-qec", &line, "/dev/null"]).env("SHELL", "/bin/sh").stdin(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let mut stdout = child.stdout.take().unwrap();
         let (mut seen, mut buffer, mut typed) = (Vec::new(), [0; 4096], false);
@@ -92,7 +76,7 @@ impl Place {
     }
 
     fn notes(&self) -> String {
-        fs::read_to_string(self.home.join("project/notes.txt")).unwrap()
+        fs::read_to_string(self.project().join("notes.txt")).unwrap()
     }
 }
 
@@ -150,7 +134,7 @@ fn a_preview_is_dropped_on_a_signal() {
 #[test]
 fn what_could_not_be_committed_gives_the_exit_code() {
     let Some(place) = place() else { return };
-    let other = place.home.join("project/new.txt");
+    let other = place.project().join("new.txt");
     let (code, output) = place.at_terminal_with(
         "run --preview -- 'echo two > notes.txt; echo x > new.txt'",
         PROMPT,
@@ -168,7 +152,7 @@ fn what_could_not_be_committed_gives_the_exit_code() {
     // The command's own code counts more.
     let (code, output) =
         place.at_terminal_with("run --preview -- 'echo x > other.txt; false'", PROMPT, "y\n", || {
-            fs::write(place.home.join("project/other.txt"), "mine\n").unwrap();
+            fs::write(place.project().join("other.txt"), "mine\n").unwrap();
         });
     assert_eq!(code, 1, "{output}");
 }
@@ -241,9 +225,9 @@ fn our_terminal_is_put_back_however_we_end() {
              for i in 1 2 3 4 5 6 7 8 9 10; do stty -a > after; cmp -s before after && break; sleep 0.1; done; \
              cmp before after && echo as before; rm pid"
         );
-        fs::write(place.home.join("script.sh"), script).unwrap();
-        let mut child = place.command("script");
-        let line = format!("sh {}", place.home.join("script.sh").display());
+        fs::write(place.home().join("script.sh"), script).unwrap();
+        let mut child = place.program("script");
+        let line = format!("sh {}", place.home().join("script.sh").display());
         let output = child.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.contains("as before"), "{end}: {text}");

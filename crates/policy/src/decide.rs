@@ -404,7 +404,10 @@ impl Judge<'_> {
             rule: Cow::Borrowed(PROGRAM_UNLISTED),
             decision,
             tier: Tier::Two,
-            message: format!("The program {name} is not in the allowed list: {names}. Use one of these."),
+            message: match names.as_str() {
+                "" => format!("The program {name} is not allowed: no program is. A person lists some in `[programs] allow`."),
+                _ => format!("The program {name} is not in the allowed list: {names}. Use one of these."),
+            },
             span,
             source: None,
             suggestion: None,

@@ -24,6 +24,7 @@ impl Place {
     }
 
     /// The binary in the project.
+    #[allow(dead_code, reason = "tests at terminals start it through other programs")]
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = self.program(env!("CARGO_BIN_EXE_shward"));
         command.args(args);
