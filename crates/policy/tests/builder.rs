@@ -2,20 +2,13 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use bumpalo::Bump;
-use shward_analysis::{Frozen, Request, Source as Input, analyze};
-use shward_policy::{
-    Context, Decision, Layer, Permitted, Policy, PolicyBuilder, RuleBuilder, Source, Tier, decide,
-};
-use shward_syntax::Dialect;
+mod judging;
+
+use judging::judge;
+use shward_policy::{Decision, Layer, Permitted, Policy, PolicyBuilder, RuleBuilder, Source, Tier};
 
 fn decision(policy: &Policy, command: &str) -> Decision {
-    let arena = Bump::new();
-    let (cwd, home) = (b"/home/dev/proj", b"/home/dev");
-    let source = Input::Command(command.as_bytes());
-    let request = Request { source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
-    let plan = analyze(&arena, &request, &Frozen);
-    decide(policy, &plan, &Context { contained: false, cwd, workspace: cwd, home }).decision()
+    judge(policy, command, false).decision()
 }
 
 fn team() -> PolicyBuilder {

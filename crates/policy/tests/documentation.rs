@@ -2,10 +2,10 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use bumpalo::Bump;
-use shward_analysis::{Frozen, Request, Source, analyze};
-use shward_policy::{Context, Policy, Profile, Rule, decide, rules};
-use shward_syntax::Dialect;
+mod judging;
+
+use judging::judge;
+use shward_policy::{Policy, Profile, Rule, rules};
 
 const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md"));
 
@@ -48,14 +48,8 @@ fn ids_are_kebab_case_and_unique() {
 
 /// The rules that a command meets when somebody else runs it.
 fn met(command: &str) -> Vec<String> {
-    let arena = Bump::new();
-    let (cwd, home) = (b"/home/dev/proj", b"/home/dev");
-    let source = Source::Command(command.as_bytes());
-    let request = Request { source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
-    let plan = analyze(&arena, &request, &Frozen);
-    let context = Context { contained: false, cwd, workspace: cwd, home };
     let found =
-        [Profile::Workspace, Profile::ReadOnly].map(|profile| decide(&Policy::new(profile), &plan, &context));
+        [Profile::Workspace, Profile::ReadOnly].map(|profile| judge(&Policy::new(profile), command, false));
     found
         .iter()
         .flat_map(|verdict| verdict.findings().iter().map(|finding| finding.rule.to_string()))

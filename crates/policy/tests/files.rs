@@ -2,17 +2,11 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use bumpalo::Bump;
-use shward_analysis::{Frozen, Request, Source as Input, analyze};
-use shward_policy::file::schema;
-use shward_policy::{
-    Context, Decision, Document, Layer, Policy, Profile, Source, UNRESTRICTED, Verdict, decide_request,
-    profiles, rules,
-};
-use shward_syntax::Dialect;
+mod judging;
 
-const WORKSPACE: &[u8] = b"/home/dev/proj";
-const HOME: &[u8] = b"/home/dev";
+use judging::judge;
+use shward_policy::file::schema;
+use shward_policy::{Decision, Document, Layer, Policy, Profile, Source, UNRESTRICTED, profiles, rules};
 
 fn source(layer: Layer, text: &str) -> Source {
     Source { layer, name: format!("{}.toml", layer.name()), text: text.to_owned() }
@@ -20,16 +14,6 @@ fn source(layer: Layer, text: &str) -> Source {
 
 fn policy(text: &str) -> Policy {
     Policy::from_sources(None, &[source(Layer::User, text)]).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn judge(policy: &Policy, command: &str, contained: bool) -> Verdict {
-    let arena = Bump::new();
-    let input = Input::Command(command.as_bytes());
-    let request =
-        Request { source: input, cwd: WORKSPACE, workspace: WORKSPACE, home: HOME, dialect: Dialect::Bash };
-    let plan = analyze(&arena, &request, &Frozen);
-    let context = Context { contained, cwd: WORKSPACE, workspace: WORKSPACE, home: HOME };
-    decide_request(policy, &plan, &context, &input, &Frozen)
 }
 
 fn decision(policy: &Policy, command: &str) -> Decision {
@@ -586,4 +570,19 @@ fn a_child_does_not_write_straight_where_its_parent_does_not() {
         assert_eq!(!found.is_empty(), wider, "{child} below {parent}: {found:?}");
     }
     assert!(shward_policy::exceeds(&policy(""), &live("deny")).iter().any(|w| w.what == "sandbox.live"));
+}
+
+/// Nobody can use one of none.
+#[test]
+fn a_list_of_no_programs_is_told_as_such() {
+    for (text, told) in [
+        ("extends = 'strict'", "no program is"),
+        (
+            "extends = 'strict'\n[programs]\nallow = ['ls', 'git']",
+            "in the allowed list: ls, git. Use one of these",
+        ),
+    ] {
+        let verdict = judge(&policy(text), "curl x", false);
+        assert!(verdict.findings().iter().any(|finding| finding.message.contains(told)), "{verdict:?}");
+    }
 }

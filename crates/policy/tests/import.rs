@@ -2,23 +2,18 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use bumpalo::Bump;
-use shward_analysis::{Frozen, Request, Source as Input, analyze};
+mod judging;
+
+use judging::judge;
 use shward_policy::import::{
     Imported, allowed_programs, claude_permissions, cmdwall_env, cmdwall_env_in_place, codex_rules,
 };
-use shward_policy::{Context, Decision, Layer, Policy, Source, decide};
-use shward_syntax::Dialect;
+use shward_policy::{Decision, Layer, Policy, Source};
 
 fn decision(imported: &Imported, command: &str) -> Decision {
     let source = Source { layer: Layer::User, name: "imported.toml".to_owned(), text: imported.toml.clone() };
     let policy = Policy::from_sources(None, &[source]).unwrap_or_else(|e| panic!("{e}\n{}", imported.toml));
-    let arena = Bump::new();
-    let (cwd, home) = (b"/home/dev/proj", b"/home/dev");
-    let source = Input::Command(command.as_bytes());
-    let request = Request { source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
-    let plan = analyze(&arena, &request, &Frozen);
-    decide(&policy, &plan, &Context { contained: false, cwd, workspace: cwd, home }).decision()
+    judge(&policy, command, false).decision()
 }
 
 fn told(imported: &Imported, part: &str) -> bool {

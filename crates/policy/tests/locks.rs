@@ -2,10 +2,10 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use bumpalo::Bump;
-use shward_analysis::{Frozen, Request, Source as Input, analyze};
-use shward_policy::{BadPolicy, Context, Decision, Layer, Policy, Source, decide_request};
-use shward_syntax::Dialect;
+mod judging;
+
+use judging::judge;
+use shward_policy::{BadPolicy, Decision, Layer, Policy, Source};
 
 fn source(layer: Layer, text: &str) -> Source {
     Source { layer, name: format!("{}.toml", layer.name()), text: text.to_owned() }
@@ -16,13 +16,7 @@ fn load(profile: Option<&str>, system: &str, user: &str) -> Result<Policy, BadPo
 }
 
 fn decides(policy: &Policy, command: &str) -> Decision {
-    let input = Input::Command(command.as_bytes());
-    let (cwd, home) = (b"/srv/project", b"/home/user");
-    let arena = Bump::new();
-    let request = Request { source: input, cwd, workspace: cwd, home, dialect: Dialect::Bash };
-    let plan = analyze(&arena, &request, &Frozen);
-    let context = Context { contained: false, cwd, workspace: cwd, home };
-    decide_request(policy, &plan, &context, &input, &Frozen).decision()
+    judge(policy, command, false).decision()
 }
 
 #[test]

@@ -8,31 +8,18 @@ mod environment;
 mod files;
 mod flow;
 mod found;
+#[path = "../judging/mod.rs"]
+mod judging;
 mod places;
 mod prose;
 mod suggestions;
+mod verdicts;
 
-use bumpalo::Bump;
-use shward_analysis::{Frozen, Request, Source, analyze};
-use shward_policy::{Context, Decision, Policy, Verdict, decide};
-use shward_syntax::Dialect;
-
-const WORKSPACE: &[u8] = b"/home/dev/proj";
-const HOME: &[u8] = b"/home/dev";
+use shward_policy::{Decision, Policy, Verdict};
 
 /// The verdict of the default policy, with nothing of the file system to be seen.
 fn verdict(command: &str, contained: bool) -> Verdict {
-    let arena = Bump::new();
-    let request = Request {
-        source: Source::Command(command.as_bytes()),
-        cwd: WORKSPACE,
-        workspace: WORKSPACE,
-        home: HOME,
-        dialect: Dialect::Bash,
-    };
-    let plan = analyze(&arena, &request, &Frozen);
-    let context = Context { contained, cwd: WORKSPACE, workspace: WORKSPACE, home: HOME };
-    decide(&Policy::default(), &plan, &context)
+    judging::judge(&Policy::default(), command, contained)
 }
 
 /// The decision in short: as if somebody else ran the command, then as if shward did.

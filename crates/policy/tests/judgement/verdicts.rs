@@ -1,31 +1,7 @@
 //! Commands, what is decided about them alone and contained, and the rule that says so: from shell text to verdict.
 
-use bumpalo::Bump;
-use shward_analysis::{Frozen, Request, Source, analyze};
-use shward_policy::{Context, Decision, Policy, Verdict, decide};
-use shward_syntax::Dialect;
-
-const WORKSPACE: &[u8] = b"/home/dev/proj";
-const HOME: &[u8] = b"/home/dev";
-
-fn verdict(command: &str, contained: bool) -> Verdict {
-    let arena = Bump::new();
-    let request = Request {
-        source: Source::Command(command.as_bytes()),
-        cwd: WORKSPACE,
-        workspace: WORKSPACE,
-        home: HOME,
-        dialect: Dialect::Bash,
-    };
-    let plan = analyze(&arena, &request, &Frozen);
-    decide(
-        &Policy::default(),
-        &plan,
-        &Context { contained, cwd: WORKSPACE, workspace: WORKSPACE, home: HOME },
-    )
-}
-
-use Decision::{Allow, Ask, Deny};
+use super::verdict;
+use shward_policy::Decision::{self, Allow, Ask, Deny};
 
 /// Command, alone, contained, the first finding's rule.
 const TABLE: &[(&str, Decision, Decision, &str)] = &[
