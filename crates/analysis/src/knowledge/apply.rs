@@ -7,7 +7,7 @@ use super::acts::{Phase, act, acts, recursive};
 use super::change::{self, change, take_back};
 use super::evaluate;
 use super::execute::execute;
-use super::flow::{Flow, Use};
+use super::flow::{Flow, Use, Uses};
 use super::foreign::foreign;
 use super::image::List;
 use super::names;
@@ -35,7 +35,7 @@ pub(crate) fn apply<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
 }
 
 /// As [`apply`], with other roles for values and operands than the tables give them.
-pub(crate) fn apply_as<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'_, 'a>]) -> Stream<'a> {
+pub(crate) fn apply_as<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -> Stream<'a> {
     let directories = directories(scan);
     let mut output = Stream::EMPTY;
     run.within(&directories, &mut |run| output = apply_uses(run, scan, uses));
@@ -43,8 +43,9 @@ pub(crate) fn apply_as<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'
 }
 
 /// Values and operands with their roles.
-pub(crate) fn uses<'s, 'a>(run: &mut Run<'_, 'a>, scan: &'s Scan<'a>) -> Vec<Use<'s, 'a>> {
-    let mut uses = Vec::with_capacity(scan.given.len() + scan.operands.len());
+pub(crate) fn uses<'s, 'a>(run: &mut Run<'_, 'a>, scan: &'s Scan<'a>) -> Uses<'s, 'a> {
+    let any = !(scan.given.is_empty() && scan.operands.is_empty());
+    let mut uses = Uses::with_capacity(if any { 3 } else { 0 });
     for given in &scan.given {
         if let Some(field) = given.value {
             uses.push(Use { role: given.option.role, field });
@@ -60,13 +61,13 @@ pub(crate) fn uses<'s, 'a>(run: &mut Run<'_, 'a>, scan: &'s Scan<'a>) -> Vec<Use
     let bare = scan.levels.last().is_some_and(|level| level.style() == Style::Bare);
     for item in items.iter().filter(is_operand) {
         let share = shares.of(&item);
-        uses.extend(share.iter().map(|field| Use { role: item.role, field }));
+        uses.push_all(item.role, share);
         if bare && is_place(item.role) {
-            uses.extend(share.iter().filter_map(|field| {
-                let at = joined_at(field.value.known_prefix())?;
+            for field in share {
+                let Some(at) = joined_at(field.value.known_prefix()) else { continue };
                 let value = values::after(run.arena(), &field.value, at);
-                Some(Use { role: item.role, field: run.arena().alloc(Field { value, ..*field }) })
-            }));
+                uses.push(Use { role: item.role, field: run.arena().alloc(Field { value, ..*field }) });
+            }
         }
         if let Some(place) = item.default
             && share.is_empty()
@@ -80,7 +81,7 @@ pub(crate) fn uses<'s, 'a>(run: &mut Run<'_, 'a>, scan: &'s Scan<'a>) -> Vec<Use
     let left_over = shares.left;
     if let Some(first) = left_over.first() {
         run.not_understood(Unknown::Argument, first.span);
-        uses.extend(left_over.iter().map(|field| Use { role: Role::Text, field }));
+        uses.push_all(Role::Text, left_over);
     }
     uses
 }
@@ -137,7 +138,7 @@ impl<'a, 'o> Shares<'a, 'o> {
     }
 }
 
-fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'_, 'a>]) -> Stream<'a> {
+fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -> Stream<'a> {
     if scan.info {
         return about(run, scan);
     }
@@ -150,18 +151,25 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'_, 'a>]) 
         stdin: false,
         tree: recursive(scan),
     };
-    for each in uses {
-        read(run, &mut flow, scan, each);
+    for (role, fields) in uses.runs() {
+        for field in *fields {
+            read(run, &mut flow, scan, &Use { role: *role, field });
+        }
     }
     read_stdin(run, &mut flow, scan, uses);
     let mut endpoints = 0usize;
-    for each in uses {
-        endpoints += usize::from(network::collect(run, &mut flow, each));
+    for (role, fields) in uses.runs() {
+        for field in *fields {
+            endpoints += usize::from(network::collect(run, &mut flow, &Use { role: *role, field }));
+        }
     }
     acts(run, &mut flow, scan, endpoints, Phase::Reading);
-    for each in uses {
-        change(run, &flow, scan, uses, each);
-        network::connect(run, &flow, each);
+    for (role, fields) in uses.runs() {
+        for field in *fields {
+            let each = Use { role: *role, field };
+            change(run, &flow, scan, uses, &each);
+            network::connect(run, &flow, &each);
+        }
     }
     if change::makes_links(run, scan) {
         change::links(run, uses);

@@ -1,6 +1,6 @@
 //! Roles that change files, settings and processes.
 
-use super::flow::{Flow, Use};
+use super::flow::{Flow, Use, Uses};
 use super::found;
 use super::languages;
 use super::run::{Run, certainty};
@@ -17,7 +17,7 @@ pub(super) fn change<'a>(
     run: &mut Run<'_, 'a>,
     flow: &Flow<'a>,
     scan: &Scan<'a>,
-    uses: &[Use<'_, 'a>],
+    uses: &Uses<'_, 'a>,
     each: &Use<'_, 'a>,
 ) {
     let Use { role, field } = each;
@@ -67,7 +67,7 @@ pub(super) fn change<'a>(
         Role::WriteBelow => {
             change_place(run, flow, *role, field);
             for source in uses.iter().filter(|each| is_source(each)) {
-                carry(run, source, &field.value);
+                carry(run, &source, &field.value);
             }
         }
         Role::WritePrefix => {
@@ -99,7 +99,7 @@ const MOST_COMPARED: usize = 512;
 fn is_the_same_for_all<'a>(
     run: &mut Run<'_, 'a>,
     flow: &Flow<'a>,
-    uses: &[Use<'_, 'a>],
+    uses: &Uses<'_, 'a>,
     place: &Field<'a>,
 ) -> bool {
     // What it reads on standard input may be made of each.
@@ -116,7 +116,7 @@ fn is_the_same_for_all<'a>(
     }
     run.session.works(words);
     !run.args().iter().any(|word| differs(word) && !ends_in(&word.value, &place.value))
-        && !uses.iter().any(reads)
+        && !uses.iter().any(|each| reads(&each))
         && matches!(
             run.target(&place.value, false).scope,
             Scope::Product | Scope::Workspace | Scope::Temp | Scope::Repository | Scope::Unknown
@@ -249,12 +249,12 @@ pub(super) fn destination<'a>(
     run: &mut Run<'_, 'a>,
     flow: &Flow<'a>,
     scan: &Scan<'a>,
-    uses: &[Use<'_, 'a>],
+    uses: &Uses<'_, 'a>,
     field: &Field<'a>,
     mode: WriteMode,
 ) {
     let count = uses.iter().filter(|each| is_source(each)).count();
-    let many = uses.iter().any(|each| is_source(each) && each.field.many);
+    let many = uses.iter().any(|each| is_source(&each) && each.field.many);
     let known = field.known();
     let named = known.is_some_and(|t| t.ends_with(b"/") || matches!(values::base_name(t), b"." | b".."));
     let target = run.target_of(field, false);
@@ -264,9 +264,10 @@ pub(super) fn destination<'a>(
     let replaces = !links || scan.has(&["-f", "--force"]);
     // What is moved is there but once, and what the command has written may be another for each. Some places hold directories.
     let again = |each: &Use<'_, 'a>| each.role != Role::Move || content.text.is_some();
-    let kept = uses.iter().filter(|each| is_source(each)).all(again) && !names_directories(&field.value);
+    let kept = uses.iter().filter(|each| is_source(each)).all(|each| again(&each))
+        && !names_directories(&field.value);
     // With all that is below it, directories are copied: where a file stands, none can be put.
-    let directories = flow.tree && content.text.is_none() && uses.iter().any(|each| is_directory(run, each));
+    let directories = flow.tree && content.text.is_none() && uses.iter().any(|each| is_directory(run, &each));
     // Looking through all that was told so far comes last.
     let same = replaces
         && kept
@@ -283,7 +284,7 @@ pub(super) fn destination<'a>(
     if target.scope == Scope::Harmless || !(named || exists || count > 1 || many) {
         run.writes(field, mode, content);
         if mode != WriteMode::Create {
-            uses.iter().filter(|each| is_source(each)).for_each(|source| carry(run, source, &field.value));
+            uses.iter().filter(|each| is_source(each)).for_each(|source| carry(run, &source, &field.value));
         }
         return;
     }
@@ -311,20 +312,20 @@ pub(super) fn destination<'a>(
                 let mode = if whole { WriteMode::Below } else { mode };
                 run.writes(&Field { value, ..*field }, mode, content);
                 if mode != WriteMode::Create {
-                    carry(run, source, &value);
+                    carry(run, &source, &value);
                 }
             }
             // Of a tree, names below it; else one name in it.
             None if flow.tree => {
                 run.writes(field, WriteMode::Below, content);
-                carry(run, source, &field.value);
+                carry(run, &source, &field.value);
             }
             None => {
                 let slash = Value::text(b"/", Origins::LITERAL);
                 let any = Value::of(run.arena(), &[Piece::Glob(b"*")], source.field.value.origins);
                 let value = values::joined(run.arena(), &[field.value, slash, any]);
                 run.writes(&Field { value, many: true, ..*field }, mode, content);
-                carry(run, source, &field.value);
+                carry(run, &source, &field.value);
             }
         }
     }
@@ -364,7 +365,7 @@ fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>) -> bool {
 }
 
 /// Whether the command has written a file itself that is copied.
-fn is_made<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'_, 'a>]) -> bool {
+fn is_made<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>) -> bool {
     let told = run.session.effects().len();
     run.session.works(told);
     uses.iter().filter(|each| is_source(each)).any(|each| {
@@ -402,7 +403,7 @@ pub(super) fn makes_links(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
 
 /// Tells of each link that is made what it leads to. The last operand is a link or a directory for links; without one
 /// they lie here.
-pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'_, 'a>]) {
+pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>) {
     let place = uses
         .iter()
         .find(|each| matches!(each.role, Role::DestLink | Role::Dest | Role::Create | Role::WriteBelow));

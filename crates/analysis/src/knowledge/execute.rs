@@ -1,6 +1,6 @@
 //! Roles that execute: programs, command lines, code, scripts.
 
-use super::flow::{Flow, Use};
+use super::flow::{Flow, Uses};
 use super::foreign::fetched;
 use super::languages;
 use super::module::module;
@@ -20,17 +20,31 @@ pub(super) fn execute<'a>(
     run: &mut Run<'_, 'a>,
     flow: &mut Flow<'a>,
     scan: &Scan<'a>,
-    uses: &[Use<'_, 'a>],
+    uses: &Uses<'_, 'a>,
 ) -> Option<Stream<'a>> {
     let stdin = run.call.stdin;
     // An option that says what runs leaves nothing to be run from standard input.
     let no_more = |act: Act| matches!(act, Act::Code(_) | Act::NoInput);
     let mut reads_code = scan.own().iter().any(|given| given.option.acts.iter().any(no_more));
     let mut output = None;
-    let assignments = uses.iter().filter(|u| u.role == Role::Variable).map(|u| *u.field);
-    let assignments = BumpVec::from_iter_in(assignments, run.arena());
+    let mut assignments = BumpVec::new_in(run.arena());
+    if uses.has(|role| role == Role::Variable) {
+        assignments.extend(uses.iter().filter(|u| u.role == Role::Variable).map(|u| *u.field));
+    }
+    let runs_something = |role: Role| {
+        matches!(
+            role,
+            Role::Run
+                | Role::RunElsewhere
+                | Role::Program
+                | Role::ProgramOnFiles
+                | Role::Code(_)
+                | Role::Module(_)
+                | Role::Script(_)
+        )
+    };
     run.with_variables(&assignments, &mut |run| {
-        for (at, each) in uses.iter().enumerate() {
+        for (at, each) in uses.numbered(runs_something) {
             let field = &each.field;
             let inner = match each.role {
                 Role::Run => {
@@ -188,7 +202,7 @@ fn joined<'a>(before: Option<Stream<'a>>, after: Stream<'a>) -> Option<Stream<'a
 }
 
 /// The operands after this one: a script's own arguments.
-pub(super) fn arguments_after<'a>(run: &Run<'_, 'a>, uses: &[Use<'_, 'a>], at: usize) -> &'a [Field<'a>] {
+pub(super) fn arguments_after<'a>(run: &Run<'_, 'a>, uses: &Uses<'_, 'a>, at: usize) -> &'a [Field<'a>] {
     let rest = uses.iter().skip(at + 1).filter(|u| u.role == Role::Text).map(|u| *u.field);
     BumpVec::from_iter_in(rest, run.arena()).into_bump_slice()
 }

@@ -5,7 +5,7 @@
 //! the project's code they are handed to.
 
 use super::endpoint;
-use super::flow::Use;
+use super::flow::Uses;
 use super::provenance::NOT_OF_THE_PROJECT;
 use super::run::Run;
 use super::values;
@@ -14,7 +14,7 @@ use crate::effect::{EffectKind, Scope, Unknown};
 use crate::value::{Field, Origins, Stream, Value};
 
 /// Records what runs besides the workspace's own code, if `code:project` is among the effects from `first` on.
-pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'_, 'a>], first: usize) {
+pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>, first: usize) {
     let own = |kind: &EffectKind<'_>| matches!(kind, EffectKind::Code { language: "project", .. });
     if !run.session.effects().iter().skip(first).any(|effect| own(&effect.kind)) {
         return;
@@ -25,7 +25,7 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &[Use<'_, 'a>], first: us
         // Whose files they are is not known then.
         run.not_understood(Unknown::Construct("code of a directory that is not known"), run.call.span);
     }
-    for each in uses {
+    for each in uses.iter() {
         match each.role {
             Role::Form if each.field.known().is_some_and(is_coordinates) => {
                 installed(run, "native", each.field)

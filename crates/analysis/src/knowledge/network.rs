@@ -1,7 +1,7 @@
 //! Roles that connect, fetch and send.
 
 use super::endpoint;
-use super::flow::{Flow, Use};
+use super::flow::{Flow, Use, Uses};
 use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::tables::Level;
@@ -99,22 +99,22 @@ pub(super) fn carried(field: &Field<'_>) -> Origins {
 }
 
 /// What a program that downloads puts under the name that the address ends in, here or in the directory that it is told.
-pub(super) fn keeps_by_address<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &[Use<'_, 'a>]) {
-    let downloads = |each: &&Use<'_, 'a>| each.role == Role::Download;
+pub(super) fn keeps_by_address<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) {
+    let downloads = |role: Role| role == Role::Download;
     let of_network =
         |level: &Level| matches!(level.output(), Output::Origins(names) if names.contains(&"network"));
-    if !uses.iter().any(|each| downloads(&each)) || !scan.levels.last().is_some_and(of_network) {
+    if !uses.has(downloads) || !scan.levels.last().is_some_and(of_network) {
         return;
     }
     let here = Act::Place(Role::WriteBelow, ".");
     let line = scan.operands_line();
-    let told = uses.iter().rev().find(|each| each.role == Role::WriteBelow).map(|each| each.field.value);
+    let told = uses.iter().filter(|each| each.role == Role::WriteBelow).last().map(|each| each.field.value);
     let kept = line.is_some_and(|line| line.acts.contains(&here))
         || scan.given.iter().any(|given| given.option.acts.contains(&here));
     if told.is_none() && !kept {
         return;
     }
-    for each in uses.iter().filter(downloads) {
+    for each in uses.iter().filter(|each| downloads(each.role)) {
         let Some(name) = each.field.known().map(name_of_address) else { continue };
         let name = Value::text(name, each.field.value.origins);
         let slash = Value::text(b"/", Origins::LITERAL);

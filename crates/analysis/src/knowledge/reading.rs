@@ -1,6 +1,6 @@
 //! Roles that read, and standard input.
 
-use super::flow::{Flow, Use};
+use super::flow::{Flow, Use, Uses};
 use super::found;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
@@ -243,7 +243,7 @@ pub(super) fn read_stdin<'a>(
     run: &mut Run<'_, 'a>,
     flow: &mut Flow<'a>,
     scan: &Scan<'a>,
-    uses: &[Use<'_, 'a>],
+    uses: &Uses<'_, 'a>,
 ) {
     let Some(level) = scan.levels.last() else { return };
     let stdin = run.call.stdin;
@@ -269,7 +269,7 @@ pub(super) fn read_stdin<'a>(
     let origins = if wanted { stdin.origins } else { stdin.origins.without(Origins::TERMINAL) };
     flow.origins = flow.origins | origins;
     flow.source = stdin.source.or(flow.source);
-    let reads_files = uses.iter().any(|u| matches!(u.role, Role::Read | Role::ReadList));
+    let reads_files = uses.has(|role| matches!(role, Role::Read | Role::ReadList));
     if flow.stdin || !reads_files {
         take_text(flow, stdin.text);
     }

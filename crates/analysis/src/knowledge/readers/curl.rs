@@ -3,7 +3,7 @@
 use crate::effect::{Endpoint, Unknown};
 use crate::knowledge::apply;
 use crate::knowledge::endpoint;
-use crate::knowledge::flow::Use;
+use crate::knowledge::flow::{Use, Uses};
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
@@ -16,17 +16,17 @@ const PLAIN: [&[u8]; 4] = [b"gopher", b"gophers", b"dict", b"telnet"];
 /// Reads the arguments of `curl`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
-    let mut uses = Vec::new();
+    let mut uses = Uses::default();
     let forms: Vec<Field<'a>> = scan.values(&["-F", "--form"]).collect();
     // These take `@` literally.
     let literal: Vec<Field<'a>> = scan.values(&["--data-raw", "--form-string"]).collect();
     let fetches = scan.has(&["-o", "--output", "-O", "--remote-name", "--remote-name-all", "-I", "--head"]);
-    for each in &apply::uses(run, &scan) {
+    for each in apply::uses(run, &scan).iter() {
         uses.push(match each.role {
-            Role::Send if literal.contains(each.field) => *each,
-            Role::Send if forms.contains(each.field) => form(run, each),
+            Role::Send if literal.contains(each.field) => each,
+            Role::Send if forms.contains(each.field) => form(run, &each),
             Role::Send | Role::Identify if each.field.value.known_prefix().starts_with(b"@") => {
-                Use { role: Role::Upload, ..*each }
+                Use { role: Role::Upload, ..each }
             }
             // `name@file` of --data-urlencode.
             Role::Download => {
@@ -34,9 +34,9 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
                 if PLAIN.iter().any(|plain| scheme.eq_ignore_ascii_case(plain)) {
                     run.not_understood(Unknown::Construct("text for any service"), each.field.span);
                 }
-                local(run, each)
+                local(run, &each)
             }
-            _ => *each,
+            _ => each,
         });
     }
     for encoded in scan.values(&["--data-urlencode", "--url-query"]) {

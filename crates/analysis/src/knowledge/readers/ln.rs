@@ -25,5 +25,6 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     };
     let here = values::field(b".", Origins::LITERAL, alone.span);
     let uses = [Use { role: Role::List, field: &alone }, Use { role: Role::DestLink, field: &here }];
+    let uses = uses.into_iter().collect();
     apply::apply_as(run, &scan, &uses)
 }

@@ -76,7 +76,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     }
     let uses = apply::uses(run, &scan);
     let format = scan.value(&["-f"]).and_then(|format| format.known());
-    for each in &uses {
+    for each in uses.iter() {
         match each.role {
             Role::Read if format == Some(b"lavfi") => filters(run, each.field),
             Role::Read | Role::Write | Role::Modify => {

@@ -3,7 +3,7 @@
 use crate::effect::{EffectKind, Endpoint};
 use crate::knowledge::apply;
 use crate::knowledge::endpoint;
-use crate::knowledge::flow::Use;
+use crate::knowledge::flow::{Use, Uses};
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::words::Role;
@@ -36,11 +36,12 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             run.code("shell", None, Origins::NETWORK, span);
         }
     }
-    let uses = apply::uses(run, &scan).into_iter().map(|each| {
+    let uses = apply::uses(run, &scan);
+    let uses = uses.iter().map(|each| {
         let executes = matches!(each.role, Role::Program | Role::Run);
         Use { role: if executes { Role::Text } else { each.role }, ..each }
     });
-    let uses: Vec<Use<'_, 'a>> = uses.collect();
+    let uses: Uses<'_, 'a> = uses.collect();
     apply::apply_as(run, &scan, &uses);
     Stream::unknown(Origins::NETWORK, span)
 }

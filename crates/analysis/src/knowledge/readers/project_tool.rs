@@ -4,6 +4,7 @@
 
 use crate::effect::EffectKind;
 use crate::knowledge::apply;
+use crate::knowledge::flow::Uses;
 use crate::knowledge::foreign;
 use crate::knowledge::interpret;
 use crate::knowledge::run::Run;
@@ -113,7 +114,7 @@ fn tool<'a>(run: &mut Run<'_, 'a>, words: &'a [Field<'a>]) -> Option<Stream<'a>>
     let first = run.session.effects().len();
     let project = EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
     run.does(project, run.call.span);
-    foreign::foreign(run, &[], first);
+    foreign::foreign(run, &Uses::default(), first);
     script::load_tool(run, words.first()?.known()?);
     let mut inner = Run { session: &mut *run.session, call: Call { argv: words, ..run.call }, name, program };
     variables::obey(&mut inner);

@@ -12,9 +12,9 @@ use crate::value::{Field, Origins, Stream};
 /// Reads the arguments of `scp` and `rsync`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
-    let mut uses = Vec::new();
     let places = |field: &Field<'a>| scan.operands.contains(field);
-    uses.extend(apply::uses(run, &scan).into_iter().filter(|u| !(u.role == Role::Text && places(u.field))));
+    let mut uses = apply::uses(run, &scan);
+    uses.retain(|u| !(u.role == Role::Text && places(u.field)));
     let (target, sources) = match scan.operands.split_last() {
         Some((target, sources)) if !sources.is_empty() || scan.has(&["--read-batch"]) => {
             (Some(target), sources)

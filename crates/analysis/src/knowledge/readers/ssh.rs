@@ -2,7 +2,7 @@
 
 use crate::effect::EffectKind;
 use crate::knowledge::apply;
-use crate::knowledge::flow::Use;
+use crate::knowledge::flow::{Use, Uses};
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
@@ -15,11 +15,12 @@ use shward_syntax::Dialect;
 /// Reads the arguments of `ssh`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let scan = run.scan(at);
-    let uses = apply::uses(run, &scan).into_iter().map(|each| match each.role {
+    let uses = apply::uses(run, &scan);
+    let uses = uses.iter().map(|each| match each.role {
         Role::Unknown => Use { role: Role::Text, ..each },
         _ => each,
     });
-    let uses: Vec<Use<'_, 'a>> = uses.collect();
+    let uses: Uses<'_, 'a> = uses.collect();
     let output = apply::apply_as(run, &scan, &uses);
     let Some((host, words)) = scan.operands.split_first() else { return output };
     if scan.info || scan.has(&["-N", "-G", "-Q", "-O"]) {
