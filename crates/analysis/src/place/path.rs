@@ -1,7 +1,7 @@
 //! Paths as sequences of components, and their lexical normalisation.
 
 use super::pattern::{Part, Relation};
-use crate::value::{Piece, Value};
+use crate::value::{Piece, Pieces, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec;
 use shward_syntax::same;
@@ -192,7 +192,7 @@ pub(super) enum Start {
 
 /// Splits a value into components below `cwd`.
 pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Partial<'a> {
-    let mut parts = Vec::new_in(arena);
+    let mut parts = std::vec::Vec::new();
     let absolute = value.known_prefix().starts_with(b"/");
     let start = match (absolute, cwd) {
         (true, _) => Start::Known,
@@ -205,29 +205,23 @@ pub(super) fn split<'a>(arena: &'a Bump, cwd: Option<&'a [u8]>, value: &Value<'a
     push_pieces(arena, &mut parts, &value.pieces(), |_| true);
 
     let cut = parts.iter().position(Part::has_unknown);
-    let mut head = Vec::new_in(arena);
-    resolve(&mut head, parts.iter().take(cut.unwrap_or(parts.len())));
-    let tail = cut.map(|from| {
-        let mut tail = Vec::new_in(arena);
-        resolve(&mut tail, parts.iter().skip(from));
-        tail.into_bump_slice() as &[Part<'a>]
-    });
+    let (before, behind) = parts.split_at_checked(cut.unwrap_or(parts.len())).unwrap_or_default();
+    let head = resolve(arena, before);
+    let tail = cut.map(|_| resolve(arena, behind));
 
     // `$x/y` with an empty `$x` is `/y`, wherever the script stands.
     let bare_rooted = known_text(&value.pieces()).is_some_and(|text| text.starts_with(b"/"));
     let bare = if tail.is_none() {
         &[]
     } else {
-        let mut parts = Vec::new_in(arena);
+        parts.clear();
         if !bare_rooted {
             parts.extend(cwd.into_iter().flat_map(Names::Path));
         }
         push_pieces(arena, &mut parts, &value.pieces(), |p| *p != Piece::Unknown);
-        let mut bare = Vec::new_in(arena);
-        resolve(&mut bare, parts.iter());
-        bare.into_bump_slice() as &[Part<'a>]
+        resolve(arena, &parts)
     };
-    Partial { start, head: head.into_bump_slice(), tail, bare, bare_rooted }
+    Partial { start, head, tail, bare, bare_rooted }
 }
 
 /// The first text among the pieces.
@@ -241,11 +235,17 @@ fn known_text<'a>(pieces: &[Piece<'a>]) -> Option<&'a [u8]> {
 /// Cuts pieces at their slashes into components.
 fn push_pieces<'a>(
     arena: &'a Bump,
-    parts: &mut Vec<'a, Part<'a>>,
-    pieces: &[Piece<'a>],
+    parts: &mut std::vec::Vec<Part<'a>>,
+    pieces: &Pieces<'a>,
     keep: impl Fn(&Piece<'a>) -> bool,
 ) {
-    let mut open: Vec<'a, Piece<'a>> = Vec::new_in(arena);
+    let divides = |piece: &Piece<'_>| matches!(piece, Piece::Text(text) if text.contains(&b'/'));
+    if let Pieces::All(pieces) = pieces
+        && pieces.iter().all(|piece| keep(piece) && !divides(piece))
+    {
+        return close(arena, parts, pieces, Some(pieces));
+    }
+    let mut open = std::vec::Vec::new();
     for piece in pieces.iter().filter(|p| keep(p)) {
         let Piece::Text(text) = piece else {
             open.push(*piece);
@@ -256,18 +256,23 @@ fn push_pieces<'a>(
             open.push(Piece::Text(first));
         }
         for name in names {
-            close(arena, parts, &mut open);
+            close(arena, parts, &open, None);
+            open.clear();
             if !name.is_empty() {
                 open.push(Piece::Text(name));
             }
         }
     }
-    close(arena, parts, &mut open);
+    close(arena, parts, &open, None);
 }
 
-/// Ends the component that `open` has collected.
-fn close<'a>(arena: &'a Bump, parts: &mut Vec<'a, Part<'a>>, open: &mut Vec<'a, Piece<'a>>) {
-    let pieces: &'a [Piece<'a>] = std::mem::replace(open, Vec::new_in(arena)).into_bump_slice();
+/// Ends the component that was collected. `lasting`: it lies where it may stay.
+fn close<'a>(
+    arena: &'a Bump,
+    parts: &mut std::vec::Vec<Part<'a>>,
+    pieces: &[Piece<'a>],
+    lasting: Option<&'a [Piece<'a>]>,
+) {
     match pieces {
         [] => {}
         [Piece::Text(name)] => parts.push(Part::Text(name)),
@@ -281,15 +286,16 @@ fn close<'a>(arena: &'a Bump, parts: &mut Vec<'a, Part<'a>>, open: &mut Vec<'a, 
             }
             parts.push(Part::Text(name.into_bump_slice()));
         }
-        _ => parts.push(Part::Pattern(pieces)),
+        _ => parts.push(Part::Pattern(lasting.unwrap_or_else(|| arena.alloc_slice_copy(pieces)))),
     }
 }
 
 /// Resolves `.` and `..`. What a pattern matches is taken for a directory, not a link to one.
-fn resolve<'a, 'p>(out: &mut Vec<'_, Part<'a>>, parts: impl Iterator<Item = &'p Part<'a>>)
-where
-    'a: 'p,
-{
+fn resolve<'a>(arena: &'a Bump, parts: &[Part<'a>]) -> &'a [Part<'a>] {
+    if parts.is_empty() {
+        return &[];
+    }
+    let mut out = Vec::with_capacity_in(parts.len(), arena);
     for part in parts {
         match part {
             Part::Text(b".") => {}
@@ -299,6 +305,7 @@ where
             part => out.push(*part),
         }
     }
+    out.into_bump_slice()
 }
 
 /// The directory that two normalised absolute paths have in common.
