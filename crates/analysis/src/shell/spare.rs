@@ -52,6 +52,15 @@ pub(super) fn settled<T: Copy>(arena: &Bump, mut all: Vec<T>) -> (&[T], Vec<T>) 
     (arena.alloc_slice_fill_iter(Leaving(all)), Vec::new())
 }
 
+/// Does something with each element in order, and leaves none. What is large goes bit by bit, too.
+pub(super) fn each<T>(all: &mut Vec<T>, with: impl FnMut(T)) {
+    if all.len() <= KEPT {
+        return all.drain(..).for_each(with);
+    }
+    all.reverse();
+    Leaving(std::mem::take(all)).for_each(with);
+}
+
 /// Gives what is in a vector, the last first, and its memory with it.
 struct Leaving<T>(Vec<T>);
 
@@ -88,6 +97,9 @@ mod tests {
         for length in [0, 1, KEPT, KEPT + 1, 20 * KEPT] {
             let all: Vec<usize> = (0..length).collect();
             assert_eq!(settled(&arena, all.clone()).0, all);
+            let (mut left, mut seen) = (all.clone(), Vec::new());
+            each(&mut left, |number| seen.push(number));
+            assert_eq!((left.len(), seen), (0, all));
         }
     }
 

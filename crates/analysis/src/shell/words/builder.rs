@@ -1,5 +1,6 @@
 //! Collects what the parts of one word expand to, splits it into fields, and finds the patterns in it.
 
+use crate::shell::spare::each;
 use crate::value::{Field, Origins, Piece, Value};
 use bumpalo::Bump;
 use shward_syntax::Span;
@@ -441,7 +442,13 @@ impl<'a> Builder<'a> {
             self.end_field();
         }
         self.after_space = false;
-        out.append(&mut self.fields);
+        if self.fields.len() > KEPT {
+            // They do not lie in both places at once.
+            out.reserve_exact(self.fields.len());
+            each(&mut self.fields, |field| out.push(field));
+        } else {
+            out.append(&mut self.fields);
+        }
     }
 
     /// Ends the word and gives its one value.

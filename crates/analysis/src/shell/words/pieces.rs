@@ -7,6 +7,9 @@ use crate::value::{Origins, Piece, Value};
 /// So many pieces are moved and not copied.
 const MANY: usize = 4096;
 
+/// What is known of so many bytes goes before they are copied.
+const LONG: usize = 256 << 10;
+
 /// Whether a path has a component that ends in a dot, which `.` before it may make `..`.
 fn goes_up(value: &Value<'_>) -> bool {
     value.pieces().iter().skip(1).any(|piece| match piece {
@@ -18,9 +21,10 @@ fn goes_up(value: &Value<'_>) -> bool {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn value_of_field(&self) -> Value<'a> {
+    pub(super) fn value_of_field(&mut self) -> Value<'a> {
+        let alone = self.kinds.len() <= 1;
         let mut value = self.value_as_it_stands();
-        if self.kinds.len() > 1 && value.origins.intersects(Origins::JOB.union(Origins::NOTED)) {
+        if !alone && value.origins.intersects(Origins::JOB.union(Origins::NOTED)) {
             // What stands beside a number makes another one of it.
             value.origins = value.origins.edited();
         }
@@ -31,12 +35,16 @@ impl<'a> Builder<'a> {
         value
     }
 
-    fn value_as_it_stands(&self) -> Value<'a> {
+    fn value_as_it_stands(&mut self) -> Value<'a> {
         // Many at a time: a field may be long.
         let is_text = |kinds: &[Kind]| {
             kinds.iter().fold(true, |all, kind| all & matches!(kind, Kind::Plain | Kind::Quoted))
         };
         if self.kinds.chunks(64).all(is_text) {
+            if self.kinds.len() > LONG {
+                // All of them are told of, and the text will lie in memory twice.
+                self.kinds = Vec::new();
+            }
             let text = if self.bytes.is_empty() { &[] } else { &*self.arena.alloc_slice_copy(&self.bytes) };
             return Value::text(text, self.origins);
         }
