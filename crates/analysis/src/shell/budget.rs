@@ -28,14 +28,15 @@ impl Budget {
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         Self {
             steps: length.saturating_mul(24).saturating_add(16 << 10),
-            bytes: length.saturating_mul(32).saturating_add(256 << 10),
+            // Text lies in memory twice while it is put together.
+            bytes: length.saturating_mul(5).saturating_add(256 << 10),
             // A word takes some hundred bytes, however short it is.
             words: (length / 4).saturating_add(16 << 10),
             // A part takes a microsecond or two, and a command that people write has one for every dozen bytes.
             parts: (length / 8).saturating_add(32 << 10),
             // A byte of a program takes up to a tenth of a microsecond each time.
             programs: length.saturating_mul(2).saturating_add(512 << 10),
-            printed: length.saturating_mul(24).saturating_add(4 << 20),
+            printed: length.saturating_mul(8).saturating_add(4 << 20),
             depth: 0,
             exhausted: None,
         }
