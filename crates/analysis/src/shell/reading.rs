@@ -13,6 +13,9 @@ use shward_syntax::{Function, Options, ParseError, Parsed, Piece, Reader, parse}
 /// So many bytes are read at a time, and what follows to the end of the line.
 pub(super) const PIECE: usize = 8 << 10;
 
+/// Text that was made is read at once up to this length, and twice beyond: first to see that it can be read.
+const LONG: usize = 64 << 10;
+
 /// Memory for the tree of evaluated text that is kept for the next one, at most.
 const KEPT: usize = 16 << 10;
 
@@ -44,7 +47,7 @@ pub(super) fn analyze_pieces<'a>(
 
 impl<'a> Interpreter<'a, '_> {
     /// Reads and runs the pieces of a text, one after the other.
-    fn read(&mut self, reader: &mut Reader<'a>, size: usize) -> Result<(), ParseError> {
+    pub(super) fn read(&mut self, reader: &mut Reader<'a>, size: usize) -> Result<(), ParseError> {
         let mut passing = Bump::new();
         let mut goes_on = false;
         while !reader.is_done() {
@@ -65,6 +68,28 @@ impl<'a> Interpreter<'a, '_> {
             goes_on = piece.goes_on;
         }
         Ok(())
+    }
+
+    /// A reader of a long text that was made, if it can be read piece by piece to its end, and defines nothing that stays: a shell
+    /// that cannot read it would not run all of what comes before either.
+    pub(super) fn readable_pieces(&mut self, text: &'a [u8], options: &Options) -> Option<Reader<'a>> {
+        if text.len() <= LONG || self.foreign || defines_functions(text, text.len()) {
+            return None;
+        }
+        // Reading it twice costs twice.
+        self.budget.spend(text.len() / 8);
+        let start = Reader::new(text, options);
+        let mut reader = start.clone();
+        let mut passing = Bump::new();
+        while !reader.is_done() {
+            passing.reset();
+            let piece = reader.piece(&passing, PIECE).ok()?;
+            // An error ends a line, so that all of one is run before what follows the text.
+            if !piece.functions.is_empty() || piece.goes_on {
+                return None;
+            }
+        }
+        Some(start)
     }
 
     /// Reads text that was made, and runs what is to be done with its tree and with those functions of it that stay.
@@ -109,7 +134,9 @@ impl<'a> Interpreter<'a, '_> {
         if continued {
             self.items(piece.items);
         } else {
-            self.read_lines(piece.items, done || piece.goes_on);
+            // What was evaluated has something after it, whatever comes behind the piece.
+            let ends = std::ptr::eq(self.text, self.source);
+            self.read_lines(piece.items, ends && (done || piece.goes_on));
         }
     }
 }
@@ -144,6 +171,29 @@ mod tests {
         "ls; ls <<A\nx",
         "ls; rm x )",
     ];
+
+    #[test]
+    fn what_follows_long_text_that_is_evaluated_is_the_same_as_behind_a_short_one() {
+        let texts = COMMANDS.iter().filter(|text| !text.contains('\'') && !text.contains("<<"));
+        for text in texts {
+            for padding in ["ls -l\n", "ls -l; "] {
+                let last = |count: usize| {
+                    let command = format!("eval '{}{text}'; ls z", padding.repeat(count));
+                    let request = Request {
+                        source: Source::Command(command.as_bytes()),
+                        cwd: b"/workspace",
+                        workspace: b"/workspace",
+                        home: b"/home/me",
+                        dialect: Dialect::Bash,
+                    };
+                    let arena = Bump::new();
+                    let plan = crate::analyze(&arena, &request, &Frozen);
+                    plan.invocations.last().map(|last| (last.certain, last.cwd.map(<[u8]>::to_vec)))
+                };
+                assert_eq!(last(2 * LONG / padding.len()), last(1), "{padding}{text}");
+            }
+        }
+    }
 
     #[test]
     fn the_plan_is_the_same_whatever_is_read_at_a_time() {

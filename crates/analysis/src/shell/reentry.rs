@@ -6,6 +6,7 @@
 
 use super::Interpreter;
 use super::flow::{ANY_ARGUMENTS, Flow, Opt, Options as ShellOptions, Port};
+use super::reading::PIECE;
 use super::spans::Spans;
 use super::state::{Content, Flags, Slot, Space};
 use super::words::is_set_anew;
@@ -30,9 +31,19 @@ impl<'a> Interpreter<'a, '_> {
             ..Options::default()
         };
         let from_file = self.scripts.begin(text);
-        let read = self.read_text(text, &options, |shell, parsed, functions| {
-            shell.run_parsed(text, parsed, functions, arguments, span);
-        });
+        let read = match self.readable_pieces(text, &options) {
+            Some(mut reader) => {
+                let mut read = Ok(());
+                self.run_within(text, &[], arguments, span, |shell| {
+                    shell.reading = false;
+                    read = shell.read(&mut reader, PIECE);
+                });
+                read
+            }
+            None => self.read_text(text, &options, |shell, parsed, functions| {
+                shell.run_parsed(text, parsed, functions, arguments, span);
+            }),
+        };
         if let Err(error) = read {
             self.run_what_can_be_read(text, &error, &options, arguments, span);
         }
@@ -82,6 +93,18 @@ impl<'a> Interpreter<'a, '_> {
         if self.foreign && !super::alike::is_alike(&parsed.script) {
             self.unknown(Unknown::Construct("what zsh or ksh reads in another way than bash"), span);
         }
+        self.run_within(text, functions, arguments, span, |shell| shell.script(&parsed.script));
+    }
+
+    /// Runs something that stands in this text.
+    fn run_within(
+        &mut self,
+        text: &'a [u8],
+        functions: &'a [&'a Function<'a>],
+        arguments: Option<&'a [Field<'a>]>,
+        span: Span,
+        run: impl FnOnce(&mut Self),
+    ) {
         let outer = (self.text, self.spans, self.functions, self.line);
         self.spans = Spans::of(text, self.source, span);
         self.text = text;
@@ -93,7 +116,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         let nested = self.reading;
         self.reading = true;
-        self.script(&parsed.script);
+        run(self);
         self.reading = nested;
         if let Some(arguments) = arguments {
             // `set` in a sourced file changes those of the caller.
