@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Something open for writing.
 #[derive(Debug)]
 pub(super) struct Sink<'a> {
+    /// By which it is known.
+    id: u32,
     /// What it is.
     pub(super) kind: SinkKind<'a>,
     text: Collected<'a>,
@@ -59,10 +61,12 @@ pub(super) struct Source<'a> {
     begun: bool,
 }
 
-/// All sinks and sources ever opened.
+/// All sources ever opened, and all sinks of which something may still be asked.
 #[derive(Debug, Default)]
 pub(super) struct Io<'a> {
     sinks: Vec<Sink<'a>>,
+    /// How many sinks were ever opened.
+    opened: u32,
     sources: Vec<Source<'a>>,
     /// What the numbers of process substitutions stand for, as long as the commands run in which they are; the last one counts.
     names: Vec<(u32, Port)>,
@@ -87,7 +91,10 @@ impl<'a> Io<'a> {
 
     /// Opens a sink.
     pub(super) fn open_sink(&mut self, kind: SinkKind<'a>, doubt: u32, effect: Option<usize>) -> u32 {
+        let id = self.opened;
+        self.opened = id.saturating_add(1);
         self.sinks.push(Sink {
+            id,
             kind,
             text: Collected::Known(b""),
             origins: Origins::NONE,
@@ -95,7 +102,30 @@ impl<'a> Io<'a> {
             doubt,
             effect,
         });
-        u32::try_from(self.sinks.len() - 1).unwrap_or(u32::MAX)
+        id
+    }
+
+    /// What was captured has been taken: nobody will ask for it again. What is written to it from now on is lost, as it was
+    /// before.
+    pub(super) fn retire(&mut self, id: u32) {
+        self.sinks.pop_if(|last| last.id == id && last.kind == SinkKind::Capture);
+    }
+
+    /// Where a sink lies. Those that are gone leave no place behind.
+    fn place(&self, id: u32) -> Option<usize> {
+        match self.sinks.get(id as usize) {
+            Some(sink) if sink.id == id => Some(id as usize),
+            _ => self.sinks.binary_search_by_key(&id, |sink| sink.id).ok(),
+        }
+    }
+
+    fn get(&self, id: u32) -> Option<&Sink<'a>> {
+        self.sinks.get(self.place(id)?)
+    }
+
+    fn get_mut(&mut self, id: u32) -> Option<&mut Sink<'a>> {
+        let place = self.place(id)?;
+        self.sinks.get_mut(place)
     }
 
     /// Opens a source.
@@ -162,9 +192,9 @@ impl<'a> Io<'a> {
         self.sources.get(id as usize).is_some_and(|source| source.piped)
     }
 
-    /// How many sinks there are.
-    pub(super) fn sinks(&self) -> u32 {
-        u32::try_from(self.sinks.len()).unwrap_or(u32::MAX)
+    /// How many sinks there have been.
+    pub(super) const fn sinks(&self) -> u32 {
+        self.opened
     }
 
     /// A shell reads its script from this source.
@@ -182,7 +212,8 @@ impl<'a> Io<'a> {
 
     /// What a sink is.
     pub(super) fn sink(&self, id: u32) -> Option<SinkKind<'a>> {
-        self.sinks.get(id as usize).map(|sink| sink.kind)
+        let retired = (id < self.opened).then_some(SinkKind::Capture);
+        self.get(id).map(|sink| sink.kind).or(retired)
     }
 
     /// What comes out of a source.
@@ -253,7 +284,7 @@ impl<'a> Io<'a> {
 
     /// What was written to a sink, and will be, is not what is there in the end.
     pub(super) fn blur(&mut self, id: u32) {
-        if let Some(sink) = self.sinks.get_mut(id as usize) {
+        if let Some(sink) = self.get_mut(id) {
             sink.text = Collected::Unknown;
         }
     }
@@ -274,7 +305,7 @@ impl<'a> Io<'a> {
         doubt: u32,
         effects: &mut [Effect<'a>],
     ) -> usize {
-        let Some(sink) = self.sinks.get_mut(id as usize) else { return 0 };
+        let Some(sink) = self.get_mut(id) else { return 0 };
         sink.origins = sink.origins.union(stream.origins);
         sink.source = sink.source.or(stream.source);
         if let Some(effect) = sink.effect.and_then(|index| effects.get_mut(index)) {
@@ -317,7 +348,7 @@ impl<'a> Io<'a> {
 
     /// Nothing was written to a sink in the end, or the same to many files: what was in a file that it replaces is lost.
     pub(super) fn is_lost(&self, id: u32, effects: &mut [Effect<'a>]) {
-        let Some(sink) = self.sinks.get(id as usize) else { return };
+        let Some(sink) = self.get(id) else { return };
         if let Some(effect) = sink.effect.and_then(|index| effects.get_mut(index))
             && let (EffectKind::Write { target, mode, .. }, SinkKind::File { target: mine }) =
                 (&mut effect.kind, sink.kind)
@@ -335,7 +366,9 @@ impl<'a> Io<'a> {
 
     /// Everything that was written to a sink.
     pub(super) fn collected(&self, arena: &'a Bump, id: u32) -> Stream<'a> {
-        let Some(sink) = self.sinks.get(id as usize) else { return Stream::EMPTY };
+        let Some(sink) = self.get(id) else {
+            return Stream { text: None, origins: Origins::UNKNOWN, source: None };
+        };
         let text = match &sink.text {
             _ if self.interrupted => None,
             Collected::Known(text) => Some(*text),
@@ -343,5 +376,35 @@ impl<'a> Io<'a> {
             Collected::Unknown => None,
         };
         Stream { text, origins: sink.origins, source: sink.source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_captured_leaves_no_place_and_its_number_means_nothing_else() {
+        let arena = Bump::new();
+        let mut io = Io::default();
+        let first = io.open_sink(SinkKind::Capture, 0, None);
+        io.retire(first);
+        assert!(io.sinks.is_empty());
+        let stays = io.open_sink(SinkKind::Shown, 0, None);
+        let second = io.open_sink(SinkKind::Capture, 0, None);
+        let file = io.open_sink(SinkKind::Network, 0, None);
+        io.retire(second);
+        io.retire(stays);
+        assert_eq!(io.sinks.len(), 3, "only what was captured goes, and only the last");
+        assert_eq!((first, stays, second, file, io.sinks()), (0, 1, 2, 3, 4));
+        let text = |text: &'static [u8]| Stream { text: Some(text), origins: Origins::FILE, source: None };
+        io.write(file, text(b"f"), 0, &mut []);
+        io.write(first, text(b"lost"), 0, &mut []);
+        assert_eq!(io.collected(&arena, file).text, Some(&b"f"[..]));
+        assert_eq!(io.collected(&arena, stays).text, Some(&b""[..]));
+        assert_eq!(io.collected(&arena, first).text, None, "nothing is known of what is gone");
+        assert_eq!(io.sink(first), Some(SinkKind::Capture));
+        assert_eq!(io.sink(file), Some(SinkKind::Network));
+        assert_eq!(io.sink(4), None);
     }
 }

@@ -484,7 +484,9 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         self.set_standard(1, Port::Sink(sink));
         inner(self);
         self.set_standard(1, before);
-        self.io.collected(self.arena, sink)
+        let output = self.io.collected(self.arena, sink);
+        self.io.retire(sink);
+        output
     }
 
     /// Connects one of the first three descriptors.

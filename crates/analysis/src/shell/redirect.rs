@@ -52,7 +52,7 @@ struct Opened<'a> {
     /// It stays open when the command has ended, by a number that the shell has chosen.
     stays: bool,
     /// It may be any of many files that are there.
-    listed: Option<Listed<'a>>,
+    listed: Option<Box<Listed<'a>>>,
 }
 
 /// What the descriptors are connected to.
@@ -143,7 +143,8 @@ impl<'a> Interpreter<'a, '_> {
                 let new = self.io.collected(self.arena, *sink);
                 self.io.prints_to(target.path);
                 let lost = |text: &[u8]| text.is_empty() || listed.is_some();
-                if new.text.is_some_and(lost) || listed.is_some_and(|listed| self.is_of_others(&listed, read))
+                if new.text.is_some_and(lost)
+                    || listed.as_ref().is_some_and(|listed| self.is_of_others(listed, read))
                 {
                     self.io.is_lost(*sink, &mut self.effects);
                 }
@@ -436,11 +437,9 @@ impl<'a> Interpreter<'a, '_> {
                     fails,
                     over,
                     stays: false,
-                    listed: path.names_what_is_there().then_some(Listed {
-                        path: *path,
-                        since: before.since,
-                        bare: false,
-                    }),
+                    listed: path
+                        .names_what_is_there()
+                        .then(|| Box::new(Listed { path: *path, since: before.since, bare: false })),
                 });
                 sink = Some(id);
             }

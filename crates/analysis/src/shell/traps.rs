@@ -24,8 +24,8 @@ pub(super) struct Trap<'a> {
     span: Span,
     /// What the state's clock showed when it was set.
     clock: u32,
-    /// The flow when it was set.
-    flow: Flow<'a>,
+    /// The flow when it was set, or one that does not differ in what is asked of it here.
+    flow: &'a Flow<'a>,
     /// It runs only when the shell is at its end.
     at_exit: bool,
     /// How often the directory had changed when it was set.
@@ -73,11 +73,20 @@ impl<'a> Interpreter<'a, '_> {
         let within =
             inside.into_iter().any(|frame| matches!(frame.kind, FrameKind::Function(_) | FrameKind::Source));
         self.trapped |= !at_exit;
+        // Many traps are set in the same place.
+        let now = self.state.flow;
+        let is_like = |flow: &Flow<'_>| {
+            flow.places == now.places
+                && std::ptr::eq(flow.arguments, now.arguments)
+                && flow.options == now.options
+        };
+        let same = self.traps.last().map(|last| last.flow).filter(|flow| is_like(flow));
+        let flow = same.unwrap_or_else(|| self.arena.alloc(now));
         self.traps.push(Trap {
             text,
             span,
             clock: self.state.clock(),
-            flow: self.state.flow,
+            flow,
             at_exit,
             moves: self.moves,
             calls: (!within).then_some(self.calls),
