@@ -5,8 +5,12 @@
 //! Text is bytes: a shell does not know encodings. A literal is a slice of the source where it can be, a decoded copy
 //! in the arena where it must.
 
+mod element;
+mod few;
 mod word;
 
+pub use element::ArrayElement;
+pub use few::Few;
 pub use word::{Parts, Word};
 
 use std::cell::Cell;
@@ -114,7 +118,7 @@ pub struct Command<'a> {
     /// What kind of command it is.
     pub kind: CommandKind<'a>,
     /// Its redirections, in the order in which the shell performs them.
-    pub redirects: &'a [Redirect<'a>],
+    pub redirects: Few<'a, Redirect<'a>>,
     /// The whole command, redirections included.
     pub span: Span,
 }
@@ -145,7 +149,7 @@ pub enum CommandKind<'a> {
     /// `[[ expression ]]`
     Conditional(&'a Conditional<'a>),
     /// `(( expression ))`
-    Arithmetic(Arithmetic<'a>),
+    Arithmetic(&'a Arithmetic<'a>),
     /// `name() command` or `function name command`
     Function(&'a Function<'a>),
     /// `coproc [name] command`
@@ -156,7 +160,7 @@ pub enum CommandKind<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct SimpleCommand<'a> {
     /// Assignments before the command word.
-    pub assignments: &'a [Assignment<'a>],
+    pub assignments: Few<'a, Assignment<'a>>,
     /// The command word and its arguments; empty when there are only assignments or redirections.
     pub words: &'a [Word<'a>],
 }
@@ -315,17 +319,6 @@ pub enum AssignmentValue<'a> {
     Scalar(Word<'a>),
     /// `(…)`
     Array(&'a [ArrayElement<'a>]),
-}
-
-/// An element of a compound array assignment.
-#[derive(Debug, Clone, Copy)]
-pub struct ArrayElement<'a> {
-    /// The text in `[…]=`, if given.
-    pub subscript: Option<Arithmetic<'a>>,
-    /// `[…]+=`
-    pub append: bool,
-    /// The word, subject to all expansions when there is no subscript.
-    pub value: Word<'a>,
 }
 
 /// A redirection.
@@ -712,7 +705,8 @@ mod tests {
     fn what_there_is_most_of_is_small() {
         assert_eq!(size_of::<WordPart<'_>>(), 32);
         assert_eq!(size_of::<Word<'_>>(), 24);
-        assert_eq!(size_of::<Command<'_>>(), 64);
+        assert_eq!(size_of::<Command<'_>>(), 48);
+        assert_eq!(size_of::<ArrayElement<'_>>(), 24);
         assert_eq!(size_of::<Stage<'_>>(), 16);
         assert_eq!(size_of::<Item<'_>>(), 64);
         assert_eq!(size_of::<Redirect<'_>>(), 64);

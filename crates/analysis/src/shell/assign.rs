@@ -1,11 +1,12 @@
 //! Assignments: to variables, array elements and whole arrays, with the attributes that change what is assigned.
 
-use super::Interpreter;
+use super::filling::{Filling, before};
 use super::flow::Opt;
 use super::lines::is_some_text;
 use super::simple::{part_may_assign, part_runs_commands};
 use super::state::{Content, Element, Flags, Slot, Space, is_decimal, join_slots};
 use super::words::{Got, Known};
+use super::{Interpreter, spare};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Piece, Value};
 use shward_syntax::{
@@ -274,55 +275,59 @@ impl<'a> Interpreter<'a, '_> {
         };
         let slot = self.state.get(Space::Variable, name);
         let old = if append { self.elements(name, span) } else { Some(Vec::new()) };
-        let mut known = old.is_some();
-        let mut all = old.unwrap_or_default();
-        let mut origins = if append { slot.origins() } else { Origins::NONE };
-        let items = self.compound_items(name, elements, span);
-        if elements.iter().any(is_counted) {
-            // Meanwhile it holds what of it has been assigned.
-            let content = Content::Unknown(
-                items.iter().fold(slot.origins(), |all, item| all.union(item.field.value.origins)),
-            );
-            self.state.set(Space::Variable, name, Slot { content, ..slot });
-        }
-        let mut next = next_index(&all);
-        for Item { element, key, field } in items {
-            origins = origins.union(field.value.origins);
-            let key = match &element.subscript {
-                // There is no element without a key.
-                Some(subscript) if self.may_be_empty(subscript) => {
-                    self.key(name, subscript);
-                    None
-                }
-                Some(subscript) => key.or_else(|| self.key(name, subscript)),
-                None => Some(self.arena.alloc_str(&next.to_string()).as_bytes()),
-            };
-            if slot.flags.has(Flags::INTEGER) {
-                self.arithmetic_value(&field.value, false, span);
-                known = false;
+        let mut array = Filling::new(old, if append { slot.origins() } else { Origins::NONE });
+        let is_plain = |element: &ArrayElement<'_>| element.subscript().is_none();
+        if elements.iter().all(is_plain) && !slot.flags.has(Flags::INTEGER) {
+            // Nothing is evaluated behind the expansions, so that each may go into the array at once.
+            let mut fields = Vec::new();
+            for element in elements {
+                self.expand(&element.value(), &mut fields);
+                spare::each(&mut fields, |field| {
+                    array.put(Some(array.next_key(self.arena)), &field);
+                    self.budget.spend(array.all.len() / 64);
+                });
             }
-            match key {
-                Some(key) if !element.append && !field.many && !key.starts_with(b"-") => {
-                    put(&mut all, Element { key, value: field.value });
-                    next = index_of(key).and_then(|index| index.checked_add(1)).unwrap_or(next);
-                }
-                _ => known = false,
+        } else {
+            let items = self.compound_items(name, elements, span);
+            if elements.iter().any(is_counted) {
+                // Meanwhile it holds what of it has been assigned.
+                let content = Content::Unknown(
+                    items.iter().fold(slot.origins(), |all, item| all.union(item.field.value.origins)),
+                );
+                self.state.set(Space::Variable, name, Slot { content, ..slot });
             }
-            self.budget.spend(all.len() / 64);
+            for Item { element, key, field } in items {
+                let key = match element.subscript() {
+                    // There is no element without a key.
+                    Some(subscript) if self.may_be_empty(subscript) => {
+                        self.key(name, subscript);
+                        None
+                    }
+                    Some(subscript) => key.or_else(|| self.key(name, subscript)),
+                    None => Some(array.next_key(self.arena)),
+                };
+                if slot.flags.has(Flags::INTEGER) {
+                    self.arithmetic_value(&field.value, false, span);
+                    array.known = false;
+                }
+                array.put(key.filter(|_| !element.append()), &field);
+                self.budget.spend(array.all.len() / 64);
+            }
         }
+        let Filling { mut all, mut known, origins, .. } = array;
         if slot.flags.has(Flags::RECASED) {
             for element in &mut all {
                 element.value = recased(element.value, slot.flags);
             }
         }
         self.judge_read_only(slot.flags, span);
-        if slot.flags.has(Flags::ASSOCIATIVE) && elements.iter().any(|element| element.subscript.is_none()) {
+        if slot.flags.has(Flags::ASSOCIATIVE) && elements.iter().any(is_plain) {
             known = false;
         }
         let value = Value::unknown(origins);
         self.judge_variable(name, all.first().map_or(&value, |element| &element.value), span);
         let content = if known && self.unsure == 0 && !self.is_kept(name) {
-            Content::Array(self.arena.alloc_slice_copy(&all))
+            Content::Array(spare::settled(self.arena, all).0)
         } else {
             Content::Unknown(origins)
         };
@@ -372,9 +377,9 @@ impl<'a> Interpreter<'a, '_> {
         let associative = self.state.get(Space::Variable, name).flags.has(Flags::ASSOCIATIVE);
         let mut items = Vec::with_capacity(elements.len());
         for element in elements {
-            let Some(subscript) = &element.subscript else {
+            let Some(subscript) = element.subscript() else {
                 let mut fields = Vec::new();
-                self.expand(&element.value, &mut fields);
+                self.expand(&element.value(), &mut fields);
                 items.extend(fields.into_iter().map(|field| Item { element, key: None, field }));
                 continue;
             };
@@ -382,7 +387,7 @@ impl<'a> Interpreter<'a, '_> {
             if !associative && subscript.parts.iter().any(part_runs_commands) {
                 self.unpredictable("a subscript that is expanded among the values of an array", span);
             }
-            let value = self.value(&element.value);
+            let value = self.value(&element.value());
             self.note_alias_array(name, subscript, value, span);
             items.push(Item { element, key, field: Field { value, span, many: false } });
         }
@@ -499,21 +504,9 @@ struct Item<'t, 'a> {
 
 /// Whether evaluating the subscript of an element may read or change variables.
 fn is_counted(element: &ArrayElement<'_>) -> bool {
-    element.subscript.as_ref().is_some_and(|subscript| {
+    element.subscript().is_some_and(|subscript| {
         !matches!(subscript.parts, [WordPart { kind: PartKind::Literal(text), .. }] if is_decimal(text))
     })
-}
-
-/// Puts an element where its key belongs, in place of one that has the same.
-fn put<'a>(all: &mut Vec<Element<'a>>, element: Element<'a>) {
-    let last = all.last().map(|last| index_of(last.key));
-    if last.is_none_or(|last| last.is_some() && last < index_of(element.key)) {
-        all.push(element);
-    } else {
-        all.retain(|other| other.key != element.key);
-        let place = all.partition_point(|other| before(other.key, element.key));
-        all.insert(place, element);
-    }
 }
 
 /// What a variable with these attributes holds when this is assigned to it: `declare -u` and its kin change letters.
@@ -572,19 +565,4 @@ pub(super) fn split_subscript(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let inside = text.get(open + 1..)?.strip_suffix(b"]")?;
     let name = text.get(..open)?;
     super::words::is_name(name).then_some((name, inside))
-}
-
-fn index_of(key: &[u8]) -> Option<i64> {
-    std::str::from_utf8(key).ok()?.parse().ok()
-}
-
-fn before(a: &[u8], b: &[u8]) -> bool {
-    match (index_of(a), index_of(b)) {
-        (Some(a), Some(b)) => a < b,
-        _ => true,
-    }
-}
-
-fn next_index(elements: &[Element<'_>]) -> i64 {
-    elements.iter().filter_map(|element| index_of(element.key)).max().map_or(0, |last| last.saturating_add(1))
 }

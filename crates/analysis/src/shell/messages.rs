@@ -13,7 +13,7 @@ use shward_syntax::{Command, CommandKind, Descriptor, Redirect, RedirectOperator
 impl<'a> Interpreter<'a, '_> {
     /// A command has run, here or within its redirections: where its messages are kept, nobody knows which came.
     pub(super) fn hear(&mut self, command: &Command<'_>) {
-        if self.is_heard() && (self.complain(command.redirects) || !self.is_silent(command)) {
+        if self.is_heard() && (self.complain(command.redirects.all()) || !self.is_silent(command)) {
             self.say();
         }
     }

@@ -24,6 +24,7 @@ mod conditions;
 mod descriptors;
 mod endings;
 mod files;
+mod filling;
 mod flow;
 mod follow;
 mod functions;

@@ -122,6 +122,7 @@ impl<'a> Interpreter<'a, '_> {
                 input = Port::Source(self.io.open_pipe(output));
                 racing.extend(self.beside(&mark));
             }
+            self.io.retire(sink);
         }
         self.upstream = upstream;
         self.state.settle(&racing);
@@ -179,8 +180,10 @@ impl<'a> Interpreter<'a, '_> {
             kind if command.redirects.is_empty() => self.compound(kind, command),
             kind => {
                 let before = match kind {
-                    CommandKind::Subshell(_) => self.redirect_perhaps_elsewhere(command.redirects, false),
-                    _ => self.redirect(command.redirects, false),
+                    CommandKind::Subshell(_) => {
+                        self.redirect_perhaps_elsewhere(command.redirects.all(), false)
+                    }
+                    _ => self.redirect(command.redirects.all(), false),
                 };
                 self.compound(kind, command);
                 self.hear_inside(command);

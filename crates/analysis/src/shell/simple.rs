@@ -39,7 +39,7 @@ impl<'a> Interpreter<'a, '_> {
             [only] => only.known() == Some(b":"),
             _ => false,
         };
-        let assigned = if argv.is_empty() { simple.assignments } else { &[] };
+        let assigned = if argv.is_empty() { simple.assignments.all() } else { &[] };
         // Where there is no command bash assigns before it redirects (`x=a > "$x"`), other shells do behind that.
         let first = self.dialect == Dialect::Bash;
         if first {
@@ -47,7 +47,7 @@ impl<'a> Interpreter<'a, '_> {
         } else if !assigned.is_empty() && command.redirects.iter().any(has_expansions) {
             self.unpredictable("an assignment before a redirection that may use it", command.span);
         }
-        let before = match command.redirects {
+        let before = match command.redirects.all() {
             [] => None,
             redirects if argv.is_empty() => Some(self.redirect(redirects, idle)),
             redirects => Some(self.redirect_perhaps_elsewhere(redirects, idle)),
@@ -66,7 +66,7 @@ impl<'a> Interpreter<'a, '_> {
                 span: self.span(command.span),
                 here: command.span,
             };
-            self.with_assignments(simple.assignments, &expanded, before.as_ref());
+            self.with_assignments(simple.assignments.all(), &expanded, before.as_ref());
             self.state.flow.last_argument = expanded
                 .argv
                 .last()
@@ -308,7 +308,7 @@ fn runs_commands(value: &AssignmentValue<'_>) -> bool {
     match value {
         AssignmentValue::Scalar(word) => word.parts().iter().any(part_runs_commands),
         AssignmentValue::Array(elements) => {
-            elements.iter().any(|element| element.value.parts().iter().any(part_runs_commands))
+            elements.iter().any(|element| element.value().parts().iter().any(part_runs_commands))
         }
     }
 }

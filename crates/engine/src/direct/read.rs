@@ -289,7 +289,7 @@ impl Reader<'_> {
         if self.commands > MAX_COMMANDS {
             return None;
         }
-        let redirects = self.redirects(command.redirects)?;
+        let redirects = self.redirects(command.redirects.all())?;
         let (action, after) = match &command.kind {
             CommandKind::Simple(simple) => self.simple(simple, place)?,
             // A pipe made where a standard descriptor is missing would take its place.

@@ -3,8 +3,8 @@
 use crate::random::Random;
 use bumpalo::Bump;
 use shward_syntax::{
-    ArrayElement, Assignment, AssignmentValue, Brace, Command, CommandKind, Options, PartKind, Redirect,
-    RedirectTarget, Script, Word, WordPart, parse,
+    Assignment, AssignmentValue, Brace, Command, CommandKind, Options, PartKind, Redirect, RedirectTarget,
+    Script, Word, WordPart, parse,
 };
 use std::collections::BTreeSet;
 
@@ -25,10 +25,12 @@ pub(crate) fn is_static_word(text: &[u8]) -> bool {
     let [item, _] = parsed.script.items else { return false };
     let ([stage], false) = (item.list.first.stages, item.background) else { return false };
     match stage.command.kind {
-        CommandKind::Simple(simple) => match (simple.assignments, simple.words, stage.command.redirects) {
-            ([], [_, word], []) => word.span().end as usize == text.len() + 2 && is_static(&word.parts()),
-            _ => false,
-        },
+        CommandKind::Simple(simple) => {
+            match (simple.assignments.all(), simple.words, stage.command.redirects.all()) {
+                ([], [_, word], []) => word.span().end as usize == text.len() + 2 && is_static(&word.parts()),
+                _ => false,
+            }
+        }
         _ => false,
     }
 }
@@ -113,7 +115,7 @@ impl Walk<'_> {
         match assignment.value {
             AssignmentValue::Scalar(word) => self.word(&word),
             AssignmentValue::Array(elements) => {
-                elements.iter().for_each(|ArrayElement { value, .. }| self.word(value));
+                elements.iter().for_each(|element| self.word(&element.value()));
             }
         }
     }

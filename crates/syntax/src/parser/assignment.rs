@@ -134,7 +134,7 @@ impl<'a> Parser<'a> {
                 }
                 _ if self.at_word() => {
                     let value = self.word(Mode::ELEMENT)?;
-                    self.stacks.elements.push(ArrayElement { subscript: None, append: false, value });
+                    self.stacks.elements.push(ArrayElement::plain(value));
                 }
                 _ => return self.fail(ErrorCode::UnexpectedToken, "a word or `)`"),
             }
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
             if value.parts().iter().any(|part| matches!(part.kind, PartKind::Brace(_))) {
                 return self.fail_from(open, ErrorCode::AmbiguousBrace, "");
             }
-            return Ok(ArrayElement { subscript: Some(subscript), append, value });
+            return Ok(ArrayElement::keyed(self.arena, subscript, append, value));
         }
         let text = self.cursor.slice(open, self.cursor.position());
         if text.iter().any(|byte| class(*byte) & META != 0) {
@@ -179,6 +179,6 @@ impl<'a> Parser<'a> {
         self.spend(text.len())?;
         self.cursor = before;
         let value = self.word(Mode::ELEMENT)?;
-        Ok(ArrayElement { subscript: None, append: false, value })
+        Ok(ArrayElement::plain(value))
     }
 }

@@ -3,7 +3,7 @@
 use super::{Parser, Place, Result};
 use crate::chars::{Keyword, is_name, is_reserved};
 use crate::cursor::END;
-use crate::{Command, CommandKind, Coprocess, ErrorCode, Function, PartKind, Redirect, Span, Word};
+use crate::{Command, CommandKind, Coprocess, ErrorCode, Few, Function, PartKind, Redirect, Span, Word};
 
 impl<'a> Parser<'a> {
     /// A simple command, compound command, function definition or coprocess.
@@ -74,7 +74,8 @@ impl<'a> Parser<'a> {
         let kind = if self.cursor.peek_second() == b'(' {
             self.skip_two();
             self.require_bash(start, "( ( for nested subshells, or [ … ] for arithmetic tests")?;
-            CommandKind::Arithmetic(self.arithmetic_command(start)?)
+            let expression = self.arithmetic_command(start)?;
+            CommandKind::Arithmetic(self.arena.alloc(expression))
         } else {
             self.cursor.advance(1);
             let opener = self.cursor.span_from(start);
@@ -110,14 +111,14 @@ impl<'a> Parser<'a> {
     }
 
     /// The redirections after a compound command. A word after them is an error, reserved or not.
-    fn redirects(&mut self) -> Result<&'a [Redirect<'a>]> {
+    fn redirects(&mut self) -> Result<Few<'a, Redirect<'a>>> {
         let mark = self.stacks.redirects.len();
         loop {
             self.blanks();
             let Some(redirect) = self.redirect()? else { break };
             self.stacks.redirects.push(redirect);
         }
-        let redirects = self.stacks.redirects.take(self.arena, mark);
+        let redirects = Few::new(self.arena, self.stacks.redirects.take(self.arena, mark));
         let next = self.cursor.peek();
         if !redirects.is_empty() && next != END && !crate::chars::is_metacharacter(next) {
             return self.fail(ErrorCode::UnexpectedToken, "a command separator");
@@ -169,7 +170,7 @@ impl<'a> Parser<'a> {
         let span = self.cursor.span(start, start + 1).to(body.span);
         let function: &_ = self.arena.alloc(Function { name, name_span, body: self.arena.alloc(body) });
         self.functions.push(function);
-        Ok(Command { kind: CommandKind::Function(function), redirects: &[], span })
+        Ok(Command { kind: CommandKind::Function(function), redirects: Few::NONE, span })
     }
 
     /// The name as bash takes it: any unquoted text without expansions; in POSIX a name.
@@ -217,7 +218,7 @@ impl<'a> Parser<'a> {
         self.leave();
         let span = opener.to(body.span);
         let coprocess = Coprocess { name, body: self.arena.alloc(body) };
-        Ok(Command { kind: CommandKind::Coprocess(self.arena.alloc(coprocess)), redirects: &[], span })
+        Ok(Command { kind: CommandKind::Coprocess(self.arena.alloc(coprocess)), redirects: Few::NONE, span })
     }
 
     /// After `coproc` and one word, whatever it is, bash still takes reserved words for what they are.

@@ -139,11 +139,13 @@ impl<'a> Parser<'a> {
 
     fn push_parameter(&mut self, name: ParameterName<'a>, start: usize, context: Context) {
         let quoted = context.is_quoted();
-        let parameter = Parameter::plain(name, quoted);
         if !quoted {
             self.note(NoteKind::ZshDiffers, start);
         }
-        self.push(PartKind::Parameter(self.arena.alloc(parameter)), start);
+        let same = self.parameter.filter(|last| last.name == name && last.quoted == quoted);
+        let parameter = same.unwrap_or_else(|| self.arena.alloc(Parameter::plain(name, quoted)));
+        self.parameter = Some(parameter);
+        self.push(PartKind::Parameter(parameter), start);
     }
 
     pub(super) fn push_substitution(

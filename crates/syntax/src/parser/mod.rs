@@ -25,8 +25,8 @@ use crate::chars::{Keyword, LONGEST_KEYWORD, is_metacharacter};
 use crate::cursor::{Cursor, END};
 use crate::{
     AndOr, ArrayElement, Assignment, AssignmentValue, CaseArm, CommandKind, Connector, Dialect, ErrorCode,
-    Function, HereDocument, Item, Note, NoteKind, Options, ParseError, Parsed, PartKind, Pipeline, Redirect,
-    Script, Span, Stage, Word, WordPart,
+    Function, HereDocument, Item, Note, NoteKind, Options, Parameter, ParseError, Parsed, PartKind, Pipeline,
+    Redirect, Script, Span, Stage, Word, WordPart,
 };
 use bumpalo::Bump;
 use stack::Stack;
@@ -65,6 +65,8 @@ pub(crate) struct Parser<'a> {
     /// Where the line of commands begins that is being read, of those that stand in nothing else.
     before: usize,
     notes: Vec<Note>,
+    /// The last parameter of which no more was meant than its value: most come again and again.
+    parameter: Option<&'a Parameter<'a>>,
     /// Every function that was read.
     functions: Vec<&'a Function<'a>>,
     /// Where reading leaves off, and goes on with the next piece.
@@ -135,6 +137,7 @@ impl<'a> Parser<'a> {
             cases: 0,
             before: 0,
             notes: Vec::new(),
+            parameter: None,
             functions: Vec::new(),
             piece: piece::Bounds::NONE,
             stacks: Stacks::new(arena, source.len()),

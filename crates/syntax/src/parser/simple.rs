@@ -4,7 +4,7 @@ use super::word::Mode;
 use super::{Parser, Result};
 use crate::chars::{BRACE, DIGIT, META, class, takes_array_arguments};
 use crate::cursor::END;
-use crate::{Command, CommandKind, ErrorCode, PartKind, SimpleCommand, Word};
+use crate::{Command, CommandKind, ErrorCode, Few, PartKind, SimpleCommand, Word};
 
 impl<'a> Parser<'a> {
     pub(super) fn simple_command(&mut self) -> Result<Command<'a>> {
@@ -75,11 +75,9 @@ impl<'a> Parser<'a> {
             }
             end = self.cursor.position();
         }
-        let simple = SimpleCommand {
-            assignments: self.stacks.assignments.take(self.arena, assignments),
-            words: self.stacks.words.take(self.arena, words),
-        };
-        let redirects = self.stacks.redirects.take(self.arena, redirects);
+        let assignments = Few::new(self.arena, self.stacks.assignments.take(self.arena, assignments));
+        let simple = SimpleCommand { assignments, words: self.stacks.words.take(self.arena, words) };
+        let redirects = Few::new(self.arena, self.stacks.redirects.take(self.arena, redirects));
         if simple.words.is_empty() && simple.assignments.is_empty() && redirects.is_empty() {
             return self.fail(ErrorCode::UnexpectedToken, "a command");
         }

@@ -229,7 +229,9 @@ impl<'t> Printer<'t> {
         let mut words: [&[u8]; 2] = [b"", b""];
         if pipeline.timed {
             let option = |stage: &Stage<'_>| match stage.command.kind {
-                CommandKind::Simple(SimpleCommand { assignments: [], words: [first, ..] }) => {
+                CommandKind::Simple(SimpleCommand { assignments, words: [first, ..] })
+                    if assignments.is_empty() =>
+                {
                     matches!(first.bare(), Some(b"-p" | b"--"))
                 }
                 _ => false,
@@ -274,7 +276,7 @@ impl<'t> Printer<'t> {
             CommandKind::Simple(simple) => {
                 let mut first = true;
                 self.assignments_and_words(&simple, &mut first);
-                self.redirects(command.redirects, first);
+                self.redirects(command.redirects.all(), first);
                 return;
             }
             CommandKind::BraceGroup(script) => {
@@ -309,7 +311,7 @@ impl<'t> Printer<'t> {
             }
             CommandKind::Arithmetic(expression) => {
                 self.put(b"((");
-                self.expression(&expression, Until::Parenthesis);
+                self.expression(expression, Until::Parenthesis);
                 self.put(b"))");
             }
             CommandKind::Function(function) => {
@@ -328,7 +330,7 @@ impl<'t> Printer<'t> {
                     // A word before a reserved word would be taken for the coprocess's name, but `time` is none, and would
                     // be reserved after a redirection.
                     CommandKind::Simple(simple) if !begins_with_time(coprocess.body) => {
-                        self.redirects(coprocess.body.redirects, true);
+                        self.redirects(coprocess.body.redirects.all(), true);
                         let mut first = coprocess.body.redirects.is_empty();
                         self.assignments_and_words(&simple, &mut first);
                     }
@@ -336,7 +338,7 @@ impl<'t> Printer<'t> {
                 }
             }
         }
-        self.redirects(command.redirects, false);
+        self.redirects(command.redirects.all(), false);
     }
 
     fn assignments_and_words(&mut self, simple: &SimpleCommand<'t>, first: &mut bool) {
@@ -457,12 +459,12 @@ impl<'t> Printer<'t> {
                 self.put(b"(");
                 for (index, element) in elements.iter().enumerate() {
                     self.put(if index > 0 { b" " } else { b"" });
-                    if let Some(subscript) = &element.subscript {
+                    if let Some(subscript) = element.subscript() {
                         self.put(b"[");
                         self.expression(subscript, Until::Bracket);
-                        self.put(if element.append { b"]+=" } else { b"]=" });
+                        self.put(if element.append() { b"]+=" } else { b"]=" });
                     }
-                    self.word(&element.value);
+                    self.word(&element.value());
                 }
                 self.put(b")");
                 self.without_backslash = outer;
@@ -554,7 +556,7 @@ fn ends_empty(item: &Item<'_>) -> bool {
 
 fn begins_with_time(command: &Command<'_>) -> bool {
     match command.kind {
-        CommandKind::Simple(SimpleCommand { assignments: [], words: [first, ..] }) => {
+        CommandKind::Simple(SimpleCommand { assignments, words: [first, ..] }) if assignments.is_empty() => {
             first.bare() == Some(b"time")
         }
         _ => false,

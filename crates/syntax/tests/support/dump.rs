@@ -146,7 +146,7 @@ impl Dump<'_> {
                     self.put(" ");
                     self.word(word);
                 }
-                self.redirects(command.redirects);
+                self.redirects(command.redirects.all());
                 self.put(if merged { " 2>&1)" } else { ")" });
             }
             CommandKind::BraceGroup(script) => self.list("{", &[&script]),
@@ -208,7 +208,7 @@ impl Dump<'_> {
             }
             CommandKind::Arithmetic(expression) => {
                 self.put("((");
-                self.arithmetic(&expression);
+                self.arithmetic(expression);
                 self.put("))");
             }
             CommandKind::Function(function) => {
@@ -229,7 +229,7 @@ impl Dump<'_> {
             }
         }
         if redirected {
-            self.redirects(command.redirects);
+            self.redirects(command.redirects.all());
             self.put(if merged { " 2>&1)" } else { ")" });
         }
     }
@@ -357,12 +357,12 @@ impl Dump<'_> {
             AssignmentValue::Array(elements) => {
                 self.put("(");
                 self.separated(" ", elements, |dump, element| {
-                    if let Some(subscript) = &element.subscript {
+                    if let Some(subscript) = element.subscript() {
                         dump.put("[");
                         dump.arithmetic(subscript);
-                        dump.put(if element.append { "]+=" } else { "]=" });
+                        dump.put(if element.append() { "]+=" } else { "]=" });
                     }
-                    dump.word(&element.value);
+                    dump.word(&element.value());
                 });
                 self.put(")");
             }

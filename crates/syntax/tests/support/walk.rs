@@ -106,7 +106,7 @@ fn command(command: &Command<'_>, outer: Span, source: &Source<'_>) {
             }
         }
         CommandKind::Conditional(inner) => test(inner.expression, span, source),
-        CommandKind::Arithmetic(inner) => arithmetic(&inner, span, source),
+        CommandKind::Arithmetic(inner) => arithmetic(inner, span, source),
         CommandKind::Function(inner) => {
             within(inner.name_span, span, "function name");
             self::command(inner.body, span, source);
@@ -139,10 +139,10 @@ fn assignment(assignment: &Assignment<'_>, outer: Span, source: &Source<'_>) {
         AssignmentValue::Scalar(value) => word(&value, assignment.span, source),
         AssignmentValue::Array(elements) => {
             for element in elements {
-                if let Some(subscript) = &element.subscript {
+                if let Some(subscript) = element.subscript() {
                     arithmetic(subscript, assignment.span, source);
                 }
-                word(&element.value, assignment.span, source);
+                word(&element.value(), assignment.span, source);
             }
         }
     }

@@ -119,13 +119,13 @@ pub fn random(random: &mut Random, depth: usize) -> String {
 pub fn expected(parsed: &Parsed<'_>) -> Option<Vec<Vec<u8>>> {
     let [stage] = parsed.script.items.first()?.list.first.stages else { return None };
     let CommandKind::Simple(simple) = stage.command.kind else { return None };
-    match (simple.assignments, simple.words, stage.command.redirects, parsed.script.items.len()) {
+    match (simple.assignments.all(), simple.words, stage.command.redirects.all(), parsed.script.items.len()) {
         ([], [_, _, words @ ..], [], 1) => value::fields(words),
         ([assignment], [], [], 2) => match assignment.value {
             AssignmentValue::Scalar(word) => Some(vec![value::single(&word.parts())?]),
             AssignmentValue::Array(elements) => {
-                let words: Vec<_> = elements.iter().map(|element| element.value).collect();
-                elements.iter().all(|element| element.subscript.is_none()).then(|| value::fields(&words))?
+                let words: Vec<_> = elements.iter().map(|element| element.value()).collect();
+                elements.iter().all(|element| element.subscript().is_none()).then(|| value::fields(&words))?
             }
         },
         ([_], _, [redirect], 2) => match redirect.target {

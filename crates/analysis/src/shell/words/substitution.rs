@@ -125,7 +125,7 @@ impl<'a> Interpreter<'a, '_> {
 fn only_input<'t>(script: &Script<'t>) -> Option<&'t Redirect<'t>> {
     let [item] = script.items else { return None };
     let ([], [stage]) = (item.list.rest, item.list.first.stages) else { return None };
-    match (stage.command.kind, stage.command.redirects) {
+    match (stage.command.kind, stage.command.redirects.all()) {
         (CommandKind::Simple(simple), [redirect])
             if simple.words.is_empty() && simple.assignments.is_empty() =>
         {
