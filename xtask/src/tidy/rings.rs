@@ -10,14 +10,8 @@ use crate::Failure;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rings that are left: the directory, and which of its modules may be in a ring with each other. Only as long as they are.
-const LEFT: &[(&str, &[&str])] = &[
-    ("crates/analysis/src/knowledge/languages/python", &["scopes", "tokens"]),
-    ("crates/analysis/src/place", &["classify", "plain"]),
-    ("crates/analysis/src/place", &["path", "pattern", "tables"]),
-    ("crates/analysis/src/shell", &["carriers", "words"]),
-    ("crates/analysis/src/shell/carriers", &["families", "tables"]),
-    ("crates/sandbox/src/overlay", &["changes", "commit", "layer", "moves", "spent", "store", "undo"]),
-];
+const LEFT: &[(&str, &[&str])] =
+    &[("crates/sandbox/src/overlay", &["changes", "commit", "layer", "moves", "spent", "store", "undo"])];
 
 /// From what to what.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;

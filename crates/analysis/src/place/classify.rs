@@ -2,7 +2,7 @@
 
 use super::path::{Names, Reach};
 use super::pattern::{Part, Relation};
-use super::plain::{Facts, remembered};
+use super::remembered::{Facts, remembered};
 use super::tables::{
     Affix, FAMILIES, HOME, IN_FAMILIES, IN_INSIDE, IN_KEY_FAMILIES, IN_NAMES, IN_PRODUCT_FAMILIES,
     IN_PRODUCTS, IN_REPOSITORIES, IN_ROOT, INSIDE, KEY_FAMILIES, LETTERS_OF_INSIDE, LETTERS_OF_NAMES, NAMES,
@@ -45,7 +45,8 @@ pub(super) struct Map<'a> {
 
 impl<'a> Map<'a> {
     pub(super) fn new(workspace: Root<'a>, home: Root<'a>) -> Self {
-        let facts = remembered(workspace, home, || {
+        let directories = [workspace.named, workspace.real, home.named, home.real];
+        let facts = remembered(directories, || {
             let boundless = workspace.both().any(boundless);
             let at_home = workspace.both().any(|w| home.both().any(|h| h == w) || is_home(Names::Path(w)));
             let usual_home = home.both().all(|home| is_home(Names::Path(home)));

@@ -7,9 +7,11 @@
 mod classify;
 mod endings;
 mod fresh;
+mod letters;
 mod path;
 mod pattern;
 mod plain;
+mod remembered;
 mod tables;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! values, because a table entry must count as soon as a pattern *may* mean it, and an exception ("public keys are not
 //! secret") only when every name that the pattern can mean is excepted.
 
-use super::tables::letters;
+use super::letters::letters;
 use crate::value::Piece;
 use shward_syntax::same;
 

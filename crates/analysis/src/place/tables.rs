@@ -13,7 +13,7 @@ pub(super) use home::HOME;
 pub(super) use root::{ROOT, Top, WORKSPACE_TOPS};
 
 use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
-pub(super) use filter::{Affix, letters};
+pub(super) use filter::Affix;
 use filter::{Exact, filter, spelled};
 
 /// A row: which place, and what it is.

@@ -10,18 +10,19 @@
 //! exported when it gets a new value, and what is in the environment is not known.
 
 mod families;
+mod rule;
 mod tables;
 
 use super::Interpreter;
-use super::words::is_name;
+use super::words::is_plain_prompt;
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
 use crate::session::Reentry;
 use crate::value::{Origins, Piece, Stream, Value};
-use shward_syntax::{Dialect, Span};
-use tables::{
+use rule::{
     Carrier, Flags, History, Inert, Obeyed, Options, Place, Prompt, Proxy, Rule, Run, Search, Tool, Words,
-    rule, rule_of_given,
 };
+use shward_syntax::{Dialect, Span};
+use tables::{rule, rule_of_given};
 
 /// Commands that do nothing with what a pager or editor is given.
 const IDLE: [&[u8]; 7] = [b"", b"cat", b"true", b":", b"false", b"/bin/cat", b"/bin/true"];
@@ -281,35 +282,6 @@ fn are_plain_flags(text: &[u8], prefixes: &[&str]) -> bool {
                 .any(|start| word.starts_with(start));
         if opaque || !(plain || value) {
             return false;
-        }
-    }
-    true
-}
-
-/// Whether a prompt, which is decoded and then expanded like a word in double quotes (bash(1), "PROMPTING"), runs nothing:
-/// variables are named plainly, and no escape stands for a character that the expansion would take.
-pub(super) fn is_plain_prompt(text: &[u8]) -> bool {
-    let mut rest = text;
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        match byte {
-            b'`' | b'[' => return false,
-            b'\\' => match after.split_first() {
-                Some((letter, after)) if b"adehHjlnrstT@AuvVwW!#]\\".contains(letter) => rest = after,
-                _ => return false,
-            },
-            b'$' => match after {
-                [b'(', ..] => return false,
-                [b'{', inner @ ..] => {
-                    let end = inner.iter().position(|byte| *byte == b'}');
-                    let name = end.and_then(|end| inner.get(..end)).unwrap_or_default();
-                    if !is_name(name) {
-                        return false;
-                    }
-                }
-                _ => {}
-            },
-            _ => {}
         }
     }
     true

@@ -86,24 +86,13 @@ const fn bit([a, b]: [u8; 2]) -> u64 {
     1 << ((a.wrapping_mul(7) ^ b) & 63)
 }
 
-/// The bytes of a text as bits, four to each.
-pub(in crate::place) const fn letters(text: &[u8]) -> u64 {
-    let mut all = 0;
-    let mut rest = text;
-    while let Some((byte, others)) = rest.split_first() {
-        all |= 1 << (*byte & 63);
-        rest = others;
-    }
-    all
-}
-
 /// The letters of each row of a table, by the name that `$name` takes from it.
 macro_rules! spelled {
     ($rows:expr, |$row:ident| $name:expr) => {{
         let mut all = [0; $rows.len()];
         let (mut to, mut rest): (&mut [u64], &[_]) = (&mut all, $rows);
         while let (Some((letters, more)), Some(($row, others))) = (to.split_first_mut(), rest.split_first()) {
-            *letters = $crate::place::tables::filter::letters($name.as_bytes());
+            *letters = $crate::place::letters::letters($name.as_bytes());
             (to, rest) = (more, others);
         }
         all

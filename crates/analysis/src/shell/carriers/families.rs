@@ -1,6 +1,6 @@
 //! Families of variables, by how their names begin or end.
 
-use super::tables::{COMPILE, COMPILER, Carrier, Proxy, Rule, Run};
+use super::rule::{COMPILE, COMPILER, Carrier, Proxy, Rule, Run};
 
 /// Families, by how names begin: a name that is not listed above carries execution.
 pub(super) static FAMILIES: &[&str] = &[

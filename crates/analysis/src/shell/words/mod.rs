@@ -9,11 +9,13 @@ mod parameter;
 mod pattern;
 mod pieces;
 mod printed;
+mod prompt;
 mod substitution;
 mod transform;
 
 pub(super) use builder::{Builder, Mode, Separators};
 pub(super) use lookup::{Got, SOME_SHELL, is_name, is_set_anew};
+pub(super) use prompt::is_plain_prompt;
 
 use super::Interpreter;
 use super::flow::Opt;

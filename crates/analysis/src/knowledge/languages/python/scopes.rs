@@ -6,11 +6,8 @@
 //! builtin (language reference, 4.2.2), unless the program unbinds names.
 
 use super::symbols::Sym;
-use super::tokens::{Keyword as K, Token};
+use super::tokens::{ANY_COLUMN, Keyword as K, Token};
 use super::{Pass, Reader};
-
-/// The indentation of a line that says nothing: with tabs in it, or too deep.
-pub(super) const ANY_COLUMN: u8 = u8::MAX;
 
 /// Names in lines that are indented at least so far.
 #[derive(Debug, Clone, Copy)]

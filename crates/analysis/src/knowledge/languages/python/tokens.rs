@@ -6,11 +6,13 @@
 use super::escapes::{parse, unescape};
 pub(super) use super::keywords::Keyword;
 use super::keywords::keyword;
-use super::scopes::ANY_COLUMN;
 use super::symbols::{MAX_NAMES, Sym, Symbols, key, short_name};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{is_name_byte, is_name_start, until};
+
+/// The indentation of a line that says nothing: with tabs in it, or too deep.
+pub(super) const ANY_COLUMN: u8 = u8::MAX;
 
 /// Deepest nesting of brackets and f-strings that is followed.
 const MAX_DEPTH: usize = 90;
