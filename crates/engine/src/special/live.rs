@@ -3,7 +3,7 @@
 //! What exists is mounted over, so it has to be found before, and what comes to be is moved aside after. A limit on how much is
 //! looked at would be where a command looks first, so there is one only for the time that it takes, and beyond it nothing is run.
 
-use super::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
+use super::{FILLED, SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
 use crate::git::{STEPS, commands, is_harmless};
 use crate::reading;
 use shward_analysis::{Scope, scope_of};
@@ -20,10 +20,6 @@ const MAX_ENTRIES: usize = 1_000_000;
 
 /// The longest settings of a repository that are read, in bytes.
 const MAX_CONFIG: u64 = 256 * 1024;
-
-/// What package managers and builds fill: the names there are theirs, and only repositories are looked for.
-const FILLED: [&str; 6] =
-    ["__pycache__", "dist-packages", "node_modules", "objects", "site-packages", "target"];
 
 /// What of a repository's directory git goes by (gitrepository-layout(5)), besides hooks.
 const SETTINGS: [&str; 4] = ["commondir", "config", "config.worktree", "info/attributes"];

@@ -43,9 +43,9 @@ const MAX_ENTRIES_OF_WORKSPACE: usize = 1_000_000;
 /// How deep below a root.
 const MAX_DEPTH: usize = 6;
 
-/// Directories that hold nothing of the user's own and may be huge.
-const SKIPPED: [&str; 6] =
-    ["node_modules", "target", "__pycache__", "site-packages", "dist-packages", "objects"];
+/// Directories that package managers and builds fill: they hold nothing of the user's own, and may be huge.
+const FILLED: [&str; 6] =
+    ["__pycache__", "dist-packages", "node_modules", "objects", "site-packages", "target"];
 
 /// Of these directories those below them, by the name of what they lie in.
 const SKIPPED_IN: [(&str, &str); 3] =
@@ -358,7 +358,7 @@ fn is_hooks_of_bare_repository(directory: &Path) -> bool {
 /// Whether a directory is filled by package managers and builds alone.
 fn is_generated(parent: &Path, name: &OsStr) -> bool {
     let parent = parent.file_name().unwrap_or_default();
-    SKIPPED.iter().any(|s| name == *s)
+    FILLED.iter().any(|s| name == *s)
         || SKIPPED_IN.iter().any(|(above, s)| parent == *above && name == *s)
         // The library of a Python, with the keys that its tests use.
         || (parent == "lib" && is_of_a_python(name.as_bytes()))
