@@ -8,6 +8,7 @@ mod lexer;
 mod lints;
 mod modules;
 mod places;
+mod programs;
 mod purity;
 mod rings;
 mod size;
@@ -136,6 +137,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("files are of a readable size", size::check),
     ("nothing strays at the root", places::check),
     ("ids are unique and kebab-case", ids::check),
+    ("no program counts by its name", programs::check),
     ("no traces of machines or unfinished work", traces::check),
 ];
 
