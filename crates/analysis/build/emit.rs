@@ -1,7 +1,7 @@
 //! Writes what was read from the knowledge files as the image that `src/knowledge/tables.rs` reads.
 
 use super::format::{Case, Item, Kind, Level, Operands, Opt, Repeat};
-use super::words::{Act, Condition, Output, Role, Stdin, Style, bucket};
+use super::words::{Act, Beside, Condition, Fact, Output, Role, Stdin, Style, bucket};
 use std::collections::HashMap;
 use std::fmt::Debug;
 
@@ -17,12 +17,13 @@ pub(crate) struct Image {
     pub(crate) readers: String,
 }
 
-/// Bytes of a row of the table of programs: its name, its variables, its level, and what holds under this name, by bits.
-const PROGRAM: usize = 13;
+/// Bytes of a row of the table of programs: its name, its variables, its level, and what holds under this name.
+const PROGRAM: usize = 16;
 
 /// The image of these programs. Fails if something does not fit its field.
 pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
-    let mut writer = Writer { bytes: vec![0; 4], ..Writer::default() };
+    // What has no place of its own is read here: no list, and nothing that is known.
+    let mut writer = Writer { bytes: vec![0; 12], ..Writer::default() };
     // Every command is looked for in these two tables, so they lie beside each other and before all else. What they hold is
     // known at the end.
     let count = programs.iter().map(|program| program.names.len()).sum::<usize>();
@@ -45,12 +46,9 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
         });
         let rows = rows.collect::<Result<Vec<_>, String>>()?;
         let env = writer.list(&rows)?;
-        let facts = |name| {
-            let holds = |of: &Option<Vec<String>>| of.as_ref().is_some_and(|names| names.contains(name));
-            let facts = [&program.no_own_files, &program.no_addresses, &program.versioned, &program.soaks];
-            (0..).zip(facts).fold(0_u8, |all, (bit, of)| all | u8::from(holds(of)) << bit)
-        };
-        named.extend(program.names.iter().map(|name| (name, env, level, facts(name))));
+        for name in &program.names {
+            named.push((name, env, level, writer.facts(program, name)?));
+        }
     }
     // By bucket, and where each bucket begins: whoever looks for a name compares it with the one or two of its bucket.
     named.sort();
@@ -64,8 +62,8 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
     writer.fill(starts, &row);
     let mut rows = narrow(named.len())?.to_le_bytes().to_vec();
     for (name, env, level, facts) in &named {
-        rows.extend(join(&[&writer.text(name)?.to_le_bytes(), &env.to_le_bytes(), &level.to_le_bytes()]));
-        rows.push(*facts);
+        rows.extend(writer.text(name)?.to_le_bytes());
+        rows.extend([env, level, facts].iter().flat_map(|place| place.to_le_bytes()));
     }
     writer.fill(list, &rows);
     let words = [
@@ -75,6 +73,7 @@ pub(crate) fn image(programs: &[Level]) -> Result<Image, String> {
         rust("ROLES", "Role", writer.roles.words.iter().map(|role| format!("Role::{role:?}"))),
         rust("ACTS", "Act", writer.acts.words.iter().map(act)),
         rust("OUTPUTS", "Output", writer.outputs.words.iter().map(output)),
+        rust("FACTS", "Fact", writer.facts.words.iter().map(fact)),
         rust("STDINS", "Stdin", writer.stdins.words.iter().map(|stdin| format!("Stdin::{stdin:?}"))),
     ];
     let readers = writer.readers.words.iter().map(|name| format!("{name}::read"));
@@ -115,6 +114,7 @@ struct Writer {
     acts: Words<Act>,
     outputs: Words<Output>,
     stdins: Words<Stdin>,
+    facts: Words<Fact>,
     readers: Words<String>,
 }
 
@@ -185,6 +185,29 @@ impl Writer {
         let rows = acts.iter().map(|act| Ok(self.acts.number(act)?.to_le_bytes().to_vec()));
         let rows = rows.collect::<Result<Vec<_>, String>>()?;
         self.list(&rows)
+    }
+
+    /// What is known of a program under this name.
+    fn facts(&mut self, program: &Level, name: &String) -> Result<u32, String> {
+        let mut rows = Vec::new();
+        let known: Vec<_> = program.facts.iter().filter(|known| known.names.contains(name)).collect();
+        for known in &known {
+            let fact = self.facts.number(&known.fact)?.to_le_bytes();
+            let beside = match known.beside {
+                Beside::All => 0,
+                Beside::With => 1,
+                Beside::When => 2,
+                Beside::Unless => 3,
+            };
+            rows.push(join(&[&fact, &[beside], &self.names(&known.options)?.to_le_bytes()]));
+        }
+        if rows.is_empty() {
+            return Ok(0);
+        }
+        // Which there are comes first: most are asked for where there is none.
+        let all = known.iter().fold(0_u64, |all, known| all | known.fact.bit()).to_le_bytes();
+        let list = self.list(&rows)?;
+        self.record(&join(&[&all, &list.to_le_bytes()]))
     }
 
     /// Writes a level and those below it; gives its place.
@@ -370,6 +393,15 @@ fn act(act: &Act) -> String {
     match act {
         Act::Place(role, path) => format!("Act::Place(Role::{role:?}, {path:?})"),
         other => format!("Act::{other:?}"),
+    }
+}
+
+fn fact(fact: &Fact) -> String {
+    match fact {
+        Fact::Computes(how) => format!("Fact::Computes(Computed::{how:?})"),
+        Fact::Tells(what) => format!("Fact::Tells(Telling::{what:?})"),
+        Fact::Follows(build) => format!("Fact::Follows(Build::{build:?})"),
+        other => format!("Fact::{other:?}"),
     }
 }
 

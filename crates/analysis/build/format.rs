@@ -4,7 +4,7 @@
 
 use super::vocabulary::{self, NoSuchWord};
 use super::whole;
-use super::words::{Act, Condition, Output, Role, Stdin, Style};
+use super::words::{Act, Beside, Condition, Fact, Output, Role, Stdin, Style};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -62,17 +62,24 @@ pub(crate) struct Level {
     pub(crate) inert_options: bool,
     pub(crate) names_only: bool,
     pub(crate) echoes: bool,
-    /// Of these names, or of all if there are none in the list: it has no files of its own.
-    pub(crate) no_own_files: Option<Vec<String>>,
-    pub(crate) no_addresses: Option<Vec<String>>,
-    pub(crate) versioned: Option<Vec<String>>,
-    pub(crate) soaks: Option<Vec<String>>,
+    pub(crate) facts: Vec<Known>,
     pub(crate) output: Option<Output>,
     pub(crate) harmless: Vec<String>,
     pub(crate) env: Vec<(String, Role)>,
     /// How many operands stand before the subcommand.
     pub(crate) sub_after: usize,
     pub(crate) subs: Vec<Level>,
+}
+
+/// What is known of a program as a whole.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) line: usize,
+    pub(crate) fact: Fact,
+    /// The names under which it is true.
+    pub(crate) names: Vec<String>,
+    pub(crate) beside: Beside,
+    pub(crate) options: Vec<String>,
 }
 
 /// Effects that depend on which options are given, or on what was written before.
@@ -314,6 +321,25 @@ fn some_names(level: &Level, told: &[&str]) -> Result<Vec<String>, String> {
     Ok(if told.is_empty() { level.names.clone() } else { told })
 }
 
+/// What a line says of the program as a whole: `WORD [VALUE] [NAME…] [alone | with OPTION… | when OPTION… | unless OPTION…]`.
+fn known(level: &Level, words: &[&str], line: usize) -> Result<Known, String> {
+    let (fact, rest) = wrong(vocabulary::fact(words))?;
+    let end = rest.iter().position(|word| matches!(*word, "alone" | "with" | "when" | "unless"));
+    let (names, condition) = rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or((rest, &[]));
+    let (beside, options) = match condition {
+        [] => (Beside::All, condition),
+        ["alone"] => (Beside::With, &[][..]),
+        [word, options @ ..] if *word != "alone" && !options.is_empty() => match *word {
+            "with" => (Beside::With, options),
+            "when" => (Beside::When, options),
+            _ => (Beside::Unless, options),
+        },
+        _ => return Err("expected `alone`, or option names after `with`, `when` or `unless`".to_owned()),
+    };
+    let options = options.iter().map(|name| (*name).to_owned()).collect();
+    Ok(Known { line, fact, names: some_names(level, names)?, beside, options })
+}
+
 /// Adds what a line says to its level.
 fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<(), String> {
     let (first, rest) = line.words.split_first().ok_or("empty line")?;
@@ -362,10 +388,6 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
         "inert-options" => level.inert_options = none(rest)?,
         "names-only" => level.names_only = none(rest)?,
         "echoes" => level.echoes = none(rest)?,
-        "no-own-files" => level.no_own_files = Some(some_names(level, rest)?),
-        "no-addresses" => level.no_addresses = Some(some_names(level, rest)?),
-        "versioned" => level.versioned = Some(some_names(level, rest)?),
-        "soaks" => level.soaks = Some(some_names(level, rest)?),
         "sub-after" => {
             level.sub_after = one(rest)?.parse().map_err(|_| "expected a number of operands".to_owned())?;
         }
@@ -386,9 +408,15 @@ fn describe(level: &mut Level, line: &Line<'_>, readers: &[String]) -> Result<()
             _ => return Err("expected `env NAME ROLE`".to_owned()),
         },
         other => {
+            if vocabulary::is_fact(other) {
+                let known = known(level, &line.words, line.number)?;
+                level.facts.push(known);
+                return Ok(());
+            }
+            let facts = vocabulary::facts().join(" ");
             return Err(format!(
                 "‘{other}’ is no line; there are: style flag option info narrow operands effect sub sub-after global \
-                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only echoes no-own-files no-addresses versioned soaks output reader harmless env example"
+                 otherwise stdin stdin-when-no-operands stdin-before-default response-files repeats becomes inert-options names-only echoes output reader harmless env example {facts}"
             ));
         }
     }

@@ -3,7 +3,7 @@
 use super::effects::{
     LANGUAGES, METADATA, ORIGINS, PACKAGES, PERSISTENCE, PRIVILEGES, REMOTE, SIGNALS, SYSTEMS, VCS,
 };
-use super::words::{Act, Role, Style};
+use super::words::{Act, Build, Computed, Fact, Role, Style, Telling};
 
 const STYLES: &[(&str, Style)] = &[
     ("gnu", Style::Gnu),
@@ -14,6 +14,82 @@ const STYLES: &[(&str, Style)] = &[
     ("words", Style::Words),
     ("bare", Style::Bare),
     ("key-value", Style::KeyValue),
+];
+
+const FACTS: &[(&str, Fact)] = &[
+    ("no-own-files", Fact::NoOwnFiles),
+    ("no-addresses", Fact::NoAddresses),
+    ("versioned", Fact::Versioned),
+    ("soaks", Fact::Soaks),
+    ("copies", Fact::Copies),
+    ("puts-files", Fact::PutsFiles),
+    ("writes-dash", Fact::WritesDash),
+    ("decodes", Fact::Decodes),
+    ("reorders", Fact::Reorders),
+    ("links", Fact::Links),
+    ("prints-names", Fact::PrintsNames),
+    ("names-here", Fact::NamesHere),
+    ("same-lines", Fact::SameLines),
+    ("names-apart", Fact::NamesApart),
+    ("names-remotes", Fact::NamesRemotes),
+    ("fetches-hosts", Fact::FetchesHosts),
+    ("loads-modules", Fact::LoadsModules),
+    ("reads-posix", Fact::ReadsPosix),
+    ("reads-kindred", Fact::ReadsKindred),
+    ("reads-other", Fact::ReadsOther),
+    ("restricted", Fact::Restricted),
+    ("reads-postgres", Fact::ReadsPostgres),
+    ("reads-mysql", Fact::ReadsMysql),
+    ("reads-sqlite", Fact::ReadsSqlite),
+    ("perl-options", Fact::PerlOptions),
+    ("unpacks", Fact::Unpacks),
+    ("project-tool", Fact::ProjectTool),
+];
+
+/// Words behind which a value stands.
+const VALUED: [&str; 5] = ["computes", "tells", "packs", "follows", "module"];
+
+const TELLINGS: &[(&str, Telling)] = &[
+    ("counts", Telling::Counts),
+    ("matches", Telling::Matches),
+    ("number", Telling::Number),
+    ("word", Telling::Word),
+    ("ids", Telling::Ids),
+    ("machine", Telling::Machine),
+    ("moment", Telling::Moment),
+    ("sizes", Telling::Sizes),
+    ("commits", Telling::Commits),
+    ("new-file", Telling::NewFile),
+];
+
+const BUILDS: &[(&str, Build)] = &[
+    ("makefile", Build::Makefile),
+    ("justfile", Build::Justfile),
+    ("package", Build::Package),
+    ("tasks", Build::Tasks),
+    ("composer", Build::Composer),
+];
+
+const COMPUTED: &[(&str, Computed)] = &[
+    ("whole", Computed::Whole),
+    ("base64", Computed::Base64),
+    ("base32", Computed::Base32),
+    ("hex", Computed::Hex),
+    ("mapped", Computed::Mapped),
+    ("mirrored", Computed::Mirrored),
+    ("backwards", Computed::Backwards),
+    ("first-lines", Computed::FirstLines),
+    ("last-lines", Computed::LastLines),
+    ("columns", Computed::Columns),
+    ("sorted", Computed::Sorted),
+    ("somehow", Computed::Somehow),
+    ("words", Computed::Words),
+    ("formatted", Computed::Formatted),
+    ("numbers", Computed::Numbers),
+    ("last-name", Computed::LastName),
+    ("parent", Computed::Parent),
+    ("here", Computed::Here),
+    ("nothing", Computed::Nothing),
 ];
 
 const ROLES: &[(&str, Role)] = &[
@@ -108,6 +184,32 @@ fn kept(word: &str) -> &'static str {
 /// The style of this name.
 pub(crate) fn style(word: &str) -> Found<Style> {
     listed("style", word, STYLES)
+}
+
+/// What a line that begins with these words says of the program as a whole, and what of them is not part of that.
+pub(crate) fn fact<'w, 't>(words: &'w [&'t str]) -> Found<(Fact, &'w [&'t str])> {
+    let (first, rest) = words.split_first().unwrap_or((&"", &[]));
+    let (value, others) = rest.split_first().unwrap_or((&"", &[]));
+    match *first {
+        "computes" => Ok((Fact::Computes(listed("way to compute", value, COMPUTED)?), others)),
+        "tells" => Ok((Fact::Tells(listed("kind of text", value, TELLINGS)?), others)),
+        "follows" => Ok((Fact::Follows(listed("build file", value, BUILDS)?), others)),
+        "packs" if value.starts_with('.') => Ok((Fact::Packs(kept(value)), others)),
+        "packs" => Err(NoSuchWord { what: "ending", valid: vec![".gz", ".xz", "…"] }),
+        "module" if !value.is_empty() => Ok((Fact::Module(kept(value)), others)),
+        "module" => Err(NoSuchWord { what: "module", valid: vec!["its name, as it is written"] }),
+        word => Ok((listed("line", word, FACTS)?, rest)),
+    }
+}
+
+/// Whether a line that begins with this word says something of the program as a whole.
+pub(crate) fn is_fact(word: &str) -> bool {
+    VALUED.contains(&word) || FACTS.iter().any(|(name, _)| *name == word)
+}
+
+/// The words that such lines begin with.
+pub(crate) fn facts() -> Vec<&'static str> {
+    FACTS.iter().map(|(name, _)| *name).chain(VALUED).collect()
 }
 
 /// The role of this name.

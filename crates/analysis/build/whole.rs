@@ -31,6 +31,12 @@ fn conditions(
     }
 }
 
+/// Whether an option is listed at this level, or below it.
+fn is_listed(level: &Level, name: &str) -> bool {
+    level.options.iter().flat_map(|option| &option.names).any(|listed| listed.text == name)
+        || level.subs.iter().any(|sub| is_listed(sub, name))
+}
+
 /// What only the whole description shows. `outer` are the levels around this one.
 pub(crate) fn check<'l>(level: &'l Level, outer: &mut Vec<&'l Level>, problems: &mut Vec<(usize, String)>) {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
@@ -61,6 +67,11 @@ pub(crate) fn check<'l>(level: &'l Level, outer: &mut Vec<&'l Level>, problems: 
             Condition::When => conditions(case.line, "when", &case.names, outer, problems),
             Condition::Unless => conditions(case.line, "unless", &case.names, outer, problems),
             Condition::Written | Condition::Named => {}
+        }
+    }
+    for known in &level.facts {
+        for name in known.options.iter().filter(|name| !is_listed(level, name)) {
+            problems.push((known.line, format!("‘{name}’: no such option of this program")));
         }
     }
     let mut subs: BTreeMap<&str, usize> = BTreeMap::new();

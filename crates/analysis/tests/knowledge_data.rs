@@ -95,6 +95,14 @@ fn problems_name_the_line_and_what_is_right() {
         ("program a\n  sub-after x", "x.cmds:2: expected a number of operands"),
         ("program a\n  option -x exec", "x.cmds:2: `exec` is for operands"),
         ("program a b\n  no-own-files b c", "x.cmds:2: ‘c’ is no name of this program: a b"),
+        (
+            "program a\n  copies with",
+            "x.cmds:2: expected `alone`, or option names after `with`, `when` or `unless`",
+        ),
+        ("program a\n  copies alone -x", "x.cmds:2: expected `alone`, or option names"),
+        ("program a\n  copies when -x", "x.cmds:2: ‘-x’: no such option of this program"),
+        ("program a\n  computes rot13", "x.cmds:2: no such way to compute; there are: whole base64"),
+        ("program a\n  computes", "x.cmds:2: no such way to compute"),
     ];
     for (text, expected) in cases {
         let found = problems(text);
@@ -150,19 +158,43 @@ fn the_documented_example_is_read_as_documented() {
 
 #[test]
 fn what_holds_under_some_names_of_a_program_says_under_which() {
-    for word in ["no-own-files", "no-addresses", "versioned", "soaks"] {
+    for word in vocabulary::facts() {
+        let value = [
+            ("computes", "whole"),
+            ("tells", "counts"),
+            ("packs", ".x"),
+            ("follows", "package"),
+            ("module", "x"),
+        ];
+        let value = value.iter().find(|(valued, _)| *valued == word).map_or("", |(_, value)| *value);
+        let line = format!("{word} {value}");
         let text = format!(
-            "program a b\n  {word} a\n\nprogram c d\n  {word}\n\nprogram e\n  operands FILE* read\n\nprogram f\n  {word} a\n"
+            "program a b\n  {line} a\n\nprogram c d\n  {line}\n\nprogram e\n  operands FILE* read\n\nprogram f\n  {line} a\n"
         );
         let knowledge = format::read(&[("x.cmds".to_owned(), text)], &[]);
-        let lists = knowledge.programs.iter().map(|program| match word {
-            "no-own-files" => &program.no_own_files,
-            "no-addresses" => &program.no_addresses,
-            "versioned" => &program.versioned,
-            _ => &program.soaks,
-        });
-        let lists: Vec<_> = lists.map(|names| names.as_ref().map(|names| names.join(" "))).collect();
+        let names = |program: &format::Level| program.facts.first().map(|known| known.names.join(" "));
+        let lists: Vec<_> = knowledge.programs.iter().map(names).collect();
         assert_eq!(lists, [Some("a".to_owned()), Some("c d".to_owned()), None], "{word}");
         assert_eq!(knowledge.problems.len(), 1, "{word}: {:?}", knowledge.problems);
+    }
+}
+
+#[test]
+fn what_is_known_beside_some_options_says_beside_which() {
+    use words::Beside;
+    let cases = [
+        ("copies", Beside::All, ""),
+        ("copies a", Beside::All, ""),
+        ("copies alone", Beside::With, ""),
+        ("copies a with -x --long", Beside::With, "-x --long"),
+        ("computes hex when -x", Beside::When, "-x"),
+        ("computes hex a unless --long", Beside::Unless, "--long"),
+    ];
+    for (line, beside, options) in cases {
+        let text = format!("program a\n  flag -x --long\n  {line}\n");
+        let knowledge = format::read(&[("x.cmds".to_owned(), text)], &[]);
+        assert!(knowledge.problems.is_empty(), "{line}: {:?}", knowledge.problems);
+        let known = &knowledge.programs[0].facts[0];
+        assert_eq!((known.beside, known.options.join(" ")), (beside, options.to_owned()), "{line}");
     }
 }

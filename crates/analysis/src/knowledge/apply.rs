@@ -17,7 +17,7 @@ use super::run::Run;
 use super::scan::Scan;
 use super::tables::{Item, Kind, Repeat};
 use super::values;
-use super::words::{Output, Role, Style};
+use super::words::{Computed, Fact, Output, Role, Style};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
@@ -147,7 +147,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
         origins: Origins::NONE,
         source: None,
         sent: Origins::NONE,
-        input: evaluate::wants(run.name, scan).then(|| BumpVec::new_in(run.arena())),
+        input: evaluate::wants(run, scan).then(|| BumpVec::new_in(run.arena())),
         stdin: false,
         tree: recursive(scan),
     };
@@ -171,7 +171,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
             network::connect(run, &flow, &each);
         }
     }
-    if change::makes_links(run, scan) {
+    if run.has(Fact::Links, scan) {
         change::links(run, uses);
     }
     acts(run, &mut flow, scan, endpoints, Phase::Acting);
@@ -222,8 +222,7 @@ fn output<'a>(
             },
         };
     }
-    let decoded =
-        if evaluate::decodes(run.name, scan, flow.origins) { Origins::DECODED } else { Origins::NONE };
+    let decoded = if evaluate::decodes(run, scan, flow.origins) { Origins::DECODED } else { Origins::NONE };
     let may_be_known = !scan.unlisted && run.session.prints(0);
     let evaluated = if may_be_known { evaluate::output(run, scan, flow.input.as_deref()) } else { None };
     if let Some(text) = evaluated {
@@ -247,7 +246,8 @@ fn output<'a>(
         Output::Status => Stream::unknown(Origins::FILE | Origins::UNKNOWN, span),
         Output::Origins(_) => {
             // The number of a process that is printed alone is that, if it is printed as it is.
-            let whole = matches!(run.name, "echo" | "cat" | "tee");
+            let computed = run.program.computes().map(|(how, _)| how);
+            let whole = matches!(computed, Some(Computed::Whole | Computed::Words));
             let printed = match flow.origins {
                 Origins::JOB if whole => Origins::NONE,
                 origins if origins.intersects(Origins::JOB.union(Origins::NOTED)) && !whole => {

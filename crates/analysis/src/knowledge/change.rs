@@ -7,7 +7,7 @@ use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::tables::Level;
 use super::values;
-use super::words::Role;
+use super::words::{Fact, Role};
 use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::FileKind;
@@ -23,8 +23,8 @@ pub(super) fn change<'a>(
     let Use { role, field } = each;
     let field = *field;
     match role {
-        // Standard output; only tee takes it for a file's name (POSIX tee).
-        Role::Write if field.known() == Some(b"-") && run.name != "tee" => {}
+        // Standard output; few take it for a file's name.
+        Role::Write if field.known() == Some(b"-") && !run.program.has(Fact::WritesDash) => {}
         Role::Dest => destination(run, flow, scan, uses, field, WriteMode::Replace),
         Role::DestLink => destination(run, flow, scan, uses, field, WriteMode::Create),
         Role::Metadata("mode") => {
@@ -126,7 +126,7 @@ fn is_the_same_for_all<'a>(
 /// Whether a program reads all of its input before it writes, and what comes before it in the pipeline reads one of many files:
 /// what is written may then be made of that one.
 fn soaks_up_each(run: &mut Run<'_, '_>) -> bool {
-    if !run.program.soaks || run.call.stdin.text.is_some() {
+    if !run.program.has(Fact::Soaks) || run.call.stdin.text.is_some() {
         return false;
     }
     let upstream = run.session.upstream();
@@ -216,7 +216,7 @@ pub(super) fn is_own_job(value: &Value<'_>) -> bool {
 /// What a file that is written gets.
 pub(super) fn content<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, mode: WriteMode) -> Stream<'a> {
     // What only copies writes nothing of its own words.
-    let copied = matches!(run.name, "cp" | "mv" | "install") && !flow.origins.contains(Origins::WRITTEN);
+    let copied = run.program.has(Fact::PutsFiles) && !flow.origins.contains(Origins::WRITTEN);
     let origins = match flow.origins {
         origins if copied => origins.without(Origins::LITERAL).union(Origins::FILE),
         // What it changes by its own rules is no text of the command.
@@ -227,7 +227,7 @@ pub(super) fn content<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, mode: WriteMode) -
         origins => origins,
     };
     let source = flow.source.or(Some(run.call.span));
-    let copies = matches!(run.name, "cp" | "mv" | "install" | "tee" | "dd" | "sponge");
+    let copies = run.program.has(Fact::Copies);
     let text = match (mode, &flow.input) {
         (WriteMode::Create | WriteMode::Truncate, _) => None,
         (_, Some(input)) if copies => Some(values::concat(run.arena(), input)),
@@ -331,24 +331,15 @@ pub(super) fn destination<'a>(
     }
 }
 
-/// Directories in which by custom lie directories (`packages/*`).
-const HOLDERS: [&[u8]; 9] = [
-    b"packages",
-    b"apps",
-    b"crates",
-    b"charts",
-    b"modules",
-    b"plugins",
-    b"projects",
-    b"services",
-    b"workspaces",
-];
+/// Directories in which by custom lie directories (`packages/*`): a name a line.
+const HOLDERS: &str = include_str!("../../knowledge/holders.txt");
 
 /// Whether these are all names in one of them.
 fn names_directories(value: &Value<'_>) -> bool {
     let [Piece::Text(start), Piece::Glob(b"*")] = *value.pieces() else { return false };
     let holder = start.strip_suffix(b"/").and_then(|path| path.rsplit(|byte| *byte == b'/').next());
-    holder.is_some_and(|name| HOLDERS.contains(&name))
+    let is_name = |line: &&str| !line.starts_with('#');
+    holder.is_some_and(|name| HOLDERS.lines().filter(is_name).any(|known| known.as_bytes() == name))
 }
 
 /// Whether what is copied is a directory: by what is there, or, where nothing is known of that, by how it is written.
@@ -389,15 +380,6 @@ fn carry<'a>(run: &mut Run<'_, 'a>, source: &Use<'_, 'a>, to: &Value<'a>) {
     run.session.carried(&from, &to);
     if source.role == Role::Move {
         run.session.moved(&from, &to);
-    }
-}
-
-/// Whether a program makes links of what it is given.
-pub(super) fn makes_links(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
-    match run.name {
-        "ln" | "link" => true,
-        "cp" => scan.has(&["-s", "--symbolic-link", "-l", "--link"]),
-        _ => false,
     }
 }
 

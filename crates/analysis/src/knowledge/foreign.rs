@@ -9,7 +9,7 @@ use super::flow::Uses;
 use super::provenance::NOT_OF_THE_PROJECT;
 use super::run::Run;
 use super::values;
-use super::words::Role;
+use super::words::{Fact, Role};
 use crate::effect::{EffectKind, Scope, Unknown};
 use crate::value::{Field, Origins, Stream, Value};
 
@@ -86,7 +86,7 @@ pub(super) fn fetched<'a>(run: &mut Run<'_, 'a>, language: &'static str, file: &
     let text = file.known().unwrap_or_else(|| file.value.known_prefix());
     let address = text.windows(3).any(|window| window == b"://")
         || is_repository(text)
-        || run.name == "kustomize" && begins_with_host(text);
+        || run.program.has(Fact::FetchesHosts) && begins_with_host(text);
     let of_registry = matches!(language, "javascript" | "typescript" | "project")
         && [&b"npm:"[..], b"jsr:", b"data:", b"blob:", b"file:"]
             .iter()

@@ -44,6 +44,10 @@ impl Cursor {
         u32::from_le_bytes(self.take())
     }
 
+    pub(super) fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.take())
+    }
+
     pub(super) fn text(&mut self) -> &'static str {
         let packed = self.u32() as usize;
         let (start, length) = (packed >> 8, packed & 0xff);

@@ -19,6 +19,7 @@ mod flow;
 mod foreign;
 mod found;
 mod image;
+mod known;
 mod languages;
 mod module;
 mod names;
@@ -49,6 +50,7 @@ use crate::session::{Call, Session};
 use crate::value::{Field, Origins, Stream};
 use run::Run;
 use scan::{At, Scan};
+use words::Fact;
 
 /// A program is started: records its effects and returns what it writes to standard output.
 pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stream<'a> {
@@ -63,7 +65,7 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
     };
     match program::find(session, call, word, text) {
         program::Found::Described(name, program) => {
-            if program.no_own_files && is_systems(text, name) {
+            if program.has(Fact::NoOwnFiles) && is_systems(text, name) {
                 session.has_no_own_files();
             }
             described(session, call, name, program)

@@ -10,44 +10,8 @@ use super::values;
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream};
+use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-
-/// Modules that are a program of the same name, in small letters and with `-` for `_`.
-const PROGRAMS: &[&[u8]] = &[
-    b"pytest",
-    b"pip",
-    b"black",
-    b"flake8",
-    b"mypy",
-    b"ruff",
-    b"isort",
-    b"coverage",
-    b"pylint",
-    b"bandit",
-    b"tox",
-    b"nox",
-    b"twine",
-    b"poetry",
-    b"pipenv",
-    b"pipx",
-    b"virtualenv",
-    b"mkdocs",
-    b"flask",
-    b"gunicorn",
-    b"uvicorn",
-    b"hypercorn",
-    b"jupyter",
-    b"IPython",
-    b"pre_commit",
-    b"autopep8",
-    b"yapf",
-    b"yt_dlp",
-    b"pydoc",
-    b"pycodestyle",
-    b"pyflakes",
-    b"pydocstyle",
-    b"uv",
-];
 
 /// Most packages around a module that are looked for among what the command has made.
 const MAX_PACKAGES: usize = 16;
@@ -76,6 +40,14 @@ fn made<'a>(run: &mut Run<'_, 'a>, name: &[u8], word: &Field<'a>, arguments: &[F
     }
 }
 
+/// The program that a module is: it has the same name, in small letters and with `-` for `_`.
+fn program_of<'a>(arena: &'a Bump, module: &[u8]) -> Option<&'a [u8]> {
+    let name = module.iter().map(|byte| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() });
+    let name = BumpVec::from_iter_in(name, arena).into_bump_slice();
+    let (_, program) = tables::program(name)?;
+    program.is_module(module).then_some(name)
+}
+
 /// A module is executed, with these arguments.
 pub(super) fn module<'a>(run: &mut Run<'_, 'a>, module: Field<'a>, operands: &[Field<'a>]) -> Stream<'a> {
     let span = run.call.span;
@@ -90,12 +62,9 @@ pub(super) fn module<'a>(run: &mut Run<'_, 'a>, module: Field<'a>, operands: &[F
     made(run, name, &module, operands);
     // `package` and `package.__main__` are the same.
     let name = name.strip_suffix(b".__main__").unwrap_or(name);
-    if PROGRAMS.contains(&name) {
+    if let Some(program) = program_of(run.arena(), name) {
         let mut argv = BumpVec::from_iter_in(argv.iter().copied(), run.arena());
         if let Some(word) = argv.first_mut() {
-            let program =
-                name.iter().map(|byte| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() });
-            let program = BumpVec::from_iter_in(program, run.arena()).into_bump_slice();
             word.value = run.part(&module, program).value;
         }
         return run.argv(argv.into_bump_slice(), run.call.stdin, Reentry::New);
@@ -107,7 +76,8 @@ pub(super) fn module<'a>(run: &mut Run<'_, 'a>, module: Field<'a>, operands: &[F
     let package = name.split(|byte| *byte == b'.').next().unwrap_or(name);
     let inside = || {
         let described = values::concat(run.arena(), &[b"python:", package]);
-        package != name && (PROGRAMS.contains(&package) || tables::program(described).is_some())
+        package != name
+            && (program_of(run.arena(), package).is_some() || tables::program(described).is_some())
     };
     if languages::is_standard_module(package) || inside() {
         run.code("python", None, Origins::FILE, module.span);

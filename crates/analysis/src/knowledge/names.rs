@@ -4,40 +4,8 @@
 
 use super::run::Run;
 use super::scan::Scan;
+use super::words::{Fact, Output};
 use crate::value::{Field, Origins, Piece};
-
-/// Programs whose output are lines of their input, with the options that do not change that; `*` for all.
-const PASS: [(&str, &[&str]); 9] = [
-    ("sort", &["*"]),
-    ("head", &["*"]),
-    ("tail", &["*"]),
-    ("tac", &[]),
-    ("shuf", &["-n", "--head-count"]),
-    ("uniq", &["-d", "-u", "-i"]),
-    ("cat", &[]),
-    ("tee", &["-a"]),
-    (
-        "grep",
-        &[
-            "-v",
-            "--invert-match",
-            "-i",
-            "--ignore-case",
-            "-E",
-            "--extended-regexp",
-            "-F",
-            "--fixed-strings",
-            "-e",
-            "--regexp",
-            "-w",
-            "-x",
-            "-P",
-        ],
-    ),
-];
-
-/// Options of `ls` that choose among the names, or order them (ls(1), GNU coreutils 9.1). Not `-A`: it shows what is hidden.
-const LISTED: [&str; 10] = ["-1", "-d", "--directory", "-r", "--reverse", "-S", "-t", "-U", "-v", "-X"];
 
 /// Whether a program prints names alone, each of which lies at or below the working directory: all that it is given does, and of
 /// a directory it prints the names that lie in it, without it. One that is named by itself most likely is a directory.
@@ -50,20 +18,20 @@ pub(super) fn lists_here(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
     let is_below = |field: &Field<'_>| {
         !field.value.known_prefix().starts_with(b"/") && !field.value.pieces().iter().any(leaves)
     };
-    run.name == "ls"
+    run.has(Fact::NamesHere, scan)
         && !scan.unlisted
-        && scan.own().iter().all(|given| LISTED.contains(&given.name))
         && scan.operands.iter().all(is_below)
         && (scan.has(&["-d", "--directory"]) || scan.operands.iter().all(|operand| operand.value.has_glob()))
 }
 
 /// The origins of a program's output, in which names stay names only if the program does not touch them.
 pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Origins {
-    let described = scan.levels.iter().any(
-        |level| matches!(level.output(), super::words::Output::Origins(names) if names.contains(&"names")),
-    );
+    let described = scan
+        .levels
+        .iter()
+        .any(|level| matches!(level.output(), Output::Origins(names) if names.contains(&"names")));
     // What an option does that is not described, it may do to what is printed.
-    if !scan.unlisted && (described || prints_names(run.name, scan)) {
+    if !scan.unlisted && (described || run.has(Fact::PrintsNames, scan)) {
         // What it is told on its command line does not get into them.
         let places = Origins::FILE | Origins::OUTSIDE | Origins::LITERAL;
         let handed = run.call.stdin.origins.contains(Origins::UNKNOWN);
@@ -73,10 +41,7 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
     if !origins.contains(Origins::NAMES) {
         return origins;
     }
-    let passes = PASS.iter().find(|(name, _)| *name == run.name).is_some_and(|(_, options)| {
-        options.contains(&"*") || scan.own().iter().all(|given| options.contains(&given.name))
-    });
-    let passes = passes && !scan.unlisted;
+    let passes = !scan.unlisted && run.has(Fact::SameLines, scan);
     if passes && !run.call.piped {
         // Names that were kept in a variable may have been printed in another directory.
         return origins.without(Origins::NAMES) | Origins::FILE | Origins::TOLD;
@@ -87,20 +52,4 @@ pub(super) fn kept(run: &Run<'_, '_>, scan: &Scan<'_>, origins: Origins) -> Orig
         return if told { origins } else { origins.without(Origins::LITERAL) };
     }
     origins.without(Origins::NAMES) | Origins::FILE | Origins::TOLD
-}
-
-/// Whether the options make a search print the names of files instead of what it found.
-fn prints_names(program: &str, scan: &Scan<'_>) -> bool {
-    match program {
-        "grep" | "egrep" | "fgrep" | "rgrep" | "ag" | "ack" => {
-            scan.has(&["-l", "-L", "--files-with-matches", "--files-without-match"])
-        }
-        "rg" => scan.has(&["-l", "--files-with-matches", "--files-without-match", "--files"]),
-        "fd" | "fdfind" => {
-            !scan.has(&["-x", "--exec", "-X", "--exec-batch", "-l", "--list-details", "--format"])
-                // What stands for a slash may lead elsewhere, and names below another directory are not below this one.
-                && !scan.has(&["--path-separator", "-C", "--base-directory", "--hyperlink"])
-        }
-        _ => false,
-    }
 }

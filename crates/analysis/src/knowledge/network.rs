@@ -6,7 +6,7 @@ use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::tables::Level;
 use super::values;
-use super::words::{Act, Output, Role};
+use super::words::{Act, Fact, Output, Role};
 use crate::effect::{EffectKind, Endpoint, WriteMode};
 use crate::value::{Field, Origins, Stream, Value};
 
@@ -66,7 +66,7 @@ pub(super) fn connect<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, each: &Use<'_,
                 return;
             }
             let plain = field.known().is_some_and(|t| !t.iter().any(|b| matches!(b, b':' | b'/' | b'.')));
-            if run.name == "git" && plain {
+            if plain && run.program.has(Fact::NamesRemotes) {
                 // A remote by its name in the configuration.
                 endpoint = Endpoint::UNKNOWN;
             }

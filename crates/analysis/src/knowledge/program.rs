@@ -4,7 +4,7 @@ use super::provenance::{self, copy_of};
 use super::run::{Run, certainty};
 use super::tables::{self, Program};
 use super::values;
-use super::words::Act;
+use super::words::{Act, Fact};
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
@@ -211,7 +211,7 @@ fn described(name: &[u8]) -> Option<(&'static str, Program)> {
         let stem = name.get(..name.len() - digits)?;
         let stem = stem.strip_suffix(b"-").unwrap_or(stem);
         let found = if digits > 0 { tables::program(stem) } else { None };
-        found.filter(|(_, program)| program.versioned)
+        found.filter(|(_, program)| program.has(Fact::Versioned))
     })
 }
 

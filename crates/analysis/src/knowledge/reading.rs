@@ -6,7 +6,7 @@ use super::run::{Run, anywhere};
 use super::scan::Scan;
 use super::tables::Operands;
 use super::values;
-use super::words::{Role, Stdin};
+use super::words::{Fact, Role, Stdin};
 use crate::effect::{Certainty, EffectKind, Rest, Scope, Target, Unknown};
 use crate::value::{Field, Origins, Stream};
 use crate::world::{FileKind, World};
@@ -99,14 +99,14 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             let text = run.session.file_text(&field.value);
             // A text that this command has written is no library that was built.
             run.code("native", text.text, text.origins | field.value.origins, field.span);
-            if run.name == "node"
+            if run.program.has(Fact::LoadsModules)
                 && let Some(made) = super::provenance::made_module(run.session, &field.value)
             {
                 run.streamed_code("javascript", made, field.span);
             }
         }
         // The name of a copy is nothing of what is in it.
-        Role::Dest if matches!(run.name, "cp" | "mv" | "install" | "git") => {}
+        Role::Dest if run.program.has(Fact::NamesApart) => {}
         _ => flow.origins = flow.origins | field.value.origins,
     }
 }

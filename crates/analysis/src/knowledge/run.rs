@@ -3,6 +3,7 @@
 use super::endpoint;
 use super::tables::Program;
 use super::values;
+use super::words::Fact;
 use crate::effect::{Certainty, Covers, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Piece, Stream, Value};
@@ -122,7 +123,7 @@ impl<'a> Run<'_, 'a> {
         if !prefix.get(end..).is_some_and(|rest| rest.starts_with(b"://")) || prefix.starts_with(b"file:") {
             return false;
         }
-        if self.program.no_addresses {
+        if self.program.has(Fact::NoAddresses) {
             return false;
         }
         let endpoint = endpoint::of(&file.value);

@@ -6,6 +6,7 @@ use super::image::List;
 use super::languages;
 use super::provenance::{NOT_OF_THE_PROJECT, copy_of, is_own, linked, made_module};
 use super::run::Run;
+use super::tables::Program;
 use super::values;
 use super::written::{MAX_FILES, MAX_SEARCHED, files, names};
 use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
@@ -69,21 +70,22 @@ pub(crate) fn execute<'a>(
     }
     if content.text.is_some() && is_own(on.session, file, content.origins) {
         on.executes(file);
-        let (stdin, name) = (on.call.stdin, on.name);
+        let (stdin, program) = (on.call.stdin, on.program);
         let arguments = all;
-        on.session
-            .follow(&mut |session| follow_own(session, language, name, content, arguments, stdin, file.span));
+        on.session.follow(&mut |session| {
+            follow_own(session, language, &program, content, arguments, stdin, file.span)
+        });
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
     if let (Some(text), "shell") = (content.text, language)
-        && !languages::is_other_shell(on.name)
+        && !languages::is_other_shell(&on.program)
     {
         on.reads(file, false);
         if content.origins.contains(Origins::DECODED) {
             languages::hidden(on.session, language, content, file.span);
         }
-        let (stdin, dialect) = (on.call.stdin, languages::dialect(on.name));
-        return on.session.run_text(text, dialect, all, stdin, languages::reentry(on.name), file.span);
+        let (stdin, dialect) = (on.call.stdin, languages::dialect(&on.program));
+        return on.session.run_text(text, dialect, all, stdin, languages::reentry(&on.program), file.span);
     }
     if content.text.is_some() && matches!(language, "python" | "javascript" | "perl" | "sed" | "awk" | "sql")
     {
@@ -111,21 +113,21 @@ pub(crate) fn execute<'a>(
 fn follow_own<'a>(
     session: &mut dyn Session<'a>,
     language: &'static str,
-    name: &'static str,
+    program: &Program,
     content: Stream<'a>,
     arguments: &'a [Field<'a>],
     stdin: Stream<'a>,
     span: Span,
 ) {
     match (language, content.text) {
-        ("shell", Some(_)) if languages::is_other_shell(name) => {}
+        ("shell", Some(_)) if languages::is_other_shell(program) => {}
         ("shell", Some(text)) => {
             session.run_text(
                 text,
-                languages::dialect(name),
+                languages::dialect(program),
                 arguments,
                 stdin,
-                languages::reentry(name),
+                languages::reentry(program),
                 span,
             );
         }

@@ -4,7 +4,9 @@
 //! in the order in which they are read here.
 
 use super::image::{Cursor, List, Named, Record};
-use super::words::{Act, Condition, Output, Role, Stdin, Style, bucket};
+use super::words::{
+    Act, Beside, Build, Computed, Condition, Fact, Output, Role, Stdin, Style, Telling, bucket,
+};
 use shward_syntax::same;
 
 /// A program.
@@ -13,14 +15,8 @@ pub(crate) struct Program {
     /// Variables that it obeys.
     pub(crate) env: List<Named<Role>>,
     level: u32,
-    /// Under this name it looks at no files but those that its options and operands name.
-    pub(crate) no_own_files: bool,
-    /// Under this name it takes an address for a name in the file system.
-    pub(crate) no_addresses: bool,
-    /// It is installed under this name with a version behind it, too.
-    pub(crate) versioned: bool,
-    /// Under this name it reads all of its input before it writes.
-    pub(crate) soaks: bool,
+    /// Where it stands what else is known of it under this name.
+    facts: u32,
 }
 
 impl Program {
@@ -28,16 +24,92 @@ impl Program {
     pub(crate) const fn level(&self) -> Level {
         Level(self.level)
     }
+
+    /// Whether something is known of it, beside whatever options. Of a fact with a value, whether there is one of its kind.
+    pub(crate) fn has(&self, fact: Fact) -> bool {
+        Cursor::at(self.facts).u64() & fact.bit() != 0
+    }
+
+    /// All that is known of it, if something of this kind is.
+    fn facts(&self, fact: Fact) -> impl Iterator<Item = Known> {
+        let list: List<Known> = Cursor::at(self.facts).skip(8).list();
+        list.iter().filter(move |known| known.fact.bit() == fact.bit())
+    }
+
+    /// That something is known of it, and beside which options.
+    pub(crate) fn known(&self, fact: Fact) -> Option<Known> {
+        if self.has(fact) { self.facts(fact).next() } else { None }
+    }
+
+    /// How what it prints is computed.
+    pub(crate) fn computes(&self) -> Option<(Computed, Known)> {
+        self.known(Fact::Computes(Computed::Whole)).and_then(|known| match known.fact {
+            Fact::Computes(how) => Some((how, known)),
+            _ => None,
+        })
+    }
+
+    /// Of which kind what it prints is, with some arguments.
+    pub(crate) fn tells(&self) -> Option<Telling> {
+        self.known(Fact::Tells(Telling::Number)).and_then(|known| match known.fact {
+            Fact::Tells(what) => Some(what),
+            _ => None,
+        })
+    }
+
+    /// Which build file it runs, and beside which options.
+    pub(crate) fn follows(&self) -> Option<(Build, Known)> {
+        self.known(Fact::Follows(Build::Package)).and_then(|known| match known.fact {
+            Fact::Follows(build) => Some((build, known)),
+            _ => None,
+        })
+    }
+
+    /// How the names of files end that it packs.
+    pub(crate) fn packs(&self) -> Option<&'static str> {
+        self.known(Fact::Packs("")).and_then(|known| match known.fact {
+            Fact::Packs(ending) => Some(ending),
+            _ => None,
+        })
+    }
+
+    /// Whether a Python module of this name is this program.
+    pub(crate) fn is_module(&self, module: &[u8]) -> bool {
+        self.facts(Fact::Module("")).any(|known| match known.fact {
+            Fact::Module(name) => same(name.as_bytes(), module),
+            _ => false,
+        })
+    }
+}
+
+/// What is known of a program.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    pub(crate) fact: Fact,
+    pub(crate) beside: Beside,
+    pub(crate) options: List<&'static str>,
+}
+
+impl Record for Known {
+    const SIZE: usize = 7;
+
+    fn read(mut cursor: Cursor) -> Self {
+        let fact = FACTS.get(usize::from(cursor.u16())).copied().unwrap_or(Fact::WritesDash);
+        let beside = match cursor.u8() {
+            0 => Beside::All,
+            1 => Beside::With,
+            2 => Beside::When,
+            _ => Beside::Unless,
+        };
+        Self { fact, beside, options: cursor.list() }
+    }
 }
 
 impl Record for Program {
-    const SIZE: usize = 9;
+    const SIZE: usize = 12;
 
     fn read(mut cursor: Cursor) -> Self {
-        let (env, level, facts) = (cursor.list(), cursor.u32(), cursor.u8());
-        let holds = |bit: u8| facts & bit != 0;
-        let (no_own_files, no_addresses) = (holds(1), holds(2));
-        Self { env, level, no_own_files, no_addresses, versioned: holds(4), soaks: holds(8) }
+        Self { env: cursor.list(), level: cursor.u32(), facts: cursor.u32() }
     }
 }
 
@@ -422,12 +494,18 @@ impl Record for Act {
     }
 }
 
-// ROLES, ACTS, OUTPUTS, STDINS and READERS: each word that occurs, which the image names by its number; PROGRAMS: where
+// ROLES, ACTS, OUTPUTS, STDINS, FACTS and READERS: each word that occurs, which the image names by its number; PROGRAMS: where
 // the list of all programs is, by bucket; BUCKETS: how many there are; BUCKET_STARTS: where their first indices are.
 include!(concat!(env!("OUT_DIR"), "/knowledge_words.rs"));
 
 /// The description of the program with this base name, with the name.
 pub(crate) fn program(name: &[u8]) -> Option<(&'static str, Program)> {
+    #[cfg(test)]
+    if let Some(known) = name.strip_prefix(super::tests::MADE_UP) {
+        // In tests each program has another name, of which nothing but the description can know.
+        let (name, program) = program(known)?;
+        return Some((format!("made-up-{name}").leak(), program));
+    }
     let programs: List<Named<Program>> = List::at(PROGRAMS);
     let mut starts = Cursor::at(BUCKET_STARTS).skip(2 * bucket(name, BUCKETS));
     let (start, end) = (usize::from(starts.u16()), usize::from(starts.u16()));

@@ -3,6 +3,10 @@
 #[path = "../../tests/short/mod.rs"]
 mod short;
 
+mod made_up;
+
+pub(super) use made_up::MADE_UP;
+
 use super::invoke;
 use crate::effect::{Certainty, Effect, EffectKind, Endpoint, Rest, Scope, Target, WriteMode};
 use crate::place::Places;

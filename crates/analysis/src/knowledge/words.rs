@@ -16,6 +16,196 @@ pub(crate) enum Condition {
     Named,
 }
 
+/// What is known of a program under some of its names, or under all: a line of its description that begins with this word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fact {
+    /// It looks at no files but those that its options and operands name.
+    NoOwnFiles,
+    /// It takes an address for a name in the file system.
+    NoAddresses,
+    /// It is installed under this name with a version behind it, too.
+    Versioned,
+    /// It reads all of its input before it writes.
+    Soaks,
+    /// What it writes into files is the text of what it reads.
+    Copies,
+    /// It puts files elsewhere as they are: nothing of its own words gets into them.
+    PutsFiles,
+    /// `-` is the name of a file that it writes.
+    WritesDash,
+    /// What it prints is computed.
+    Computes(Computed),
+    /// What it prints is text that nobody has seen in this form.
+    Decodes,
+    /// The same, but of names, which stay what they are.
+    Reorders,
+    /// It makes links of what it is given.
+    Links,
+    /// What it prints are names of files.
+    PrintsNames,
+    /// The same, and each lies at or below the working directory if what it is given does.
+    NamesHere,
+    /// What it prints are lines that it has read.
+    SameLines,
+    /// With some arguments, what it prints is a text of a known kind.
+    Tells(Telling),
+    /// The name of what it puts somewhere is nothing of what is in it.
+    NamesApart,
+    /// Where an address belongs, a plain word is what its own configuration calls a place.
+    NamesRemotes,
+    /// A word that begins with the name of a host is fetched from there.
+    FetchesHosts,
+    /// What it loads is text in JavaScript, too.
+    LoadsModules,
+    /// A shell that reads what POSIX says and nothing else.
+    ReadsPosix,
+    /// A shell whose grammar is much like that of bash, and not the same.
+    ReadsKindred,
+    /// A shell with a grammar of its own.
+    ReadsOther,
+    /// A shell that refuses redirections, directories and paths of programs.
+    Restricted,
+    ReadsPostgres,
+    ReadsMysql,
+    ReadsSqlite,
+    /// Its own options say what is done around a program in Perl.
+    PerlOptions,
+    /// It makes a packed file what it was.
+    Unpacks,
+    /// A packed file has this ending.
+    Packs(&'static str),
+    /// It runs what a build file says.
+    Follows(Build),
+    /// Projects have it among their own packages, under the name of the package.
+    ProjectTool,
+    /// A Python module of this name is this program.
+    Module(&'static str),
+}
+
+impl Fact {
+    /// The bit that stands for it, whatever its value.
+    pub(crate) const fn bit(self) -> u64 {
+        1 << match self {
+            Self::NoOwnFiles => 0,
+            Self::NoAddresses => 1,
+            Self::Versioned => 2,
+            Self::Soaks => 3,
+            Self::Copies => 4,
+            Self::PutsFiles => 5,
+            Self::WritesDash => 6,
+            Self::Computes(_) => 7,
+            Self::Decodes => 8,
+            Self::Reorders => 9,
+            Self::Links => 10,
+            Self::PrintsNames => 11,
+            Self::NamesHere => 12,
+            Self::SameLines => 13,
+            Self::Tells(_) => 14,
+            Self::NamesApart => 15,
+            Self::NamesRemotes => 16,
+            Self::FetchesHosts => 17,
+            Self::LoadsModules => 18,
+            Self::ReadsPosix => 19,
+            Self::ReadsKindred => 20,
+            Self::ReadsOther => 21,
+            Self::Restricted => 22,
+            Self::ReadsPostgres => 23,
+            Self::ReadsMysql => 24,
+            Self::ReadsSqlite => 25,
+            Self::PerlOptions => 26,
+            Self::Unpacks => 27,
+            Self::Packs(_) => 28,
+            Self::Follows(_) => 29,
+            Self::ProjectTool => 30,
+            Self::Module(_) => 31,
+        }
+    }
+}
+
+/// Of which kind a text is that a program prints, and with which arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Telling {
+    /// How many lines, words or bytes there are.
+    Counts,
+    /// How many lines match.
+    Matches,
+    /// A number, without arguments.
+    Number,
+    /// A word, without arguments.
+    Word,
+    /// The number of a user or group.
+    Ids,
+    /// What kind of machine this is.
+    Machine,
+    Moment,
+    /// Size and time of a file.
+    Sizes,
+    /// Names and numbers of commits.
+    Commits,
+    /// The name of a file that it has made.
+    NewFile,
+}
+
+/// In which files stands what a program is told to run by a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Build {
+    Makefile,
+    Justfile,
+    /// `package.json`.
+    Package,
+    /// `deno.json`, and what it takes in its stead.
+    Tasks,
+    /// `composer.json`.
+    Composer,
+}
+
+/// The options beside which something is known of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beside {
+    /// Whatever options are given.
+    All,
+    /// If no others than these are given.
+    With,
+    /// If one of these is given.
+    When,
+    /// If none of these is given.
+    Unless,
+}
+
+/// How what a program prints comes from what it reads, or from its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Computed {
+    /// What it reads, as it is.
+    Whole,
+    Base64,
+    Base32,
+    Hex,
+    /// Byte for byte by a table.
+    Mapped,
+    /// Each line from its end.
+    Mirrored,
+    /// The last line first.
+    Backwards,
+    FirstLines,
+    LastLines,
+    Columns,
+    Sorted,
+    /// Of what it reads, in a way that is not computed here.
+    Somehow,
+    /// Its arguments, with a blank between them.
+    Words,
+    /// By the format that is its first argument.
+    Formatted,
+    /// Numbers, one after the other.
+    Numbers,
+    LastName,
+    /// All but the last name of a path.
+    Parent,
+    /// The directory that it works in.
+    Here,
+    Nothing,
+}
+
 /// How a program's options are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {

@@ -1,5 +1,7 @@
 //! Programs that print text of a known kind and nothing else, whatever the text is.
 
+use crate::knowledge::tables::{self, Program};
+use crate::knowledge::words::{Computed, Telling};
 use crate::value::{Field, Origins, Piece, Value};
 use bumpalo::Bump;
 
@@ -19,19 +21,21 @@ pub(crate) enum Printed {
 /// What a program prints with these arguments, and whether it always does.
 pub(crate) fn prints(argv: &[Field<'_>]) -> Option<(Printed, bool)> {
     let (program, arguments) = argv.split_first()?;
-    let program = program.known()?;
+    let telling = described(program)?.tells()?;
     let known: Vec<Option<&[u8]>> = arguments.iter().map(Field::known).collect();
-    match (program, known.as_slice()) {
-        (b"wc", [Some(b"-l" | b"-c" | b"-w" | b"-m" | b"-L")]) => Some((Printed::Number, true)),
-        (b"nproc", []) | (b"id", [Some(b"-u" | b"-g")]) => Some((Printed::Number, true)),
-        (b"uname", [] | [Some(b"-m" | b"-s" | b"-r")]) | (b"arch", []) => Some((Printed::Word, true)),
-        (b"date", [Some(format)]) | (b"date", [Some(b"-u" | b"--utc"), Some(format)]) => {
+    match (telling, known.as_slice()) {
+        (Telling::Counts, [Some(b"-l" | b"-c" | b"-w" | b"-m" | b"-L")]) => Some((Printed::Number, true)),
+        (Telling::Number, []) | (Telling::Ids, [Some(b"-u" | b"-g")]) => Some((Printed::Number, true)),
+        (Telling::Machine, [] | [Some(b"-m" | b"-s" | b"-r")]) | (Telling::Word, []) => {
+            Some((Printed::Word, true))
+        }
+        (Telling::Moment, [Some(format)]) | (Telling::Moment, [Some(b"-u" | b"--utc"), Some(format)]) => {
             Some((date(format)?, true))
         }
-        (b"date", [Some(b"-d" | b"--date"), when, Some(format)]) if when.is_some() => {
+        (Telling::Moment, [Some(b"-d" | b"--date"), when, Some(format)]) if when.is_some() => {
             Some((date(format)?, false))
         }
-        (b"grep", [Some(options), rest @ ..]) => {
+        (Telling::Matches, [Some(options), rest @ ..]) => {
             let letters = options.strip_prefix(b"-")?;
             let counts =
                 letters.contains(&b'c') && letters.iter().all(|letter| b"civwxsEFGP".contains(letter));
@@ -41,13 +45,13 @@ pub(crate) fn prints(argv: &[Field<'_>]) -> Option<(Printed, bool)> {
             (counts && pattern && files.len() <= 1 && files.iter().all(is_operand))
                 .then_some((Printed::Number, false))
         }
-        (b"stat", [Some(b"-c%s" | b"-c%Y" | b"--format=%s" | b"--format=%Y" | b"--printf=%s"), _]) => {
+        (Telling::Sizes, [Some(b"-c%s" | b"-c%Y" | b"--format=%s" | b"--format=%Y" | b"--printf=%s"), _]) => {
             arguments.last().is_some_and(is_operand).then_some((Printed::Number, false))
         }
-        (b"stat", [Some(b"-c"), Some(b"%s" | b"%Y"), _]) => {
+        (Telling::Sizes, [Some(b"-c"), Some(b"%s" | b"%Y"), _]) => {
             arguments.last().is_some_and(is_operand).then_some((Printed::Number, false))
         }
-        (b"git", [Some(sub), rest @ ..]) => git(sub, rest, arguments.get(1..).unwrap_or_default()),
+        (Telling::Commits, [Some(sub), rest @ ..]) => git(sub, rest, arguments.get(1..).unwrap_or_default()),
         _ => None,
     }
 }
@@ -55,10 +59,13 @@ pub(crate) fn prints(argv: &[Field<'_>]) -> Option<(Printed, bool)> {
 /// The last name of the path that `basename` is given, as far as it is known, and whether it surely prints it.
 pub(crate) fn base_name_printed<'a>(arena: &'a Bump, argv: &[Field<'a>]) -> Option<(Value<'a>, bool)> {
     let (path, suffix) = match argv {
-        [program, path] if program.known()? == b"basename" => (path, &b""[..]),
-        [program, path, suffix] if program.known()? == b"basename" => (path, suffix.known()?),
+        [_, path] => (path, &b""[..]),
+        [_, path, suffix] => (path, suffix.known()?),
         _ => return None,
     };
+    if !argv.first().is_some_and(|program| computes(program) == Some(Computed::LastName)) {
+        return None;
+    }
     let value = path.value;
     let option = value.known_prefix().starts_with(b"-");
     // Where a found name lies is known, not how it is told.
@@ -104,7 +111,7 @@ pub(crate) fn makes_file(argv: &[Field<'_>]) -> bool {
     let Some((program, arguments)) = argv.split_first() else { return false };
     let mut beside = false;
     let mut operands = 0;
-    program.known() == Some(b"mktemp")
+    described(program).and_then(|program| program.tells()) == Some(Telling::NewFile)
         && arguments.iter().all(|argument| match argument.known() {
             Some(b"-d" | b"--directory" | b"-q" | b"--quiet") => true,
             Some(b"-t") => {
@@ -127,8 +134,21 @@ pub(crate) fn makes_file(argv: &[Field<'_>]) -> bool {
 /// The file that is shown, if it is one in which the number of a process is kept, by its name.
 pub(crate) fn notes_process<'f, 'a>(argv: &'f [Field<'a>]) -> Option<&'f Field<'a>> {
     let [program, file] = argv else { return None };
-    let named = program.known() == Some(b"cat") && file.known().is_some_and(|name| name.ends_with(b".pid"));
-    named.then_some(file)
+    let named = file.known().is_some_and(|name| name.ends_with(b".pid"));
+    let shows = |program: Program| {
+        let whole = program.computes().is_some_and(|(how, _)| how == Computed::Whole);
+        whole && program.level().stdin_when_no_operands()
+    };
+    (named && described(program).is_some_and(shows)).then_some(file)
+}
+
+/// What is known of the program that this word starts, if it is its name alone.
+fn described(word: &Field<'_>) -> Option<Program> {
+    tables::program(word.known()?).map(|(_, program)| program)
+}
+
+fn computes(word: &Field<'_>) -> Option<Computed> {
+    described(word)?.computes().map(|(how, _)| how)
 }
 
 /// Whether a word is one operand, and no option.

@@ -12,8 +12,9 @@ pub(crate) use self::kinds::{Printed, base_name_printed, makes_file, notes_proce
 
 use super::run::Run;
 use super::scan::Scan;
+use super::words::{Computed, Fact};
 use crate::value::Origins;
-use shward_syntax::{Dialect, OneOf};
+use shward_syntax::Dialect;
 
 /// The longest text that is made.
 const MAX_OUTPUT: usize = 1 << 20;
@@ -21,19 +22,23 @@ const MAX_OUTPUT: usize = 1 << 20;
 /// Where process substitutions lie.
 const DESCRIPTORS: &[u8] = b"/dev/fd/";
 
-/// Programs whose output is made from the texts that they read.
-static FROM_INPUT: OneOf<18> = OneOf::new([
-    "cat", "tee", "base64", "base32", "basenc", "xxd", "tr", "rev", "tac", "head", "tail", "cut", "sort",
-    "cp", "mv", "install", "dd", "sponge",
-]);
-
-/// Programs whose output is made from their arguments.
-static FROM_ARGUMENTS: OneOf<7> = OneOf::new(["echo", "printf", "seq", "basename", "dirname", "true", "pwd"]);
-
 /// Whether the texts that a program reads should be gathered.
-pub(crate) fn wants(program: &str, scan: &Scan<'_>) -> bool {
-    // dd may leave out, turn round or pad.
-    FROM_INPUT.has(program.as_bytes()) && (program != "dd" || only(scan, &["if=", "of=", "bs=", "status="]))
+pub(crate) fn wants(run: &Run<'_, '_>, scan: &Scan<'_>) -> bool {
+    run.program.computes().is_some_and(|(how, _)| !is_of_arguments(how)) || run.has(Fact::Copies, scan)
+}
+
+/// Whether it is the arguments of a program that what it prints is made of, and not what it reads.
+const fn is_of_arguments(how: Computed) -> bool {
+    matches!(
+        how,
+        Computed::Words
+            | Computed::Formatted
+            | Computed::Numbers
+            | Computed::LastName
+            | Computed::Parent
+            | Computed::Here
+            | Computed::Nothing
+    )
 }
 
 /// What bash's `echo` or `printf` prints for these arguments; `None` if that is not certain.
@@ -49,17 +54,17 @@ pub fn printed(builtin: &[u8], arguments: &[&[u8]]) -> Option<Vec<u8>> {
 
 /// The output, from the texts that were read or from the arguments.
 pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u8]]>) -> Option<&'a [u8]> {
-    let name = run.name;
-    let made = if FROM_ARGUMENTS.has(name.as_bytes()) {
+    let (how, known) = run.program.computes()?;
+    let made = if is_of_arguments(how) {
         let posix = run.session.dialect() == Dialect::Posix;
         let mut words = Vec::with_capacity(run.args().len());
         for field in run.args() {
             words.push(field.known()?);
         }
-        match name {
+        match how {
             // The shells agree only where no escapes are, and no option but one `-n`.
-            "echo" if posix && !is_plain_echo(&words) => None,
-            "printf"
+            Computed::Words if posix && !is_plain_echo(&words) => None,
+            Computed::Formatted
                 if posix
                     && words.iter().any(|w| {
                         w.windows(2).any(|e| matches!(e, [b'\\', b'x' | b'u' | b'U' | b'e' | b'"']))
@@ -67,42 +72,39 @@ pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u
             {
                 None
             }
-            "echo" => printing::echo(&words),
-            "printf" => printing::printf(&words),
-            "pwd" if words.is_empty() => run.session.cwd().map(|cwd| [cwd, b"\n"].concat()),
-            "pwd" => None,
-            "seq" => return printing::seq(run.arena(), &words),
-            "basename" => printing::basename(&words),
-            "dirname" => printing::dirname(&words),
-            _ => Some(Vec::new()),
-        }
-    } else if FROM_INPUT.has(name.as_bytes()) {
-        let parts = input?;
-        if parts.iter().map(|p| p.len()).sum::<usize>() > MAX_OUTPUT {
-            return None;
-        }
-        let text = parts.concat();
-        if !matches!(name, "cat" | "tee") && text.windows(DESCRIPTORS.len()).any(|part| part == DESCRIPTORS) {
-            // Only the shell knows the numbers of the descriptors behind process substitutions.
-            return None;
-        }
-        match name {
-            "cat" => (scan.own().is_empty() || only(scan, &["-u", "--"])).then_some(text),
-            "tee" => Some(text),
-            "base64" => coding::base64(scan, &text),
-            "base32" => coding::base32(scan, &text),
-            "xxd" => coding::xxd(scan, &text),
-            "tr" => filters::tr(scan, &text),
-            "rev" => scan.own().is_empty().then(|| filters::rev(&text)).flatten(),
-            "tac" => scan.own().is_empty().then(|| filters::tac(&text)),
-            "head" => filters::head(scan, &text, parts.len()),
-            "tail" => filters::tail(scan, &text, parts.len()),
-            "cut" => filters::cut(scan, &text),
-            "sort" => filters::sort(scan, &text),
+            Computed::Words => printing::echo(&words),
+            Computed::Formatted => printing::printf(&words),
+            Computed::Here if words.is_empty() => run.session.cwd().map(|cwd| [cwd, b"\n"].concat()),
+            Computed::Numbers => return printing::seq(run.arena(), &words),
+            Computed::LastName => printing::basename(&words),
+            Computed::Parent => printing::dirname(&words),
+            Computed::Nothing => Some(Vec::new()),
             _ => None,
         }
     } else {
-        None
+        let parts = input?;
+        if parts.iter().map(|p| p.len()).sum::<usize>() > MAX_OUTPUT || !scan.allows(&known) {
+            return None;
+        }
+        let text = parts.concat();
+        if how != Computed::Whole && text.windows(DESCRIPTORS.len()).any(|part| part == DESCRIPTORS) {
+            // Only the shell knows the numbers of the descriptors behind process substitutions.
+            return None;
+        }
+        match how {
+            Computed::Whole => Some(text),
+            Computed::Base64 => coding::base64(scan, &text),
+            Computed::Base32 => coding::base32(scan, &text),
+            Computed::Hex => coding::xxd(scan, &text),
+            Computed::Mapped => filters::tr(scan, &text),
+            Computed::Mirrored => filters::rev(&text),
+            Computed::Backwards => Some(filters::tac(&text)),
+            Computed::FirstLines => filters::head(scan, &text, parts.len()),
+            Computed::LastLines => filters::tail(scan, &text, parts.len()),
+            Computed::Columns => filters::cut(scan, &text),
+            Computed::Sorted => filters::sort(scan, &text),
+            _ => None,
+        }
     };
     let made = made.filter(|text| text.len() <= MAX_OUTPUT)?;
     Some(run.arena().alloc_slice_copy(&made))
@@ -110,15 +112,9 @@ pub(crate) fn output<'a>(run: &Run<'_, 'a>, scan: &Scan<'a>, input: Option<&[&[u
 
 /// Whether a program turns encoded text into what it stands for, so that nobody has seen what comes out. `read`: where
 /// the text comes from.
-pub(crate) fn decodes(program: &str, scan: &Scan<'_>, read: Origins) -> bool {
-    match program {
-        // The last line first: another program than that which lies there, but the same list of names.
-        "tac" => !read.contains(Origins::NAMES),
-        "base64" | "base32" | "basenc" => scan.has(&["-d", "-D", "--decode"]),
-        "xxd" => scan.has(&["-r", "-revert"]),
-        "openssl" => scan.has(&["-d", "-decrypt"]),
-        _ => false,
-    }
+pub(crate) fn decodes(run: &Run<'_, '_>, scan: &Scan<'_>, read: Origins) -> bool {
+    // The last line first: another program than that which lies there, but the same list of names.
+    run.has(Fact::Decodes, scan) || run.has(Fact::Reorders, scan) && !read.contains(Origins::NAMES)
 }
 
 /// Whether every shell's `echo` prints the same for these words.

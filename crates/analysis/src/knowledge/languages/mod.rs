@@ -17,6 +17,8 @@ pub(crate) mod sed;
 mod sql;
 
 use super::run::Run;
+use super::tables::Program;
+use super::words::Fact;
 use crate::effect::{Certainty, EffectKind};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream};
@@ -25,22 +27,19 @@ pub use grave::{is_known_language, names_grave};
 use report::Report;
 use shward_syntax::{Dialect, Span};
 
-/// Shells whose grammar is not that of POSIX.
-const OTHER_SHELLS: [&str; 8] = ["fish", "tcsh", "csh", "elvish", "nu", "xonsh", "pwsh", "powershell"];
-
-/// Whether a shell of this name reads a grammar that is not that of POSIX.
-pub(crate) fn is_other_shell(shell: &str) -> bool {
-    OTHER_SHELLS.contains(&shell)
+/// Whether a shell reads a grammar that is not that of POSIX.
+pub(crate) fn is_other_shell(shell: &Program) -> bool {
+    shell.has(Fact::ReadsOther)
 }
 
-/// The grammar that a shell of this name reads.
-pub(crate) fn dialect(shell: &str) -> Dialect {
-    if matches!(shell, "sh" | "dash" | "ash") { Dialect::Posix } else { Dialect::Bash }
+/// The grammar that a shell reads.
+pub(crate) fn dialect(shell: &Program) -> Dialect {
+    if shell.has(Fact::ReadsPosix) { Dialect::Posix } else { Dialect::Bash }
 }
 
-/// How a shell of this name is entered.
-pub(crate) fn reentry(shell: &str) -> Reentry {
-    if matches!(shell, "zsh" | "ksh" | "ksh93" | "mksh") { Reentry::Foreign } else { Reentry::New }
+/// How a shell is entered.
+pub(crate) fn reentry(shell: &Program) -> Reentry {
+    if shell.has(Fact::ReadsKindred) { Reentry::Foreign } else { Reentry::New }
 }
 
 /// Whether a Python module comes with Python, or reaches out of the process.
@@ -135,13 +134,13 @@ fn run_once<'a>(
     arguments: &'a [Field<'a>],
     span: Span,
 ) -> Stream<'a> {
-    let read_here =
-        matches!(language, "jq" | "sed" | "awk" | "sql") || language == "perl" && run.name == "perl";
+    let read_here = matches!(language, "jq" | "sed" | "awk" | "sql")
+        || language == "perl" && run.program.has(Fact::PerlOptions);
     if read_here && text.text.is_some_and(|source| !run.session.reads_program(source.len())) {
         return Stream::unknown(Origins::UNKNOWN, span);
     }
     match (language, text.text) {
-        ("shell", Some(_)) if is_other_shell(run.name) => {
+        ("shell", Some(_)) if is_other_shell(&run.program) => {
             run.streamed_code(language, text, span);
             return Stream::unknown(Origins::UNKNOWN, span);
         }
@@ -149,8 +148,8 @@ fn run_once<'a>(
             if text.origins.contains(Origins::DECODED) {
                 hidden(run.session, language, text, span);
             }
-            let (stdin, dialect) = (run.call.stdin, dialect(run.name));
-            return run.session.run_text(source, dialect, arguments, stdin, reentry(run.name), span);
+            let (stdin, dialect) = (run.call.stdin, dialect(&run.program));
+            return run.session.run_text(source, dialect, arguments, stdin, reentry(&run.program), span);
         }
         ("jq", Some(source)) => return jq::program(run, source, span),
         ("sed" | "awk", Some(source)) => {
@@ -175,7 +174,7 @@ fn run_once<'a>(
             run.streamed_code("perl", text, span);
             return Stream::unknown(Origins::UNKNOWN, span);
         }
-        ("perl", Some(source)) if run.name == "perl" => {
+        ("perl", Some(source)) if run.program.has(Fact::PerlOptions) => {
             let stdin = if text == run.call.stdin { Stream::EMPTY } else { run.call.stdin };
             let argv = run.call.argv;
             if text.origins.contains(Origins::DECODED) {
@@ -190,9 +189,10 @@ fn run_once<'a>(
             if text.origins.contains(Origins::DECODED) {
                 hidden(run.session, language, text, span);
             }
+            let client = sql::Client::of(&run.program);
             let mut report = Report::new(run.session, "sql", text, stdin, span);
             let is_argument = run.call.argv.iter().any(|field| field.known() == Some(source));
-            sql::read(&mut report, run.name, source, is_argument);
+            sql::read(&mut report, client, source, is_argument);
             return report.finish();
         }
         _ => {}

@@ -7,6 +7,7 @@ use super::super::provenance::{NOT_OF_THE_PROJECT, copy_of, linked};
 use super::super::run::Run;
 use super::super::scan::Scan;
 use super::super::values;
+use super::super::words::Build;
 use crate::effect::Unknown;
 use crate::session::{Reentry, Session};
 use crate::value::{Origins, Stream, Value};
@@ -21,31 +22,33 @@ const MAX_LINES: usize = 4096;
 
 /// Follows what this program takes from the build file in its working directory.
 pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
-    let scripts: &[&'static [u8]] = match run.name {
-        "make" | "gmake" | "just" => &[],
-        "npm" | "yarn" | "yarnpkg" | "pnpm" | "pn" | "bun" => &[b"package.json"],
-        "node" | "nodejs" if scan.value(&["--run"]).is_some() => &[b"package.json"],
-        "deno" if run.call.argv.get(1).and_then(|word| word.known()) == Some(b"task") => {
+    let Some((build, known)) = run.program.follows() else { return };
+    if !scan.allows(&known) {
+        return;
+    }
+    let scripts: &[&'static [u8]] = match build {
+        Build::Makefile | Build::Justfile => &[],
+        Build::Package => &[b"package.json"],
+        Build::Tasks if run.call.argv.get(1).and_then(|word| word.known()) == Some(b"task") => {
             &[b"deno.json", b"deno.jsonc", b"package.json"]
         }
-        "turbo" => &[b"package.json"],
-        "composer" => &[b"composer.json"],
-        _ => return,
+        Build::Tasks => return,
+        Build::Composer => &[b"composer.json"],
     };
-    let words = words_of(run);
+    let words = words_of(run, build);
     if !scripts.is_empty() && matches!(words.first(), Some(&(b"pkg" | b"set-script" | b"version"))) {
         // These change what stands there.
         return;
     }
     let operands: Vec<&'a [u8]> = scan.operands.iter().filter_map(|field| field.known()).collect();
-    let makes = matches!(run.name, "make" | "gmake");
+    let makes = build == Build::Makefile;
     if operands.len() != scan.operands.len() || scan.narrow && !makes {
         return;
     }
     let given = scan.value(&["-f", "--file", "--makefile", "--justfile"]).map(|field| field.known());
-    let names: &[&'static [u8]] = match run.name {
-        "make" | "gmake" => &MAKEFILES,
-        "just" => &[b"justfile", b"Justfile", b".justfile"],
+    let names: &[&'static [u8]] = match build {
+        Build::Makefile => &MAKEFILES,
+        Build::Justfile => &[b"justfile", b"Justfile", b".justfile"],
         _ => scripts,
     };
     let names: Vec<&'a [u8]> = match given {
@@ -63,18 +66,18 @@ pub(crate) fn follow<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) {
         }
     }
     for (content, text) in files {
-        follow_file(run, scan, content, text, &words, &operands);
+        follow_file(run, scan, build, (content, text), &words, &operands);
     }
 }
 
 /// The words that the program is given, without where it is told to work.
-fn words_of<'a>(run: &Run<'_, 'a>) -> Vec<&'a [u8]> {
+fn words_of<'a>(run: &Run<'_, 'a>, build: Build) -> Vec<&'a [u8]> {
     const PLACES: [&[u8]; 8] =
         [b"--prefix", b"-C", b"--dir", b"--cwd", b"-w", b"--workspace", b"--filter", b"-F"];
     let mut words: Vec<&'a [u8]> = Vec::new();
     let mut rest = run.call.argv.iter().skip(1).filter_map(|field| field.known());
     while let Some(word) = rest.next() {
-        let scripts = !matches!(run.name, "make" | "gmake" | "just");
+        let scripts = !matches!(build, Build::Makefile | Build::Justfile);
         if scripts && PLACES.contains(&word) || words.is_empty() && word == b"workspace" {
             rest.next();
         } else {
@@ -88,17 +91,17 @@ fn words_of<'a>(run: &Run<'_, 'a>) -> Vec<&'a [u8]> {
 fn follow_file<'a>(
     run: &mut Run<'_, 'a>,
     scan: &Scan<'a>,
-    content: Stream<'a>,
-    text: &'a [u8],
+    build: Build,
+    (content, text): (Stream<'a>, &'a [u8]),
     words: &[&'a [u8]],
     operands: &[&'a [u8]],
 ) {
     let written = content.origins.intersects(NOT_OF_THE_PROJECT);
-    let found = match run.name {
-        "make" | "gmake" | "just" => {
+    let found = match build {
+        Build::Makefile | Build::Justfile => {
             let rules = Rules::of(text, b':');
             let mut found = rules.commands(operands, scan.narrow);
-            if run.name != "just" {
+            if build == Build::Makefile {
                 shell_calls(text, &mut found);
             }
             if written {

@@ -4,6 +4,7 @@ use crate::effect::WriteMode;
 use crate::knowledge::apply;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
+use crate::knowledge::words::Fact;
 use crate::value::{Field, Origins, Stream, Value};
 
 /// With these the result goes to standard output, or there is none.
@@ -30,7 +31,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         if name == b"-" {
             continue;
         }
-        let undoes = (run.name.starts_with("un") || run.name.starts_with("bun")) && !scan.has(&PACKS);
+        let undoes = run.program.has(Fact::Unpacks) && !scan.has(&PACKS);
         let result = if undoes || scan.has(&UNPACKS) { unpacked(name) } else { packed(run, &scan, name) };
         let text = run.arena().alloc_slice_copy(&result);
         let origins = file.value.origins;
@@ -66,14 +67,7 @@ fn packed(run: &Run<'_, '_>, scan: &Scan<'_>, name: &[u8]) -> Vec<u8> {
     let lzma = scan
         .value(&["-F", "--format"])
         .is_some_and(|format| matches!(format.known(), Some(b"lzma" | b"alone")));
-    let ending: &[u8] = match run.name {
-        _ if lzma => b".lzma",
-        "gzip" | "pigz" => b".gz",
-        "xz" => b".xz",
-        "lzma" => b".lzma",
-        "compress" => b".Z",
-        "zstd" | "zstdmt" | "unzstd" => b".zst",
-        _ => b".bz2",
-    };
+    let usual = run.program.packs().unwrap_or_default().as_bytes();
+    let ending: &[u8] = if lzma { b".lzma" } else { usual };
     [name, given.unwrap_or(ending)].concat()
 }

@@ -1,4 +1,4 @@
-//! `jq` and `yq`: their language computes on the input and can do nothing else but look at the environment and load modules
+//! `jq`, and what it has in common with `yq`: their language computes on the input and can do nothing else but look at the environment and load modules
 //! and, that of `yq`, files.
 
 use crate::effect::{Certainty, Unknown};
@@ -13,8 +13,21 @@ use crate::value::{Origins, Stream};
 /// Options that make every operand a file.
 const FROM_FILE: [&str; 2] = ["-f", "--from-file"];
 
-/// Reads the arguments of `jq`, `gojq`, `jaq` or `yq`.
+/// Reads the arguments of `jq` and its kin.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    read_as(run, at, Form::Jq)
+}
+
+/// Which of the two languages it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Jq,
+    /// It has files besides what is read.
+    Yq,
+}
+
+/// Reads the arguments of one of the two.
+pub(super) fn read_as<'a>(run: &mut Run<'_, 'a>, at: &At<'a>, form: Form) -> Stream<'a> {
     let scan = run.scan(at);
     if scan.sub.is_some() {
         return proceed(run, &scan);
@@ -39,7 +52,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         output.origins = output.origins | Origins::ALL_VARIABLES;
         return output;
     };
-    if run.name == "yq" && scan.has(&["-s"]) && program.contains(&b'/') {
+    if form == Form::Yq && scan.has(&["-s"]) && program.contains(&b'/') {
         // To one of the two programs of this name, it says how the files are called that it writes.
         run.not_understood(Unknown::Argument, span);
     }
@@ -59,7 +72,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         run.not_understood(Unknown::Construct("jq-module"), span);
     }
     let told = ["--arg", "--argjson", "--args", "--jsonargs", "-n", "--null-input"];
-    let harmless = run.name != "yq"
+    let harmless = form == Form::Jq
         && !scan.has(&told)
         && !program.windows(6).any(|six| six == b"script")
         && !languages::names_grave_anywhere(program);

@@ -20,12 +20,25 @@ const HEADERS: [(&[u8], bool); 6] = [
 /// Most names that are taken from one patch.
 const MAX_NAMES: usize = 512;
 
-/// Reads the arguments of `patch` or `git apply`.
+/// Reads the arguments of `patch`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    read_as(run, at, Form::Patch)
+}
+
+/// What takes a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The file to be changed is the first operand, and what the patch says of names does not count then.
+    Patch,
+    /// All operands are patches, and a leading component is stripped from the names in them.
+    Git,
+}
+
+/// Reads the arguments of what takes a patch.
+pub(super) fn read_as<'a>(run: &mut Run<'_, 'a>, at: &At<'a>, form: Form) -> Stream<'a> {
     let scan = run.scan(at);
     let shows = scan.has(&["--stat", "--numstat", "--summary"]) && !scan.has(&["--apply"]);
-    // To `patch`, the file to be changed is the first operand; what the patch says of names does not count then.
-    let told = run.name != "git" && !scan.operands.is_empty();
+    let told = form == Form::Patch && !scan.operands.is_empty();
     if scan.info || scan.narrow || shows || told {
         return apply::apply(run, &scan);
     }
@@ -35,7 +48,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let output = apply::apply(run, &scan);
     run.within(&directories, &mut |run| {
         for text in &texts {
-            changes(run, &scan, *text);
+            changes(run, &scan, form, *text);
         }
     });
     output
@@ -53,14 +66,14 @@ fn patches<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Stream<'a>> {
 }
 
 /// The files that a patch names are changed.
-fn changes<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, patch: Stream<'a>) {
+fn changes<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, form: Form, patch: Stream<'a>) {
     let Some(text) = patch.text else { return };
     let span = run.call.span;
     let given = scan
         .value(&["-p", "--strip"])
         .and_then(|field| std::str::from_utf8(field.known()?).ok()?.parse().ok());
-    let below = scan.value(&["--directory"]).filter(|_| run.name == "git").and_then(|field| field.known());
-    let strip: Option<usize> = given.or_else(|| (run.name == "git").then_some(1));
+    let below = scan.value(&["--directory"]).filter(|_| form == Form::Git).and_then(|field| field.known());
+    let strip: Option<usize> = given.or_else(|| (form == Form::Git).then_some(1));
     let mut last: &[u8] = b"";
     for (count, (name, stripped)) in text.split(|byte| *byte == b'\n').filter_map(named).enumerate() {
         if count == MAX_NAMES {

@@ -12,64 +12,10 @@ use crate::knowledge::scan::At;
 use crate::knowledge::script;
 use crate::knowledge::tables;
 use crate::knowledge::variables;
+use crate::knowledge::words::Fact;
 use crate::session::Call;
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
-
-/// Tools of a project.
-const TOOLS: [&[u8]; 51] = [
-    b"astro",
-    b"ava",
-    b"biome",
-    b"c8",
-    b"concurrently",
-    b"cspell",
-    b"cypress",
-    b"depcheck",
-    b"docusaurus",
-    b"drizzle-kit",
-    b"esbuild",
-    b"eslint",
-    b"gulp",
-    b"jasmine",
-    b"jest",
-    b"karma",
-    b"knip",
-    b"lerna",
-    b"lint-staged",
-    b"madge",
-    b"markdownlint-cli2",
-    b"mocha",
-    b"next",
-    b"ng",
-    b"nuxt",
-    b"nx",
-    b"nyc",
-    b"oxlint",
-    b"parcel",
-    b"playwright",
-    b"prettier",
-    b"prisma",
-    b"react-scripts",
-    b"rollup",
-    b"rspack",
-    b"size-limit",
-    b"storybook",
-    b"stylelint",
-    b"svelte-check",
-    b"tailwindcss",
-    b"ts-node",
-    b"tsc",
-    b"tsup",
-    b"tsx",
-    b"turbo",
-    b"typedoc",
-    b"vite",
-    b"vitepress",
-    b"vitest",
-    b"vue-tsc",
-    b"webpack",
-];
 
 /// Options of `npx` with which it is still the project's tool that runs.
 const OWN: [&[u8]; 5] = [b"--no", b"--no-install", b"--offline", b"-q", b"--quiet"];
@@ -79,8 +25,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     let place = run.call.argv.len().checked_sub(at.args.len() + 1);
     let before = place.and_then(|place| run.call.argv.get(1..place)).unwrap_or_default();
     let words = place.and_then(|place| run.call.argv.get(place..)).unwrap_or_default();
-    let Some(name) = words.first().filter(|word| word.known().is_some_and(|name| TOOLS.contains(&name)))
-    else {
+    let Some(name) = words.first().filter(|word| word.known().is_some_and(is_tool)) else {
         return executed(run, at);
     };
     if !before.iter().all(|word| word.known().is_some_and(|word| OWN.contains(&word))) {
@@ -88,6 +33,11 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         foreign::installed(run, "javascript", name);
     }
     tool(run, words).unwrap_or(Stream::EMPTY)
+}
+
+/// Whether projects have a tool of this name among their own packages.
+fn is_tool(name: &[u8]) -> bool {
+    tables::program(name).is_some_and(|(_, program)| program.has(Fact::ProjectTool))
 }
 
 /// `npm exec`
@@ -109,7 +59,7 @@ fn executed<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
 
 /// What the tool does, by its own description, if it is one of a project's. That it is, is what the project says.
 fn tool<'a>(run: &mut Run<'_, 'a>, words: &'a [Field<'a>]) -> Option<Stream<'a>> {
-    let name = words.first()?.known().filter(|name| TOOLS.contains(name))?;
+    let name = words.first()?.known().filter(|name| is_tool(name))?;
     let (name, program) = tables::program(name)?;
     let first = run.session.effects().len();
     let project = EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };

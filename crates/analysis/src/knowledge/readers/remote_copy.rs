@@ -1,4 +1,4 @@
-//! `scp` and `rsync`: operands that name a place on another machine (`host:path`, `rsync://host/…`) or here.
+//! `scp`, and what it has in common with `rsync`: operands that name a place on another machine (`host:path`, `rsync://host/…`) or here.
 
 use crate::effect::{EffectKind, Unknown, WriteMode};
 use crate::knowledge::apply;
@@ -9,8 +9,22 @@ use crate::knowledge::values;
 use crate::knowledge::words::Role;
 use crate::value::{Field, Origins, Stream};
 
-/// Reads the arguments of `scp` and `rsync`.
+/// Reads the arguments of `scp`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
+    read_as(run, at, Form::Files)
+}
+
+/// What is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Files, to a file or a directory.
+    Files,
+    /// Trees, to a directory, with rules for what of them.
+    Trees,
+}
+
+/// Reads the arguments of what copies from one machine to another.
+pub(super) fn read_as<'a>(run: &mut Run<'_, 'a>, at: &At<'a>, form: Form) -> Stream<'a> {
     let scan = run.scan(at);
     let places = |field: &Field<'a>| scan.operands.contains(field);
     let mut uses = apply::uses(run, &scan);
@@ -31,7 +45,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         uses.push(Use { role, field: source });
     }
     if let Some(target) = target {
-        let role = if sends { Role::Connect } else { below(run, target) };
+        let role = if sends { Role::Connect } else { below(form, target) };
         uses.push(Use { role, field: target });
         if scan.has(&[
             "--delete",
@@ -49,7 +63,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         }
     }
     for rule in scan.values(&["--filter", "-f"]) {
-        if run.name == "rsync" {
+        if form == Form::Trees {
             merge(run, &rule);
         }
     }
@@ -94,8 +108,8 @@ fn merge<'a>(run: &mut Run<'_, 'a>, rule: &Field<'a>) {
 }
 
 /// A target that is a directory by its spelling is written below, else it may be either.
-fn below<'a>(run: &Run<'_, 'a>, target: &Field<'a>) -> Role {
-    let directory = run.name == "rsync"
+fn below(form: Form, target: &Field<'_>) -> Role {
+    let directory = form == Form::Trees
         || target.known().is_some_and(|t| t.ends_with(b"/") || values::base_name(t) == b".");
     if directory { Role::WriteBelow } else { Role::Dest }
 }

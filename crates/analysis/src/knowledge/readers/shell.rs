@@ -5,6 +5,7 @@ use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Given};
 use crate::knowledge::script;
+use crate::knowledge::words::Fact;
 use crate::session::{Reentry, Starting};
 use crate::value::{Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
@@ -77,13 +78,12 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         _ => operands,
     };
     let options = scan.given.get(scan.inherited..).unwrap_or_default();
-    let unread = if languages::reentry(run.name) == Reentry::Foreign {
+    let unread = if languages::reentry(&run.program) == Reentry::Foreign {
         let alike = ["-c", "-e", "-i", "-n", "-s", "-u", "-x"];
         options.iter().any(|given| !alike.contains(&given.name))
     } else {
-        let dialect = languages::dialect(run.name);
-        // It refuses redirections, directories and paths of programs.
-        run.name == "rbash" || options.iter().any(|given| changes_reading(given, dialect))
+        let dialect = languages::dialect(&run.program);
+        run.program.has(Fact::Restricted) || options.iter().any(|given| changes_reading(given, dialect))
     };
     // A script whose text is not known is not understood anyway.
     let given = |names: &[&str]| scan.given.iter().any(|given| names.contains(&given.name));
@@ -106,13 +106,13 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
                     let content = Stream { text: Some(known), origins, source: None };
                     languages::hidden(run.session, "shell", content, text.span);
                 }
-                let (stdin, dialect) = (run.call.stdin, languages::dialect(run.name));
+                let (stdin, dialect) = (run.call.stdin, languages::dialect(&run.program));
                 run.session.run_text(
                     known,
                     dialect,
                     arguments,
                     stdin,
-                    languages::reentry(run.name),
+                    languages::reentry(&run.program),
                     text.span,
                 )
             }

@@ -96,7 +96,7 @@ impl<'a> Reader<'_, '_, 'a> {
         for each in first.alternatives().to_vec() {
             match each {
                 Val::Text(value) => match value.known() {
-                    Some(text) if may_leave(text) => sql::read(self.report, "sqlite3", text, false),
+                    Some(text) if may_leave(text) => sql::read(self.report, sql::Client::Sqlite, text, false),
                     Some(_) => {}
                     None if name != b"executescript" && keeps(value.known_prefix()) => {}
                     None => self.report.unseen_code("sql", value.origins),

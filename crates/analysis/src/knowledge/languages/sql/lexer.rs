@@ -1,9 +1,12 @@
 //! The tokens of SQL, by the client that reads it. Clients differ in what is a comment and what ends a string, and a
 //! reader that takes one for another would miss statements: what a client's rules leave open is refused.
 
+use crate::knowledge::tables::Program;
+use crate::knowledge::words::Fact;
+
 /// Who reads the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Client {
+pub(in crate::knowledge::languages) enum Client {
     /// `psql`.
     Postgres,
     /// `mysql`, `mariadb`.
@@ -12,6 +15,18 @@ pub(super) enum Client {
     Sqlite,
     /// Others: the rules on which all agree.
     Other,
+}
+
+impl Client {
+    /// Who reads the text that this program is given.
+    pub(in crate::knowledge::languages) fn of(program: &Program) -> Self {
+        let known = [
+            (Fact::ReadsPostgres, Self::Postgres),
+            (Fact::ReadsMysql, Self::Mysql),
+            (Fact::ReadsSqlite, Self::Sqlite),
+        ];
+        known.iter().find(|(fact, _)| program.has(*fact)).map_or(Self::Other, |(_, client)| *client)
+    }
 }
 
 /// Words with which `mysql` begins a command of its own, at the start of a line.

@@ -10,7 +10,8 @@ mod statement;
 
 use super::report::Report;
 use crate::effect::EffectKind;
-use lexer::{Client, Token};
+pub(super) use lexer::Client;
+use lexer::Token;
 
 /// The longest text that is read, in bytes.
 const MAX_TEXT: usize = 1 << 20;
@@ -25,15 +26,9 @@ struct Reader<'r, 's, 'a> {
     files: u32,
 }
 
-/// Reads the text that a client of this name gets, as an argument or on its input. What cannot be vouched for is recorded
+/// Reads the text that a client gets, as an argument or on its input. What cannot be vouched for is recorded
 /// as code.
-pub(super) fn read<'a>(report: &mut Report<'_, 'a>, name: &str, text: &'a [u8], is_argument: bool) {
-    let client = match name {
-        "psql" => Client::Postgres,
-        "mysql" | "mariadb" => Client::Mysql,
-        "sqlite3" | "sqlite" => Client::Sqlite,
-        _ => Client::Other,
-    };
+pub(super) fn read<'a>(report: &mut Report<'_, 'a>, client: Client, text: &'a [u8], is_argument: bool) {
     report.printed = None;
     let mut reader = Reader { report, client, files: 0 };
     // An argument that begins with a dot is one command, whatever lines it has.
