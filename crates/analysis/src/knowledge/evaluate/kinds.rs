@@ -63,7 +63,7 @@ pub(crate) fn base_name_printed<'a>(arena: &'a Bump, argv: &[Field<'a>]) -> Opti
         [_, path, suffix] => (path, suffix.known()?),
         _ => return None,
     };
-    if !argv.first().is_some_and(|program| computes(program) == Some(Computed::LastName)) {
+    if argv.first().is_none_or(|program| computes(program) != Some(Computed::LastName)) {
         return None;
     }
     let value = path.value;
