@@ -158,6 +158,10 @@ pub(crate) trait Session<'a> {
         inner: &mut dyn FnMut(&mut dyn Session<'a>),
     );
 
+    /// A program of the project's own, or one that carries out what a project says, is told this by an argument as by a variable
+    /// (`./configure CC=x`): if that names a program, it is started.
+    fn told(&mut self, _name: &'a [u8], _value: &Field<'a>) {}
+
     /// Whether the script may have written a file or made a link. If not, no file holds what it has made, and what else a file
     /// holds need not be looked up to know that.
     fn has_made_files(&self) -> bool {

@@ -7,6 +7,7 @@ use super::program::execute_itself;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
 use super::script;
+use super::tables::{self, Case};
 use super::values;
 use super::words::{Act, Condition, Role};
 use super::written;
@@ -31,6 +32,13 @@ fn obeys_nothing(scan: &Scan<'_>) -> bool {
     scan.levels.iter().any(|level| level.effects().contains(&Act::Obeys("nothing")))
 }
 
+/// Whether a program carries out what a project says, and it is not told which of its files it takes up.
+fn takes_anything(scan: &Scan<'_>) -> bool {
+    let told = |case: Case| case.condition == Condition::Written;
+    scan.levels.iter().any(|level| level.effects().contains(&Act::Code("project")))
+        && !scan.levels.iter().any(|level| level.cases().iter().any(told))
+}
+
 /// The effects of the level, of the options, and of having operands or none.
 pub(super) fn acts<'a>(
     run: &mut Run<'_, 'a>,
@@ -39,6 +47,18 @@ pub(super) fn acts<'a>(
     endpoints: usize,
     phase: Phase,
 ) {
+    // What it writes itself comes after that. A script of the project's own is executed as what it is, and not once more.
+    let is_script = run.name.contains(':');
+    if phase == Phase::Acting && !is_script && takes_anything(scan) && run.session.has_made_files() {
+        let any = tables::program(b"project:any").map(|(_, any)| any.level());
+        for case in any.iter().flat_map(|level| level.cases().iter()) {
+            for each in case.acts.iter() {
+                if let Act::Loads(language) = each {
+                    script::load(run, case.names, language);
+                }
+            }
+        }
+    }
     for level in scan.levels {
         for each in level.effects().iter() {
             if each == Act::Obeys("here") && obeys_nothing(scan) {
@@ -63,6 +83,7 @@ pub(super) fn acts<'a>(
         for each in case.acts.iter().filter(|_| loads) {
             if let Act::Loads(language) = each {
                 script::load(run, case.names, language);
+                script::load_given(run, scan, flow.stdin, case.names, language);
             }
         }
         if !holds {

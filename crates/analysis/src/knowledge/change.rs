@@ -3,6 +3,7 @@
 use super::flow::{Flow, Use, Uses};
 use super::found;
 use super::languages;
+use super::overwriting;
 use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::tables::Level;
@@ -84,7 +85,10 @@ pub(super) fn change<'a>(
             on_the_way(run, flow, field);
             change_place(run, flow, *role, field);
         }
-        Role::Write if !soaks_up_each(run) && is_the_same_for_all(run, flow, uses, field) => {
+        Role::Write
+            if !soaks_up_each(run)
+                && is_the_same_for_all(run, flow.stdin && flow.input.is_none(), uses, field) =>
+        {
             run.writes(field, WriteMode::Truncate, content(run, flow, WriteMode::Replace));
         }
         _ => change_place(run, flow, *role, field),
@@ -96,16 +100,18 @@ const MOST_COMPARED: usize = 512;
 
 /// Whether the same is put into many files that are there: nothing that the program is given beside them differs from one to
 /// the next. Nothing of what was in them is left then. Of what lies outside, it is enough to know that it is written.
-fn is_the_same_for_all<'a>(
+pub(super) fn is_the_same_for_all<'a>(
     run: &mut Run<'_, 'a>,
-    flow: &Flow<'a>,
+    fed: bool,
     uses: &Uses<'_, 'a>,
     place: &Field<'a>,
 ) -> bool {
     // What it reads on standard input may be made of each.
-    let fed = flow.stdin && flow.input.is_none() && run.call.stdin.text.is_none();
+    let fed = fed && run.call.stdin.text.is_none();
     let differs = |word: &Field<'a>| word.value != place.value && word.value.known().is_none();
-    let reads = |each: &Use<'_, 'a>| is_source(each) && each.field.value == place.value;
+    let reads = |each: &Use<'_, 'a>| {
+        (is_source(each) || each.role == Role::Modify) && each.field.value == place.value
+    };
     if !place.value.names_what_is_there() || fed {
         return false;
     }
@@ -262,10 +268,8 @@ pub(super) fn destination<'a>(
     let content = content(run, flow, WriteMode::Replace);
     let links = mode == WriteMode::Create;
     let replaces = !links || scan.has(&["-f", "--force"]);
-    // What is moved is there but once, and what the command has written may be another for each. Some places hold directories.
-    let again = |each: &Use<'_, 'a>| each.role != Role::Move || content.text.is_some();
-    let kept = uses.iter().filter(|each| is_source(each)).all(|each| again(&each))
-        && !names_directories(&field.value);
+    // Some places hold directories.
+    let kept = !overwriting::names_directories(&field.value);
     // With all that is below it, directories are copied: where a file stands, none can be put.
     let directories = flow.tree && content.text.is_none() && uses.iter().any(|each| is_directory(run, &each));
     // Looking through all that was told so far comes last.
@@ -275,7 +279,7 @@ pub(super) fn destination<'a>(
         && !named
         && !many
         && count == 1
-        && is_the_same_for_all(run, flow, uses, field)
+        && is_the_same_for_all(run, flow.stdin && flow.input.is_none(), uses, field)
         && (content.text.is_some() || !is_made(run, uses));
     if same && target.scope != Scope::Harmless {
         run.writes(field, WriteMode::Truncate, Stream { text: None, ..content });
@@ -331,17 +335,6 @@ pub(super) fn destination<'a>(
     }
 }
 
-/// Directories in which by custom lie directories (`packages/*`): a name a line.
-const HOLDERS: &str = include_str!("../../knowledge/holders.txt");
-
-/// Whether these are all names in one of them.
-fn names_directories(value: &Value<'_>) -> bool {
-    let [Piece::Text(start), Piece::Glob(b"*")] = *value.pieces() else { return false };
-    let holder = start.strip_suffix(b"/").and_then(|path| path.rsplit(|byte| *byte == b'/').next());
-    let is_name = |line: &&str| !line.starts_with('#');
-    holder.is_some_and(|name| HOLDERS.lines().filter(is_name).any(|known| known.as_bytes() == name))
-}
-
 /// Whether what is copied is a directory: by what is there, or, where nothing is known of that, by how it is written.
 fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>) -> bool {
     let Some(text) = each.field.known().filter(|_| is_source(each)) else { return false };
@@ -355,16 +348,11 @@ fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>) -> bool {
     }
 }
 
-/// Whether the command has written a file itself that is copied.
+/// Whether the command has written a file itself that is copied or moved: it may then be another for each.
 fn is_made<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>) -> bool {
-    let told = run.session.effects().len();
-    run.session.works(told);
     uses.iter().filter(|each| is_source(each)).any(|each| {
         let from = run.target(&each.field.value, false);
-        run.session.effects().iter().any(|effect| match effect.kind {
-            EffectKind::Write { target, .. } => target.rest == Rest::Exact && target.path == from.path,
-            _ => false,
-        })
+        overwriting::is_made_before(run.session, &from, each.role == Role::Move)
     })
 }
 

@@ -19,11 +19,13 @@ mod flow;
 mod foreign;
 mod found;
 mod image;
+mod installed;
 mod known;
 mod languages;
 mod module;
 mod names;
 mod network;
+mod overwriting;
 mod program;
 mod provenance;
 mod readers;
@@ -32,6 +34,7 @@ mod run;
 mod scan;
 mod script;
 mod tables;
+mod told;
 mod values;
 mod variables;
 // Shared with the build script, which uses the rest of it; some words no file needs.
@@ -41,6 +44,7 @@ mod written;
 
 pub use evaluate::printed;
 pub(crate) use evaluate::{Printed, base_name_printed, makes_file, notes_process, prints};
+pub(crate) use installed::is_installed;
 pub use languages::{is_known_language, names_grave};
 pub(crate) use program::is_builtin;
 pub(crate) use values::{base_name, single_quoted};
@@ -63,7 +67,11 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
         );
         return Stream::unknown(Origins::UNKNOWN, call.span);
     };
-    match program::find(session, call, word, text) {
+    let found = program::find(session, call, word, text);
+    if is_of_project(&found, text) {
+        told::told(session, call.argv.get(1..).unwrap_or_default());
+    }
+    match found {
         program::Found::Described(name, program) => {
             if program.has(Fact::NoOwnFiles) && is_systems(text, name) {
                 session.has_no_own_files();
@@ -80,6 +88,18 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
             Stream::unknown(Origins::UNKNOWN, call.span)
         }
         program::Found::Done(output) => output,
+    }
+}
+
+/// Whether a program is the project's own, or carries out what a project says in words of that.
+fn is_of_project(found: &program::Found<'_>, text: &[u8]) -> bool {
+    match found {
+        // What it is told by such words is described.
+        program::Found::Described(_, program) if program.level().style() == words::Style::KeyValue => false,
+        program::Found::Described(_, program) => program::is_of_projects(*program),
+        program::Found::Resembling(..) | program::Found::Script(..) | program::Found::Done(_) => {
+            text.contains(&b'/')
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! From a command word to the program it starts.
 
+use super::installed::is_installed;
 use super::provenance::{self, copy_of};
 use super::run::{Run, certainty};
 use super::tables::{self, Program};
@@ -21,31 +22,6 @@ pub(super) enum Found<'a> {
     /// Its effects are already recorded; this is its output.
     Done(Stream<'a>),
 }
-
-/// Directories of installed programs, as prefixes.
-const INSTALLED: [&[u8]; 9] = [
-    b"/bin/",
-    b"/sbin/",
-    b"/usr/",
-    b"/opt/",
-    b"/nix/store/",
-    b"/snap/bin/",
-    b"/home/linuxbrew/.linuxbrew/",
-    b"/Applications/",
-    b"/Library/",
-];
-
-/// Directories below the home directory where toolchains install programs.
-const INSTALLED_AT_HOME: [&[u8]; 8] = [
-    b".cargo/bin/",
-    b".local/bin/",
-    b".pyenv/",
-    b".rbenv/",
-    b".nvm/",
-    b".bun/bin/",
-    b".deno/bin/",
-    b"go/bin/",
-];
 
 /// The program of a command word. A program that is not understood is recorded as executed.
 pub(super) fn find<'a>(
@@ -142,7 +118,7 @@ pub(super) fn find<'a>(
 
 /// Whether a program works on projects, which have a script by its name then (`./gradlew`). One of the system may have a name
 /// that anybody gives to a script of their own (`./script`, `./install`).
-fn is_of_projects(program: Program) -> bool {
+pub(super) fn is_of_projects(program: Program) -> bool {
     program.level().effects().iter().any(|act| matches!(act, Act::Code("project") | Act::Loads(_)))
 }
 
@@ -213,49 +189,6 @@ fn described(name: &[u8]) -> Option<(&'static str, Program)> {
         let found = if digits > 0 { tables::program(stem) } else { None };
         found.filter(|(_, program)| program.has(Fact::Versioned))
     })
-}
-
-/// Whether a path leads to where programs are installed, whatever links its directories are.
-fn is_installed(path: &[u8], home: &[u8]) -> bool {
-    let Some(path) = without_dots(path) else { return false };
-    let at_home = || {
-        let below = path.strip_prefix(home).and_then(|rest| rest.strip_prefix(b"/"));
-        below.is_some_and(|below| INSTALLED_AT_HOME.iter().any(|d| below.starts_with(d)))
-    };
-    INSTALLED.iter().any(|d| path.starts_with(d)) || at_home()
-}
-
-/// An absolute path without `.`, `..` and empty components; `None` if it is relative, or if `..` follows a directory
-/// that might be somebody's link.
-fn without_dots(path: &[u8]) -> Option<Vec<u8>> {
-    let rest = path.strip_prefix(b"/")?;
-    let mut parts: Vec<&[u8]> = Vec::new();
-    for part in rest.split(|b| *b == b'/') {
-        match part {
-            b"" | b"." => {}
-            b".." => {
-                const SYSTEM: [&[u8]; 9] =
-                    [b"usr", b"bin", b"sbin", b"etc", b"opt", b"var", b"tmp", b"lib", b"local"];
-                let fixed = match parts.as_slice() {
-                    [] => true,
-                    [top] => SYSTEM.contains(top),
-                    [b"usr", below] => SYSTEM.contains(below),
-                    _ => false,
-                };
-                if !fixed {
-                    return None;
-                }
-                parts.pop();
-            }
-            _ => parts.push(part),
-        }
-    }
-    let mut clean = Vec::with_capacity(path.len());
-    for part in parts {
-        clean.push(b'/');
-        clean.extend_from_slice(part);
-    }
-    Some(clean)
 }
 
 /// Not a text that a shell would read.

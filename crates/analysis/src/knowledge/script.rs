@@ -6,8 +6,11 @@ use super::image::List;
 use super::languages;
 use super::provenance::{NOT_OF_THE_PROJECT, copy_of, is_own, linked, made_module};
 use super::run::Run;
-use super::tables::Program;
+use super::scan::Scan;
+use super::tables::{Item, Program};
+use super::told;
 use super::values;
+use super::words::Role;
 use super::written::{MAX_FILES, MAX_SEARCHED, files, names};
 use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
 use crate::session::{Call, Reentry, Session};
@@ -57,6 +60,7 @@ pub(crate) fn execute<'a>(
         let call = Call { argv: all, ..on.call };
         super::perhaps_described(on.session, &call, name, program);
     }
+    told::told(on.session, arguments);
     let place = values::script(on.arena(), file);
     let copied = on.session.copied_from(&place);
     copy_of(on.session, file.span, copied);
@@ -183,6 +187,50 @@ pub(super) fn load<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>, lang
         patterns.iter().any(named)
     };
     load_all(run, found, language, &[], &begins);
+}
+
+/// Executes text that is built, where a program that builds files with such endings is given it in another way: on its standard
+/// input, if it reads that, or by a file of the script's own with another name (`gcc -x c -`).
+pub(super) fn load_given<'a>(
+    run: &mut Run<'_, 'a>,
+    scan: &Scan<'a>,
+    input: bool,
+    patterns: List<&'static str>,
+    language: &'static str,
+) {
+    let built = languages::is_searched(language) && !matches!(language, "make" | "settings");
+    let reads = |item: Item| item.role == Role::Read;
+    if !built
+        || !patterns.iter().any(is_ending)
+        || !scan.operands_line().is_some_and(|line| line.items.iter().any(reads))
+    {
+        return;
+    }
+    let mut given = Vec::new();
+    if input {
+        given.push(run.call.stdin);
+    }
+    run.session.works(scan.operands.len());
+    for file in scan.operands.iter() {
+        let Some(path) = file.known() else { continue };
+        let whole = [&b"/"[..], path].concat();
+        let named = patterns.iter().any(|pattern| names(&whole, pattern.as_bytes()));
+        if !named && (run.session.has_made_files() || path.starts_with(b"/dev/")) {
+            let content = run.session.file_text(&file.value);
+            // What was built before has no text, and neither has a pipe that was read.
+            given.extend((content.text.is_some() || path.starts_with(b"/dev/")).then_some(content));
+        }
+    }
+    for content in given {
+        let made = content.origins.intersects(NOT_OF_THE_PROJECT);
+        let own =
+            content.text.is_none_or(|text| !text.is_empty()) && content.origins.contains(Origins::LITERAL);
+        if made || own {
+            // Whoever gave the command wrote it.
+            let origins = content.origins | Origins::WRITTEN;
+            run.streamed_code(language, Stream { origins, ..content }, run.call.span);
+        }
+    }
 }
 
 /// Whether a pattern is that of an ending alone: `*.py`.

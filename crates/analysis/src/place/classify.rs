@@ -277,7 +277,7 @@ fn in_top(top: &'static Top, rest: Names<'_>) -> Rooted {
     }
     let row = match home_tail(top, rest) {
         Some(tail) => lookup(HOME.about(tail), tail).map(|row| row.max(top.base)),
-        None => lookup(top.rows.about(rest), rest),
+        None => lookup_above(top.rows.about(rest), rest, top.base),
     };
     Rooted { scope: row.unwrap_or(top.base), by_row: row.is_some() }
 }
@@ -302,7 +302,17 @@ pub(super) fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + 
 }
 
 /// The scope that rows give: of the first that fits for certain, or of the worst before it that may fit.
-fn lookup(mut rows: impl Iterator<Item = &'static Row>, names: Names<'_>) -> Option<Scope> {
+fn lookup(rows: impl Iterator<Item = &'static Row>, names: Names<'_>) -> Option<Scope> {
+    lookup_above(rows, names, ORDINARY)
+}
+
+/// The same where a name that none of the rows means is of the scope `other`: what only may fit may also be that
+/// (`/dev/tty*`).
+fn lookup_above(
+    mut rows: impl Iterator<Item = &'static Row>,
+    names: Names<'_>,
+    other: Scope,
+) -> Option<Scope> {
     let mut peek = names;
     if peek.next().is_none() {
         // Only a row that means everything means the directory itself.
@@ -312,7 +322,7 @@ fn lookup(mut rows: impl Iterator<Item = &'static Row>, names: Names<'_>) -> Opt
     for (row, scope) in rows {
         match names.relation(row) {
             Reach::At(Relation::Must) => return worst.max(Some(*scope)),
-            Reach::At(Relation::May) => worst = worst.max(Some(*scope)),
+            Reach::At(Relation::May) => worst = worst.max(Some(other.max(*scope))),
             Reach::At(Relation::No) | Reach::Above => {}
         }
     }

@@ -340,6 +340,8 @@ fn patterns_have_the_worst_scope_that_they_can_match() {
         ("/tmp/*", Temp),
         ("/t*/x", Elsewhere),
         ("/dev/sd*", Device),
+        ("/dev/tty*", Device),
+        ("/dev/fd/*", Harmless),
         ("/proc/*/environ", Environment),
         ("/proc/[0-9]*/cmdline", System),
         ("/proc/*/root/etc/shadow", Secret),

@@ -130,7 +130,8 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn is_printed(&self, file: &Target<'a>) -> bool {
-        self.io.is_printed(file.path)
+        let (own, others) = self.aliases(file);
+        [own].into_iter().chain(others).any(|path| self.io.is_printed(path))
     }
 
     fn moved(&mut self, from: &Target<'a>, to: &Target<'a>) {
@@ -318,6 +319,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         inner(self);
         self.environment.pop();
         self.state.set(Space::Variable, name, before);
+    }
+
+    fn told(&mut self, name: &'a [u8], value: &Field<'a>) {
+        self.judge_told(name, &value.value, value.span);
     }
 
     fn wrote(&mut self, target: Target<'a>, mode: WriteMode, content: Stream<'a>) {

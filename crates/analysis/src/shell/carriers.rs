@@ -16,10 +16,12 @@ mod tables;
 use super::Interpreter;
 use super::words::is_plain_prompt;
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
+use crate::knowledge::is_installed;
 use crate::session::Reentry;
 use crate::value::{Origins, Piece, Stream, Value};
 use rule::{
-    Carrier, Flags, History, Inert, Obeyed, Options, Place, Prompt, Proxy, Rule, Run, Search, Tool, Words,
+    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule, Run, Search, Tool,
+    Words,
 };
 use shward_syntax::{Dialect, Span};
 use tables::{rule, rule_of_given};
@@ -62,6 +64,17 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn judge_given(&mut self, name: &'a [u8], value: &Value<'a>, span: Span) {
         if let Some(rule) = rule_of_given(name) {
             self.judge_by(rule, name, value, span);
+        }
+    }
+
+    /// A program is told something by an argument of this form: what names a program there is started, as by a variable.
+    pub(super) fn judge_told(&mut self, name: &'a [u8], value: &Value<'a>, span: Span) {
+        let rule = match rule(name) {
+            Inert => rule_of_given(name),
+            rule => Some(rule),
+        };
+        if matches!(rule, Some(Tool(_) | Program | Run)) {
+            self.judge_by(Program, name, value, span);
         }
     }
 
@@ -130,7 +143,8 @@ impl<'a> Interpreter<'a, '_> {
                 })
             }),
             Search => self.search_path(name, value, span),
-            Run => {
+            Program if known.is_some_and(|text| are_plain_words(text, self.request.home)) => true,
+            Run | Program => {
                 match known {
                     Some(text) if !IDLE.contains(&text) => {
                         // It is run with arguments of the program's choosing.
@@ -253,6 +267,14 @@ fn is_no_empty_entry(entry: &[u8]) -> bool {
     let (name, rest) = rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or_default();
     let rest = if braced { rest.strip_prefix(b"}") } else { Some(rest) };
     !name.is_empty() && rest.is_some_and(|rest| rest.starts_with(b"/") || name == b"PATH")
+}
+
+/// Whether these words are names of programs and options without a place, or of programs that are installed
+/// (`ccache /usr/bin/gcc -m32`).
+fn are_plain_words(text: &[u8], home: &[u8]) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-+_.:,=/".contains(byte);
+    text.split(|byte| *byte == b' ')
+        .all(|word| word.iter().all(plain) && (!word.contains(&b'/') || is_installed(word, home)))
 }
 
 /// Whether options do no more than those that begin like one of these; a prefix that ends in a blank is the whole option.

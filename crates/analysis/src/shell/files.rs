@@ -334,6 +334,9 @@ impl<'a> Interpreter<'a, '_> {
             }
             return;
         }
+        if self.io.is_printed(from.path) {
+            self.io.prints_to(to.path);
+        }
         let held = Origins::FILE.union(Origins::WRITTEN);
         if !self.state.files_below(&directory(to.path)).is_empty() && !found.is_empty() {
             self.change_below(&Target { tree: true, ..*to }, held);

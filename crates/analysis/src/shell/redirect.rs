@@ -188,7 +188,13 @@ impl<'a> Interpreter<'a, '_> {
             let reason = "exec closes a descriptor in which the shell may keep what is redirected around it";
             self.unknown(Unknown::Construct(reason), self.whole());
         }
-        before.opened.iter().for_each(|opened| self.stays_open(opened.sink));
+        for opened in &before.opened {
+            // One of many files is emptied, whatever is written there later.
+            if opened.listed.is_some() {
+                self.io.is_lost(opened.sink, &mut self.effects);
+            }
+            self.stays_open(opened.sink);
+        }
     }
 
     /// A file stays open: the command may write to it at any time from here on.

@@ -9,6 +9,7 @@ mod glued;
 mod grave;
 mod javascript;
 pub(crate) mod jq;
+mod makefile;
 mod perl;
 pub(crate) mod project;
 mod python;

@@ -8,6 +8,7 @@ use super::super::run::Run;
 use super::super::scan::Scan;
 use super::super::values;
 use super::super::words::Build;
+use super::makefile;
 use crate::effect::Unknown;
 use crate::session::{Reentry, Session};
 use crate::value::{Origins, Stream, Value};
@@ -326,14 +327,21 @@ impl<'t> Rules<'t> {
                 rules.cut |= values::words(files).nth(MAX_RECIPES).is_some();
                 continue;
             }
+            if makefile::calls_more(line) {
+                unread(&mut rules.unread, line);
+            }
             let at = line.iter().position(|b| matches!(b, b'=' | b':')).unwrap_or(line.len());
             let (head, tail) = line.split_at(at);
             match tail {
                 [b'=', value @ ..] | [b':', b'=', value @ ..] | [b':', b':', b'=', value @ ..] => {
                     let name = head.trim_ascii().strip_suffix(b"?").unwrap_or(head).trim_ascii();
+                    let name = makefile::name_of(name);
                     let value = value.trim_ascii();
                     match name {
-                        b"SHELL" | b"export SHELL" if !SHELLS.contains(&value) => rules.elsewhere.push(value),
+                        b"SHELL" if !SHELLS.contains(&value) => rules.elsewhere.push(value),
+                        _ if makefile::started(name, value).is_some() => {
+                            rules.elsewhere.extend(makefile::started(name, value));
+                        }
                         [.., b'!']
                         | [b's', b'e', b't', b' ', ..]
                         | b".SHELLFLAGS"
@@ -341,7 +349,7 @@ impl<'t> Rules<'t> {
                         | b"MAKEFILES" => {
                             unread(&mut rules.unread, line);
                         }
-                        _ if OBEYED.contains(&name.strip_prefix(b"export ").unwrap_or(name)) => {
+                        _ if OBEYED.contains(&name) => {
                             unread(&mut rules.unread, line);
                         }
                         _ if value.contains(&b'`') => unread(&mut rules.unread, line),
@@ -353,6 +361,18 @@ impl<'t> Rules<'t> {
                     // The first line of a recipe may stand behind what the target needs.
                     let recipe = rest.iter().position(|b| *b == b';');
                     let (rest, recipe) = rest.split_at(recipe.unwrap_or(rest.len()));
+                    if let Some((name, value)) = makefile::assigned(rest) {
+                        // A variable of these targets alone.
+                        let other = name == b"SHELL" && !SHELLS.contains(&value);
+                        rules.elsewhere.extend(if other {
+                            Some(value)
+                        } else {
+                            makefile::started(name, value)
+                        });
+                        if OBEYED.contains(&name) || name == b".SHELLFLAGS" || name.ends_with(b"!") {
+                            unread(&mut rules.unread, line);
+                        }
+                    }
                     let needs: Vec<&[u8]> =
                         values::words(rest).take_while(|word| !word.starts_with(b"#")).collect();
                     for target in values::words(head) {

@@ -11,6 +11,7 @@ use crate::knowledge::values;
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream, Value};
 use bumpalo::collections::Vec as BumpVec;
+use shward_syntax::Span;
 
 /// Most arguments that are followed one by one.
 const MAX_RUNS: usize = 64;
@@ -40,6 +41,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         run.not_understood(Unknown::Program, span);
         return Stream::unknown(Origins::UNKNOWN, span);
     };
+    let quoted = scan.has(&["-q", "--quote"]).then(|| line.clone());
     let line = line.join(&b' ');
     // Only one list of literal arguments is combined here.
     let simple = match sources.split_first() {
@@ -61,6 +63,13 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return unknown_arguments(run, &line);
     };
     for argument in &arguments {
+        if let Some(words) = quoted.as_ref().filter(|words| !words.is_empty()) {
+            // No shell divides the words once more.
+            let argv = arguments_of(run, words, argument, span);
+            let inner = run.argv(argv, Stream::EMPTY, Reentry::New);
+            output.origins = output.origins | inner.origins;
+            continue;
+        }
         let text = if line.is_empty() { argument.clone() } else { filled(&line, argument) };
         let text = run.arena().alloc_slice_copy(&text);
         let field = values::field(text, Origins::LITERAL, span);
@@ -99,9 +108,33 @@ fn unknown_arguments<'a>(run: &mut Run<'_, 'a>, line: &[u8]) -> Stream<'a> {
     run.argv(argv.into_bump_slice(), Stream::EMPTY, Reentry::New)
 }
 
+/// The argument list for one argument, where each word is quoted.
+fn arguments_of<'a>(run: &Run<'_, 'a>, words: &[&[u8]], argument: &[u8], span: Span) -> &'a [Field<'a>] {
+    let mut argv = BumpVec::with_capacity_in(words.len() + 1, run.arena());
+    let mut placed = false;
+    for word in words {
+        let (text, here) = replaced(word, argument, <[u8]>::to_vec);
+        placed |= here;
+        argv.push(values::field(run.arena().alloc_slice_copy(&text), Origins::LITERAL, span));
+    }
+    if !placed {
+        argv.push(values::field(run.arena().alloc_slice_copy(argument), Origins::LITERAL, span));
+    }
+    argv.into_bump_slice()
+}
+
 /// The command line for one argument.
 fn filled(line: &[u8], argument: &[u8]) -> Vec<u8> {
-    let quoted = values::quote(argument);
+    let (mut text, placed) = replaced(line, argument, values::quote);
+    if !placed {
+        text.push(b' ');
+        text.extend_from_slice(&values::quote(argument));
+    }
+    text
+}
+
+/// A text with the argument in the places for it, and whether there are any.
+fn replaced(line: &[u8], argument: &[u8], quote: fn(&[u8]) -> Vec<u8>) -> (Vec<u8>, bool) {
     let base = values::base_name(argument);
     let stem = |name: &[u8]| match name.iter().rposition(|b| *b == b'.') {
         Some(at) if at > 0 => name.get(..at).unwrap_or(name).to_vec(),
@@ -110,14 +143,14 @@ fn filled(line: &[u8], argument: &[u8]) -> Vec<u8> {
     let directory =
         argument.iter().rposition(|b| *b == b'/').and_then(|at| argument.get(..at)).unwrap_or(b".");
     let replacements: [(&[u8], Vec<u8>); 6] = [
-        (b"{}", quoted.clone()),
-        (b"{.}", values::quote(&stem(argument))),
-        (b"{/}", values::quote(base)),
-        (b"{/.}", values::quote(&stem(base))),
-        (b"{//}", values::quote(directory)),
-        (b"{1}", quoted.clone()),
+        (b"{}", quote(argument)),
+        (b"{.}", quote(&stem(argument))),
+        (b"{/}", quote(base)),
+        (b"{/.}", quote(&stem(base))),
+        (b"{//}", quote(directory)),
+        (b"{1}", quote(argument)),
     ];
-    let mut text = Vec::with_capacity(line.len() + quoted.len() + 1);
+    let mut text = Vec::with_capacity(line.len() + argument.len() + 1);
     let mut rest = line;
     let mut placed = false;
     while let Some((first, tail)) = rest.split_first() {
@@ -130,9 +163,5 @@ fn filled(line: &[u8], argument: &[u8]) -> Vec<u8> {
             rest = tail;
         }
     }
-    if !placed {
-        text.push(b' ');
-        text.extend_from_slice(&quoted);
-    }
-    text
+    (text, placed)
 }

@@ -108,8 +108,9 @@ fn merge<'a>(run: &mut Run<'_, 'a>, rule: &Field<'a>) {
 }
 
 /// A target that is a directory by its spelling is written below, else it may be either.
-fn below(form: Form, target: &Field<'_>) -> Role {
-    let directory = form == Form::Trees
+fn below<'a>(form: Form, target: &Field<'a>) -> Role {
+    // One of many files that are there may be replaced.
+    let directory = form == Form::Trees && !target.value.names_what_is_there()
         || target.known().is_some_and(|t| t.ends_with(b"/") || values::base_name(t) == b".");
     if directory { Role::WriteBelow } else { Role::Dest }
 }

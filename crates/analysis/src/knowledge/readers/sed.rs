@@ -120,6 +120,10 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     if in_place {
         return Stream::unknown(Origins::NONE, span);
     }
+    if quiet {
+        // A part of it, which the script chooses.
+        origins = origins | Origins::LITERAL;
+    }
     let mut source = Some(span);
     if files.is_empty() {
         origins = origins | input.origins;

@@ -3,6 +3,7 @@
 
 use crate::effect::{EffectKind, Unknown, WriteMode};
 use crate::knowledge::apply;
+use crate::knowledge::change;
 use crate::knowledge::endpoint;
 use crate::knowledge::flow::Use;
 use crate::knowledge::run::{Run, certainty};
@@ -47,7 +48,12 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             }
         }
         let Some(archive) = archive else { return output };
-        let mode = if scan.has(&CREATE) { WriteMode::Replace } else { WriteMode::Modify };
+        let fed = scan.has(&["-T", "--files-from"]);
+        let mode = match scan.has(&CREATE) {
+            true if change::is_the_same_for_all(run, fed, &uses, &archive) => WriteMode::Truncate,
+            true => WriteMode::Replace,
+            false => WriteMode::Modify,
+        };
         if !remote(run, &scan, &archive, output.origins) {
             run.writes(&archive, mode, Stream { text: None, ..output });
         }

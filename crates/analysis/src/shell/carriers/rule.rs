@@ -17,6 +17,8 @@ pub(super) enum Rule {
     Options,
     /// A shell command that is run.
     Run,
+    /// Names of programs that are started: what they do is what they say, if none of them is a place.
+    Program,
     /// Options, of which those that begin like one of these are inert.
     Flags(&'static [&'static str]),
     /// Inert if it is one of these words.
@@ -32,7 +34,7 @@ pub(super) enum Rule {
 }
 
 pub(super) use Rule::{
-    Carrier, Flags, History, Inert, Obeyed, Options, Place, Prompt, Proxy, Run, Search, Tool, Words,
+    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Run, Search, Tool, Words,
 };
 
 pub(super) const COMPILER: Rule =

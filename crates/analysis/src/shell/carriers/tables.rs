@@ -2,8 +2,8 @@
 
 use super::families::{ENDINGS, FAMILIES, NPM, OF_TARGETS};
 use super::rule::{
-    COMPILE, COMPILER, Carrier, Flags, History, Inert, Obeyed, Options, Place, Prompt, Proxy, Rule, Run,
-    Search, Tool, Words,
+    COMPILE, COMPILER, Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule,
+    Run, Search, Tool, Words,
 };
 use shward_syntax::order;
 
@@ -364,6 +364,29 @@ static NAMES: &[(&str, Rule)] = &[
     ("shell_escape", Words(&["f", "0", "p"])),
 ];
 
+/// What the conventions of make, Autoconf and others call the programs that they start, in the order of bytes: judged where it is
+/// surely given to a program, as [`GIVEN`] is.
+#[rustfmt::skip]
+static PROGRAMS: &[&str] = &[
+    "ACLOCAL", "ADDR2LINE", "AUTOCONF", "AUTOHEADER", "AUTOM4TE", "AUTOMAKE", "AUTOPOINT", "AUTORECONF", "AWK",
+    "BINDGEN", "BISON", "BUILD_CC", "BUILD_CXX", "CARGO", "CCACHE", "CCLD", "CC_FOR_BUILD", "CHROMEDRIVER",
+    "CHROME_BIN", "CLANG", "CLANG_FORMAT", "CLANG_TIDY", "CMAKE", "CROSS_COMPILE", "CRYSTAL", "CTAGS", "CTEST",
+    "CXXCPP", "CXXLD", "CXX_FOR_BUILD", "CYTHON", "DC", "DLLTOOL", "DMD", "DOXYGEN", "DSYMUTIL", "EGREP",
+    "EMCC", "ERL", "ERLC", "F77", "F90", "F95", "FC", "FFMPEG_BINARY", "FFMPEG_PATH", "FFPROBE_PATH", "FGREP",
+    "FLEX", "FORTRAN", "FPC", "GAS", "GCC", "GCCGO", "GCJ", "GCOV", "GDC", "GENHTML", "GFORTRAN", "GHC", "GO",
+    "GOFMT", "GOPACKAGESDRIVER", "GRADLE", "GRAPHVIZ_DOT", "GREP", "GXX", "HG", "HIPCC", "HOSTAR", "HOSTCC",
+    "HOSTCXX", "HOSTLD", "ICC", "ICPC", "IMAGEIO_FFMPEG_EXE", "INSTALL", "INSTALL_DATA", "INSTALL_PROGRAM",
+    "INSTALL_SCRIPT", "JAR", "JAVA", "JAVAC", "JAVADOC", "KOTLINC", "LATEX", "LATEXMK", "LCOV", "LDC",
+    "LDSHARED", "LEX", "LIBTOOL", "LIBTOOLIZE", "LIPO", "LLC", "LLVM_CONFIG", "LN", "LN_S", "LUA", "LUAC", "M4",
+    "MAKEINFO", "MAKE_COMMAND", "MAVEN", "MKDIR", "MKDIR_P", "MPICC", "MPICXX", "MPIFC", "MPIRUN", "MSGFMT",
+    "MSGMERGE", "MVN", "MYPY", "NASM", "NINJA", "NODEJS", "NPM", "NPX", "NVCC", "NVCC_CCBIN", "OBJC", "OBJCOPY",
+    "OBJCXX", "OBJDUMP", "OCAMLC", "OCAMLFIND", "OCAMLOPT", "OTOOL", "PACMAN", "PACMAN_AUTH", "PDFLATEX", "PHP",
+    "PIP", "PKG_CONFIG", "PROTOC", "QEMU", "QMAKE", "READELF", "REBAR", "RM", "RSYNC", "RUBY", "SBCL", "SCALAC",
+    "SED", "SHELLCHECK", "SPHINXBUILD", "SWIFTC", "SWIG", "TAR", "TCLSH", "TEX", "TEXEDIT", "TEXI2DVI", "TSC",
+    "VALAC", "VALGRIND", "VALGRIND_LAUNCHER", "WINDMC", "WINDRES", "XGETTEXT", "XSLTPROC", "YACC", "YARN",
+    "YASM", "ZIG", "npm_execpath",
+];
+
 /// What a name suggests by its ending when the variable is surely given to a program: before a command, exported, or by
 /// `env`. A variable of the script alone may be called as it likes.
 static GIVEN: &[(&str, Rule)] = &[
@@ -406,6 +429,30 @@ static GIVEN: &[(&str, Rule)] = &[
     ("_HOOK", Obeyed),
     ("_HOOKS", Obeyed),
     ("KEYLOGFILE", Carrier),
+    ("BROWSER", Run),
+    // Where programs, libraries and files that hold code are looked for.
+    ("_JAR", Obeyed),
+    ("_MODULES", Obeyed),
+    ("CONFIGDIR", Obeyed),
+    ("CONFIGURE_PATH", Obeyed),
+    ("CUDA_PATH", Obeyed),
+    ("DEVELOPER_DIR", Obeyed),
+    ("DRIVER_PATH", Obeyed),
+    ("DRIVERS_PATH", Obeyed),
+    ("EXEC_PATH", Obeyed),
+    ("FILTER_PATH", Obeyed),
+    ("FREI0R_PATH", Obeyed),
+    ("KSHRC", Obeyed),
+    ("LADSPA_PATH", Obeyed),
+    ("LATEXMKRCSYS", Obeyed),
+    ("MIX_PATH", Obeyed),
+    ("SDKROOT", Obeyed),
+    ("TASKRC", Obeyed),
+    ("TK_LIBRARY", Obeyed),
+    ("UNIT_PATH", Obeyed),
+    // Files that are written.
+    ("MALLOC_TRACE", Place),
+    ("TF_LOG_PATH", Place),
 ];
 
 /// What a variable does that is surely given to a program and is not judged already because of its name alone.
@@ -415,6 +462,9 @@ pub(super) fn rule_of_given(name: &[u8]) -> Option<Rule> {
         || name.to_ascii_lowercase().starts_with(b"npm_config_");
     if judged {
         return None;
+    }
+    if PROGRAMS.binary_search_by(|known| order(known.as_bytes(), name)).is_ok() {
+        return Some(Program);
     }
     GIVEN.iter().find(|(end, _)| name.ends_with(end.as_bytes())).map(|(_, rule)| *rule)
 }
@@ -453,10 +503,11 @@ pub(super) fn rule(name: &[u8]) -> Rule {
 
 #[cfg(test)]
 mod tests {
-    use super::NAMES;
+    use super::{NAMES, PROGRAMS};
 
     #[test]
     fn names_are_sorted() {
         assert!(NAMES.windows(2).all(|pair| pair[0].0 < pair[1].0), "binary search needs sorted names");
+        assert!(PROGRAMS.windows(2).all(|pair| pair[0] < pair[1]), "binary search needs sorted names");
     }
 }

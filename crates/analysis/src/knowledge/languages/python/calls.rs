@@ -4,7 +4,7 @@ use super::Reader;
 use super::acts::{Act, Fold, Reach};
 use super::arguments::Arguments;
 use super::value::{Object, Union, Val, join};
-use crate::effect::{EffectKind, Scope, WriteMode};
+use crate::effect::{EffectKind, WriteMode};
 use crate::value::{Origins, Value};
 
 /// Modules that others import and that can then be reached through them.
@@ -551,38 +551,6 @@ impl<'a> Reader<'_, '_, 'a> {
         for path in self.each_path(val) {
             self.report.reads(path.as_ref(), false);
         }
-    }
-
-    /// Copies what is somewhere, with all that is known of it.
-    pub(super) fn copy_each(
-        &mut self,
-        sources: &[Option<Value<'a>>],
-        tree: bool,
-        to: Option<Val<'a>>,
-        mode: WriteMode,
-    ) -> Val<'a> {
-        sources.iter().for_each(|from| self.report.reads(from.as_ref(), tree));
-        // A copy may go into each of many directories; one of nothing (`/dev/null`) is meant to empty files.
-        let mut is_nothing = |from: &Value<'a>| {
-            !from.has_unknown() && self.report.target(from, false).scope == Scope::Harmless
-        };
-        if !sources.iter().all(|from| from.as_ref().is_some_and(&mut is_nothing)) {
-            self.report.takes_in_found();
-        }
-        let val = self.write_each(to, mode);
-        for to in self.each_path(to) {
-            sources.iter().for_each(|from| self.report.carries(from.as_ref(), to.as_ref()));
-        }
-        val
-    }
-
-    /// Renames what is somewhere.
-    pub(super) fn rename_each(&mut self, sources: &[Option<Value<'a>>], to: Option<Val<'a>>) -> Val<'a> {
-        let val = self.copy_each(sources, false, to, WriteMode::Replace);
-        let places = self.each_path(to);
-        let to = if let [Some(to)] = places.as_slice() { Some(to) } else { None };
-        sources.iter().for_each(|from| self.report.takes_away(from.as_ref(), to));
-        val
     }
 
     pub(super) fn write_each(&mut self, val: Option<Val<'a>>, mode: WriteMode) -> Val<'a> {

@@ -15,6 +15,7 @@ mod builtins;
 mod calls;
 mod code;
 mod containers;
+mod copies;
 mod definitions;
 mod directories;
 mod displays;

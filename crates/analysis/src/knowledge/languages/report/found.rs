@@ -2,7 +2,8 @@
 
 use super::Report;
 use super::rehearsal::Deed;
-use crate::effect::EffectKind;
+use crate::effect::{EffectKind, Scope, WriteMode};
+use crate::knowledge::overwriting;
 use crate::value::{Origins, Value};
 
 impl<'a> Report<'_, 'a> {
@@ -18,6 +19,19 @@ impl<'a> Report<'_, 'a> {
         if !self.rehearses(|| Deed::TakeIn) {
             self.reads_found = true;
         }
+    }
+
+    /// A file is copied or moved over another one. The same over many files that are there leaves nothing of what was in them.
+    pub(in super::super) fn puts(&mut self, from: &Value<'a>, to: &Value<'a>, moved: bool) {
+        if self.rehearses(|| Deed::Put(*from, *to, moved)) {
+            return;
+        }
+        let same =
+            from.known().is_some() && to.names_what_is_there() && !overwriting::names_directories(to) && {
+                let source = self.target(from, false);
+                source.scope != Scope::Harmless && !overwriting::is_made_before(self.session, &source, moved)
+            };
+        self.writes(Some(to), if same { WriteMode::Truncate } else { WriteMode::Replace });
     }
 
     /// Code in a file of which the text is not known: the program's own text says nothing of it.

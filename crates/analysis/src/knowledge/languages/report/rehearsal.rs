@@ -23,6 +23,7 @@ pub(super) enum Deed<'a> {
     TakeIn,
     List(Value<'a>, bool),
     Write(Option<Value<'a>>, WriteMode),
+    Put(Value<'a>, Value<'a>, bool),
     Link(Option<Value<'a>>, Option<Value<'a>>),
     Carry(Value<'a>, Value<'a>),
     TakeAway(Option<Value<'a>>, Option<Value<'a>>),
@@ -63,6 +64,7 @@ impl Deed<'_> {
             | Self::FollowUnlessMade(..) => false,
             Self::ChangeDirectory(_)
             | Self::Write(..)
+            | Self::Put(..)
             | Self::Link(..)
             | Self::TakeAway(..)
             | Self::Carry(..)
@@ -192,6 +194,7 @@ impl<'a> Report<'_, 'a> {
             Deed::TakeIn => self.takes_in_found(),
             Deed::List(path, tree) => self.lists(Some(&path), tree),
             Deed::Write(path, mode) => self.writes(path.as_ref(), mode),
+            Deed::Put(from, to, moved) => self.puts(&from, &to, moved),
             Deed::Link(link, aim) => self.links(link.as_ref(), aim.as_ref()),
             Deed::Carry(from, to) => self.carries(Some(&from), Some(&to)),
             Deed::TakeAway(path, to) => self.takes_away(path.as_ref(), to.as_ref()),
