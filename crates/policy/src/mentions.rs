@@ -382,7 +382,7 @@ fn places(text: &[u8], subject: &Said<'_>) -> Places {
     for path in paths {
         let named = scope_of_path(path, subject, &mut scopes);
         let outside = matches!(named, Scope::Home | Scope::System) && !is_program(path);
-        places.outside |= outside && !is_route(text, path);
+        places.outside |= outside && !is_route(text, path) && !is_of_comment(text, path);
         places.scope = places.scope.max(Some(named).filter(|scope| *scope > Scope::Unknown));
     }
     places
@@ -402,6 +402,41 @@ fn is_route(text: &[u8], path: &[u8]) -> bool {
     let name = call.rsplit(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
     call.get(..call.len() - name.len()).is_some_and(|before| before.ends_with(b"."))
         && matches!(name, b"get" | b"post" | b"put" | b"patch" | b"all" | b"use" | b"route")
+}
+
+/// So far before a slash the beginning of its line is looked for.
+const LINE: usize = 256;
+
+/// Whether slashes are nothing but the marks of a comment: `/*` or `//` where a line begins, `//` behind a mark that ends a value,
+/// `*/` on a line of the comment. In a string they stand behind a quote, or behind the word of a command line.
+fn is_of_comment(text: &[u8], path: &[u8]) -> bool {
+    if !path.iter().all(|byte| *byte == b'/') {
+        return false;
+    }
+    let at = path.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+    let Some((before, rest)) = text.split_at_checked(at) else { return false };
+    let near = before.get(before.len().saturating_sub(LINE)..).unwrap_or_default();
+    let line = match near.iter().rposition(|byte| *byte == b'\n') {
+        // A line that goes on with the one before is none of its own.
+        Some(end) if near.get(..end).is_some_and(|above| !above.trim_ascii_end().ends_with(b"\\")) => {
+            near.get(end + 1..).unwrap_or_default()
+        }
+        None if before.len() <= LINE => before,
+        _ => return false,
+    };
+    let code = line.trim_ascii();
+    let after = rest.get(path.len()..).unwrap_or_default();
+    match (path, after.first()) {
+        (b"/", Some(b'*')) => code.is_empty(),
+        (b"/", _) if line.ends_with(b"*") => code.starts_with(b"*") || code.starts_with(b"/*"),
+        (b"/", _) => false,
+        (_, None | Some(b' ' | b'\t' | b'\n' | b'\r')) => {
+            let ends = matches!(code.last(), None | Some(b',' | b';' | b'{' | b'[' | b'('));
+            let even = |quote: u8| code.iter().filter(|byte| **byte == quote).count() % 2 == 0;
+            ends && [b'\'', b'"', b'`'].into_iter().all(even)
+        }
+        _ => false,
+    }
 }
 
 impl Seen {
@@ -493,6 +528,37 @@ mod tests {
             let path = paths(text.as_bytes()).find(|path| *path == b"/").unwrap_or_default();
             assert_eq!(is_route(text.as_bytes(), path), expect, "{text}");
         }
+    }
+
+    #[test]
+    fn marks_of_comments_are_no_places() {
+        for (text, expect) in [
+            ("/* a */", true),
+            ("/** @type {import('vite').UserConfig} */\nexport default {}", true),
+            ("a\n  /**\n   * b\n   */\nc", true),
+            ("// a\nb", true),
+            ("a: 1, // b", true),
+            ("a({ // b", true),
+            ("///\n", true),
+            ("glob('/*')", false),
+            ("sh(\"rm -rf /*\")", false),
+            ("sh(`rm -rf \\\n/*`)", false),
+            ("sh('rm -rf //')", false),
+            ("sh(`cd x\nrm -rf // `)", false),
+            ("sh('a; //')", false),
+            ("sh('a, // b')", false),
+            ("x = '/'", false),
+            ("a / b", false),
+            ("rm -rf x*/ /", false),
+            ("f('//')", false),
+            ("rm -rf a, \\\n// ", false),
+        ] {
+            let mut places = paths(text.as_bytes()).filter(|path| path.iter().all(|byte| *byte == b'/'));
+            let all = places.all(|path| is_of_comment(text.as_bytes(), path));
+            assert_eq!(all, expect, "{text}");
+        }
+        let long = [b" ".repeat(LINE + 1), b"/* a */".to_vec()].concat();
+        assert!(!paths(&long).any(|path| is_of_comment(&long, path)));
     }
 
     #[test]
