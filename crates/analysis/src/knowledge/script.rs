@@ -41,8 +41,10 @@ pub(crate) fn execute<'a>(
     all.push(*file);
     all.extend_from_slice_copy(arguments);
     let all = all.into_bump_slice();
+    // Its own name is none of the arguments that a reader counts, but what a shell calls `$0`.
+    let counted = if language == "python" { all.get(1..).unwrap_or_default() } else { all };
     if file.known() == Some(b"-") {
-        return languages::standard_input(on, language, all);
+        return languages::standard_input(on, language, counted);
     }
     if language == "tex" && matches!(file.value.known_prefix().first(), Some(b'\\' | b'&' | b'|')) {
         // The text itself, a format, or a command.
@@ -75,7 +77,7 @@ pub(crate) fn execute<'a>(
     if content.text.is_some() && is_own(on.session, file, content.origins) {
         on.executes(file);
         let (stdin, program) = (on.call.stdin, on.program);
-        let arguments = all;
+        let arguments = counted;
         on.session.follow(&mut |session| {
             follow_own(session, language, &program, content, arguments, stdin, file.span)
         });
@@ -94,7 +96,11 @@ pub(crate) fn execute<'a>(
     if content.text.is_some() && matches!(language, "python" | "javascript" | "perl" | "sed" | "awk" | "sql")
     {
         on.reads(file, false);
-        return languages::run(on, language, content, all, file.span);
+        return languages::run(on, language, content, counted, file.span);
+    }
+    if is_own_pattern(on, file) {
+        on.code("project", None, Origins::NONE, file.span);
+        return Stream::unknown(Origins::UNKNOWN, file.span);
     }
     on.executes(file);
     if content.origins.intersects(NOT_OF_THE_PROJECT) {
@@ -111,6 +117,30 @@ pub(crate) fn execute<'a>(
         on.streamed_code(language, made, file.span);
     }
     Stream::unknown(Origins::UNKNOWN, file.span)
+}
+
+/// Whether a word stands for scripts that lie in the workspace and match a pattern, each of them the workspace's own code: the
+/// command has written nothing that may be one of them.
+fn is_own_pattern<'a>(on: &mut Run<'_, 'a>, file: &Field<'a>) -> bool {
+    let value = file.value;
+    if !value.names_what_is_there() || value.has_unknown() || value.origins.contains(Origins::NAMES) {
+        return false;
+    }
+    let place = on.target(&value, false);
+    if place.scope != Scope::Workspace || place.rest != Rest::Glob {
+        return false;
+    }
+    let told = on.session.effects().len();
+    on.session.works(told);
+    !on.session.effects().iter().any(|effect| match effect.kind {
+        EffectKind::Write { target, mode, .. } => {
+            let one = target.rest == Rest::Exact && !target.tree && mode != WriteMode::Below;
+            let beside = !target.path.starts_with(place.path) || target.scope == Scope::Harmless;
+            !(one && beside)
+        }
+        EffectKind::Vcs { .. } | EffectKind::Package { .. } => true,
+        _ => false,
+    })
 }
 
 /// Reads the workspace's own code, for what is grave in it.
