@@ -17,6 +17,9 @@ impl<'a> Reader<'_, '_, 'a> {
             self.lose();
             return Val::Data;
         }
+        if let Some(own) = self.own_attribute(sym) {
+            return own;
+        }
         let Val::OneOf(vals) = val else { return self.attribute_of(val, sym, name) };
         let mut result = Union::new(self.report.arena);
         for each in *vals {
@@ -88,7 +91,14 @@ impl<'a> Reader<'_, '_, 'a> {
             | b"__int__"
             | b"__float__"
             | b"__import__"
-            | b"__builtins__" => true,
+            | b"__builtins__"
+            | b"__table__"
+            | b"__tablename__"
+            | b"__members__"
+            | b"__slots__"
+            | b"__version_info__"
+            | b"__license__"
+            | b"__title__" => true,
             _ => false,
         }
     }
