@@ -43,7 +43,7 @@ mod words;
 mod written;
 
 pub use evaluate::printed;
-pub(crate) use evaluate::{Printed, base_name_printed, makes_file, notes_process, prints};
+pub(crate) use evaluate::{Printed, base_name_printed, locates, makes_file, notes_process, prints};
 pub(crate) use installed::is_installed;
 pub use languages::{is_known_language, names_grave};
 pub(crate) use program::is_builtin;

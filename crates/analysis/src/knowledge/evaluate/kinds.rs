@@ -106,6 +106,21 @@ pub(crate) fn base_name_printed<'a>(arena: &'a Bump, argv: &[Field<'a>]) -> Opti
     named.then(|| (Value::of(arena, &pieces, value.origins), surely))
 }
 
+/// The name of the program whose file is looked for where programs are, of which nothing but the path is printed, if there is
+/// one (which(1), bash(1)).
+pub(crate) fn locates<'a>(argv: &[Field<'a>]) -> Option<&'a [u8]> {
+    let name = match argv {
+        [program, name] if program.known() == Some(b"which") => name.known()?,
+        [program, option, name] => match (program.known()?, option.known()?) {
+            (b"type", b"-P") | (b"command", b"-v") => name.known()?,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let plain = name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(byte));
+    (plain && name.first().is_some_and(u8::is_ascii_alphanumeric)).then_some(name)
+}
+
 /// Whether `mktemp` makes a file or directory of a new name where such files lie, and prints its path (mktemp(1)).
 pub(crate) fn makes_file(argv: &[Field<'_>]) -> bool {
     let Some((program, arguments)) = argv.split_first() else { return false };

@@ -92,6 +92,8 @@ pub(in crate::shell) struct Builder<'a> {
     listed: bool,
     /// Unquoted literals are split too (the operand of `${x:-a b}`).
     pub(in crate::shell) operand: bool,
+    /// The word is one command substitution, and nothing beside it.
+    pub(in crate::shell) lone: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -115,6 +117,7 @@ impl<'a> Builder<'a> {
             fields: Vec::new(),
             listed: false,
             operand: false,
+            lone: false,
         }
     }
 
@@ -135,6 +138,7 @@ impl<'a> Builder<'a> {
         self.fields.clear();
         self.left_out = 0;
         self.operand = false;
+        self.lone = false;
         self.clear_field();
     }
 
@@ -275,6 +279,12 @@ impl<'a> Builder<'a> {
         }
         self.add(&[0], if surely { Kind::Word } else { Kind::Perhaps });
         self.from(origins);
+    }
+
+    /// One word, or nothing.
+    pub(in crate::shell) fn perhaps(&mut self, value: &Value<'a>, quoted: bool) {
+        self.value(value, quoted);
+        self.many |= !quoted && self.mode == Mode::Fields;
     }
 
     /// The path of what the script has just made; it holds no blanks and no pattern characters.

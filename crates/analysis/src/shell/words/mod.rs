@@ -17,6 +17,7 @@ pub(super) use builder::{Builder, Mode, Separators};
 pub(super) use lookup::{Got, SOME_SHELL, is_name, is_set_anew};
 pub(super) use prompt::is_plain_prompt;
 
+use self::printed::is_substitution;
 use super::Interpreter;
 use super::flow::Opt;
 use super::state::{Content, Space};
@@ -78,6 +79,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
             parts => self.expand_parts(span, out, |shell, builder| {
+                builder.lone = is_substitution(parts);
                 parts.iter().for_each(|part| shell.part(part, false, builder));
             }),
         }

@@ -3,11 +3,11 @@
 use super::Interpreter;
 use super::builder::{Builder, Mode};
 use crate::effect::{Effect, EffectKind, Rest, Scope, WriteMode};
-use crate::knowledge::{Printed, base_name_printed, makes_file, notes_process, prints};
+use crate::knowledge::{Printed, base_name_printed, locates, makes_file, notes_process, prints};
 use crate::session::Session;
 use crate::shell::links::below;
 use crate::shell::state::{Content, Space};
-use crate::value::{Field, Origins};
+use crate::value::{Field, Origins, Value};
 use shward_syntax::{
     CommandKind, Descriptor, PartKind, Redirect, RedirectOperator, RedirectTarget, Script, WordPart,
 };
@@ -44,6 +44,14 @@ impl<'a> Interpreter<'a, '_> {
             builder.fresh(quoted, origins);
             return true;
         }
+        if builder.lone
+            && builder.mode() == Mode::Fields
+            && let Some(path) = self.program_printed(&started)
+        {
+            // Where there is none, nothing is left of the word, or it is empty.
+            builder.perhaps(&path, quoted);
+            return true;
+        }
         if let Some((name, surely)) = base_name_printed(self.arena, started.argv) {
             match surely && started.surely {
                 true => builder.value(&name, quoted),
@@ -66,6 +74,22 @@ impl<'a> Interpreter<'a, '_> {
             (Printed::Name, _) => builder.name(quoted, origins),
         }
         true
+    }
+
+    /// The path of a program that is looked for by its name, where the machine tells none where programs are on most. What is
+    /// not found has no path, and nothing is printed.
+    fn program_printed(&mut self, started: &Started<'a>) -> Option<Value<'a>> {
+        let name = locates(started.argv).filter(|_| started.found)?;
+        // Of these, something else is printed.
+        let aliased = matches!(self.state.get(Space::Alias, name).content, Content::Alias { .. });
+        if aliased || !self.functions_named(name).0.is_empty() {
+            return None;
+        }
+        let path = match self.world.program(name).flatten() {
+            Some(path) => self.arena.alloc_slice_copy(&path),
+            None => self.arena.alloc_slice_copy(&[b"/usr/bin/", name].concat()),
+        };
+        Some(Value::text(path, Origins::FILE))
     }
 
     /// Whether it shows a file of the workspace in which the number of a process is kept, by its name.
@@ -107,7 +131,8 @@ impl<'a> Interpreter<'a, '_> {
         if argv.first()?.known() != Some(program) || simple.words.len() != argv.len() {
             return None;
         }
-        if self.searches_workspace || !self.functions_named(program).0.is_empty() {
+        let aliased = matches!(self.state.get(Space::Alias, program).content, Content::Alias { .. });
+        if self.searches_workspace || aliased || !self.functions_named(program).0.is_empty() {
             return None;
         }
         // Traps that run between commands print there, too.
@@ -126,6 +151,16 @@ impl<'a> Interpreter<'a, '_> {
             && self.state.get(Space::Command, program).content == Content::Initial;
         let found = found && !self.locked;
         Some(Started { argv, found, surely: found && last.command.redirects.is_empty() })
+    }
+}
+
+/// Whether a word is one command substitution, quoted or not.
+pub(super) fn is_substitution(parts: &[WordPart<'_>]) -> bool {
+    let is_one =
+        |parts: &[WordPart<'_>]| matches!(parts, [WordPart { kind: PartKind::CommandSubstitution(_), .. }]);
+    match parts {
+        [WordPart { kind: PartKind::DoubleQuoted(parts), .. }] => is_one(parts),
+        parts => is_one(parts),
     }
 }
 
