@@ -75,6 +75,11 @@ pub(crate) trait Session<'a> {
     /// The working directory, if known.
     fn cwd(&self) -> Option<&'a [u8]>;
 
+    /// Whether a working directory that is not known lies below the workspace, and is as it was found.
+    fn works_within(&self) -> bool {
+        false
+    }
+
     /// The invocation that is being carried out, to which effects belong.
     fn invocation(&self) -> Option<u32> {
         None

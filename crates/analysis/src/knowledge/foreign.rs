@@ -21,7 +21,9 @@ pub(super) fn foreign<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>, first: usi
     }
     if run.session.cwd().is_some() {
         here(run);
-    } else if run.target(&Value::text(b".", Origins::LITERAL), false).scope == Scope::Unknown {
+    } else if !run.session.works_within()
+        && run.target(&Value::text(b".", Origins::LITERAL), false).scope == Scope::Unknown
+    {
         // Whose files they are is not known then.
         run.not_understood(Unknown::Construct("code of a directory that is not known"), run.call.span);
     }

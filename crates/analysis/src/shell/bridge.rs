@@ -168,6 +168,14 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.state.flow.places.only().filter(|_| !self.elsewhere)
     }
 
+    fn works_within(&self) -> bool {
+        // What the command writes may come to lie there.
+        self.state.flow.places.is_within()
+            && !self.elsewhere
+            && !self.state.has_files()
+            && !self.effects.iter().any(|effect| matches!(effect.kind, EffectKind::Write { .. }))
+    }
+
     fn invocation(&self) -> Option<u32> {
         self.current
     }

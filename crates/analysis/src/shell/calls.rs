@@ -2,7 +2,7 @@
 
 use super::Interpreter;
 use super::branches::Ways;
-use super::flow::{Port, Whereabouts};
+use super::flow::Port;
 use super::simple::Expanded;
 use super::state::{Content, Space};
 use super::words::SOME_SHELL;
@@ -169,7 +169,7 @@ impl<'a> Interpreter<'a, '_> {
         self.budget.spend(sources.len());
         let mut read = Vec::new();
         for (place, _) in places.iter() {
-            (self.state.flow.places, self.state.flow.settled) = (Whereabouts::at(place), settled);
+            (self.state.flow.places, self.state.flow.settled) = (places.narrowed(place), settled);
             let several = places.len() > 1;
             self.doubt += u32::from(several);
             let effects = self.effects.len();

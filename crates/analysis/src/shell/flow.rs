@@ -161,6 +161,8 @@ const MOST: usize = 4;
 pub(super) struct Whereabouts<'a> {
     all: [(Option<&'a [u8]>, Status); MOST],
     len: u8,
+    /// A place that is not known lies below the workspace.
+    within: bool,
 }
 
 /// The exit status of the last command, as far as it depends on where the shell now is.
@@ -177,7 +179,12 @@ pub(super) enum Status {
 impl<'a> Whereabouts<'a> {
     /// One place.
     pub(super) const fn at(place: Option<&'a [u8]>) -> Self {
-        Self { all: [(place, Status::Either); MOST], len: 1 }
+        Self { all: [(place, Status::Either); MOST], len: 1, within: place.is_some() }
+    }
+
+    /// One of these places.
+    pub(super) fn narrowed(&self, place: Option<&'a [u8]>) -> Self {
+        Self { within: self.within || place.is_some(), ..Self::at(place) }
     }
 
     /// The places, `None` for one that is not known.
@@ -195,8 +202,19 @@ impl<'a> Whereabouts<'a> {
         self.len
     }
 
+    /// Whether a place that is not known lies below the workspace.
+    pub(super) const fn is_within(&self) -> bool {
+        self.within
+    }
+
     /// Adds a place. When there are too many, nothing is known.
     pub(super) fn add(&mut self, place: Option<&'a [u8]>, status: Status) {
+        self.within &= place.is_some();
+        self.add_within(place, status);
+    }
+
+    /// The same; if it is not known, it lies below the workspace.
+    pub(super) fn add_within(&mut self, place: Option<&'a [u8]>, status: Status) {
         if let Some((_, old)) = self.all.iter_mut().take(usize::from(self.len)).find(|(p, _)| *p == place) {
             if *old != status {
                 *old = Status::Either;
@@ -214,15 +232,16 @@ impl<'a> Whereabouts<'a> {
 
     /// No place yet.
     pub(super) const fn nowhere() -> Self {
-        Self { all: [(None, Status::Either); MOST], len: 0 }
+        Self { all: [(None, Status::Either); MOST], len: 0, within: true }
     }
 
     /// What covers both.
     fn join(&self, other: &Self) -> Self {
         let mut joined = *self;
         for (place, status) in other.iter() {
-            joined.add(place, status);
+            joined.add_within(place, status);
         }
+        joined.within &= self.within && other.within;
         joined
     }
 
@@ -231,8 +250,9 @@ impl<'a> Whereabouts<'a> {
         let refuted = if succeeded { Status::Failure } else { Status::Success };
         let mut left = Self::nowhere();
         for (place, status) in self.iter().filter(|(_, status)| *status != refuted) {
-            left.add(place, status);
+            left.add_within(place, status);
         }
+        left.within &= self.within;
         if left.len == 0 { *self } else { left }
     }
 

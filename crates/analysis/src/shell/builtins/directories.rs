@@ -1,13 +1,15 @@
 //! `cd` and the directory stack.
 
 use super::Given;
+use crate::effect::{EffectKind, Scope};
 use crate::place::FRESH;
+use crate::session::Session;
 use crate::shell::Interpreter;
 use crate::shell::flow::{Status, Whereabouts};
 use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Slot, Space};
 use crate::shell::words::Got;
-use crate::value::{Origins, Value, leaves};
+use crate::value::{Origins, Piece, Value, leaves};
 use crate::world::FileKind;
 use shward_syntax::Span;
 
@@ -78,7 +80,12 @@ impl<'a> Interpreter<'a, '_> {
         let mut stays = false;
         for (place, _) in before.iter() {
             let target = self.directory(value, place);
-            after.add(target, Status::Success);
+            match target {
+                None if place.is_some() && self.is_below_workspace(value) => {
+                    after.add_within(None, Status::Success)
+                }
+                _ => after.add(target, Status::Success),
+            }
             if !self.links.is_empty()
                 && let Some(path) = value.known()
                 && (physical || climbs(path))
@@ -90,7 +97,10 @@ impl<'a> Interpreter<'a, '_> {
             }
             // What stands before `..` has to be a directory.
             if value.known().is_some_and(leaves) || !self.surely_enters(target, place) {
-                after.add(place, Status::Failure);
+                match place {
+                    None if before.is_within() => after.add_within(None, Status::Failure),
+                    _ => after.add(place, Status::Failure),
+                }
                 stays = true;
             }
         }
@@ -110,6 +120,30 @@ impl<'a> Interpreter<'a, '_> {
                 self.state.set(Space::Variable, name, if given { kept } else { Slot::INITIAL });
             }
         }
+    }
+
+    /// Whether a directory is one of those that are there and match a pattern, below the workspace, and the command has made and
+    /// linked nothing that could be it.
+    fn is_below_workspace(&mut self, value: &Value<'a>) -> bool {
+        // Patterns that begin with a dot may match `..`.
+        let plain = |piece: &Piece<'a>| match piece {
+            Piece::Text(text) => {
+                !text.windows(2).any(|two| two == b"..") && *text != b"." && !text.ends_with(b"/.")
+            }
+            Piece::Glob(pattern) => *pattern == b"*",
+            Piece::Unknown | Piece::Made => false,
+        };
+        if !value.has_glob()
+            || !value.pieces().iter().all(plain)
+            || !self.links.is_empty()
+            || self.state.has_files()
+        {
+            return false;
+        }
+        let target = self.target(value);
+        matches!(target.scope, Scope::Workspace | Scope::Product)
+            && self.budget.spend(self.effects.len())
+            && !self.effects.iter().any(|effect| matches!(effect.kind, EffectKind::Write { .. }))
     }
 
     /// Counts that a directory is entered.

@@ -30,7 +30,15 @@ impl<'a> Interpreter<'a, '_> {
         });
         let line = line.filter(|(line, _)| raw || !line.contains(&b'\\'));
         self.take_input(descriptor, line.map(|(_, rest)| rest));
-        let whole = plain && given.operands.len() <= 1 && !given.has(b'a') && self.divides_at_blanks();
+        // Between names that are divided by what no name holds, each is read whole; what was divided otherwise is one that begins
+        // as the first of them does.
+        let until = given.value(b'd').is_none_or(|mark| mark.known() == Some(b""));
+        let alone =
+            given.options.iter().all(|(letter, _)| matches!(letter, b'd' | b'r' | b'p' | b's' | b'u'));
+        let whole = (plain || alone && until)
+            && given.operands.len() <= 1
+            && !given.has(b'a')
+            && self.divides_at_blanks();
         let names = if whole && stream.origins == Origins::NAMES { Origins::FOUND } else { Origins::NONE };
         let unknown = Value::unknown(stream.origins.union(names));
         if let Some(array) = given.value(b'a') {
