@@ -79,7 +79,7 @@ pub(super) fn change<'a>(
         Role::ReadBeside => {
             // The file itself stays as it is.
             let made = Stream { text: None, origins: Origins::FILE, source: Some(run.call.span) };
-            run.writes(field, WriteMode::Create, made);
+            run.writes_found(field, WriteMode::Create, made);
         }
         Role::Create if scan.has(&["-p", "--parents"]) => {
             on_the_way(run, flow, field);

@@ -2,9 +2,9 @@
 
 use super::run::{Run, certainty};
 use super::values;
-use crate::effect::{Covers, Effect, EffectKind, Rest, Scope, Target, Unknown};
+use crate::effect::{Covers, Effect, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::place;
-use crate::value::{Field, Origins, Piece, Value};
+use crate::value::{Field, Origins, Piece, Stream, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::{Span, same};
@@ -233,9 +233,9 @@ pub(super) fn is_led_elsewhere(
     false
 }
 
-/// What is read if a word is a name that a search has found: whatever lies at or below the places where the command has
-/// looked. `None`: it is no such name, or may be another.
-fn found<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, tree: bool) -> Option<Origins> {
+/// The places at or below which a word lies that is a name which a search has found. `None`: it is no such name, or may be
+/// another.
+fn found<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>) -> Option<Vec<Root<'a>>> {
     let is_name = file.value == Value::unknown(Origins::NAMES.union(Origins::FOUND));
     if !is_name {
         return None;
@@ -247,29 +247,37 @@ fn found<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, tree: bool) -> Option<Orig
         _ => false,
     });
     let (roots, elsewhere) = listed_since(run, 0, file.span);
-    if torn || elsewhere || roots.is_empty() {
-        return None;
-    }
-    let mut origins = Origins::NONE;
-    with(run, &roots, &mut |run| {
-        for root in &roots {
-            let name = root.field(run.arena());
-            origins = origins | run.reads(&name, tree);
-        }
-    });
-    Some(origins)
+    (!torn && !elsewhere && !roots.is_empty()).then_some(roots)
 }
 
 impl<'a> Run<'_, 'a> {
     /// A file is read; where its content comes from.
     pub(crate) fn reads(&mut self, file: &Field<'a>, tree: bool) -> Origins {
-        if let Some(origins) = found(self, file, tree) {
+        if let Some(roots) = found(self, file) {
+            let mut origins = Origins::NONE;
+            with(self, &roots, &mut |run| {
+                for root in &roots {
+                    let name = root.field(run.arena());
+                    origins = origins | run.reads(&name, tree);
+                }
+            });
             return origins;
         }
         let target = self.target(&file.value, tree);
         self.emit(EffectKind::Read { target }, file.span, certainty(file));
         let fetched = if self.reaches(file, Origins::NONE) { Origins::NETWORK } else { Origins::NONE };
         self.session.read_origins(&target) | fetched
+    }
+
+    /// A file is written; if it is one that a search has found, whatever lies below where the command has looked.
+    pub(super) fn writes_found(&mut self, file: &Field<'a>, mode: WriteMode, content: Stream<'a>) {
+        let Some(roots) = found(self, file) else { return self.writes(file, mode, content) };
+        with(self, &roots, &mut |run| {
+            for root in &roots {
+                let name = root.field(run.arena());
+                run.writes(&name, mode, content);
+            }
+        });
     }
 }
 

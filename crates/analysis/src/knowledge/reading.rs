@@ -6,7 +6,7 @@ use super::run::{Run, anywhere};
 use super::scan::Scan;
 use super::tables::Operands;
 use super::values;
-use super::words::{Fact, Role, Stdin};
+use super::words::{Act, Fact, Role, Stdin};
 use crate::effect::{Certainty, EffectKind, Rest, Scope, Target, Unknown};
 use crate::value::{Field, Origins, Stream};
 use crate::world::{FileKind, World};
@@ -97,6 +97,15 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         Role::Load => {
             run.reads(field, false);
             let text = run.session.file_text(&field.value);
+            if runs_own_code(scan)
+                && field.known().is_some_and(|name| name != b"-" && !name.contains(&b':'))
+                && !run.session.has_made_files()
+            {
+                // Of a program that runs the workspace's own code, what it is told to load from there is that as well.
+                if super::provenance::is_own(run.session, field, text.origins) {
+                    return run.executes(field);
+                }
+            }
             // A text that this command has written is no library that was built.
             run.code("native", text.text, text.origins | field.value.origins, field.span);
             if run.program.has(Fact::LoadsModules)
@@ -109,6 +118,12 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         Role::Dest if run.program.has(Fact::NamesApart) => {}
         _ => flow.origins = flow.origins | field.value.origins,
     }
+}
+
+/// Whether a program runs what the workspace itself holds, whatever else it is told to.
+fn runs_own_code(scan: &Scan<'_>) -> bool {
+    let own = |act: Act| matches!(act, Act::Code("project"));
+    scan.levels.iter().any(|level| level.effects().iter().any(own))
 }
 
 /// Whether what is moved is a directory of the workspace that goes to where temporary files are.

@@ -10,7 +10,7 @@ use super::tables::{Kind, Level, Operands, Opt, Spelling, Takes};
 use super::values;
 use super::words::{Act, Role, Style};
 use crate::effect::{Certainty, EffectKind, Unknown};
-use crate::value::{Field, Piece};
+use crate::value::{Field, Origins, Piece};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
@@ -195,7 +195,7 @@ fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 scan.sub = Some((sub, args));
                 break;
             }
-            if level.operands().is_empty() || arg.known().is_none() {
+            if level.operands().is_empty() || arg.known().is_none() && !is_no_word(&level, arg, rest) {
                 let name = arg.known().unwrap_or_default();
                 scanner.unknown(Unknown::Subcommand(name), arg.span, Certainty::Certain);
                 scan.lost = true;
@@ -220,6 +220,14 @@ fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
     // Files are opened where the option that names them is read, before one behind it ends the program.
     scan.info &= scan.given.iter().all(|given| is_idle(given.option.role));
     scan
+}
+
+/// Whether an argument that is not known is none of the words by which subcommands are called: it begins with the name of a
+/// directory; nor is one of those that take its place where it stands for nothing.
+fn is_no_word(level: &Level, arg: &Field<'_>, rest: &[Field<'_>]) -> bool {
+    let found = arg.value.origins.contains(Origins::NAMES);
+    let leads = !found && !arg.value.has_unknown() && arg.value.known_prefix().contains(&b'/');
+    leads && rest.iter().all(|other| other.known().is_none_or(|name| level.sub(name).is_none()))
 }
 
 /// Whether nothing is done with a value in this role before the program has read all options.

@@ -1,6 +1,6 @@
 //! Shells: a command line (`-c`), a script, or whatever comes from standard input.
 
-use crate::effect::{EffectKind, Unknown};
+use crate::effect::Unknown;
 use crate::knowledge::languages;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Given};
@@ -132,8 +132,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
             if runs {
                 return script::execute(run, "shell", script, arguments);
             }
-            let target = run.target(&script.value, false);
-            run.does(EffectKind::Read { target }, script.span);
+            run.reads(script, false);
             Stream::unknown(Origins::FILE, span)
         }
         _ if !runs => Stream::EMPTY,
