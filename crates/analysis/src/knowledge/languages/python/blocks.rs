@@ -6,9 +6,9 @@
 //! defined there run at any time.
 
 use super::Reader;
-use super::scopes::ANY_COLUMN;
+
 use super::symbols::Sym;
-use super::tokens::{Keyword as K, Token};
+use super::tokens::{ANY_COLUMN, Keyword as K, Token};
 use super::value::Val;
 use std::collections::BTreeSet;
 
