@@ -51,6 +51,8 @@ usage: cargo xtask TASK; cargo xtask TASK --help tells of one
       --contexts            every piece of corpus/oracle/contexts.txt in everything that stands around pieces there; with a
                             seed other than 0 behind another piece
       --places              every value of corpus/oracle/places.txt in every place that takes one, every expression likewise
+      --tasks               every way to come by a name in corpus/oracle/tasks.txt before everything that is done with one, and
+                            every path of a Python program before every step of one; the seed says what stands before
       --programs            the options of every described program that is installed, which are all real then; what their
                             words (corpus/oracle/programs.txt) lead to must be predicted
       --seed S, --from K    which seed (default: 0), and to begin with command K of it

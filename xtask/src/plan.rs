@@ -29,6 +29,8 @@ pub(crate) struct Effect {
     #[serde(default)]
     pub(crate) rest: Option<String>,
     #[serde(default)]
+    pub(crate) scope: Option<String>,
+    #[serde(default)]
     pub(crate) tree: bool,
     #[serde(default)]
     pub(crate) detail: Option<String>,

@@ -5,7 +5,7 @@ use super::generate::Which;
 use super::generate::programs::concerns;
 use super::options::Options;
 use super::protocol::{Act, Answer, Event, Job, Reply, Seen};
-use super::room::WORKSPACE;
+use super::room::{WORKSPACE, is_there};
 use super::worker::Room;
 use crate::Failure;
 use crate::batch::{Batch, Decision};
@@ -233,7 +233,9 @@ impl Campaign {
             .zip(predictions)
             .filter_map(|(candidate, prediction)| Some((candidate, prediction.as_ref()?)))
             .filter(|(candidate, it)| all || !it.plan.is_open() || candidate.pair.is_some())
-            .filter(|(candidate, it)| !candidate.command.contains('\0') && !it.plan.needs_interpreter())
+            .filter(|(candidate, it)| {
+                !candidate.command.contains('\0') && !it.plan.needs_interpreter(is_there)
+            })
             .collect();
         let definite = predictions.iter().flatten().filter(|it| !it.plan.is_open()).count();
         self.count.commands += candidates.len();

@@ -22,6 +22,8 @@ const HELPERS: &[(&str, &[&str])] = &[
     ("gawk", &["sh", "/bin/sh"]),
     ("mawk", &["sh", "/bin/sh"]),
     ("sed", &["sh", "/bin/sh"]),
+    ("python3", &["sh", "/bin/sh"]),
+    ("perl", &["sh", "/bin/sh"]),
     ("egrep", &["grep"]),
     ("fgrep", &["grep"]),
     // They compress their temporary files with it only if they are told to; the rest they do themselves.
@@ -29,10 +31,10 @@ const HELPERS: &[(&str, &[&str])] = &[
 ];
 
 /// Programs that make the directories above what they write.
-const MAKES_PARENTS: &[&str] = &["mkdir", "install", "cp", "tar", "busybox", "patch"];
+const MAKES_PARENTS: &[&str] = &["mkdir", "install", "cp", "tar", "busybox", "patch", "python3", "unzip"];
 
 /// Programs that write below what was named, if that is a directory: their prediction names the directory.
-const WRITES_INTO: &[&str] = &["cp", "mv", "ln", "install", "link"];
+const WRITES_INTO: &[&str] = &["cp", "mv", "ln", "install", "link", "python3"];
 
 /// So many names of one path are looked at.
 const MOST_NAMES: usize = 16;
@@ -47,8 +49,27 @@ const TEMPORARY: &[(&str, &str)] = &[
     ("cp", "Cu"),
     ("ln", "Cu"),
     ("tee", "tee"),
+    ("zip", "zi"),
+    ("perl", "XX"),
+    ("python3", "__db."),
     // Its here-documents.
     ("zsh", "zsh"),
+];
+
+/// How a plan names all that `mktemp` makes by a name which there was not.
+const MADE: &str = "/tmp/tmp.XXXXXXXXXX";
+
+/// What programs put behind the name of a file that they were given, for another one beside it: an ending that names of
+/// archives have, what was there before, what could not be done, and a journal that goes when the change is whole.
+const BESIDE: &[(&str, &str)] = &[
+    ("zip", ".zip"),
+    ("patch", ".orig"),
+    ("patch", ".rej"),
+    ("python3", ".bak"),
+    ("python3", "-journal"),
+    ("python3", ".dat"),
+    ("python3", ".db"),
+    ("python3", ".dir"),
 ];
 
 impl Plan {
@@ -78,12 +99,14 @@ impl Plan {
         }
     }
 
-    /// Whether the result depends on what an interpreter prints that the room does not have: what is printed by code that
-    /// was read is predicted, and a word in its place proves nothing.
-    pub(crate) fn needs_interpreter(&self) -> bool {
+    /// Whether the result depends on what an interpreter prints that is not `there`: what is printed by code that was read is
+    /// predicted, and a word in its place proves nothing.
+    pub(crate) fn needs_interpreter(&self, there: impl Fn(&str) -> bool) -> bool {
         const INTERPRETERS: &[&str] = &["python", "perl", "ruby", "node", "php", "lua", "jq"];
         let programs = self.invocations.iter().filter_map(|invocation| invocation.program.as_deref());
-        programs.map(base).any(|name| INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter)))
+        programs
+            .map(base)
+            .any(|name| INTERPRETERS.iter().any(|interpreter| name.starts_with(interpreter)) && !there(name))
     }
 
     /// Whether a program with these very words was predicted.
@@ -115,6 +138,7 @@ impl Plan {
         }
         let mut others: Vec<(&str, &str)> = seen.events.iter().filter_map(link).collect();
         others.extend(seen.events.windows(2).filter_map(renamed));
+        others.extend(seen.events.iter().filter_map(made));
         seen.events.iter().filter(|event| !self.covers(event, &others)).collect()
     }
 
@@ -126,7 +150,8 @@ impl Plan {
                     helper(&event.by, program)
                         || names(cwd, others).iter().any(|cwd| {
                             self.invocations.iter().any(|it| {
-                                it.is(program, argv, cwd) && (self.leads_here() || it.is_found(program))
+                                it.is(program, argv, cwd, event.by.iter().any(|by| by == "python3"))
+                                    && (self.leads_here() || it.is_found(program))
                             })
                         })
                 }
@@ -157,6 +182,15 @@ impl Plan {
                 effect.path.as_deref().is_some_and(did)
                     || self.around(effect).any(|it| it.program.as_deref().is_some_and(did))
             }
+            // What is read from a here-document stands outside of who reads it.
+            "code"
+                if effect
+                    .detail
+                    .as_deref()
+                    .is_some_and(|language| by.iter().any(|it| it.starts_with(language))) =>
+            {
+                true
+            }
             "code" | "package" | "vcs" | "unknown" => {
                 self.around(effect).any(|it| it.program.as_deref().is_some_and(did))
             }
@@ -169,9 +203,14 @@ impl Plan {
         let temporary =
             TEMPORARY.iter().any(|(program, prefix)| *program == by && base(path).starts_with(prefix));
         let directory = parent(path);
+        let beside = BESIDE.iter().filter(|(program, _)| *program == by);
+        let mut named: Vec<&str> = beside.filter_map(|(_, end)| path.strip_suffix(end)).collect();
+        // `FILE.oXXXXXX`, in which what becomes of a file is made.
+        named.extend(path.rsplit_once('.').filter(|_| by == "patch").map(|(path, _)| path));
         self.effects.iter().filter(|effect| kinds.contains(&effect.kind.as_str())).any(|effect| {
             let target = effect.path.as_deref().unwrap_or_default();
             effect.reaches(path)
+                || named.iter().any(|path| effect.reaches(path))
                 || (WRITES_INTO.contains(&by) && (is_below(path, target) || parent(target) == path))
                 || (MAKES_PARENTS.contains(&by) && is_below(target, path))
                 || (temporary && (is_below(target, directory) || directory == "/tmp"))
@@ -181,14 +220,21 @@ impl Plan {
 
 impl Invocation {
     /// Whether this is the program that was executed. A `null` stands for any number of words.
-    fn is(&self, program: &str, argv: &[String], cwd: &str) -> bool {
+    fn is(&self, program: &str, argv: &[String], cwd: &str, python: bool) -> bool {
         if self.cwd.as_deref().is_some_and(|predicted| predicted != cwd) {
             return false;
         }
+        let same = |predicted: &str, seen: &str| {
+            same(predicted, seen) || python && is_one_place(predicted, seen, cwd)
+        };
+        let matches = |pattern: &[Option<String>], words: &[String]| matches(pattern, words, same);
         let whole = matches(&self.argv, argv);
         // `exec -a` and the like give it another name, and without a search path it lies in the working directory.
         let here = program.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/'));
-        let named = |name: &str| name == program || here == Some(name);
+        // `sys.executable` is predicted where programs lie, and is here among the tools.
+        let named = |name: &str| {
+            name == program || here == Some(name) || name.strip_prefix("/usr/bin/") == Some(program)
+        };
         let renamed = self.program.as_deref().is_some_and(named)
             && matches(self.argv.get(1..).unwrap_or_default(), argv.get(1..).unwrap_or_default());
         whole || renamed
@@ -209,7 +255,8 @@ impl Effect {
     fn reaches(&self, path: &str) -> bool {
         let target = self.path.as_deref().unwrap_or_default();
         match self.rest.as_deref() {
-            Some("unknown") => path.starts_with(target),
+            // Of a text that may go up again only the beginning is known, and where it leads is not.
+            Some("unknown") => path.starts_with(target) || self.scope.as_deref() == Some("unknown"),
             Some(_) => target.is_empty() || path == target || is_below(path, target),
             None => {
                 same(target, path)
@@ -255,6 +302,16 @@ fn link(event: &Event) -> Option<(&str, &str)> {
     }
 }
 
+/// What stands for the path that `mktemp` makes up, and that path.
+fn made(event: &Event) -> Option<(&str, &str)> {
+    match &event.act {
+        Act::Write { path, .. } if event.by.last().is_some_and(|program| program == "mktemp") => {
+            Some((MADE, path))
+        }
+        _ => None,
+    }
+}
+
 fn helper(by: &[String], program: &str) -> bool {
     HELPERS.iter().any(|(name, started)| by.iter().any(|by| by == name) && started.contains(&program))
 }
@@ -289,8 +346,27 @@ fn same(predicted: &str, seen: &str) -> bool {
     }
 }
 
+/// Whether two words are names of one place, however Python has put them together: it may leave out what leads back again.
+fn is_one_place(predicted: &str, seen: &str, cwd: &str) -> bool {
+    let normal = |word: &str| {
+        let whole = if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") };
+        let mut parts: Vec<String> = Vec::new();
+        for part in whole.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop()),
+                part => parts.push(part.to_owned()),
+            }
+        }
+        parts
+    };
+    predicted.contains("./")
+        && predicted.starts_with('/') == seen.starts_with('/')
+        && normal(predicted) == normal(seen)
+}
+
 /// Whether words fit a pattern in which `None` is any number of words. Linear in their product.
-fn matches(pattern: &[Option<String>], words: &[String]) -> bool {
+fn matches(pattern: &[Option<String>], words: &[String], same: impl Fn(&str, &str) -> bool) -> bool {
     // `fits` says of how many of the words the pattern so far may be the beginning.
     let mut fits = vec![false; words.len() + 1];
     if let Some(first) = fits.first_mut() {
@@ -346,7 +422,7 @@ mod tests {
         for (pattern, words, expected) in table {
             let pattern: Vec<_> = pattern.iter().map(|part| part.map(str::to_owned)).collect();
             let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-            assert_eq!(matches(&pattern, &words), *expected, "{pattern:?} {words:?}");
+            assert_eq!(matches(&pattern, &words, same), *expected, "{pattern:?} {words:?}");
         }
     }
 

@@ -79,7 +79,9 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<ExitCode, Failure
         let generated = |number| {
             let generate::Generated { command, pair } = match which {
                 Which::Random => generate::command(seed, number, &corpus, dialect),
-                Which::Pairs | Which::Contexts | Which::Places => generate::pieces(which, seed, number),
+                Which::Pairs | Which::Contexts | Which::Places | Which::Tasks => {
+                    generate::pieces(which, seed, number)
+                }
                 Which::Programs => generate::Generated {
                     command: programs.get(number).cloned().unwrap_or_default(),
                     pair: None,

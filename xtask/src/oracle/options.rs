@@ -48,6 +48,7 @@ impl Options {
                 "--pairs" => options.which = Which::Pairs,
                 "--contexts" => options.which = Which::Contexts,
                 "--places" => options.which = Which::Places,
+                "--tasks" => options.which = Which::Tasks,
                 "--programs" => options.which = Which::Programs,
                 "--seed" => options.seed = value()?.parse()?,
                 "--from" => options.from = value()?.parse()?,
@@ -76,7 +77,7 @@ impl Options {
         let nothing = options.generate == 0 && options.which != Which::Programs;
         if options.command.is_none() && options.corpus.is_empty() && nothing {
             return Err("nothing to run: -- COMMAND, --corpus FILE, --generate N, --pairs, --contexts, \
-                        --places or --programs"
+                        --places, --tasks or --programs"
                 .into());
         }
         Ok(options)
@@ -95,6 +96,7 @@ mod tests {
         assert_eq!(options.command.as_deref(), Some("ls -l"));
         assert!(parse("--pairs --seed 2").unwrap().generate > 400_000);
         assert!(parse("--contexts").unwrap().generate > 60_000);
+        assert!(parse("--tasks").unwrap().generate > 60_000);
         assert!(parse("--places").unwrap().generate > 80_000);
         for wrong in ["--seed 1", "--generate x", "--shell fish -- ls", "--corpus", "ls"] {
             assert!(parse(wrong).is_err(), "{wrong}");

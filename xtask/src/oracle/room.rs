@@ -94,10 +94,12 @@ const REAL: &[&str] = &[
     "paste",
     "patch",
     "pathchk",
+    "perl",
     "pr",
     "printenv",
     "printf",
     "pwd",
+    "python3",
     "readlink",
     "realpath",
     "rev",
@@ -133,6 +135,7 @@ const REAL: &[&str] = &[
     "uniq",
     "unlink",
     "unxz",
+    "unzip",
     "vdir",
     "wc",
     "which",
@@ -142,6 +145,7 @@ const REAL: &[&str] = &[
     "xz",
     "xzcat",
     "zcat",
+    "zip",
     "zsh",
     "busybox",
     "[",
@@ -153,6 +157,9 @@ const FILES: &[(&str, &str)] = &[
     ("b", "two\nfour\n"),
     ("file.txt", "alpha beta\ngamma\n"),
     ("list", "a\nb\n"),
+    ("names", "a\n../up\n/tmp/abs\ntwo words.txt\n-n\nd/new\n"),
+    ("rows.csv", "a,n1\nfile.txt,../n2\ntwo words.txt,d/n 3\nb,/tmp/n4\n,\nq\n"),
+    ("two words.txt", "five six\n"),
     ("notes.md", "# Notes\n"),
     ("src/main.c", "int main(void) { return 0; }\n"),
     ("src/x.py", "print(1)\n"),
@@ -232,8 +239,7 @@ pub(crate) fn build() -> Result<(), Failure> {
         }
     }
     for name in real() {
-        let found = ["/usr/bin", "/bin"].iter().map(|place| format!("{place}/{name}"));
-        if let Some(file) = found.into_iter().find(|file| Path::new(file).exists()) {
+        if let Some(file) = found(name) {
             symlink(file, root.join("tools").join(name))?;
         }
     }
@@ -287,6 +293,16 @@ fn bring(name: &str, root: &Path) -> Result<(), Failure> {
 /// Whether a real program of this name may run.
 pub(crate) fn is_real(name: &[u8]) -> bool {
     str::from_utf8(name).is_ok_and(|name| real().any(|real| real == name))
+}
+
+/// Whether a real program of this name may run, and this machine has it.
+pub(crate) fn is_there(name: &str) -> bool {
+    is_real(name.as_bytes()) && found(name).is_some()
+}
+
+fn found(name: &str) -> Option<String> {
+    let places = ["/usr/bin", "/bin"].map(|place| format!("{place}/{name}"));
+    places.into_iter().find(|file| Path::new(file).exists())
 }
 
 /// The variable that names more of them.

@@ -4,7 +4,7 @@ use super::protocol::{Greeting, Job, Reply};
 use super::trace::Tracer;
 use super::{calls, room};
 use crate::Failure;
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::prctl::{set_no_new_privs, set_pdeathsig};
 use nix::sys::ptrace;
 use nix::sys::resource::{Resource, setrlimit};
@@ -50,7 +50,7 @@ fn make() -> Result<(), Failure> {
     set_pdeathsig(Signal::SIGKILL)?;
     if let Some(processor) = std::env::var(PROCESSOR).ok().and_then(|text| text.parse().ok()) {
         let mut set = CpuSet::new();
-        set.set(processor)?;
+        set.set(permitted(processor)?)?;
         // Where it may not choose, it goes where it is sent.
         let _ = sched_setaffinity(Pid::from_raw(0), &set);
     }
@@ -59,6 +59,13 @@ fn make() -> Result<(), Failure> {
     }
     let status = Command::new(SELF).arg(FIRST).status()?;
     if status.success() { Ok(()) } else { Err(format!("the room's first process: {status}").into()) }
+}
+
+/// Of the processors that this process was given, the one with this number: `taskset` may have left it few.
+fn permitted(number: usize) -> Result<usize, Failure> {
+    let given = sched_getaffinity(Pid::from_raw(0))?;
+    let given = (0..CpuSet::count()).filter(|processor| given.is_set(*processor).unwrap_or(false));
+    Ok(given.cycle().nth(number).unwrap_or(number))
 }
 
 fn greet(error: Option<String>) -> Result<(), Failure> {

@@ -8,11 +8,13 @@ pub(super) mod programs;
 mod random;
 mod spell;
 mod state;
+mod tasks;
 
 use fragments::Fragments;
 pub(super) use grammar::Dialect;
 use places::Places;
 use random::Random;
+use tasks::Tasks;
 
 /// The longest command that is generated, in bytes.
 const LONGEST: usize = 4000;
@@ -35,6 +37,7 @@ thread_local! {
     static PIECES: Fragments = Fragments::to_pair();
     static CONTEXTS: Fragments = Fragments::to_surround();
     static PLACES: Places = Places::read();
+    static TASKS: Tasks = Tasks::read();
 }
 
 /// Which commands are generated.
@@ -49,6 +52,8 @@ pub(super) enum Which {
     Contexts,
     /// Each value and expression in each place that takes one.
     Places,
+    /// What is done with files, for each way to come by their names.
+    Tasks,
     /// Options of the programs that are installed.
     Programs,
 }
@@ -77,16 +82,18 @@ pub(super) fn count(which: Which) -> Option<usize> {
         Which::Pairs => Some(PIECES.with(Fragments::pairs)),
         Which::Contexts => Some(CONTEXTS.with(Fragments::contexts)),
         Which::Places => Some(PLACES.with(Places::count)),
+        Which::Tasks => Some(TASKS.with(Tasks::count)),
     }
 }
 
-/// Number so many of those that the pieces make. The seed says what looks at a pair and what stands around it, and, where
-/// it is not 0, which other piece stands before the one in its context.
+/// Number so many of those that the pieces make. The seed says what looks at a pair and what stands around it, what is said
+/// before a task, and, where it is not 0, which other piece stands before the one in its context.
 pub(super) fn pieces(which: Which, seed: u64, number: usize) -> Generated {
     let random = &mut Random::new(seed, number);
     let command = match which {
         Which::Pairs => PIECES.with(|pieces| pieces.pair(random, number)),
         Which::Places => PLACES.with(|places| places.command(number)),
+        Which::Tasks => TASKS.with(|tasks| tasks.command(random, number)),
         _ => CONTEXTS.with(|pieces| pieces.in_context((seed > 0).then_some(random), number)),
     };
     Generated { command, pair: None }
@@ -123,7 +130,8 @@ pub(super) fn command(seed: u64, number: usize, corpus: &[&str], dialect: Dialec
             mutate::mutated(&mut random, base)
         }
         20..=22 => state::script(&mut random),
-        23..=39 => FRAGMENTS.with(|fragments| fragments.script(&mut random)),
+        23 => TASKS.with(|tasks| tasks.any(&mut random)),
+        24..=39 => FRAGMENTS.with(|fragments| fragments.script(&mut random)),
         _ => script(&mut random),
     };
     if command.len() > LONGEST {
