@@ -105,6 +105,7 @@ const ROLES: &[(&str, Role)] = &[
     ("read-named", Role::ReadNamed),
     ("write", Role::Write),
     ("write-prefix", Role::WritePrefix),
+    ("create-like", Role::CreateLike),
     ("append", Role::Append),
     ("create", Role::Create),
     ("modify", Role::Modify),

@@ -1,5 +1,6 @@
 //! Roles that change files, settings and processes.
 
+use super::evaluate;
 use super::flow::{Flow, Use, Uses};
 use super::found;
 use super::languages;
@@ -75,6 +76,10 @@ pub(super) fn change<'a>(
             let pieces: Vec<_> = field.value.pieces().iter().copied().chain([Piece::MADE_UP]).collect();
             let value = Value::of(run.arena(), &pieces, field.value.origins);
             change_place(run, flow, Role::Write, &Field { value, many: true, ..*field });
+        }
+        Role::CreateLike => {
+            let value = evaluate::filled_in(run.arena(), &field.value);
+            change_place(run, flow, Role::Create, &Field { value, ..*field });
         }
         Role::ReadBeside => {
             // The file itself stays as it is.

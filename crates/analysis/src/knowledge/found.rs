@@ -118,6 +118,25 @@ fn end_of(pattern: &[u8]) -> &[u8] {
     pattern.rsplit(|byte| b"*?[]".contains(byte)).next().unwrap_or_default()
 }
 
+/// What stands for a name that is found, where other text of a word stands before it: it is told relative to where the search
+/// began, at any depth. A divider begins another word of a script.
+pub(super) fn behind<'a>(arena: &'a Bump, before: &[u8], name: Value<'a>) -> Value<'a> {
+    let Some((Piece::Text(start), rest)) = name.split_first() else { return name };
+    if before.last().is_none_or(divides) || name.origins != Origins::NAMES || !start.starts_with(b"/") {
+        return name;
+    }
+    let end = start.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let mut pieces = vec![Piece::Glob(b"*")];
+    pieces.extend((!end.is_empty()).then_some(Piece::Text(end)));
+    pieces.extend_from_slice(rest);
+    Value::of(arena, &pieces, name.origins)
+}
+
+/// Whether a byte stands between the words of a script, or before the value of an option.
+fn divides(byte: &u8) -> bool {
+    byte.is_ascii_whitespace() || b"'\"=():;|&<>,@`".contains(byte)
+}
+
 /// The names of a pattern at a place.
 pub(crate) fn named<'a>(run: &Run<'_, 'a>, place: Target<'a>, pattern: &'a [u8], span: Span) -> Field<'a> {
     Root { target: place, pattern: Some(pattern), itself: false, filtered: true, span }.field(run.arena())
@@ -197,7 +216,6 @@ pub(super) fn is_led_elsewhere(
         let rest = here.and_then(|here| root.target.path.strip_prefix(here));
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || here == Some(b"/"))
     };
-    let divides = |byte: &u8| byte.is_ascii_whitespace() || b"'\"=():;|&<>,@`".contains(byte);
     // All were searched for the same names.
     let found = roots.first().and_then(|root| root.pattern).map_or(&b""[..], end_of);
     let mut before: &[u8] = b"";

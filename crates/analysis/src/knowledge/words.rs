@@ -247,6 +247,7 @@ pub(crate) enum Role {
     ReadNamed,
     Write,
     WritePrefix,
+    CreateLike,
     Append,
     Create,
     Modify,

@@ -146,6 +146,19 @@ pub(crate) fn makes_file(argv: &[Field<'_>]) -> bool {
         })
 }
 
+/// What the name may be that is made from a template (mktemp(1)): in its last part, from `XXX` on, it is made up.
+pub(crate) fn filled_in<'a>(arena: &'a Bump, template: &Value<'a>) -> Value<'a> {
+    let mut pieces = template.pieces().to_vec();
+    let Some(Piece::Text(last)) = pieces.last_mut() else { return *template };
+    let name = last.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    let signs = last.get(name..).unwrap_or_default().windows(3).position(|three| three == b"XXX");
+    let Some(signs) = signs else { return *template };
+    *last = last.get(..name + signs).unwrap_or_default();
+    pieces.retain(|piece| *piece != Piece::Text(b""));
+    pieces.push(Piece::MADE_UP);
+    Value::of(arena, &pieces, template.origins)
+}
+
 /// The file that is shown, if it is one in which the number of a process is kept, by its name.
 pub(crate) fn notes_process<'f, 'a>(argv: &'f [Field<'a>]) -> Option<&'f Field<'a>> {
     let [program, file] = argv else { return None };

@@ -8,7 +8,9 @@ mod filters;
 mod kinds;
 mod printing;
 
-pub(crate) use self::kinds::{Printed, base_name_printed, locates, makes_file, notes_process, prints};
+pub(crate) use self::kinds::{
+    Printed, base_name_printed, filled_in, locates, makes_file, notes_process, prints,
+};
 
 use super::run::Run;
 use super::scan::Scan;

@@ -487,7 +487,7 @@ fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, name: &Field<'a>, part: Value
     }
     let (arena, origins) = (run.arena(), word.value.origins);
     let mut parts = Vec::new();
-    let mut found = false;
+    let mut any = false;
     for piece in word.value.pieces().iter() {
         let Piece::Text(mut text) = *piece else {
             parts.push(Value::of(arena, std::slice::from_ref(piece), origins));
@@ -498,15 +498,15 @@ fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, name: &Field<'a>, part: Value
             if !before.is_empty() {
                 parts.push(Value::text(before, origins));
             }
-            parts.push(part);
-            found = true;
+            parts.push(found::behind(arena, before, part));
+            any = true;
             text = text.get(at + 2..).unwrap_or_default();
         }
         if !text.is_empty() {
             parts.push(Value::text(text, origins));
         }
     }
-    if !found {
+    if !any {
         return *word;
     }
     let value = values::joined(arena, &parts);

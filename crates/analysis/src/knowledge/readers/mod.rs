@@ -24,6 +24,7 @@ pub(crate) mod media;
 pub(crate) mod netcat;
 pub(crate) mod parallel;
 pub(crate) mod patch;
+pub(crate) mod perl;
 pub(crate) mod printenv;
 pub(crate) mod project_tool;
 pub(crate) mod python;

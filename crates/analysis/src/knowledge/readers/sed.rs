@@ -8,7 +8,7 @@ use crate::knowledge::script;
 use crate::value::{Field, Origins, Piece, Stream, Value};
 
 /// The copy of a file from before: an asterisk in the suffix stands for its name, and it may lie elsewhere (`-i/old/*`).
-fn backup<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, suffix: &Field<'a>, content: Stream<'a>) {
+pub(super) fn backup<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>, suffix: &Field<'a>, content: Stream<'a>) {
     let arena = run.arena();
     let origins = file.value.origins | suffix.value.origins;
     let Some(suffix) = suffix.known() else {

@@ -243,7 +243,8 @@ fn filled<'a>(run: &Run<'_, 'a>, word: &Field<'a>, marker: &[u8], item: &Field<'
         };
         while let Some(at) = text.windows(marker.len()).position(|w| w == marker) {
             parts.push(Value::text(text.get(..at).unwrap_or_default(), word.value.origins));
-            parts.push(item.value);
+            let before = text.get(..at).unwrap_or_default();
+            parts.push(found::behind(run.arena(), before, item.value));
             text = text.get(at + marker.len()..).unwrap_or_default();
         }
         parts.push(Value::text(text, word.value.origins));

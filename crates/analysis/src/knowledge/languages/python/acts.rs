@@ -152,6 +152,8 @@ pub(super) enum Act {
     Decode,
     /// Unpickles what argument N gives, or the file it names.
     Unpickle,
+    /// The same of a file that is made if it is missing, and added to: `shelve.open`.
+    Shelf,
     /// Loads native code from the file that argument N names.
     Load,
     /// Reads one variable of the environment.
@@ -218,6 +220,8 @@ pub(super) enum Fold {
     JoinPath,
     BaseName,
     DirName,
+    /// A path without what leads back again.
+    Normal,
     Character,
     /// A moment in a given format.
     Date,

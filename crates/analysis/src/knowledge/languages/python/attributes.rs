@@ -118,8 +118,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 (Act::PathOf, b"home") => Val::Act(Act::Fold(Fold::Home)),
                 (Act::PathOf, b"cwd") => Val::Act(Act::Fold(Fold::Here)),
                 (Act::PathOf, _) => {
-                    // `Path.unlink` as a function: its first argument is the path.
-                    self.path_reference(name);
+                    self.path_function(name);
                     Val::Act(Act::Inert)
                 }
                 (Act::Inert, b"obj") => self.carried_object(),

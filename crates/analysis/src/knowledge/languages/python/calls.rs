@@ -5,7 +5,7 @@ use super::acts::{Act, Fold, Reach};
 use super::arguments::Arguments;
 use super::value::{Object, Union, Val, join};
 use crate::effect::{EffectKind, WriteMode};
-use crate::value::{Origins, Value};
+use crate::value::{Origins, Piece, Value};
 
 /// Modules that others import and that can then be reached through them.
 pub(super) fn is_carried(name: &[u8]) -> bool {
@@ -319,7 +319,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 } else {
                     self.fold(Fold::JoinPath, arguments)
                 };
-                super::strings::as_path(joined)
+                self.path_of(joined)
             }
             Act::Make(object) => {
                 self.hand_over_acting(arguments);
@@ -428,7 +428,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.read_each(val);
                 val.and_then(|v| v.value()).map_or(Val::Data, Val::File)
             }
-            Act::Unpickle => self.unpickle(arguments),
+            Act::Unpickle | Act::Shelf => self.unpickle(act, arguments),
             Act::Look(n) => {
                 for path in self.each_path(at(n, &["path"])) {
                     self.report.lists(path.as_ref(), false);
@@ -438,7 +438,10 @@ impl<'a> Reader<'_, '_, 'a> {
             Act::List(_) | Act::Entries | Act::Glob | Act::Walk => self.names(act, arguments),
             Act::Write(n, mode) => {
                 for path in self.each_path(at(n, &["path", "name", "filename", "base_name"])) {
-                    self.report.writes(path.as_ref(), mode);
+                    match mode {
+                        WriteMode::Create => self.creates(path.as_ref()),
+                        _ => self.report.writes(path.as_ref(), mode),
+                    }
                 }
                 Val::Data
             }
@@ -512,8 +515,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.write_each(Some(to), WriteMode::Below)
             }
             Act::Pack => {
+                // How its name ends the format says.
                 for path in self.each_path(at(0, &["base_name"])) {
-                    self.report.writes(path.as_ref(), WriteMode::Below);
+                    let end = Value::of(self.report.arena, &[Piece::MADE_UP], Origins::FILE);
+                    let path = path.map(|path| self.report.joined(&[path, end]));
+                    self.report.writes(path.as_ref(), WriteMode::Replace);
                 }
                 for from in [at(2, &["root_dir"]), at(3, &["base_dir"])].into_iter().flatten() {
                     for path in self.each_path(Some(from).filter(|val| !matches!(val, Val::Nothing))) {

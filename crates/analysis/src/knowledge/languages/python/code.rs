@@ -5,6 +5,7 @@ use super::arguments::Arguments;
 use super::tokens::Token;
 use super::value::{Val, join};
 use super::{Exposed, Reader};
+use crate::effect::WriteMode;
 use crate::value::{Origins, Value};
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -325,12 +326,15 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `pickle.load(file)`: what is in the file says what is executed.
-    pub(super) fn unpickle(&mut self, arguments: &Arguments<'a>) -> Val<'a> {
+    pub(super) fn unpickle(&mut self, act: Act, arguments: &Arguments<'a>) -> Val<'a> {
         let safe = |v: Val<'a>| matches!(v, Val::Act(Act::Inert | Act::Unpickle)) || matches!(v, Val::Data);
         if arguments.named(&["Loader"]).is_some_and(safe) {
             return Val::Data;
         }
         let first = arguments.positional.first().copied();
+        if act == Act::Shelf {
+            self.write_each(arguments.get(0, &["filename"]), WriteMode::Modify);
+        }
         if let Some(Val::Object(_)) = first {
             // Standard input, a connection.
             self.report.unseen_code("python", self.report.stdin.origins);

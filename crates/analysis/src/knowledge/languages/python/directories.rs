@@ -4,7 +4,7 @@
 use super::Reader;
 use super::arguments::Arguments;
 use super::value::Val;
-use crate::value::{Origins, Value};
+use crate::value::{Origins, Piece, Value};
 
 impl<'a> Reader<'_, '_, 'a> {
     /// `os.chdir(path)`
@@ -54,12 +54,10 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `os.path.abspath(path)`
     pub(super) fn absolute(&mut self, val: Option<Val<'a>>) -> Val<'a> {
         let Some(val) = val else { return Val::Data };
-        if !self.moves_on() {
-            return val;
-        }
-        self.each_relative(&val, &|reader, value| {
-            let here = reader.here();
-            reader.path_join(&[here, value])
+        // Whoever is given it may work somewhere else.
+        self.each_relative(&val, &|reader, value| match value.pieces().first() {
+            Some(Piece::Unknown | Piece::Made) if !reader.moves_on() => value,
+            _ => reader.path_join(&[reader.here(), value]),
         })
     }
 

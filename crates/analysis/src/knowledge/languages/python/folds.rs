@@ -45,23 +45,35 @@ impl<'a> Reader<'_, '_, 'a> {
                 Some(format) if is_date_format(format) => Val::Count,
                 _ => Val::Data,
             },
+            Fold::Normal => match known {
+                Some(text) => self.known_text(&normal(text), literal),
+                None => first.unwrap_or(Val::Data),
+            },
             Fold::DirName => match (known, first.and_then(|v| v.value())) {
                 (Some(text), _) => {
                     let end = text.iter().rposition(|b| *b == b'/');
+                    // What counts from the root may be written as if it counted from here; what does not has no directory,
+                    // and what is put behind that may begin at the root.
                     let directory: &[u8] = match end {
-                        // What counts from the root may be written as if it counted from here.
                         _ if text == b"." => b"..",
                         _ if text == b".." => b"../..",
                         _ if text.ends_with(b"/..") => return Val::Text(Value::unknown(literal)),
-                        Some(0) => b"/",
-                        Some(at) => text.get(..at).unwrap_or_default(),
+                        Some(0) => return self.known_text(b"/", literal),
+                        // What leads back again may be written in place of what it leads to.
+                        Some(at) if text.windows(3).any(|three| three == b"/..") => {
+                            text.get(..at).unwrap_or_default()
+                        }
+                        // A path object does not begin with it.
+                        Some(1) if text.starts_with(b"./") => b".",
+                        Some(at) => return self.known_text(text.get(..at).unwrap_or_default(), literal),
                         None => b".",
                     };
-                    self.known_text(directory, literal)
+                    let directories = [directory, b""].map(|text| self.known_text(text, literal));
+                    any_of(arena, directories.into_iter()).unwrap_or(Val::Data)
                 }
                 // Where such files lie.
                 (None, Some(value)) if value.is_made() => Val::Text(Value::unknown(value.origins)),
-                (None, Some(value)) => Val::Text(value),
+                (None, Some(value)) => self.directory_of(&value),
                 _ => Val::Data,
             },
             Fold::Character => match first {
@@ -105,6 +117,9 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             Fold::Here => Val::Text(self.here()),
             Fold::Quote => match known {
+                Some(text) if !text.is_empty() && text.iter().all(|byte| is_safe(*byte)) => {
+                    self.known_text(text, literal)
+                }
                 Some(text) => {
                     let mut quoted = Vec::with_capacity(text.len() + 2);
                     quoted.push(b'\'');
@@ -148,6 +163,44 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             _ => None,
         }
+    }
+
+    /// The directory of a path that is not known in full: the path itself, if the last part of it is not known either. A
+    /// name that was found may lie right where the search began, or anywhere below, for which the path itself stands.
+    fn directory_of(&self, path: &Value<'a>) -> Val<'a> {
+        let pieces = path.pieces();
+        let plain = |piece: &Piece<'a>| matches!(piece, Piece::Text(_) | Piece::Glob(_));
+        let at = pieces.iter().rposition(|piece| matches!(piece, Piece::Text(text) if text.contains(&b'/')));
+        let behind = at.map_or(&*pieces, |at| pieces.get(at..).unwrap_or_default());
+        if !behind.iter().all(plain) {
+            return Val::Text(*path);
+        }
+        let first = pieces.iter().position(|piece| matches!(piece, Piece::Glob(_))).unwrap_or(pieces.len());
+        let began = pieces.get(..first).unwrap_or_default();
+        let began =
+            began.iter().rposition(|piece| matches!(piece, Piece::Text(text) if text.contains(&b'/')));
+        let mut directories = BumpVec::new_in(self.report.arena);
+        for at in [at, began] {
+            let directory = at.and_then(|at| self.up_to_slash(&pieces, at, path.origins));
+            match directory.filter(|directory| directory.known() != Some(b".")) {
+                Some(directory) => directories.push(Val::Text(directory)),
+                None => directories.extend([&b"."[..], b""].map(|text| self.known_text(text, path.origins))),
+            }
+        }
+        directories.push(Val::Text(*path));
+        any_of(self.report.arena, directories.into_iter()).unwrap_or(Val::Data)
+    }
+
+    /// What stands in a path before the last slash of a piece.
+    fn up_to_slash(&self, pieces: &[Piece<'a>], at: usize, origins: Origins) -> Option<Value<'a>> {
+        let Some(Piece::Text(text)) = pieces.get(at) else { return None };
+        let end = text.iter().rposition(|byte| *byte == b'/')?;
+        // The root is its own directory.
+        let end = if end == 0 && at == 0 { 1 } else { end };
+        let mut all = pieces.get(..at).unwrap_or_default().to_vec();
+        all.push(Piece::Text(text.get(..end).unwrap_or_default()));
+        all.retain(|piece| *piece != Piece::Text(b""));
+        Some(Value::of(self.report.arena, &all, origins))
     }
 
     /// `str(value)`, `str(bytes, encoding)`
@@ -216,7 +269,43 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             joined.push(*part);
         }
-        self.report.joined(&joined)
+        let whole = self.report.joined(&joined);
+        // A name that was found may have been found at any depth: what it leads back to is not known.
+        let found = whole.pieces().iter().position(|piece| matches!(piece, Piece::Glob(_)));
+        let behind = found.and_then(|at| whole.pieces().get(at..).map(<[_]>::to_vec)).unwrap_or_default();
+        let back = |piece: &Piece<'_>| matches!(piece, Piece::Text(text) if text.windows(3).any(|three| three == b"/.."));
+        if behind.iter().any(back) {
+            return Value::unknown(whole.origins);
+        }
+        whole
+    }
+}
+
+/// Whether a byte needs no quotes in a shell, as `shlex.quote` sees it.
+const fn is_safe(byte: u8) -> bool {
+    matches!(byte, b'@' | b'%' | b'+' | b'=' | b':' | b',' | b'.' | b'/' | b'-' | b'_')
+        || byte.is_ascii_alphanumeric()
+}
+
+/// A path without `.`, and without what `..` leads back from: `os.path.normpath`, which does not ask for links.
+fn normal(path: &[u8]) -> Vec<u8> {
+    let mut parts: Vec<&[u8]> = Vec::new();
+    let rooted = path.starts_with(b"/");
+    for part in path.split(|byte| *byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." if parts.last().is_some_and(|last| *last != b"..") => {
+                parts.pop();
+            }
+            b".." if rooted => {}
+            _ => parts.push(part),
+        }
+    }
+    let joined = parts.join(&b'/');
+    match (rooted, joined.is_empty()) {
+        (true, _) => [&b"/"[..], &joined].concat(),
+        (false, true) => b".".to_vec(),
+        (false, false) => joined,
     }
 }
 

@@ -6,18 +6,15 @@ use super::acts::Reach;
 use super::arguments::Arguments;
 use super::containers::is_mutator;
 use super::moments;
+use super::paths::{is_of_text, is_path_act};
 use super::symbols::Sym;
 use super::value::{Object, Union, Val};
 use crate::effect::WriteMode;
-use crate::value::{Origins, Piece, Value};
-use bumpalo::collections::Vec as BumpVec;
+use crate::value::{Origins, Value};
 
 /// Methods of packages that evaluate a text: `DataFrame().query`, `Environment().from_string`.
 const EVALUATING: [&[u8]; 5] =
     [b"eval", b"from_string", b"query", b"render_string", b"render_template_string"];
-
-/// Directories above a path that are told apart.
-const MAX_PARENTS: usize = 6;
 
 /// Methods of strings, numbers, containers, files and other data that only compute, or whose effect was seen before.
 fn is_inert(name: &[u8]) -> bool {
@@ -163,33 +160,6 @@ fn is_inert(name: &[u8]) -> bool {
     )
 }
 
-/// Methods that only paths have and that act.
-fn is_path_act(name: &[u8]) -> bool {
-    matches!(
-        name,
-        b"unlink"
-            | b"rmdir"
-            | b"write_text"
-            | b"write_bytes"
-            | b"read_text"
-            | b"read_bytes"
-            | b"touch"
-            | b"mkdir"
-            | b"chmod"
-            | b"lchmod"
-            | b"symlink_to"
-            | b"hardlink_to"
-            | b"link_to"
-            | b"rename"
-            | b"iterdir"
-            | b"glob"
-            | b"rglob"
-            | b"copy_into"
-            | b"move_into"
-            | b"move"
-    )
-}
-
 impl<'a> Reader<'_, '_, 'a> {
     /// `val.name(arguments)`
     pub(super) fn method(&mut self, val: &Val<'a>, sym: Sym, arguments: &Arguments<'a>) -> Val<'a> {
@@ -205,9 +175,11 @@ impl<'a> Reader<'_, '_, 'a> {
     fn method_of(&mut self, val: &Val<'a>, sym: Sym, name: &'a [u8], arguments: &Arguments<'a>) -> Val<'a> {
         match val {
             Val::Text(_) | Val::Path(_) if is_path_act(name) => self.path_method(val, name, arguments),
-            Val::Path(value) if name == b"relative_to" => {
-                let value = value.forgotten(self.report.arena);
-                self.path_method(&Val::Path(value), name, arguments)
+            Val::Path(value) if name == b"relative_to" => self.relative_to(value, arguments),
+            // `str(path)` is taken for the path.
+            Val::Path(value) if is_of_text(name, arguments) => {
+                self.hand_over_acting(arguments);
+                self.text_method(value, name, arguments)
             }
             Val::Path(_) => self.path_method(val, name, arguments),
             Val::Text(value) => {
@@ -263,199 +235,6 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.call(&callee, arguments)
             }
         }
-    }
-
-    /// A path method that is named without being called: it may be called later, with anything.
-    pub(super) fn path_reference(&mut self, name: &[u8]) {
-        if matches!(
-            name,
-            b"unlink"
-                | b"rmdir"
-                | b"write_text"
-                | b"write_bytes"
-                | b"symlink_to"
-                | b"hardlink_to"
-                | b"read_text"
-        ) {
-            let arguments = self.no_arguments(true);
-            self.path_method(&Val::Data, name, &arguments);
-        }
-    }
-
-    /// `path.name`
-    pub(super) fn path_attribute(&mut self, path: &Value<'a>, name: &[u8]) -> Val<'a> {
-        let mut arguments = self.no_arguments(false);
-        arguments.positional.push(Val::Path(*path));
-        match name {
-            b"parent" => super::strings::as_path(self.fold(super::acts::Fold::DirName, &arguments)),
-            b"name" => self.fold(super::acts::Fold::BaseName, &arguments),
-            b"stem" | b"suffix" | b"suffixes" | b"parts" | b"drive" | b"root" | b"anchor" => Val::Data,
-            b"parents" => {
-                // The path may be one that counts from the root, however it is written.
-                let mut vals = [Val::Path(Value::unknown(path.origins)); MAX_PARENTS + 1];
-                let mut above = *path;
-                for val in vals.iter_mut().take(MAX_PARENTS) {
-                    above = self.report.joined(&[above, self.report.literal(b"/..")]);
-                    *val = Val::Path(above);
-                }
-                let vals = self.report.arena.alloc_slice_copy(&vals);
-                self.ordered(self.at, vals, super::value::Order::Sure(MAX_PARENTS))
-            }
-            b"path" => Val::Path(*path),
-            _ => {
-                self.path_reference(name);
-                Val::Data
-            }
-        }
-    }
-
-    /// A method of a path; of which path, `val` may not tell.
-    pub(super) fn path_method(&mut self, val: &Val<'a>, name: &[u8], arguments: &Arguments<'a>) -> Val<'a> {
-        let path = val.value();
-        let place = path.as_ref();
-        match name {
-            b"read_text" | b"read_bytes" => {
-                self.report.reads(place, false);
-                path.map_or(Val::Data, Val::File)
-            }
-            b"open" => {
-                let mut with_path = self.no_arguments(arguments.open);
-                with_path.positional.push(*val);
-                with_path.positional.extend_from_slice_copy(&arguments.positional);
-                with_path.named.extend_from_slice_copy(&arguments.named);
-                self.perform(Act::Open, &with_path)
-            }
-            b"write_text" | b"write_bytes" => {
-                self.report.writes(place, WriteMode::Replace);
-                Val::Data
-            }
-            b"unlink" | b"rmdir" => {
-                self.report.deletes(place, false);
-                Val::Data
-            }
-            b"mkdir" | b"touch" => {
-                self.report.writes(place, WriteMode::Create);
-                Val::Data
-            }
-            b"rename" | b"replace" | b"move" | b"move_into" => {
-                self.rename_each(&[place.copied()], arguments.get(0, &["target"]))
-            }
-            b"copy" | b"copy_into" => {
-                let to = arguments.get(0, &["target", "target_dir"]);
-                self.copy_each(&[place.copied()], true, to, WriteMode::Below)
-            }
-            b"symlink_to" | b"hardlink_to" | b"link_to" => {
-                self.hand_over(arguments, Reach::Sensitive);
-                self.report.writes(place, WriteMode::Create);
-                for aim in self.each_path(arguments.get(0, &["target"])) {
-                    self.report.links(place, aim.as_ref());
-                }
-                Val::Data
-            }
-            b"chmod" | b"lchmod" => {
-                let mut with_path = self.no_arguments(arguments.open);
-                with_path.positional.push(*val);
-                with_path.positional.extend_from_slice_copy(&arguments.positional);
-                self.perform(Act::Metadata("mode"), &with_path)
-            }
-            b"exists" | b"is_file" | b"is_dir" | b"is_symlink" | b"stat" | b"lstat" | b"owner" | b"group"
-            | b"samefile" => {
-                self.report.lists(place, false);
-                Val::Data
-            }
-            b"iterdir" => {
-                self.report.lists(place, false);
-                self.names_below(path, &[], false)
-            }
-            b"glob" | b"rglob" => {
-                self.report.lists(place, name == b"rglob");
-                let pattern = arguments.positional.first().and_then(|v| v.known());
-                match pattern {
-                    Some(pattern) if !pattern.starts_with(b"/") => {
-                        self.names_below(path, pattern, name == b"rglob")
-                    }
-                    _ => Val::Data,
-                }
-            }
-            b"walk" => {
-                let mut with_path = self.no_arguments(false);
-                with_path.positional.push(*val);
-                self.perform(Act::Walk, &with_path)
-            }
-            b"joinpath" => {
-                let mut parts = self.no_arguments(arguments.open);
-                parts.positional.push(*val);
-                parts.positional.extend_from_slice_copy(&arguments.positional);
-                super::strings::as_path(self.fold(super::acts::Fold::JoinPath, &parts))
-            }
-            b"expanduser" => {
-                let mut with_path = self.no_arguments(false);
-                with_path.positional.push(*val);
-                super::strings::as_path(self.fold(super::acts::Fold::Home, &with_path))
-            }
-            b"resolve" | b"absolute" => self.absolute(Some(*val)),
-            b"as_posix" | b"relative_to" | b"readlink" | b"__str__" | b"__fspath__" => *val,
-            b"with_suffix" | b"with_name" | b"with_stem" => match path {
-                Some(path) => {
-                    let directory = self.path_attribute(&path, b"parent");
-                    match directory.value() {
-                        Some(directory) => {
-                            let name = Value::of(self.report.arena, &[Piece::MADE_UP], directory.origins);
-                            Val::Path(self.path_join(&[directory, name]))
-                        }
-                        None => Val::Data,
-                    }
-                }
-                None => Val::Data,
-            },
-            _ => Val::Data,
-        }
-    }
-
-    /// Names in a directory that match a pattern, or any; or anywhere below it.
-    fn names_below(&mut self, directory: Option<Value<'a>>, pattern: &'a [u8], deep: bool) -> Val<'a> {
-        let Some(directory) = directory else { return Val::Data };
-        let arena = self.report.arena;
-        let piece = self.any_name_in(&directory);
-        let any = Value::of(arena, &[piece], directory.origins);
-        let names = if pattern.is_empty() { any } else { self.pattern(pattern, piece) };
-        let path = Val::Path(self.path_join(&[directory, names]));
-        // In a home directory, what lies deeper is not of the same kind as what lies here.
-        let deep = deep && piece == Piece::LISTED;
-        let vals: &'a [Val<'a>] = if deep {
-            let below = Val::Path(self.path_join(&[directory, any, names]));
-            arena.alloc_slice_copy(&[path, below])
-        } else {
-            arena.alloc_slice_copy(&[path])
-        };
-        self.bag(self.at, vals)
-    }
-
-    /// What stands for any name in a directory that is listed. Python shows names that begin with a dot; only where homes
-    /// are that says more than what lies there.
-    pub(super) fn any_name_in(&mut self, directory: &Value<'a>) -> Piece<'static> {
-        let covers = self.report.target(directory, true).covers;
-        if covers.home || covers.root { Piece::LISTED } else { super::ANY_NAME }
-    }
-
-    /// A pattern of `glob` as a value, with what stands for an asterisk.
-    pub(super) fn pattern(&self, pattern: &'a [u8], any: Piece<'static>) -> Value<'a> {
-        let arena = self.report.arena;
-        let mut parts: BumpVec<'a, Value<'a>> = BumpVec::new_in(arena);
-        let mut rest = pattern;
-        while let Some(at) = rest.iter().position(|b| matches!(b, b'*' | b'?' | b'[')) {
-            let (before, after) = rest.split_at(at);
-            parts.push(self.report.literal(before));
-            let length = match after.first() {
-                Some(b'[') => after.iter().position(|b| *b == b']').map_or(1, |end| end + 1),
-                _ => after.iter().take_while(|b| **b == b'*').count().max(1),
-            };
-            let (_, after) = after.split_at(length.min(after.len()));
-            parts.push(Value::of(arena, &[any], self.report.text.origins));
-            rest = after;
-        }
-        parts.push(self.report.literal(rest));
-        self.report.joined(&parts)
     }
 
     /// A method of something of which nothing is known but that it does not act by itself.

@@ -36,6 +36,7 @@ mod network;
 mod objects;
 mod os;
 mod packages;
+mod paths;
 mod processes;
 mod repeats;
 mod scopes;

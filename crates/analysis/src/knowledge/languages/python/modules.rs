@@ -390,7 +390,7 @@ pub(super) static STANDARD: &[Module] = &[
     pure("secrets"),
     pure("select"),
     pure("selectors"),
-    module("shelve", Act::Inert, &[("DbfilenameShelf", Act::Unpickle), ("open", Act::Unpickle)]),
+    module("shelve", Act::Inert, &[("DbfilenameShelf", Act::Shelf), ("open", Act::Shelf)]),
     module("shlex", Act::Opaque, &[("quote", Fold(F::Quote)), ("shlex", Act::Inert)]),
     module(
         "shutil",

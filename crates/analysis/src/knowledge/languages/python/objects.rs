@@ -160,6 +160,11 @@ impl<'a> Reader<'_, '_, 'a> {
                     self.extract(name, arguments);
                     Val::Data
                 }
+                // What is unpacked by that name lies outside of where it is unpacked.
+                b"add" if leads_out(arguments.get(1, &["arcname"])) => {
+                    self.lose();
+                    Val::Data
+                }
                 b"write" | b"add" if matches!(first, Some(Val::Text(_) | Val::Path(_))) => {
                     for path in self.each_path(first) {
                         self.report.reads(path.as_ref(), name == b"add");
@@ -236,4 +241,14 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => false,
         }
     }
+}
+
+/// Whether something is surely a path that counts from the root or leads back.
+fn leads_out(name: Option<Val<'_>>) -> bool {
+    name.is_some_and(|name| {
+        name.alternatives()
+            .iter()
+            .filter_map(Val::known)
+            .any(|text| text.starts_with(b"/") || text.split(|byte| *byte == b'/').any(|part| part == b".."))
+    })
 }

@@ -189,7 +189,7 @@ pub(super) static OS_PATH: &[(&str, Act)] = &[
     ("join", Fold(F::JoinPath)),
     ("lexists", Look(0)),
     ("normcase", Act::Same),
-    ("normpath", Act::Same),
+    ("normpath", Fold(F::Normal)),
     ("realpath", Act::Absolute),
     ("samefile", Look(0)),
 ];

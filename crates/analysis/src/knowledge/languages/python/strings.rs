@@ -14,12 +14,34 @@ pub(super) const MAX_JOINED: usize = 2 << 20;
 /// The longest text that is computed.
 const MAX_COMPUTED: usize = 64 << 10;
 
-/// A string as a path object.
-pub(super) fn as_path(val: Val<'_>) -> Val<'_> {
+/// A string as a path object, and each of several.
+pub(super) fn as_path<'a>(arena: &'a Bump, val: Val<'a>) -> Val<'a> {
     match val {
         Val::Text(value) => Val::Path(value),
+        Val::OneOf(vals) => any_of(arena, vals.iter().map(|each| as_path(arena, *each))).unwrap_or(val),
         other => other,
     }
+}
+
+/// Whether known text in a value begins or ends with blanks.
+fn has_blanks_outside(piece: &Piece<'_>) -> bool {
+    matches!(piece, Piece::Text(text) if text.trim_ascii().len() != text.len())
+}
+
+/// Whether known text in a value has fields to be filled in.
+fn has_fields(piece: &Piece<'_>) -> bool {
+    matches!(piece, Piece::Text(text) if text.contains(&b'{'))
+}
+
+/// A value whose known text is in capitals, or has none.
+fn in_case<'a>(arena: &'a Bump, value: &Value<'a>, upper: bool) -> Value<'a> {
+    let change = |text: &[u8]| if upper { text.to_ascii_uppercase() } else { text.to_ascii_lowercase() };
+    let changed = |piece: &Piece<'a>| match piece {
+        Piece::Text(text) => Piece::Text(arena.alloc_slice_copy(&change(text))),
+        other => *other,
+    };
+    let pieces: Vec<Piece<'a>> = value.pieces().iter().map(changed).collect();
+    Value::of(arena, &pieces, value.origins)
 }
 
 /// Whether it is a number, whatever it is.
@@ -87,10 +109,11 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             (b'%', Val::Text(template), _) => self.percent(template, b),
             (b'/', Val::Text(x) | Val::Path(x), Val::Text(y) | Val::Path(y)) => {
-                Val::Path(self.path_join(&[*x, *y]))
+                Val::Path(self.without_dot(&self.path_join(&[*x, *y])))
             }
             (b'/', Val::Text(x) | Val::Path(x), _) => {
-                Val::Path(self.path_join(&[*x, self.formatted_value(b)]))
+                let y = self.formatted_value(b);
+                Val::Path(self.without_dot(&self.path_join(&[*x, y])))
             }
             (b'/', Val::Data, Val::Text(y) | Val::Path(y)) => {
                 Val::Path(self.path_join(&[Value::unknown(Origins::UNKNOWN), *y]))
@@ -340,8 +363,21 @@ impl<'a> Reader<'_, '_, 'a> {
             return match name {
                 b"encode" | b"decode" => Val::Text(*value),
                 // A part of the name of what was just made names something else.
-                b"strip" | b"lstrip" | b"rstrip" | b"format" | b"lower" | b"upper" => {
+                b"strip" | b"lstrip" | b"rstrip"
+                    if first.is_none() && !value.pieces().iter().any(has_blanks_outside) =>
+                {
                     Val::Text(value.forgotten(self.report.arena))
+                }
+                b"format" if !value.pieces().iter().any(has_fields) => {
+                    Val::Text(value.forgotten(self.report.arena))
+                }
+                b"lower" | b"casefold" | b"upper" => {
+                    let value = value.forgotten(self.report.arena);
+                    Val::Text(in_case(self.report.arena, &value, name == b"upper"))
+                }
+                // What it was before may still be seen in what it is then.
+                b"strip" | b"lstrip" | b"rstrip" | b"format" => {
+                    join(self.report.arena, Val::Text(value.forgotten(self.report.arena)), unknown)
                 }
                 b"replace" | b"join" | b"removeprefix" | b"removesuffix" | b"read" | b"readline" => unknown,
                 _ => Val::Data,
