@@ -6,7 +6,9 @@ use crate::flags::JSON;
 use crate::terminal::{self, Fail};
 use crate::{setup, shown, state};
 use shward::audit::{Event, Log, PersonAnswer, Record};
-use shward::reviewing::{Approver as _, Ask, Asks, Permission, Question, Reply, State, Terminal, Unanswered};
+use shward::reviewing::{
+    Approver as _, Ask, Asks, Permission, Question, Reply, State, Terminal, Unanswered, Wanted,
+};
 use std::fmt::Write as _;
 
 /// The shortest beginning of an id that names a question.
@@ -70,6 +72,7 @@ pub(crate) fn approve(args: &Args) -> Result<Exit, Fail> {
         findings: &ask.findings,
         permission: if ask.contained { Permission::Sandbox(&confined) } else { Permission::Others },
         explanation: "",
+        wanted: Wanted::default(),
     };
     let yes = person.ask(&question).map_err(unanswered)? == Reply::Yes;
     answer(args, &asks, &ask, yes, &person)

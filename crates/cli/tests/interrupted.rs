@@ -110,6 +110,61 @@ fn what_was_interrupted_is_told_and_recorded() {
     }
 }
 
+/// A program that is asked about inside a run waits for whoever is asked, and shward does not when it is told to end.
+#[test]
+fn a_question_of_the_gate_ends_with_a_signal() {
+    let Some(place) = place() else { return };
+    let gatekeeper = place.home().join("gatekeeper");
+    std::fs::write(&gatekeeper, "#!/bin/sh\ncat > /dev/null; touch \"$HOME/asked\"; exec sleep 50\n")
+        .unwrap();
+    std::fs::set_permissions(&gatekeeper, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let tool = "import subprocess\nopen('begun', 'w')\nsubprocess.run(['git', 'push'])\nprint('went on')\n";
+    std::fs::write(place.project().join("tool.py"), tool).unwrap();
+    let program = gatekeeper.to_str().unwrap();
+    let asks = ["--gatekeeper", program, "--gatekeeper-timeout", "40", "--reasoning", "to publish it"];
+    let waits = ["--limit", "global=1/40", "--limit-wait", "60"];
+    for (options, file, signal, json) in [
+        (&asks[..], place.home().join("asked"), TERM, false),
+        (&asks, place.home().join("asked"), INT, true),
+        (&asks, place.home().join("asked"), HUP, false),
+        (&waits, place.project().join("begun"), TERM, false),
+    ] {
+        if is_ignored(signal) {
+            eprintln!("SKIPPED: signal {signal} is ignored here");
+            continue;
+        }
+        let _ = std::fs::remove_file(&file);
+        let first = if json { &["run", "--json"][..] } else { &["run"] };
+        let command = ["--live", "--gate", "enforce", "--", "/usr/bin/python3 tool.py"];
+        let child = place.command(&[first, options, &command].concat()).spawn().unwrap();
+        let start = Instant::now();
+        while !file.exists() {
+            assert!(start.elapsed() < Duration::from_secs(60), "{options:?}: nobody was asked");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(500));
+        let start = Instant::now();
+        send(&child, signal);
+        let (output, [out, err]) = ended(child);
+        let what = format!("{options:?}, signal {signal}: {output:?}");
+        assert!(start.elapsed() < Duration::from_secs(20), "{what}");
+        assert_eq!(output.status.signal(), Some(signal), "{what}");
+        assert!(!out.contains("went on"), "{what}");
+        let told = if json { &out } else { &err };
+        assert!(told.contains("Nobody answered: what it was asked for was ended meanwhile."), "{what}");
+        let interrupted = if json {
+            format!(r#""interrupted":{signal}"#)
+        } else {
+            format!("interrupted by signal {signal}; ")
+        };
+        assert!(told.contains(&interrupted), "{what}");
+        assert!(recorded(&place).contains("; cancelled"), "{what}");
+        let log = std::fs::read_to_string(place.home().join(".local/state/shward/audit.jsonl")).unwrap();
+        let last = log.lines().next_back().unwrap();
+        assert!(last.contains("push") && last.contains("unanswered"), "{what}: {last}");
+    }
+}
+
 /// Changes are those of a command that was killed: there, named, and to be taken back.
 #[test]
 fn what_was_interrupted_can_be_undone() {

@@ -80,6 +80,17 @@ impl Place {
     }
 }
 
+/// As in a shell's background: that stays so.
+fn ignores_interrupts() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+    let ignored = u64::from_str_radix(ignored.trim(), 16).unwrap() & 2 != 0;
+    if ignored {
+        eprintln!("SKIPPED: SIGINT is ignored here");
+    }
+    ignored
+}
+
 const PREVIEW: &str = "run --preview -- 'echo two > notes.txt'";
 const PROMPT: &str = "Commit these changes? [y]es, [n]o: ";
 
@@ -108,11 +119,7 @@ fn a_preview_is_dropped_on_anything_else() {
 #[test]
 fn a_preview_is_dropped_on_a_signal() {
     let Some(place) = place() else { return };
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
-    if u64::from_str_radix(ignored.trim(), 16).unwrap() & 2 != 0 {
-        // As in a shell's background: that stays so.
-        eprintln!("SKIPPED: SIGINT is ignored here");
+    if ignores_interrupts() {
         return;
     }
     for keys in ["\u{3}", "\u{3}y\n", "y\u{3}"] {
@@ -127,6 +134,38 @@ fn a_preview_is_dropped_on_a_signal() {
         place.at_terminal("run --preview -- 'echo two > notes.txt; echo ready; sleep 61'", "ready", "\u{3}");
     assert_eq!((code, place.notes().as_str()), (130, "one\n"), "{output}");
     assert!(!output.contains(PROMPT), "{output}");
+}
+
+/// A question about a program inside is answered with no by a signal, whatever is typed after it, and the run ends.
+#[test]
+fn a_question_of_the_gate_ends_with_a_key() {
+    let Some(place) = place() else { return };
+    if ignores_interrupts() {
+        return;
+    }
+    let tool = "import subprocess\nsubprocess.run(['git', 'push'])\nprint('went on', flush=True)\n";
+    fs::write(place.home.join("project/tool.py"), tool).unwrap();
+    let run = "run --gate enforce -- /usr/bin/python3 tool.py";
+    let asked = "Allow it once? [y]es, [n]o, [e]xplain: ";
+    // As ever first, so that it is this that is asked.
+    let (code, output) = place.at_terminal(run, asked, "n\n");
+    assert!(code == 0 && output.contains("A person said no") && output.contains("went on"), "{output}");
+    for keys in ["\u{3}", "\u{3}y\n", "y\u{3}", "e\n\u{3}"] {
+        let start = std::time::Instant::now();
+        let (code, output) = place.at_terminal(run, asked, keys);
+        assert!(start.elapsed().as_secs() < 60, "{keys:?}: {output}");
+        assert_eq!(code, 130, "{keys:?}: {output}");
+        assert!(output.contains("interrupted by signal 2; the command and everything"), "{keys:?}: {output}");
+        assert!(output.contains("[unanswered]") && !output.contains("went on"), "{keys:?}: {output}");
+        let (_, told) = place.without_terminal("audit show --last 1");
+        assert!(told.contains("; cancelled"), "{told}");
+        let (_, told) = place.without_terminal("pending");
+        assert!(!told.contains("git push"), "{told}");
+    }
+    // A deadline is no less.
+    let start = std::time::Instant::now();
+    let (code, output) = place.at_terminal(&run.replace("run", "run --timeout 2"), "never", "");
+    assert!(start.elapsed().as_secs() < 60 && code == 124, "{code} {output}");
 }
 
 /// What somebody has put meanwhile where the command's file belongs stays, and that the commit is not whole is said by the exit code,

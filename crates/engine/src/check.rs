@@ -8,6 +8,7 @@ use bumpalo::Bump;
 use shward_analysis::{EffectKind, Scope};
 use shward_audit::Event;
 use shward_policy::Decision;
+use shward_review::Wanted;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::os::unix::ffi::OsStrExt as _;
@@ -45,6 +46,7 @@ impl Firewall {
                 counted: true,
                 environment: &environment,
                 permits: None,
+                wanted: Wanted::default(),
             };
             let Settled { judged, checked } = self.settle(&around, || self.judge(arena, request, setting))?;
             (judged, checked)

@@ -19,6 +19,7 @@ use bumpalo::Bump;
 use shward_audit::{Digest, Event, Record, StreamHasher};
 use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, Network, Reach};
+use shward_review::Wanted;
 use shward_sandbox::{
     Ahead, Cancel, Confinement, Gap, Guarantee, Interrupts, Judge, OnOutput, Options, Plan, Rest, Space,
     Stream,
@@ -72,6 +73,7 @@ impl Firewall {
             counted: !options.again,
             environment: &environment,
             permits: Some(&permits),
+            wanted: Wanted::default(),
         };
         let Settled { judged, checked } = self.settle(&around, judge)?;
         // There is no grant for what is denied, whatever anybody answers.

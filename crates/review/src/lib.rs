@@ -17,6 +17,7 @@ mod limits;
 mod shown;
 mod store;
 mod terminal;
+mod wanted;
 
 pub use asks::{Answered, Ask, Asks, Entered, NewAsk, State};
 pub use gatekeeper::{
@@ -26,3 +27,4 @@ pub use limits::{Key, Limit, Limiter, Per, Rate, Refusal, Turn};
 pub use shown::{Shown, lookalikes, one_line, typed};
 pub use store::{StateDir, StoreError};
 pub use terminal::{Approver, Permission, Question, Reply, Terminal, Unanswered, is_confined};
+pub use wanted::Wanted;

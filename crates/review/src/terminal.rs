@@ -4,6 +4,7 @@
 //! What was typed before the question was shown does not count. A process in the background has no terminal: it would be
 //! stopped on reading, and an agent that starts one in a script would hang.
 
+use crate::wanted::{SLICE, Wanted};
 use crate::{Shown, lookalikes, one_line};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, Mode, OFlags};
@@ -26,9 +27,6 @@ const MAX_ROWS: usize = 40;
 /// Characters of a row: a line that is longer takes several.
 const ROW: usize = 80;
 
-/// How long a wait is until it is seen whether it is to be stopped: a signal may come just before it, or to another thread.
-const SLICE: Duration = Duration::from_millis(100);
-
 /// What a person is asked.
 #[derive(Debug, Clone, Default)]
 pub struct Question<'a> {
@@ -46,6 +44,8 @@ pub struct Question<'a> {
     pub permission: Permission<'a>,
     /// What it would do, in detail; shown when asked for.
     pub explanation: &'a str,
+    /// Until when somebody waits for the answer. Whoever takes time to answer has to look at it.
+    pub wanted: Wanted<'a>,
 }
 
 /// Who will run the command, and what it may do then.
@@ -83,6 +83,9 @@ pub enum Unanswered {
     /// Time is over.
     #[error("nobody answered within {} s", .0.as_secs())]
     Late(Duration),
+    /// Whoever asked does not wait for an answer any more.
+    #[error("what it was asked for was ended meanwhile")]
+    Withdrawn,
     /// The terminal broke.
     #[error("the terminal: {0}")]
     Broken(String),
@@ -225,7 +228,9 @@ impl Approver for Terminal {
         tcflush(&tty, QueueSelector::IFlush).map_err(|e| Unanswered::Broken(e.to_string()))?;
         for _ in 0..MAX_ATTEMPTS {
             say(&mut tty, "Allow it once? [y]es, [n]o, [e]xplain: ")?;
-            match line(&mut tty, end, self.deadline, &|| false)?.as_str() {
+            let typed = line(&mut tty, end, self.deadline, &|| question.wanted.is_withdrawn())?;
+            match typed.as_str() {
+                _ if question.wanted.is_withdrawn() => return Err(Unanswered::Withdrawn),
                 "y" | "Y" | "yes" if !seen => say(&mut tty, "Look at all of it first: e\n")?,
                 "y" | "Y" | "yes" => return Ok(Reply::Yes),
                 "n" | "N" | "no" => return Ok(Reply::No),
@@ -361,7 +366,7 @@ mod tests {
             reasoning: Some("tidy\u{1b}]0;title\u{7}up"),
             findings: &["Deletes `x\ry`".to_owned()],
             permission: Permission::Sandbox(&["no network".to_owned()]),
-            explanation: "",
+            ..Question::default()
         };
         let (shown, all) = text(&question, 40);
         assert!(all);

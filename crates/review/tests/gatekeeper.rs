@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use serde_json::{Value, json};
-use shward_review::{Answer, Case, CaseFinding, Chat, Gatekeeper, Input, Opinion, Program, consult};
+use shward_review::{Answer, Case, CaseFinding, Chat, Gatekeeper, Input, Opinion, Program, Wanted, consult};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
@@ -19,6 +19,16 @@ fn ask(gatekeeper: &dyn Gatekeeper) -> Opinion {
 }
 
 fn ask_about(gatekeeper: &dyn Gatekeeper, command: &str, reasoning: Option<&str>, tier: u8) -> Opinion {
+    ask_while(gatekeeper, command, reasoning, tier, Wanted::default())
+}
+
+fn ask_while(
+    gatekeeper: &dyn Gatekeeper,
+    command: &str,
+    reasoning: Option<&str>,
+    tier: u8,
+    wanted: Wanted<'_>,
+) -> Opinion {
     let case = Case {
         input: Input::Command(command),
         cwd: "/work",
@@ -29,6 +39,7 @@ fn ask_about(gatekeeper: &dyn Gatekeeper, command: &str, reasoning: Option<&str>
         plan: &json!({ "effects": [{ "kind": "connect" }] }),
         reasoning,
         context: &Value::Null,
+        wanted,
     };
     consult(gatekeeper, &case)
 }
@@ -413,5 +424,29 @@ fn only_this_machine_is_spoken_to_in_clear() {
     }
     for base in ["http://127.0.0.1:11434/v1", "http://127.1.2.3/", "http://[::1]:8080/v1/"] {
         assert!(Chat::new(base, "m").is_ok(), "{base}");
+    }
+}
+
+/// Whoever asks may be told to end meanwhile: then nobody waits, and nothing that comes later is a yes.
+#[test]
+fn what_nobody_waits_for_is_denied_at_once() {
+    // Accepts connections, and never answers.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", silent.local_addr().unwrap());
+    let late = shell(
+        r#"cat >/dev/null; sleep 0.6; echo '{"decision":"ALLOW","explanation":"x","suggested_alternative":null,"required_clarification":null}'"#,
+    );
+    let gatekeepers: [Box<dyn Gatekeeper>; 3] = [
+        Box::new(shell("cat >/dev/null; sleep 19")),
+        Box::new(Chat::new(&address, "m").unwrap().deadline(LONG)),
+        Box::new(late),
+    ];
+    for gatekeeper in gatekeepers {
+        let begun = Instant::now();
+        let withdrawn = || begun.elapsed() > Duration::from_millis(300);
+        let opinion = ask_while(&gatekeeper, "curl x", Some("fetch"), 2, Wanted::until(&withdrawn));
+        assert_eq!(opinion.answer, Answer::Deny);
+        assert!(opinion.explanation.contains("was ended meanwhile"), "{opinion:?}");
+        assert!(begun.elapsed() < LONG / 2, "{opinion:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! Signals to this process that end a run, and not the process before what came of the run has been told.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::{mem, ptr};
 
@@ -36,6 +37,18 @@ static HANDLING: AtomicUsize = AtomicUsize::new(0);
 pub struct Interrupts {
     armed: RefCell<Option<Armed>>,
     told: Cell<bool>,
+    /// It is this one that has the signals.
+    ours: Arc<AtomicBool>,
+}
+
+/// Tells whether there was a signal, on other threads than that of the run.
+#[derive(Debug, Clone)]
+pub(crate) struct Interrupted(Arc<AtomicBool>);
+
+impl Interrupted {
+    pub(crate) fn is(&self) -> bool {
+        self.0.load(Ordering::SeqCst) && CAME.load(Ordering::SeqCst) != 0
+    }
 }
 
 /// What was before.
@@ -62,6 +75,7 @@ impl Interrupts {
             return;
         }
         CAME.store(0, Ordering::SeqCst);
+        self.ours.store(true, Ordering::SeqCst);
         EVENT.store(cancel.as_raw_fd(), Ordering::SeqCst);
         // Anew each time: a second signal of a kind ends the process.
         let flags = libc::SA_RESETHAND | libc::SA_RESTART;
@@ -85,6 +99,11 @@ impl Interrupts {
         }
     }
 
+    /// Tells it elsewhere, from when it is armed until it is dropped.
+    pub(crate) fn watched(&self) -> Interrupted {
+        Interrupted(Arc::clone(&self.ours))
+    }
+
     /// The signal that came. Whoever asks tells it.
     #[must_use]
     pub fn came(&self) -> Option<i32> {
@@ -103,6 +122,7 @@ impl Drop for Interrupts {
         }
         await_handlers();
         let came = CAME.load(Ordering::SeqCst);
+        self.ours.store(false, Ordering::SeqCst);
         TAKEN.store(false, Ordering::SeqCst);
         if came != 0 && !self.told.get() {
             // SAFETY: no memory is involved.

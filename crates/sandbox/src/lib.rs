@@ -111,7 +111,7 @@ pub use entry::start;
 pub use error::{SandboxError, Stage};
 pub use features::{Features, Presence, features, guarantees, kernel_release, lacking, settings};
 pub use gap::{ADVICE as CGROUP_ADVICE, Gap};
-pub use gate::{Exec, Identity, Judge, Ruling};
+pub use gate::{Exec, Identity, Judge, Ruling, Withdrawn};
 pub use guarantee::Guarantee;
 pub use interrupt::{Interrupts, end_by};
 pub use limits::Limits;

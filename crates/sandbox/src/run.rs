@@ -220,6 +220,7 @@ pub fn run(plan: &Plan, options: Options<'_>) -> Result<RunResult, SandboxError>
         environment: &plan.environment.strings,
         judge: options.judge,
         begun: plan.outer.is_some(),
+        interrupted: options.interrupts.map(Interrupts::watched),
     };
     std::thread::scope(|scope| {
         let guard = Guard::start(scope, gate)?;

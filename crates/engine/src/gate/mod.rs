@@ -19,7 +19,8 @@ use bumpalo::Bump;
 use shward_analysis::Source;
 use shward_policy::settings::ExecGate;
 use shward_policy::{Decision, Grant, carries_code};
-use shward_sandbox::{Exec, Judge, Ruling};
+use shward_review::{Unanswered, Wanted};
+use shward_sandbox::{Exec, Judge, Ruling, Withdrawn};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -177,7 +178,7 @@ impl<'f> Programs<'f> {
     }
 
     /// What came of asking about a program.
-    fn settled(&self, exec: &Exec, request: &Request) -> Result<Checked, BadRequest> {
+    fn settled(&self, exec: &Exec, request: &Request, wanted: Wanted<'_>) -> Result<Checked, BadRequest> {
         let permits =
             |grant: &Grant| self.run.firewall.permissions(request, grant, self.run.options, self.run.timeout);
         let around = Circumstances {
@@ -186,6 +187,7 @@ impl<'f> Programs<'f> {
             counted: true,
             environment: self.run.environment,
             permits: Some(&permits),
+            wanted,
         };
         let arena = Bump::new();
         let Action::Argv(argv) = &request.action else { return Err(BadRequest::Empty) };
@@ -279,7 +281,14 @@ impl Judge for Programs<'_> {
         seen.stop(exec, "gate-unlisted".to_owned(), message.to_owned());
     }
 
-    fn answer(&self, exec: &Exec) -> bool {
+    fn answer(&self, exec: &Exec, withdrawn: Withdrawn<'_>) -> bool {
+        let wanted = Wanted::until(withdrawn);
+        // It waited for others that were asked about. Nobody is asked, and it is no attempt any more.
+        if wanted.is_withdrawn() {
+            let message = format!("Nobody answered: {}.", Unanswered::Withdrawn);
+            self.seen().stop(exec, "unanswered".to_owned(), message);
+            return false;
+        }
         if self.run.options.pty.as_ref().is_some_and(|pty| pty.typed.is_some()) {
             let message =
                 "Nobody can be asked while what is typed goes to the command. Run it without --pty.";
@@ -292,7 +301,7 @@ impl Judge for Programs<'_> {
             return false;
         };
         for request in requests {
-            let found = match self.settled(exec, &request) {
+            let found = match self.settled(exec, &request, wanted) {
                 Ok(checked) if checked.decision == Decision::Allow => continue,
                 Ok(checked) => Found::new(&checked),
                 Err(error) => Found::deny("gate-unreadable", &error.to_string()),

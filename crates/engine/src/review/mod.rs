@@ -20,9 +20,10 @@ use shward_audit::{Digest, Log};
 use shward_policy::{Decision, Grant, Settings};
 use shward_review::{
     Answer, Answered, Case, CaseFinding, Entered, Gatekeeper, Input, Key, NewAsk, Permission, Question,
-    Reply, Unanswered, consult, typed,
+    Reply, Unanswered, Wanted, consult, typed,
 };
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 /// What a grant would permit, in lines for a person.
 pub(crate) type Permits<'c> = dyn Fn(&Grant) -> Vec<String> + 'c;
@@ -38,6 +39,8 @@ pub(crate) struct Circumstances<'c> {
     /// For a command that shward runs: what a grant would permit. Nobody is asked at the terminal
     /// about what somebody else runs: the host asks.
     pub(crate) permits: Option<&'c Permits<'c>>,
+    /// Until when somebody waits for the answer.
+    pub(crate) wanted: Wanted<'c>,
 }
 
 /// What was decided in the end, and the judgement that it holds for.
@@ -73,7 +76,7 @@ impl Firewall {
         }
         let before = self.bound(around, &judged);
         if waited {
-            std::thread::sleep(found.waited());
+            wait(found.waited(), around.wanted);
         }
         let took_time = decision == Decision::Ask && self.answer(around, &judged, before, &mut found);
         if !(waited || took_time) || found.checked.decision != Decision::Allow {
@@ -110,6 +113,10 @@ impl Firewall {
     ) -> bool {
         let reviewers = self.reviewers();
         let tier = found.checked.tier;
+        if around.wanted.is_withdrawn() {
+            found.unanswered(&Unanswered::Withdrawn);
+            return false;
+        }
         let required =
             |settings: &Settings| settings.gatekeeper_required.as_ref().is_some_and(|set| set.value);
         if reviewers.gatekeeper.is_none() && self.policy().all_settings().any(required) {
@@ -135,6 +142,11 @@ impl Firewall {
                     found.reasons().map(|f| CaseFinding { rule: &f.rule, message: &f.message }).collect();
                 consult(gatekeeper.as_ref(), &self.case(around, tier, &findings, &plan))
             };
+            // Whatever it says: it may have been about to when there was nobody any more to whom it mattered.
+            if around.wanted.is_withdrawn() {
+                found.unanswered(&Unanswered::Withdrawn);
+                return took_time;
+            }
             let answer = opinion.answer;
             found.gatekeeper(gatekeeper.name(), opinion);
             if answer != Answer::Challenge {
@@ -157,8 +169,14 @@ impl Firewall {
                 findings: &reasons,
                 permission: Permission::Sandbox(&permissions),
                 explanation: &serde_json::to_string_pretty(&plan).unwrap_or_default(),
+                wanted: around.wanted,
             };
             match approver.ask(&question) {
+                // Nor is it kept for somebody who is elsewhere.
+                _ if around.wanted.is_withdrawn() => {
+                    found.unanswered(&Unanswered::Withdrawn);
+                    return took_time;
+                }
                 Ok(reply) => {
                     let by = approver.name();
                     found.person(&Answered { id: String::new(), yes: reply == Reply::Yes, by });
@@ -203,7 +221,17 @@ impl Firewall {
             plan,
             reasoning: request.reasoning.as_deref(),
             context: &self.reviewers().context,
+            wanted: around.wanted,
         }
+    }
+}
+
+/// Waits for so long, if somebody does.
+fn wait(time: Duration, wanted: Wanted<'_>) {
+    const SLICE: Duration = Duration::from_millis(100);
+    let start = Instant::now();
+    while let Some(left) = time.checked_sub(start.elapsed()).filter(|_| !wanted.is_withdrawn()) {
+        std::thread::sleep(left.min(SLICE));
     }
 }
 

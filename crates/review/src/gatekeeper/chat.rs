@@ -6,10 +6,12 @@
 //! [`Program`]: super::Program
 
 use super::fence::Fence;
-use super::{Case, Gatekeeper, GatekeeperError, Opinion, wire};
+use super::{Case, Gatekeeper, GatekeeperError, Opinion, await_answer, wire};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 use ureq::Agent;
 use ureq::http::Uri;
 
@@ -24,6 +26,9 @@ const MAX_TOKENS: u32 = 800;
 
 /// Largest case that is sent, in bytes; a larger one is denied rather than cut, because what is cut off is not judged.
 const MAX_CASE: usize = 128 << 10;
+
+/// How much longer is waited for whoever keeps the deadline.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// A model behind the chat protocol.
 #[derive(Debug, Clone)]
@@ -138,6 +143,30 @@ impl Chat {
         Ok(body.to_string())
     }
 
+    /// What the server says to this body.
+    fn completion(&self, body: String) -> Result<Opinion, GatekeeperError> {
+        let mut request = self.agent().post(&self.endpoint).header("content-type", "application/json");
+        let key = self.key()?;
+        if let Some(key) = &key {
+            request = request.header("authorization", format!("Bearer {key}"));
+        }
+        let mut response = request.send(body).map_err(|e| self.failure(&e))?;
+        let status = response.status();
+        if status != ureq::http::StatusCode::OK {
+            return Err(GatekeeperError::Unreachable(format!(
+                "{} answered with status {status}",
+                self.endpoint
+            )));
+        }
+        let body =
+            response.body_mut().with_config().limit(MAX_BODY).read_to_vec().map_err(|e| self.failure(&e))?;
+        let opinion = completion(&body);
+        match key {
+            Some(key) => without(&key, opinion),
+            None => opinion,
+        }
+    }
+
     fn failure(&self, error: &ureq::Error) -> GatekeeperError {
         match error {
             ureq::Error::Timeout(_) => GatekeeperError::Late(self.deadline),
@@ -197,26 +226,18 @@ impl Gatekeeper for Chat {
     }
 
     fn evaluate(&self, case: &Case<'_>) -> Result<Opinion, GatekeeperError> {
-        let mut request = self.agent().post(&self.endpoint).header("content-type", "application/json");
-        let key = self.key()?;
-        if let Some(key) = &key {
-            request = request.header("authorization", format!("Bearer {key}"));
-        }
-        let mut response = request.send(self.body(case)?).map_err(|e| self.failure(&e))?;
-        let status = response.status();
-        if status != ureq::http::StatusCode::OK {
-            return Err(GatekeeperError::Unreachable(format!(
-                "{} answered with status {status}",
-                self.endpoint
-            )));
-        }
-        let body =
-            response.body_mut().with_config().limit(MAX_BODY).read_to_vec().map_err(|e| self.failure(&e))?;
-        let opinion = completion(&body);
-        match key {
-            Some(key) => without(&key, opinion),
-            None => opinion,
-        }
+        let body = self.body(case)?;
+        let start = Instant::now();
+        // A request cannot be broken off; left alone, it ends with its deadline.
+        let (chat, (sender, answers)) = (self.clone(), mpsc::channel());
+        thread::Builder::new()
+            .spawn(move || sender.send(chat.completion(body)))
+            .map_err(|e| GatekeeperError::Unreachable(format!("a thread: {e}")))?;
+        // It knows its deadline better.
+        await_answer(&answers, start, self.deadline + GRACE, case.wanted).map_err(|error| match error {
+            GatekeeperError::Late(_) => GatekeeperError::Late(self.deadline),
+            error => error,
+        })?
     }
 }
 

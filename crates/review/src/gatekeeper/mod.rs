@@ -12,7 +12,9 @@ pub use chat::Chat;
 pub use program::Program;
 
 use crate::shown::is_blank;
-use std::time::Duration;
+use crate::wanted::{SLICE, Wanted};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 /// Longest text of an opinion that is passed on, in bytes; what is longer is cut.
 const MAX_TEXT: usize = 2000;
@@ -99,6 +101,8 @@ pub struct Case<'a> {
     pub reasoning: Option<&'a str>,
     /// What else the caller knows: the task, the system. Null for nothing.
     pub context: &'a serde_json::Value,
+    /// Until when somebody waits for the opinion. Whoever takes time for one has to look at it.
+    pub wanted: Wanted<'a>,
 }
 
 impl Case<'_> {
@@ -122,6 +126,9 @@ pub enum GatekeeperError {
     /// It did not answer in time.
     #[error("no answer within {} ms", .0.as_millis())]
     Late(Duration),
+    /// Whoever asked does not wait for an answer any more.
+    #[error("what it was asked for was ended meanwhile")]
+    Withdrawn,
     /// It answered, but not what was asked for.
     #[error("{0}")]
     Malformed(String),
@@ -174,6 +181,24 @@ pub fn consult(gatekeeper: &dyn Gatekeeper, case: &Case<'_>) -> Opinion {
             required_clarification: opinion.required_clarification.as_deref().map(told),
         },
         Err(error) => Opinion::deny(format!("Gatekeeper error: {}", told(&error.to_string()))),
+    }
+}
+
+/// What another thread finds out, if it does so before the deadline and while somebody waits for it.
+fn await_answer<T>(
+    answers: &Receiver<T>,
+    start: Instant,
+    deadline: Duration,
+    wanted: Wanted<'_>,
+) -> Result<T, GatekeeperError> {
+    loop {
+        let left = deadline.saturating_sub(start.elapsed());
+        match answers.recv_timeout(left.min(SLICE)) {
+            _ if wanted.is_withdrawn() => return Err(GatekeeperError::Withdrawn),
+            Ok(answer) => return Ok(answer),
+            Err(RecvTimeoutError::Timeout) if !left.is_zero() => {}
+            Err(_) => return Err(GatekeeperError::Late(deadline)),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! It has a process group of its own, which is killed when the time is over and when it has answered, so nothing that it
 //! started stays. Its environment holds `PATH`, `HOME`, `LANG` and what is named; its standard error goes nowhere.
 
-use super::{Case, Gatekeeper, GatekeeperError, Opinion, wire};
+use super::{Case, Gatekeeper, GatekeeperError, Opinion, await_answer, wire};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::io::{Read as _, Write as _};
@@ -109,12 +109,11 @@ impl Gatekeeper for Program {
                 None => Err("no pipe".to_owned()),
             });
         });
-        let answer = answers.recv_timeout(self.deadline);
+        let answer = await_answer(&answers, start, self.deadline, case.wanted);
         let status = answer.is_ok().then(|| exited(&mut child, start + self.deadline)).flatten();
         kill(&mut child);
-        let answer = answer.map_err(|_| GatekeeperError::Late(self.deadline))?;
         let answer =
-            answer.map_err(|e| GatekeeperError::Malformed(format!("its answer cannot be read: {e}")))?;
+            answer?.map_err(|e| GatekeeperError::Malformed(format!("its answer cannot be read: {e}")))?;
         if answer.len() as u64 > MAX_ANSWER {
             return Err(GatekeeperError::Malformed(format!("its answer is longer than {MAX_ANSWER} bytes")));
         }

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{Scope, ScopedJoinHandle};
 
@@ -14,6 +16,7 @@ use super::trace::{self, Event};
 use super::{Exec, Identity, Judge, Ruling};
 use crate::descriptor;
 use crate::error::{SandboxError, Stage};
+use crate::interrupt::Interrupted;
 use crate::passing;
 
 /// How often a stopped program is looked after while somebody is asked about it: it may be killed meanwhile. Milliseconds.
@@ -23,7 +26,7 @@ const LOOK_AFTER: i32 = 20;
 const LOADED: [&str; 3] = ["LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH"];
 
 /// Who decides.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Gate<'a> {
     /// Nothing but these is ever executed, whatever the judge says.
     pub(crate) only: Option<&'a [Identity]>,
@@ -33,6 +36,8 @@ pub(crate) struct Gate<'a> {
     pub(crate) judge: Option<&'a dyn Judge>,
     /// Process 1 runs when the filter comes, so the first call is the command's.
     pub(crate) begun: bool,
+    /// A signal to this process is a no to whatever is asked.
+    pub(crate) interrupted: Option<Interrupted>,
 }
 
 impl Gate<'_> {
@@ -134,8 +139,9 @@ fn watch<'scope, 'env>(
     socket: &OwnedFd,
 ) -> io::Result<()> {
     let Some(listener) = Listener::receive(socket)? else { return Ok(()) };
-    let waiting = Waiting::new(scope)?;
-    Watch { gate, listener, started: gate.begun, flying: Vec::new(), waiting, stack: Stack::default() }
+    let waiting = Waiting::new(scope, gate.interrupted.clone())?;
+    let started = gate.begun;
+    Watch { gate, listener, started, flying: Vec::new(), waiting, stack: Stack::default() }
         .run(socket.as_raw_fd())
 }
 
@@ -234,7 +240,7 @@ impl Watch<'_, '_> {
             }
             Event::Gone { thread } => {
                 self.flying.retain(|t| *t != thread);
-                self.waiting.questions.retain(|(_, t)| *t != thread);
+                self.waiting.questions.retain(|question| question.thread != thread);
             }
             Event::Nothing => return false,
             Event::Nobody => {
@@ -272,34 +278,51 @@ impl Watch<'_, '_> {
     fn answers(&mut self) {
         let _ = (&self.waiting.bell).read(&mut [0; 8]);
         while let Ok((question, allowed)) = self.waiting.answers.try_recv() {
-            let found = self.waiting.questions.iter().position(|(q, _)| *q == question);
+            let found = self.waiting.questions.iter().position(|open| open.number == question);
             if let Some(found) = found {
-                let (_, thread) = self.waiting.questions.swap_remove(found);
+                let thread = self.waiting.questions.swap_remove(found).thread;
                 self.settle(thread, allowed);
             }
         }
     }
 }
 
+/// A program that is stopped until somebody has answered. When it is dropped nobody waits for that any more.
+struct Question {
+    number: u64,
+    thread: libc::pid_t,
+    withdrawn: Arc<AtomicBool>,
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.withdrawn.store(true, Ordering::Release);
+    }
+}
+
+/// What the thread that asks gets: the question's number, the program, and whether nobody waits for the answer any more.
+type Asking = (u64, Exec, Arc<AtomicBool>);
+
 /// Programs that are stopped until somebody has answered.
 struct Waiting<'scope, 'env> {
     scope: &'scope Scope<'scope, 'env>,
-    /// Number of the question, and thread.
-    questions: Vec<(u64, libc::pid_t)>,
+    questions: Vec<Question>,
     asked: u64,
     /// To the thread that asks, once there is one.
-    asker: Option<Sender<(u64, Exec)>>,
+    asker: Option<Sender<Asking>>,
     answers: Receiver<(u64, bool)>,
     sender: Sender<(u64, bool)>,
     /// Readable when there are answers.
     bell: File,
+    interrupted: Option<Interrupted>,
 }
 
 impl<'scope, 'env> Waiting<'scope, 'env> {
-    fn new(scope: &'scope Scope<'scope, 'env>) -> io::Result<Self> {
+    fn new(scope: &'scope Scope<'scope, 'env>, interrupted: Option<Interrupted>) -> io::Result<Self> {
         let (sender, answers) = mpsc::channel();
         let bell = listener::event()?;
-        Ok(Self { scope, questions: Vec::new(), asked: 0, asker: None, answers, sender, bell })
+        let questions = Vec::new();
+        Ok(Self { scope, questions, asked: 0, asker: None, answers, sender, bell, interrupted })
     }
 
     /// Has somebody asked. Returns whether there will be an answer.
@@ -308,25 +331,31 @@ impl<'scope, 'env> Waiting<'scope, 'env> {
         if self.asker.is_none() {
             self.asker = self.start(judge).ok();
         }
-        let (question, thread) = (self.asked, exec.pid);
+        let withdrawn = Arc::new(AtomicBool::new(false));
+        let question = Question { number: self.asked, thread: exec.pid, withdrawn: withdrawn.clone() };
         self.asked += 1;
-        let sent = self.asker.as_ref().is_some_and(|asker| asker.send((question, exec)).is_ok());
+        let asking = (question.number, exec, withdrawn);
+        let sent = self.asker.as_ref().is_some_and(|asker| asker.send(asking).is_ok());
         if sent {
-            self.questions.push((question, thread));
+            self.questions.push(question);
         }
         sent
     }
 
-    fn start(&self, judge: &'scope dyn Judge) -> io::Result<Sender<(u64, Exec)>> {
-        let (asker, questions) = mpsc::channel::<(u64, Exec)>();
+    fn start(&self, judge: &'scope dyn Judge) -> io::Result<Sender<Asking>> {
+        let (asker, questions) = mpsc::channel::<Asking>();
         let (answers, bell) = (self.sender.clone(), self.bell.try_clone()?);
+        let interrupted = self.interrupted.clone();
         std::thread::Builder::new().name("shward gate asks".to_owned()).spawn_scoped(
             self.scope,
             move || {
-                for (question, exec) in questions {
+                for (question, exec, withdrawn) in questions {
+                    let withdrawn = || {
+                        withdrawn.load(Ordering::Acquire) || interrupted.as_ref().is_some_and(Interrupted::is)
+                    };
                     // A judge that panics allows nothing, and must not take the answers to others with it.
-                    let ask = std::panic::AssertUnwindSafe(|| judge.answer(&exec));
-                    let allowed = std::panic::catch_unwind(ask).unwrap_or(false);
+                    let ask = std::panic::AssertUnwindSafe(|| judge.answer(&exec, &withdrawn));
+                    let allowed = std::panic::catch_unwind(ask).unwrap_or(false) && !withdrawn();
                     let _ = answers.send((question, allowed));
                     let _ = (&bell).write(&1u64.to_ne_bytes());
                 }

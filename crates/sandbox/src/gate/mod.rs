@@ -57,6 +57,9 @@ pub enum Ruling {
     Ask,
 }
 
+/// Whether nobody waits for an answer any more: the program is gone, with the run or before it, or this process was told to end.
+pub type Withdrawn<'w> = &'w (dyn Fn() -> bool + Sync);
+
 /// Decides about every program that starts inside the sandbox.
 ///
 /// The first is the command itself. Each comes once, after the kernel has loaded it and before it has run.
@@ -72,9 +75,10 @@ pub trait Judge: Sync {
     }
 
     /// Called on a second thread, one question at a time, for what [`judge`](Self::judge) wants asked: whether it may run.
-    /// The run ends only after a call that is under way has returned, even when the sandbox was killed meanwhile.
-    fn answer(&self, exec: &Exec) -> bool {
-        let _ = exec;
+    /// The run ends only after a call that is under way has returned, even when the sandbox was killed meanwhile, so whoever takes
+    /// time to answer has to look at `withdrawn` now and then: from when it says so the answer is no.
+    fn answer(&self, exec: &Exec, withdrawn: Withdrawn<'_>) -> bool {
+        let _ = (exec, withdrawn);
         false
     }
 }

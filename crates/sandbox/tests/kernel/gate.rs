@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use shward_sandbox::{Confinement, Exec, Exit, Judge, Options, Ruling, RunResult, SandboxError, Stage, run};
+use shward_sandbox::{
+    Confinement, Exec, Exit, Judge, Options, Ruling, RunResult, SandboxError, Stage, Withdrawn, run,
+};
 
 use crate::roles;
 use crate::support::{Place, confinement, need_sandbox, stdout};
@@ -15,13 +17,13 @@ use crate::support::{Place, confinement, need_sandbox, stdout};
 /// Decides by a function, and remembers everything.
 struct Watcher<F> {
     rule: F,
-    answer: Box<dyn Fn(&Exec) -> bool + Sync>,
+    answer: Box<dyn Fn(&Exec, Withdrawn<'_>) -> bool + Sync>,
     seen: Mutex<Vec<Exec>>,
 }
 
 impl<F: Fn(&Exec) -> Ruling + Sync> Watcher<F> {
     fn new(rule: F) -> Self {
-        Self { rule, answer: Box::new(|_| false), seen: Mutex::default() }
+        Self { rule, answer: Box::new(|_, _| false), seen: Mutex::default() }
     }
 
     fn try_run(&self, confinement: &Confinement, timeout: Duration) -> Result<RunResult, SandboxError> {
@@ -49,8 +51,8 @@ impl<F: Fn(&Exec) -> Ruling + Sync> Judge for Watcher<F> {
         (self.rule)(exec)
     }
 
-    fn answer(&self, exec: &Exec) -> bool {
-        (self.answer)(exec)
+    fn answer(&self, exec: &Exec, withdrawn: Withdrawn<'_>) -> bool {
+        (self.answer)(exec, withdrawn)
     }
 }
 
@@ -372,13 +374,13 @@ fn what_is_asked_about_waits_alone() {
         let passed = place.workspace().join("passed");
         let mut watcher =
             Watcher::new(|exec| if exec.program.ends_with("id") { Ruling::Ask } else { Ruling::Allow });
-        watcher.answer = Box::new(move |_| {
+        watcher.answer = Box::new(move |_, withdrawn| {
             // The rest of the sandbox goes on, other programs included, while this one waits.
             let patience = Instant::now() + Duration::from_secs(60);
             while !passed.exists() && Instant::now() < patience {
                 std::thread::sleep(Duration::from_millis(5));
             }
-            passed.exists() && answer
+            passed.exists() && answer && !withdrawn()
         });
         let script = "(sleep 0.1; echo other; touch passed) & id | cut -c 1-3 > out; wait; cat out; \
                       bash -c 'id > /dev/null'; echo $?";
@@ -395,7 +397,7 @@ fn what_waits_for_an_answer_dies_with_the_run() {
     let (place, done) = (Place::new(), Instant::now());
     let mut watcher =
         Watcher::new(|exec| if exec.program.ends_with("id") { Ruling::Ask } else { Ruling::Allow });
-    watcher.answer = Box::new(|_| {
+    watcher.answer = Box::new(|_, _| {
         std::thread::sleep(Duration::from_secs(1));
         true
     });
@@ -403,6 +405,31 @@ fn what_waits_for_an_answer_dies_with_the_run() {
     assert!(result.timed_out, "{result:?}");
     assert_eq!(stdout(&result), "x\n", "an answer came after the end");
     assert!(done.elapsed() < Duration::from_secs(60));
+}
+
+/// A question ends with the program that it is about, and with the run, whoever is asked.
+#[test]
+fn what_nobody_waits_for_is_withdrawn() {
+    need_sandbox!();
+    // The script, whether the run ends by its deadline.
+    for (script, late) in
+        [("id & sleep 0.2; kill -9 $!; wait; echo x", false), ("id & id & echo x; wait", true)]
+    {
+        let (place, begun) = (Place::new(), Instant::now());
+        let mut watcher =
+            Watcher::new(|exec| if exec.program.ends_with("id") { Ruling::Ask } else { Ruling::Allow });
+        watcher.answer = Box::new(|_, withdrawn| {
+            let patience = Instant::now() + Duration::from_secs(100);
+            while !withdrawn() && Instant::now() < patience {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            true
+        });
+        let timeout = if late { Duration::from_millis(500) } else { Duration::from_secs(120) };
+        let result = watcher.try_run(&place.shell(script), timeout).unwrap();
+        assert_eq!((stdout(&result).as_str(), result.timed_out), ("x\n", late), "{script}: {result:?}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "{script}");
+    }
 }
 
 #[test]
