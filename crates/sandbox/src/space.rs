@@ -453,16 +453,38 @@ mod tests {
         fs::create_dir_all(place.path().join(deep).join("d")).unwrap();
         assert_eq!(verdict(place.path(), 1 << 40), Some(Used::Most));
         assert_eq!(verdict(&place.path().join("d"), 1 << 40), None);
-        let place = tempfile::tempdir().unwrap();
-        let closed = place.path().join("closed");
-        fs::create_dir(&closed).unwrap();
-        // Names can be read of the second, and nothing else.
-        for mode in [0, 0o400] {
+        as_an_ordinary_user(|| {
+            let place = tempfile::tempdir().unwrap();
+            let closed = place.path().join("closed");
+            fs::create_dir(&closed).unwrap();
             fs::write(closed.join("file"), "some").unwrap();
-            fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
-            let root = fs::metadata(closed.join("file")).is_ok();
-            assert_eq!(verdict(place.path(), 1 << 40), (!root).then_some(Used::Most), "{mode:o}");
+            // Names can be read of the second, and nothing else.
+            for mode in [0, 0o400] {
+                fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+                let denied = fs::metadata(closed.join("file")).map_err(|error| error.kind());
+                assert_eq!(denied.err(), Some(std::io::ErrorKind::PermissionDenied), "{mode:o}");
+                assert_eq!(verdict(place.path(), 1 << 40), Some(Used::Most), "{mode:o}");
+                assert_eq!(verdict(place.path(), 0), None, "{mode:o}");
+            }
             fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
-        }
+            assert_eq!(verdict(place.path(), 1 << 40), None);
+        });
+    }
+
+    /// Does it on a thread that has no more power over files than an ordinary user (setfsuid(2), capabilities(7)), whoever we are.
+    fn as_an_ordinary_user(work: impl FnOnce() + Send) {
+        const NOBODY: libc::uid_t = 65_534;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // SAFETY: no memory is involved, and only this thread is another user for files.
+                unsafe {
+                    if libc::geteuid() == 0 {
+                        libc::setfsgid(NOBODY);
+                        libc::setfsuid(NOBODY);
+                    }
+                }
+                work();
+            });
+        });
     }
 }
