@@ -215,6 +215,9 @@ fn say(outcome: &Outcome, relay: &Relay) {
             used.message()
         ));
     }
+    if let Some(why) = &ending.session_lost {
+        terminal::error(&format!("shward: the session is not remembered as it ended: {}", one_line(why)));
+    }
     if ending.out_of_memory {
         terminal::error(
             "shward: the memory that the policy gives a run was used up, and something in it was killed",

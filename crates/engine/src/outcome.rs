@@ -92,7 +92,7 @@ pub struct Ending {
     /// network; `…` for one that is not known. The first 20, and of a success those that are certain.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreached: Vec<String>,
-    /// Why the session could not be remembered; it stays as it was.
+    /// Why the session could not be remembered as it ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_lost: Option<String>,
     /// What it wrote to standard output. In JSON as text; if it is not UTF-8, with what is not replaced, and beside it

@@ -122,7 +122,8 @@ fn notes(ending: &Ending) -> Vec<String> {
 
 /// What shward could not do after the command had ended.
 fn failures(ending: &Ending) -> Option<String> {
-    let lost = ending.session_lost.iter().map(|why| format!("the session could not be remembered: {why}"));
+    let lost =
+        ending.session_lost.iter().map(|why| format!("the session is not remembered as it ended: {why}"));
     let failed = ending.changes.iter().flat_map(|changes| changes.failed.iter().take(MAX_NAMED));
     let parts: Vec<String> = lost.chain(failed.map(|failed| format!("not committed: {failed}"))).collect();
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -68,12 +68,12 @@ impl Firewall {
         telling: &mut Telling,
     ) -> io::Result<()> {
         let (Some(sessions), Some(name)) = (&self.sessions, &request.session) else { return Ok(()) };
-        let Some((cwd, told)) = telling.told()? else { return Ok(()) };
+        let Some((cwd, told, mut all)) = telling.told()? else { return Ok(()) };
         let inside = cwd.canonicalize().ok().filter(|cwd| cwd.starts_with(&request.workspace));
         let before = sessions.find(name).filter(|session| session.workspace == request.workspace);
         let session_had =
             |name: &str| before.iter().flat_map(|session| &session.variables).any(|(known, _)| known == name);
-        let mut bytes = 0;
+        let (mut bytes, mut count) = (0, 0);
         let mut variables: Variables = told
             .into_iter()
             .filter(|(name, value)| {
@@ -82,9 +82,11 @@ impl Firewall {
             })
             .take_while(|(name, value)| {
                 bytes += name.len() + value.len();
-                bytes <= MAX_BYTES
+                count += 1;
+                let fits = bytes <= MAX_BYTES && count <= MAX_VARIABLES;
+                all &= fits;
+                fits
             })
-            .take(MAX_VARIABLES)
             .collect();
         variables.sort();
         sessions.write(&Session {
@@ -93,6 +95,13 @@ impl Firewall {
             workspace: request.workspace.clone(),
             cwd: inside.unwrap_or_else(|| request.workspace.clone()),
             variables,
-        })
+        })?;
+        if all {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "it has more variables than {MAX_VARIABLES}, or more than {MAX_BYTES} bytes in them, and the others are not kept; unset \
+             (or do not export) what the next command does not need"
+        )))
     }
 }

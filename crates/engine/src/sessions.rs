@@ -1,12 +1,15 @@
 //! Sessions: the directory and the exported variables with which one call ends are those with which the next begins, without a
 //! shell that stays.
 //!
-//! The shell that runs a command of a session tells both when it exits, into a file that is bound into its sandbox for that.
+//! The shell that runs a command of a session tells both when it exits, into a pipe with a name that is bound into its sandbox for that:
+//! of whatever a command writes there, the kernel keeps no more than the pipe holds, and none of it on a disk.
 //! What it tells is data of the command, so it is believed no more than a command is: the directory counts if it lies in the
 //! workspace, and a variable if it could be set for a run at all (none that carries code, none of the proxy, and not the few
 //! that shward sets itself). The next command is judged with them and runs with them.
 
 use crate::scratch::Scratch;
+use rustix::fs::{CWD, FileType, Mode};
+use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 use serde::{Deserialize, Serialize};
 use shward_audit::Digest;
 use shward_policy::carries_code;
@@ -28,8 +31,20 @@ const MAX_SESSIONS: usize = 256;
 pub(crate) const MAX_VARIABLES: usize = 64;
 pub(crate) const MAX_BYTES: usize = 32 * 1024;
 
-/// How much of what a shell tells is read.
-const MAX_TOLD: u64 = 256 * 1024;
+/// Longest file of a session that is read.
+const MAX_FILE: u64 = 256 * 1024;
+
+/// What the pipe is to hold in which a shell tells. The kernel gives a user who has many of them less.
+const PIPE: usize = 512 * 1024;
+
+/// What makes a pipe full before it holds as many bytes: each write takes pages of its own, up to half of which may stay empty, and what
+/// is told last has to fit, too.
+const fn room(pipe: usize) -> usize {
+    (pipe / 2).saturating_sub(8192)
+}
+
+/// Told instead of a variable: there is more, for which there was no room.
+const MORE: &[u8] = b"=";
 
 /// Variables that shward sets or that follow from where a command runs. Programs are looked up in the `PATH` that the policy
 /// gives: one that a command set could lead anywhere.
@@ -126,7 +141,7 @@ fn read(path: &Path) -> Option<Session> {
         return None;
     }
     let mut text = Vec::new();
-    file.take(MAX_TOLD).read_to_end(&mut text).ok()?;
+    file.take(MAX_FILE).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
@@ -137,12 +152,14 @@ pub(crate) fn is_kept(name: &str) -> bool {
     plain && !NOT_KEPT.contains(&name) && !carries_code(name)
 }
 
-/// The file into which the shell of a run tells how it ends. It is removed with the value.
+/// The pipe into which the shell of a run tells how it ends. It is removed with the value.
 #[derive(Debug)]
 pub(crate) struct Telling {
     directory: Scratch,
-    /// Opened before the run, so that nothing that happens to its name matters.
-    file: File,
+    /// Opened before the run, so that nothing that happens to its name matters, and on both sides, so that who opens it waits for nobody.
+    pipe: File,
+    /// How many bytes are told at most.
+    room: usize,
 }
 
 impl Telling {
@@ -150,8 +167,12 @@ impl Telling {
         // Of letters that mean nothing to a shell.
         let directory = Scratch::new(Path::new("/tmp"), "session")?;
         let path = directory.path().join("told");
-        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
-        Ok(Self { directory, file })
+        rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+        let nonblock = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).map_err(io::Error::other)?;
+        let pipe = OpenOptions::new().read(true).write(true).custom_flags(nonblock).open(path)?;
+        let _ = fcntl_setpipe_size(&pipe, PIPE);
+        let room = room(fcntl_getpipe_size(&pipe)?);
+        Ok(Self { directory, pipe, room })
     }
 
     pub(crate) fn path(&self) -> PathBuf {
@@ -162,16 +183,27 @@ impl Telling {
     /// command. A command that sets the trap anew, or replaces the shell, tells nothing.
     pub(crate) fn script(&self, command: &str) -> String {
         let path = self.path().display().to_string();
-        // Builtins alone: a program that the command did not name would be one too many for an exec gate.
-        let tell = "builtin printf \"%s\\0\" \"$PWD\"; builtin compgen -e | while IFS= builtin read -r REPLY; do \
-             builtin printf \"%s=%s\\0\" \"$REPLY\" \"${!REPLY-}\"; done";
+        // Builtins alone: a program that the command did not name would be one too many for an exec gate. It counts in bytes what it
+        // tells, in a parameter that has no name, since it would wait for ever when the pipe is full.
+        let tell = format!(
+            "builtin printf \"%s\\0\" \"$PWD\"; builtin compgen -e | {{ LC_ALL=C; builtin set -- \"${{#PWD}}\"; \
+             while IFS= builtin read -r REPLY; do builtin set -- \"$1\" \"${{!REPLY-}}\"; \
+             builtin set -- \"$(($1 + ${{#REPLY}} + ${{#2}} + 2))\" \"$2\"; \
+             [[ $1 -le {room} ]] || {{ builtin printf \"=\\0\"; builtin break; }}; \
+             builtin printf \"%s=%s\\0\" \"$REPLY\" \"$2\"; done; }}",
+            room = self.room
+        );
         format!("trap '{{ {tell}; }} >| \"{path}\" 2> /dev/null || :' EXIT\n{command}")
     }
 
-    /// The directory and the variables that were told.
-    pub(crate) fn told(&mut self) -> io::Result<Option<(PathBuf, Variables)>> {
+    /// The directory and the variables that were told, and whether these are all.
+    pub(crate) fn told(&mut self) -> io::Result<Option<(PathBuf, Variables, bool)>> {
         let mut bytes = Vec::new();
-        (&self.file).take(MAX_TOLD).read_to_end(&mut bytes)?;
+        // No more than the pipe can hold, and all that is in it.
+        match (&self.pipe).take(PIPE as u64).read_to_end(&mut bytes) {
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            _ => {}
+        }
         // The last one is cut off, or empty after the last NUL.
         let mut fields: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
         fields.pop();
@@ -182,7 +214,8 @@ impl Telling {
             let (name, value) = std::str::from_utf8(field).ok()?.split_once('=')?;
             Some((name.to_owned(), value.to_owned()))
         };
-        Ok(Some((cwd, fields.filter_map(pair).collect())))
+        let all = !fields.clone().any(|field| field == MORE);
+        Ok(Some((cwd, fields.filter_map(pair).filter(|(name, _)| !name.is_empty()).collect(), all)))
     }
 }
 
@@ -204,27 +237,33 @@ mod tests {
     #[test]
     fn what_a_shell_tells_is_data() {
         // written, directory, variables
-        type Row<'a> = (&'a [u8], Option<(&'a str, &'a [(&'a str, &'a str)])>);
+        type Row<'a> = (&'a [u8], Option<(&'a str, &'a [(&'a str, &'a str)], bool)>);
         let table: &[Row<'_>] = &[
             (b"", None),
-            (b"/a\0", Some(("/a", &[]))),
-            (b"/a\0B=c=d\0E=\0", Some(("/a", &[("B", "c=d"), ("E", "")]))),
-            (b"/a\0B=c\0cut", Some(("/a", &[("B", "c")]))),
-            (b"/a\0no equals\0\xff=x\0", Some(("/a", &[]))),
+            (b"/a\0", Some(("/a", &[], true))),
+            (b"/a\0B=c=d\0E=\0", Some(("/a", &[("B", "c=d"), ("E", "")], true))),
+            (b"/a\0B=c\0cut", Some(("/a", &[("B", "c")], true))),
+            (b"/a\0B=c\0=\0", Some(("/a", &[("B", "c")], false))),
+            (b"/a\0no equals\0\xff=x\0", Some(("/a", &[], true))),
             (b"relative\0", None),
             (b"no end", None),
         ];
         for (written, expected) in table {
             let mut telling = Telling::new().unwrap();
-            fs::write(telling.path(), written).unwrap();
+            OpenOptions::new().write(true).open(telling.path()).unwrap().write_all(written).unwrap();
             let told = telling.told().unwrap();
-            let got = told.as_ref().map(|(cwd, variables)| {
+            let got = told.as_ref().map(|(cwd, variables, all)| {
                 (
                     cwd.to_str().unwrap(),
                     variables.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect::<Vec<_>>(),
+                    *all,
                 )
             });
-            assert_eq!(got, expected.map(|(cwd, variables)| (cwd, variables.to_vec())), "{written:?}");
+            assert_eq!(
+                got,
+                expected.map(|(cwd, variables, all)| (cwd, variables.to_vec(), all)),
+                "{written:?}"
+            );
         }
     }
 

@@ -110,6 +110,40 @@ fn what_is_told_is_not_believed() {
     assert_eq!(place.run("c", "pwd"), "WS\n");
 }
 
+/// What a command writes where its shell tells how it ends takes no room of the machine, whatever it is.
+#[test]
+fn what_is_told_is_bounded() {
+    let Some(place) = place() else { return };
+    let fill = "trap - EXIT; /usr/bin/python3 -c 'import glob, os\n\
+                told = os.open(glob.glob(\"/tmp/shward-*/session-*/told\")[0], os.O_WRONLY | os.O_NONBLOCK)\n\
+                written = 0\n\
+                try:\n    while written < 8 << 20: written += os.write(told, bytes(65536))\n\
+                except BlockingIOError: pass\n\
+                print(written <= 1 << 20)'; touch /tmp/shward-*/session-*/other 2> /dev/null || echo alone";
+    assert_eq!(place.run("a", &fill.replace("\\n", "\n")), "True\nalone\n");
+    // Of more than is kept it is said that it is not, and the run ends.
+    for (command, kept) in [
+        ("cd sub; for i in {100..199}; do export V$i=1; done", 64),
+        ("cd sub; export A=1 BIG=$(head -c 40000 /dev/zero | tr '\\0' x) C=1", 1),
+        ("cd sub; export A=1 BIG=$(head -c 3000000 /dev/zero | tr '\\0' x) C=1", 1),
+        ("cd sub; for i in {1000..1299}; do export V$i=\"$(printf %2049d 1)\"; done", 15),
+    ] {
+        let outcome = place.outcome("b", command);
+        let ending = outcome.ending.as_ref().unwrap();
+        assert_eq!((ending.exit_code, ending.timed_out), (Some(0), false), "{command}");
+        assert!(ending.session_lost.as_ref().unwrap().contains("more variables than 64"), "{ending:?}");
+        let session = place.sessions().find("b").unwrap();
+        assert_eq!(
+            (session.cwd, session.variables.len()),
+            (place.workspace().join("sub"), kept),
+            "{command}"
+        );
+        assert!(place.sessions().clear("b"));
+    }
+    let outcome = place.outcome("b", "export A=1");
+    assert_eq!(outcome.ending.unwrap().session_lost, None);
+}
+
 /// The next command is judged where it will run and with what it will get.
 #[test]
 fn the_next_command_is_judged_as_the_session_goes_on() {
