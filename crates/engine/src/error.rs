@@ -64,7 +64,7 @@ pub enum Error {
     TooMuch(std::path::PathBuf),
     /// What has to be hidden in a workspace cannot be told.
     #[error(
-        "nothing was run, because {0:?} cannot be read, or holds more than 1,000,000 files or 16,384 of git's settings, or one of these longer than 1 MiB, so that not everything in it that is secret or that git obeys can be told; work in a directory below it"
+        "nothing was run, because {0:?} cannot be read, or holds more than 1,000,000 files or places that git's settings lead to, or settings of git that are longer than 1 MiB or closed to you, whose they are, so that not everything in it that is secret or that git obeys can be told; work in a directory below it"
     )]
     NotSeen(std::path::PathBuf),
     /// The same, because of this directory in it.
@@ -72,6 +72,11 @@ pub enum Error {
         "nothing was run, because the directory {0:?} of the workspace could not be read, so that not everything in it that is secret can be told; try again, or work in a directory that does not hold it"
     )]
     NotRead(std::path::PathBuf),
+    /// Nothing would keep what a run without an overlay creates there from being run.
+    #[error(
+        "nothing was run, because changes would go straight to {0:?}, and whatever comes there git runs or obeys; name the work tree with --workspace"
+    )]
+    OfGit(std::path::PathBuf),
     /// There is too little room on the disk for a run that writes.
     #[error(
         "nothing was run, because only {1} bytes are free where {0:?} lies, and a run has to leave some; make room, or a person can permit less with [limits] disk-reserve"

@@ -4,6 +4,7 @@ use crate::changes::Guard;
 use crate::confine::{self, Beyond, First};
 use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
+use crate::git::is_run_by_git;
 use crate::limits::DEFAULT_TIMEOUT;
 use crate::machine::{Once, own_program};
 use crate::options::{Containment, RunOptions};
@@ -292,6 +293,9 @@ impl Firewall {
             places.extend(special.link_targets());
             special.protected.clear();
         } else {
+            if live.is_some() && confined && is_run_by_git(&request.workspace) {
+                return Err(Error::OfGit(request.workspace.clone()));
+            }
             if live.is_some() && confined && !special.find_live(request) {
                 return Err(Error::TooMuch(request.workspace.clone()));
             }

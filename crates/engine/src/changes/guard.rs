@@ -5,11 +5,14 @@
 //! [`crate::special`]. A commit with git is none of it: objects, references, the index and the logs of a repository are ordinary files.
 
 use crate::Request;
-use crate::git::{InRepository, commands, is_harmless, within_repository};
+use crate::git::{
+    InRepository, commands, is_harmless, is_of_repository, place_in_repository, within_repository,
+};
 use crate::special::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -24,14 +27,24 @@ const MAX_CONFIG: u64 = 256 * 1024;
 pub(crate) struct Guard<'r> {
     request: &'r Request,
     /// What is protected by its place: our own files, and where protected links lead. Relative to the workspace.
-    places: Vec<PathBuf>,
+    places: BTreeSet<PathBuf>,
+    /// Where the workspace lies in a repository's own directory, if it does.
+    inside: Option<PathBuf>,
 }
 
 impl<'r> Guard<'r> {
     /// `places` are absolute; what does not lie in the workspace is out of reach anyway.
     pub(crate) fn new(request: &'r Request, places: impl IntoIterator<Item = PathBuf>) -> Self {
         let relative = |path: PathBuf| path.strip_prefix(&request.workspace).map(Path::to_owned).ok();
-        Self { request, places: places.into_iter().filter_map(relative).collect() }
+        let places = places.into_iter().filter_map(relative).collect();
+        Self { request, places, inside: place_in_repository(&request.workspace) }
+    }
+
+    /// Whether a path lies in one of the places or, if it goes as a whole, one of them in it.
+    fn is_placed(&self, path: &Path, whole: bool) -> bool {
+        path.ancestors().any(|above| self.places.contains(above))
+            // Those in it follow it.
+            || whole && self.places.range(path.to_owned()..).next().is_some_and(|place| place.starts_with(path))
     }
 
     /// Refuses what a name means wherever it lies.
@@ -86,7 +99,8 @@ impl CommitPolicy for Guard<'_> {
         let path = &change.path;
         // What goes with a directory goes, too.
         let whole = change.whole || (change.what == ChangeKind::Deleted && change.kind == Kind::Directory);
-        if self.places.iter().any(|place| path.starts_with(place) || (whole && place.starts_with(path))) {
+        let closes = closes(change);
+        if self.is_placed(path, whole || closes) {
             return Some("is shward's own, or what a protected link or setting leads to".into());
         }
         let gains = change.mode & !change.mode_before.unwrap_or(0) & SET_ID;
@@ -101,6 +115,16 @@ impl CommitPolicy for Guard<'_> {
         {
             return Some("would be read by other programs under another spelling".into());
         }
+        if closes && change.kind == Kind::Directory {
+            return Some(
+                "would be closed, so that nobody sees any more what settings or secrets lie in it".into(),
+            );
+        }
+        if let Some(inside) = &self.inside
+            && is_of_repository(inside, change)
+        {
+            return Some("lies in a repository's own directory, and is run or obeyed by git".into());
+        }
         if let Some(within) = within_repository(change, sight) {
             return match within {
                 InRepository::Itself if whole || change.kind != Kind::Directory => {
@@ -112,6 +136,7 @@ impl CommitPolicy for Guard<'_> {
                     let after = sight.after(path, MAX_CONFIG);
                     let harmless = change.kind == Kind::File
                         && change.what != ChangeKind::Deleted
+                        && !closes
                         && (new || before.is_some())
                         && after.is_some_and(|after| is_harmless(before.as_deref(), &after));
                     (!harmless).then(|| "sets what git runs, or where it sends things".into())
@@ -131,6 +156,15 @@ impl CommitPolicy for Guard<'_> {
         }
         self.by_name(change).or_else(|| self.by_scope(change))
     }
+}
+
+/// Whether its owner could read it, or enter it, before, and cannot any more.
+fn closes(change: &Change) -> bool {
+    let bits = if change.kind == Kind::Directory { 0o500 } else { 0o400 };
+    change.what != ChangeKind::Deleted
+        && change.kind_before == Some(change.kind)
+        && change.mode_before.is_some_and(|before| before & bits == bits)
+        && change.mode & bits != bits
 }
 
 /// Whether a file is one by which a package for Python takes part in the start of the interpreter (Python's `site`).

@@ -101,7 +101,7 @@ fn starts_program(value: &str) -> bool {
     value.contains("::") || value.starts_with('-')
 }
 
-/// The files and directories that the settings name by `include.path`, `includeIf` and `core.hooksPath`, as they are written: what
+/// The files and directories that the settings name by `include.path`, `includeIf`, `init.templateDir` and `core.hooksPath`, as they are written: what
 /// lies there is what git reads and runs. Whatever is not understood is passed over.
 pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
     let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
@@ -125,7 +125,8 @@ pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
                 }
                 let value = value_of(&mut letters);
                 let leads = match (section.as_str(), name.trim().to_ascii_lowercase().as_str()) {
-                    ("include" | "includeif", "path") => Leads::Settings,
+                    // Whose hooks and settings every new repository gets.
+                    ("include" | "includeif", "path") | ("init", "templatedir") => Leads::Settings,
                     ("core", "hookspath") => Leads::Hooks,
                     ("core", "worktree") => Leads::Tree,
                     _ => continue,
@@ -295,12 +296,14 @@ mod tests {
     #[test]
     fn what_settings_lead_to_is_found() {
         let text = b"[core]\n\tbare = false\n\tHooksPath = .githooks ; ours\n[include] path = ../a\n\tpath = \"b #c\" # d\n\
-            [includeIf \"gitdir:x\"]\n\tpath=~/c\n[remote \"path\"]\n\tpath = d\n\tpath\n";
+            [includeIf \"gitdir:x\"]\n\tpath=~/c\n[remote \"path\"]\n\tpath = d\n\tpath\n\
+            [init]\n\ttemplateDir = ~/t\n\tdefaultBranch = x\n";
         let expected = [
             (Leads::Hooks, ".githooks"),
             (Leads::Settings, "../a"),
             (Leads::Settings, "b #c"),
             (Leads::Settings, "~/c"),
+            (Leads::Settings, "~/t"),
         ];
         let found = leads_to(text);
         let found: Vec<_> = found.iter().map(|(leads, path)| (*leads, path.as_str())).collect();

@@ -4,4 +4,6 @@ mod config;
 mod repository;
 
 pub(crate) use config::{Leads, is_harmless, leads_to};
-pub(crate) use repository::{InRepository, STEPS, commands, within_repository};
+pub(crate) use repository::{
+    InRepository, STEPS, commands, is_of_repository, is_run_by_git, place_in_repository, within_repository,
+};

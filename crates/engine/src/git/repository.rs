@@ -3,7 +3,7 @@
 use shward_sandbox::overlay::{Change, ChangeKind, Kind, Sight};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a path is to a repository.
 #[derive(Debug, PartialEq, Eq)]
@@ -71,6 +71,30 @@ pub(crate) fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<In
         }
     }
     found
+}
+
+/// Where a directory lies in the own directory of a repository, if it does: below a `.git`, or another one that git would take for one.
+pub(crate) fn place_in_repository(directory: &Path) -> Option<PathBuf> {
+    let is_one = |above: &&Path| {
+        above.file_name().is_some_and(|name| name.as_bytes().eq_ignore_ascii_case(b".git"))
+            || looks_like_one(|name| above.join(name).exists())
+    };
+    let repository = directory.ancestors().find(is_one)?;
+    directory.strip_prefix(repository).ok().map(Path::to_owned)
+}
+
+/// Whether everything in a directory is run, or obeyed, by the repository in which it lies.
+pub(crate) fn is_run_by_git(directory: &Path) -> bool {
+    let means = |part: &OsStr| ["hooks", "info"].iter().any(|name| part.eq_ignore_ascii_case(name));
+    place_in_repository(directory).is_some_and(|inside| inside.iter().any(means))
+}
+
+/// Whether what is changed in a directory at such a place is more to the repository than what a commit writes.
+pub(crate) fn is_of_repository(inside: &Path, change: &Change) -> bool {
+    let path = inside.join(&change.path);
+    // At the top it is judged by what lies beside it.
+    !inside.as_os_str().is_empty()
+        && classify(&path.iter().collect::<Vec<_>>(), change, false) != InRepository::Ordinary
 }
 
 /// What git reads its settings from, and what it runs.

@@ -2,19 +2,24 @@
 
 use super::{Special, lexical};
 use crate::Request;
+use crate::account::user;
 use crate::git::{Leads, leads_to};
 use crate::reading;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::fs;
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// How many files of settings are read, how many directories are looked through for them, and to how many places they may lead.
-const MOST: usize = 16_384;
+/// How many directories are looked through for repositories, and to how many places their settings may lead. Where there are more,
+/// nothing is run, and a command could see to that for all later ones: so it is no less than what a workspace may hold at all.
+const MOST: usize = super::MAX_ENTRIES_OF_WORKSPACE;
 
 /// How often what was read may be gone through, for one repository after another.
-const MOST_STEPS: usize = 64 * MOST;
+const MOST_STEPS: usize = 16 * MOST;
 
 /// How long one may be, in bytes.
 const MAX_LENGTH: u64 = 1 << 20;
@@ -27,9 +32,14 @@ impl Special {
     /// them. `None`: there are more than are looked at.
     pub(crate) fn git_targets(&self, request: &Request) -> Option<Vec<PathBuf>> {
         let mut search = Search { waiting: Vec::new(), met: HashSet::new(), left: MOST };
-        for git in &self.repositories {
+        // Those that the workspace lies in lead into it, too, and it is their work tree that a command there is about.
+        let above = request.workspace.ancestors().skip(1).map(|above| above.join(".git"));
+        for git in self.repositories.iter().cloned().chain(above) {
             let tree = git.parent();
-            if let Some(directory) = directory_of(git) {
+            if let Some(directory) = directory_of(&git) {
+                // Those of submodules and of further work trees lie in the repository that they belong to.
+                let places = ["modules", "worktrees"].map(|place| Waiting::Below(directory.join(place)));
+                search.waiting.extend(places);
                 search.waiting.push(Waiting::Repository(directory, tree.map(Path::to_owned)));
             }
         }
@@ -97,38 +107,44 @@ impl Search {
                 Waiting::Below(directory) => self.below(&directory)?,
                 Waiting::Repository(directory, tree) => {
                     let found = (directory, tree);
-                    if self.met.contains(&found) {
-                        continue;
+                    if self.met.insert(found.clone()) {
+                        return Some(Some(found));
                     }
-                    // Those of submodules and of further work trees lie in the repository that they belong to.
-                    let places = ["modules", "worktrees"].map(|place| Waiting::Below(found.0.join(place)));
-                    self.waiting.extend(places);
-                    self.met.insert(found.clone());
-                    return Some(Some(found));
                 }
             }
         }
         Some(None)
     }
 
-    /// What lies in a directory that is no repository: a submodule is called as its path is, which may have slashes.
+    /// What lies in a directory: a submodule is called as its path is, which may have slashes. What lies in a repository is looked at,
+    /// too, because a command can make one of the directory in which another one lies. Objects are left out.
     fn below(&mut self, directory: &Path) -> Option<()> {
+        let of_objects = directory.file_name().is_some_and(|name| name == "objects");
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
             }
+            if of_objects && is_of_objects(&entry.file_name()) {
+                continue;
+            }
             self.left = self.left.checked_sub(1)?;
             let path = entry.path();
-            self.waiting.push(if path.join("HEAD").exists() {
+            if path.join("HEAD").exists() {
                 // Of a work tree the file `gitdir` says where it lies.
                 let git = way(&path.join("gitdir"), "").map(|git| path.join(git));
-                Waiting::Repository(path, git.and_then(|git| git.parent().map(lexical)))
-            } else {
-                Waiting::Below(path)
-            });
+                let tree = git.and_then(|git| git.parent().map(lexical));
+                self.waiting.push(Waiting::Repository(path.clone(), tree));
+            }
+            self.waiting.push(Waiting::Below(path));
         }
         Some(())
     }
+}
+
+/// What git fills itself with objects (gitrepository-layout(5)).
+fn is_of_objects(name: &OsStr) -> bool {
+    let name = name.as_bytes();
+    matches!(name, b"info" | b"pack") || name.len() == 2 && name.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// What a file of settings says, which is read once, however many repositories obey it.
@@ -190,13 +206,19 @@ impl Reading<'_> {
         (self.found.len() <= MOST).then_some(())
     }
 
-    /// What a file says; nothing if it cannot be read.
+    /// What a file says; nothing if it cannot be read. `None`: it is too long, or closed by us, who could open it again.
     fn said(&mut self, file: &Path) -> Option<Rc<Said>> {
         if let Some(said) = self.files.get(file) {
             return Some(Rc::clone(said));
         }
         let mut said = Said::default();
-        if let Ok(opened) = reading::open(file) {
+        let opened = reading::open(file);
+        if opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+            && fs::metadata(file).is_ok_and(|found| found.uid() == user())
+        {
+            return None;
+        }
+        if let Ok(opened) = opened {
             let mut text = Vec::new();
             let _ = opened.take(MAX_LENGTH + 1).read_to_end(&mut text);
             if u64::try_from(text.len()).is_ok_and(|length| length > MAX_LENGTH) {

@@ -1,0 +1,131 @@
+//! Repositories that a workspace lies in, and what a run must not hide from the next one.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a panic is how a test fails"
+)]
+
+mod common;
+#[path = "common/overlaid.rs"]
+mod overlaid;
+
+use overlaid::place;
+use shward::{Error, Firewall, Outcome, Policy, Request, RunOptions};
+use std::fs;
+use std::path::Path;
+
+fn refused(outcome: &Outcome) -> Vec<String> {
+    let changes = outcome.ending.as_ref().unwrap().changes.as_ref().unwrap();
+    assert!(changes.failed.is_empty(), "{changes:?}");
+    changes.refused.iter().map(|refused| refused.change.path.display().to_string()).collect()
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A package of a larger repository as the workspace: what the settings above lead to lies in it.
+#[test]
+fn settings_of_repositories_above_are_seen() {
+    let Some(place) = place() else { return };
+    let above = place.home.join(".git");
+    let name = place.workspace.file_name().unwrap().to_str().unwrap();
+    write(
+        &above.join("config"),
+        &format!("[core]\n\thooksPath = {name}/githooks\n[include]\n\tpath = ../{name}/more\n"),
+    );
+    write(&above.join("HEAD"), "ref: refs/heads/main\n");
+    write(&above.join("modules/lib/HEAD"), "ref: refs/heads/main\n");
+    let module = format!("[core]\n\tworktree = ../../../{name}/lib\n\thooksPath = mine\n");
+    write(&above.join("modules/lib/config"), &module);
+    fs::remove_dir_all(place.workspace.join(".git")).unwrap();
+    let script = "mkdir githooks lib lib/mine fine; for d in githooks lib/mine fine; do echo > $d/pre-commit; done; echo > more; \
+                  echo x > ../.git/config || mkdir ../.git/hooks || echo closed";
+    let outcome = place.run(script);
+    assert!(outcome.ending.as_ref().unwrap().stdout.to_text().contains("closed"), "{outcome:?}");
+    let names = refused(&outcome);
+    let files: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| name.contains("pre-") || *name == "more").collect();
+    assert_eq!(files, ["githooks/pre-commit", "lib/mine/pre-commit", "more"]);
+    assert!(place.read("fine/pre-commit").is_some());
+}
+
+/// New repositories get their hooks and settings from there.
+#[test]
+fn what_new_repositories_are_made_of_is_protected() {
+    let Some(place) = place() else { return };
+    let name = place.workspace.file_name().unwrap().to_str().unwrap();
+    write(&place.home.join(".gitconfig"), &format!("[init]\n\ttemplateDir = ~/{name}/template\n"));
+    write(&place.workspace.join("template/description"), "x\n");
+    let outcome = place.run("mkdir template/hooks; echo x > template/hooks/post-checkout; echo y > fine");
+    assert_eq!(refused(&outcome), ["template/hooks", "template/hooks/post-checkout"]);
+    assert!(place.read("fine").is_some());
+}
+
+/// A run that makes a repository of the directory that another one lies in does not hide that one.
+#[test]
+fn a_repository_in_another_is_seen() {
+    let Some(place) = place() else { return };
+    let module = place.workspace.join(".git/modules/lib/sub");
+    write(&module.join("HEAD"), "ref: refs/heads/main\n");
+    write(&module.join("config"), "[core]\n\tworktree = ../../../../lib/sub\n\thooksPath = mine\n");
+    let made = "cd .git/modules/lib; mkdir objects refs; echo 'ref: refs/heads/x' > HEAD";
+    assert!(refused(&place.run(made)).is_empty());
+    assert!(module.parent().unwrap().join("HEAD").exists());
+    let outcome = place.run("mkdir -p lib/sub/mine; echo x > lib/sub/mine/pre-commit");
+    assert!(refused(&outcome).contains(&"lib/sub/mine/pre-commit".to_owned()), "{outcome:?}");
+}
+
+/// What one run leaves keeps no later one from being run.
+#[test]
+fn many_directories_in_a_repository_refuse_nothing() {
+    let Some(place) = place() else { return };
+    let module = place.workspace.join(".git/modules/lib");
+    write(&module.join("HEAD"), "ref: refs/heads/main\n");
+    write(&module.join("config"), "[core]\n\tworktree = ../../../lib\n\thooksPath = mine\n");
+    // Nothing keeps a run from making them, as anywhere else in the workspace.
+    let made = place.run("mkdir -p .git/modules/x .git/worktrees/y; cd .git/modules/x; mkdir $(seq 100)");
+    assert!(refused(&made).is_empty());
+    for number in 101..17_000 {
+        fs::create_dir(place.workspace.join(format!(".git/modules/x/{number}"))).unwrap();
+    }
+    let outcome = place.run("mkdir -p lib/mine; echo x > lib/mine/pre-commit");
+    assert!(refused(&outcome).contains(&"lib/mine/pre-commit".to_owned()), "{outcome:?}");
+}
+
+/// Nor does it close what the next one has to look into.
+#[test]
+fn what_settings_lie_in_is_not_closed() {
+    let Some(place) = place() else { return };
+    fs::create_dir(place.workspace.join("hooks")).unwrap();
+    write(&place.workspace.join("settings/shared"), "[core]\n\thooksPath = hooks\n");
+    write(&place.workspace.join("plain/file"), "x\n");
+    assert!(place.git(&["config", "include.path", "../settings/shared"]).status.success());
+    let script = "mkdir new; echo x > new/file; chmod 000 new .git/config settings .git/refs; chmod 500 plain; chmod 000 plain/file";
+    assert_eq!(refused(&place.run(script)), [".git/config", ".git/refs", "settings"]);
+    assert!(place.git(&["config", "core.hooksPath"]).status.success());
+    let outcome = place.run("echo x > hooks/pre-commit");
+    assert_eq!(refused(&outcome), ["hooks/pre-commit"]);
+}
+
+/// A workspace in a repository's own directory, whatever that is called: whatever a command writes there git may run.
+#[test]
+fn nothing_is_written_where_git_runs_it() {
+    let Some(place) = place() else { return };
+    assert!(place.git(&["init", "-q", "--bare", "bare"]).status.success());
+    let hooks = place.workspace.join("bare/hooks");
+    let request = Request::command("echo x > pre-commit; mkdir d; echo x > d/y", &hooks, &place.home);
+    let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(place.undoing());
+    let run = |options: &RunOptions| firewall.run(&request, options, &mut |_, _| {});
+    let outcome = run(&RunOptions::default()).unwrap();
+    assert!(refused(&outcome).contains(&"pre-commit".to_owned()), "{outcome:?}");
+    assert!(!hooks.join("pre-commit").exists());
+    let mut live = RunOptions::default();
+    live.live = true;
+    assert!(matches!(run(&live), Err(Error::OfGit(_))));
+    assert!(!hooks.join("pre-commit").exists());
+}
