@@ -152,11 +152,8 @@ fn a_question_of_the_gate_ends_with_a_signal() {
         assert!(!out.contains("went on"), "{what}");
         let told = if json { &out } else { &err };
         assert!(told.contains("Nobody answered: what it was asked for was ended meanwhile."), "{what}");
-        let interrupted = if json {
-            format!(r#""interrupted":{signal}"#)
-        } else {
-            format!("interrupted by signal {signal}; ")
-        };
+        let interrupted =
+            if json { r#""cancelled":true"#.to_owned() } else { format!("interrupted by signal {signal}; ") };
         assert!(told.contains(&interrupted), "{what}");
         assert!(recorded(&place).contains("; cancelled"), "{what}");
         let log = std::fs::read_to_string(place.home().join(".local/state/shward/audit.jsonl")).unwrap();

@@ -301,8 +301,10 @@ impl Firewall {
             }
             special.protected.extend(places.iter().cloned());
             // What is not there yet cannot be mounted over.
-            let inside = |path: &PathBuf| path.starts_with(&request.workspace) && path.exists();
-            special.protected.extend(git.into_iter().filter(inside));
+            let inside = git.into_iter().filter(|path| path.starts_with(&request.workspace));
+            let (there, missing) = inside.partition::<Vec<_>, _>(|path| path.exists());
+            special.protected.extend(there);
+            special.missing = missing.into_iter().filter(|path| path.symlink_metadata().is_err()).collect();
         }
         let mut confinement = confine::confinement(
             request,

@@ -54,6 +54,22 @@ fn settings_of_repositories_above_are_seen() {
     assert!(place.read("fine/pre-commit").is_some());
 }
 
+/// Without an overlay what is not there yet cannot be mounted over, and is moved aside.
+#[test]
+fn what_settings_lead_to_is_moved_aside_where_it_is_made() {
+    let Some(place) = place() else { return };
+    assert!(place.git(&["config", "core.hooksPath", "mine/hooks"]).status.success());
+    assert!(place.git(&["config", "include.path", "../more"]).status.success());
+    let mut live = RunOptions::default();
+    live.live = true;
+    let script = "mkdir -p mine/hooks; echo x > mine/hooks/pre-commit; echo x > mine/other; ln -s mine/other more; echo x > fine";
+    let outcome = place.run_with(script, &live).unwrap();
+    let moved = outcome.ending.unwrap().moved_aside;
+    assert_eq!(moved.len(), 2, "{moved:?}");
+    assert!(place.read("mine/hooks/pre-commit").is_none() && place.read("more").is_none());
+    assert!(place.read("mine/other").is_some() && place.read("fine").is_some());
+}
+
 /// New repositories get their hooks and settings from there.
 #[test]
 fn what_new_repositories_are_made_of_is_protected() {

@@ -11,7 +11,7 @@ pub(crate) const SLICE: Duration = Duration::from_millis(100);
 pub struct Wanted<'w>(Option<&'w (dyn Fn() -> bool + Sync)>);
 
 impl<'w> Wanted<'w> {
-    /// Until this says that nobody waits any more. It is asked ten times a second, and never again after it has said so.
+    /// Until this says that nobody waits any more, for which it is asked some ten times a second.
     #[must_use]
     pub const fn until(withdrawn: &'w (dyn Fn() -> bool + Sync)) -> Self {
         Self(Some(withdrawn))

@@ -1,9 +1,10 @@
 //! Attacks on the containment and ordinary work in it, with the real binary, as root and as an ordinary user.
 //!
-//! They stand in the tables beside this file: `[name | containment | language | outside | path=… | needs=…]`, then the program. The
-//! containment is that of `run --contain`; `listed` is `workspace-write` with a list of programs, `terminal` the same
-//! on a terminal, `gated` with every program judged, `live` without an overlay. `outside` says where an attack works that nothing stops: `works`, `root` (for root), or `maybe`
-//! (it depends on the kernel). An attack that does not work there proves nothing, so each is first carried out without a
+//! They stand in the tables beside this file: `[name | containment | language | outside | path=… | needs=… | since=…]`, then the program.
+//! The containment is that of `run --contain`; `listed` is `workspace-write` with a list of programs, `terminal` the same on a terminal,
+//! `gated` with every program judged, `live` without an overlay, `session` in several calls of one. `outside` says where an attack works
+//! that nothing stops: `works`, `root` (for root), or `maybe` (it depends on the kernel), the first two from a version of Linux on if
+//! there is a `since`. An attack that does not work there proves nothing, so each is first carried out without a
 //! sandbox, unless it may depend. All of it happens in a throw-away room: mount, process, network, IPC and host name
 //! namespaces of its own, with file systems in memory. What counts is what the host shows afterwards: files that changed,
 //! the secret word in what was printed, messages that arrived, processes that were hurt or are left. Where nothing of
@@ -25,7 +26,7 @@ use std::fs;
 use std::process::Command;
 use table::{Entry, Outside};
 
-const ATTACKS: [&str; 7] = [
+const ATTACKS: [&str; 9] = [
     include_str!("files.txt"),
     include_str!("secrets.txt"),
     include_str!("network.txt"),
@@ -33,6 +34,8 @@ const ATTACKS: [&str; 7] = [
     include_str!("kernel.txt"),
     include_str!("programs.txt"),
     include_str!("protected.txt"),
+    include_str!("interfaces.txt"),
+    include_str!("sessions.txt"),
 ];
 
 const NOBODY: &str = "65534";
@@ -112,7 +115,10 @@ fn every_attack_is_stopped_and_ordinary_work_goes_on() {
 fn play() {
     let Some(place) = env::var_os("ROOM") else { return };
     let real_root = env::var("ROOM_REAL_ROOT").unwrap() == "yes";
+    // Parts of names.
     let only = env::var("ROOM_ONLY").unwrap_or_default();
+    let is_left_out =
+        |name: &str| !only.is_empty() && !only.split_whitespace().any(|part| name.contains(part));
     let mut room = Room::new(place.as_ref());
     let mut failures = Vec::new();
     // By bubblewrap's namespaces there is no overlay, no terminal, and no list of programs, so some runs are refused.
@@ -120,10 +126,11 @@ fn play() {
     let mut refused: Vec<(&str, String)> = Vec::new();
     let (mut attacks, mut judged) = (0, Vec::new());
     for entry in ATTACKS.iter().flat_map(|text| table::read(text)) {
-        if !entry.name.contains(&only) || (entry.needs_x86() && !cfg!(target_arch = "x86_64")) {
+        if is_left_out(entry.name) || (entry.needs_x86() && !cfg!(target_arch = "x86_64")) {
             continue;
         }
         let works = entry.outside == Outside::Works || (entry.outside == Outside::Root && real_root);
+        let works = works && entry.since.is_none_or(|since| kernel() >= since);
         // Some need luck with the scheduler, of which a busy machine has less.
         if works && !(0..3).any(|_| !room.attack(&entry, false).evidence.is_empty()) {
             failures.push(format!("{} does not work where nothing stops it", entry.name));
@@ -144,7 +151,7 @@ fn play() {
     }
     let mut ordinary = 0;
     for entry in table::read(include_str!("ordinary.txt")) {
-        if !entry.name.contains(&only) || !room.is_possible(&entry) {
+        if is_left_out(entry.name) || !room.is_possible(&entry) {
             continue;
         }
         if through_bubblewrap && ["listed", "terminal"].contains(&entry.containment) {
@@ -163,12 +170,19 @@ fn play() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
+/// The first two numbers of the kernel's version.
+fn kernel() -> (u32, u32) {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = release.split(['.', '-']).map(|number| number.parse().unwrap_or(0));
+    (numbers.next().unwrap(), numbers.next().unwrap())
+}
+
 /// The tables are whole: names are unique, and what is named is there.
 #[test]
 fn the_tables_are_read() {
     let attacks: Vec<Entry<'_>> = ATTACKS.iter().flat_map(|text| table::read(text)).collect();
     let ordinary = table::read(include_str!("ordinary.txt"));
-    assert!(attacks.len() > 360 && ordinary.len() > 60, "{} {}", attacks.len(), ordinary.len());
+    assert!(attacks.len() > 430 && ordinary.len() > 60, "{} {}", attacks.len(), ordinary.len());
     for text in ATTACKS {
         let entries = table::read(text);
         let names: std::collections::BTreeSet<_> = entries.iter().map(|entry| entry.name).collect();

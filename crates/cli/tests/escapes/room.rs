@@ -53,6 +53,9 @@ def call(number, *words):
     if result >= 0 or ctypes.get_errno() not in (1, 38): print('ESCAPED')
 "#;
 
+/// Runs each call of a session: their number of words, the words before each, and what each says.
+const CALLS: &str = r#"n=$1; shift; run=("${@:1:n}"); shift $n; for call; do "${run[@]}" "$call"; done"#;
+
 /// What a file is, without its time of last access.
 type Seen = BTreeMap<PathBuf, (u32, u32, u32, u64, i128, Vec<u8>)>;
 
@@ -202,6 +205,9 @@ impl Room {
         note(out.contains(SECRET) || err.contains(SECRET), "the secret was printed");
         note(entry.containment == "terminal" && out.contains(TYPED), "the terminal was typed at");
         note(served, "it could be connected to");
+        // What the attack says itself goes to standard output alone, where it is meant to.
+        let steers = entry.name.contains("steers-the-terminal") && confined;
+        note(steers && err.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']), "the terminal was steered");
         for place in ["/tmp", "/var/tmp", "/dev/shm"] {
             let left = Path::new(place).join(mark());
             note(left.exists(), "something was left in a common directory");
@@ -271,7 +277,7 @@ impl Room {
         let mut word = |word: &str| words.push(word.to_owned());
         if confined {
             let containment = match entry.containment {
-                "listed" | "terminal" | "gated" | "live" => "workspace-write",
+                "listed" | "terminal" | "gated" | "live" | "session" => "workspace-write",
                 other => other,
             };
             let (workspace, home) = (self.workspace(), self.home());
@@ -293,7 +299,9 @@ impl Room {
                     word(fs::canonicalize(Path::new("/usr/bin").join(name)).unwrap().to_str().unwrap());
                 }
             }
-            ["--argv", "--"].into_iter().for_each(&mut word);
+            if entry.containment != "session" {
+                ["--argv", "--"].into_iter().for_each(&mut word);
+            }
         }
         if confined {
             let policy = self.place.join(".config/shward/policy.toml");
@@ -304,7 +312,19 @@ impl Room {
             fs::write(policy, [accepted, judged].concat()).unwrap();
         }
         let interpreter = if entry.language == "bash" { "/bin/bash" } else { "/usr/bin/python3" };
-        [interpreter, "-c", program].into_iter().for_each(&mut word);
+        if confined && entry.containment == "session" {
+            // Of what is no shell's, a shell tells.
+            let quoted = |part: &str| format!("{interpreter} -c '{}'", part.replace('\'', r"'\''"));
+            let call = |part: &str| if entry.language == "bash" { part.to_owned() } else { quoted(part) };
+            ["--session", &format!("s{}", self.number), "--"].into_iter().for_each(&mut word);
+            let run =
+                std::mem::replace(&mut words, ["/bin/bash", "-c", CALLS, "bash"].map(str::to_owned).to_vec());
+            words.push(run.len().to_string());
+            words.extend(run);
+            words.extend(program.split("----\n").map(call));
+        } else {
+            words.extend([interpreter, "-c", &program.replace("----\n", "")].map(str::to_owned));
+        }
         if entry.containment == "terminal" {
             let quoted: Vec<String> =
                 words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();

@@ -18,6 +18,8 @@ pub(crate) struct Entry<'t> {
     pub(crate) path: Option<&'t str>,
     /// The programs without which it means nothing.
     pub(crate) needs: Option<&'t str>,
+    /// The first two numbers of the version of Linux before which it does not work anywhere.
+    pub(crate) since: Option<(u32, u32)>,
     pub(crate) program: &'t str,
 }
 
@@ -47,12 +49,12 @@ fn entry(text: &str) -> Entry<'_> {
     let (name, containment, language) =
         (fields.next().unwrap(), fields.next().unwrap(), fields.next().unwrap());
     assert!(
-        ["workspace-write", "read-only", "loopback", "listed", "terminal", "gated", "live"]
+        ["workspace-write", "read-only", "loopback", "listed", "terminal", "gated", "live", "session"]
             .contains(&containment),
         "{name}"
     );
     assert!(["bash", "python", "call"].contains(&language), "{name}");
-    let (mut outside, mut path, mut needs) = (Outside::Maybe, None, None);
+    let (mut outside, mut path, mut needs, mut since) = (Outside::Maybe, None, None, None);
     for field in fields {
         match field {
             "works" => outside = Outside::Works,
@@ -61,9 +63,13 @@ fn entry(text: &str) -> Entry<'_> {
             _ => match field.split_once('=') {
                 Some(("path", given)) => path = Some(given),
                 Some(("needs", given)) => needs = Some(given),
+                Some(("since", given)) => {
+                    let (major, minor) = given.split_once('.').unwrap();
+                    since = Some((major.parse().unwrap(), minor.parse().unwrap()));
+                }
                 _ => panic!("{name}: {field}"),
             },
         }
     }
-    Entry { name, containment, language, outside, path, needs, program }
+    Entry { name, containment, language, outside, path, needs, since, program }
 }

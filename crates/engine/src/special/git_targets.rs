@@ -43,8 +43,13 @@ impl Special {
                 search.waiting.push(Waiting::Repository(directory, tree.map(Path::to_owned)));
             }
         }
-        let mut reading =
-            Reading { home: &request.home, files: HashMap::new(), found: BTreeSet::new(), steps: MOST_STEPS };
+        let mut reading = Reading {
+            home: &request.home,
+            workspace: &request.workspace,
+            files: HashMap::new(),
+            found: BTreeSet::new(),
+            steps: MOST_STEPS,
+        };
         // The user's settings are about every repository.
         let of_user = [".gitconfig", ".config/git/config"].map(|name| request.home.join(name));
         while let Some((directory, tree)) = search.next()? {
@@ -160,6 +165,7 @@ struct Said {
 /// What was read, and what that leads to.
 struct Reading<'h> {
     home: &'h Path,
+    workspace: &'h Path,
     files: HashMap<PathBuf, Rc<Said>>,
     found: BTreeSet<PathBuf>,
     /// So many may still be made.
@@ -206,7 +212,8 @@ impl Reading<'_> {
         (self.found.len() <= MOST).then_some(())
     }
 
-    /// What a file says; nothing if it cannot be read. `None`: it is too long, or closed by us, who could open it again.
+    /// What a file says; nothing if it cannot be read. `None`: it is too long, or closed by us in the workspace, where a command could
+    /// open it again.
     fn said(&mut self, file: &Path) -> Option<Rc<Said>> {
         if let Some(said) = self.files.get(file) {
             return Some(Rc::clone(said));
@@ -214,6 +221,7 @@ impl Reading<'_> {
         let mut said = Said::default();
         let opened = reading::open(file);
         if opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+            && file.starts_with(self.workspace)
             && fs::metadata(file).is_ok_and(|found| found.uid() == user())
         {
             return None;

@@ -74,6 +74,8 @@ pub(crate) struct Special {
     /// Homes of which a command sees nothing but the workspace in them.
     pub(crate) emptied: Vec<PathBuf>,
     pub(crate) protected: Vec<PathBuf>,
+    /// What settings of git lead to and is not there: a command without an overlay must not make it.
+    pub(crate) missing: Vec<PathBuf>,
     /// Those of the hidden that git tracks: empty, they would be committed as such.
     pub(crate) unreadable: HashSet<PathBuf>,
     /// The workspace was not looked at as a whole.
@@ -220,7 +222,8 @@ impl Special {
         let after = live::look(&request.workspace, &request.home, 2, Some(self.since));
         let before: HashSet<&PathBuf> = self.protected.iter().chain(&self.hidden).collect();
         let mut refused = Vec::new();
-        for path in after.created(&before) {
+        let made = self.missing.iter().filter(|path| path.symlink_metadata().is_ok());
+        for path in made.cloned().chain(after.created(&before)) {
             if path.extension().is_some_and(|e| e == REFUSED) {
                 continue;
             }

@@ -14,10 +14,12 @@ use shward_sandbox::{
 use crate::roles;
 use crate::support::{Place, confinement, need_sandbox, stdout};
 
+type Answer = dyn Fn(&Exec, Withdrawn<'_>) -> bool + Sync;
+
 /// Decides by a function, and remembers everything.
 struct Watcher<F> {
     rule: F,
-    answer: Box<dyn Fn(&Exec, Withdrawn<'_>) -> bool + Sync>,
+    answer: Box<Answer>,
     seen: Mutex<Vec<Exec>>,
 }
 
