@@ -5,12 +5,15 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 /// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole.
-const GUARDED: [&str; 22] = [
+const GUARDED: [&str; 29] = [
     ".agents",
+    ".amp",
     ".antigravity",
     ".augment",
     ".claude",
     ".cline",
+    ".clinerules",
+    ".codebuddy",
     ".codex",
     ".copilot",
     ".cursor",
@@ -20,9 +23,13 @@ const GUARDED: [&str; 22] = [
     ".helix",
     ".husky",
     ".idea",
+    ".iflow",
     ".junie",
     ".kilocode",
     ".opencode",
+    ".openhands",
+    ".pi",
+    ".qoder",
     ".roo",
     ".theia",
     ".trae",
@@ -32,7 +39,7 @@ const GUARDED: [&str; 22] = [
 
 /// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next
 /// starts it there, besides those of the analysis' tables.
-const READ_BY_OTHERS: [&str; 49] = [
+const READ_BY_OTHERS: [&str; 54] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -47,6 +54,7 @@ const READ_BY_OTHERS: [&str; 49] = [
     ".inputrc",
     ".irbrc",
     ".kshrc",
+    ".lazy.lua",
     ".lefthook.yaml",
     ".lefthook.yml",
     ".lldbinit",
@@ -58,6 +66,7 @@ const READ_BY_OTHERS: [&str; 49] = [
     ".nvimrc",
     ".ocamlinit",
     ".octaverc",
+    ".opencode.json",
     ".pdbrc",
     ".perldb",
     ".pre-commit-config.yaml",
@@ -76,12 +85,15 @@ const READ_BY_OTHERS: [&str; 49] = [
     ".zprofile",
     ".zshenv",
     ".zshrc",
+    "gptme.toml",
+    "hk.pkl",
     "lefthook.yaml",
     "lefthook.yml",
     "mise.local.toml",
     "mise.toml",
     "opencode.json",
     "opencode.jsonc",
+    "prek.toml",
 ];
 
 /// The endings of such files.
@@ -140,11 +152,27 @@ mod tests {
             ".jj/repo/config.toml",
             "c/.pdbrc",
             ".RData",
+            "d/hk.pkl",
+            "Gptme.toml",
+            ".opencode.json",
+            ".lazy.lua",
+            "prek.toml",
         ] {
             assert!(is_read_by_others(Path::new(read)), "{read}");
         }
         for other in ["yarnrc", ".yarnrc/x", "exrc.md", "repo/config.toml", "code-workspace"] {
             assert!(!is_read_by_others(Path::new(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn what_agents_start_by_is_protected_as_a_whole() {
+        for name in [".amp", ".Claude", ".clinerules", ".codebuddy", ".iflow", ".openhands", ".pi", ".qoder"]
+        {
+            assert!(is_guarded(OsStr::new(name)), "{name}");
+        }
+        for name in ["amp", ".pip", ".clinerules.md", ".agent"] {
+            assert!(!is_guarded(OsStr::new(name)), "{name}");
         }
     }
 
