@@ -283,11 +283,14 @@ impl Judge for Programs<'_> {
 
     fn answer(&self, exec: &Exec, withdrawn: Withdrawn<'_>) -> bool {
         let wanted = Wanted::until(withdrawn);
-        // It waited for others that were asked about. Nobody is asked, and it is no attempt any more.
-        if wanted.is_withdrawn() {
+        let unanswered = || {
             let message = format!("Nobody answered: {}.", Unanswered::Withdrawn);
             self.seen().stop(exec, "unanswered".to_owned(), message);
-            return false;
+            false
+        };
+        // It waited for others that were asked about. Nobody is asked, and it is no attempt any more.
+        if wanted.is_withdrawn() {
+            return unanswered();
         }
         if self.run.options.pty.as_ref().is_some_and(|pty| pty.typed.is_some()) {
             let message =
@@ -309,6 +312,7 @@ impl Judge for Programs<'_> {
             self.seen().stop(exec, found.rule, found.message);
             return false;
         }
-        true
+        // A yes that was typed after a signal can be read before the signal has reached the thread that takes it.
+        if wanted.is_withdrawn() { unanswered() } else { true }
     }
 }
