@@ -144,7 +144,7 @@ fn a_question_of_the_gate_ends_with_a_key() {
         return;
     }
     let tool = "import subprocess\nsubprocess.run(['git', 'push'])\nprint('went on', flush=True)\n";
-    fs::write(place.home.join("project/tool.py"), tool).unwrap();
+    fs::write(place.home().join("project/tool.py"), tool).unwrap();
     let run = "run --gate enforce -- /usr/bin/python3 tool.py";
     let asked = "Allow it once? [y]es, [n]o, [e]xplain: ";
     // As ever first, so that it is this that is asked.

@@ -30,6 +30,11 @@ impl<'a> Run<'_, 'a> {
         self.session.arena()
     }
 
+    /// Whether it is described as a script or module of a language (`LANG:NAME`).
+    pub(crate) fn is_script(&self) -> bool {
+        self.name.contains(':')
+    }
+
     pub(crate) fn emit(&mut self, kind: EffectKind<'a>, span: Span, certainty: Certainty) {
         if let EffectKind::Vcs { .. } = kind {
             self.changes_elsewhere(span, certainty);

@@ -10,6 +10,7 @@ mod grave;
 mod javascript;
 pub(crate) mod jq;
 mod makefile;
+mod members;
 mod perl;
 pub(crate) mod project;
 mod python;
