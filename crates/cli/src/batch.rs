@@ -10,7 +10,10 @@ use crate::flags::{
 use crate::terminal::{self, Fail};
 use shward::{Batch, Firewall, LargePages, Setting};
 use std::cell::RefCell;
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+
+/// Most bytes of input that are answered at once: what is there, and no more is waited for.
+const AT_ONCE: usize = 64 << 10;
 
 /// Answers every line of standard input.
 ///
@@ -51,37 +54,50 @@ pub(crate) fn run(args: &Args, firewall: &Firewall, setting: &Setting) -> Result
     }
     let output = RefCell::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()));
     let unread = Answered { input: io::stdin().lock(), output: &output, failed: None };
-    let mut input = BufReader::with_capacity(1 << 16, unread);
-    // One line and one answer, again and again in the same memory.
+    let mut input = BufReader::with_capacity(AT_ONCE, unread);
+    // Lines and answers, again and again in the same memory.
     let (mut line, mut written) = (Vec::new(), Vec::new());
     let mut exit = Exit::Allow;
     loop {
-        line.clear();
-        let read = match input.by_ref().take(Batch::MAX_LINE as u64 + 1).read_until(b'\n', &mut line) {
-            Ok(read) => read,
+        written.clear();
+        let there = match input.fill_buf() {
+            Ok(there) => there,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             Err(e) => return stopped(input.get_mut().failed.take(), e).map(|()| exit),
         };
-        if read == 0 {
-            return terminal::delivered(output.borrow_mut().flush()).map(|_| exit);
-        }
-        if line.len() > Batch::MAX_LINE
-            && !line.ends_with(b"\n")
-            && let Err(e) = skip_line(&mut input)
-        {
-            return stopped(input.get_mut().failed.take(), e).map(|()| exit);
-        }
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        written.clear();
-        if !batch.answer(&line, &mut written) {
+        let verdicts = match there.iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => {
+                let verdicts = batch.answer_lines(there.get(..=end).unwrap_or_default(), &mut written);
+                input.consume(end + 1);
+                verdicts
+            }
+            None if there.is_empty() => {
+                return terminal::delivered(output.borrow_mut().flush()).map(|_| exit);
+            }
+            None => {
+                line.clear();
+                if let Err(e) = one_line(&mut input, &mut line) {
+                    return stopped(input.get_mut().failed.take(), e).map(|()| exit);
+                }
+                batch.answer_lines(&line, &mut written)
+            }
+        };
+        if !verdicts {
             exit = Exit::BadInput;
         }
-        written.push(b'\n');
         if !terminal::delivered(output.borrow_mut().write_all(&written))? {
             return Ok(exit);
         }
     }
+}
+
+/// Reads up to the end of a line; of one that is too long for a request, only what tells that it is.
+fn one_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<()> {
+    input.by_ref().take(Batch::MAX_LINE as u64 + 1).read_until(b'\n', line)?;
+    if line.len() > Batch::MAX_LINE && !line.ends_with(b"\n") {
+        skip_line(input)?;
+    }
+    Ok(())
 }
 
 /// Input before whose reading all answers so far are written: the read may wait, and whoever writes the requests may wait
@@ -111,7 +127,7 @@ fn stopped(written: Option<io::Error>, read: io::Error) -> Result<(), Fail> {
     }
 }
 
-fn skip_line(input: &mut impl io::BufRead) -> io::Result<()> {
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let available = input.fill_buf()?;
         if available.is_empty() {

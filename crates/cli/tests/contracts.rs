@@ -198,6 +198,28 @@ fn a_batch_answers_before_it_waits_for_more() {
     assert!(child.wait().unwrap().success());
 }
 
+/// More lines than are answered at once, some of which are themselves as long, and one too long for a request.
+#[test]
+fn a_long_batch_is_answered_in_order() {
+    let place = Place::new();
+    let mut input = String::new();
+    for id in 0..600 {
+        let length = match id % 200 {
+            0 => 300_000,
+            1 => id * 18_000,
+            _ => id * 7 % 3_331,
+        };
+        input += &format!("{{\"id\":{id},\"command\":\"echo {}\"}}\n", "x".repeat(length));
+    }
+    let output = place.shward(&["check", "--batch", "--frozen"], input.as_bytes());
+    assert_eq!(code(&output), 65);
+    let answers: Vec<Value> = stdout(&output).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let ids: Vec<Value> = answers.iter().map(|answer| answer["id"].clone()).collect();
+    // The longest is no line of a request, so nobody reads its id.
+    let expected: Vec<Value> = (0..600).map(|id| if id == 401 { Value::Null } else { json!(id) }).collect();
+    assert_eq!(ids, expected);
+}
+
 #[test]
 fn a_batch_uses_the_workspace_of_the_option() {
     let place = Place::new();

@@ -2,6 +2,7 @@
 
 mod line;
 mod memo;
+mod window;
 mod written;
 
 use crate::report::Checked;
@@ -45,6 +46,7 @@ pub struct Batch<'f> {
     /// The command of the line that is read, before it is known to be a request's.
     command: Vec<u8>,
     memo: Option<Memo>,
+    window: window::Window,
 }
 
 /// Text that stays where it was read, if nothing in it is escaped.
@@ -94,6 +96,7 @@ impl<'f> Batch<'f> {
             request: Request::command("", "", ""),
             command: Vec::new(),
             memo: (setting.frozen && !setting.plan).then(Memo::default),
+            window: window::Window::default(),
         }
     }
 
