@@ -6,11 +6,9 @@
 //! defined there run at any time.
 
 use super::Reader;
-
 use super::symbols::Sym;
 use super::tokens::{ANY_COLUMN, Keyword as K, Token};
 use super::value::Val;
-use std::collections::BTreeSet;
 
 /// Most tokens that are looked through behind one binding, and behind all of one pass.
 const MOST: usize = 4096;
@@ -22,6 +20,11 @@ const MOST_TARGETS: usize = 32;
 /// What may bind names that do not stand there.
 const REBIND: [&[u8]; 9] =
     [b"__dict__", b"eval", b"exec", b"execfile", b"globals", b"locals", b"modules", b"setattr", b"vars"];
+
+/// A name is that of a loop; it is bound somewhere; it is bound elsewhere as well.
+const LOOP: u8 = 1;
+const ONCE: u8 = 2;
+const AGAIN: u8 = 4;
 
 /// A name that surely holds this, up to a token.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +54,7 @@ pub(super) struct Blocks<'a> {
     looked: usize,
     /// Names of loops that are bound in more than one place, once that was looked for: of others all that they are ever bound
     /// to tells as much. Which they are does not change, so that statements that bind or use them are read by each pass.
-    rebound: Option<BTreeSet<u32>>,
+    rebound: Option<Vec<u8>>,
 }
 
 impl<'a> Blocks<'a> {
@@ -141,11 +144,16 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             self.blocks.rebound = Some(self.all_rebound());
         }
-        self.blocks.rebound.as_ref().is_some_and(|rebound| rebound.contains(&sym.0))
+        self.blocks.rebound.as_ref().and_then(|all| all.get(sym.0 as usize)) == Some(&(LOOP | ONCE | AGAIN))
     }
 
-    fn all_rebound(&self) -> BTreeSet<u32> {
-        let (mut loops, mut bound, mut twice) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    /// Of each name, where it is bound.
+    fn all_rebound(&self) -> Vec<u8> {
+        let mut all = Vec::new();
+        if !self.tokens.contains(&Token::Keyword(K::For)) {
+            return all;
+        }
+        all.resize(self.symbols.len(), 0);
         let (mut targets, mut starts) = (false, true);
         for (at, token) in self.tokens.iter().enumerate() {
             let started = std::mem::replace(
@@ -155,20 +163,18 @@ impl<'a> Reader<'_, '_, 'a> {
             match token {
                 Token::Keyword(K::For) => targets = true,
                 Token::Keyword(K::In) | Token::Newline { .. } | Token::Semicolon => targets = false,
-                Token::Name(sym) => {
-                    let assigned = started && matches!(self.tokens.get(at + 1), Some(Token::Assign));
-                    if targets {
-                        loops.insert(sym.0);
-                    }
-                    if (targets || assigned) && !bound.insert(sym.0) {
-                        twice.insert(sym.0);
+                Token::Name(sym)
+                    if targets || started && matches!(self.tokens.get(at + 1), Some(Token::Assign)) =>
+                {
+                    if let Some(bound) = all.get_mut(sym.0 as usize) {
+                        *bound |= if *bound == 0 { ONCE } else { AGAIN };
+                        *bound |= if targets { LOOP } else { 0 };
                     }
                 }
                 _ => {}
             }
         }
-        twice.retain(|sym| loops.contains(sym));
-        twice
+        all
     }
 
     fn hold(&mut self, sym: Sym, val: Val<'a>, from: usize, until: usize) {
