@@ -17,9 +17,6 @@ impl<'a> Reader<'_, '_, 'a> {
             self.lose();
             return Val::Data;
         }
-        if let Some(own) = self.own_attribute(sym) {
-            return own;
-        }
         let Val::OneOf(vals) = val else { return self.attribute_of(val, sym, name) };
         let mut result = Union::new(self.report.arena);
         for each in *vals {

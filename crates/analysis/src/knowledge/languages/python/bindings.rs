@@ -66,24 +66,11 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(all)
     }
 
-    /// Whether something that may run at any time binds a name.
-    pub(super) fn is_shared(&self, sym: Sym) -> bool {
-        self.get(sym).shared
-    }
-
     /// A name gets a value.
     pub(super) fn bind(&mut self, sym: Sym, val: Val<'a>) {
-        self.blocks.binds(sym, &val);
-        if self.is_rebound(sym) {
-            self.repeats.never_repeat();
-        }
         let name = self.name(sym);
         // What a class holds is reached through its objects, and by Python itself if its name is special.
-        let in_class = match val {
-            Val::Act(_) => self.in_class,
-            Val::Local(_) => self.in_class && !self.is_in_closed_class(),
-            _ => false,
-        };
+        let in_class = self.in_class && matches!(val, Val::Act(_) | Val::Local(_));
         if val.acts()
             && (in_class || self.exposes(&val) || (is_special(name) && !matches!(val, Val::Local(_))))
         {
@@ -130,7 +117,6 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// A name is bound no more: what it meant before may be found in its stead.
     pub(super) fn unbind(&mut self, sym: Sym) {
-        self.blocks.forget(sym);
         let since = self.repeats.now();
         if let Some(binding) = self.binding(sym) {
             (binding.now, binding.since) = (None, since);
@@ -159,10 +145,6 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// What a name means here. A parameter that no call is known of, and a name that is nothing, is `Data`.
     pub(super) fn lookup(&mut self, sym: Sym) -> Val<'a> {
-        if let Some(held) = self.held(sym) {
-            self.repeats.never_repeat();
-            return held;
-        }
         let plain = self.is_plain();
         let Some(binding) = self.binding(sym) else { return Val::Data };
         let (since, now) = (binding.since, binding.now.filter(|_| plain));

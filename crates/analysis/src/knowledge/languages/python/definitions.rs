@@ -28,13 +28,6 @@ impl<'a> Reader<'_, '_, 'a> {
         if implicit || std::mem::take(&mut self.decorated) {
             self.escape(&Val::Local(number));
         }
-        if self.is_in_closed_class()
-            && let Some(first) = parameters.first().copied()
-            && matches!(self.name(first), b"self" | b"cls")
-        {
-            // What is called on it is called, whether or not anybody is seen to make an object.
-            self.bind_parameter(first, Val::Data);
-        }
         self.bind(name, Val::Local(number));
         self.begins_function(parameters);
         Some(())

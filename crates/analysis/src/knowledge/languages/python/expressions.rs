@@ -435,7 +435,7 @@ impl<'a> Reader<'_, '_, 'a> {
             while reader.at < close as usize {
                 reader.take_keyword(K::Async);
                 if reader.take_keyword(K::For) {
-                    reader.for_clause(Some((start, close)))?;
+                    reader.for_clause(true)?;
                 } else if reader.take_keyword(K::If) {
                     reader.condition()?;
                 } else {

@@ -11,10 +11,8 @@ mod acts;
 mod arguments;
 mod attributes;
 mod bindings;
-mod blocks;
 mod builtins;
 mod calls;
-mod closed;
 mod code;
 mod containers;
 mod copies;
@@ -174,10 +172,6 @@ struct Reader<'r, 's, 'a> {
     homeless: bool,
     /// The logical line is indented.
     indented: bool,
-    /// Names that surely hold something where the line stands.
-    blocks: blocks::Blocks<'a>,
-    /// Classes that nobody else gets.
-    classes: closed::Classes,
     /// What surely is bound where the line stands.
     scopes: scopes::Scopes,
     /// Inside something that may not run, or not once: a branch on the same line, a comprehension, a lambda.
@@ -248,8 +242,6 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         wanders: false,
         homeless: false,
         indented: false,
-        blocks: blocks::Blocks::default(),
-        classes: closed::Classes::default(),
         scopes: scopes::Scopes::default(),
         inner: 0,
         floor: 0,
@@ -326,7 +318,6 @@ impl<'a> Reader<'_, '_, 'a> {
         self.floor = 0;
         self.indented = false;
         self.scopes.start_over();
-        self.blocks.start_over();
         self.in_class = false;
         self.decorated = false;
         self.deleting = false;
@@ -387,7 +378,6 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Reads a program in this one, by `inner`, with the same names.
     fn nested<T>(&mut self, text: &'a [u8], inner: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         self.repeats.never_repeat();
-        self.holds_nothing();
         if self.programs >= MAX_PROGRAMS || text.len() > MAX_TEXT {
             return None;
         }

@@ -51,11 +51,6 @@ impl Scopes {
         *self = Self { unbinds, ..outer };
     }
 
-    /// How far the line is indented.
-    pub(super) const fn column(&self) -> u8 {
-        self.column
-    }
-
     fn in_class(&self, otherwise: bool) -> bool {
         self.around.last().map_or(otherwise, |scope| scope.class)
     }

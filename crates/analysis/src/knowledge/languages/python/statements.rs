@@ -2,7 +2,6 @@
 //! surely runs.
 
 use super::Reader;
-use super::symbols::Sym;
 use super::tokens::{Keyword as K, Token};
 use super::value::{Object, Val};
 use bumpalo::collections::Vec as BumpVec;
@@ -132,16 +131,9 @@ impl<'a> Reader<'_, '_, 'a> {
             },
             Token::Operator(b'@') => {
                 self.at += 1;
-                let kind = if let Token::Name(sym) = self.peek() { self.name(sym) } else { b"" };
-                let ends = matches!(self.peek_at(1), Token::Newline { .. });
                 let val = self.expression()?;
                 self.escape(&val);
-                // These only say what the function is given.
-                let plain = ends
-                    && matches!(kind, b"staticmethod" | b"classmethod")
-                    && matches!(val, Val::Act(_))
-                    && self.is_in_closed_class();
-                self.decorated |= !plain;
+                self.decorated = true;
                 Some(())
             }
             Token::Name(sym) => match (self.name(sym), self.peek_at(1)) {
@@ -282,9 +274,6 @@ impl<'a> Reader<'_, '_, 'a> {
         self.at = end;
         if last == start + 1 && self.inner == self.floor {
             self.binds_targets(start, last, false);
-            if let Some(Token::Name(sym)) = self.tokens.get(start).copied() {
-                self.holds_assigned(sym, val);
-            }
         }
         Some(())
     }
@@ -483,9 +472,8 @@ impl<'a> Reader<'_, '_, 'a> {
     fn for_loop(&mut self) -> Option<()> {
         self.at += 1;
         let targets = self.at;
-        let bound = self.for_clause(None)?;
+        self.for_clause(false)?;
         self.expect(Token::Colon)?;
-        self.holds_in_block(bound);
         let end = self
             .tokens
             .get(targets..self.at)
@@ -495,8 +483,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// `targets in expressions`, of a statement or a comprehension.
-    /// For one in brackets it is told where they stand. Gives what the targets were bound to.
-    pub(super) fn for_clause(&mut self, comprehension: Option<(usize, u32)>) -> Option<Vec<(Sym, Val<'a>)>> {
+    pub(super) fn for_clause(&mut self, comprehension: bool) -> Option<()> {
         let targets = self.at;
         while !matches!(self.peek(), Token::Keyword(K::In)) {
             match self.peek() {
@@ -506,7 +493,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
         }
         self.at += 1;
-        let val = if comprehension.is_some() { self.disjunction()? } else { self.expressions()? };
+        let val = if comprehension { self.disjunction()? } else { self.expressions()? };
         let end = self.at;
         let one = match val {
             // One iterates over the keys of a dictionary.
@@ -514,15 +501,10 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => self.elements(&val),
         };
         self.at = targets;
-        let outer = self.blocks.collect();
-        let read = self.perhaps(|reader| reader.targets(&one));
-        let bound = self.blocks.collected(outer);
-        read?;
+        self.perhaps(|reader| reader.targets(&one))?;
         self.expect(Token::Keyword(K::In))?;
         self.at = end;
-        let Some((start, close)) = comprehension else { return Some(bound) };
-        self.holds_within(bound, start, close as usize);
-        Some(Vec::new())
+        Some(())
     }
 
     /// `with a as b, (c as d, e):`
