@@ -228,8 +228,8 @@ impl<'a> Reader<'_, '_, 'a> {
         if name == b"keylog_filename" {
             self.write_each(Some(*new), crate::effect::WriteMode::Append);
         }
-        // A member of a module that is replaced is used by whoever uses the module.
-        if new.acts() && !matches!(new, Val::Local(_)) {
+        // Whoever has the object may call what it is given.
+        if new.acts() {
             self.escape(new);
         }
         for each in val.alternatives() {
