@@ -4,7 +4,7 @@
 //! the same if it is as long. In what order lines are judged shows in no answer.
 
 use super::Batch;
-use shward_syntax::until;
+use std::io::BufRead as _;
 use std::ops::Range;
 
 /// Lines and their answers, again and again in the same memory.
@@ -67,15 +67,18 @@ impl Window {
         self.lines.clear();
         self.answers.clear();
         self.places.clear();
-        let mut start = 0;
-        while let Some(rest) = lines.get(start..).filter(|rest| !rest.is_empty()) {
-            let line = rest.get(..until(rest, [b'\n'])).unwrap_or(rest);
-            let end = start + line.len();
-            if !line.trim_ascii().is_empty() {
-                let number = self.lines.len();
-                self.lines.push(Numbered { number, bytes: start..end });
+        let (mut rest, mut start) = (lines, 0);
+        loop {
+            // Reading from memory does not fail.
+            let length = rest.skip_until(b'\n').unwrap_or_default();
+            if length == 0 {
+                break;
             }
-            start = end + 1;
+            let bytes = start..start + length;
+            start = bytes.end;
+            if lines.get(bytes.clone()).is_some_and(|line| !line.trim_ascii().is_empty()) {
+                self.lines.push(Numbered { number: self.lines.len(), bytes });
+            }
         }
         self.lines.sort_unstable_by_key(|line| (line.bytes.len(), line.number));
         self.places.resize(self.lines.len(), 0..0);
