@@ -96,6 +96,87 @@ fn a_repository_in_another_is_seen() {
     assert!(refused(&outcome).contains(&"lib/sub/mine/pre-commit".to_owned()), "{outcome:?}");
 }
 
+/// What git writes into a repository's logs and references is left out, and a submodule whose name leads there is seen.
+#[test]
+fn a_submodule_that_is_called_as_what_git_fills_is_seen() {
+    for name in
+        ["lib/logs/refs", "lib/refs/heads/x", "lib/refs/tags", "lib/objects/ab", "lib/logs/refs/heads/y"]
+    {
+        // What names it: the repository's settings, a file that they include, or the description in the work tree.
+        for by in ["config", "included", ".gitmodules"] {
+            let Some(place) = place() else { return };
+            let module = place.workspace.join(".git/modules").join(name);
+            write(&module.join("HEAD"), "ref: refs/heads/main\n");
+            let tree = format!("{}/tree", place.workspace.display());
+            write(&module.join("config"), &format!("[core]\n\tworktree = {tree}\n\thooksPath = mine\n"));
+            let named = format!("[submodule \"{name}\"]\n\turl = ../x\n");
+            match by {
+                "config" => {
+                    assert!(place.git(&["config", &format!("submodule.{name}.url"), "../x"]).status.success())
+                }
+                "included" => {
+                    write(&place.workspace.join(".git/more"), &named);
+                    assert!(place.git(&["config", "include.path", "more"]).status.success());
+                }
+                _ => write(&place.workspace.join(by), &named),
+            }
+            let made = "cd .git/modules/lib; mkdir -p objects refs; echo 'ref: refs/heads/x' > HEAD";
+            assert!(refused(&place.run(made)).is_empty());
+            let outcome = place.run("mkdir -p tree/mine; echo x > tree/mine/pre-commit");
+            assert!(
+                refused(&outcome).contains(&"tree/mine/pre-commit".to_owned()),
+                "{name} {by}: {outcome:?}"
+            );
+        }
+    }
+}
+
+/// More names than are looked for: everything is looked through.
+#[test]
+fn many_names_of_submodules_hide_none() {
+    let Some(place) = place() else { return };
+    let module = place.workspace.join(".git/modules/lib/logs/refs/deep");
+    write(&module.join("HEAD"), "ref: refs/heads/main\n");
+    let tree = format!("{}/tree", place.workspace.display());
+    write(&module.join("config"), &format!("[core]\n\tworktree = {tree}\n\thooksPath = mine\n"));
+    for name in ["objects/x", "refs/x"] {
+        fs::create_dir_all(place.workspace.join(".git/modules/lib").join(name)).unwrap();
+    }
+    write(&place.workspace.join(".git/modules/lib/HEAD"), "ref: refs/heads/main\n");
+    for file in 0..3 {
+        let names: String = (0..40_000).map(|number| format!("[submodule \"{number}\"]\n")).collect();
+        write(&place.workspace.join(format!(".git/more{file}")), &names);
+        let file = format!("more{file}");
+        assert!(place.git(&["config", "--add", "include.path", &file]).status.success());
+    }
+    let outcome = place.run("mkdir -p tree/mine; echo x > tree/mine/pre-commit");
+    assert!(refused(&outcome).contains(&"tree/mine/pre-commit".to_owned()), "{outcome:?}");
+}
+
+/// A start does not look through what git fills, however much that is.
+#[test]
+fn what_git_fills_costs_nothing() {
+    let [Some(filled), Some(others)] = [place(), place()] else { return };
+    let time = |place: &common::Place, name: &str| {
+        let module = place.workspace.join(".git/modules/lib");
+        write(&module.join("HEAD"), "ref: refs/heads/main\n");
+        for directory in ["objects", "refs"] {
+            fs::create_dir_all(module.join(directory)).unwrap();
+        }
+        for number in 0..30_000 {
+            fs::create_dir_all(module.join(name).join(format!("refs/heads/{number}"))).unwrap();
+        }
+        let once = |_| {
+            let start = std::time::Instant::now();
+            assert!(refused(&place.run("true")).is_empty());
+            start.elapsed()
+        };
+        (0..5).map(once).min().unwrap()
+    };
+    let (filled, others) = (time(&filled, "logs"), time(&others, "other"));
+    assert!(filled * 3 < others * 2, "{filled:?} {others:?}");
+}
+
 /// What one run leaves keeps no later one from being run.
 #[test]
 fn many_directories_in_a_repository_refuse_nothing() {

@@ -101,8 +101,8 @@ fn starts_program(value: &str) -> bool {
     value.contains("::") || value.starts_with('-')
 }
 
-/// The files and directories that the settings name by `include.path`, `includeIf`, `init.templateDir` and `core.hooksPath`, as they are written: what
-/// lies there is what git reads and runs. Whatever is not understood is passed over.
+/// The files and directories that the settings name by `include.path`, `includeIf`, `init.templateDir` and `core.hooksPath`, as they are
+/// written, and the submodules that they name: what lies there is what git reads and runs. Whatever is not understood is passed over.
 pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
     let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
     let (mut section, mut found) = (String::new(), Vec::new());
@@ -111,7 +111,13 @@ pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
         match letter {
             // A comment ends with its line, whatever that ends with.
             '#' | ';' => letters.by_ref().take_while(|letter| *letter != '\n').for_each(drop),
-            '[' => section = section_of(&mut letters),
+            '[' => {
+                let module;
+                (section, module) = section_of(&mut letters);
+                if section == "submodule" && !module.is_empty() {
+                    found.push((Leads::Module, module));
+                }
+            }
             letter if letter.is_whitespace() => {}
             letter => {
                 let mut ended = None;
@@ -140,15 +146,16 @@ pub(crate) fn leads_to(text: &[u8]) -> Vec<(Leads, String)> {
     found
 }
 
-/// The section that a header names, after its bracket; its subsection may hold brackets as well.
-fn section_of(letters: &mut Chars<'_>) -> String {
-    let (mut name, mut quoted, mut named) = (String::new(), false, false);
+/// The section that a header names, after its bracket, and its subsection, which may hold brackets as well.
+fn section_of(letters: &mut Chars<'_>) -> (String, String) {
+    let (mut name, mut below, mut quoted, mut named) = (String::new(), String::new(), false, false);
     while let Some(letter) = letters.next() {
         match letter {
             '\n' => break,
             ']' if !quoted => break,
             '"' => (quoted, named) = (!quoted, true),
-            '\\' if quoted => drop(letters.next()),
+            '\\' if quoted => below.extend(letters.next()),
+            letter if quoted => below.push(letter),
             letter => {
                 named |= letter == '.' || letter.is_whitespace();
                 if !named {
@@ -157,7 +164,7 @@ fn section_of(letters: &mut Chars<'_>) -> String {
             }
         }
     }
-    name
+    (name, below)
 }
 
 /// A value as git reads it (git-config(1), "Syntax"), to the end of its line: quotes may stand anywhere, a comment begins outside of
@@ -203,6 +210,8 @@ pub(crate) enum Leads {
     Hooks,
     /// The work tree of a repository that lies elsewhere; the path is relative to the repository.
     Tree,
+    /// The repository of a submodule; the path is its name, below `modules`.
+    Module,
 }
 
 fn is_listed(table: &[&str], (section, subsection, name): &Key) -> bool {

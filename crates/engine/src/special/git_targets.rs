@@ -21,6 +21,10 @@ const MOST: usize = super::MAX_ENTRIES_OF_WORKSPACE;
 /// How often what was read may be gone through, for one repository after another.
 const MOST_STEPS: usize = 16 * MOST;
 
+/// How many submodules are looked for by their names. Where there are more, which a command could see to, all directories of
+/// repositories are looked through instead.
+const MOST_NAMES: usize = 100_000;
+
 /// How long one may be, in bytes.
 const MAX_LENGTH: u64 = 1 << 20;
 
@@ -31,15 +35,21 @@ impl Special {
     /// What the settings of the workspace's repositories lead to, those of their submodules and work trees and the user's own among
     /// them. `None`: there are more than are looked at.
     pub(crate) fn git_targets(&self, request: &Request) -> Option<Vec<PathBuf>> {
-        let mut search = Search { waiting: Vec::new(), met: HashSet::new(), left: MOST };
+        self.targets(request, Some(MOST_NAMES)).or_else(|| self.targets(request, None))
+    }
+
+    /// With a number of names what git fills is left out, and so many submodules are looked for by their names.
+    fn targets(&self, request: &Request, names: Option<usize>) -> Option<Vec<PathBuf>> {
+        let mut search =
+            Search { waiting: Vec::new(), met: HashSet::new(), left: MOST, by_name: names.is_some() };
         // Those that the workspace lies in lead into it, too, and it is their work tree that a command there is about.
         let above = request.workspace.ancestors().skip(1).map(|above| above.join(".git"));
         for git in self.repositories.iter().cloned().chain(above) {
             let tree = git.parent();
             if let Some(directory) = directory_of(&git) {
                 // Those of submodules and of further work trees lie in the repository that they belong to.
-                let places = ["modules", "worktrees"].map(|place| Waiting::Below(directory.join(place)));
-                search.waiting.extend(places);
+                let places = ["modules", "worktrees"].map(|place| directory.join(place));
+                search.waiting.extend(places.map(|place| Waiting::Below(place, Within::Nothing)));
                 search.waiting.push(Waiting::Repository(directory, tree.map(Path::to_owned)));
             }
         }
@@ -49,13 +59,18 @@ impl Special {
             files: HashMap::new(),
             found: BTreeSet::new(),
             steps: MOST_STEPS,
+            names,
         };
         // The user's settings are about every repository.
         let of_user = [".gitconfig", ".config/git/config"].map(|name| request.home.join(name));
         while let Some((directory, tree)) = search.next()? {
             let shared = way(&directory.join("commondir"), "").map(|common| real(&directory.join(common)));
             let own = shared.iter().chain([&directory]).flat_map(|place| own_settings(place));
-            reading.repository(&directory, tree, own.chain(of_user.clone()).collect())?;
+            let modules = reading.repository(&directory, tree, own.chain(of_user.clone()).collect())?;
+            // By their names, wherever those lead to: a submodule may be called `lib/logs/refs`, and a command can make a repository
+            // of `lib`.
+            let named = modules.into_iter().map(|name| directory.join("modules").join(name));
+            search.waiting.extend(named.filter(|module| is_there(&module.join("HEAD"))).map(repository_at));
         }
         Some(reading.found.into_iter().collect())
     }
@@ -92,8 +107,57 @@ fn real(path: &Path) -> PathBuf {
 enum Waiting {
     /// A repository, and the work tree from which its hooks are named, where that is known.
     Repository(PathBuf, Option<PathBuf>),
-    /// A directory in which there may be some.
-    Below(PathBuf),
+    /// A directory in which there may be some, if it is none itself.
+    Below(PathBuf, Within),
+}
+
+/// What a directory is to the repository that it lies in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Nothing,
+    /// Its `objects`.
+    Objects,
+    /// Its `logs`.
+    Logs,
+    /// Its `refs`.
+    Refs,
+}
+
+impl Within {
+    /// What a directory is by its name. Only where there is a repository around it, it has logs and references.
+    fn named(name: &OsStr, in_repository: bool) -> Self {
+        match name.as_bytes() {
+            b"objects" => Self::Objects,
+            b"logs" if in_repository => Self::Logs,
+            b"refs" if in_repository => Self::Refs,
+            _ => Self::Nothing,
+        }
+    }
+
+    /// Whether git fills a directory of this name there, and with nothing else (gitrepository-layout(5)).
+    fn is_filled(self, name: &OsStr) -> bool {
+        let name = name.as_bytes();
+        match self {
+            Self::Nothing => false,
+            Self::Objects => {
+                matches!(name, b"info" | b"pack") || name.len() == 2 && name.iter().all(u8::is_ascii_hexdigit)
+            }
+            Self::Logs => name == b"refs",
+            Self::Refs => matches!(name, b"heads" | b"notes" | b"remotes" | b"tags"),
+        }
+    }
+}
+
+/// Where a repository lies that has no work tree of its own, or one that its file `gitdir` names, as further work trees do.
+fn repository_at(path: PathBuf) -> Waiting {
+    let git = way(&path.join("gitdir"), "").map(|git| path.join(git));
+    let tree = git.and_then(|git| git.parent().map(lexical));
+    Waiting::Repository(path, tree)
+}
+
+/// To git a repository has a `HEAD` even where that is a link that leads nowhere.
+fn is_there(head: &Path) -> bool {
+    head.symlink_metadata().is_ok()
 }
 
 /// The search for repositories within repositories.
@@ -102,6 +166,8 @@ struct Search {
     met: HashSet<(PathBuf, Option<PathBuf>)>,
     /// So many directories may still be looked at.
     left: usize,
+    /// Whether submodules are looked for by their names, too.
+    by_name: bool,
 }
 
 impl Search {
@@ -109,7 +175,7 @@ impl Search {
     fn next(&mut self) -> Option<Option<(PathBuf, Option<PathBuf>)>> {
         while let Some(waiting) = self.waiting.pop() {
             match waiting {
-                Waiting::Below(directory) => self.below(&directory)?,
+                Waiting::Below(directory, within) => self.below(directory, within)?,
                 Waiting::Repository(directory, tree) => {
                     let found = (directory, tree);
                     if self.met.insert(found.clone()) {
@@ -121,35 +187,39 @@ impl Search {
         Some(None)
     }
 
-    /// What lies in a directory: a submodule is called as its path is, which may have slashes. What lies in a repository is looked at,
-    /// too, because a command can make one of the directory in which another one lies. Objects are left out.
-    fn below(&mut self, directory: &Path) -> Option<()> {
-        let of_objects = directory.file_name().is_some_and(|name| name == "objects");
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                continue;
+    /// What lies in a directory, and whether it is a repository: a submodule is called as its path is, which may have slashes. What
+    /// lies in a repository is looked at, too, because a command can make one of the directory in which another one lies. What git
+    /// fills itself is left out. Each directory is read once, and nothing in it is asked for by its name: there may be very many.
+    fn below(&mut self, directory: PathBuf, within: Within) -> Option<()> {
+        let (mut below, mut has) = (Vec::new(), [false; 3]);
+        let Ok(entries) = fs::read_dir(&directory) else {
+            // One that cannot be listed can be a repository all the same.
+            if is_there(&directory.join("HEAD")) {
+                self.waiting.push(repository_at(directory));
             }
-            if of_objects && is_of_objects(&entry.file_name()) {
-                continue;
+            return Some(());
+        };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            for (has, known) in has.iter_mut().zip(["HEAD", "objects", "refs"]) {
+                *has |= name == known;
             }
-            self.left = self.left.checked_sub(1)?;
-            let path = entry.path();
-            if path.join("HEAD").exists() {
-                // Of a work tree the file `gitdir` says where it lies.
-                let git = way(&path.join("gitdir"), "").map(|git| path.join(git));
-                let tree = git.and_then(|git| git.parent().map(lexical));
-                self.waiting.push(Waiting::Repository(path.clone(), tree));
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !within.is_filled(&name) {
+                self.left = self.left.checked_sub(1)?;
+                below.push(name);
             }
-            self.waiting.push(Waiting::Below(path));
+        }
+        let [head, objects, references] = has;
+        let in_repository = self.by_name && head && objects && references;
+        self.waiting.extend(
+            (below.into_iter())
+                .map(|name| Waiting::Below(directory.join(&name), Within::named(&name, in_repository))),
+        );
+        if head {
+            self.waiting.push(repository_at(directory));
         }
         Some(())
     }
-}
-
-/// What git fills itself with objects (gitrepository-layout(5)).
-fn is_of_objects(name: &OsStr) -> bool {
-    let name = name.as_bytes();
-    matches!(name, b"info" | b"pack") || name.len() == 2 && name.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// What a file of settings says, which is read once, however many repositories obey it.
@@ -160,6 +230,8 @@ struct Said {
     hooks: Vec<PathBuf>,
     /// Work trees, relative to the repository.
     trees: Vec<PathBuf>,
+    /// Names of submodules.
+    modules: Vec<PathBuf>,
 }
 
 /// What was read, and what that leads to.
@@ -170,17 +242,20 @@ struct Reading<'h> {
     found: BTreeSet<PathBuf>,
     /// So many may still be made.
     steps: usize,
+    /// So many submodules may still be named, if they are looked for by their names.
+    names: Option<usize>,
 }
 
 impl Reading<'_> {
-    /// What the settings of one repository, and all that these include, lead to. `None`: that is more than is looked at.
+    /// What the settings of one repository, and all that these include, lead to, and the names of its submodules. `None`: that is
+    /// more than is looked at.
     fn repository(
         &mut self,
         directory: &Path,
         tree: Option<PathBuf>,
         mut waiting: Vec<PathBuf>,
-    ) -> Option<()> {
-        let (mut seen, mut hooks) = (HashSet::new(), BTreeSet::new());
+    ) -> Option<BTreeSet<PathBuf>> {
+        let (mut seen, mut hooks, mut modules) = (HashSet::new(), BTreeSet::new(), BTreeSet::new());
         let mut trees: BTreeSet<PathBuf> = tree.into_iter().collect();
         while let Some(file) = waiting.pop() {
             if seen.contains(&file) {
@@ -189,17 +264,29 @@ impl Reading<'_> {
             let said = self.said(&file)?;
             seen.insert(file);
             self.step(1 + said.settings.len() + said.hooks.len() + said.trees.len())?;
+            modules.extend(self.named(&said)?);
             waiting.extend(said.settings.iter().cloned());
             hooks.extend(said.hooks.iter().cloned());
             trees.extend(said.trees.iter().map(|tree| lexical(&directory.join(tree))));
         }
         for tree in &trees {
+            // What is only described is a submodule before anybody has set it up here.
+            let described = self.said(&tree.join(".gitmodules"))?;
+            modules.extend(self.named(&described)?);
             self.step(hooks.len())?;
             hooks.iter().try_for_each(|hooks| self.find(real(&tree.join(hooks))))?;
         }
         // Those that are no matter of a tree.
         let absolute = hooks.iter().filter(|hooks| trees.is_empty() && hooks.is_absolute());
-        absolute.into_iter().try_for_each(|hooks| self.find(real(hooks)))
+        absolute.into_iter().try_for_each(|hooks| self.find(real(hooks)))?;
+        Some(modules)
+    }
+
+    /// The submodules that a file names. `None`: more than are looked for by their names.
+    fn named(&mut self, said: &Said) -> Option<Vec<PathBuf>> {
+        let Some(left) = &mut self.names else { return Some(Vec::new()) };
+        *left = left.checked_sub(said.modules.len())?;
+        Some(said.modules.clone())
     }
 
     fn step(&mut self, steps: usize) -> Option<()> {
@@ -243,6 +330,7 @@ impl Reading<'_> {
                     }
                     Leads::Hooks => said.hooks.push(path),
                     Leads::Tree => said.trees.push(path),
+                    Leads::Module => said.modules.push(path),
                 }
             }
         }
