@@ -111,6 +111,7 @@ impl Firewall {
                 Gated { firewall: self, request, options, timeout: timeout.get(), environment: &environment };
             Programs::new(run, &world, own, predicted)
         });
+        ready.telling.as_mut().map_or(Ok(()), Telling::listen).map_err(Error::Session)?;
         // What is left of a sandbox when the command and all that it started have ended goes while that is recorded.
         let mut rest = Rest::default();
         // Kept until what came of the command is recorded.

@@ -1,8 +1,9 @@
 //! How a request goes on from where the calls of its session before it ended, and what is kept for the next.
 
-use crate::sessions::{MAX_BYTES, MAX_VARIABLES, Telling, Variables, is_kept};
+use crate::sessions::{All, MAX_BYTES, MAX_VARIABLES, Telling, Told, Variables, is_kept};
 use crate::{Action, Error, Firewall, Request, Session, Sessions};
 use shward_policy::settings::EnvironmentPolicy;
+use std::collections::HashSet;
 use std::io;
 
 impl Firewall {
@@ -60,7 +61,7 @@ impl Firewall {
     }
 
     /// Remembers how a run of a session ended. What the shell did not tell, because it was killed or replaced, leaves the
-    /// session as it is.
+    /// session as it is; so does what it told only a part of, as far as that part does not say otherwise.
     pub(crate) fn remember(
         &self,
         request: &Request,
@@ -68,23 +69,34 @@ impl Firewall {
         telling: &mut Telling,
     ) -> io::Result<()> {
         let (Some(sessions), Some(name)) = (&self.sessions, &request.session) else { return Ok(()) };
-        let Some((cwd, told, mut all)) = telling.told()? else { return Ok(()) };
+        let (cwd, told, all) = match telling.told()? {
+            Told::Nothing => return Ok(()),
+            Told::Other => {
+                let why =
+                    "something else was written where its shell tells how it ends; it stays as it was before";
+                return Err(io::Error::other(why));
+            }
+            Told::Ended { cwd, variables, all } => (cwd, variables, all),
+        };
         let inside = cwd.canonicalize().ok().filter(|cwd| cwd.starts_with(&request.workspace));
         let before = sessions.find(name).filter(|session| session.workspace == request.workspace);
         let session_had =
             |name: &str| before.iter().flat_map(|session| &session.variables).any(|(known, _)| known == name);
-        let (mut bytes, mut count) = (0, 0);
-        let mut variables: Variables = told
-            .into_iter()
-            .filter(|(name, value)| {
-                let given = environment.iter().any(|(n, v)| n == name.as_bytes() && v == value.as_bytes());
-                self.lets_pass(name) && (!given || session_had(name))
-            })
+        let (mut bytes, mut count, mut fit) = (0, 0, true);
+        let names: HashSet<String> = told.iter().map(|(name, _)| name.clone()).collect();
+        let untold = before.iter().flat_map(|session| &session.variables);
+        let untold = untold.filter(|(name, _)| all != All::Yes && !names.contains(name)).cloned();
+        let told = told.into_iter().filter(|(name, value)| {
+            let given = environment.iter().any(|(n, v)| n == name.as_bytes() && v == value.as_bytes());
+            self.lets_pass(name) && (!given || session_had(name))
+        });
+        let mut variables: Variables = untold
+            .chain(told)
             .take_while(|(name, value)| {
                 bytes += name.len() + value.len();
                 count += 1;
                 let fits = bytes <= MAX_BYTES && count <= MAX_VARIABLES;
-                all &= fits;
+                fit &= fits;
                 fits
             })
             .collect();
@@ -96,8 +108,13 @@ impl Firewall {
             cwd: inside.unwrap_or_else(|| request.workspace.clone()),
             variables,
         })?;
-        if all {
+        if all == All::Yes && fit {
             return Ok(());
+        }
+        if all == All::Cut && fit {
+            return Err(io::Error::other(
+                "its shell told only a part of its variables; those of which it told nothing are as they were before",
+            ));
         }
         Err(io::Error::other(format!(
             "it has more variables than {MAX_VARIABLES}, or more than {MAX_BYTES} bytes in them, and the others are not kept; unset \

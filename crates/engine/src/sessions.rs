@@ -1,24 +1,27 @@
 //! Sessions: the directory and the exported variables with which one call ends are those with which the next begins, without a
 //! shell that stays.
 //!
-//! The shell that runs a command of a session tells both when it exits, into a pipe with a name that is bound into its sandbox for that:
-//! of whatever a command writes there, the kernel keeps no more than the pipe holds, and none of it on a disk.
+//! The shell that runs a command of a session tells both when it exits, into a pipe with a name that is bound into its sandbox for that,
+//! and read meanwhile: of whatever a command writes there, no more is kept than has room, and none of it on a disk.
 //! What it tells is data of the command, so it is believed no more than a command is: the directory counts if it lies in the
 //! workspace, and a variable if it could be set for a run at all (none that carries code, none of the proxy, and not the few
 //! that shward sets itself). The next command is judged with them and runs with them.
 
 use crate::scratch::Scratch;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode};
-use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+use rustix::pipe::{PipeFlags, pipe_with};
 use serde::{Deserialize, Serialize};
 use shward_audit::Digest;
 use shward_policy::carries_code;
 use shward_review::StateDir;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 /// How long an unused session is kept.
@@ -34,17 +37,14 @@ pub(crate) const MAX_BYTES: usize = 32 * 1024;
 /// Longest file of a session that is read.
 const MAX_FILE: u64 = 256 * 1024;
 
-/// What the pipe is to hold in which a shell tells. The kernel gives a user who has many of them less.
-const PIPE: usize = 512 * 1024;
+/// How much of what a shell tells is kept, in bytes.
+const MOST_TOLD: usize = 512 * 1024;
 
-/// What makes a pipe full before it holds as many bytes: each write takes pages of its own, up to half of which may stay empty, and what
-/// is told last has to fit, too.
-const fn room(pipe: usize) -> usize {
-    (pipe / 2).saturating_sub(8192)
-}
+/// How long what is told waits to be thrown away when it is more than that, so that who writes without end costs nothing.
+const PAUSE: Duration = Duration::from_millis(1);
 
-/// Told instead of a variable: there is more, for which there was no room.
-const MORE: &[u8] = b"=";
+/// Told last: that was all. No variable is called so.
+const END: &[u8] = b"=";
 
 /// Variables that shward sets or that follow from where a command runs. Programs are looked up in the `PATH` that the policy
 /// gives: one that a command set could lead anywhere.
@@ -152,14 +152,110 @@ pub(crate) fn is_kept(name: &str) -> bool {
     plain && !NOT_KEPT.contains(&name) && !carries_code(name)
 }
 
+/// Whether the variables that were told are all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum All {
+    Yes,
+    /// There was no end.
+    Cut,
+    /// More was told than is kept.
+    TooMuch,
+}
+
+/// How a shell ended, as it told.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Nothing: it was killed or replaced, or its trap was.
+    Nothing,
+    /// What no shell tells so.
+    Other,
+    Ended {
+        cwd: PathBuf,
+        variables: Variables,
+        all: All,
+    },
+}
+
 /// The pipe into which the shell of a run tells how it ends. It is removed with the value.
 #[derive(Debug)]
 pub(crate) struct Telling {
     directory: Scratch,
     /// Opened before the run, so that nothing that happens to its name matters, and on both sides, so that who opens it waits for nobody.
     pipe: File,
-    /// How many bytes are told at most.
-    room: usize,
+    reader: Option<Reader>,
+}
+
+/// Reads while the command runs: whatever it writes, and however little the pipe holds, its shell gets rid of what it tells.
+#[derive(Debug)]
+struct Reader {
+    /// Ended when this side is closed.
+    stop: Option<OwnedFd>,
+    thread: Option<JoinHandle<io::Result<Vec<u8>>>>,
+}
+
+impl Reader {
+    fn start(pipe: File) -> io::Result<Self> {
+        let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
+        let thread =
+            std::thread::Builder::new().name("told".to_owned()).spawn(move || read_all(&pipe, &stopped))?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// What was told until now.
+    fn stop(&mut self) -> io::Result<Vec<u8>> {
+        self.stop = None;
+        let Some(thread) = self.thread.take() else { return Ok(Vec::new()) };
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("what the shell told was not read")))
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let _ = self.stop();
+    }
+}
+
+/// Reads a pipe until the other one is closed, and then what is still in it. Of more than is kept the rest is thrown away.
+fn read_all(mut pipe: &File, stopped: &OwnedFd) -> io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    let mut buffer = vec![0; 64 * 1024];
+    let mut ending = false;
+    // What somebody still writes who has outlived the command is read no further than it is kept.
+    let mut last = MOST_TOLD;
+    loop {
+        match pipe.read(&mut buffer) {
+            Ok(0) => return Ok(kept),
+            Ok(read) => {
+                let room = MOST_TOLD + 1 - kept.len();
+                kept.extend(buffer.iter().take(read.min(room)));
+                if ending {
+                    last = last.saturating_sub(read);
+                }
+                if last == 0 {
+                    return Ok(kept);
+                }
+                if kept.len() <= MOST_TOLD || ending {
+                    continue;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && ending => return Ok(kept),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        }
+        let full = kept.len() > MOST_TOLD;
+        let mut both = [PollFd::new(stopped, PollFlags::IN), PollFd::new(&pipe, PollFlags::IN)];
+        let pause = Timespec { tv_sec: 0, tv_nsec: PAUSE.subsec_nanos().into() };
+        let [stop, _] = &mut both;
+        let polled =
+            if full { poll(std::slice::from_mut(stop), Some(&pause)) } else { poll(&mut both, None) };
+        match polled {
+            Err(rustix::io::Errno::INTR) | Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [stop, _] = &both;
+        ending = !stop.revents().is_empty();
+    }
 }
 
 impl Telling {
@@ -170,52 +266,54 @@ impl Telling {
         rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
         let nonblock = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).map_err(io::Error::other)?;
         let pipe = OpenOptions::new().read(true).write(true).custom_flags(nonblock).open(path)?;
-        let _ = fcntl_setpipe_size(&pipe, PIPE);
-        let room = room(fcntl_getpipe_size(&pipe)?);
-        Ok(Self { directory, pipe, room })
+        Ok(Self { directory, pipe, reader: None })
     }
 
     pub(crate) fn path(&self) -> PathBuf {
         self.directory.path().join("told")
     }
 
+    /// Reads from now on what is told.
+    pub(crate) fn listen(&mut self) -> io::Result<()> {
+        self.reader = Some(Reader::start(self.pipe.try_clone()?)?);
+        Ok(())
+    }
+
     /// The command with what makes the shell tell how it ends. The trap runs when the shell exits; its status stays that of the
     /// command. A command that sets the trap anew, or replaces the shell, tells nothing.
     pub(crate) fn script(&self, command: &str) -> String {
         let path = self.path().display().to_string();
-        // Builtins alone: a program that the command did not name would be one too many for an exec gate. It counts in bytes what it
-        // tells, in a parameter that has no name, since it would wait for ever when the pipe is full.
-        let tell = format!(
-            "builtin printf \"%s\\0\" \"$PWD\"; builtin compgen -e | {{ LC_ALL=C; builtin set -- \"${{#PWD}}\"; \
-             while IFS= builtin read -r REPLY; do builtin set -- \"$1\" \"${{!REPLY-}}\"; \
-             builtin set -- \"$(($1 + ${{#REPLY}} + ${{#2}} + 2))\" \"$2\"; \
-             [[ $1 -le {room} ]] || {{ builtin printf \"=\\0\"; builtin break; }}; \
-             builtin printf \"%s=%s\\0\" \"$REPLY\" \"$2\"; done; }}",
-            room = self.room
-        );
+        // Builtins alone: a program that the command did not name would be one too many for an exec gate. Nothing is assigned but what
+        // `read` does, since a command can make any parameter readonly; and of what that ends the end is not told.
+        let tell = "builtin printf \"%s\\0\" \"$PWD\"; { builtin compgen -e; builtin printf \"=\\n\"; } | \
+             while builtin read -r; do if [[ $REPLY == = ]]; then builtin printf \"=\\0\"; \
+             else builtin printf \"%s=%s\\0\" \"$REPLY\" \"${!REPLY-}\"; fi; done";
         format!("trap '{{ {tell}; }} >| \"{path}\" 2> /dev/null || :' EXIT\n{command}")
     }
 
-    /// The directory and the variables that were told, and whether these are all.
-    pub(crate) fn told(&mut self) -> io::Result<Option<(PathBuf, Variables, bool)>> {
-        let mut bytes = Vec::new();
-        // No more than the pipe can hold, and all that is in it.
-        match (&self.pipe).take(PIPE as u64).read_to_end(&mut bytes) {
-            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
-            _ => {}
+    /// What was told until now.
+    pub(crate) fn told(&mut self) -> io::Result<Told> {
+        let bytes = self.reader.take().map_or_else(|| Ok(Vec::new()), |mut reader| reader.stop())?;
+        if bytes.is_empty() {
+            return Ok(Told::Nothing);
         }
         // The last one is cut off, or empty after the last NUL.
         let mut fields: Vec<&[u8]> = bytes.split(|byte| *byte == 0).collect();
-        fields.pop();
+        let whole = fields.pop().is_some_and(<[u8]>::is_empty);
+        let all = match fields.last() {
+            _ if bytes.len() > MOST_TOLD => All::TooMuch,
+            Some(last) if whole && *last == END => All::Yes,
+            _ => All::Cut,
+        };
         let mut fields = fields.into_iter();
-        let Some(cwd) = fields.next().filter(|cwd| cwd.starts_with(b"/")) else { return Ok(None) };
+        let Some(cwd) = fields.next().filter(|cwd| cwd.starts_with(b"/")) else { return Ok(Told::Other) };
         let cwd = PathBuf::from(std::ffi::OsString::from_vec(cwd.to_vec()));
         let pair = |field: &[u8]| {
             let (name, value) = std::str::from_utf8(field).ok()?.split_once('=')?;
             Some((name.to_owned(), value.to_owned()))
         };
-        let all = !fields.clone().any(|field| field == MORE);
-        Ok(Some((cwd, fields.filter_map(pair).filter(|(name, _)| !name.is_empty()).collect(), all)))
+        let variables = fields.filter_map(pair).filter(|(name, _)| !name.is_empty()).collect();
+        Ok(Told::Ended { cwd, variables, all })
     }
 }
 
@@ -236,35 +334,58 @@ mod tests {
 
     #[test]
     fn what_a_shell_tells_is_data() {
-        // written, directory, variables
+        // written, directory, variables, whether these are all
         type Row<'a> = (&'a [u8], Option<(&'a str, &'a [(&'a str, &'a str)], bool)>);
         let table: &[Row<'_>] = &[
             (b"", None),
-            (b"/a\0", Some(("/a", &[], true))),
-            (b"/a\0B=c=d\0E=\0", Some(("/a", &[("B", "c=d"), ("E", "")], true))),
-            (b"/a\0B=c\0cut", Some(("/a", &[("B", "c")], true))),
-            (b"/a\0B=c\0=\0", Some(("/a", &[("B", "c")], false))),
-            (b"/a\0no equals\0\xff=x\0", Some(("/a", &[], true))),
-            (b"relative\0", None),
+            (b"/a\0=\0", Some(("/a", &[], true))),
+            (b"/a\0B=c=d\0E=\0=\0", Some(("/a", &[("B", "c=d"), ("E", "")], true))),
+            (b"/a\0", Some(("/a", &[], false))),
+            (b"/a\0B=c\0", Some(("/a", &[("B", "c")], false))),
+            (b"/a\0B=c\0cut", Some(("/a", &[("B", "c")], false))),
+            (b"/a\0B=c\0=\0more", Some(("/a", &[("B", "c")], false))),
+            (b"/a\0=\0B=c\0", Some(("/a", &[("B", "c")], false))),
+            (b"/a\0no equals\0\xff=x\0=\0", Some(("/a", &[], true))),
+            (b"relative\0=\0", None),
             (b"no end", None),
         ];
         for (written, expected) in table {
             let mut telling = Telling::new().unwrap();
+            telling.listen().unwrap();
             OpenOptions::new().write(true).open(telling.path()).unwrap().write_all(written).unwrap();
-            let told = telling.told().unwrap();
-            let got = told.as_ref().map(|(cwd, variables, all)| {
-                (
-                    cwd.to_str().unwrap(),
-                    variables.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect::<Vec<_>>(),
-                    *all,
-                )
-            });
-            assert_eq!(
-                got,
-                expected.map(|(cwd, variables, all)| (cwd, variables.to_vec(), all)),
-                "{written:?}"
-            );
+            let expected = match expected {
+                None if written.is_empty() => Told::Nothing,
+                None => Told::Other,
+                Some((cwd, variables, all)) => {
+                    let variables = variables.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned()));
+                    Told::Ended {
+                        cwd: cwd.into(),
+                        variables: variables.collect(),
+                        all: if *all { All::Yes } else { All::Cut },
+                    }
+                }
+            };
+            assert_eq!(telling.told().unwrap(), expected, "{written:?}");
         }
+    }
+
+    /// Whoever writes, and however much, waits for nothing; and a pipe of one page is as good as any.
+    #[test]
+    fn who_tells_waits_for_nothing() {
+        let mut telling = Telling::new().unwrap();
+        rustix::pipe::fcntl_setpipe_size(&telling.pipe, 4096).unwrap();
+        telling.listen().unwrap();
+        let long = [b"/a\0B=".as_slice(), &[b'x'; 200_000], b"\0=\0"].concat();
+        let write = |telling: &Telling, bytes: &[u8]| {
+            OpenOptions::new().write(true).open(telling.path()).unwrap().write_all(bytes).unwrap();
+        };
+        write(&telling, &long);
+        let Told::Ended { variables, all: All::Yes, .. } = telling.told().unwrap() else { panic!() };
+        assert_eq!(variables.first().unwrap().1.len(), 200_000);
+        telling.listen().unwrap();
+        write(&telling, &[b"/a\0B=1\0C=".as_slice(), &vec![b'x'; 2 * MOST_TOLD], b"\0=\0"].concat());
+        let Told::Ended { variables, all: All::TooMuch, .. } = telling.told().unwrap() else { panic!() };
+        assert_eq!(variables, [("B".to_owned(), "1".to_owned())]);
     }
 
     #[test]

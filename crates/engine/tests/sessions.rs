@@ -144,6 +144,47 @@ fn what_is_told_is_bounded() {
     assert_eq!(outcome.ending.unwrap().session_lost, None);
 }
 
+/// Nothing that a command makes readonly keeps its shell from telling how it ends, and what it does not tell stays.
+#[test]
+fn what_is_readonly_is_told_or_stays() {
+    let Some(place) = place() else { return };
+    assert_eq!(place.run("a", "export FORMER=1"), "");
+    for (number, readonly) in
+        ["LC_ALL=C", "IFS=x", "PWD", "LC_CTYPE=C", "PATH", "name path tell"].into_iter().enumerate()
+    {
+        let outcome = place.outcome("a", &format!("readonly {readonly}; export Vx{number}=1"));
+        assert_eq!(outcome.ending.unwrap().session_lost, None, "{readonly}");
+        let kept = place.sessions().find("a").unwrap().variables;
+        assert!(kept.contains(&(format!("Vx{number}"), "1".to_owned())), "{readonly}: {kept:?}");
+        assert!(kept.iter().any(|(name, _)| name == "FORMER"), "{readonly}: {kept:?}");
+    }
+    let outcome = place.outcome("a", "cd sub; readonly REPLY; export NEW=1");
+    assert!(outcome.ending.unwrap().session_lost.unwrap().contains("only a part"));
+    let kept = place.sessions().find("a").unwrap();
+    assert!(kept.variables.iter().any(|(name, _)| name == "FORMER"), "{kept:?}");
+    assert_eq!(kept.cwd, place.workspace().join("sub"));
+}
+
+/// Whoever else writes where the shell tells how it ends delays it by nothing, and it is said that the session is lost.
+#[test]
+fn another_writer_does_not_delay_the_end() {
+    let Some(place) = place() else { return };
+    assert_eq!(place.run("a", "cd sub; export FORMER=1"), "");
+    let before = place.sessions().find("a");
+    for command in [
+        "f=$(ls -d /tmp/shward-*/session-*)/told; (while :; do head -c 60000 /dev/zero; done > $f) & sleep 0.3; exit 3",
+        "f=$(ls -d /tmp/shward-*/session-*)/told; head -c 300000 /dev/zero > $f; exit 3",
+    ] {
+        let mut options = RunOptions::default();
+        options.timeout = Some(std::time::Duration::from_secs(20));
+        let outcome = place.firewall().run(&place.request("a", command), &options, &mut |_, _| {}).unwrap();
+        let ending = outcome.ending.unwrap();
+        assert_eq!((ending.exit_code, ending.timed_out), (Some(3), false), "{command}");
+        assert!(ending.session_lost.as_ref().unwrap().contains("something else was written"), "{ending:?}");
+        assert_eq!(place.sessions().find("a"), before, "{command}");
+    }
+}
+
 /// The next command is judged where it will run and with what it will get.
 #[test]
 fn the_next_command_is_judged_as_the_session_goes_on() {
