@@ -204,13 +204,14 @@ impl Search {
             for (has, known) in has.iter_mut().zip(["HEAD", "objects", "refs"]) {
                 *has |= name == known;
             }
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !within.is_filled(&name) {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !(self.by_name && within.is_filled(&name))
+            {
                 self.left = self.left.checked_sub(1)?;
                 below.push(name);
             }
         }
         let [head, objects, references] = has;
-        let in_repository = self.by_name && head && objects && references;
+        let in_repository = head && objects && references;
         self.waiting.extend(
             (below.into_iter())
                 .map(|name| Waiting::Below(directory.join(&name), Within::named(&name, in_repository))),
@@ -337,5 +338,36 @@ impl Reading<'_> {
         let said = Rc::new(said);
         self.files.insert(file.to_owned(), Rc::clone(&said));
         Some(said)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What git fills is not looked through, however much it is; unless there are too many names.
+    #[test]
+    fn what_git_fills_costs_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let modules = place.path().join("modules");
+        let filled = ["logs/refs/heads", "refs/heads", "refs/remotes/o", "refs/tags", "objects/ab"];
+        for (module, head) in [("git", true), ("other", false)] {
+            for name in filled {
+                for number in 0..10 {
+                    fs::create_dir_all(modules.join(module).join(name).join(number.to_string())).unwrap();
+                }
+            }
+            if head {
+                fs::write(modules.join(module).join("HEAD"), "").unwrap();
+            }
+        }
+        // Of the one its name, `logs`, `refs` and `objects`; of the other those, `logs/refs` with what is below, and that below `refs`.
+        for (by_name, expected) in [(true, 4 + 4 + 12 + 34), (false, 2 * (4 + 12 + 34 + 11))] {
+            let waiting = vec![Waiting::Below(modules.clone(), Within::Nothing)];
+            let mut search = Search { waiting, met: HashSet::new(), left: MOST, by_name };
+            assert_eq!(search.next().unwrap(), Some((modules.join("git"), None)));
+            assert_eq!(search.next().unwrap(), None);
+            assert_eq!(MOST - search.left, expected, "{by_name}");
+        }
     }
 }
