@@ -148,6 +148,12 @@ fn refused(report: &ChangesReport) -> String {
     if report.refused.len() > MAX_REFUSED {
         let _ = writeln!(out, "shward: and {} more are not committed", report.refused.len() - MAX_REFUSED);
     }
+    if report.committed && report.work_tree_differs {
+        out.push_str(
+            "shward: git's index is committed, so the repository's work tree may differ there now from what git has checked out, and \
+             `git commit -a` would take that back: see `git status`\n",
+        );
+    }
     for failed in &report.failed {
         let _ = writeln!(out, "shward: could not be committed: {}", one_line(failed));
     }

@@ -519,3 +519,46 @@ fn what_is_kept_beside_another_workspace_is_not_seen() {
     let ending = place.run_by(&firewall, "mkdir -p .shward-7/live-r1", &live).unwrap().ending.unwrap();
     assert_eq!(ending.moved_aside, [place.workspace.join(".shward-7")]);
 }
+
+/// Rules that are text for a model are checked out as anything else, and where something is left out that is said.
+#[test]
+fn a_checkout_brings_rules_and_says_what_it_leaves_out() {
+    let Some(place) = place() else { return };
+    let rules = [".clinerules/a.md", ".openhands/microagents/r.md", ".qoder/rules/x.md"];
+    let started = [".opencode.json", ".openhands/setup.sh", ".clinerules/hooks/PreToolUse"];
+    let git = |arguments: &[&str]| assert!(place.git(arguments).status.success(), "{arguments:?}");
+    let write = |names: &[&str], text: &str| {
+        for name in names {
+            let path = place.workspace.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+    };
+    let commit = || {
+        git(&["add", "-A"]);
+        git(&["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "x"]);
+    };
+    write(&rules, "old");
+    write(&started, "old");
+    commit();
+    git(&["branch", "old"]);
+    write(&rules, "rules");
+    commit();
+    git(&["branch", "rules"]);
+    write(&started, "started");
+    commit();
+    git(&["branch", "started"]);
+    git(&["checkout", "-q", "old"]);
+    let outcome = place.run("git checkout -q rules");
+    let changes = outcome.ending.as_ref().unwrap().changes.as_ref().unwrap();
+    assert!(changes.refused.is_empty() && !changes.work_tree_differs, "{changes:?}");
+    for name in rules {
+        assert_eq!(place.read(name).unwrap(), "rules", "{name}");
+    }
+    let outcome = place.run("git checkout -q started");
+    let changes = outcome.ending.as_ref().unwrap().changes.as_ref().unwrap();
+    assert!(changes.refused.len() >= started.len() && changes.work_tree_differs, "{changes:?}");
+    // Nothing of git's, nothing to say.
+    let outcome = place.run("echo x > .opencode.json");
+    assert!(!outcome.ending.unwrap().changes.unwrap().work_tree_differs);
+}

@@ -8,7 +8,9 @@ use crate::Request;
 use crate::git::{
     InRepository, commands, is_harmless, is_of_repository, place_in_repository, within_repository,
 };
-use crate::special::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
+use crate::special::{
+    SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store, lies_in_started,
+};
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
 use std::borrow::Cow;
@@ -53,7 +55,7 @@ impl<'r> Guard<'r> {
         if let Some(name) = guarded {
             return Some(format!("is read by programs that trust what lies in {}", name.display()).into());
         }
-        if is_read_by_others(&change.path) {
+        if is_read_by_others(&change.path) || lies_in_started(&change.path) {
             return Some("is read by programs that do what it says".into());
         }
         None

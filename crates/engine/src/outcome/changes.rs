@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use shward_sandbox::overlay::{Change, ChangeKind, Committed, Kind, Refused, Run};
-use std::path::PathBuf;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 /// How many paths a record names.
 pub(crate) const MAX_NAMED: usize = 20;
@@ -72,6 +73,10 @@ pub struct ChangesReport {
     pub files: Vec<ChangeReport>,
     /// What was not committed because it is protected, likewise.
     pub refused: Vec<RefusedReport>,
+    /// Whether git's index was committed and something that it may record was not: the work tree differs there from what git has checked
+    /// out, and a commit of all changes would take that back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub work_tree_differs: bool,
     /// What could not be committed: each path with what the system said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
@@ -79,6 +84,16 @@ pub struct ChangesReport {
 
 impl ChangesReport {
     pub(crate) fn new(accepted: &[Change], refused: &[Refused]) -> Self {
+        // The work trees of which something was left out.
+        let trees: HashSet<&Path> = (accepted.iter().map(|change| change.path.as_path()))
+            .filter(|path| path.ends_with(".git/index"))
+            .filter_map(|path| path.ancestors().nth(2))
+            .collect();
+        let may_be_recorded = |path: &Path| {
+            !path.iter().any(|part| part == ".git") && path.ancestors().any(|above| trees.contains(above))
+        };
+        let work_tree_differs =
+            refused.iter().any(|r| r.change.kind != Kind::Directory && may_be_recorded(&r.change.path));
         let count = |what| accepted.iter().filter(|change| change.what == what).count();
         Self {
             created: count(ChangeKind::Created),
@@ -93,6 +108,7 @@ impl ChangesReport {
                     reason: refused.reason.clone().into_owned(),
                 })
                 .collect(),
+            work_tree_differs,
             ..Self::default()
         }
     }

@@ -12,7 +12,7 @@ mod names;
 mod spelling;
 mod tracked;
 
-pub(crate) use self::names::{is_guarded, is_read_by_others, is_respelled};
+pub(crate) use self::names::{is_guarded, is_read_by_others, is_respelled, lies_in_started};
 pub(crate) use self::spelling::folded;
 
 use self::listings::{Listing, Listings, Seen};

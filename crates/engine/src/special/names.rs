@@ -5,15 +5,13 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 /// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole.
-const GUARDED: [&str; 29] = [
+const GUARDED: [&str; 24] = [
     ".agents",
     ".amp",
     ".antigravity",
     ".augment",
     ".claude",
     ".cline",
-    ".clinerules",
-    ".codebuddy",
     ".codex",
     ".copilot",
     ".cursor",
@@ -23,13 +21,10 @@ const GUARDED: [&str; 29] = [
     ".helix",
     ".husky",
     ".idea",
-    ".iflow",
     ".junie",
     ".kilocode",
     ".opencode",
-    ".openhands",
     ".pi",
-    ".qoder",
     ".roo",
     ".theia",
     ".trae",
@@ -107,6 +102,87 @@ const READ_BY_PATH: [&str; 4] = [
     ".vim/coc-settings.json",
 ];
 
+/// Directories of agents that hold rules for a model, which a project tracks as its own text, and in them what starts programs: settings,
+/// servers, hooks, and descriptions that may name some. As a whole that would keep git from checking out the rules.
+const STARTED_IN: [(&str, &[&str]); 5] = [
+    (".clinerules", &["hooks"]),
+    (
+        ".codebuddy",
+        &[
+            ".mcp.json",
+            "agents",
+            "commands",
+            "hooks",
+            "hooks.json",
+            "mcp.json",
+            "plugins",
+            "settings.json",
+            "settings.local.json",
+            "skills",
+        ],
+    ),
+    (
+        ".iflow",
+        &[
+            "agents",
+            "commands",
+            "extensions",
+            "hooks",
+            "hooks.json",
+            "mcp.json",
+            "plugins",
+            "sandbox.bashrc",
+            "sandbox.dockerfile",
+            "settings.json",
+            "settings.local.json",
+            "skills",
+        ],
+    ),
+    (
+        ".openhands",
+        &[
+            "config.toml",
+            "hooks",
+            "hooks.json",
+            "mcp.json",
+            "plugins",
+            "pre-commit.sh",
+            "settings.json",
+            "setup.sh",
+            "skills",
+        ],
+    ),
+    (
+        ".qoder",
+        &[
+            "agents",
+            "commands",
+            "hooks",
+            "hooks.json",
+            "mcp.json",
+            "plugins",
+            "settings.json",
+            "settings.local.json",
+            "setup.sh",
+            "skills",
+        ],
+    ),
+];
+
+/// Whether a path, folded, is that of something by which an agent starts programs.
+fn is_started(path: &Path) -> bool {
+    let (Some(name), Some(above)) = (path.file_name(), path.parent().and_then(Path::file_name)) else {
+        return false;
+    };
+    let known = STARTED_IN.iter().find(|(directory, _)| above == *directory);
+    known.is_some_and(|(_, names)| names.iter().any(|known| name == *known))
+}
+
+/// Whether something below the workspace lies in what an agent starts programs by.
+pub(crate) fn lies_in_started(path: &Path) -> bool {
+    folded(path).ancestors().any(is_started)
+}
+
 /// Whether a directory of this name is protected as a whole. Some file systems do not tell upper from lower case.
 pub(crate) fn is_guarded(name: &OsStr) -> bool {
     GUARDED.iter().any(|guarded| name.eq_ignore_ascii_case(guarded))
@@ -120,7 +196,7 @@ pub(crate) fn is_read_by_others(path: &Path) -> bool {
         || READ_BY_ENDING.iter().any(|known| ending.eq_ignore_ascii_case(known))
         || {
             let path = folded(path);
-            READ_BY_PATH.iter().any(|known| path.ends_with(known))
+            is_started(&path) || READ_BY_PATH.iter().any(|known| path.ends_with(known))
         }
 }
 
@@ -167,12 +243,45 @@ mod tests {
 
     #[test]
     fn what_agents_start_by_is_protected_as_a_whole() {
-        for name in [".amp", ".Claude", ".clinerules", ".codebuddy", ".iflow", ".openhands", ".pi", ".qoder"]
-        {
+        for name in [".amp", ".Claude", ".pi"] {
             assert!(is_guarded(OsStr::new(name)), "{name}");
         }
         for name in ["amp", ".pip", ".clinerules.md", ".agent"] {
             assert!(!is_guarded(OsStr::new(name)), "{name}");
+        }
+    }
+
+    /// What is only text for a model is the project's own.
+    #[test]
+    fn of_rules_only_what_starts_programs_is_protected() {
+        for path in [
+            ".clinerules/hooks",
+            "d/.Clinerules/Hooks/PreToolUse",
+            ".openhands/setup.sh",
+            ".OpenHands/Pre-Commit.sh",
+            ".openhand\u{17f}/hooks.json",
+            ".openhands/skills/x/.mcp.json",
+            ".codebuddy/settings.json",
+            ".iflow/commands/x.toml",
+            ".qoder/settings.local.json",
+            "a/b/.qoder/plugins/x/y",
+        ] {
+            assert!(lies_in_started(Path::new(path)), "{path}");
+        }
+        for path in [
+            ".clinerules/a.md",
+            ".clinerules",
+            ".openhands/microagents/r.md",
+            ".openhands/microagents/setup.sh",
+            ".qoder/rules/x.md",
+            ".codebuddy/rules/x.md",
+            ".iflow/IFLOW.md",
+            "openhands/setup.sh",
+            "hooks/x",
+        ] {
+            let path = Path::new(path);
+            let guarded = path.iter().any(is_guarded);
+            assert!(!guarded && !lies_in_started(path) && !is_read_by_others(path), "{path:?}");
         }
     }
 
