@@ -76,8 +76,8 @@ impl<'a> Interpreter<'a, '_> {
         true
     }
 
-    /// The path of a program that is looked for by its name, where the machine tells none where programs are on most. What is
-    /// not found has no path, and nothing is printed.
+    /// The path of a program that is looked for by its name, where nothing is known of the machine where programs are on
+    /// most.
     fn program_printed(&mut self, started: &Started<'a>) -> Option<Value<'a>> {
         let name = locates(started.argv).filter(|_| started.found)?;
         // Of these, something else is printed.
@@ -85,8 +85,10 @@ impl<'a> Interpreter<'a, '_> {
         if aliased || !self.functions_named(name).0.is_empty() {
             return None;
         }
-        let path = match self.world.program(name).flatten() {
-            Some(path) => self.arena.alloc_slice_copy(&path),
+        let path = match self.world.program(name) {
+            Some(Some(path)) => self.arena.alloc_slice_copy(&path),
+            // Whoever runs the command may find another one, or nothing: that names no file.
+            Some(None) => return None,
             None => self.arena.alloc_slice_copy(&[b"/usr/bin/", name].concat()),
         };
         Some(Value::text(path, Origins::FILE))
