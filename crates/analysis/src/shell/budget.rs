@@ -8,6 +8,7 @@
 pub(super) struct Budget {
     steps: u64,
     bytes: u64,
+    repeated: u64,
     words: u64,
     parts: u64,
     programs: u64,
@@ -30,6 +31,8 @@ impl Budget {
             steps: length.saturating_mul(24).saturating_add(16 << 10),
             // Text lies in memory twice while it is put together.
             bytes: length.saturating_mul(5).saturating_add(256 << 10),
+            // It is gone through, but takes no memory that stays.
+            repeated: length.saturating_mul(16).saturating_add(4 << 20),
             // A word takes some hundred bytes, however short it is.
             words: (length / 4).saturating_add(16 << 10),
             // A part takes a microsecond or two, and a command that people write has one for every dozen bytes.
@@ -113,6 +116,11 @@ impl Budget {
     /// Charges bytes that an expansion makes. False when there are none left.
     pub(super) fn produce(&mut self, bytes: usize) -> bool {
         self.charge(|budget| &mut budget.bytes, bytes, "expansion")
+    }
+
+    /// Charges text that is there already standing for a word. False when there is none left.
+    pub(super) fn repeat(&mut self, bytes: usize) -> bool {
+        self.charge(|budget| &mut budget.repeated, bytes, "expansion")
     }
 
     /// Charges what an expansion makes of one word. That it is one costs nothing. False when there are none left.

@@ -59,6 +59,9 @@ pub(super) enum Kind {
 /// Most bytes and fields for which a builder's memory is kept for the next word.
 const KEPT: usize = 64 << 10;
 
+/// From so many bytes on, a word that is one known text refers to it and is no copy of it.
+const REFERRED: usize = 256;
+
 /// How far a word has come.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::shell) struct Position {
@@ -78,6 +81,8 @@ pub(in crate::shell) struct Builder<'a> {
     span: Span,
     pub(super) bytes: Vec<u8>,
     pub(super) kinds: Vec<Kind>,
+    /// The lasting text with which the field begins.
+    whole: Option<&'a [u8]>,
     /// So many bytes were left out, which the word is charged for all the same.
     left_out: usize,
     /// The current field exists even if it is empty.
@@ -108,6 +113,7 @@ impl<'a> Builder<'a> {
             span: Span { start: 0, end: 0 },
             bytes: Vec::new(),
             kinds: Vec::new(),
+            whole: None,
             left_out: 0,
             started: false,
             many: false,
@@ -145,6 +151,7 @@ impl<'a> Builder<'a> {
     fn clear_field(&mut self) {
         self.bytes.clear();
         self.kinds.clear();
+        self.whole = None;
         self.started = false;
         self.many = false;
         self.hanging = false;
@@ -249,6 +256,11 @@ impl<'a> Builder<'a> {
         self.bytes.len().saturating_add(self.left_out)
     }
 
+    /// The lasting text that is all of the current field.
+    pub(super) fn referred(&self) -> Option<&'a [u8]> {
+        self.whole.filter(|text| text.len() == self.bytes.len() && self.left_out == 0)
+    }
+
     /// How many fields are done.
     pub(in crate::shell) fn fields(&self) -> usize {
         self.fields.len()
@@ -317,6 +329,13 @@ impl<'a> Builder<'a> {
             // Where a found name lies is known, not how it is told: what stands before it may lead anywhere.
             self.unknown(quoted, value.origins.union(Origins::UNKNOWN));
             return;
+        }
+        if let Some(text) = value.known()
+            && self.bytes.is_empty()
+            && text.len() >= REFERRED
+            && (quoted && self.mode != Mode::Pattern || self.mode == Mode::Single)
+        {
+            self.whole = Some(text);
         }
         for piece in value.pieces().iter() {
             match piece {

@@ -162,7 +162,10 @@ impl<'a> Interpreter<'a, '_> {
         let options = self.state.flow.options;
         builder.start(mode, self.separators(), !options.is(Opt::NoGlob), options.may(Opt::ExtGlob), span);
         put(self, &mut builder);
-        self.budget.produce(builder.made());
+        match builder.referred() {
+            Some(text) => self.budget.repeat(text.len()),
+            None => self.budget.produce(builder.made()),
+        };
         if options.may(Opt::FailGlob) {
             self.may_end_line();
         }

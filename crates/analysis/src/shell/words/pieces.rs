@@ -45,6 +45,9 @@ impl<'a> Builder<'a> {
                 // All of them are told of, and the text will lie in memory twice.
                 self.kinds = Vec::new();
             }
+            if let Some(text) = self.referred() {
+                return Value::text(text, self.origins);
+            }
             let text = if self.bytes.is_empty() { &[] } else { &*self.arena.alloc_slice_copy(&self.bytes) };
             return Value::text(text, self.origins);
         }
