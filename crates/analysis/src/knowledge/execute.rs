@@ -86,8 +86,11 @@ pub(super) fn execute<'a>(
     });
     let Some(level) = scan.levels.last() else { return output };
     let wanted = !level.stdin_when_no_operands() || scan.operands.is_empty();
+    // Of what is given one, whether a subcommand or a file, nobody at a terminal is asked for the program.
+    let given = scan.lost_at_word && run.call.stdin.origins == Origins::TERMINAL;
     if let Stdin::Code(language) = level.stdin()
         && wanted
+        && !given
         && !reads_code
         && scan.command.is_empty()
     {

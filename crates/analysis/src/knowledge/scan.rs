@@ -62,6 +62,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) narrow: bool,
     /// A subcommand was needed and not understood; the operands mean nothing.
     pub(crate) lost: bool,
+    /// It is lost at a word that is surely there.
+    pub(crate) lost_at_word: bool,
     /// An option is not described: the program may refuse it.
     pub(crate) unlisted: bool,
     /// What the operands mean, once that was asked for.
@@ -143,6 +145,7 @@ fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         info: false,
         narrow: at.outer.iter().any(|g| narrows(g)),
         lost: false,
+        lost_at_word: false,
         unlisted: false,
         line: OnceCell::new(),
     };
@@ -199,6 +202,7 @@ fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
                 let name = arg.known().unwrap_or_default();
                 scanner.unknown(Unknown::Subcommand(name), arg.span, Certainty::Certain);
                 scan.lost = true;
+                scan.lost_at_word = !arg.many;
                 break;
             }
         }
