@@ -19,7 +19,7 @@ pub use place::{Scopes, scope_of};
 pub use plan::{Invocation, Plan};
 pub use shell::analyze;
 pub use value::{Field, Origins, Piece, Stream, Value};
-pub use world::{FileKind, Frozen, World};
+pub use world::{Entries, FileKind, Frozen, World};
 
 use shward_syntax::Dialect;
 

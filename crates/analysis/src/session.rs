@@ -88,6 +88,11 @@ pub(crate) trait Session<'a> {
     /// Notes that the invocation that is being carried out looks at no files but those that its arguments name.
     fn has_no_own_files(&mut self) {}
 
+    /// Whether what is there and matches a pattern lies in the workspace, links followed.
+    fn stays_below_workspace(&mut self, _pattern: &Value<'a>) -> bool {
+        true
+    }
+
     /// Where the invocation of an effect worked; `None` if that is not known, or if it looked elsewhere (`git -C`).
     fn worked_in(&self, _invocation: Option<u32>) -> Option<&'a [u8]> {
         self.cwd()

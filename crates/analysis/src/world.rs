@@ -17,6 +17,17 @@ pub enum FileKind {
     Unknown,
 }
 
+/// What is in a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entries {
+    /// Nothing is known of the machine's directories.
+    NotTold,
+    /// More names than were asked for, or the directory cannot be read.
+    TooMany,
+    /// All names, but `.` and `..`, and whether each may be a symbolic link. None where there is no directory.
+    Names(Vec<(Vec<u8>, bool)>),
+}
+
 /// The machine, as far as a decision may depend on it. Paths are absolute bytes without NUL.
 ///
 /// Every answer may be "not known"; the analysis then assumes the worst that is consistent with it.
@@ -35,6 +46,11 @@ pub trait World {
     /// Whether a regular file may be executed by somebody. `None`: not known.
     fn executable(&self, _path: &[u8]) -> Option<bool> {
         None
+    }
+
+    /// What is in a directory, if there are at most so many names in it.
+    fn entries(&self, _directory: &[u8], _most: usize) -> Entries {
+        Entries::NotTold
     }
 
     /// The file that `execvp` would run for a name without a slash. `Some(None)`: known to be absent.

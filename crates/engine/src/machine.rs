@@ -9,9 +9,9 @@ pub(crate) use within::Within;
 use crate::account::Account;
 use crate::reading;
 // `std` asks the kernel first whether it has the call with which it looks at files.
-use rustix::fs::{FileType, Stat, stat};
+use rustix::fs::{Dir, FileType, Mode, OFlags, Stat, open, stat};
 use rustix::io::Errno;
-use shward_analysis::{FileKind, World};
+use shward_analysis::{Entries, FileKind, World};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -230,6 +230,32 @@ fn search(directories: &[u8], name: &[u8], is_program: impl Fn(&Path) -> bool) -
     })
 }
 
+/// The names in a directory that is open, at most so many.
+fn entries_of(directory: Result<Dir, Errno>, most: usize) -> Entries {
+    let directory = match directory {
+        Ok(directory) => directory,
+        Err(Errno::NOENT | Errno::NOTDIR) => return Entries::Names(Vec::new()),
+        Err(_) => return Entries::TooMany,
+    };
+    let mut names = Vec::new();
+    for entry in directory {
+        let Ok(entry) = entry else { return Entries::TooMany };
+        let name = entry.file_name().to_bytes();
+        if matches!(name, b"." | b"..") {
+            continue;
+        }
+        if names.len() >= most {
+            return Entries::TooMany;
+        }
+        let may_be_link = matches!(entry.file_type(), FileType::Symlink | FileType::Unknown);
+        names.push((name.to_vec(), may_be_link));
+    }
+    Entries::Names(names)
+}
+
+/// How directories are opened to be listed.
+const LISTED: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
 impl World for Machine {
     fn variable(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
         match self.variables.iter().find(|(n, _)| n == name) {
@@ -253,6 +279,10 @@ impl World for Machine {
 
     fn executable(&self, bytes: &[u8]) -> Option<bool> {
         stat(path(bytes)).ok().map(|found| is_executable(&found))
+    }
+
+    fn entries(&self, directory: &[u8], most: usize) -> Entries {
+        entries_of(open(path(directory), LISTED, Mode::empty()).and_then(Dir::new), most)
     }
 
     fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {

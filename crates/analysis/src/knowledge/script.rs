@@ -120,7 +120,7 @@ pub(crate) fn execute<'a>(
 }
 
 /// Whether a word stands for scripts that lie in the workspace and match a pattern, each of them the workspace's own code: the
-/// command has written nothing that may be one of them.
+/// command has written nothing that may be one of them, and no link among them leads out.
 fn is_own_pattern<'a>(on: &mut Run<'_, 'a>, file: &Field<'a>) -> bool {
     let value = file.value;
     if !value.names_what_is_there() || value.has_unknown() || value.origins.contains(Origins::NAMES) {
@@ -140,7 +140,7 @@ fn is_own_pattern<'a>(on: &mut Run<'_, 'a>, file: &Field<'a>) -> bool {
         }
         EffectKind::Vcs { .. } | EffectKind::Package { .. } => true,
         _ => false,
-    })
+    }) && on.session.stays_below_workspace(&value)
 }
 
 /// Reads the workspace's own code, for what is grave in it.

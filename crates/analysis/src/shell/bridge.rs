@@ -168,6 +168,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.state.flow.places.only().filter(|_| !self.elsewhere)
     }
 
+    fn stays_below_workspace(&mut self, pattern: &Value<'a>) -> bool {
+        Interpreter::stays_below_workspace(self, pattern)
+    }
+
     fn works_within(&self) -> bool {
         // What the command writes may come to lie there.
         self.state.flow.places.is_within()

@@ -8,7 +8,7 @@ use super::Machine;
 use crate::paths::{is_plain, without_links};
 use rustix::fs::{CWD, readlinkat_raw};
 use rustix::io::Errno;
-use shward_analysis::{FileKind, World};
+use shward_analysis::{Entries, FileKind, World};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,6 +107,10 @@ impl World for Once<'_> {
 
     fn executable(&self, path: &[u8]) -> Option<bool> {
         self.machine.executable(path)
+    }
+
+    fn entries(&self, directory: &[u8], most: usize) -> Entries {
+        self.machine.entries(directory, most)
     }
 
     fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {

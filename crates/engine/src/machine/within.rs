@@ -1,10 +1,10 @@
 //! The machine as a process of a run sees it: with the run's own layer over the workspace, and its private directories.
 
-use super::{Follow, Machine, follow, is_executable, kind_of, path, search};
+use super::{Follow, LISTED, Machine, entries_of, follow, is_executable, kind_of, path, search};
 use crate::reading;
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat, open, openat2, readlinkat};
+use rustix::fs::{CWD, Dir, Mode, OFlags, ResolveFlags, Stat, fstat, open, openat2, readlinkat};
 use rustix::io::Errno;
-use shward_analysis::{FileKind, World};
+use shward_analysis::{Entries, FileKind, World};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::File;
@@ -78,6 +78,10 @@ impl World for Within<'_> {
 
     fn executable(&self, bytes: &[u8]) -> Option<bool> {
         self.stat(path(bytes)).ok().map(|found| is_executable(&found))
+    }
+
+    fn entries(&self, directory: &[u8], most: usize) -> Entries {
+        entries_of(self.open(path(directory), LISTED).and_then(Dir::new), most)
     }
 
     fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {

@@ -2,7 +2,7 @@
 
 use super::Given;
 use crate::effect::{EffectKind, Scope};
-use crate::place::FRESH;
+use crate::place::{FRESH, stays_below};
 use crate::session::Session;
 use crate::shell::Interpreter;
 use crate::shell::flow::{Status, Whereabouts};
@@ -123,7 +123,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Whether a directory is one of those that are there and match a pattern, below the workspace, and the command has made and
-    /// linked nothing that could be it.
+    /// linked nothing that could be it; nor is a link among those that are there which leads out.
     fn is_below_workspace(&mut self, value: &Value<'a>) -> bool {
         // Patterns that begin with a dot may match `..`.
         let plain = |piece: &Piece<'a>| match piece {
@@ -144,6 +144,16 @@ impl<'a> Interpreter<'a, '_> {
         matches!(target.scope, Scope::Workspace | Scope::Product)
             && self.budget.spend(self.effects.len())
             && !self.effects.iter().any(|effect| matches!(effect.kind, EffectKind::Write { .. }))
+            && self.stays_below_workspace(value)
+    }
+
+    /// Whether what is there and matches a pattern lies in the workspace, wherever the shell may be.
+    pub(in crate::shell) fn stays_below_workspace(&mut self, value: &Value<'a>) -> bool {
+        let places = self.state.flow.places;
+        places.iter().all(|(place, _)| {
+            let (stays, looked) = stays_below(self.world, place, value, self.request.workspace);
+            self.budget.spend(looked / 4) && stays
+        })
     }
 
     /// Counts that a directory is entered.

@@ -1,0 +1,156 @@
+//! What lies on the disk decides where a pattern leads: links among what it matches, and programs that are looked for.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use shward::{Decision, Firewall, Policy, Request, Setting};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+/// Directories with a build file each, and scripts.
+fn fill(workspace: &Path) {
+    for directory in ["one", "two", "packages/a", "packages/b", "tests"] {
+        fs::create_dir_all(workspace.join(directory)).unwrap();
+    }
+    for (name, text) in [("one/Makefile", "all:\n"), ("tests/a.sh", "echo a\n"), ("tests/b.sh", "echo b\n")] {
+        fs::write(workspace.join(name), text).unwrap();
+    }
+}
+
+/// The decisions about commands in a workspace to which something was added.
+fn decisions(commands: &[&str], add: impl Fn(&Path, &Path)) -> Vec<(String, Decision)> {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path().canonicalize().unwrap();
+    let (workspace, outside) = (home.join("project"), home.join("outside"));
+    fill(&workspace);
+    fs::create_dir_all(&outside).unwrap();
+    fs::write(outside.join("x.sh"), "echo x\n").unwrap();
+    add(&workspace, &outside);
+    let firewall = Firewall::new(Policy::default());
+    let judged = |command: &&str| {
+        let request = Request::command(command.to_string(), &workspace, &home);
+        ((*command).to_owned(), firewall.check(&request, &Setting::others()).unwrap().decision)
+    };
+    commands.iter().map(judged).collect()
+}
+
+fn assert_all(decisions: Vec<(String, Decision)>, right: impl Fn(Decision) -> bool) {
+    let wrong: Vec<_> = decisions.into_iter().filter(|(_, decision)| !right(*decision)).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+const BUILDS: [&str; 10] = [
+    "for d in */; do (cd \"$d\" && make); done",
+    "for d in */; do (cd \"$d\" && make test); done",
+    "for d in e*; do (cd \"$d\" && make); done",
+    "for d in e*/; do (cd \"$d\" && pytest); done",
+    "for d in *; do (cd $d && npm test); done",
+    "for d in ./*/; do cd \"$d\" && make; cd ..; done",
+    "shopt -s nocaseglob; for d in E*; do (cd \"$d\" && make); done",
+    "for d in *v; do (cd \"$d\" && cargo test); done",
+    "for d in *; do (cd \"$d/sub\" && make); done",
+    "for d in */sub; do (cd \"$d\" && make); done",
+];
+
+#[test]
+fn directories_that_are_links_out_are_asked_about() {
+    let link = |workspace: &Path, outside: &Path| symlink(outside, workspace.join("ev")).unwrap();
+    assert_all(decisions(&BUILDS, link), |decision| decision != Decision::Allow);
+    // One below that is a link.
+    let below = |workspace: &Path, outside: &Path| symlink(outside, workspace.join("packages/ev")).unwrap();
+    let commands =
+        ["for d in packages/*/; do (cd \"$d\" && make); done", "for d in */*; do (cd \"$d\" && make); done"];
+    assert_all(decisions(&commands, below), |decision| decision != Decision::Allow);
+    // One that is reached by another.
+    let chain = |workspace: &Path, outside: &Path| {
+        symlink("two/on", workspace.join("ev")).unwrap();
+        symlink(outside, workspace.join("two/on")).unwrap();
+    };
+    assert_all(decisions(&BUILDS[..5], chain), |decision| decision != Decision::Allow);
+    // More than anybody looks at.
+    let many = |workspace: &Path, _: &Path| {
+        for n in 0..2100 {
+            fs::create_dir(workspace.join(format!("d{n}"))).unwrap();
+        }
+    };
+    assert_all(decisions(&BUILDS[..1], many), |decision| decision != Decision::Allow);
+}
+
+#[test]
+fn directories_of_the_workspace_are_entered() {
+    let commands = [
+        "for d in */; do (cd \"$d\" && make); done",
+        "for d in packages/*/; do (cd \"$d\" && make); done",
+        "for d in t*/; do (cd \"$d\" && pytest); done",
+    ];
+    assert_all(decisions(&commands, |_, _| {}), |decision| decision == Decision::Allow);
+    // A link that stays, and one that the pattern does not mean.
+    let inside = |workspace: &Path, _: &Path| symlink("one", workspace.join("three")).unwrap();
+    assert_all(decisions(&commands, inside), |decision| decision == Decision::Allow);
+    let beside = |workspace: &Path, outside: &Path| symlink(outside, workspace.join("zz")).unwrap();
+    assert_all(decisions(&commands[1..], beside), |decision| decision == Decision::Allow);
+}
+
+#[test]
+fn scripts_that_are_links_out_are_asked_about() {
+    let commands = [
+        "for t in tests/*.sh; do bash \"$t\"; done",
+        "for t in tests/*; do bash \"$t\"; done",
+        "for t in tests/*.sh; do echo \"$t\"; bash \"$t\" || exit 1; done",
+        "for t in */*.sh; do bash \"$t\"; done",
+    ];
+    let link = |workspace: &Path, outside: &Path| {
+        symlink(outside.join("x.sh"), workspace.join("tests/x.sh")).unwrap();
+    };
+    assert_all(decisions(&commands, link), |decision| decision != Decision::Allow);
+    let temporary = |workspace: &Path, _: &Path| {
+        symlink("/tmp/nobody-has-made-this.sh", workspace.join("tests/x.sh")).unwrap();
+    };
+    assert_all(decisions(&commands, temporary), |decision| decision != Decision::Allow);
+    let inside = |workspace: &Path, _: &Path| symlink("a.sh", workspace.join("tests/x.sh")).unwrap();
+    assert_all(decisions(&commands[..1], inside), |decision| decision == Decision::Allow);
+    assert_all(decisions(&commands[..1], |_, _| {}), |decision| decision == Decision::Allow);
+}
+
+#[test]
+fn a_program_that_is_not_found_is_no_file_of_the_system() {
+    let commands = [
+        "rm \"$(which no-such-program)\"",
+        "cp x \"$(which no-such-program)\"",
+        "file \"$(command -v id_rsa)\"",
+        "echo a > \"$(which no-such-program)\"",
+    ];
+    assert_all(decisions(&commands, |_, _| {}), |decision| decision == Decision::Ask);
+    assert_all(decisions(&["file \"$(which ls)\"", "ls -l $(which sh)"], |_, _| {}), |d| {
+        d == Decision::Allow
+    });
+    assert_all(decisions(&["rm \"$(which ls)\""], |_, _| {}), |decision| decision == Decision::Deny);
+}
+
+#[test]
+fn a_long_variable_may_be_used_often() {
+    let x = "QUJD".repeat(25_000);
+    let firewall = Firewall::new(Policy::default());
+    for uses in [8, 20, 30] {
+        let command = format!("x={x}; {}", "echo \"$x\" | wc -c; ".repeat(uses));
+        let request = Request::command(command, "/app", "/root");
+        let checked = firewall.check(&request, &Setting::frozen()).unwrap();
+        assert_eq!(checked.decision, Decision::Allow, "{uses}");
+    }
+    // There is an end to it.
+    let command = format!("x={x}; {}", "echo \"$x\"; ".repeat(2_000));
+    let request = Request::command(command, "/app", "/root");
+    assert_eq!(firewall.check(&request, &Setting::frozen()).unwrap().decision, Decision::Deny);
+}
+
+#[test]
+fn a_file_that_is_looked_at_is_not_a_terminal() {
+    let commands = [
+        "for f in $(git ls-files '*.js'); do node --check \"$f\"; done",
+        "node --check \"$f\"",
+        "node \"$f\"",
+    ];
+    assert_all(decisions(&commands, |_, _| {}), |decision| decision == Decision::Ask);
+    let commands = ["node", "node -i \"$f\"", "node $f"];
+    assert_all(decisions(&commands, |_, _| {}), |decision| decision == Decision::Deny);
+}
