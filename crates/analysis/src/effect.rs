@@ -338,6 +338,8 @@ pub struct Covers {
     pub secrets: bool,
     /// shward's and the agents' own configuration.
     pub own: bool,
+    /// It is, or may be, a file that nobody may change: the program of this firewall.
+    pub guarded: bool,
 }
 
 impl Covers {
@@ -352,6 +354,7 @@ impl Covers {
             system: self.system || other.system,
             secrets: self.secrets || other.secrets,
             own: self.own || other.own,
+            guarded: self.guarded || other.guarded,
         }
     }
 }

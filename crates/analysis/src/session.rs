@@ -69,6 +69,11 @@ pub(crate) trait Session<'a> {
     /// as far as the world knows them, and classified.
     fn target(&mut self, path: &Value<'a>) -> Target<'a>;
 
+    /// Whether a file that nobody may change lies at or below a path, with a name that ends like this.
+    fn guards_below(&self, _path: &[u8], _end: &[u8]) -> bool {
+        false
+    }
+
     /// The home directory of the user who runs it; where the knowledge's `~/…` paths lie.
     fn home(&self) -> &'a [u8];
 

@@ -62,6 +62,11 @@ pub trait World {
         &[]
     }
 
+    /// Absolute places of files that no command may change: the firewall's program.
+    fn guarded(&self) -> &[Vec<u8>] {
+        &[]
+    }
+
     /// The first `limit` bytes of a regular file. `None`: not known, not there, or longer.
     fn content(&self, path: &[u8], limit: usize) -> Option<Cow<'_, [u8]>>;
 }

@@ -30,6 +30,7 @@ pub struct Machine {
     complete: bool,
     search: Vec<u8>,
     own: Vec<Vec<u8>>,
+    guarded: Vec<Vec<u8>>,
 }
 
 /// Variables of our own environment that say where shward and the agents keep what is theirs, and what is appended to
@@ -88,7 +89,7 @@ impl Machine {
     #[must_use]
     pub fn of_others() -> Self {
         let search = std::env::var_os("PATH").map(OsString::into_vec).unwrap_or_default();
-        Self { variables: Vec::new(), complete: false, search, own: own() }
+        Self { variables: Vec::new(), complete: false, search, own: own(), guarded: guarded() }
     }
 
     /// The machine on which shward itself runs the command, with exactly this environment.
@@ -96,7 +97,7 @@ impl Machine {
     pub fn ours(environment: &[(Vec<u8>, Vec<u8>)]) -> Self {
         let search =
             environment.iter().find(|(n, _)| n == b"PATH").map(|(_, v)| v.clone()).unwrap_or_default();
-        Self { variables: environment.to_vec(), complete: true, search, own: own() }
+        Self { variables: environment.to_vec(), complete: true, search, own: own(), guarded: guarded() }
     }
 
     /// Also protects this place, which is ours.
@@ -110,11 +111,26 @@ impl Machine {
 fn own() -> Vec<Vec<u8>> {
     let place = |(variable, below): (&str, &str)| {
         let place = std::env::var_os(variable).map(PathBuf::from).filter(|p| p.is_absolute())?;
+        if variable == SETTINGS && is_usual(&place) {
+            return None;
+        }
         Some(place.join(below).into_os_string().into_vec())
     };
     let account = Account::of_process().own().map(|place| place.into_os_string().into_vec());
-    let program = own_program().map(|place| place.as_os_str().as_bytes().to_vec());
-    OWN.into_iter().filter_map(place).chain(account).chain(program).collect()
+    OWN.into_iter().filter_map(place).chain(account).collect()
+}
+
+/// Where Claude Code keeps its settings, if not in the usual place.
+const SETTINGS: &str = "CLAUDE_CONFIG_DIR";
+
+/// Whether a directory of settings is the one of this home, of which the tables know which files matter.
+fn is_usual(place: &Path) -> bool {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+    home.is_some_and(|home| place.components().eq(home.join(".claude").components()))
+}
+
+fn guarded() -> Vec<Vec<u8>> {
+    own_program().map(|place| place.as_os_str().as_bytes().to_vec()).into_iter().collect()
 }
 
 /// The file of this program, wherever it lies: who replaces it decides what is asked the next time. The kernel adds ` (deleted)`
@@ -267,6 +283,10 @@ impl World for Machine {
 
     fn own(&self) -> &[Vec<u8>] {
         &self.own
+    }
+
+    fn guarded(&self) -> &[Vec<u8>] {
+        &self.guarded
     }
 
     fn canonical(&self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {

@@ -15,6 +15,7 @@ const NONE: Covers = Covers {
     system: false,
     secrets: false,
     own: false,
+    guarded: false,
 };
 
 fn context(contained: bool) -> Context<'static> {

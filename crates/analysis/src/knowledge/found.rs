@@ -80,9 +80,17 @@ impl<'a> Root<'a> {
         Value::of(arena, &pieces, value.origins)
     }
 
+    /// Whether a file that nobody may change may be among what is found.
+    pub(super) fn guards(&self, run: &Run<'_, 'a>) -> bool {
+        self.target.covers.own && run.session.guards_below(self.target.path, self.pattern.map_or(b"", end_of))
+    }
+
     /// What is found, if builds make everything of that name, and make it again.
     pub(super) fn product(&self, run: &mut Run<'_, 'a>) -> Option<Target<'a>> {
         self.pattern.filter(|_| matches!(self.target.scope, Scope::Workspace | Scope::Product))?;
+        if self.guards(run) {
+            return None;
+        }
         let value = self.field(run.arena()).value;
         let named = run.target(&value, false);
         (named.scope == Scope::Product).then(|| Target {
@@ -178,6 +186,7 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
         let product = root.product(run);
         expected.push((run.target(&value, false), root, product));
     }
+    let guards: Vec<bool> = roots.iter().map(|root| root.guards(run)).collect();
     for effect in run.session.effects().iter_mut().skip(from) {
         let reads = matches!(effect.kind, EffectKind::Read { .. } | EffectKind::List { .. });
         let target = match &mut effect.kind {
@@ -188,8 +197,8 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
             | EffectKind::Metadata { target, .. } => target,
             _ => continue,
         };
-        let Some((_, root, product)) =
-            expected.iter().find(|(e, ..)| e.path == target.path && e.rest == target.rest)
+        let Some(((_, root, product), guards)) =
+            expected.iter().zip(&guards).find(|((e, ..), _)| e.path == target.path && e.rest == target.rest)
         else {
             continue;
         };
@@ -201,8 +210,8 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
         let scope = target.scope.max(root.target.scope);
         let few = root.filtered && (!reads || root.ordinary());
         let tree = target.tree || !few;
-        *target =
-            Target { path: root.target.path, rest: Rest::Below, scope, tree, covers: root.target.covers };
+        let covers = Covers { guarded: *guards, ..root.target.covers };
+        *target = Target { path: root.target.path, rest: Rest::Below, scope, tree, covers };
     }
 }
 

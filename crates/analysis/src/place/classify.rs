@@ -33,6 +33,8 @@ pub(super) struct Map<'a> {
     pub(super) temp: Option<&'a [u8]>,
     /// Own directories that the environment has moved.
     pub(super) own: &'a [&'a [u8]],
+    /// Files that no command may change, wherever they lie.
+    pub(super) guarded: &'a [&'a [u8]],
     /// Whether the workspace is too broad to mean anything: the root, or one of the system's directories.
     pub(super) boundless: bool,
     /// Whether the workspace is a home directory, where hidden files are not the project's.
@@ -58,7 +60,7 @@ impl<'a> Map<'a> {
 
     const fn of(workspace: Root<'a>, home: Root<'a>, facts: Facts) -> Self {
         let Facts { boundless, at_home, usual_home, plain } = facts;
-        Self { workspace, home, temp: None, own: &[], boundless, at_home, usual_home, plain }
+        Self { workspace, home, temp: None, own: &[], guarded: &[], boundless, at_home, usual_home, plain }
     }
 
     /// The most dangerous scope that an absolute path may have.
@@ -158,7 +160,7 @@ impl<'a> Map<'a> {
     }
 
     fn own_special(&self, names: Names<'_>) -> Scope {
-        if self.own.iter().any(|own| names.below(own).is_some()) { Scope::Own } else { ORDINARY }
+        if self.own.iter().any(|own| names.may_lie_in(own)) { Scope::Own } else { ORDINARY }
     }
 
     /// Which important places lie at or below a path.
@@ -173,6 +175,7 @@ impl<'a> Map<'a> {
                 system: true,
                 secrets: true,
                 own: true,
+                guarded: false,
             };
         };
         let holds = |place: &[u8]| base.may_hold(place);
@@ -185,7 +188,7 @@ impl<'a> Map<'a> {
             None => names.may_hold(workspace),
         });
         let (secrets, own) = self.below(base);
-        let own = own || self.own.iter().any(|own| holds(own));
+        let own = own || self.own.iter().chain(self.guarded).any(|own| holds(own));
         Covers {
             root: false,
             home,
@@ -194,6 +197,7 @@ impl<'a> Map<'a> {
             system: is_system(base),
             secrets: secrets || home,
             own: own || home,
+            guarded: self.guarded.iter().any(|file| names.may_lie_in(file)),
         }
     }
 

@@ -83,12 +83,18 @@ impl<'a> Places<'a> {
             directory("XDG_CONFIG_HOME", b"shward"),
             directory("XDG_STATE_HOME", b"shward"),
             directory("XDG_RUNTIME_DIR", b"shward"),
-            directory("CLAUDE_CONFIG_DIR", b""),
+            // The tables know which files matter in the usual one.
+            directory("CLAUDE_CONFIG_DIR", b"").filter(|settings| {
+                !map.home.both().any(|home| settings.strip_prefix(home) == Some(b"/.claude"))
+            }),
             directory("CODEX_HOME", b""),
         ];
         let told = world.own().iter().map(|place| path::normalise(arena, b"", arena.alloc_slice_copy(place)));
         map.own = arena.alloc_slice_fill_iter(own.into_iter().flatten().chain(told).collect::<Vec<_>>());
-        map.plain &= map.own.is_empty() || map.lies_plainly();
+        let guarded =
+            world.guarded().iter().map(|file| path::normalise(arena, b"", arena.alloc_slice_copy(file)));
+        map.guarded = arena.alloc_slice_fill_iter(guarded.collect::<Vec<_>>());
+        map.plain &= (map.own.is_empty() && map.guarded.is_empty()) || map.lies_plainly();
         // The environment may not turn a place that matters into a temporary one.
         map.temp = directory("TMPDIR", b"").filter(|temp| {
             matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
@@ -122,6 +128,14 @@ impl<'a> Places<'a> {
             known.set(Some(Partly { cwd, value: *value, target }));
         }
         target
+    }
+
+    /// Whether a guarded file lies at or below a path, with a name that ends like this.
+    pub(crate) fn guards_below(&self, path: &[u8], end: &[u8]) -> bool {
+        self.map
+            .guarded
+            .iter()
+            .any(|file| file.ends_with(end) && !path.is_empty() && Names::Path(path).may_hold(file))
     }
 
     /// The origins of what is read from a place.

@@ -62,6 +62,18 @@ impl<'p> Names<'p> {
         Some(self)
     }
 
+    /// Whether this may lie at `root` or below it, as the rows of the tables tell it.
+    pub(super) fn may_lie_in(mut self, root: &[u8]) -> bool {
+        if let Names::Path(_) = self {
+            return self.below(root).is_some();
+        }
+        Names::Path(root).all(|name| match (self.next(), name) {
+            // Text of which nothing is known may be any name: that alone makes it none.
+            (Some(part), Part::Text(name)) => part.may_be(name) && (part.specific() || !part.has_unknown()),
+            _ => false,
+        })
+    }
+
     /// Whether `place` may lie at this path or below it.
     pub(super) fn may_hold(self, place: &[u8]) -> bool {
         let mut names = Names::Path(place);

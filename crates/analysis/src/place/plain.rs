@@ -23,7 +23,7 @@ impl Map<'_> {
             && !matches!(first, Part::Text(b"proc" | b"private" | b"var"))
             && self.home.both().all(|home| apart(home) || (self.usual_home && !path.may_hold(home)))
             && !holds_homes(path)
-            && self.own.iter().all(|own| apart(own))
+            && self.own.iter().chain(self.guarded).all(|own| apart(own))
             && path.into_iter().all(|part| inside(part).next().is_none())
             && tops(first).all(|top| {
                 unnamed(top.rows.about(rest), rest)

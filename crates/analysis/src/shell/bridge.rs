@@ -160,6 +160,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.links_renamed();
     }
 
+    fn guards_below(&self, path: &[u8], end: &[u8]) -> bool {
+        self.places.guards_below(path, end)
+    }
+
     fn home(&self) -> &'a [u8] {
         self.request.home
     }

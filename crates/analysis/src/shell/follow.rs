@@ -51,6 +51,7 @@ pub(super) fn is_grave(effect: &Effect<'_>) -> bool {
         }
         EffectKind::Write { target, .. } => {
             matches!(target.scope, Scope::Persistence | Scope::Own | Scope::Device | Scope::Secret)
+                || target.covers.guarded
         }
         EffectKind::Connect { sends, .. } => sends.intersects(sensitive),
         EffectKind::Code { origin, .. } | EffectKind::Execute { origin, .. } => origin.intersects(foreign),

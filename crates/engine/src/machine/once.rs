@@ -94,6 +94,10 @@ impl World for Once<'_> {
         self.machine.own()
     }
 
+    fn guarded(&self) -> &[Vec<u8>] {
+        self.machine.guarded()
+    }
+
     fn canonical(&self, path: &[u8]) -> Option<Cow<'_, [u8]>> {
         match self.way(path) {
             Way::Straight => Some(Cow::Owned(path.to_vec())),

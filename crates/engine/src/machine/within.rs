@@ -68,6 +68,10 @@ impl World for Within<'_> {
         self.machine.own()
     }
 
+    fn guarded(&self) -> &[Vec<u8>] {
+        self.machine.guarded()
+    }
+
     fn canonical(&self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
         follow(bytes, self).map(Cow::Owned)
     }

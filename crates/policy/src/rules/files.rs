@@ -93,6 +93,10 @@ fn own(covers: &Covers) -> bool {
     covers.own
 }
 
+fn guarded(covers: &Covers) -> bool {
+    covers.guarded
+}
+
 fn secrets(covers: &Covers) -> bool {
     covers.secrets
 }
@@ -128,6 +132,7 @@ pub(super) const RULES: &[Rule] = &[
         Four,
         &[
             on(Kinds::CHANGE).at(Scopes::OWN),
+            on(Kinds::CHANGE).covering(guarded),
             on(Kinds::CHANGE).extent(Extent::Tree).covering(own).and(is_somewhere),
             // What is unpacked or copied there may be one of them.
             on(Kinds::WRITE).what(&["below"]).covering(own).and(is_one),
@@ -141,7 +146,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::ask(
         "own-read",
         Two,
-        &[on(Kinds::READ).at(Scopes::OWN)],
+        &[
+            on(Kinds::READ).at(Scopes::OWN),
+            // A hard link reads what it links, and whoever writes to it later changes the file under another name.
+            on(Kinds::READ).covering(guarded).and(is_one),
+        ],
         "Reads {place}, the configuration of this firewall or of the agent that it guards. What is allowed can be asked: \
          `shward check -- COMMAND`.",
     )

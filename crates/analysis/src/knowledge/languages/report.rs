@@ -517,7 +517,7 @@ impl<'s, 'a> Report<'s, 'a> {
         let sensitive = matches!(
             target.scope,
             Scope::Secret | Scope::Own | Scope::Environment | Scope::Device | Scope::Persistence
-        );
+        ) || target.covers.guarded;
         if sensitive || (foreign && target.scope != Scope::Unknown) {
             self.read = self.read | self.session.read_origins(&target);
             self.emit(EffectKind::Read { target }, false);

@@ -415,6 +415,7 @@ impl<'a> Expression<'_, '_, 'a> {
                 target.rest = Rest::Below;
             }
             target.tree = !root.filtered;
+            target.covers.guarded |= root.guards(self.run);
             self.run.emit(EffectKind::Delete { target }, word.span, Certainty::Possible);
         }
     }
