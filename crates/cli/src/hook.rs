@@ -11,6 +11,7 @@ use shward_hosts::{Answer, Change, Command, Question, claude};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// Longest accepted event: the longest command with every byte escaped, and room for the rest.
@@ -77,7 +78,13 @@ fn answer(args: &Args) -> Result<Answer, String> {
             let reason = format!("shward reads Bash only, so {shell} is denied; use the Bash tool instead");
             return Ok(claude::answer(shward_hosts::Decision::Deny, &reason));
         }
-        Question::Change(change) => return changed(args, change),
+        Question::Change(change) => {
+            let tool = shown::one_line(change.tool);
+            return Ok(changed(args, change).unwrap_or_else(|message| {
+                let reason = format!("shward failed, so {tool} may not change this file: {message}");
+                claude::answer(shward_hosts::Decision::Deny, &reason)
+            }));
+        }
         Question::Command(command) => command,
     };
     let unasked_in = command.unasked_in.clone();
@@ -112,7 +119,11 @@ fn changed(args: &Args, change: Change) -> Result<Answer, String> {
     let command = Command { cwd, session, call_id, ..Command::default() };
     let mut request = request(command)?;
     let path = notes(&request.cwd.join(&path), &request.home).unwrap_or(path);
-    request.action = Action::Command(opening(&path, &request.home)?);
+    let places = places(&path, &request.home)?;
+    if places.iter().any(|place| !can_be_told(&request.cwd.join(place))) {
+        return Err(UNTOLD.to_owned());
+    }
+    request.action = Action::Command(opening(&places));
     request.reasoning = Some(format!("the tool {tool}"));
     let firewall = setup::reviewed(args, &request.workspace, Caller::Hook).map_err(|f| f.message)?;
     let setting = setting();
@@ -120,6 +131,9 @@ fn changed(args: &Args, change: Change) -> Result<Answer, String> {
     let told = judged.findings.len();
     judged.findings.retain(|finding| !OF_WORDS.contains(&&*finding.rule));
     let only_words = judged.findings.is_empty() && told > 0;
+    if judged.decision != Decision::Deny && judged.findings.iter().any(|finding| finding.rule == UNKNOWN) {
+        return Err(UNTOLD.to_owned());
+    }
     if judged.decision != Decision::Deny || only_words {
         return Ok(claude::no_opinion());
     }
@@ -127,8 +141,48 @@ fn changed(args: &Args, change: Change) -> Result<Answer, String> {
     Ok(claude::answer(shward_hosts::Decision::Deny, &reason(&judged)))
 }
 
-/// Where the host keeps plans and what it remembers, in its directory of settings.
-const NOTES: [&str; 2] = ["plans", "projects"];
+/// The rule about what may be any file. No command is asked about here, which a sandbox could hold.
+const UNKNOWN: &str = "unknown-written";
+
+/// Why such a place is denied.
+const UNTOLD: &str = "which file that is cannot be told, since the path leads through a process; name the file by its own path";
+
+/// As many links as the kernel follows in one path (path_resolution(7)).
+const MAX_LINKS: usize = 40;
+
+/// Whether a path means the same file to whoever opens it, and when: none of its links is one of a process (proc(5)), which
+/// leads wherever that process is or whatever it has opened.
+fn can_be_told(path: &Path) -> bool {
+    let proc = Path::new("/proc");
+    let device = |place: &Path| place.symlink_metadata().map(|found| found.dev()).ok();
+    let mut left: Vec<OsString> = path.components().rev().map(|part| part.as_os_str().to_owned()).collect();
+    let mut place = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(name) = left.pop() {
+        if name == ".." {
+            place.pop();
+            continue;
+        }
+        let above = place.clone();
+        place.push(&name);
+        if place != proc && place.starts_with(proc) {
+            return false;
+        }
+        let Ok(aim) = place.read_link() else { continue };
+        links += 1;
+        // The same file system may be mounted elsewhere, too.
+        if links > MAX_LINKS || device(&above) == device(proc) {
+            return false;
+        }
+        left.extend(aim.components().rev().map(|part| part.as_os_str().to_owned()));
+        place = above;
+    }
+    true
+}
+
+/// What the host keeps in its directory of settings, and neither obeys as a setting nor as a hook: the tables say nothing of it
+/// in the usual place.
+const NOTES: [&str; 7] = ["plans", "projects", "todos", "CLAUDE.md", "agents", "commands", "skills"];
 
 /// The usual place of a note of the host's that lies in a directory of settings elsewhere, of which no command may change
 /// anything. Links are followed, and a link is no note.
@@ -151,11 +205,11 @@ fn notes(path: &Path, home: &Path) -> Option<String> {
 /// The rules about how a command is written: the words in which a change is put here are nobody's.
 const OF_WORDS: [&str; 4] = ["not-simple", "not-a-pipeline", "shell-refused", "program-unlisted"];
 
-/// The command that opens a file to change it, and does nothing else.
+/// The files that a path may mean to the host.
 ///
 /// # Errors
 /// The path is read in more than one way.
-fn opening(path: &str, home: &Path) -> Result<String, String> {
+fn places(path: &str, home: &Path) -> Result<Vec<String>, String> {
     let blank = |c: char| c.is_whitespace() || c == '\u{feff}';
     if path.is_empty() || path.starts_with(blank) || path.ends_with(blank) {
         return Err(format!(
@@ -168,8 +222,13 @@ fn opening(path: &str, home: &Path) -> Result<String, String> {
         let home = home.to_str().ok_or("the home directory is not UTF-8")?;
         places.push(format!("{home}{below}"));
     }
+    Ok(places)
+}
+
+/// The command that opens files to change them, and does nothing else.
+fn opening(places: &[String]) -> String {
     let opened: Vec<String> = places.iter().map(|p| format!(">'{}'", p.replace('\'', "'\\''"))).collect();
-    Ok(opened.join(" "))
+    opened.join(" ")
 }
 
 fn setting() -> Setting {

@@ -175,7 +175,13 @@ fn the_host_keeps_its_notes() {
         ("project/notes/plans/a.md", false),
         ("settings/settings.json", true),
         ("settings/.claude.json", true),
-        ("settings/agents/a.md", true),
+        ("settings/agents/a.md", false),
+        ("settings/commands/a.md", false),
+        ("settings/skills/a/SKILL.md", false),
+        ("settings/todos/a.json", false),
+        ("settings/CLAUDE.md", false),
+        ("settings/hooks/a.sh", true),
+        ("settings/agents/../settings.json", true),
         ("settings/plans/../settings.json", true),
         ("settings/plans/link.md", true),
         ("settings/plans/up/settings.json", true),
@@ -191,6 +197,71 @@ fn the_host_keeps_its_notes() {
         command.env("CLAUDE_CONFIG_DIR", &settings);
         let output = feed(command, event.to_string().as_bytes());
         assert_eq!(code(&output), if denied { 2 } else { 0 }, "{path}: {output:?}");
+    }
+    // The usual place said aloud is the usual place.
+    let usual = place.home().join(".claude");
+    std::fs::create_dir_all(&usual).unwrap();
+    for (path, denied) in [
+        ("plans/a.md", false),
+        ("agents/a.md", false),
+        ("todos/a.json", false),
+        ("CLAUDE.md", false),
+        ("settings.json", true),
+        ("settings.local.json", true),
+        ("hooks/a.sh", true),
+        ("plugins/a/b", true),
+    ] {
+        for named in [None, Some(usual.clone()), Some(usual.join("."))] {
+            let event = json!({
+                "hook_event_name": "PreToolUse", "tool_name": "Write", "cwd": place.project(),
+                "tool_input": {"file_path": usual.join(path)},
+            });
+            let mut command = place.command(&["hook", "claude"]);
+            if let Some(named) = &named {
+                command.env("CLAUDE_CONFIG_DIR", named);
+            }
+            let output = feed(command, event.to_string().as_bytes());
+            assert_eq!(code(&output), if denied { 2 } else { 0 }, "{named:?} {path}: {output:?}");
+        }
+    }
+}
+
+/// Where a process is, or what it has opened, is another file whenever it likes.
+#[test]
+fn a_place_that_cannot_be_told_is_denied_to_tools() {
+    let place = Place::new();
+    let project = place.project();
+    let id = std::process::id();
+    std::os::unix::fs::symlink(format!("/proc/{id}/cwd"), project.join("notes")).unwrap();
+    std::os::unix::fs::symlink("notes", project.join("more")).unwrap();
+    std::os::unix::fs::symlink("round", project.join("round")).unwrap();
+    for (path, denied) in [
+        (format!("/proc/{id}/cwd/settings.json"), true),
+        (format!("/proc/{id}/task/{id}/cwd/settings.json"), true),
+        (format!("/proc/{id}/root/etc/x"), true),
+        ("/proc/1/cwd".to_owned(), true),
+        ("/proc/999999999/cwd/x".to_owned(), true),
+        ("/proc/self/cwd/.bashrc".to_owned(), true),
+        ("/proc/self/cwd/x".to_owned(), true),
+        ("/proc/thread-self/cwd/x".to_owned(), true),
+        ("/proc/self/../self/cwd/x".to_owned(), true),
+        ("//proc/./self/cwd/x".to_owned(), true),
+        ("../../../../../../../../proc/self/cwd/x".to_owned(), true),
+        ("/dev/fd/5/x".to_owned(), true),
+        ("/dev/fd/5".to_owned(), true),
+        ("/dev/stdout".to_owned(), true),
+        ("notes/x".to_owned(), true),
+        ("more/x".to_owned(), true),
+        ("round".to_owned(), true),
+        ("src/proc/self/cwd".to_owned(), false),
+        ("/dev/null".to_owned(), false),
+    ] {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "Edit", "cwd": project, "tool_input": {"file_path": path},
+        });
+        let output = place.shward(&["hook", "claude"], event.to_string().as_bytes());
+        assert_eq!(code(&output), if denied { 2 } else { 0 }, "{path}: {output:?}");
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("the command is denied"), "{output:?}");
     }
 }
 
@@ -225,10 +296,42 @@ fn the_program_itself_is_protected() {
         "sed -i s/a/b/ tools/bin/guard",
         "dd if=/dev/zero of=tools/bin/guard count=1",
         "ln -s tools t; echo > t/bin/guard",
+        "cp /bin/true tools/bin/gu*",
+        "cp /bin/true tools/*/guard",
+        "rm tools/bin/*",
+        "rm tools/bin/g?ard",
+        "mv /bin/true tools/bin/guar[d]",
+        "sed -i s/a/b/ tools/bin/*",
+        "chmod -x tools/bin/*",
+        "ln -f /bin/true tools/bin/gu*",
+        "truncate -s 0 tools/bin/*d",
+        "tee tools/bin/gu* < x",
+        "find tools -name guard -exec cp /bin/true {} \\;",
+        "find tools -name 'gu*' -delete",
+        "find . -name guard | xargs rm",
+        "for f in tools/bin/*; do rm \"$f\"; done",
+        "python3 -c 'import glob, os\nfor f in glob.glob(\"tools/bin/*\"): os.remove(f)'",
     ] {
         assert_eq!(decision(changing), "deny", "{changing}");
     }
-    for harmless in ["ls -l tools/bin/guard", "echo x > tools/notes.txt", "rm tools/bin/other"] {
+    // Under another name nothing would show any more which file it is.
+    for linked in [
+        "ln tools/bin/guard x",
+        "ln tools/bin/* x",
+        "link tools/bin/guard x",
+        "cp -l tools/bin/guard x",
+        "python3 -c 'import os; os.link(\"tools/bin/guard\", \"x\")'",
+    ] {
+        assert_ne!(decision(linked), "allow", "{linked}");
+    }
+    for harmless in [
+        "ls -l tools/bin/guard",
+        "echo x > tools/notes.txt",
+        "rm tools/bin/other",
+        "rm tools/bin/*.o",
+        "find tools -name '*.o' -delete",
+        "sha256sum tools/bin/*",
+    ] {
         assert_eq!(decision(harmless), "allow", "{harmless}");
     }
 }
