@@ -167,6 +167,23 @@ pub enum EffectKind<'a> {
 }
 
 impl EffectKind<'_> {
+    /// Whether what is written may lie at a place, below it, or be a directory that the place is in.
+    pub(crate) fn may_write(&self, place: &[u8]) -> bool {
+        let Self::Write { target, mode, .. } = *self else { return false };
+        let around = |outer: &[u8]| {
+            let outer = outer.strip_suffix(b"/").unwrap_or(outer);
+            place.strip_prefix(outer).is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
+        };
+        let one = target.rest == Rest::Exact && !target.tree && mode != WriteMode::Below;
+        let beside = !target.path.starts_with(place) && !around(target.path);
+        !(one && (beside || target.scope == Scope::Harmless))
+    }
+
+    /// The same, or what lies in the workspace changes in ways that are not told one by one.
+    pub(crate) fn may_change(&self, place: &[u8]) -> bool {
+        matches!(self, Self::Vcs { .. } | Self::Package { .. }) || self.may_write(place)
+    }
+
     /// The effect's name in kebab-case, as it stands in JSON.
     #[must_use]
     pub const fn name(&self) -> &'static str {

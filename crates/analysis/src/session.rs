@@ -233,6 +233,10 @@ pub(crate) trait Session<'a> {
     /// each other, are not followed; nor is anything by a session that knows no files.
     fn follow(&mut self, _inner: &mut dyn FnMut(&mut dyn Session<'a>)) {}
 
+    /// Records that what lies at this place, or below it, is run as the workspace's own: what is written there while it may
+    /// be run is not.
+    fn runs_from(&mut self, _place: &'a [u8]) {}
+
     /// Records that the program reads its standard input.
     fn takes_input(&mut self, _span: Span) {}
 

@@ -99,7 +99,8 @@ impl Mentions {
                 all.too_long = true;
                 continue;
             }
-            let places = match seen.filter(|_| text.len() >= LONG) {
+            // As an argument it may be in another language.
+            let places = match seen.filter(|_| text.len() >= LONG && comments(text, subject) == 0) {
                 Some(seen) => {
                     seen.find(text, directory(subject), |known| &mut known.places, || places(text, subject))
                 }
@@ -379,10 +380,13 @@ fn places(text: &[u8], subject: &Said<'_>) -> Places {
         return places;
     }
     let mut scopes = Scopes::new(subject.context.workspace, subject.context.home);
+    let comments = comments(text, subject);
     for path in paths {
         let named = scope_of_path(path, subject, &mut scopes);
         let outside = matches!(named, Scope::Home | Scope::System) && !is_program(path);
-        places.outside |= outside && !is_route(text, path) && !is_of_comment(text, path);
+        let at = path.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
+        let mark = at < comments && path.iter().all(|byte| *byte == b'/');
+        places.outside |= outside && !is_route(text, path) && !mark;
         places.scope = places.scope.max(Some(named).filter(|scope| *scope > Scope::Unknown));
     }
     places
@@ -404,38 +408,36 @@ fn is_route(text: &[u8], path: &[u8]) -> bool {
         && matches!(name, b"get" | b"post" | b"put" | b"patch" | b"all" | b"use" | b"route")
 }
 
-/// So far before a slash the beginning of its line is looked for.
-const LINE: usize = 256;
-
-/// Whether slashes are nothing but the marks of a comment: `/*` or `//` where a line begins, `//` behind a mark that ends a value,
-/// `*/` on a line of the comment. In a string they stand behind a quote, or behind the word of a command line.
-fn is_of_comment(text: &[u8], path: &[u8]) -> bool {
-    if !path.iter().all(|byte| *byte == b'/') {
-        return false;
+/// How much of a subject's text, from its beginning on, is nothing but comments: if it is JavaScript or TypeScript. Before any code no
+/// string is open.
+fn comments(text: &[u8], subject: &Said<'_>) -> usize {
+    match subject.effect.map(|effect| &effect.kind) {
+        Some(EffectKind::Code { language: "javascript" | "typescript", text: Some(code), .. })
+            if place(code) == place(text) =>
+        {
+            first_comments(text)
+        }
+        _ => 0,
     }
-    let at = path.as_ptr().addr().wrapping_sub(text.as_ptr().addr());
-    let Some((before, rest)) = text.split_at_checked(at) else { return false };
-    let near = before.get(before.len().saturating_sub(LINE)..).unwrap_or_default();
-    let line = match near.iter().rposition(|byte| *byte == b'\n') {
-        // A line that goes on with the one before is none of its own.
-        Some(end) if near.get(..end).is_some_and(|above| !above.trim_ascii_end().ends_with(b"\\")) => {
-            near.get(end + 1..).unwrap_or_default()
-        }
-        None if before.len() <= LINE => before,
-        _ => return false,
-    };
-    let code = line.trim_ascii();
-    let after = rest.get(path.len()..).unwrap_or_default();
-    match (path, after.first()) {
-        (b"/", Some(b'*')) => code.is_empty(),
-        (b"/", _) if line.ends_with(b"*") => code.starts_with(b"*") || code.starts_with(b"/*"),
-        (b"/", _) => false,
-        (_, None | Some(b' ' | b'\t' | b'\n' | b'\r')) => {
-            let ends = matches!(code.last(), None | Some(b',' | b';' | b'{' | b'[' | b'('));
-            let even = |quote: u8| code.iter().filter(|byte| **byte == quote).count() % 2 == 0;
-            ends && [b'\'', b'"', b'`'].into_iter().all(even)
-        }
-        _ => false,
+}
+
+/// The length of the comments that a text begins with.
+fn first_comments(text: &[u8]) -> usize {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_ascii_start();
+        let after = match rest {
+            [b'/', b'/', line @ ..] => {
+                let end = line.iter().position(|byte| !matches!(byte, b'\t' | b' '..=b'~'));
+                end.and_then(|end| line.get(end..)).unwrap_or_default()
+            }
+            [b'/', b'*', inner @ ..] => match inner.windows(2).position(|two| two == b"*/") {
+                Some(end) => inner.get(end + 2..).unwrap_or_default(),
+                None => return text.len() - rest.len(),
+            },
+            _ => return text.len() - rest.len(),
+        };
+        rest = after;
     }
 }
 
@@ -531,34 +533,24 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_comments_are_no_places() {
+    fn a_program_begins_with_its_comments() {
         for (text, expect) in [
-            ("/* a */", true),
-            ("/** @type {import('vite').UserConfig} */\nexport default {}", true),
-            ("a\n  /**\n   * b\n   */\nc", true),
-            ("// a\nb", true),
-            ("a: 1, // b", true),
-            ("a({ // b", true),
-            ("///\n", true),
-            ("glob('/*')", false),
-            ("sh(\"rm -rf /*\")", false),
-            ("sh(`rm -rf \\\n/*`)", false),
-            ("sh('rm -rf //')", false),
-            ("sh(`cd x\nrm -rf // `)", false),
-            ("sh('a; //')", false),
-            ("sh('a, // b')", false),
-            ("x = '/'", false),
-            ("a / b", false),
-            ("rm -rf x*/ /", false),
-            ("f('//')", false),
-            ("rm -rf a, \\\n// ", false),
+            ("/* a */", 7),
+            ("/** @type {import('vite').UserConfig} */\nexport default {}", 41),
+            ("// a\n\n// b\nc // d", 11),
+            ("// a", 4),
+            ("/* a", 0),
+            ("// a\r'/'", 5),
+            ("// a\u{2028}'/'", 4),
+            ("a // b", 0),
+            ("a\n/* b */", 0),
+            ("`\n//\n`", 0),
+            ("/a/", 0),
+            ("#!/bin/node\n// a", 0),
+            ("", 0),
         ] {
-            let mut places = paths(text.as_bytes()).filter(|path| path.iter().all(|byte| *byte == b'/'));
-            let all = places.all(|path| is_of_comment(text.as_bytes(), path));
-            assert_eq!(all, expect, "{text}");
+            assert_eq!(first_comments(text.as_bytes()), expect, "{text}");
         }
-        let long = [b" ".repeat(LINE + 1), b"/* a */".to_vec()].concat();
-        assert!(!paths(&long).any(|path| is_of_comment(&long, path)));
     }
 
     #[test]

@@ -97,17 +97,23 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
         Role::Load => {
             run.reads(field, false);
             let text = run.session.file_text(&field.value);
-            if runs_own_code(scan)
+            let runs_own = runs_own_code(scan);
+            if runs_own
                 && field.known().is_some_and(|name| name != b"-" && !name.contains(&b':'))
                 && !run.session.has_made_files()
             {
                 // Of a program that runs the workspace's own code, what it is told to load from there is that as well.
-                if super::provenance::is_own(run.session, field, text.origins) {
+                if super::provenance::is_own(run.session, field, text.origins)
+                    && super::script::is_untouched(run.session, &field.value)
+                {
                     return run.executes(field);
                 }
             }
+            let own = runs_own && text.origins.contains(Origins::WRITTEN);
+            // It is a program in a language, and no library that was built: a copy of what the command wrote is no more known.
+            let origins = if own { text.origins.without(Origins::FILE) } else { text.origins };
             // A text that this command has written is no library that was built.
-            run.code("native", text.text, text.origins | field.value.origins, field.span);
+            run.code("native", text.text, origins | field.value.origins, field.span);
             if run.program.has(Fact::LoadsModules)
                 && let Some(made) = super::provenance::made_module(run.session, &field.value)
             {

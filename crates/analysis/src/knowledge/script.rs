@@ -14,7 +14,7 @@ use super::words::Role;
 use super::written::{MAX_FILES, MAX_SEARCHED, files, names};
 use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
 use crate::session::{Call, Reentry, Session};
-use crate::value::{Field, Origins, Stream};
+use crate::value::{Field, Origins, Stream, Value};
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
 
@@ -67,6 +67,7 @@ pub(crate) fn execute<'a>(
     let copied = on.session.copied_from(&place);
     copy_of(on.session, file.span, copied);
     let content = on.session.script_text(&place);
+    let content = Stream { origins: content.origins | moved_around(on.session, &place), ..content };
     if content.text.is_some() && content.origins.contains(Origins::WRITTEN.union(Origins::FILE)) {
         // What the command has written; or what lay there before.
         on.executes(file);
@@ -98,7 +99,7 @@ pub(crate) fn execute<'a>(
         on.reads(file, false);
         return languages::run(on, language, content, counted, file.span);
     }
-    if is_own_pattern(on, file) {
+    if is_own_pattern(on, language, file) {
         on.code("project", None, Origins::NONE, file.span);
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
@@ -120,10 +121,18 @@ pub(crate) fn execute<'a>(
 }
 
 /// Whether a word stands for scripts that lie in the workspace and match a pattern, each of them the workspace's own code: the
-/// command has written nothing that may be one of them, and no link among them leads out.
-fn is_own_pattern<'a>(on: &mut Run<'_, 'a>, file: &Field<'a>) -> bool {
+/// command has written nothing that may be one of them, no link among them leads out, and what it writes while they may be run is judged. Of other languages
+/// nobody says that they do no more than the project's own programs; and without a directory a name may be an option.
+fn is_own_pattern<'a>(on: &mut Run<'_, 'a>, language: &str, file: &Field<'a>) -> bool {
     let value = file.value;
-    if !value.names_what_is_there() || value.has_unknown() || value.origins.contains(Origins::NAMES) {
+    let start = value.known_prefix();
+    if !matches!(language, "shell" | "python" | "javascript" | "perl" | "ruby")
+        || start.starts_with(b"-")
+        || !start.contains(&b'/')
+        || !value.names_what_is_there()
+        || value.has_unknown()
+        || value.origins.contains(Origins::NAMES)
+    {
         return false;
     }
     let place = on.target(&value, false);
@@ -132,15 +141,26 @@ fn is_own_pattern<'a>(on: &mut Run<'_, 'a>, file: &Field<'a>) -> bool {
     }
     let told = on.session.effects().len();
     on.session.works(told);
-    !on.session.effects().iter().any(|effect| match effect.kind {
-        EffectKind::Write { target, mode, .. } => {
-            let one = target.rest == Rest::Exact && !target.tree && mode != WriteMode::Below;
-            let beside = !target.path.starts_with(place.path) || target.scope == Scope::Harmless;
-            !(one && beside)
-        }
-        EffectKind::Vcs { .. } | EffectKind::Package { .. } => true,
-        _ => false,
-    }) && on.session.stays_below_workspace(&value)
+    if on.session.effects().iter().any(|effect| effect.kind.may_change(place.path))
+        || !on.session.stays_below_workspace(&value)
+    {
+        return false;
+    }
+    on.session.runs_from(place.path);
+    true
+}
+
+/// Whether the command has written nothing that may be this file. From here on what it writes there is judged, where that may come
+/// before what is run here.
+pub(super) fn is_untouched<'a>(session: &mut dyn Session<'a>, file: &Value<'a>) -> bool {
+    let place = session.target(file).path;
+    let told = session.effects().len();
+    session.works(told);
+    if session.effects().iter().any(|effect| effect.kind.may_write(place)) {
+        return false;
+    }
+    session.runs_from(place);
+    true
 }
 
 /// Reads the workspace's own code, for what is grave in it.
@@ -188,13 +208,37 @@ fn trees(run: &mut Run<'_, '_>) -> Origins {
         let near = if whole {
             around(directory, here) || around(here, directory)
         } else {
+            // What is moved to where the program runs, or above, was a directory.
             target.rest == Rest::Glob && directory == here
+                || target.rest == Rest::Exact && around(directory, here)
         };
         if near && target.scope == Scope::Workspace && content.intersects(FOREIGN) {
             origins = origins | content;
         }
     }
     run.session.works(searched / 4);
+    origins
+}
+
+/// Where a directory comes from that was moved to where a file lies in it, if that is not the workspace.
+fn moved_around<'a>(session: &mut dyn Session<'a>, file: &Value<'a>) -> Origins {
+    if !session.has_made_files() {
+        return Origins::NONE;
+    }
+    let target = session.target(file);
+    let mut searched = 0usize;
+    let mut origins = Origins::NONE;
+    for effect in session.effects().iter().rev().take(MAX_SEARCHED) {
+        searched += 1;
+        if let EffectKind::Write { target: directory, content, .. } = effect.kind
+            && directory.rest == Rest::Exact
+            && content.intersects(FOREIGN)
+            && target.path.strip_prefix(directory.path).is_some_and(|below| below.starts_with(b"/"))
+        {
+            origins = origins | content | Origins::WRITTEN;
+        }
+    }
+    session.works(searched / 4);
     origins
 }
 

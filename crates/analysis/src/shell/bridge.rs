@@ -269,6 +269,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.takes_lines(0, span);
     }
 
+    fn runs_from(&mut self, place: &'a [u8]) {
+        self.scripts.use_place(place);
+    }
+
     fn has_made_files(&self) -> bool {
         self.state.has_files() || !self.links.is_empty()
     }

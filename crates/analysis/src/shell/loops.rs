@@ -160,7 +160,9 @@ impl<'a> Interpreter<'a, '_> {
         for round in 1..=MOST_ROUNDS {
             let (effects, invocations) = (self.effects.len(), self.invocations.len());
             let mark = self.state.mark();
+            self.scripts.begin_turn();
             self.doubtful(&mut *turn);
+            self.scripts.end_turn();
             self.next_turn();
             if !self.budget.is_left() {
                 return;

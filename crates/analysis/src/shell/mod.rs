@@ -408,6 +408,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             return;
         }
         self.tell(Effect::new(kind, certainty, span, self.current));
+        self.judge_change(&kind);
         // The link may not have come about: then it happens where it was said.
         let detours: Vec<_> = self.detours.iter().copied().filter(|(led, _)| leads(kind, led)).collect();
         for (_, named) in detours {

@@ -4,7 +4,7 @@
 //! meanwhile, the text that is executed may be that one.
 
 use super::Interpreter;
-use crate::effect::Unknown;
+use crate::effect::{EffectKind, Unknown};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How what is being run stands to what follows.
@@ -28,6 +28,8 @@ pub(super) struct Scripts<'a> {
     stages: Vec<BTreeSet<&'a [u8]>>,
     /// The same of everything that may be run again, innermost last.
     again: Vec<BTreeSet<&'a [u8]>>,
+    /// Places of which everything may be run beside, of the same three kinds.
+    places: Places<'a>,
     /// Texts that the command has written, by address, and the paths at which they lie.
     texts: BTreeMap<usize, (&'a [u8], &'a [&'a [u8]])>,
     /// Of these, by address, what may not have been there to be read.
@@ -36,7 +38,50 @@ pub(super) struct Scripts<'a> {
     running: Vec<&'a [&'a [u8]]>,
 }
 
+/// Most places of one kind that are told apart. Of more, it may be any.
+const MAX_PLACES: usize = 8;
+
+/// Places of which everything may be run.
+#[derive(Debug, Default)]
+struct Places<'a> {
+    jobs: Vec<&'a [u8]>,
+    stages: Vec<Vec<&'a [u8]>>,
+    again: Vec<Vec<&'a [u8]>>,
+}
+
+fn put<'a>(places: &mut Vec<&'a [u8]>, place: &'a [u8]) {
+    match places.len() {
+        _ if places.contains(&place) => {}
+        0..MAX_PLACES => places.push(place),
+        _ => *places = vec![b"/"],
+    }
+}
+
+impl<'a> Places<'a> {
+    fn all(&self) -> impl Iterator<Item = &'a [u8]> {
+        let levels = self.stages.iter().chain(&self.again).flatten();
+        self.jobs.iter().chain(levels).copied()
+    }
+}
+
 impl<'a> Scripts<'a> {
+    /// Whatever lies at a place, or below it, is run.
+    pub(super) fn use_place(&mut self, place: &'a [u8]) {
+        if let Some(again) = self.places.again.last_mut() {
+            put(again, place);
+        }
+        match (self.aside, self.places.stages.last_mut()) {
+            (Aside::No, _) => {}
+            (Aside::Stage, Some(stage)) => put(stage, place),
+            (Aside::Stage, None) | (Aside::Job, _) => put(&mut self.places.jobs, place),
+        }
+    }
+
+    /// Whether an effect may change what is run.
+    fn may_be_changed(&self, kind: &EffectKind<'_>) -> bool {
+        self.places.all().any(|place| kind.may_change(place))
+    }
+
     /// A script is read to be run, or a file for what it holds.
     pub(super) fn use_file(&mut self, path: &'a [u8]) {
         if let Some(again) = self.again.last_mut() {
@@ -82,13 +127,28 @@ impl<'a> Scripts<'a> {
     /// What is run from here on may be run several times.
     pub(super) fn begin_repeating(&mut self) {
         self.again.push(BTreeSet::new());
+        self.begin_turn();
     }
 
     /// No longer, unless something around it does the same.
     pub(super) fn end_repeating(&mut self) {
+        self.end_turn();
         let files = self.again.pop();
         if let Some(around) = self.again.last_mut() {
             around.extend(files.into_iter().flatten());
+        }
+    }
+
+    /// The turn of a loop begins: what it writes may be what the next one runs.
+    pub(super) fn begin_turn(&mut self) {
+        self.places.again.push(Vec::new());
+    }
+
+    /// It is over.
+    pub(super) fn end_turn(&mut self) {
+        let places = self.places.again.pop();
+        if let Some(around) = self.places.again.last_mut() {
+            places.into_iter().flatten().for_each(|place| put(around, place));
         }
     }
 
@@ -125,10 +185,20 @@ impl<'a> Interpreter<'a, '_> {
     /// Runs a pipeline. What its stages run is through when it is.
     pub(super) fn beside_each_other(&mut self, inner: impl FnOnce(&mut Self)) {
         self.scripts.stages.push(BTreeSet::new());
+        self.scripts.places.stages.push(Vec::new());
         self.moving.begin_pipeline();
         inner(self);
         self.moving.end_pipeline();
         self.scripts.stages.pop();
+        self.scripts.places.stages.pop();
+    }
+
+    /// Something is done: what runs may be what that makes.
+    pub(super) fn judge_change(&mut self, kind: &EffectKind<'a>) {
+        if self.scripts.may_be_changed(kind) {
+            let reason = Unknown::Construct("a file is written while it may be read or run");
+            self.unknown(reason, self.whole());
+        }
     }
 
     /// A file is written: what runs may be what reads it.

@@ -82,7 +82,8 @@ impl<'a> Interpreter<'a, '_> {
         let name = locates(started.argv).filter(|_| started.found)?;
         // Of these, something else is printed.
         let aliased = matches!(self.state.get(Space::Alias, name).content, Content::Alias { .. });
-        if aliased || !self.functions_named(name).0.is_empty() {
+        let hashed = self.state.get(Space::Command, name).content != Content::Initial;
+        if aliased || hashed || !self.functions_named(name).0.is_empty() {
             return None;
         }
         let path = match self.world.program(name) {

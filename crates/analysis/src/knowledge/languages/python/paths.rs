@@ -15,6 +15,9 @@ const MAX_PARENTS: usize = 6;
 /// With more steps back in a path than these, what is created on the way is not known.
 const MAX_BACK: usize = 8;
 
+/// Of longer paths it is not told what stands behind a base: of each, that is any of their ends.
+const MAX_BEHIND: usize = 256;
+
 /// Methods that only paths have and that act.
 pub(super) fn is_path_act(name: &[u8]) -> bool {
     matches!(
@@ -356,12 +359,18 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn relative_to(&mut self, path: &Value<'a>, arguments: &Arguments<'a>) -> Val<'a> {
         let arena = self.report.arena;
         let base = arguments.get(0, &["other"]);
+        if path.pieces().len() > MAX_BEHIND {
+            return Val::Data;
+        }
         let path = path.forgotten(arena);
         let bases = base.as_ref().map_or(&[][..], Val::alternatives);
         let each = bases.iter().map(|base| self.behind(&path, base.known()));
         let behind: Option<Vec<Val<'a>>> = each.collect();
         if let Some(all) = behind.filter(|all| !all.is_empty()) {
             return any_of(arena, all.into_iter()).unwrap_or(Val::Data);
+        }
+        if path.known().is_some_and(|text| text.len() > MAX_BEHIND) {
+            return Val::Data;
         }
         let Some(text) = path.known() else {
             let any = Value::of(arena, &[Piece::Glob(b"*")], path.origins);
