@@ -111,7 +111,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             }
             let own = runs_own && text.origins.contains(Origins::WRITTEN);
             // It is a program in a language, and no library that was built: a copy of what the command wrote is no more known.
-            let origins = if own { text.origins.without(Origins::FILE) } else { text.origins };
+            let origins = if own { text.origins | Origins::UNKNOWN } else { text.origins };
             // A text that this command has written is no library that was built.
             run.code("native", text.text, origins | field.value.origins, field.span);
             if run.program.has(Fact::LoadsModules)
