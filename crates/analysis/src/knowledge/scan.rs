@@ -60,9 +60,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) info: bool,
     /// Changes are announced, not made.
     pub(crate) narrow: bool,
-    /// A subcommand was needed and not understood; the operands mean nothing.
+    /// A subcommand was needed and not understood; the operands mean nothing. And whether it was at a word that is surely there.
     pub(crate) lost: bool,
-    /// It is lost at a word that is surely there.
     pub(crate) lost_at_word: bool,
     /// An option is not described: the program may refuse it.
     pub(crate) unlisted: bool,
@@ -201,8 +200,7 @@ fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
             if level.operands().is_empty() || arg.known().is_none() && !is_no_word(&level, arg, rest) {
                 let name = arg.known().unwrap_or_default();
                 scanner.unknown(Unknown::Subcommand(name), arg.span, Certainty::Certain);
-                scan.lost = true;
-                scan.lost_at_word = !arg.many;
+                (scan.lost, scan.lost_at_word) = (true, !arg.many);
                 break;
             }
         }
