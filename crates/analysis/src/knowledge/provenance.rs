@@ -73,3 +73,16 @@ pub(super) fn linked<'a>(run: &mut Run<'_, 'a>, path: &Value<'a>, content: Strea
         run.emit(EffectKind::Execute { target, origin }, span, Certainty::Possible);
     }
 }
+
+/// Whether the command has written nothing that may be this file. From here on what it writes there is judged, where that may come
+/// before what is run here.
+pub(super) fn is_untouched<'a>(session: &mut dyn Session<'a>, file: &Value<'a>) -> bool {
+    let place = session.target(file).path;
+    let told = session.effects().len();
+    session.works(told);
+    if session.effects().iter().any(|effect| effect.kind.may_write(place)) {
+        return false;
+    }
+    session.runs_from(place);
+    true
+}

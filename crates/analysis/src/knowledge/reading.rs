@@ -104,7 +104,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             {
                 // Of a program that runs the workspace's own code, what it is told to load from there is that as well.
                 if super::provenance::is_own(run.session, field, text.origins)
-                    && super::script::is_untouched(run.session, &field.value)
+                    && super::provenance::is_untouched(run.session, &field.value)
                 {
                     return run.executes(field);
                 }

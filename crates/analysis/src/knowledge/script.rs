@@ -150,19 +150,6 @@ fn is_own_pattern<'a>(on: &mut Run<'_, 'a>, language: &str, file: &Field<'a>) ->
     true
 }
 
-/// Whether the command has written nothing that may be this file. From here on what it writes there is judged, where that may come
-/// before what is run here.
-pub(super) fn is_untouched<'a>(session: &mut dyn Session<'a>, file: &Value<'a>) -> bool {
-    let place = session.target(file).path;
-    let told = session.effects().len();
-    session.works(told);
-    if session.effects().iter().any(|effect| effect.kind.may_write(place)) {
-        return false;
-    }
-    session.runs_from(place);
-    true
-}
-
 /// Reads the workspace's own code, for what is grave in it.
 fn follow_own<'a>(
     session: &mut dyn Session<'a>,
