@@ -142,7 +142,7 @@ fn only_a_person_at_a_terminal_answers() {
         assert!(code == 126 && shown.contains("in the background"), "{verb}: {code} {shown}");
     }
     // Under another name, where the analysis does not know it, inside a run and at a terminal of its own.
-    fs::copy(BINARY, place.project().join("tool")).unwrap();
+    Place::put_binary(&place.project().join("tool"));
     fs::write(
         place.project().join("person.py"),
         format!("import pty, sys\nsys.exit(pty.spawn(['./tool', 'approve', '{id}']) >> 8)\n"),

@@ -236,7 +236,7 @@ fn the_program_itself_is_not_replaced() {
     }
     let guard = place.project().join("tools/guard");
     fs::create_dir(place.project().join("tools")).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_shward"), &guard).unwrap();
+    Place::put_binary(&guard);
     let before = fs::metadata(&guard).unwrap().len();
     let script = "import os\nname = 'tools/' + os.listdir('tools')[0]\ntry:\n    os.remove(name)\n    open(name, 'w').write('x')\n\
                   except OSError as error:\n    print(error)\nopen('built.txt', 'w').write('y')\n";

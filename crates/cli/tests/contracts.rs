@@ -366,7 +366,7 @@ fn install_and_uninstall_restore_the_settings() {
         "the copy is of the first file, not of the installed one"
     );
     let gone = place.home().join("shward (deleted)");
-    fs::copy(env!("CARGO_BIN_EXE_shward"), &gone).unwrap();
+    Place::put_binary(&gone);
     let mut command = Command::new(gone);
     command.args(["install", "claude"]).current_dir(place.project());
     assert_eq!(code(&place.finish(command, b"")), 74);

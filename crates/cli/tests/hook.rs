@@ -272,7 +272,7 @@ fn the_program_itself_is_protected() {
     let project = place.project();
     std::fs::create_dir_all(project.join("tools/bin")).unwrap();
     let guard = project.join("tools/bin/guard");
-    std::fs::copy(env!("CARGO_BIN_EXE_shward"), &guard).unwrap();
+    Place::put_binary(&guard);
     let decision = |command: &str| {
         let mut hook = Command::new(&guard);
         hook.args(["hook", "claude"]).current_dir(&project).env_clear();

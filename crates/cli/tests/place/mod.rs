@@ -1,7 +1,7 @@
 //! A home, and a project in it, in which the real binary is run.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub(crate) struct Place {
@@ -29,6 +29,14 @@ impl Place {
         let mut command = self.program(env!("CARGO_BIN_EXE_shward"));
         command.args(args);
         command
+    }
+
+    /// The binary under another name. Written by a process of its own: what another test starts meanwhile would else have the file
+    /// open, and it could not be executed.
+    #[allow(dead_code, reason = "few tests run a copy")]
+    pub(crate) fn put_binary(at: &Path) {
+        let copied = Command::new("cp").args([Path::new(env!("CARGO_BIN_EXE_shward")), at]).status();
+        assert!(copied.unwrap().success());
     }
 
     /// A program in the project, with this home and little else in its environment, nothing to read, and what it writes kept.
