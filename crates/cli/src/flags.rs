@@ -229,8 +229,9 @@ pub(crate) static VERBS: &[Verb] = &[
         about: "Reads the host's event from standard input and answers in the host's own format. Any failure is a denial.\n\
                 So is no decision within 20 s. The exit code is 0, or 2 for a denial. `shward install HOST` wires it up.\n\
                 A command for the shell is decided about. Of a tool that changes a file (Write, Edit, MultiEdit,\n\
-                NotebookEdit) it is denied what a command would be denied; about the rest the host decides. In a mode in\n\
-                which Claude Code may run what it is to ask about (all but default, acceptEdits and plan), that is denied.",
+                NotebookEdit) it is denied what a command would be denied, and what no path tells for certain, as one that\n\
+                leads through a process does; about the rest the host decides. In a mode in which Claude Code may run what\n\
+                it is to ask about (all but default, acceptEdits and plan), that is denied.",
         flags: &[&[&LOG, &PROFILE, &POLICY], REVIEWS, &[&HELP]],
         examples: &[(
             "echo '{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"cwd\":\"/tmp\",\"tool_input\":{\"command\":\"ls\"}}' | shward hook claude",
