@@ -166,10 +166,11 @@ pub(crate) static VERBS: &[Verb] = &[
         usage: "[OPTIONS] -- COMMAND",
         summary: "Decide, then run what is allowed in a kernel sandbox",
         about: "Decides as `check --contained` does, records the decision, and runs an allowed command confined: the file\n\
-                system read-only but for the workspace and a private /tmp, no network, secrets hidden, a cleared\n\
-                environment, resource limits; the whole process tree ends with it. Its standard input is empty, unless it\n\
-                has a terminal (--pty): write what it is to read into the command (a here-document), or into a file. What is\n\
-                asked is run only if somebody allows it: at the terminal, or before with `shward approve`.\n\
+                system read-only but for the workspace and a private /tmp, no network but hosts that the policy permits,\n\
+                secrets hidden, a cleared environment, resource limits; the whole process tree ends with it. Its standard\n\
+                input is empty, unless it has a terminal (--pty): write what it is to read into the command (a\n\
+                here-document), or into a file. What is asked is run only if somebody allows it: at the terminal, or\n\
+                before with `shward approve`.\n\
                 The command works on an overlay: its changes are committed when it is over, but for protected names (hooks\n\
                 and settings of git, editors and agents), and `shward undo` takes them back. SIGINT, SIGTERM and SIGHUP end\n\
                 the command and all that it started; what came of it is still told and recorded.",
@@ -292,11 +293,12 @@ pub(crate) static VERBS: &[Verb] = &[
         about: "`show` tells what is in force and where each value comes from; with --profile, the text of a profile to copy.\n\
                 `check` reads a file (without FILE, what is in force) and finds rules that can never match or that change\n\
                 nothing; with --within it names each point in which a policy may permit more than PARENT. With --system a\n\
-                file is read as it will count in /etc/shward/policy.d, before it lies there (with --within both files are). `trust` lets a project's\n\
-                .shward.toml allow, too, until it changes; it asks at a terminal, about the nearest one. `test` tries the\n\
-                [[case]]s of a file (command, decision, contained, rule). `diff` tells which decisions would change, about\n\
-                the log's commands or a corpus's; --workspace says which directory they could change. `import` turns settings\n\
-                of cmdwall, claude or codex, or a list of programs, into a policy, and says what is not exact.\n\
+                file is read as it will count in /etc/shward/policy.d, before it lies there (with --within both files are).\n\
+                `trust` lets a project's .shward.toml allow, too, until it changes; it asks at a terminal, about the nearest\n\
+                one. `test` tries the [[case]]s of a file (command, decision, contained, rule). `diff` tells which decisions\n\
+                would change, about the log's commands or a corpus's; --workspace says which directory they could change.\n\
+                `import` turns settings of cmdwall, claude or codex, or a list of programs, into a policy, and says what is\n\
+                not exact.\n\
                 `test` and `diff` judge on no machine in particular. Exit code 1 where something is found, 78 for a wrong\n\
                 policy, which is told with the line and what would be right.",
         flags: &[&[
