@@ -179,9 +179,14 @@ impl EffectKind<'_> {
         !(one && (beside || target.scope == Scope::Harmless))
     }
 
-    /// The same, or what lies in the workspace changes in ways that are not told one by one.
+    /// Whether files are written, also in ways that are not told one by one.
+    pub(crate) const fn is_change(&self) -> bool {
+        matches!(self, Self::Write { .. } | Self::Vcs { .. } | Self::Package { .. })
+    }
+
+    /// Whether what changes may lie at a place, as [`may_write`](Self::may_write) says it, or where that is not told.
     pub(crate) fn may_change(&self, place: &[u8]) -> bool {
-        matches!(self, Self::Vcs { .. } | Self::Package { .. }) || self.may_write(place)
+        self.is_change() && (!matches!(self, Self::Write { .. }) || self.may_write(place))
     }
 
     /// The effect's name in kebab-case, as it stands in JSON.

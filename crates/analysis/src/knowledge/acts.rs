@@ -48,7 +48,7 @@ pub(super) fn acts<'a>(
     phase: Phase,
 ) {
     // What it writes itself comes after that. A script of the project's own is executed as what it is, and not once more.
-    if phase == Phase::Acting && !run.is_script() && takes_anything(scan) && run.session.has_made_files() {
+    if phase == Phase::Acting && run.session.has_made_files() && !run.is_script() && takes_anything(scan) {
         let any = tables::program(b"project:any").map(|(_, any)| any.level());
         for case in any.iter().flat_map(|level| level.cases().iter()) {
             for each in case.acts.iter() {

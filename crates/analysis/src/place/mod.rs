@@ -91,9 +91,9 @@ impl<'a> Places<'a> {
         ];
         let told = world.own().iter().map(|place| path::normalise(arena, b"", arena.alloc_slice_copy(place)));
         map.own = arena.alloc_slice_fill_iter(own.into_iter().flatten().chain(told).collect::<Vec<_>>());
-        let guarded =
-            world.guarded().iter().map(|file| path::normalise(arena, b"", arena.alloc_slice_copy(file)));
-        map.guarded = arena.alloc_slice_fill_iter(guarded.collect::<Vec<_>>());
+        map.guarded = arena.alloc_slice_fill_iter(
+            world.guarded().iter().map(|file| path::normalise(arena, b"", arena.alloc_slice_copy(file))),
+        );
         map.plain &= (map.own.is_empty() && map.guarded.is_empty()) || map.lies_plainly();
         // The environment may not turn a place that matters into a temporary one.
         map.temp = directory("TMPDIR", b"").filter(|temp| {

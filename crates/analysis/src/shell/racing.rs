@@ -79,7 +79,7 @@ impl<'a> Scripts<'a> {
 
     /// Whether an effect may change what is run.
     fn may_be_changed(&self, kind: &EffectKind<'_>) -> bool {
-        self.places.all().any(|place| kind.may_change(place))
+        kind.is_change() && self.places.all().any(|place| kind.may_change(place))
     }
 
     /// A script is read to be run, or a file for what it holds.

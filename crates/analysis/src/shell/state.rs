@@ -258,6 +258,8 @@ pub(super) struct State<'a> {
     trail: Vec<(Id, Slot<'a>)>,
     /// No mark that still counts lies behind this place of the trail.
     marked: Cell<usize>,
+    /// Whether any file was ever touched.
+    files: bool,
     /// Whether what was written to a whole directory is kept, under its name with a slash at the end.
     wholes: bool,
     /// Working directory, descriptors, options, positional parameters.
@@ -276,6 +278,7 @@ impl<'a> State<'a> {
             repeats: 0,
             trail: Vec::new(),
             marked: Cell::new(0),
+            files: false,
             wholes: false,
             flow,
         }
@@ -286,6 +289,7 @@ impl<'a> State<'a> {
         self.names = [const { Names::new() }; SPACES];
         self.slots = Vec::new();
         self.own = [const { Vec::new() }; Space::File as usize];
+        self.files = false;
         self.trail = Vec::new();
     }
 
@@ -327,7 +331,10 @@ impl<'a> State<'a> {
             self.slots.push(Named { space, name, slot: Slot::INITIAL, changed: 0 });
             match self.own.get_mut(space as usize) {
                 Some(own) => own.push(id),
-                None => self.wholes |= name.ends_with(b"/"),
+                None => {
+                    self.files = true;
+                    self.wholes |= name.ends_with(b"/");
+                }
             }
         }
         id
@@ -378,8 +385,8 @@ impl<'a> State<'a> {
     }
 
     /// Whether any file was ever written.
-    pub(super) fn has_files(&self) -> bool {
-        self.size_with_files() > self.size()
+    pub(super) const fn has_files(&self) -> bool {
+        self.files
     }
 
     /// Whether it is known of whole directories what was written there.
