@@ -41,6 +41,7 @@ const FACTS: &[(&str, Fact)] = &[
     ("reads-postgres", Fact::ReadsPostgres),
     ("reads-mysql", Fact::ReadsMysql),
     ("reads-sqlite", Fact::ReadsSqlite),
+    ("goes-on", Fact::GoesOn),
     ("perl-options", Fact::PerlOptions),
     ("unpacks", Fact::Unpacks),
     ("project-tool", Fact::ProjectTool),

@@ -3,7 +3,7 @@
 //! The interpreter calls [`knowledge::invoke`](crate::knowledge::invoke) for every program that a script starts. What a
 //! program means for the script (effects, commands that it runs in turn) the knowledge tells through this trait.
 
-use crate::effect::{Certainty, Effect, EffectKind, Target, WriteMode};
+use crate::effect::{Certainty, Effect, EffectKind, Scope, Target, WriteMode};
 use crate::value::{Field, Origins, Stream, Value};
 use crate::world::World;
 use bumpalo::Bump;
@@ -72,6 +72,11 @@ pub(crate) trait Session<'a> {
     /// Whether a file that nobody may change lies at or below a path, with a name that ends like this.
     fn guards_below(&self, _path: &[u8], _end: &[u8]) -> bool {
         false
+    }
+
+    /// What is protected under exactly this name in a directory below this one, wherever that may lie.
+    fn protected_by_name(&self, _directory: &[u8], _name: &[u8]) -> Option<Scope> {
+        None
     }
 
     /// The home directory of the user who runs it; where the knowledge's `~/…` paths lie.
@@ -144,6 +149,14 @@ pub(crate) trait Session<'a> {
 
     /// Does what may not be done, or not wholly.
     fn perhaps(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>));
+
+    /// What is started inside goes on while the command does what follows.
+    fn beside(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>));
+
+    /// Whether a word that is a pattern may be no word at all.
+    fn patterns_may_vanish(&self) -> bool {
+        false
+    }
 
     /// Another program is started by this one with exactly this argument list (`sudo`, `env`, `xargs`, `find -exec`).
     /// Functions and aliases of the script do not apply. Returns what it writes to standard output.

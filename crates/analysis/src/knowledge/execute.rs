@@ -9,7 +9,7 @@ use super::scan::Scan;
 use super::script;
 use super::tables;
 use super::values;
-use super::words::{Act, Role, Stdin};
+use super::words::{Act, Fact, Role, Stdin};
 use crate::effect::EffectKind;
 use crate::session::Reentry;
 use crate::value::{Field, Origins, Stream};
@@ -43,7 +43,7 @@ pub(super) fn execute<'a>(
                 | Role::Script(_)
         )
     };
-    run.with_variables(&assignments, &mut |run| {
+    let mut start = |run: &mut Run<'_, 'a>| {
         for (at, each) in uses.numbered(runs_something) {
             let field = &each.field;
             let inner = match each.role {
@@ -83,7 +83,9 @@ pub(super) fn execute<'a>(
         if !scan.command.is_empty() {
             output = joined(output, command(run, scan));
         }
-    });
+    };
+    let goes_on = run.has(Fact::GoesOn, scan);
+    run.with_variables(&assignments, &mut |run| if goes_on { run.beside(&mut start) } else { start(run) });
     let Some(level) = scan.levels.last() else { return output };
     let wanted = !level.stdin_when_no_operands() || scan.operands.is_empty();
     // Of what is given one, whether a subcommand or a file, nobody at a terminal is asked for the program.

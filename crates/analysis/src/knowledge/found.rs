@@ -85,6 +85,15 @@ impl<'a> Root<'a> {
         self.target.covers.own && run.session.guards_below(self.target.path, self.pattern.map_or(b"", end_of))
     }
 
+    /// What may be among what is found for its name alone, in a directory beside what the project keeps: the settings of an agent,
+    /// of an editor or of a repository.
+    fn protected(&self, run: &Run<'_, 'a>) -> Option<Scope> {
+        let Covers { workspace, home, .. } = self.target.covers;
+        let name =
+            self.pattern.filter(|pattern| (workspace || home) && end_of(pattern).len() == pattern.len())?;
+        run.session.protected_by_name(self.target.path, name)
+    }
+
     /// What is found, if builds make everything of that name, and make it again.
     pub(super) fn product(&self, run: &mut Run<'_, 'a>) -> Option<Target<'a>> {
         self.pattern.filter(|_| matches!(self.target.scope, Scope::Workspace | Scope::Product))?;
@@ -175,6 +184,12 @@ pub(crate) fn secret<'a>(
 pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dyn FnMut(&mut Run<'_, 'a>)) {
     let from = run.session.effects().len();
     let departures = run.session.departures();
+    // What is done to a name may change what it leads to: a link is put there.
+    let mut before = Vec::with_capacity(roots.len());
+    for root in roots {
+        let value = root.field(run.arena()).value;
+        before.push(run.target(&value, false));
+    }
     inner(run);
     if run.session.departures() != departures {
         // What is found relative to here would mean something else there.
@@ -186,7 +201,7 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
         let product = root.product(run);
         expected.push((run.target(&value, false), root, product));
     }
-    let guards: Vec<bool> = roots.iter().map(|root| root.guards(run)).collect();
+    let guards: Vec<_> = roots.iter().map(|root| (root.guards(run), root.protected(run))).collect();
     for effect in run.session.effects().iter_mut().skip(from) {
         let reads = matches!(effect.kind, EffectKind::Read { .. } | EffectKind::List { .. });
         let target = match &mut effect.kind {
@@ -197,8 +212,10 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
             | EffectKind::Metadata { target, .. } => target,
             _ => continue,
         };
-        let Some(((_, root, product), guards)) =
-            expected.iter().zip(&guards).find(|((e, ..), _)| e.path == target.path && e.rest == target.rest)
+        let is = |e: &Target<'a>| e.path == target.path && e.rest == target.rest;
+        let known = expected.iter().zip(&guards).zip(&before);
+        let Some((((_, root, product), (guards, protected)), _)) =
+            known.into_iter().find(|(((e, ..), _), before)| is(e) || is(before))
         else {
             continue;
         };
@@ -207,7 +224,9 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
             *target = Target { tree: target.tree, ..product };
             continue;
         }
-        let scope = target.scope.max(root.target.scope);
+        // To read them is everyday work.
+        let protected = protected.filter(|_| !reads).unwrap_or(target.scope);
+        let scope = target.scope.max(root.target.scope).max(protected);
         let few = root.filtered && (!reads || root.ordinary());
         let tree = target.tree || !few;
         let covers = Covers { guarded: *guards, ..root.target.covers };

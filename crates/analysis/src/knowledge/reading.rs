@@ -98,10 +98,7 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             run.reads(field, false);
             let text = run.session.file_text(&field.value);
             let runs_own = runs_own_code(scan);
-            if runs_own
-                && field.known().is_some_and(|name| name != b"-" && !name.contains(&b':'))
-                && !run.session.has_made_files()
-            {
+            if runs_own && field.known().is_some_and(is_name) && !run.session.has_made_files() {
                 // Of a program that runs the workspace's own code, what it is told to load from there is that as well.
                 if super::provenance::is_own(run.session, field, text.origins)
                     && super::provenance::is_untouched(run.session, &field.value)
@@ -130,6 +127,14 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
 fn runs_own_code(scan: &Scan<'_>) -> bool {
     let own = |act: Act| matches!(act, Act::Code("project"));
     scan.levels.iter().any(|level| level.effects().iter().any(own))
+}
+
+/// Whether what an option names is one file or module: no address, pattern, list, setting or command line.
+fn is_name(text: &[u8]) -> bool {
+    text.first().is_some_and(|first| *first != b'-')
+        && text
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-./@+".contains(byte) || !byte.is_ascii())
 }
 
 /// Whether what is moved is a directory of the workspace that goes to where temporary files are.

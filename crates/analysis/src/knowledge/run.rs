@@ -248,6 +248,12 @@ impl<'a> Run<'_, 'a> {
         Stream { text: None, ..output }
     }
 
+    /// What is started goes on while the command does what follows.
+    pub(crate) fn beside(&mut self, inner: &mut dyn FnMut(&mut Run<'_, 'a>)) {
+        let (call, name, program) = (self.call, self.name, self.program);
+        self.session.beside(&mut |session| inner(&mut Run { session, call, name, program }));
+    }
+
     /// A program is named by words without quoting, to be started with further arguments that do no harm.
     pub(crate) fn command_words(&mut self, line: &Field<'a>, how: Reentry) {
         self.command_words_before(line, &[], how);

@@ -46,6 +46,11 @@ pub(crate) fn execute<'a>(
     if file.known() == Some(b"-") {
         return languages::standard_input(on, language, counted);
     }
+    let vanishes = file.many && on.session.patterns_may_vanish();
+    if vanishes && on.call.stdin.origins != Origins::TERMINAL {
+        // Without a name, the program is what comes from there.
+        on.perhaps(|on| languages::standard_input(on, language, counted));
+    }
     if language == "tex" && matches!(file.value.known_prefix().first(), Some(b'\\' | b'&' | b'|')) {
         // The text itself, a format, or a command.
         on.code(language, file.known(), file.value.origins, file.span);
@@ -99,7 +104,7 @@ pub(crate) fn execute<'a>(
         on.reads(file, false);
         return languages::run(on, language, content, counted, file.span);
     }
-    if is_own_pattern(on, language, file) {
+    if !vanishes && !content.origins.intersects(NOT_OF_THE_PROJECT) && is_own_pattern(on, language, file) {
         on.code("project", None, Origins::NONE, file.span);
         return Stream::unknown(Origins::UNKNOWN, file.span);
     }
@@ -121,8 +126,9 @@ pub(crate) fn execute<'a>(
 }
 
 /// Whether a word stands for scripts that lie in the workspace and match a pattern, each of them the workspace's own code: the
-/// command has written nothing that may be one of them, no link among them leads out, and what it writes while they may be run is judged. Of other languages
-/// nobody says that they do no more than the project's own programs; and without a directory a name may be an option.
+/// command has written nothing that may be one of them, no link among them leads out, and what it writes while they may be run is
+/// judged. Of other languages nobody says that they do no more than the project's own programs; and without a directory a name may be
+/// an option.
 fn is_own_pattern<'a>(on: &mut Run<'_, 'a>, language: &str, file: &Field<'a>) -> bool {
     let value = file.value;
     let start = value.known_prefix();

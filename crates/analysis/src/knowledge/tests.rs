@@ -101,6 +101,10 @@ impl<'a> Session<'a> for Recorder<'a> {
         inner(self);
     }
 
+    fn beside(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+        inner(self);
+    }
+
     fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a> {
         let words: Vec<String> = argv
             .iter()

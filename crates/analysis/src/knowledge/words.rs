@@ -68,6 +68,8 @@ pub(crate) enum Fact {
     ReadsPostgres,
     ReadsMysql,
     ReadsSqlite,
+    /// What it starts goes on when it is over.
+    GoesOn,
     /// Its own options say what is done around a program in Perl.
     PerlOptions,
     /// It makes a packed file what it was.
@@ -118,6 +120,7 @@ impl Fact {
             Self::Follows(_) => 29,
             Self::ProjectTool => 30,
             Self::Module(_) => 31,
+            Self::GoesOn => 32,
         }
     }
 }

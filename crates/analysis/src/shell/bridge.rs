@@ -1,10 +1,11 @@
 //! What the command knowledge may ask of the interpreter.
 
 use super::Interpreter;
-use super::flow::{Port, Whereabouts};
+use super::flow::{Opt, Port, Whereabouts};
 use super::follow;
 use super::io::SinkKind;
 use super::links::below;
+use super::racing::Aside;
 use super::state::{Content, Flags, Slot, Space};
 use crate::effect::{Certainty, Covers, Effect, EffectKind, Rest, Scope, Target, WriteMode};
 use crate::session::{Reentry, Session, Starting};
@@ -164,6 +165,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.places.guards_below(path, end)
     }
 
+    fn protected_by_name(&self, directory: &[u8], name: &[u8]) -> Option<Scope> {
+        crate::place::protected_by_name(self.world, directory, name)
+    }
+
     fn home(&self) -> &'a [u8] {
         self.request.home
     }
@@ -288,6 +293,16 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         inner(self);
         self.conditional -= 1;
         self.perhaps_since(&mark);
+    }
+
+    fn beside(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
+        let mark = self.state.mark();
+        self.aside(Aside::Job, |shell| inner(shell));
+        Interpreter::beside(self, &mark);
+    }
+
+    fn patterns_may_vanish(&self) -> bool {
+        self.state.flow.options.may(Opt::NullGlob)
     }
 
     fn run_argv(&mut self, argv: &'a [Field<'a>], stdin: Stream<'a>, how: Reentry, span: Span) -> Stream<'a> {

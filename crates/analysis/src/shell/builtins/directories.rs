@@ -5,7 +5,7 @@ use crate::effect::{EffectKind, Scope};
 use crate::place::{FRESH, stays_below};
 use crate::session::Session;
 use crate::shell::Interpreter;
-use crate::shell::flow::{Status, Whereabouts};
+use crate::shell::flow::{Opt, Status, Whereabouts};
 use crate::shell::simple::Expanded;
 use crate::shell::state::{Content, Slot, Space};
 use crate::shell::words::Got;
@@ -133,7 +133,9 @@ impl<'a> Interpreter<'a, '_> {
             Piece::Glob(pattern) => *pattern == b"*",
             Piece::Unknown | Piece::Made => false,
         };
+        // A word that is none leads to the home directory.
         if !value.has_glob()
+            || self.state.flow.options.may(Opt::NullGlob)
             || !value.pieces().iter().all(plain)
             || !self.links.is_empty()
             || self.state.has_files()

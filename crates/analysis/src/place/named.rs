@@ -1,0 +1,85 @@
+//! What is protected under its name, wherever it is found below a place.
+
+use super::tables::INSIDE;
+use crate::effect::Scope;
+use crate::world::{FileKind, World};
+
+/// Names that so many programs give to their own files that they mean those, where nobody knows what is there.
+const OF_EVERYBODY: [&[u8]; 4] = [b"config.json", b"config.toml", b"config.yaml", b"config.yml"];
+
+/// What lies in directories that mean the same everywhere and is protected under exactly this name, if such a directory may lie in
+/// this one: `.claude/settings.json` is found by its name.
+pub(crate) fn protected_by_name(world: &dyn World, directory: &[u8], name: &[u8]) -> Option<Scope> {
+    let start = directory.strip_suffix(b"/").unwrap_or(directory);
+    let may_be = |inside: &str, row: &str| {
+        let path = [start, b"/", inside.as_bytes(), b"/", row.as_bytes()].concat();
+        match world.kind(&path) {
+            FileKind::Missing => false,
+            FileKind::Unknown => !OF_EVERYBODY.contains(&name),
+            FileKind::File | FileKind::Directory | FileKind::Special => true,
+        }
+    };
+    let rows = INSIDE.iter().flat_map(|(inside, rows)| rows.iter().map(move |row| (*inside, row)));
+    let meant = rows.filter(|(inside, (row, scope))| {
+        matches!(scope, Scope::Own | Scope::Persistence)
+            && !row.contains('*')
+            && row.rsplit('/').next().is_some_and(|last| last.as_bytes() == name)
+            && may_be(inside, row)
+    });
+    meant.map(|(_, (_, scope))| *scope).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::protected_by_name;
+    use crate::effect::Scope::{self, Own, Persistence};
+    use crate::world::{FileKind, Frozen, World};
+    use std::borrow::Cow;
+
+    /// Nothing is there but this file.
+    struct Only(&'static str);
+
+    impl World for Only {
+        fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+            None
+        }
+
+        fn canonical(&self, _: &[u8]) -> Option<Cow<'_, [u8]>> {
+            None
+        }
+
+        fn kind(&self, path: &[u8]) -> FileKind {
+            if path == self.0.as_bytes() { FileKind::File } else { FileKind::Missing }
+        }
+
+        fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+            None
+        }
+
+        fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
+            None
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_protected_by_its_name() {
+        let continued = Only("/w/.continue/config.json");
+        let edited = Only("/w/.vscode/settings.json");
+        let rows: [(&dyn World, &str, &str, Option<Scope>); 10] = [
+            (&Frozen, "/w", "settings.json", Some(Own)),
+            (&Frozen, "/", "config", Some(Persistence)),
+            (&Frozen, "/w", "config.json", None),
+            (&Frozen, "/w", "package.json", None),
+            (&Frozen, "/w", "*", None),
+            (&continued, "/w", "config.json", Some(Own)),
+            (&continued, "/w/", "config.json", Some(Own)),
+            (&continued, "/w/src", "config.json", None),
+            (&continued, "/w", "settings.json", None),
+            (&edited, "/w", "settings.json", Some(Persistence)),
+        ];
+        for (world, directory, name, expected) in rows {
+            let found = protected_by_name(world, directory.as_bytes(), name.as_bytes());
+            assert_eq!(found, expected, "{directory} {name}");
+        }
+    }
+}
