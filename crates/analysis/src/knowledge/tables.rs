@@ -17,6 +17,8 @@ pub(crate) struct Program {
     level: u32,
     /// Where it stands what else is known of it under this name.
     facts: u32,
+    /// Of which kinds that is.
+    kinds: u64,
 }
 
 impl Program {
@@ -26,8 +28,9 @@ impl Program {
     }
 
     /// Whether something is known of it, beside whatever options. Of a fact with a value, whether there is one of its kind.
+    #[inline]
     pub(crate) fn has(&self, fact: Fact) -> bool {
-        Cursor::at(self.facts).u64() & fact.bit() != 0
+        self.kinds & fact.bit() != 0
     }
 
     /// All that is known of it, if something of this kind is.
@@ -37,8 +40,15 @@ impl Program {
     }
 
     /// That something is known of it, and beside which options.
+    #[inline]
     pub(crate) fn known(&self, fact: Fact) -> Option<Known> {
-        if self.has(fact) { self.facts(fact).next() } else { None }
+        if self.has(fact) { self.first(fact) } else { None }
+    }
+
+    // Most programs have none: only that is looked at wherever it is asked.
+    #[inline(never)]
+    fn first(&self, fact: Fact) -> Option<Known> {
+        self.facts(fact).next()
     }
 
     /// How what it prints is computed.
@@ -109,7 +119,8 @@ impl Record for Program {
     const SIZE: usize = 12;
 
     fn read(mut cursor: Cursor) -> Self {
-        Self { env: cursor.list(), level: cursor.u32(), facts: cursor.u32() }
+        let (env, level, facts) = (cursor.list(), cursor.u32(), cursor.u32());
+        Self { env, level, facts, kinds: Cursor::at(facts).u64() }
     }
 }
 
