@@ -290,6 +290,11 @@ impl Judge<'_> {
             return;
         }
         let flow = flow::of(rule, subject);
+        let span = flow.as_ref().map_or(span, |flow| flow.span);
+        // Before it is put into words, which takes longer.
+        if self.found.has_told(rule.id, decision, span) {
+            return;
+        }
         let about = About {
             effect: subject.effect.map(|_| subject.index),
             end: flow.as_ref().and_then(|flow| flow.end),
@@ -300,7 +305,7 @@ impl Judge<'_> {
             decision,
             tier: rule.tier,
             message: fill(rule.message, subject, flow.as_ref().map_or("", |flow| &flow.from)),
-            span: flow.as_ref().map_or(span, |flow| flow.span),
+            span,
             source: flow.as_ref().and_then(|flow| flow.source),
             suggestion: rule.suggestion_for(subject).map(str::to_owned),
             origin: None,

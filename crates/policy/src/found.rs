@@ -48,6 +48,13 @@ impl Found {
         told.count() >= FINDINGS_PER_RULE
     }
 
+    /// Whether a rule has told of a place in the command that it decides this, or more strictly.
+    pub(crate) fn has_told(&self, rule: &str, decision: Decision, span: Span) -> bool {
+        self.findings
+            .iter()
+            .any(|other| other.span == span && other.decision >= decision && other.rule == rule)
+    }
+
     /// Adds a finding, unless its rule has told the same.
     pub(crate) fn tell(&mut self, finding: Finding) {
         self.tell_about(finding, About::default());
@@ -56,9 +63,7 @@ impl Found {
     /// Adds a finding that is about an effect, unless its rule has told the same.
     pub(crate) fn tell_about(&mut self, finding: Finding, about: About) {
         self.rises_to(finding.tier);
-        let again = self.findings.iter().any(|other| {
-            other.rule == finding.rule && other.span == finding.span && other.decision >= finding.decision
-        });
+        let again = self.has_told(&finding.rule, finding.decision, finding.span);
         if !again && !self.has_enough_of(&finding.rule, finding.decision) {
             self.findings.push(finding);
             self.about.push(about);

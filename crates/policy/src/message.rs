@@ -2,7 +2,7 @@
 
 use crate::condition::Subject;
 use shward_analysis::{EffectKind, Rest, Scope, Target, Unknown};
-use std::borrow::Cow;
+use shward_syntax::until;
 
 /// Longest name that is shown whole, in characters.
 const LONGEST: usize = 160;
@@ -11,41 +11,40 @@ const LONGEST: usize = 160;
 pub(crate) fn fill(template: &str, subject: &Subject<'_>, from: &str) -> String {
     let mut out = String::with_capacity(template.len() + 64);
     let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
+    while let Some((before, after)) = rest.split_at_checked(until(rest.as_bytes(), [b'{'])) {
         out.push_str(before);
-        let Some((name, after)) = after.split_once('}') else {
-            out.push('{');
-            rest = after;
-            continue;
+        let Some((name, after)) = after.strip_prefix('{').and_then(|name| name.split_once('}')) else {
+            out.push_str(after);
+            break;
         };
         match name {
-            "place" => out.push_str(&place(subject)),
-            "what" => out.push_str(&what(subject)),
-            "host" => out.push_str(&host(subject)),
-            "program" => out.push_str(&program(subject)),
+            "place" => place(&mut out, subject),
+            "what" => what(&mut out, subject),
+            "host" => host(&mut out, subject),
+            "program" => program(&mut out, subject),
             "from" => out.push_str(from),
-            other => {
-                out.push('{');
-                out.push_str(other);
-                out.push('}');
-            }
+            other => out.extend(["{", other, "}"]),
         }
         rest = after;
     }
-    out.push_str(rest);
     out
 }
 
 /// Text from the command as it may be shown: no control or invisible characters, not longer than fits.
 pub(crate) fn shown(text: &[u8]) -> String {
+    let mut out = String::with_capacity(text.len().min(LONGEST));
+    show(&mut out, text);
+    out
+}
+
+/// Appends it.
+fn show(out: &mut String, text: &[u8]) {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
     let whole = text.len() <= LONGEST && text.iter().all(is_plain);
-    let text = String::from_utf8_lossy(text);
-    if whole {
-        return text.into_owned();
+    if let (true, Ok(text)) = (whole, str::from_utf8(text)) {
+        return out.push_str(text);
     }
-    let mut out = String::new();
-    for (at, c) in text.chars().enumerate() {
+    for (at, c) in String::from_utf8_lossy(text).chars().enumerate() {
         if at == LONGEST {
             out.push('…');
             break;
@@ -53,67 +52,82 @@ pub(crate) fn shown(text: &[u8]) -> String {
         let plain = c == ' ' || (c.is_ascii_graphic()) || (!c.is_ascii() && c.is_alphanumeric());
         if plain { out.push(c) } else { out.extend(c.escape_unicode()) }
     }
-    out
 }
 
-fn place(subject: &Subject<'_>) -> String {
-    subject.target().map_or_else(|| "a place".to_owned(), place_of)
+/// Appends it between two texts.
+fn show_in(out: &mut String, before: &str, text: &[u8], after: &str) {
+    out.push_str(before);
+    show(out, text);
+    out.push_str(after);
+}
+
+fn place(out: &mut String, subject: &Subject<'_>) {
+    match subject.target() {
+        Some(target) => place_in(out, target),
+        None => out.push_str("a place"),
+    }
 }
 
 /// A place in words.
 pub(crate) fn place_of(target: &Target<'_>) -> String {
-    if target.path.is_empty() {
-        let unknown =
-            if target.scope == Scope::Environment { "the environment" } else { "a path that is not known" };
-        return unknown.to_owned();
-    }
-    let path = shown(target.path);
-    match target.rest {
-        Rest::Exact if target.tree => format!("`{path}` and everything below it"),
-        Rest::Exact => format!("`{path}`"),
-        Rest::Glob if target.tree => {
-            format!("names in `{path}` that match a pattern, and everything below them")
-        }
-        Rest::Glob => format!("names in `{path}` that match a pattern"),
-        Rest::Below => format!("any name below `{path}`"),
-        Rest::Unknown => format!("a path that is not known, perhaps below `{path}`"),
-    }
+    let mut out = String::new();
+    place_in(&mut out, target);
+    out
 }
 
-fn what(subject: &Subject<'_>) -> Cow<'static, str> {
+fn place_in(out: &mut String, target: &Target<'_>) {
+    if target.path.is_empty() {
+        out.push_str(match target.scope {
+            Scope::Environment => "the environment",
+            _ => "a path that is not known",
+        });
+        return;
+    }
+    let (before, after) = match target.rest {
+        Rest::Exact if target.tree => ("`", "` and everything below it"),
+        Rest::Exact => ("`", "`"),
+        Rest::Glob if target.tree => ("names in `", "` that match a pattern, and everything below them"),
+        Rest::Glob => ("names in `", "` that match a pattern"),
+        Rest::Below => ("any name below `", "`"),
+        Rest::Unknown => ("a path that is not known, perhaps below `", "`"),
+    };
+    show_in(out, before, target.path, after);
+}
+
+fn what(out: &mut String, subject: &Subject<'_>) {
     match subject.effect.map(|effect| &effect.kind) {
         Some(EffectKind::Unknown { reason }) => match reason {
-            Unknown::Option(text) => format!("the option `{}`", shown(text)).into(),
-            Unknown::Subcommand(text) => format!("the subcommand `{}`", shown(text)).into(),
-            Unknown::Variable(text) => format!("the variable `{}`", shown(text)).into(),
-            Unknown::Construct(text) | Unknown::Budget(text) | Unknown::Exhausted(text) => (*text).into(),
-            Unknown::Argument => "an argument that is not known could be an option".into(),
-            Unknown::Program => "the program is not known".into(),
+            Unknown::Option(text) => show_in(out, "the option `", text, "`"),
+            Unknown::Subcommand(text) => show_in(out, "the subcommand `", text, "`"),
+            Unknown::Variable(text) => show_in(out, "the variable `", text, "`"),
+            Unknown::Construct(text) | Unknown::Budget(text) | Unknown::Exhausted(text) => out.push_str(text),
+            Unknown::Argument => out.push_str("an argument that is not known could be an option"),
+            Unknown::Program => out.push_str("the program is not known"),
             Unknown::Syntax => match subject.plan.refused {
-                Some(error) => error.to_string().into(),
-                None => "text that no shell can read for certain".into(),
+                Some(error) => out.push_str(&error.to_string()),
+                None => out.push_str("text that no shell can read for certain"),
             },
-            _ => "not understood".into(),
+            _ => out.push_str("not understood"),
         },
-        Some(EffectKind::Remote { service, .. }) => (*service).into(),
-        _ => subject.detail().to_owned().into(),
+        Some(EffectKind::Remote { service, .. }) => out.push_str(service),
+        _ => out.push_str(subject.detail()),
     }
 }
 
-fn host(subject: &Subject<'_>) -> String {
+fn host(out: &mut String, subject: &Subject<'_>) {
     match subject.effect.map(|effect| &effect.kind) {
         Some(EffectKind::Connect { endpoint, .. }) => match endpoint.host {
-            Some(host) => format!("`{}`", shown(host)),
-            None => "a host that is not known".to_owned(),
+            Some(host) => show_in(out, "`", host, "`"),
+            None => out.push_str("a host that is not known"),
         },
-        _ => "a host".to_owned(),
+        _ => out.push_str("a host"),
     }
 }
 
-fn program(subject: &Subject<'_>) -> String {
+fn program(out: &mut String, subject: &Subject<'_>) {
     match subject.program() {
-        b"" => "a program".to_owned(),
-        name => format!("`{}`", shown(name)),
+        b"" => out.push_str("a program"),
+        name => show_in(out, "`", name, "`"),
     }
 }
 

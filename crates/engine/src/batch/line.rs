@@ -50,13 +50,13 @@ impl<'l> PlainLine<'l> {
         let mut around = [line, &[]];
         let [mut id, mut cwd, mut home, mut workspace] = [None; 4];
         let mut commands = 0;
-        let mut rest = line.strip_prefix(b"{")?;
+        let mut rest = behind(line, b'{')?;
         loop {
-            let (name, after) = plain(blank(rest).strip_prefix(b"\"")?)?;
-            let value = blank(blank(after).strip_prefix(b":")?);
+            let (name, after) = plain(behind(blank(rest), b'"')?)?;
+            let value = blank(behind(blank(after), b':')?);
             if name == b"command" {
                 commands += 1;
-                rest = blank(unescaped(value.strip_prefix(b"\"")?, command)?);
+                rest = blank(unescaped(behind(value, b'"')?, command)?);
             } else {
                 let (place, (member, after)) = match name {
                     b"id" => {
@@ -64,9 +64,9 @@ impl<'l> PlainLine<'l> {
                         around = [line.get(..line.len().checked_sub(value.len())?)?, after];
                         (&mut id, (member, after))
                     }
-                    b"cwd" => (&mut cwd, plain(value.strip_prefix(b"\"")?)?),
-                    b"home" => (&mut home, plain(value.strip_prefix(b"\"")?)?),
-                    b"workspace" => (&mut workspace, plain(value.strip_prefix(b"\"")?)?),
+                    b"cwd" => (&mut cwd, plain(behind(value, b'"')?)?),
+                    b"home" => (&mut home, plain(behind(value, b'"')?)?),
+                    b"workspace" => (&mut workspace, plain(behind(value, b'"')?)?),
                     _ => return None,
                 };
                 if place.replace(member).is_some() {
@@ -74,12 +74,12 @@ impl<'l> PlainLine<'l> {
                 }
                 rest = blank(after);
             }
-            match rest.strip_prefix(b",") {
+            match behind(rest, b',') {
                 Some(more) => rest = more,
                 None => break,
             }
         }
-        if commands != 1 || !blank(rest.strip_prefix(b"}")?).is_empty() {
+        if commands != 1 || !blank(behind(rest, b'}')?).is_empty() {
             return None;
         }
         let id = match id {
@@ -94,8 +94,14 @@ fn ended(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap_or(line)
 }
 
+/// What follows this byte at the start of a text.
+#[inline]
+fn behind(text: &[u8], byte: u8) -> Option<&[u8]> {
+    text.split_first().filter(|(first, _)| **first == byte).map(|(_, rest)| rest)
+}
+
 fn blank(mut text: &[u8]) -> &[u8] {
-    while let Some(rest) = text.strip_prefix(b" ") {
+    while let [b' ', rest @ ..] = text {
         text = rest;
     }
     text
@@ -119,7 +125,7 @@ fn has_control(bytes: &[u8]) -> bool {
 /// A string from behind its first quote, if nothing in it is escaped, and what follows it.
 fn plain(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let (string, after) = text.split_at_checked(until(text, [b'"', b'\\']))?;
-    Some((string, after.strip_prefix(b"\"")?))
+    Some((string, behind(after, b'"')?))
 }
 
 /// An id with its quotes, or a whole number that is written in the one way for it, and what follows it.
