@@ -32,6 +32,7 @@ const FACTS: &[(&str, Fact)] = &[
     ("same-lines", Fact::SameLines),
     ("names-apart", Fact::NamesApart),
     ("names-remotes", Fact::NamesRemotes),
+    ("enters-accounts", Fact::EntersAccounts),
     ("fetches-hosts", Fact::FetchesHosts),
     ("loads-modules", Fact::LoadsModules),
     ("reads-posix", Fact::ReadsPosix),

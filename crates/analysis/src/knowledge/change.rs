@@ -412,28 +412,39 @@ pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>) {
 fn given_by(mode: &Field<'_>) -> &'static str {
     let Some(text) = mode.known() else { return "setuid" };
     if text.iter().all(u8::is_ascii_digit) {
-        let digit = |from_end: usize| {
-            text.len().checked_sub(from_end).and_then(|at| text.get(at)).map_or(0, |b| b - b'0')
-        };
-        return match (digit(4) & 6, digit(1) & 2) {
-            (0, 0) => "mode",
-            (0, _) => "world-writable",
-            _ => "setuid",
-        };
+        return of_digits(text);
     }
     let mut what = "mode";
     for clause in text.split(|b| *b == b',') {
         let Some(at) = clause.iter().position(|b| matches!(b, b'+' | b'=')) else { continue };
         let (who, given) = clause.split_at(at);
-        if given.contains(&b's') {
+        // GNU takes digits behind the sign as well.
+        let number = given.get(1..).filter(|rest| rest.first().is_some_and(u8::is_ascii_digit));
+        if given.contains(&b's') || number.is_some_and(|number| of_digits(number) == "setuid") {
             return "setuid";
         }
+        // What the owner or the group may is given by their letters.
         let others = who.iter().any(|b| matches!(b, b'o' | b'a'));
-        if others && given.iter().any(|b| matches!(b, b'w')) {
+        if others && given.iter().any(|b| matches!(b, b'w' | b'u' | b'g'))
+            || number.is_some_and(|number| of_digits(number) == "world-writable")
+        {
             what = "world-writable";
         }
     }
     what
+}
+
+/// The same of a mode in digits.
+fn of_digits(text: &[u8]) -> &'static str {
+    let digit = |from_end: usize| {
+        let digit = text.len().checked_sub(from_end).and_then(|at| text.get(at));
+        digit.map_or(0, |b| b.wrapping_sub(b'0'))
+    };
+    match (digit(4) & 6, digit(1) & 2) {
+        (0, 0) => "mode",
+        (0, _) => "world-writable",
+        _ => "setuid",
+    }
 }
 
 /// Whether the owner of a file surely may read it after this change, if that was so before (POSIX chmod).

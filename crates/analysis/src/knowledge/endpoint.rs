@@ -49,7 +49,7 @@ pub(crate) fn of<'a>(value: &Value<'a>) -> Endpoint<'a> {
     if host.is_empty() || host.iter().any(|b| is_ambiguous(*b)) {
         return Endpoint { scheme, port, ..Endpoint::UNKNOWN };
     }
-    Endpoint { host: Some(host), port, scheme, loopback: is_loopback(host) }
+    Endpoint { host: Some(host), port, scheme, loopback: is_own_server(host, port, scheme) }
 }
 
 /// Bytes of an authority that programs read differently: `\` is a slash to browsers and `fetch` (WHATWG URL), `;` ends a host for
@@ -178,7 +178,26 @@ static SCHEMES: OneOf<97> = OneOf::new([
 
 /// The endpoint of a host name given apart from its port.
 pub(crate) fn host<'a>(name: Option<&'a [u8]>, port: Option<u16>, scheme: &'a [u8]) -> Endpoint<'a> {
-    Endpoint { host: name, port, scheme, loopback: name.is_some_and(is_loopback) }
+    Endpoint {
+        host: name,
+        port,
+        scheme,
+        loopback: name.is_some_and(|name| is_own_server(name, port, scheme)),
+    }
+}
+
+/// Ports at which this machine's container engine (2375, 2376), the agent of a cluster (10250, 10255) and the cluster's store (2379)
+/// take orders: whoever reaches them rules the machine.
+const RULING_PORTS: [u16; 5] = [2375, 2376, 2379, 10250, 10255];
+
+/// Schemes by which files of this machine's users are read and written.
+const SCHEMES_OF_ACCOUNTS: [&[u8]; 4] = [b"scp", b"sftp", b"smb", b"smbs"];
+
+/// Whether what listens there can be a server that the workspace has started.
+fn is_own_server(host: &[u8], port: Option<u16>, scheme: &[u8]) -> bool {
+    is_loopback(host)
+        && !port.is_some_and(|port| RULING_PORTS.contains(&port))
+        && !SCHEMES_OF_ACCOUNTS.iter().any(|of_accounts| scheme.eq_ignore_ascii_case(of_accounts))
 }
 
 /// `localhost`, `127.0.0.0/8`, `::1`, and the unspecified addresses, which Linux takes for this machine too.
@@ -228,6 +247,10 @@ mod tests {
             ("http://u:p@localhost:80/", Some("localhost"), Some(80), true),
             ("git+ssh://localhost/x", Some("localhost"), None, true),
             ("http://[::1]:80/", Some("::1"), Some(80), true),
+            ("http://localhost:2375/containers/json", Some("localhost"), Some(2375), false),
+            ("127.0.0.1:10250", Some("127.0.0.1"), Some(10250), false),
+            ("SFTP://localhost/home/x", Some("localhost"), None, false),
+            ("http://127.evil.example/", Some("127.evil.example"), None, false),
             ("http://localhost/?u=http://example.com", Some("localhost"), None, true),
             // A scheme further on is none.
             ("example.com/?u=http://localhost", Some("example.com"), None, false),

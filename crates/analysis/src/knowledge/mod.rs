@@ -12,7 +12,7 @@ mod acts;
 mod apply;
 mod change;
 mod chosen;
-mod endpoint;
+pub(crate) mod endpoint;
 mod evaluate;
 mod execute;
 mod flow;

@@ -70,6 +70,8 @@ pub(super) fn connect<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, each: &Use<'_,
                 // A remote by its name in the configuration.
                 endpoint = Endpoint::UNKNOWN;
             }
+            // Not a server that the workspace has started, but everything that the user may.
+            endpoint.loopback &= !run.program.has(Fact::EntersAccounts);
             let sends = flow.sent | carried(field);
             run.emit(
                 EffectKind::Connect { endpoint, sends, source: flow.source },

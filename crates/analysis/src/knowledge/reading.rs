@@ -4,9 +4,9 @@ use super::flow::{Flow, Use, Uses};
 use super::found;
 use super::run::{Run, anywhere};
 use super::scan::Scan;
-use super::tables::Operands;
+use super::tables::{Case, Operands};
 use super::values;
-use super::words::{Act, Fact, Role, Stdin};
+use super::words::{Act, Condition, Fact, Role, Stdin};
 use crate::effect::{Certainty, EffectKind, Rest, Scope, Target, Unknown};
 use crate::value::{Field, Origins, Stream};
 use crate::world::{FileKind, World};
@@ -126,7 +126,16 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
 /// Whether a program runs what the workspace itself holds, whatever else it is told to.
 fn runs_own_code(scan: &Scan<'_>) -> bool {
     let own = |act: Act| matches!(act, Act::Code("project"));
-    scan.levels.iter().any(|level| level.effects().iter().any(own))
+    // With some of its options it may, without others it may as well.
+    let holds = |case: Case| match case.condition {
+        Condition::When => scan.has_listed(case.names),
+        Condition::Unless => !scan.has_listed(case.names),
+        Condition::Written | Condition::Named => false,
+    };
+    scan.levels.iter().any(|level| {
+        level.effects().iter().any(own)
+            || level.cases().iter().any(|case| case.acts.iter().any(own) && holds(case))
+    })
 }
 
 /// Whether what an option names is one file or module: no address, pattern, list, setting or command line.

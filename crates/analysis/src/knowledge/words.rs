@@ -53,6 +53,8 @@ pub(crate) enum Fact {
     NamesApart,
     /// Where an address belongs, a plain word is what its own configuration calls a place.
     NamesRemotes,
+    /// Where it connects it enters an account, and reads and writes whatever that may.
+    EntersAccounts,
     /// A word that begins with the name of a host is fetched from there.
     FetchesHosts,
     /// What it loads is text in JavaScript, too.
@@ -121,6 +123,7 @@ impl Fact {
             Self::ProjectTool => 30,
             Self::Module(_) => 31,
             Self::GoesOn => 32,
+            Self::EntersAccounts => 33,
         }
     }
 }

@@ -16,12 +16,12 @@ mod tables;
 use super::Interpreter;
 use super::words::is_plain_prompt;
 use crate::effect::{Certainty, EffectKind, Scope, Unknown};
-use crate::knowledge::is_installed;
+use crate::knowledge::{endpoint, is_installed};
 use crate::session::Reentry;
 use crate::value::{Origins, Piece, Stream, Value};
 use rule::{
-    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule, Run, Search, Tool,
-    Words,
+    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule, Run, Search,
+    Settings, Tool, Words,
 };
 use shward_syntax::{Dialect, Span};
 use tables::{rule, rule_of_given};
@@ -109,15 +109,7 @@ impl<'a> Interpreter<'a, '_> {
             }),
             Flags(prefixes) => known.is_some_and(|text| are_plain_flags(text, prefixes)),
             Prompt => known.is_some_and(is_plain_prompt),
-            Proxy => known.is_some_and(|text| {
-                text.is_empty()
-                    || [b"127.0.0.1".as_slice(), b"localhost"].iter().any(|host| {
-                        text.split(|byte| *byte == b'/').any(|part| {
-                            part == *host
-                                || part.strip_prefix(*host).is_some_and(|rest| rest.starts_with(b":"))
-                        })
-                    })
-            }),
+            Proxy => known.is_some_and(|text| text.is_empty() || endpoint::of(value).loopback),
             Place => matches!(
                 self.place_of(value),
                 Scope::Workspace | Scope::Product | Scope::Temp | Scope::Harmless | Scope::Repository
@@ -142,6 +134,7 @@ impl<'a> Interpreter<'a, '_> {
                         || word.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.,:=+%".contains(byte))
                 })
             }),
+            Settings => known.is_some_and(are_plain_settings),
             Search => self.search_path(name, value, span),
             Program if known.is_some_and(|text| are_plain_words(text, self.request.home)) => true,
             Run | Program => {
@@ -267,6 +260,20 @@ fn is_no_empty_entry(entry: &[u8]) -> bool {
     let (name, rest) = rest.split_at_checked(end.unwrap_or(rest.len())).unwrap_or_default();
     let rest = if braced { rest.strip_prefix(b"}") } else { Some(rest) };
     !name.is_empty() && rest.is_some_and(|rest| rest.starts_with(b"/") || name == b"PATH")
+}
+
+/// Whether settings with colons between them name no file that is run, written, or read for more settings
+/// (`detect_leaks=0:halt_on_error=1`).
+fn are_plain_settings(text: &[u8]) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    text.split(|byte| *byte == b':').all(|setting| {
+        let at = setting.iter().position(|byte| *byte == b'=').unwrap_or(setting.len());
+        let (name, value) = setting.split_at(at);
+        !name.ends_with(b"path")
+            && !name.ends_with(b"dir")
+            && !name.starts_with(b"include")
+            && name.iter().chain(value.iter().skip(1)).all(plain)
+    })
 }
 
 /// Whether these words are names of programs and options without a place, or of programs that are installed

@@ -8,7 +8,8 @@ use super::listed::{Listed, is_bare};
 use super::run::may_fail;
 use super::state::{Flags, Slot, Space};
 use super::words::{Got, Known};
-use crate::effect::{Certainty, EffectKind, Endpoint, Target, Unknown, WriteMode};
+use crate::effect::{Certainty, EffectKind, Target, Unknown, WriteMode};
+use crate::knowledge::endpoint;
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::{
@@ -478,10 +479,7 @@ impl<'a> Interpreter<'a, '_> {
             (Some(host), Some(port)) => (Some(host), Some(port).filter(|_| complete)),
             (host, _) => (host.filter(|_| complete), None),
         };
-        let loopback =
-            host.is_some_and(|host| host == b"localhost" || host == b"::1" || host.starts_with(b"127."));
-        let port = port.and_then(|port| std::str::from_utf8(port).ok()?.parse().ok());
-        let endpoint = Endpoint { host, port, scheme, loopback };
+        let endpoint = endpoint::host(host, port.and_then(endpoint::number), scheme);
         let index = self.effects.len();
         let kind = EffectKind::Connect { endpoint, sends: Origins::NONE, source: None };
         self.emit_here(kind, span, Certainty::Certain);

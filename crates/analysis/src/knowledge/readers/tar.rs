@@ -1,7 +1,7 @@
 //! `tar`: the first argument may be letters without a dash, and what the archive and the operands mean depends on the
 //! operation.
 
-use crate::effect::{EffectKind, Unknown, WriteMode};
+use crate::effect::{EffectKind, Endpoint, Unknown, WriteMode};
 use crate::knowledge::apply;
 use crate::knowledge::change;
 use crate::knowledge::endpoint;
@@ -103,7 +103,8 @@ fn remote<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, archive: &Field<'a>, sends
         return false;
     }
     let host = run.part(archive, prefix.get(..at).unwrap_or_default());
-    let endpoint = endpoint::of(&host.value);
+    // A program is started there, in an account: on this machine, too.
+    let endpoint = Endpoint { loopback: false, ..endpoint::of(&host.value) };
     run.emit(EffectKind::Connect { endpoint, sends, source: None }, archive.span, certainty(archive));
     true
 }

@@ -25,6 +25,8 @@ pub(super) enum Rule {
     Words(&'static [&'static str]),
     /// The name of a program that does what its name says, if it is no path and ends like one of these.
     Tool(&'static [&'static str]),
+    /// Settings with colons between them: inert if each is a name with a number or a word, and none names a file.
+    Settings,
     /// It says what the shell's history keeps.
     History,
     /// A prompt, which is expanded like a word.
@@ -34,7 +36,8 @@ pub(super) enum Rule {
 }
 
 pub(super) use Rule::{
-    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Run, Search, Tool, Words,
+    Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Run, Search, Settings,
+    Tool, Words,
 };
 
 pub(super) const COMPILER: Rule =

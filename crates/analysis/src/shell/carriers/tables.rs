@@ -3,7 +3,7 @@
 use super::families::{ENDINGS, FAMILIES, NPM, OF_TARGETS};
 use super::rule::{
     COMPILE, COMPILER, Carrier, Flags, History, Inert, Obeyed, Options, Place, Program, Prompt, Proxy, Rule,
-    Run, Search, Tool, Words,
+    Run, Search, Settings, Tool, Words,
 };
 use shward_syntax::order;
 
@@ -23,6 +23,7 @@ const JVM: Rule = Flags(&[
 static NAMES: &[(&str, Rule)] = &[
     ("AR", COMPILER),
     ("AS", COMPILER),
+    ("ASAN_OPTIONS", Settings),
     ("AWS_ACCESS_KEY_ID", Inert),
     ("AWS_DEFAULT_OUTPUT", Inert),
     ("AWS_DEFAULT_REGION", Inert),
@@ -182,6 +183,7 @@ static NAMES: &[(&str, Rule)] = &[
     ("LIBRARY_PATH", Search),
     ("LLVM_PROFILE_FILE", Place),
     ("LOCPATH", Carrier),
+    ("LSAN_OPTIONS", Settings),
     ("LUA_CPATH", Search),
     ("LUA_PATH", Search),
     ("MAKE", Tool(&["make"])),
@@ -191,6 +193,7 @@ static NAMES: &[(&str, Rule)] = &[
     ("MIX_ARCHIVES", Obeyed),
     ("MONO_PATH", Search),
     ("MPLBACKEND", Tool(&["Agg", "agg", "svg", "pdf", "ps", "template"])),
+    ("MSAN_OPTIONS", Settings),
     ("MSBUILDDEBUGPATH", Place),
     ("NLSPATH", Carrier),
     ("NM", COMPILER),
@@ -334,9 +337,11 @@ static NAMES: &[(&str, Rule)] = &[
     ("TOX_QUIET", Inert),
     ("TOX_SKIP_ENV", Inert),
     ("TOX_VERBOSE", Inert),
+    ("TSAN_OPTIONS", Settings),
     ("TS_NODE_COMPILER", Words(&["", "typescript"])),
     ("TS_NODE_PROJECT", Obeyed),
     ("TS_NODE_REQUIRE", Carrier),
+    ("UBSAN_OPTIONS", Settings),
     ("UV_CACHE_DIR", Place),
     ("UV_LINK_MODE", Inert),
     ("UV_NO_CACHE", Inert),

@@ -494,6 +494,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 let what = match (what, at(1, &["mode"])) {
                     ("mode", Some(Val::Number(mode))) if mode & 0o6000 != 0 => "setuid",
                     ("mode", Some(Val::Number(mode))) if mode & 0o002 != 0 => "world-writable",
+                    ("mode", Some(Val::Number(_)) | None) => what,
+                    ("mode", _) if self.knows_set_id() => "setuid",
                     _ => what,
                 };
                 for path in self.each_path(first) {

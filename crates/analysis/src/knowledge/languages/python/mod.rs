@@ -168,6 +168,8 @@ struct Reader<'r, 's, 'a> {
     moves: (u32, u32),
     /// What is read now may run again once the working directory has changed; so the report was told.
     wanders: bool,
+    /// A bit by which a program gets its owner's or group's rights was put to a number; whether the program names one, once asked.
+    set_id: Option<bool>,
     /// The variable `HOME` may be changed.
     homeless: bool,
     /// The logical line is indented.
@@ -240,6 +242,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         deleting: false,
         moves: (0, 0),
         wanders: false,
+        set_id: None,
         homeless: false,
         indented: false,
         scopes: scopes::Scopes::default(),

@@ -57,6 +57,11 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// `a op b`
     pub(super) fn operate(&mut self, a: &Val<'a>, sign: u8, b: &Val<'a>) -> Val<'a> {
+        let is_set_id =
+            |val: &Val<'_>| matches!(val, Val::Number(mode) if *mode <= 0o7777 && mode & 0o6000 != 0);
+        if sign == b'|' && (is_set_id(a) || is_set_id(b)) {
+            self.set_id = Some(true);
+        }
         for each in [a, b] {
             if each.acts() && !matches!(each, Val::Many(_)) {
                 self.escape(each);
@@ -76,6 +81,16 @@ impl<'a> Reader<'_, '_, 'a> {
             return any_of(arena, each.map(|v| self.operate_text(a, sign, v))).unwrap_or(Val::Data);
         }
         self.operate_text(a, sign, b)
+    }
+
+    /// Whether the program puts such a bit to a number, or calls one by its name: a mode that is not known may hold it.
+    pub(super) fn knows_set_id(&mut self) -> bool {
+        if let Some(known) = self.set_id {
+            return known;
+        }
+        let named = self.symbols.any(&[b"S_ISUID", b"S_ISGID"]);
+        self.set_id = Some(named);
+        named
     }
 
     fn operate_text(&mut self, a: &Val<'a>, sign: u8, b: &Val<'a>) -> Val<'a> {

@@ -87,6 +87,11 @@ impl<'a> Symbols<'a> {
         self.names.get(sym.0 as usize).copied().unwrap_or_default()
     }
 
+    /// Whether the program holds one of these names.
+    pub(super) fn any(&self, names: &[&[u8]]) -> bool {
+        self.names.iter().any(|name| names.contains(name))
+    }
+
     pub(super) fn len(&self) -> usize {
         self.names.len()
     }
