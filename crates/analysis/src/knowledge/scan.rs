@@ -16,6 +16,9 @@ use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
 use std::cell::OnceCell;
 
+/// Most options of one program: one byte may be one.
+const MOST_OPTIONS: usize = 16 << 10;
+
 /// An option that was given.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Given<'a> {
@@ -530,6 +533,11 @@ impl<'a> Scanner<'_, '_, 'a> {
 
     /// Records an option, with the next argument as its value if it needs one that is not joined.
     fn take(&mut self, found: Spelling, joined: Option<Field<'a>>, span: Span, scan: &mut Scan<'a>) {
+        if scan.given.len() >= MOST_OPTIONS {
+            // What is beyond may be worse: all that is left is not followed.
+            self.run.session.works(usize::MAX);
+            return;
+        }
         let mut value = joined.map(|value| &*self.arena.alloc(value));
         if value.is_none()
             && found.takes == Takes::Value
