@@ -6,6 +6,7 @@
 
 mod branch;
 mod names;
+mod slots;
 mod written;
 
 use super::flow::Flow;
@@ -16,6 +17,8 @@ use bumpalo::Bump;
 pub(super) use names::Space;
 use names::{Names, SPACES};
 use shward_syntax::Function;
+pub(super) use slots::Home;
+use slots::{Named, Noted};
 use std::cell::Cell;
 pub(super) use written::Racing;
 
@@ -76,17 +79,6 @@ pub(super) struct Body<'a> {
     pub(super) function: &'a Function<'a>,
     /// Where it stands.
     pub(super) home: &'a Home<'a>,
-}
-
-/// A text that defines functions: many have the same.
-#[derive(Debug)]
-pub(super) struct Home<'a> {
-    /// How its spans map to the command that was asked about.
-    pub(super) spans: super::spans::Spans,
-    /// The text.
-    pub(super) text: &'a [u8],
-    /// The functions that are defined in it.
-    pub(super) functions: &'a [&'a Function<'a>],
 }
 
 impl PartialEq for Body<'_> {
@@ -237,45 +229,6 @@ impl<'a> Mark<'a> {
     /// The flow at that point.
     pub(super) const fn flow(&self) -> &Flow<'a> {
         &self.flow
-    }
-}
-
-/// A slot with its name. A command may have one for every few of its bytes, so it lies here without room that nobody uses.
-#[derive(Debug, Clone, Copy)]
-struct Named<'a> {
-    name: &'a [u8],
-    content: Content<'a>,
-    /// When it was last changed, on whichever branch.
-    changed: u32,
-    flags: Flags,
-    space: Space,
-}
-
-impl<'a> Named<'a> {
-    const fn slot(&self) -> Slot<'a> {
-        Slot { content: self.content, flags: self.flags }
-    }
-
-    const fn put(&mut self, slot: Slot<'a>) {
-        (self.content, self.flags) = (slot.content, slot.flags);
-    }
-}
-
-/// What a slot was before it was changed. Of these there are as many.
-#[derive(Debug, Clone, Copy)]
-struct Noted<'a> {
-    content: Content<'a>,
-    id: Id,
-    flags: Flags,
-}
-
-impl<'a> Noted<'a> {
-    const fn of(id: Id, slot: Slot<'a>) -> Self {
-        Self { content: slot.content, id, flags: slot.flags }
-    }
-
-    const fn slot(&self) -> Slot<'a> {
-        Slot { content: self.content, flags: self.flags }
     }
 }
 

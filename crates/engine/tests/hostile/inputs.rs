@@ -45,7 +45,10 @@ fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
     for three in bytes.chunks(3) {
         let number = (0..3).fold(0, |all, at| all << 8 | usize::from(three.get(at).copied().unwrap_or(0)));
-        let letter = |at: usize| char::from(LETTERS[number >> (18 - 6 * at) & 63]);
+        let letter = |at: usize| {
+            let letter = LETTERS.get(number >> (18 - 6 * at) & 63);
+            letter.copied().map(char::from).unwrap_or_default()
+        };
         text.extend((0..4).map(|at| if at <= three.len() { letter(at) } else { '=' }));
     }
     text
