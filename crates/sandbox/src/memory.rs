@@ -71,7 +71,7 @@ thread_local! {
 
 /// Which of the sizes a block has that is asked for like this: the same when it is given back.
 #[inline]
-const fn size_of(layout: Layout) -> Option<usize> {
+const fn class_of(layout: Layout) -> Option<usize> {
     if layout.size() <= bytes(SIZES - 1) && layout.align() <= ALIGNED {
         Some((layout.size().saturating_sub(bytes(0))).div_ceil(16))
     } else {
@@ -131,7 +131,7 @@ unsafe impl GlobalAlloc for LargePages {
     // Not inlined: there are thousands of callers, and what they would grow by is read from disk at every start.
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let Some(size) = size_of(layout) else {
+        let Some(size) = class_of(layout) else {
             // SAFETY: the caller's promises are those of the system's allocator.
             return advised(unsafe { System.alloc(layout) }, layout.size());
         };
@@ -145,7 +145,7 @@ unsafe impl GlobalAlloc for LargePages {
 
     #[inline(never)]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        let Some(size) = size_of(layout) else {
+        let Some(size) = class_of(layout) else {
             // SAFETY: as in `alloc`.
             return unsafe { System.dealloc(block, layout) };
         };
@@ -158,7 +158,7 @@ unsafe impl GlobalAlloc for LargePages {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let layout = size_of(layout).map_or(layout, |size| whole(size, layout));
+        let layout = class_of(layout).map_or(layout, |size| whole(size, layout));
         // SAFETY: as in `alloc`.
         advised(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
@@ -167,7 +167,7 @@ unsafe impl GlobalAlloc for LargePages {
         let Ok(wanted) = Layout::from_size_align(size, layout.align()) else { return null_mut() };
         // SAFETY: as above; what is copied lies in both blocks.
         unsafe {
-            match (size_of(layout), size_of(wanted)) {
+            match (class_of(layout), class_of(wanted)) {
                 (Some(before), Some(after)) if before == after => block,
                 (Some(before), Some(after)) => {
                     let other = self.alloc(wanted);
@@ -194,12 +194,16 @@ fn advised(block: *mut u8, size: usize) -> *mut u8 {
     block
 }
 
+/// The advice is about all pages that a block lies in, those too in which the C library keeps the block's size: pages that
+/// are advised otherwise than those beside them are another mapping to the kernel, which then cannot enlarge the block where
+/// it lies or move its pages (`mremap`), and for a moment it is there twice.
 #[cold]
 fn advise(block: *mut u8, size: usize) {
     const PAGE: usize = 4096;
-    let start = block.addr().next_multiple_of(PAGE);
-    let end = (block.addr() + size) & !(PAGE - 1);
-    // SAFETY: whole pages of a block that is allocated; no content changes, and what the kernel answers does not matter.
+    let start = block.addr() & !(PAGE - 1);
+    // A large block begins two words behind the start of its mapping, and a third word belongs to it.
+    let end = (start + size.next_multiple_of(16) + 3 * size_of::<usize>()).next_multiple_of(PAGE);
+    // SAFETY: no content changes, whatever else lies in those pages, and what the kernel answers does not matter.
     unsafe {
         libc::madvise(std::ptr::without_provenance_mut(start), end.saturating_sub(start), libc::MADV_HUGEPAGE)
     };
@@ -227,14 +231,35 @@ mod tests {
     }
 
     #[test]
+    fn a_large_block_is_one_mapping_so_that_it_grows_without_a_copy() {
+        for size in [LARGE, 3 * LARGE + 5, 8 * LARGE - 16, 8 * LARGE - 17, 8 * LARGE - 24, 48 << 20] {
+            let layout = Layout::array::<u8>(size).unwrap();
+            // SAFETY: the size is not zero, and the block is given back with its layout.
+            unsafe {
+                let block = LargePages.alloc(layout);
+                let (first, last) = (block.addr(), block.addr() + size - 1);
+                let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+                let holds = |line: &str| {
+                    let (start, end) = line.split_once(' ').unwrap().0.split_once('-').unwrap();
+                    let [start, end] = [start, end].map(|number| usize::from_str_radix(number, 16).unwrap());
+                    // Its size stands before it, maybe on a page of its own.
+                    start < first && last < end
+                };
+                assert_eq!(maps.lines().filter(|line| holds(line)).count(), 1, "{size}");
+                LargePages.dealloc(block, layout);
+            }
+        }
+    }
+
+    #[test]
     fn small_blocks_come_again_and_keep_their_content() {
         let of = |size| Layout::array::<u8>(size).unwrap();
         for size in 1..=bytes(SIZES - 1) {
-            let class = size_of(of(size)).unwrap();
+            let class = class_of(of(size)).unwrap();
             assert!(bytes(class) >= size && (class == 0 || bytes(class - 1) < size), "{size}");
         }
-        assert!(size_of(of(bytes(SIZES - 1) + 1)).is_none());
-        assert!(size_of(Layout::from_size_align(64, 32).unwrap()).is_none());
+        assert!(class_of(of(bytes(SIZES - 1) + 1)).is_none());
+        assert!(class_of(Layout::from_size_align(64, 32).unwrap()).is_none());
         let kept = move || {
             LargePages::keep_small_blocks();
             // SAFETY: sizes are not zero, and each block is given back once, with the layout that it has then.

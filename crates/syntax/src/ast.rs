@@ -469,7 +469,7 @@ pub enum Brace<'a> {
     /// `{a,b,…}`; alternatives may be empty words.
     List(&'a [Word<'a>]),
     /// `{first..last..step}`.
-    Range(BraceRange<'a>),
+    Range(&'a BraceRange<'a>),
 }
 
 /// `{first..last..step}`; the texts are as written, both integers or both single letters.
@@ -712,5 +712,6 @@ mod tests {
         assert_eq!(size_of::<Redirect<'_>>(), 64);
         assert_eq!(size_of::<Assignment<'_>>(), 88);
         assert_eq!(size_of::<Parameter<'_>>(), 40);
+        assert_eq!(size_of::<Brace<'_>>(), 16);
     }
 }

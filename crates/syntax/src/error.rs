@@ -89,6 +89,8 @@ codes! {
     TooDeep "too-deep" "the nesting is too deep" "use a function or a variable for the inner part";
     /// Reading it would take more than linear time.
     TooComplex "too-complex" "the text is too complex to read in linear time" "simplify it or split it";
+    /// More commands are joined by `&&`, `||` or `|` than are kept at once.
+    TooMany "too-many" "too many commands are joined to one" "put them on lines of their own, or in a loop";
     /// A NUL, 0x01 or 0x7f byte, which bash uses internally.
     ControlByte "control-byte" "a control byte that the shell uses internally"
         "produce it with printf, for example printf '\\001'";

@@ -189,6 +189,13 @@ fn limits_hold_exactly() {
     let opened = |n: usize| format!("a {}", "{b,".repeat(n));
     assert_eq!(code(&(opened(100) + "}"), &Options::default()), Ok(()));
     assert_eq!(code(&(opened(20_000) + "}"), &Options::default()), Err(ErrorCode::TooComplex));
+    for joined in ["|", "&&", "||", "|& "] {
+        let commands = |n: usize| vec!["a"; n].join(joined);
+        // Of a list the first pipeline lies apart.
+        let most = 16_384 + usize::from(matches!(joined, "&&" | "||"));
+        assert_eq!(code(&commands(most), &Options::default()), Ok(()));
+        assert_eq!(code(&commands(most + 1), &Options::default()), Err(ErrorCode::TooMany));
+    }
 }
 
 /// Pieces of shell that random programs are made of.

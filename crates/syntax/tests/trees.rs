@@ -54,6 +54,7 @@ fn refusals_are_those_of_the_table() {
         "too-long",
         "too-deep",
         "too-complex",
+        "too-many",
         "control-byte",
         "not-posix",
         "too-many-here-documents",

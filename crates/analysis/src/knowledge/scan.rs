@@ -6,7 +6,7 @@
 use super::chosen::Chosen;
 use super::image::{List, Named};
 use super::run::Run;
-use super::tables::{Kind, Level, Operands, Opt, Spelling, Takes};
+use super::tables::{Kind, Level, Operands, Opt, Spelling, Takes, is_idle};
 use super::values;
 use super::words::{Act, Role, Style};
 use crate::effect::{Certainty, EffectKind, Unknown};
@@ -15,6 +15,9 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
 use std::cell::OnceCell;
+
+/// Most options of one program: one byte may be one.
+const MOST_OPTIONS: usize = 16 << 10;
 
 /// An option that was given.
 #[derive(Debug, Clone, Copy)]
@@ -230,23 +233,6 @@ fn is_no_word(level: &Level, arg: &Field<'_>, rest: &[Field<'_>]) -> bool {
     let found = arg.value.origins.contains(Origins::NAMES);
     let leads = !found && !arg.value.has_unknown() && arg.value.known_prefix().contains(&b'/');
     leads && rest.iter().all(|other| other.known().is_none_or(|name| level.sub(name).is_none()))
-}
-
-/// Whether nothing is done with a value in this role before the program has read all options.
-const fn is_idle(role: Role) -> bool {
-    role.is_tame()
-        || matches!(
-            role,
-            Role::Name
-                | Role::Plain(_)
-                | Role::PlainFile(_)
-                | Role::Mode
-                | Role::Variable
-                | Role::Chdir
-                | Role::Connect
-                | Role::Identify
-                | Role::Setting
-        )
 }
 
 /// Whether this operand is the first word of a program's argument list.
@@ -530,6 +516,11 @@ impl<'a> Scanner<'_, '_, 'a> {
 
     /// Records an option, with the next argument as its value if it needs one that is not joined.
     fn take(&mut self, found: Spelling, joined: Option<Field<'a>>, span: Span, scan: &mut Scan<'a>) {
+        if scan.given.len() >= MOST_OPTIONS {
+            // What is beyond may be worse: all that is left is not followed.
+            self.run.session.works(usize::MAX);
+            return;
+        }
         let mut value = joined.map(|value| &*self.arena.alloc(value));
         if value.is_none()
             && found.takes == Takes::Value

@@ -525,3 +525,20 @@ pub(crate) fn program(name: &[u8]) -> Option<(&'static str, Program)> {
         .find(|found| same(found.name.as_bytes(), name))
         .map(|found| (found.name, found.item))
 }
+
+/// Whether nothing is done with a value in this role before the program has read all options.
+pub(super) const fn is_idle(role: Role) -> bool {
+    role.is_tame()
+        || matches!(
+            role,
+            Role::Name
+                | Role::Plain(_)
+                | Role::PlainFile(_)
+                | Role::Mode
+                | Role::Variable
+                | Role::Chdir
+                | Role::Connect
+                | Role::Identify
+                | Role::Setting
+        )
+}

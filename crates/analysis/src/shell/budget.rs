@@ -13,6 +13,7 @@ pub(super) struct Budget {
     parts: u64,
     programs: u64,
     printed: u64,
+    beside: u64,
     depth: u16,
     exhausted: Option<&'static str>,
 }
@@ -22,6 +23,9 @@ const MAX_DEPTH: u16 = 150;
 
 /// Descriptors beyond the first three that are open at once. Each redirection copies their list.
 const MOST_DESCRIPTORS: usize = 64;
+
+/// Redirections of one command. What each opens is kept until all of them are undone.
+const MOST_REDIRECTIONS: usize = 4096;
 
 impl Budget {
     /// The allowances for a command of this many bytes.
@@ -40,6 +44,8 @@ impl Budget {
             // A byte of a program takes up to a tenth of a microsecond each time.
             programs: length.saturating_mul(2).saturating_add(512 << 10),
             printed: length.saturating_mul(8).saturating_add(4 << 20),
+            // Each takes a hundred bytes or more while its command runs, and what is as long as that is hardly one command.
+            beside: (length / 24).saturating_add(16 << 10),
             depth: 0,
             exhausted: None,
         }
@@ -74,6 +80,22 @@ impl Budget {
                 self.exhausted.is_none()
             }
             None => self.exhaust(what),
+        }
+    }
+
+    /// Whether so many words of one command, or parts of one word, are followed: they are all there at once.
+    pub(super) fn follows(&mut self, beside: usize) -> bool {
+        match u64::try_from(beside).is_ok_and(|beside| beside <= self.beside) {
+            true => self.is_left(),
+            false => self.exhaust("words"),
+        }
+    }
+
+    /// The same of redirections of one command.
+    pub(super) fn redirects(&mut self, beside: usize) -> bool {
+        match beside <= MOST_REDIRECTIONS {
+            true => self.is_left(),
+            false => self.exhaust("redirections"),
         }
     }
 

@@ -4,7 +4,7 @@ use super::Interpreter;
 use super::branches::Ways;
 use super::flow::{ANY_ARGUMENTS, NOWHERE, Opt, Status};
 use super::reading;
-use super::state::{Body, Branch, Content, Flags, Mark, Slot, Space};
+use super::state::{Body, Branch, Content, Flags, Home, Mark, Slot, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::value::{Field, Origins};
 use shward_syntax::{Function, Span};
@@ -68,7 +68,7 @@ impl<'a> Interpreter<'a, '_> {
             // They are expanded when it is read, not when it is run.
             self.unpredictable("a function that is defined where there are aliases", function.name_span);
         }
-        let body = Body { function, spans: self.spans, text: self.text, functions: self.functions };
+        let body = Body { function, home: self.home() };
         let old = self.state.get(Space::Function, function.name);
         let flags = old.flags.without(Flags::MAYBE);
         let mut bodies = vec![body];
@@ -78,10 +78,24 @@ impl<'a> Interpreter<'a, '_> {
             // `readonly -f`: it may stay what it is.
             bodies.extend(kept.iter().filter(|other| **other != body));
         }
-        let content = Content::Functions(self.arena.alloc_slice_copy(&bodies));
+        let bodies: &'a [Body<'a>] = self.arena.alloc_slice_copy(&bodies);
+        let content = Content::Functions(bodies);
         self.state.set(Space::Function, function.name, Slot { content, flags });
-        self.defined.push((function.name, body));
+        self.defined.extend(bodies.first());
         self.state.flow.places.forget_status();
+    }
+
+    /// Where a function stands that is defined now.
+    fn home(&self) -> &'a Home<'a> {
+        let same = |home: &Home<'a>| {
+            home.spans == self.spans
+                && std::ptr::eq(home.text, self.text)
+                && std::ptr::eq(home.functions, self.functions)
+        };
+        if let Some(home) = self.defined.last().map(|last| last.home).filter(|home| same(home)) {
+            return home;
+        }
+        self.arena.alloc(Home { spans: self.spans, text: self.text, functions: self.functions })
     }
 
     /// Whether the variable that is seen stands before another one of its name: one that a function around this one made local,
@@ -155,7 +169,8 @@ impl<'a> Interpreter<'a, '_> {
             // The call in which it stands was analysed for any arguments and any state: this one adds nothing.
             return;
         }
-        if !self.budget.spend(4) || !self.budget.enter() {
+        // What it was called with, and its tree, are kept as parts of a plan are.
+        if !self.budget.spend(4) || !self.budget.plan(3) || !self.budget.enter() {
             return;
         }
         let outer_arguments = self.state.flow.arguments;
@@ -171,7 +186,7 @@ impl<'a> Interpreter<'a, '_> {
         frame.environment = self.environment.len();
         self.frames.push(frame);
         let outer = (self.text, self.spans, self.functions);
-        (self.text, self.spans, self.functions) = (body.text, body.spans, body.functions);
+        (self.text, self.spans, self.functions) = (body.home.text, body.home.spans, body.home.functions);
         let line = self.line;
         self.command(body.function.body);
         self.line = line;

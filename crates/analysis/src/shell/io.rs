@@ -20,7 +20,7 @@ pub(super) struct Sink<'a> {
     /// How doubtful the code around it was when it was opened: what is written in deeper doubt may not be written.
     doubt: u32,
     /// The effect to which the origins of what is written are added.
-    effect: Option<usize>,
+    effect: Option<u32>,
 }
 
 /// What a sink is.
@@ -100,7 +100,7 @@ impl<'a> Io<'a> {
             origins: Origins::NONE,
             source: None,
             doubt,
-            effect,
+            effect: effect.and_then(|index| u32::try_from(index).ok()),
         });
         id
     }
@@ -308,7 +308,7 @@ impl<'a> Io<'a> {
         let Some(sink) = self.get_mut(id) else { return 0 };
         sink.origins = sink.origins.union(stream.origins);
         sink.source = sink.source.or(stream.source);
-        if let Some(effect) = sink.effect.and_then(|index| effects.get_mut(index)) {
+        if let Some(effect) = sink.effect.and_then(|index| effects.get_mut(index as usize)) {
             match (&mut effect.kind, sink.kind) {
                 (EffectKind::Write { target, content, .. }, SinkKind::File { target: mine })
                     if *target == mine =>
@@ -349,7 +349,7 @@ impl<'a> Io<'a> {
     /// Nothing was written to a sink in the end, or the same to many files: what was in a file that it replaces is lost.
     pub(super) fn is_lost(&self, id: u32, effects: &mut [Effect<'a>]) {
         let Some(sink) = self.get(id) else { return };
-        if let Some(effect) = sink.effect.and_then(|index| effects.get_mut(index))
+        if let Some(effect) = sink.effect.and_then(|index| effects.get_mut(index as usize))
             && let (EffectKind::Write { target, mode, .. }, SinkKind::File { target: mine }) =
                 (&mut effect.kind, sink.kind)
             && *target == mine

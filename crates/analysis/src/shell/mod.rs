@@ -157,7 +157,7 @@ pub(crate) struct Interpreter<'a, 'w> {
     /// How many of them belong to the shells around the one that runs.
     outer_traps: usize,
     /// Every function that was ever defined.
-    defined: Vec<(&'a [u8], state::Body<'a>)>,
+    defined: Vec<&'a state::Body<'a>>,
     /// What is being run is a trap.
     in_trap: bool,
     /// A trap has been set that runs between commands.

@@ -94,7 +94,8 @@ impl<'a> Interpreter<'a, '_> {
         self.redirected += 1;
         // Those before this one are known to be doubtful.
         let mut doubted = 0;
-        for redirect in redirects {
+        let followed = self.budget.redirects(redirects.len());
+        for redirect in redirects.iter().filter(|_| followed) {
             if !self.budget.spend(1) {
                 break;
             }

@@ -121,6 +121,9 @@ impl<'a> Interpreter<'a, '_> {
             }
             return (fields, Vec::new());
         }
+        if !self.budget.follows(words.len()) {
+            return (Vec::new(), Vec::new());
+        }
         let mut argv = Vec::with_capacity(words.len());
         let mut arrays = Vec::new();
         for word in words {

@@ -6,6 +6,7 @@
 
 mod branch;
 mod names;
+mod slots;
 mod written;
 
 use super::flow::Flow;
@@ -16,6 +17,8 @@ use bumpalo::Bump;
 pub(super) use names::Space;
 use names::{Names, SPACES};
 use shward_syntax::Function;
+pub(super) use slots::Home;
+use slots::{Named, Noted};
 use std::cell::Cell;
 pub(super) use written::Racing;
 
@@ -74,22 +77,18 @@ pub(super) struct Element<'a> {
 pub(super) struct Body<'a> {
     /// Its definition.
     pub(super) function: &'a Function<'a>,
-    /// How spans of the text that defined it map to the command that was asked about.
-    pub(super) spans: super::spans::Spans,
-    /// The text that defined it.
-    pub(super) text: &'a [u8],
-    /// The functions that are defined in that text.
-    pub(super) functions: &'a [&'a Function<'a>],
+    /// Where it stands.
+    pub(super) home: &'a Home<'a>,
 }
 
 impl PartialEq for Body<'_> {
     fn eq(&self, other: &Self) -> bool {
         // `eval` of the same text reads the same function anew.
         std::ptr::eq(self.function, other.function)
-            || (self.spans == other.spans
+            || (self.home.spans == other.home.spans
                 && self.function.name_span == other.function.name_span
                 && self.function.body.span == other.function.body.span
-                && self.text == other.text)
+                && self.home.text == other.home.text)
     }
 }
 
@@ -233,16 +232,6 @@ impl<'a> Mark<'a> {
     }
 }
 
-/// A slot with its name.
-#[derive(Debug, Clone, Copy)]
-struct Named<'a> {
-    space: Space,
-    name: &'a [u8],
-    slot: Slot<'a>,
-    /// When it was last changed, on whichever branch.
-    changed: u32,
-}
-
 /// All of the state.
 #[derive(Debug)]
 pub(super) struct State<'a> {
@@ -255,7 +244,7 @@ pub(super) struct State<'a> {
     clock: u32,
     repeats: u32,
     /// What slots were before they were changed.
-    trail: Vec<(Id, Slot<'a>)>,
+    trail: Vec<Noted<'a>>,
     /// No mark that still counts lies behind this place of the trail.
     marked: Cell<usize>,
     /// Whether any file was ever touched.
@@ -304,7 +293,7 @@ impl<'a> State<'a> {
     }
 
     fn at(&self, id: Id) -> Slot<'a> {
-        self.slots.get(id.0 as usize).map_or(Slot::INITIAL, |named| named.slot)
+        self.slots.get(id.0 as usize).map_or(Slot::INITIAL, Named::slot)
     }
 
     /// Gives a name a new slot, and notes the old one.
@@ -328,7 +317,8 @@ impl<'a> State<'a> {
         let fresh = Id(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
         let id = self.names.get_mut(space as usize).map_or(fresh, |names| names.enlist(name, fresh));
         if id == fresh {
-            self.slots.push(Named { space, name, slot: Slot::INITIAL, changed: 0 });
+            let Slot { content, flags } = Slot::INITIAL;
+            self.slots.push(Named { name, content, changed: 0, flags, space });
             match self.own.get_mut(space as usize) {
                 Some(own) => own.push(id),
                 None => {
@@ -342,15 +332,15 @@ impl<'a> State<'a> {
 
     fn set_id(&mut self, id: Id, slot: Slot<'a>) {
         if let Some(named) = self.slots.get_mut(id.0 as usize)
-            && named.slot != slot
+            && named.slot() != slot
         {
             // Between two marks only what it was at the first of them is ever asked for.
-            let noted = self.trail.last().is_some_and(|(last, _)| *last == id);
+            let noted = self.trail.last().is_some_and(|last| last.id == id);
             if !noted || self.trail.len() <= self.marked.get() {
-                self.trail.push((id, named.slot));
+                self.trail.push(Noted::of(id, named.slot()));
             }
             self.clock += 1;
-            named.slot = slot;
+            named.put(slot);
             named.changed = self.clock;
         }
     }
@@ -364,8 +354,9 @@ impl<'a> State<'a> {
         let own = self.own.get_mut(space as usize).map(std::mem::take).unwrap_or_default();
         for id in &own {
             let Some(named) = self.slots.get(id.0 as usize) else { continue };
-            if let Some(slot) = change(named.name, &named.slot) {
-                self.set_id(*id, taken(space, named.slot, slot));
+            let old = named.slot();
+            if let Some(slot) = change(named.name, &old) {
+                self.set_id(*id, taken(space, old, slot));
             }
         }
         if let Some(place) = self.own.get_mut(space as usize) {
@@ -376,12 +367,12 @@ impl<'a> State<'a> {
     /// Every name of a space, files excepted, that was ever touched, with what is known of it.
     pub(super) fn touched(&self, space: Space) -> impl Iterator<Item = (&'a [u8], Slot<'a>)> + '_ {
         let own = self.own.get(space as usize).map_or(&[][..], Vec::as_slice);
-        own.iter().filter_map(|id| self.slots.get(id.0 as usize)).map(|named| (named.name, named.slot))
+        own.iter().filter_map(|id| self.slots.get(id.0 as usize)).map(|named| (named.name, named.slot()))
     }
 
     /// Every file that was ever written, with what is known of it.
     pub(super) fn files(&self) -> impl Iterator<Item = (&'a [u8], Slot<'a>)> + '_ {
-        self.slots.iter().filter(|named| named.space == Space::File).map(|named| (named.name, named.slot))
+        self.slots.iter().filter(|named| named.space == Space::File).map(|named| (named.name, named.slot()))
     }
 
     /// Whether any file was ever written.
@@ -401,7 +392,7 @@ impl<'a> State<'a> {
             .flatten()
             .filter_map(|id| self.slots.get(id.0 as usize))
             .filter(move |named| named.changed > clock)
-            .map(|named| (named.space, named.name, named.slot))
+            .map(|named| (named.space, named.name, named.slot()))
     }
 
     /// When a name was last changed.
@@ -438,13 +429,16 @@ impl<'a> State<'a> {
     /// Whether nothing but names of this space has changed since the mark.
     pub(super) fn changed_only(&self, space: Space, mark: &Mark<'a>) -> bool {
         let changes = self.trail.get(mark.trail..).unwrap_or_default();
-        changes.iter().all(|(id, _)| self.slots.get(id.0 as usize).is_some_and(|named| named.space == space))
+        changes
+            .iter()
+            .all(|noted| self.slots.get(noted.id.0 as usize).is_some_and(|named| named.space == space))
     }
 
     /// What the state is now, relative to the mark.
     pub(super) fn branch(&self, mark: &Mark<'a>) -> Branch<'a> {
         let trail = self.trail.get(mark.trail..).unwrap_or_default();
-        let change = |(id, before): &(Id, Slot<'a>)| (*id, Change { before: *before, after: self.at(*id) });
+        let change =
+            |noted: &Noted<'a>| (noted.id, Change { before: noted.slot(), after: self.at(noted.id) });
         let mut changes: Vec<_> = trail.iter().map(change).collect();
         // Of those of one slot the first was made first, and stays.
         changes.sort_by_key(|(id, _)| *id);
@@ -455,9 +449,9 @@ impl<'a> State<'a> {
     /// Takes everything back to the mark.
     pub(super) fn rewind(&mut self, mark: &Mark<'a>) {
         while self.trail.len() > mark.trail {
-            let Some((id, old)) = self.trail.pop() else { break };
-            if let Some(named) = self.slots.get_mut(id.0 as usize) {
-                named.slot = old;
+            let Some(old) = self.trail.pop() else { break };
+            if let Some(named) = self.slots.get_mut(old.id.0 as usize) {
+                named.put(old.slot());
             }
         }
         self.flow = mark.flow;
@@ -466,11 +460,11 @@ impl<'a> State<'a> {
     /// Takes back what a subshell changed: everything but the files it wrote.
     pub(super) fn leave_subshell(&mut self, mark: &Mark<'a>) {
         let mut files = Vec::new();
-        for (id, _) in self.trail.get(mark.trail..).unwrap_or_default() {
+        for Noted { id, .. } in self.trail.get(mark.trail..).unwrap_or_default() {
             if let Some(named) = self.slots.get(id.0 as usize)
                 && named.space == Space::File
             {
-                files.push((*id, named.slot));
+                files.push((*id, named.slot()));
             }
         }
         self.rewind(mark);

@@ -128,10 +128,10 @@ impl<'a> Interpreter<'a, '_> {
         if !self.budget.plan(self.defined.len()) {
             return;
         }
-        for (name, body) in &self.defined {
-            let bodies = all.entry(name).or_default();
-            if bodies.len() <= MOST_BODIES && !bodies.contains(body) {
-                bodies.push(*body);
+        for body in &self.defined {
+            let bodies = all.entry(body.function.name).or_default();
+            if bodies.len() <= MOST_BODIES && !bodies.contains(*body) {
+                bodies.push(**body);
             }
         }
         for (name, bodies) in all {

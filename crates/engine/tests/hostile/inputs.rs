@@ -28,6 +28,32 @@ fn backquotes(size: usize) -> String {
     text
 }
 
+/// A shell that is told in base64 to start another one that is told so, and so on.
+fn layers(size: usize) -> String {
+    let mut text = "ls".to_owned();
+    loop {
+        let outer = format!("echo {} | base64 -d | sh", base64(text.as_bytes()));
+        if outer.len() > size.max(40) {
+            return text;
+        }
+        text = outer;
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let number = (0..3).fold(0, |all, at| all << 8 | usize::from(three.get(at).copied().unwrap_or(0)));
+        let letter = |at: usize| {
+            let letter = LETTERS.get(number >> (18 - 6 * at) & 63);
+            letter.copied().map(char::from).unwrap_or_default()
+        };
+        text.extend((0..4).map(|at| if at <= three.len() { letter(at) } else { '=' }));
+    }
+    text
+}
+
 /// A program in a file, half as long as the command, and as many starts of it as fit.
 fn again(line: &str, start: &str, n: usize) -> String {
     format!("cat > a <<'E'\n{}E\n{}", flood(line, n / 2), flood(start, n / 2))
@@ -289,4 +315,46 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("other blanks", |n| flood("\u{a0}a\u{3000}", n)),
     ("path", |n| format!("rm -rf {}", flood("/..", n))),
     ("path of names", |n| format!("cat {}", flood("a/../", n))),
+    ("layers of base64", layers),
+    ("many long here-documents", |n| {
+        numbered(n, |i| format!("cat > f{i} <<'E'\n{}E\n", flood("a line of text\n", n.min(9000))))
+    }),
+    ("here-document to Python", |n| format!("python3 - <<'E'\n{}E\n", flood("x = f(1)\n", n))),
+    ("many here-documents to Python", |n| {
+        numbered(n, |i| format!("python3 - <<'E'\nopen(\"f{i}\", \"w\").write(\"a\")\nE\n"))
+    }),
+    ("cases in functions", |n| {
+        let function = |i| format!("f{i}() {{ case $1 in a) f{} ;; b*|?c) ls ;; esac; }}; ", i + 1);
+        format!("{}f0 $a", numbered(n, function))
+    }),
+    ("functions in functions", |n| nested("f() { g() { ", "ls", "; }; g; }; f", n)),
+    ("functions of one name in branches", |n| {
+        flood("if a; then f() { ls; }; else f() { cat b; }; fi; f; ", n)
+    }),
+    ("arrays of arrays", |n| numbered(n, |i| format!("a{}=(x \"${{a{i}[@]}}\"); ", i + 1))),
+    ("aliases of aliases", |n| {
+        let alias = |i| format!("alias a{i}='a{} | '\na{i} ls\n", i / 2);
+        format!("shopt -s expand_aliases\n{}", numbered(n, alias))
+    }),
+    ("braces beside globs", |n| format!("ls {}", flood("{a,b*}?{c,*} ", n))),
+    ("globs in braces", |n| format!("ls {{{}}}*", flood("*,", n))),
+    ("globs of a variable", |n| format!("x='{}'; ls $x", flood("*a", n))),
+    ("arithmetic that assigns", |n| {
+        format!("echo $(({}1))", numbered(n, |i| format!("v{}=v{i}+{i},", i + 1)))
+    }),
+    ("patterns of parameters", |n| format!("x=abcabc; {}", flood("echo ${x//a*/b}${x%%[a-c]*}${x^^}; ", n))),
+    ("pipelines of xargs", |n| {
+        numbered(n, |i| format!("find . -name a{i} | xargs -n 1 sh -c 'ls \"$1\"' a | xargs rm; "))
+    }),
+    ("shells of find", |n| format!("find . {}", flood("-exec sh -c 'rm \"$1\"' a {} \\; ", n))),
+    ("Python in shells of find", |n| flood("find . -exec sh -c 'python3 -c \"print(1)\" | sh' \\; ", n)),
+    ("many awk programs", |n| numbered(n, |i| format!("awk '{{ print $1 > \"f{i}\" }}' a; "))),
+    ("many sed scripts", |n| numbered(n, |i| format!("sed -n 's/a/b/w f{i}' a; "))),
+    ("many jq programs", |n| flood("jq '.a | select(.b) | .c[]' a.json; ", n)),
+    ("Makefile from standard input", |n| {
+        format!("make -f - <<'E'\n{}E\n", numbered(n, |i| format!("t{i}: t{}\n\tsh s{i}\n", i + 1)))
+    }),
+    ("what printf prints, executed", |n| numbered(n, |i| format!("printf 'rm f%d\\n' {i} | sh; "))),
+    ("sourced files", |n| numbered(n, |i| format!("echo 'v{i}=1' > s{i}; . ./s{i}; "))),
+    ("substitutions in loops that read", |n| flood("while read x; do cat <(ls $x) >> f; done < a; ", n)),
 ];

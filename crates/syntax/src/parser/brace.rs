@@ -35,9 +35,15 @@ struct Piece {
     end: u32,
 }
 
+/// Most pieces of a word with braces, all of which are there beside the parts that they become.
+const MOST_PIECES: usize = 64 << 10;
+
 impl<'a> Parser<'a> {
     /// Replaces the parts since `mark`, one of which has an unquoted `{`, by what brace expansion makes of them.
     pub(super) fn expand_braces(&mut self, mark: usize) -> Result<()> {
+        if self.stacks.parts.len() - mark > MOST_PIECES {
+            return self.fail(ErrorCode::TooComplex, "");
+        }
         let mut pieces = Vec::new();
         for (at, part) in self.stacks.parts.iter().enumerate().skip(mark) {
             let at = u32::try_from(at).unwrap_or(u32::MAX);
@@ -49,6 +55,9 @@ impl<'a> Parser<'a> {
         if !pieces.iter().any(|piece| piece.unit == Unit::Close) {
             return Ok(());
         }
+        if pieces.len() > MOST_PIECES {
+            return self.fail(ErrorCode::TooComplex, "");
+        }
         let original = self.stacks.parts.len();
         let expanded = self.expand(&pieces, true)?;
         if !expanded {
@@ -56,9 +65,7 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         // The new parts stand behind the old ones.
-        let parts = self.stacks.parts.take(self.arena, original);
-        self.stacks.parts.truncate(mark);
-        self.stacks.parts.extend(parts);
+        self.stacks.parts.remove(mark, original);
         Ok(())
     }
 
@@ -263,7 +270,7 @@ impl<'a> Parser<'a> {
             // Between the cases lie a backquote and a backslash, which bash then reads as such.
             return ambiguous(span);
         }
-        Ok(Some(Brace::Range(range)))
+        Ok(Some(Brace::Range(self.arena.alloc(range))))
     }
 
     /// Pushes pieces as they are, adjacent text as one literal.

@@ -40,6 +40,9 @@ type Result<T> = std::result::Result<T, ParseError>;
 const FUEL_PER_BYTE: u64 = 16;
 const FUEL: u64 = 1 << 16;
 
+/// Most pipelines of one list, and most commands of one pipeline: their tree cannot go before all of them have run.
+const MOST_JOINED: usize = 16 << 10;
+
 /// The parser's state.
 pub(crate) struct Parser<'a> {
     arena: &'a Bump,
@@ -271,6 +274,9 @@ impl<'a> Parser<'a> {
             self.newlines()?;
             let next = self.pipeline()?;
             self.stacks.rest.push((connector, next));
+            if self.stacks.rest.len() - mark > MOST_JOINED {
+                return self.fail(ErrorCode::TooMany, "");
+            }
         }
         Ok(AndOr { first, rest: self.stacks.rest.take(self.arena, mark) })
     }
@@ -322,6 +328,9 @@ impl<'a> Parser<'a> {
                 }
             }
             self.stacks.stages.push(Stage { command: self.arena.alloc(command), pipes_stderr });
+            if self.stacks.stages.len() - mark > MOST_JOINED {
+                return self.fail(ErrorCode::TooMany, "");
+            }
             if !piped {
                 break;
             }

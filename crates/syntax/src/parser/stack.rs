@@ -36,9 +36,13 @@ impl<'a, T: Copy> Stack<'a, T> {
         self.far.push(value);
     }
 
-    pub(super) fn extend(&mut self, values: &[T]) {
-        for value in values {
-            self.push(*value);
+    /// Takes away those from `start` up to `end`, and what lies above moves down.
+    pub(super) fn remove(&mut self, start: usize, end: usize) {
+        let range = start..end.clamp(start, self.len());
+        if self.far.is_empty() {
+            self.near.drain(range);
+        } else {
+            self.far.drain(range);
         }
     }
 
@@ -128,6 +132,19 @@ mod tests {
         stack.push(9);
         assert_eq!(stack.take(&arena, 0), [9]);
         assert!(stack.is_empty());
+    }
+
+    #[test]
+    fn what_lies_above_moves_down() {
+        for capacity in [8, 2] {
+            let arena = Bump::new();
+            let mut stack = Stack::new(&arena, capacity);
+            (0..5).for_each(|number| stack.push(number));
+            stack.remove(1, 3);
+            assert_eq!(&stack[..], [0, 3, 4]);
+            stack.remove(2, 9);
+            assert_eq!(&stack[..], [0, 3]);
+        }
     }
 
     #[test]

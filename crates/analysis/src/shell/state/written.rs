@@ -19,17 +19,17 @@ impl<'a> State<'a> {
         let all = names.ids.range::<[u8], _>((Bound::Included(prefix), Bound::Unbounded));
         all.take_while(|(name, _)| name.starts_with(prefix))
             .filter_map(|(_, id)| self.slots.get(id.0 as usize))
-            .filter(|named| matches!(named.slot.content, Content::File(_)))
-            .map(|named| (named.name, named.slot))
+            .filter(|named| matches!(named.content, Content::File(_)))
+            .map(|named| (named.name, named.slot()))
             .collect()
     }
 
     /// Files that have changed since the mark, with what was known of them then.
     fn changed_files(&self, mark: &Mark<'a>) -> BTreeMap<Id, Slot<'a>> {
         let mut files = BTreeMap::new();
-        for (id, old) in self.trail.get(mark.trail..).unwrap_or_default() {
-            if self.slots.get(id.0 as usize).is_some_and(|named| named.space == Space::File) {
-                files.entry(*id).or_insert(*old);
+        for old in self.trail.get(mark.trail..).unwrap_or_default() {
+            if self.slots.get(old.id.0 as usize).is_some_and(|named| named.space == Space::File) {
+                files.entry(old.id).or_insert_with(|| old.slot());
             }
         }
         files

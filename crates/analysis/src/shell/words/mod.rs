@@ -25,6 +25,9 @@ use crate::effect::Unknown;
 use crate::value::{Field, Origins, Value};
 use shward_syntax::{Dialect, PartKind, Span, Word, WordPart};
 
+/// A word of more parts is not followed in any case.
+const LONG: usize = 4096;
+
 /// What is known of a value besides its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
@@ -39,6 +42,9 @@ pub(super) enum Known {
 impl<'a> Interpreter<'a, '_> {
     /// Expands words to an argument list.
     pub(super) fn fields(&mut self, words: &[Word<'_>]) -> Vec<Field<'a>> {
+        if !self.budget.follows(words.len()) {
+            return Vec::new();
+        }
         let mut out = Vec::with_capacity(words.len());
         for word in words {
             self.expand(word, &mut out);
@@ -69,6 +75,7 @@ impl<'a> Interpreter<'a, '_> {
                 let value = Value::text(self.lasting(text), Origins::LITERAL);
                 out.push(Field { value, span, many: false });
             }
+            parts if parts.len() > LONG && !self.budget.follows(parts.len()) => {}
             parts if parts.iter().any(|part| matches!(part.kind, PartKind::Brace(_))) => {
                 for alternative in self.braces(word.parts(), span, out) {
                     self.expand_parts(span, out, |shell, builder| {
@@ -94,6 +101,9 @@ impl<'a> Interpreter<'a, '_> {
         let before = out.len();
         self.build_of(Mode::Fields, span, put, |_, builder| builder.finish_fields(out));
         self.budget.divide(out.len().saturating_sub(before));
+        if out.len() > LONG {
+            self.budget.follows(out.len());
+        }
     }
 
     /// Expands a word to exactly one value, without splitting and globs: assignments, `case`, here-strings.
@@ -144,8 +154,10 @@ impl<'a> Interpreter<'a, '_> {
         span: Span,
         take: impl FnOnce(&mut Self, &mut Builder<'a>) -> R,
     ) -> R {
-        let put = |shell: &mut Self, builder: &mut Builder<'a>| {
-            parts.iter().for_each(|part| shell.part(part, false, builder));
+        let followed = parts.len() <= LONG || self.budget.follows(parts.len());
+        let put = |shell: &mut Self, builder: &mut Builder<'a>| match followed {
+            true => parts.iter().for_each(|part| shell.part(part, false, builder)),
+            false => builder.unknown(true, Origins::UNKNOWN),
         };
         self.build_of(mode, span, put, take)
     }
