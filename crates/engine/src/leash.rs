@@ -329,7 +329,7 @@ fn lies_below(directory: &Path, file: (u64, u64), deepest: usize) -> bool {
     while let Some((directory, depth)) = waiting.pop() {
         each(&directory, |entry| {
             let path = || directory.join(name_of(entry));
-            let is_it = || stat(&path()).is_ok_and(|found| identity(&found) == file);
+            let is_it = || stat(path()).is_ok_and(|found| identity(&found) == file);
             match entry.file_type() {
                 FileType::RegularFile if entry.ino() == file.1 && is_it() => found = true,
                 FileType::Directory if depth < deepest => waiting.push((path(), depth + 1)),
