@@ -55,10 +55,9 @@ fn settled() -> Place {
 fn decision(place: &Place, program: &Path, cwd: &Path, command: &str) -> (String, String) {
     let mut hook = place.program(program.to_str().unwrap());
     hook.args(["hook", "claude"]).current_dir(cwd);
-    let answer =
-        json_of(&feed(hook, &event_in(command, cwd.to_str().unwrap())))["hookSpecificOutput"].clone();
-    let text = |name: &str| answer[name].as_str().unwrap().to_owned();
-    (text("permissionDecision"), text("permissionDecisionReason"))
+    let answer = json_of(&feed(hook, &event_in(command, cwd.to_str().unwrap())));
+    let text = |name: &str| answer.pointer(name).unwrap().as_str().unwrap().to_owned();
+    (text("/hookSpecificOutput/permissionDecision"), text("/hookSpecificOutput/permissionDecisionReason"))
 }
 
 fn binary() -> &'static Path {

@@ -156,7 +156,7 @@ mod tests {
                 let path = format!("/w/{directory}/{name}");
                 matches!(scope_of(path.as_bytes(), b"/w", b"/home/u"), Scope::Own | Scope::Persistence)
             };
-            assert!(settings.iter().any(|name| matters(&name)), "{directory}");
+            assert!(settings.iter().any(matters), "{directory}");
         }
     }
 
