@@ -15,7 +15,7 @@ mod world;
 
 pub use effect::{Certainty, Covers, Effect, EffectKind, Endpoint, Rest, Scope, Target, Unknown, WriteMode};
 pub use knowledge::{is_known_language, names_grave, printed};
-pub use place::{Scopes, scope_of};
+pub use place::{Meaning, Scopes, scope_of};
 pub use plan::{Invocation, Plan};
 pub use shell::analyze;
 pub use value::{Field, Origins, Piece, Stream, Value};

@@ -15,6 +15,8 @@ pub struct Plan<'a> {
     pub refused: Option<ParseError>,
     /// What the parser noted.
     pub notes: &'a [Note],
+    /// Names that matter and lead elsewhere, each with where it leads, as the machine tells ([`World::led`](crate::World::led)).
+    pub led: &'a [(&'a [u8], &'a [u8])],
 }
 
 /// A program that may be started.

@@ -79,6 +79,11 @@ pub(crate) trait Session<'a> {
         None
     }
 
+    /// The words of a program that was started, its name first.
+    fn words_of(&self, _invocation: Option<u32>) -> &'a [Field<'a>] {
+        &[]
+    }
+
     /// The home directory of the user who runs it; where the knowledge's `~/…` paths lie.
     fn home(&self) -> &'a [u8];
 

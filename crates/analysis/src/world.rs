@@ -67,6 +67,12 @@ pub trait World {
         &[]
     }
 
+    /// Names that matter and are links, or lie behind one, each with where it leads: absolute, and that with every link resolved.
+    /// What is there is what the name means.
+    fn led(&self) -> &[(Vec<u8>, Vec<u8>)] {
+        &[]
+    }
+
     /// The first `limit` bytes of a regular file. `None`: not known, not there, or longer.
     fn content(&self, path: &[u8], limit: usize) -> Option<Cow<'_, [u8]>>;
 }

@@ -4,11 +4,11 @@ use crate::machine::Once;
 use crate::reviewers::Reviewers;
 use crate::running::Running;
 use crate::undo::Undoing;
-use crate::{Action, BadRequest, Machine, Request, Sessions};
+use crate::{Action, BadRequest, Machine, Request, Sessions, leash};
 use bumpalo::Bump;
 use shward_analysis::{Frozen, Plan, Source, World, analyze};
 use shward_audit::Log;
-use shward_policy::{Context, Policy, Verdict, decide_request};
+use shward_policy::{Context, Decision, Policy, Verdict, decide_request};
 use shward_review::StateDir;
 use shward_syntax::Dialect;
 use std::os::unix::ffi::OsStrExt as _;
@@ -160,11 +160,50 @@ impl Firewall {
         if setting.frozen {
             self.judge_in(arena, request, &Frozen, setting.contained)
         } else if setting.contained {
-            let machine = self.with_own(Machine::ours(environment), request);
-            self.judge_in(arena, request, &Once::new(&machine), true)
+            self.judge_here(arena, request, &self.with_own(Machine::ours(environment), request), true)
         } else {
-            let machine = self.with_own(Machine::of_others(), request);
-            self.judge_in(arena, request, &Once::new(&machine), false)
+            self.judge_here(arena, request, &self.with_own(Machine::of_others(), request), false)
+        }
+    }
+
+    /// Judges a request on this machine. What changes something is also held against the other names of what is protected, for
+    /// which nobody looks before.
+    pub(crate) fn judge_here<'a>(
+        &self,
+        arena: &'a Bump,
+        request: &'a Request,
+        machine: &Machine,
+        contained: bool,
+    ) -> Result<Judged<'a>, BadRequest> {
+        let world = Once::new(machine);
+        let source = self.source(arena, request, &world)?;
+        let judged = self.judge_source(arena, source, request, &request.cwd, &world, contained);
+        if judged.verdict.decision() == Decision::Deny || !leash::may_change(&judged.plan) {
+            return Ok(judged);
+        }
+        let led = leash::Found::links(request).led;
+        if !led.is_empty() {
+            let machine = machine.clone().with_led(led);
+            return Ok(self.under_other_names(arena, source, request, &Once::new(&machine), contained, None));
+        }
+        Ok(self.under_other_names(arena, source, request, &world, contained, Some(judged)))
+    }
+
+    /// The verdict with files that are the same as a protected one.
+    fn under_other_names<'a>(
+        &self,
+        arena: &'a Bump,
+        source: Source<'a>,
+        request: &'a Request,
+        world: &dyn World,
+        contained: bool,
+        judged: Option<Judged<'a>>,
+    ) -> Judged<'a> {
+        let judged = judged
+            .unwrap_or_else(|| self.judge_source(arena, source, request, &request.cwd, world, contained));
+        match leash::under_other_names(arena, &judged.plan, request) {
+            Some(plan) => self.decided(plan, source, request, &request.cwd, world, contained),
+            None => judged,
         }
     }
 
@@ -189,15 +228,25 @@ impl Firewall {
         world: &dyn World,
         contained: bool,
     ) -> Result<Judged<'a>, BadRequest> {
+        let source = self.source(arena, request, world)?;
+        Ok(self.judge_source(arena, source, request, &request.cwd, world, contained))
+    }
+
+    /// What a request asks for, as the policy rewrites it.
+    fn source<'a>(
+        &self,
+        arena: &'a Bump,
+        request: &'a Request,
+        world: &dyn World,
+    ) -> Result<Source<'a>, BadRequest> {
         request.validate()?;
-        let source = match &request.action {
+        Ok(match &request.action {
             Action::Command(text) => Source::Command(text.as_bytes()),
             Action::Argv(argv) => {
                 let words: Vec<&[u8]> = argv.iter().map(|a| a.as_bytes()).collect();
                 Source::Argv(arena.alloc_slice_fill_iter(self.policy.rewritten(&words, world)))
             }
-        };
-        Ok(self.judge_source(arena, source, request, &request.cwd, world, contained))
+        })
     }
 
     /// Judges a source in a given directory, the rest as the request has it.
@@ -218,7 +267,25 @@ impl Firewall {
             dialect: Dialect::Bash,
         };
         let plan = analyze(arena, &asked, world);
-        let context = Context { contained, cwd: asked.cwd, workspace: asked.workspace, home: asked.home };
+        self.decided(plan, source, request, cwd, world, contained)
+    }
+
+    /// The verdict on a plan.
+    fn decided<'a>(
+        &self,
+        plan: Plan<'a>,
+        source: Source<'a>,
+        request: &'a Request,
+        cwd: &'a Path,
+        world: &dyn World,
+        contained: bool,
+    ) -> Judged<'a> {
+        let context = Context {
+            contained,
+            cwd: cwd.as_os_str().as_bytes(),
+            workspace: request.workspace.as_os_str().as_bytes(),
+            home: request.home.as_os_str().as_bytes(),
+        };
         let verdict = decide_request(&self.policy, &plan, &context, &source, world);
         Judged { plan, verdict }
     }

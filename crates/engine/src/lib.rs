@@ -72,6 +72,7 @@ mod error;
 mod firewall;
 mod gate;
 mod git;
+mod leash;
 mod limits;
 mod machine;
 mod network;

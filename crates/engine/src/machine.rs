@@ -23,6 +23,9 @@ use std::sync::OnceLock;
 /// As many links as the kernel follows in one path (path_resolution(7)).
 const MAX_LINKS: usize = 40;
 
+/// A name that matters, and where it leads: absolute.
+pub(crate) type Led = (Vec<u8>, Vec<u8>);
+
 /// Answers from the file system and from a fixed set of environment variables.
 #[derive(Debug, Clone)]
 pub struct Machine {
@@ -31,6 +34,7 @@ pub struct Machine {
     search: Vec<u8>,
     own: Vec<Vec<u8>>,
     guarded: Vec<Vec<u8>>,
+    led: Vec<Led>,
 }
 
 /// Variables of our own environment that say where shward and the agents keep what is theirs, and what is appended to
@@ -89,7 +93,14 @@ impl Machine {
     #[must_use]
     pub fn of_others() -> Self {
         let search = std::env::var_os("PATH").map(OsString::into_vec).unwrap_or_default();
-        Self { variables: Vec::new(), complete: false, search, own: own(), guarded: guarded() }
+        Self {
+            variables: Vec::new(),
+            complete: false,
+            search,
+            own: own(),
+            guarded: guarded(),
+            led: Vec::new(),
+        }
     }
 
     /// The machine on which shward itself runs the command, with exactly this environment.
@@ -97,7 +108,20 @@ impl Machine {
     pub fn ours(environment: &[(Vec<u8>, Vec<u8>)]) -> Self {
         let search =
             environment.iter().find(|(n, _)| n == b"PATH").map(|(_, v)| v.clone()).unwrap_or_default();
-        Self { variables: environment.to_vec(), complete: true, search, own: own(), guarded: guarded() }
+        Self {
+            variables: environment.to_vec(),
+            complete: true,
+            search,
+            own: own(),
+            guarded: guarded(),
+            led: Vec::new(),
+        }
+    }
+
+    /// Knows where names lead that matter.
+    pub(crate) fn with_led(mut self, led: Vec<Led>) -> Self {
+        self.led = led;
+        self
     }
 
     /// Also protects this place, which is ours.
@@ -287,6 +311,10 @@ impl World for Machine {
 
     fn guarded(&self) -> &[Vec<u8>] {
         &self.guarded
+    }
+
+    fn led(&self) -> &[Led] {
+        &self.led
     }
 
     fn canonical(&self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {

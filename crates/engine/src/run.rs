@@ -5,8 +5,9 @@ use crate::confine::{self, Beyond, First};
 use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::git::is_run_by_git;
+use crate::leash::Inside;
 use crate::limits::DEFAULT_TIMEOUT;
-use crate::machine::{Once, own_program};
+use crate::machine::own_program;
 use crate::options::{Containment, RunOptions};
 use crate::outcome::{ChangesReport, Ending, Outcome};
 use crate::record::{self, Judgement};
@@ -14,7 +15,7 @@ use crate::report::Checked;
 use crate::review::{Circumstances, Settled};
 use crate::running::Entry;
 use crate::sessions::Telling;
-use crate::special::Special;
+use crate::special::{Special, is_guarded};
 use crate::{ConnectionReport, Error, Firewall, Machine, Request, environment, network};
 use bumpalo::Bump;
 use shward_audit::{Digest, Event, Record, StreamHasher};
@@ -63,7 +64,7 @@ impl Firewall {
         let confined = options.containment.confines();
         let timeout = Cell::new(DEFAULT_TIMEOUT);
         let judge = || {
-            let judged = self.judge_in(&arena, request, &Once::new(&world), confined)?;
+            let judged = self.judge_here(&arena, request, &world, confined)?;
             timeout.set(self.timeout(&judged.plan, options).min(options.at_most.unwrap_or(Duration::MAX)));
             Ok(judged)
         };
@@ -232,7 +233,7 @@ impl Firewall {
         let arena = Bump::new();
         let world = self.with_own(Machine::ours(&environment), request);
         self.refuse_unconfined(options)?;
-        let judged = self.judge_in(&arena, request, &Once::new(&world), options.containment.confines())?;
+        let judged = self.judge_here(&arena, request, &world, options.containment.confines())?;
         let Some(grant) = judged.verdict.grant() else { return Ok(Sandboxed::NotRun) };
         if let Some(own) = self.own(request, options)
             && own.performed(request, &judged.plan, grant, &environment).is_some()
@@ -301,6 +302,7 @@ impl Firewall {
                 return Err(Error::TooMuch(request.workspace.clone()));
             }
             special.protected.extend(places.iter().cloned());
+            special.protected.extend(Inside::find(request).there(request, is_guarded));
             // What is not there yet cannot be mounted over.
             let inside = git.into_iter().filter(|path| path.starts_with(&request.workspace));
             let (there, missing) = inside.partition::<Vec<_>, _>(|path| path.exists());

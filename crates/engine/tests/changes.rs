@@ -45,8 +45,14 @@ fn what_is_protected_is_refused_and_the_rest_committed() {
         ),
         ("mkdir .vscode; echo x > .vscode/tasks.json", &[".vscode", ".vscode/tasks.json"]),
         ("mkdir -p a/b/.idea; echo x > a/b/.idea/f", &["a/b/.idea", "a/b/.idea/f"]),
-        ("mkdir -p evil; echo x > evil/settings.json; ln -s evil .claude", &[".claude"]),
-        ("mkdir t; echo x > t/settings.json; mv t .cursor", &[".cursor", ".cursor/settings.json"]),
+        (
+            "mkdir -p evil; echo x > evil/settings.json; ln -s evil \"$(ls data.txt | sed s/data.txt/.claude/)\"",
+            &[".claude"],
+        ),
+        (
+            "mkdir t; echo x > t/settings.json; mv t \"$(ls data.txt | sed s/data.txt/.cursor/)\"",
+            &[".cursor", ".cursor/settings.json"],
+        ),
         ("echo x > \"$(ls data.txt | sed s/data.txt/.mcp.json/)\"; echo x > d.mcp.json", &[".mcp.json"]),
         (
             "echo x > .envrc; echo x > .env; echo x > .env.local; echo x > .env.example",
@@ -559,6 +565,23 @@ fn a_checkout_brings_rules_and_says_what_it_leaves_out() {
     let changes = outcome.ending.as_ref().unwrap().changes.as_ref().unwrap();
     assert!(changes.refused.len() >= started.len() && changes.work_tree_differs, "{changes:?}");
     // Nothing of git's, nothing to say.
-    let outcome = place.run("echo x > .opencode.json");
+    let outcome = place.run("echo x > .bashrc");
     assert!(!outcome.ending.unwrap().changes.unwrap().work_tree_differs);
+}
+
+/// What a protected name of the home directory leads to in the workspace.
+#[test]
+fn what_a_link_of_the_home_leads_to_is_refused() {
+    let Some(place) = place() else { return };
+    let home = place.workspace.parent().unwrap();
+    fs::create_dir_all(place.workspace.join("config/fish")).unwrap();
+    fs::create_dir_all(home.join(".config")).unwrap();
+    fs::write(place.workspace.join("rc"), "old").unwrap();
+    std::os::unix::fs::symlink(place.workspace.join("rc"), home.join(".bashrc")).unwrap();
+    std::os::unix::fs::symlink(place.workspace.join("config/fish"), home.join(".config/fish")).unwrap();
+    let hidden = "r=$(ls rc); f=$(ls -d config)/fish";
+    let outcome =
+        place.run(&format!("{hidden}; echo x > \"$r\"; echo x > \"$f/config.fish\"; echo x > fine"));
+    assert_eq!(refused(&outcome), ["config/fish/config.fish", "rc"]);
+    assert_eq!((place.read("rc").as_deref(), place.read("fine").as_deref()), (Some("old"), Some("x\n")));
 }

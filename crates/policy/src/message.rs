@@ -1,7 +1,7 @@
 //! What a finding says: a rule's message with the effect's own names in it.
 
 use crate::condition::Subject;
-use shward_analysis::{EffectKind, Rest, Scope, Target, Unknown};
+use shward_analysis::{EffectKind, Plan, Rest, Scope, Target, Unknown};
 use shward_syntax::until;
 
 /// Longest name that is shown whole, in characters.
@@ -62,10 +62,27 @@ fn show_in(out: &mut String, before: &str, text: &[u8], after: &str) {
 }
 
 fn place(out: &mut String, subject: &Subject<'_>) {
-    match subject.target() {
-        Some(target) => place_in(out, target),
-        None => out.push_str("a place"),
+    let Some(target) = subject.target() else { return out.push_str("a place") };
+    place_in(out, target);
+    if let Some((relation, name)) = led(subject.plan, target) {
+        out.extend([" (", relation]);
+        show_in(out, " `", &name, "`)");
     }
+}
+
+/// The name that matters and leads to a place, if one does.
+fn led(plan: &Plan<'_>, target: &Target<'_>) -> Option<(&'static str, Vec<u8>)> {
+    let below = |path: &[u8], place: &[u8]| {
+        let rest = path.strip_prefix(place.strip_suffix(b"/").unwrap_or(place))?;
+        (rest.is_empty() || rest.starts_with(b"/")).then(|| rest.to_vec())
+    };
+    let lies_in = plan.led.iter().filter_map(|(name, place)| Some((name, below(target.path, place)?)));
+    // The nearest says most.
+    if let Some((name, rest)) = lies_in.min_by_key(|(_, rest)| rest.len()) {
+        return Some(("which is", [name, rest.as_slice()].concat()));
+    }
+    let holds = |(_, place): &&(&[u8], &[u8])| target.covers.own && below(place, target.path).is_some();
+    plan.led.iter().find(holds).map(|(name, _)| ("in which is", name.to_vec()))
 }
 
 /// A place in words.

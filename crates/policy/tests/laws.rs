@@ -112,7 +112,7 @@ fn effects() -> impl Strategy<Value = Vec<Effect<'static>>> {
 }
 
 fn verdict(profile: Profile, effects: &[Effect<'_>], contained: bool) -> Verdict {
-    let plan = Plan { invocations: &[], effects, refused: None, notes: &[] };
+    let plan = Plan { invocations: &[], effects, refused: None, notes: &[], led: &[] };
     let context = Context { contained, cwd: b"/home/u/proj", workspace: b"/home/u/proj", home: b"/home/u" };
     decide(&Policy::new(profile), &plan, &context)
 }

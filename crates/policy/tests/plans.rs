@@ -23,7 +23,7 @@ fn context(contained: bool) -> Context<'static> {
 }
 
 fn verdict_of(profile: Profile, effects: &[Effect<'_>], contained: bool) -> Verdict {
-    let plan = Plan { invocations: &[], effects, refused: None, notes: &[] };
+    let plan = Plan { invocations: &[], effects, refused: None, notes: &[], led: &[] };
     decide(&Policy::new(profile), &plan, &context(contained))
 }
 
@@ -487,7 +487,7 @@ fn verdict_started(argv: &[&'static str], no_own_files: bool, kind: EffectKind<'
         span: Span::new(0, 1),
     };
     let effects = [Effect::new(kind, Certainty::Certain, Span::new(0, 1), Some(0))];
-    let plan = Plan { invocations: &[invocation], effects: &effects, refused: None, notes: &[] };
+    let plan = Plan { invocations: &[invocation], effects: &effects, refused: None, notes: &[], led: &[] };
     decide(&Policy::default(), &plan, &context(true))
 }
 

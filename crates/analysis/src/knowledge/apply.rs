@@ -172,7 +172,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
         }
     }
     if run.has(Fact::Links, scan) {
-        change::links(run, uses);
+        change::links(run, scan, uses);
     }
     acts(run, &mut flow, scan, endpoints, Phase::Acting);
     network::keeps_by_address(run, scan, uses);

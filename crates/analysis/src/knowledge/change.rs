@@ -7,6 +7,7 @@ use super::languages;
 use super::overwriting;
 use super::run::{Run, certainty};
 use super::scan::Scan;
+use super::settled::{becomes_settings, brings_settings, linked_hard, settles};
 use super::tables::Level;
 use super::values;
 use super::words::{Fact, Role};
@@ -267,9 +268,13 @@ pub(super) fn destination<'a>(
     let count = uses.iter().filter(|each| is_source(each)).count();
     let many = uses.iter().any(|each| is_source(&each) && each.field.many);
     let known = field.known();
-    let named = known.is_some_and(|t| t.ends_with(b"/") || matches!(values::base_name(t), b"." | b".."));
+    // The place itself, and nothing in it.
+    let apart = scan.has(&["-T", "--no-target-directory"]);
+    let named =
+        !apart && known.is_some_and(|t| t.ends_with(b"/") || matches!(values::base_name(t), b"." | b".."));
     let target = run.target_of(field, false);
-    let exists = target.rest == Rest::Exact && run.session.world().kind(target.path) == FileKind::Directory;
+    let exists =
+        !apart && target.rest == Rest::Exact && run.session.world().kind(target.path) == FileKind::Directory;
     let content = content(run, flow, WriteMode::Replace);
     let links = mode == WriteMode::Create;
     let replaces = !links || scan.has(&["-f", "--force"]);
@@ -291,6 +296,7 @@ pub(super) fn destination<'a>(
         return;
     }
     if target.scope == Scope::Harmless || !(named || exists || count > 1 || many) {
+        let mode = if apart && flow.tree && !links { WriteMode::Below } else { mode };
         run.writes(field, mode, content);
         if mode != WriteMode::Create {
             uses.iter().filter(|each| is_source(each)).for_each(|source| carry(run, &source, &field.value));
@@ -369,7 +375,11 @@ fn is_source(each: &Use<'_, '_>) -> bool {
 /// What is known of a file, or of the files in a directory, is true of the copy.
 fn carry<'a>(run: &mut Run<'_, 'a>, source: &Use<'_, 'a>, to: &Value<'a>) {
     let from = run.target(&source.field.value, false);
+    brings_settings(run, &from, to, source.field);
     let to = run.target(to, false);
+    if becomes_settings(run.session.world(), &from, &to) {
+        settles(run, to, source.field);
+    }
     run.session.carried(&from, &to);
     if source.role == Role::Move {
         run.session.moved(&from, &to);
@@ -378,11 +388,14 @@ fn carry<'a>(run: &mut Run<'_, 'a>, source: &Use<'_, 'a>, to: &Value<'a>) {
 
 /// Tells of each link that is made what it leads to. The last operand is a link or a directory for links; without one
 /// they lie here.
-pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>) {
+pub(super) fn links<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) {
     let place = uses
         .iter()
         .find(|each| matches!(each.role, Role::DestLink | Role::Dest | Role::Create | Role::WriteBelow));
     for aim in uses.iter().filter(|each| matches!(each.role, Role::List | Role::Read)) {
+        if aim.role == Role::Read {
+            linked_hard(run, aim.field);
+        }
         let prefix = aim.field.value.known_prefix();
         let name = match aim.field.known() {
             Some(text) => Value::text(values::base_name(text), Origins::LITERAL),
@@ -402,6 +415,12 @@ pub(super) fn links<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>) {
             text.is_empty() || text.ends_with(b"/") || matches!(values::base_name(text), b"." | b"..")
         });
         let first = usize::from(directory);
+        let (from, to) = (run.target(&aim.field.value, false), run.target(&place.field.value, false));
+        let apart = scan.has(&["-T", "--no-target-directory", "-n", "--no-dereference"]);
+        let lies_in = directory || !apart && run.session.world().kind(to.path) == FileKind::Directory;
+        if !lies_in && becomes_settings(run.session.world(), &from, &to) {
+            settles(run, to, place.field);
+        }
         for link in [place.field.value, below].into_iter().skip(first) {
             run.session.linked(&link, &aim.field.value);
         }

@@ -19,11 +19,16 @@ pub(super) struct Root<'a> {
     pub(super) itself: bool,
     /// Not everything below it is meant.
     pub(super) filtered: bool,
+    /// The words of another program that has looked for them, and whether it is given nothing but names.
+    pub(super) sought: Option<(&'a [Field<'a>], bool)>,
     pub(super) span: Span,
 }
 
 /// Most places that are told apart.
 const MAX_ROOTS: usize = 64;
+
+/// Most words of a program among which names are looked for.
+const MAX_SOUGHT: usize = 64;
 
 /// File name endings of source code and prose, which hold no secrets worth a look.
 const ORDINARY: [&[u8]; 44] = [
@@ -88,10 +93,11 @@ impl<'a> Root<'a> {
     /// What may be among what is found for its name alone, in a directory beside what the project keeps: the settings of an agent,
     /// of an editor or of a repository.
     fn protected(&self, run: &Run<'_, 'a>) -> Option<Scope> {
-        let Covers { workspace, home, .. } = self.target.covers;
-        let name =
-            self.pattern.filter(|pattern| (workspace || home) && end_of(pattern).len() == pattern.len())?;
-        run.session.protected_by_name(self.target.path, name)
+        match (self.pattern, self.sought) {
+            (Some(name), _) => protected(run, &self.target, name),
+            (None, Some((words, names))) => sought(run, &self.target, words, names),
+            (None, None) => None,
+        }
     }
 
     /// What is found, if builds make everything of that name, and make it again.
@@ -130,6 +136,29 @@ impl<'a> Root<'a> {
     }
 }
 
+/// What is protected under a name, where everything is looked through.
+fn protected(run: &Run<'_, '_>, place: &Target<'_>, name: &[u8]) -> Option<Scope> {
+    let Covers { workspace, home, .. } = place.covers;
+    let whole = end_of(name).len() == name.len();
+    if whole && (workspace || home) { run.session.protected_by_name(place.path, name) } else { None }
+}
+
+/// What a program looks for by name, if that is protected. What reads is given the text to look for as well: of it the names that belong
+/// to options count.
+fn sought(run: &Run<'_, '_>, place: &Target<'_>, words: &[Field<'_>], names: bool) -> Option<Scope> {
+    let names = words.iter().skip(1).filter_map(|word| {
+        let word = word.known()?;
+        let value = word.iter().position(|byte| *byte == b'=').and_then(|at| word.get(at + 1..));
+        value.filter(|_| word.starts_with(b"-")).or(names.then_some(word))
+    });
+    names.take(MAX_SOUGHT).filter_map(|name| protected(run, place, values::base_name(name))).max()
+}
+
+/// Whether an effect changes nothing.
+const fn is_look(kind: &EffectKind<'_>) -> bool {
+    matches!(kind, EffectKind::Read { .. } | EffectKind::List { .. })
+}
+
 /// What names that match a pattern surely end in.
 fn end_of(pattern: &[u8]) -> &[u8] {
     pattern.rsplit(|byte| b"*?[]".contains(byte)).next().unwrap_or_default()
@@ -160,7 +189,8 @@ fn divides(byte: &u8) -> bool {
 
 /// The names of a pattern at a place.
 pub(crate) fn named<'a>(run: &Run<'_, 'a>, place: Target<'a>, pattern: &'a [u8], span: Span) -> Field<'a> {
-    Root { target: place, pattern: Some(pattern), itself: false, filtered: true, span }.field(run.arena())
+    Root { target: place, pattern: Some(pattern), itself: false, filtered: true, sought: None, span }
+        .field(run.arena())
 }
 
 /// The names of a pattern, at a place or below it, if they are those of secrets; the pattern may begin with directories.
@@ -201,9 +231,12 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
         let product = root.product(run);
         expected.push((run.target(&value, false), root, product));
     }
-    let guards: Vec<_> = roots.iter().map(|root| (root.guards(run), root.protected(run))).collect();
+    let changes = run.session.effects().iter().skip(from).any(|effect| !is_look(&effect.kind));
+    // To read them is everyday work.
+    let protected = |root: &Root<'a>| if changes { root.protected(run) } else { None };
+    let guards: Vec<_> = roots.iter().map(|root| (root.guards(run), protected(root))).collect();
     for effect in run.session.effects().iter_mut().skip(from) {
-        let reads = matches!(effect.kind, EffectKind::Read { .. } | EffectKind::List { .. });
+        let reads = is_look(&effect.kind);
         let target = match &mut effect.kind {
             EffectKind::Read { target }
             | EffectKind::List { target }
@@ -224,7 +257,6 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
             *target = Target { tree: target.tree, ..product };
             continue;
         }
-        // To read them is everyday work.
         let protected = protected.filter(|_| !reads).unwrap_or(target.scope);
         let scope = target.scope.max(root.target.scope).max(protected);
         let few = root.filtered && (!reads || root.ordinary());
@@ -345,12 +377,13 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
     let told = run.session.effects().len();
     run.session.works(told);
     let looked = |(at, effect): (usize, &Effect<'a>)| match effect.kind {
-        EffectKind::List { target } | EffectKind::Read { target } => Some((at, target, effect.invocation())),
+        EffectKind::List { target } => Some((at, target, effect.invocation(), true)),
+        EffectKind::Read { target } => Some((at, target, effect.invocation(), false)),
         _ => None,
     };
     let looked: Vec<_> = run.session.effects().iter().enumerate().filter_map(looked).collect();
     let mut elsewhere = false;
-    for (at, target, invocation) in looked {
+    for (at, target, invocation, lists) in looked {
         if target.rest == Rest::Unknown || target.path.is_empty() {
             // Names below a place that is not known.
             elsewhere = true;
@@ -362,7 +395,8 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
         let filtered = target.rest == Rest::Below;
         // What is printed of the working directory begins with `./`, or is below it.
         let itself = !filtered && here != Some(target.path);
-        let root = Root { target, pattern: None, itself, filtered, span };
+        let sought = Some((run.session.words_of(invocation), lists));
+        let root = Root { target, pattern: None, itself, filtered, sought, span };
         if !roots.iter().any(|r| r.target == root.target) {
             if roots.len() == MAX_ROOTS {
                 elsewhere = true;

@@ -33,6 +33,7 @@ mod reading;
 mod run;
 mod scan;
 mod script;
+mod settled;
 mod tables;
 mod told;
 mod values;

@@ -24,6 +24,15 @@ impl<'a> Root<'a> {
     }
 }
 
+/// A name that matters, and where it leads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Led<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) place: &'a [u8],
+    /// The name is, or holds, what belongs to the firewall or an agent.
+    pub(super) own: bool,
+}
+
 /// The directories that are different on every machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Map<'a> {
@@ -35,6 +44,8 @@ pub(super) struct Map<'a> {
     pub(super) own: &'a [&'a [u8]],
     /// Files that no command may change, wherever they lie.
     pub(super) guarded: &'a [&'a [u8]],
+    /// Names that matter and lead elsewhere.
+    pub(super) led: &'a [Led<'a>],
     /// Whether the workspace is too broad to mean anything: the root, or one of the system's directories.
     pub(super) boundless: bool,
     /// Whether the workspace is a home directory, where hidden files are not the project's.
@@ -60,11 +71,28 @@ impl<'a> Map<'a> {
 
     const fn of(workspace: Root<'a>, home: Root<'a>, facts: Facts) -> Self {
         let Facts { boundless, at_home, usual_home, plain } = facts;
-        Self { workspace, home, temp: None, own: &[], guarded: &[], boundless, at_home, usual_home, plain }
+        Self {
+            workspace,
+            home,
+            temp: None,
+            own: &[],
+            guarded: &[],
+            led: &[],
+            boundless,
+            at_home,
+            usual_home,
+            plain,
+        }
     }
 
     /// The most dangerous scope that an absolute path may have.
     pub(super) fn scope(&self, names: Names<'_>) -> Scope {
+        let scope = self.scope_by_name(names);
+        if self.led.is_empty() { scope } else { scope.max(self.scope_led(names)) }
+    }
+
+    /// The same by what is written alone.
+    pub(super) fn scope_by_name(&self, names: Names<'_>) -> Scope {
         let names = unmask(names);
         let region = self.region(names);
         let keys = matches!(region, Scope::Home | Scope::Elsewhere);
@@ -188,7 +216,7 @@ impl<'a> Map<'a> {
             None => names.may_hold(workspace),
         });
         let (secrets, own) = self.below(base);
-        let own = own || self.own.iter().chain(self.guarded).any(|own| holds(own));
+        let own = own || self.own.iter().chain(self.guarded).any(|own| holds(own)) || self.covers_led(base);
         Covers {
             root: false,
             home,
@@ -202,7 +230,7 @@ impl<'a> Map<'a> {
     }
 
     /// Whether places of secrets, and whether protected places, are known to lie below a path.
-    fn below(&self, names: Names<'_>) -> (bool, bool) {
+    pub(super) fn below(&self, names: Names<'_>) -> (bool, bool) {
         let mut found = (false, false);
         let mut note = |row: &Row, names: Names<'_>| {
             if matches!(row.1, Scope::Secret | Scope::Own) && names.relation(row.0) == Reach::Above {
@@ -302,7 +330,8 @@ pub(super) fn tops<'p>(first: Part<'p>) -> impl Iterator<Item = &'static Top> + 
         Part::Pattern(_) => None,
     };
     let any = matches!(first, Part::Pattern(_)) && (first.specific() || !first.has_unknown());
-    exact.into_iter().chain(ROOT.iter().filter(move |top| any && first.may_be(top.name.as_bytes())))
+    let others: &[_] = if any { ROOT } else { &[] };
+    exact.into_iter().chain(others.iter().filter(move |top| first.may_be(top.name.as_bytes())))
 }
 
 /// The scope that rows give: of the first that fits for certain, or of the worst before it that may fit.

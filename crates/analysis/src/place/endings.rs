@@ -39,19 +39,22 @@ const HOOKS: &[&str] = &[
 /// makes one file in each directory makes one there, too.
 pub(crate) fn may_end_in(found: &[u8], after: &[u8]) -> bool {
     let end = [found, after];
+    let Some(last) = after.last().or(found.last()) else { return true };
+    // Most names differ in the last byte.
+    let may_end = |name: &str| name.as_bytes().last() == Some(last);
+    // No such place has a longer name.
+    let starts =
+        (usize::from(found.is_empty())..after.len().min(64)).filter(|at| after.get(*at) == Some(&b'/'));
+    let starts: Vec<&[u8]> = starts.filter_map(|at| after.get(..=at)).collect();
     let hook = found.is_empty() && after.strip_prefix(b"/").is_some_and(is_hook);
     let inside = INSIDE.iter().any(|(directory, rows)| {
         rows.iter().filter(|(_, scope)| *scope != ORDINARY).any(|(row, _)| match row.strip_suffix("**") {
             Some(place) if hook => place.ends_with("hooks/") || directory.ends_with("hooks"),
-            // No such place has a longer name.
-            Some(place) => (usize::from(found.is_empty())..after.len().min(64))
-                .filter(|at| after.get(*at) == Some(&b'/'))
-                .filter_map(|at| after.get(..=at))
-                .any(|start| ends([directory, "/", place], [found, start])),
-            None => ends([directory, "/", row], end),
+            Some(place) => starts.iter().any(|start| ends([directory, "/", place], [found, start])),
+            None => may_end(row) && ends([directory, "/", row], end),
         })
     });
-    inside || NAMES.iter().any(|(name, _)| ends(["", "", name], end))
+    inside || NAMES.iter().any(|(name, _)| may_end(name) && ends(["", "", name], end))
 }
 
 fn is_hook(name: &[u8]) -> bool {

@@ -7,6 +7,7 @@
 mod classify;
 mod endings;
 mod fresh;
+mod led;
 mod letters;
 mod listed;
 mod named;
@@ -24,11 +25,11 @@ use crate::effect::{Covers, Rest, Scope, Target};
 use crate::value::{Origins, Piece, Value};
 use crate::world::World;
 use bumpalo::Bump;
-use classify::{Map, Root};
+use classify::{Map, Root, inside};
 pub(crate) use endings::may_end_in;
 pub(crate) use fresh::{FRESH, as_path, is_fresh};
 pub(crate) use listed::stays_below;
-pub(crate) use named::protected_by_name;
+pub(crate) use named::{protected_by_name, settings_in};
 use path::{Names, Start};
 use pattern::Part;
 use shward_syntax::same;
@@ -96,7 +97,9 @@ impl<'a> Places<'a> {
         map.guarded = arena.alloc_slice_fill_iter(
             world.guarded().iter().map(|file| path::normalise(arena, b"", arena.alloc_slice_copy(file))),
         );
-        map.plain &= (map.own.is_empty() && map.guarded.is_empty()) || map.lies_plainly();
+        map.led = led::all(arena, world, &map);
+        map.plain &=
+            (map.own.is_empty() && map.guarded.is_empty() && map.led.is_empty()) || map.lies_plainly();
         // The environment may not turn a place that matters into a temporary one.
         map.temp = directory("TMPDIR", b"").filter(|temp| {
             matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
@@ -138,6 +141,17 @@ impl<'a> Places<'a> {
             .guarded
             .iter()
             .any(|file| file.ends_with(end) && !path.is_empty() && Names::Path(path).may_hold(file))
+    }
+
+    /// The names that matter and lead elsewhere, with where they lead.
+    pub(crate) fn all_led(&self) -> &'a [(&'a [u8], &'a [u8])] {
+        let led = self.map.led;
+        if led.is_empty() { &[] } else { self.arena.alloc_slice_fill_iter(led.iter().map(|led| led.both())) }
+    }
+
+    /// What is found by this name at or below a directory, where a name leads that matters.
+    pub(crate) fn led_by_name(&self, directory: &[u8], name: &[u8]) -> Option<Scope> {
+        self.map.led_by_name(directory, name)
     }
 
     /// The origins of what is read from a place.
@@ -360,4 +374,29 @@ impl<'a> Scopes<'a> {
         let path = path::normalise(&self.arena, directory, path);
         self.map.scope_in_workspace(path).unwrap_or_else(|| self.map.scope(Names::Path(path)))
     }
+
+    /// What an absolute path is to programs for its name.
+    pub fn meaning(&mut self, path: &[u8]) -> Meaning {
+        let scope = self.of(b"", path);
+        let names = Names::Path(path);
+        let of_agent = names.last().into_iter().flat_map(inside).flatten().any(|row| row.1 == Scope::Own);
+        Meaning { itself: is_special(scope), holds: of_agent || self.map.holds_special(names), of_agent }
+    }
+}
+
+/// What a path is to programs for its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "an answer with all that is asked")]
+pub struct Meaning {
+    /// It is a secret, or belongs to the firewall or an agent, or is executed or obeyed by other programs.
+    pub itself: bool,
+    /// Such things lie below it.
+    pub holds: bool,
+    /// An agent keeps its settings there.
+    pub of_agent: bool,
+}
+
+/// Whether a place matters for itself.
+const fn is_special(scope: Scope) -> bool {
+    matches!(scope, Scope::Persistence | Scope::Secret | Scope::Own)
 }

@@ -24,6 +24,7 @@ impl Map<'_> {
             && self.home.both().all(|home| apart(home) || (self.usual_home && !path.may_hold(home)))
             && !holds_homes(path)
             && self.own.iter().chain(self.guarded).all(|own| apart(own))
+            && self.led.iter().all(|led| apart(led.place))
             && path.into_iter().all(|part| inside(part).next().is_none())
             && tops(first).all(|top| {
                 unnamed(top.rows.about(rest), rest)

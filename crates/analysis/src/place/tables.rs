@@ -22,9 +22,15 @@ pub(super) type Row = (&'static str, Scope);
 /// The scope of a row that takes its place out of a later row's reach.
 pub(super) const ORDINARY: Scope = Harmless;
 
-/// Directories that mean the same wherever they lie, with what matters in them. Sorted by name.
+/// Directories that mean the same wherever they lie, with what matters in them. Sorted by name. What an agent's start reads is here: a
+/// verdict and the commit of a run both go by these rows. A commit refuses more, which starts nothing by itself but may steer an
+/// agent, or is a project's own work (`shward`, `special/names.rs`).
 pub(super) const INSIDE: &[(&str, &[Row])] = &[
+    (".agents", AGENT),
     (".amazonq", &[("mcp.json", Own), ("cli-agents/**", Own)]),
+    (".amp", AGENT),
+    (".antigravity", AGENT),
+    (".augment", AGENT),
     (".aws", &[("**", Secret)]),
     (".azure", &[("**", Secret)]),
     (
@@ -38,7 +44,9 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
             (".credentials.json", Secret),
         ],
     ),
+    (".cline", AGENT),
     (".clinerules", &[("hooks/**", Own)]),
+    (".codebuddy", AGENT),
     (".codeium", &[("windsurf/hooks.json", Own), ("windsurf/mcp_config.json", Own)]),
     (
         ".codex",
@@ -81,6 +89,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".devcontainer", &[("devcontainer.json", Persistence), ("*/devcontainer.json", Persistence)]),
     (".docker", &[("config.json", Secret), ("cli-plugins/**", Persistence)]),
     (".factory", &[("settings.json", Own), ("hooks.json", Own), ("hooks/**", Own), ("mcp.json", Own)]),
+    (".fleet", EDITOR),
     (
         ".gemini",
         &[
@@ -108,16 +117,31 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".githooks", &[("**", Persistence)]),
     (".github", &[("hooks/**", Own)]),
     (".gnupg", &[("**", Secret)]),
+    (".goose", AGENT),
+    (".helix", &[("config.toml", Persistence), ("languages.toml", Persistence)]),
     (".hg", &[("hgrc", Persistence), ("hgrc-not-shared", Persistence), ("sharedpath", Persistence)]),
     (".husky", &[("**", Persistence)]),
-    (".idea", &[("runConfigurations/**", Persistence), ("workspace.xml", Persistence)]),
+    (
+        ".idea",
+        &[
+            ("runConfigurations/**", Persistence),
+            ("watcherTasks.xml", Persistence),
+            ("workspace.xml", Persistence),
+        ],
+    ),
+    (".iflow", AGENT),
+    (".junie", &[("mcp/**", Own), ("hooks/**", Own), ("settings.json", Own), ("config.json", Own)]),
+    (".kilocode", AGENT),
     (".kiro", &[("hooks/**", Own), ("settings/**", Own)]),
     (".kube", &[("cache/**", ORDINARY), ("**", Secret)]),
     (".opencode", &[("**", Own)]),
+    (".openhands", AGENT),
     (".password-store", &[("**", Secret)]),
+    (".pi", AGENT),
     (".pijul", &[("config", Persistence)]),
+    (".qoder", AGENT),
     (".qwen", &[("settings.json", Own), ("hooks/**", Own)]),
-    (".roo", &[("mcp.json", Own)]),
+    (".roo", AGENT),
     (".sl", &[("config", Persistence), ("sharedpath", Persistence)]),
     (
         ".ssh",
@@ -133,19 +157,49 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
         ],
     ),
     (".terraform.d", &[("credentials.tfrc.json", Secret), ("plugins/**", Persistence)]),
-    (
-        ".vscode",
-        &[
-            ("tasks.json", Persistence),
-            ("settings.json", Persistence),
-            ("launch.json", Persistence),
-            ("extensions/**", Persistence),
-        ],
-    ),
+    (".theia", EDITOR),
+    (".trae", AGENT),
+    (".vim", &[("coc-settings.json", Persistence)]),
+    (".vscode", EDITOR),
     (".windsurf", &[("hooks.json", Own), ("hooks/**", Own), ("mcp_config.json", Own)]),
-    (".zed", &[("tasks.json", Persistence), ("settings.json", Persistence)]),
+    (".zed", EDITOR),
     ("dist-packages", PYTHON_SITE),
     ("site-packages", PYTHON_SITE),
+];
+
+/// What an agent reads as settings, or starts, in its directory of a project, whichever agent it is. What is only text for its model
+/// (rules, commands, skills, descriptions of agents) is not among it.
+const AGENT: &[Row] = &[
+    (".mcp.json", Own),
+    ("config.json", Own),
+    ("config.toml", Own),
+    ("config.yaml", Own),
+    ("config.yml", Own),
+    ("extensions/**", Own),
+    ("hooks.json", Own),
+    ("hooks/**", Own),
+    ("mcp.json", Own),
+    ("mcp_config.json", Own),
+    ("plugins/**", Own),
+    ("pre-commit.sh", Own),
+    ("sandbox.bashrc", Own),
+    ("sandbox.dockerfile", Own),
+    ("settings.json", Own),
+    ("settings.jsonc", Own),
+    ("settings.local.json", Own),
+    ("setup.sh", Own),
+    ("tools/**", Own),
+];
+
+/// What an editor starts programs by when it opens a project, or an agent in it.
+const EDITOR: &[Row] = &[
+    ("debug.json", Persistence),
+    ("extensions/**", Persistence),
+    ("launch.json", Persistence),
+    ("mcp.json", Own),
+    ("run.json", Persistence),
+    ("settings.json", Persistence),
+    ("tasks.json", Persistence),
 ];
 
 /// What the site module executes at every start of Python.
@@ -159,18 +213,26 @@ pub(super) const NAMES: &[Row] = &[
     (".boto", Secret),
     (".crush.json", Own),
     (".devcontainer.json", Persistence),
+    (".dir-locals.el", Persistence),
     (".dockercfg", Secret),
     (".env", Secret),
     (".envrc", Persistence),
+    (".exrc", Persistence),
     (".git-credentials", Secret),
     (".histfile", Secret),
     (".history", Secret),
+    (".lazy.lua", Persistence),
+    (".local.vimrc", Persistence),
+    (".lvimrc", Persistence),
     (".mcp.json", Own),
     (".my.cnf", Secret),
     (".mylogin.cnf", Secret),
     (".mysql_history", Secret),
     (".netrc", Secret),
     (".node_repl_history", Secret),
+    (".nvim.lua", Persistence),
+    (".nvimrc", Persistence),
+    (".opencode.json", Own),
     (".pgpass", Secret),
     (".psql_history", Secret),
     (".pypirc", Secret),
@@ -181,6 +243,7 @@ pub(super) const NAMES: &[Row] = &[
     (".shward.toml", Own),
     (".sqlite_history", Secret),
     (".vault-token", Secret),
+    (".vimspector.json", Persistence),
     (".zhistory", Secret),
     (".zsh_history", Secret),
     ("Login Data", Secret),
@@ -190,6 +253,7 @@ pub(super) const NAMES: &[Row] = &[
     ("authorized_keys2", Persistence),
     ("cookies.sqlite", Secret),
     ("crush.json", Own),
+    ("gptme.toml", Own),
     ("id_dsa", Secret),
     ("id_ecdsa", Secret),
     ("id_ecdsa_sk", Secret),
@@ -314,6 +378,33 @@ pub(super) const PRODUCT_FILES: &[&str] = &[
 
 /// Version control data.
 pub(super) const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn"];
+
+/// What may be the last name of a row about what lies in a directory.
+pub(super) static IN_LAST: Exact = {
+    let mut filter = Exact::NONE;
+    let mut directories: &[(&str, &[Row])] = INSIDE;
+    while let Some(((_, rows), others)) = directories.split_first() {
+        let mut rest: &[Row] = rows;
+        while let Some(((row, _), more)) = rest.split_first() {
+            filter = filter.with_bytes(last(row.as_bytes()));
+            rest = more;
+        }
+        directories = others;
+    }
+    filter
+};
+
+/// The last name of a row.
+const fn last(row: &[u8]) -> &[u8] {
+    let (mut last, mut rest) = (row, row);
+    while let Some((byte, others)) = rest.split_first() {
+        if *byte == b'/' {
+            last = others;
+        }
+        rest = others;
+    }
+    last
+}
 
 /// What may be in each of these tables.
 pub(super) static IN_ROOT: Exact = filter!(Exact, ROOT, |top| top.name);

@@ -167,6 +167,12 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn protected_by_name(&self, directory: &[u8], name: &[u8]) -> Option<Scope> {
         crate::place::protected_by_name(self.world, directory, name)
+            .max(self.places.led_by_name(directory, name))
+    }
+
+    fn words_of(&self, invocation: Option<u32>) -> &'a [Field<'a>] {
+        let at = invocation.and_then(|at| usize::try_from(at).ok());
+        at.and_then(|at| self.invocations.get(at)).map_or(&[], |invocation| invocation.argv)
     }
 
     fn home(&self) -> &'a [u8] {

@@ -115,8 +115,8 @@ pub fn analyze<'a>(arena: &'a Bump, request: &Request<'a>, world: &dyn World) ->
 fn refused<'a>(arena: &'a Bump, error: ParseError, length: usize) -> Plan<'a> {
     let span = Span::new(0, u32::try_from(length).unwrap_or(u32::MAX));
     let kind = EffectKind::Unknown { reason: Unknown::Syntax };
-    let effect = Effect::new(kind, Certainty::Certain, span, None);
-    Plan { invocations: &[], effects: arena.alloc_slice_copy(&[effect]), refused: Some(error), notes: &[] }
+    let effects = arena.alloc_slice_copy(&[Effect::new(kind, Certainty::Certain, span, None)]);
+    Plan { invocations: &[], effects, refused: Some(error), notes: &[], led: &[] }
 }
 
 /// The elements of an argument list as fields, and the text through which their spans count.
@@ -377,7 +377,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         let (effects, told) = spare::settled(self.arena, take(&mut self.effects));
         let (invocations, started) = spare::settled(self.arena, take(&mut self.invocations));
         spare::give_back(Spare { effects: told, invocations: started, frames: take(&mut self.frames) });
-        Plan { invocations, effects, refused: None, notes: &[] }
+        Plan { invocations, effects, refused: None, notes: &[], led: self.places.all_led() }
     }
 
     /// Text of the tree for as long as the analysis lasts: the tree may go before. Most of it stands in what is being run.

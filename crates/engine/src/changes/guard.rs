@@ -8,6 +8,7 @@ use crate::Request;
 use crate::git::{
     InRepository, commands, is_harmless, is_of_repository, place_in_repository, within_repository,
 };
+use crate::leash::Inside;
 use crate::special::{
     SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store, lies_in_started,
 };
@@ -32,14 +33,17 @@ pub(crate) struct Guard<'r> {
     places: BTreeSet<PathBuf>,
     /// Where the workspace lies in a repository's own directory, if it does.
     inside: Option<PathBuf>,
+    /// Where protected names lead.
+    led: Inside,
 }
 
 impl<'r> Guard<'r> {
     /// `places` are absolute; what does not lie in the workspace is out of reach anyway.
     pub(crate) fn new(request: &'r Request, places: impl IntoIterator<Item = PathBuf>) -> Self {
         let relative = |path: PathBuf| path.strip_prefix(&request.workspace).map(Path::to_owned).ok();
-        let places = places.into_iter().filter_map(relative).collect();
-        Self { request, places, inside: place_in_repository(&request.workspace) }
+        let led = Inside::find(request);
+        let places = places.into_iter().chain(led.whole(request, is_guarded)).filter_map(relative).collect();
+        Self { request, places, inside: place_in_repository(&request.workspace), led }
     }
 
     /// Whether a path lies in one of the places or, if it goes as a whole, one of them in it.
@@ -64,13 +68,15 @@ impl<'r> Guard<'r> {
     fn scope(&self, path: &Path) -> Scope {
         let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
         let (workspace, home) = (bytes(&self.request.workspace), bytes(&self.request.home));
-        scope_of(&bytes(&self.request.workspace.join(path)), &workspace, &home)
+        let path = self.request.workspace.join(path);
+        let scope = |path: &Path| scope_of(&bytes(path), &workspace, &home);
+        self.led.names(&path).map(|name| scope(&name)).filter(is_obeyed).fold(scope(&path), Scope::max)
     }
 
     /// Whether a path is another one to file systems that do not tell upper from lower case, and what that means to others.
     fn is_respelled(&self, path: &Path) -> bool {
         let folded = folded(path);
-        *folded != *path && matches!(self.scope(&folded), Scope::Own | Scope::Persistence)
+        *folded != *path && is_obeyed(&self.scope(&folded))
     }
 
     /// Refuses by the tables of the analysis.
@@ -158,6 +164,11 @@ impl CommitPolicy for Guard<'_> {
         }
         self.by_name(change).or_else(|| self.by_scope(change))
     }
+}
+
+/// Whether other programs, an agent or its guard among them, obey what lies there.
+const fn is_obeyed(scope: &Scope) -> bool {
+    matches!(scope, Scope::Own | Scope::Persistence)
 }
 
 /// Whether its owner could read it, or enter it, before, and cannot any more.

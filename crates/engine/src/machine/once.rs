@@ -4,7 +4,7 @@
 //! directories are reached without a link, and where programs were found. Nothing is kept longer than one judgement takes:
 //! whoever judges again looks again.
 
-use super::Machine;
+use super::{Led, Machine};
 use crate::paths::{is_plain, without_links};
 use rustix::fs::{CWD, readlinkat_raw};
 use rustix::io::Errno;
@@ -96,6 +96,10 @@ impl World for Once<'_> {
 
     fn guarded(&self) -> &[Vec<u8>] {
         self.machine.guarded()
+    }
+
+    fn led(&self) -> &[Led] {
+        self.machine.led()
     }
 
     fn canonical(&self, path: &[u8]) -> Option<Cow<'_, [u8]>> {

@@ -1,6 +1,6 @@
 //! The machine as a process of a run sees it: with the run's own layer over the workspace, and its private directories.
 
-use super::{Follow, LISTED, Machine, entries_of, follow, is_executable, kind_of, path, search};
+use super::{Follow, LISTED, Led, Machine, entries_of, follow, is_executable, kind_of, path, search};
 use crate::reading;
 use rustix::fs::{CWD, Dir, Mode, OFlags, ResolveFlags, Stat, fstat, open, openat2, readlinkat};
 use rustix::io::Errno;
@@ -70,6 +70,10 @@ impl World for Within<'_> {
 
     fn guarded(&self) -> &[Vec<u8>] {
         self.machine.guarded()
+    }
+
+    fn led(&self) -> &[Led] {
+        self.machine.led()
     }
 
     fn canonical(&self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {

@@ -4,7 +4,8 @@ use super::{folded, is_store};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole.
+/// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole. What in them is read
+/// as settings, or started, stands in the tables of the analysis, so that a verdict knows it as well.
 const GUARDED: [&str; 24] = [
     ".agents",
     ".amp",
@@ -32,15 +33,13 @@ const GUARDED: [&str; 24] = [
     ".windsurf",
 ];
 
-/// Files that a shell, git, a terminal, an agent, an interpreter, a debugger or a manager of hooks or tools reads when somebody next
-/// starts it there, besides those of the analysis' tables.
-const READ_BY_OTHERS: [&str; 54] = [
+/// Files that a shell, git, a terminal, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
+/// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
+const READ_BY_OTHERS: [&str; 42] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
     ".bashrc",
-    ".dir-locals.el",
-    ".exrc",
     ".gdbinit",
     ".ghci",
     ".gitconfig",
@@ -49,19 +48,13 @@ const READ_BY_OTHERS: [&str; 54] = [
     ".inputrc",
     ".irbrc",
     ".kshrc",
-    ".lazy.lua",
     ".lefthook.yaml",
     ".lefthook.yml",
     ".lldbinit",
-    ".local.vimrc",
-    ".lvimrc",
     ".mise.local.toml",
     ".mise.toml",
-    ".nvim.lua",
-    ".nvimrc",
     ".ocamlinit",
     ".octaverc",
-    ".opencode.json",
     ".pdbrc",
     ".perldb",
     ".pre-commit-config.yaml",
@@ -72,7 +65,6 @@ const READ_BY_OTHERS: [&str; 54] = [
     ".rprofile",
     ".tmux.conf",
     ".vimrc",
-    ".vimspector.json",
     ".yarnrc",
     ".yarnrc.yml",
     ".zlogin",
@@ -80,102 +72,34 @@ const READ_BY_OTHERS: [&str; 54] = [
     ".zprofile",
     ".zshenv",
     ".zshrc",
-    "gptme.toml",
     "hk.pkl",
     "lefthook.yaml",
     "lefthook.yml",
     "mise.local.toml",
     "mise.toml",
-    "opencode.json",
-    "opencode.jsonc",
     "prek.toml",
 ];
 
-/// The endings of such files.
+/// The endings of files that an editor goes by once somebody opens them.
 const READ_BY_ENDING: [&str; 3] = ["code-workspace", "sublime-project", "sublime-workspace"];
 
 /// Such files by the ends of their paths.
-const READ_BY_PATH: [&str; 4] = [
-    ".config/mise/config.toml",
-    ".jj/repo/config.toml",
-    ".jj/workspace-config.toml",
-    ".vim/coc-settings.json",
-];
+const READ_BY_PATH: [&str; 3] =
+    [".config/mise/config.toml", ".jj/repo/config.toml", ".jj/workspace-config.toml"];
 
-/// Directories of agents that hold rules for a model, which a project tracks as its own text, and in them what starts programs: settings,
-/// servers, hooks, and descriptions that may name some. As a whole that would keep git from checking out the rules.
-const STARTED_IN: [(&str, &[&str]); 5] = [
-    (".clinerules", &["hooks"]),
-    (
-        ".codebuddy",
-        &[
-            ".mcp.json",
-            "agents",
-            "commands",
-            "hooks",
-            "hooks.json",
-            "mcp.json",
-            "plugins",
-            "settings.json",
-            "settings.local.json",
-            "skills",
-        ],
-    ),
-    (
-        ".iflow",
-        &[
-            "agents",
-            "commands",
-            "extensions",
-            "hooks",
-            "hooks.json",
-            "mcp.json",
-            "plugins",
-            "sandbox.bashrc",
-            "sandbox.dockerfile",
-            "settings.json",
-            "settings.local.json",
-            "skills",
-        ],
-    ),
-    (
-        ".openhands",
-        &[
-            "config.toml",
-            "hooks",
-            "hooks.json",
-            "mcp.json",
-            "plugins",
-            "pre-commit.sh",
-            "settings.json",
-            "setup.sh",
-            "skills",
-        ],
-    ),
-    (
-        ".qoder",
-        &[
-            "agents",
-            "commands",
-            "hooks",
-            "hooks.json",
-            "mcp.json",
-            "plugins",
-            "settings.json",
-            "settings.local.json",
-            "setup.sh",
-            "skills",
-        ],
-    ),
-];
+/// Directories of agents that hold rules for a model, which a project tracks as its own text. As a whole they would keep git from
+/// checking out the rules; what is settings in them, or started, the tables of the analysis know.
+const OF_RULES: [&str; 4] = [".codebuddy", ".iflow", ".openhands", ".qoder"];
+
+/// What in these may name programs that an agent then starts.
+const DESCRIPTIONS: [&str; 3] = ["agents", "commands", "skills"];
 
 /// Whether a path, folded, is that of something by which an agent starts programs.
 fn is_started(path: &Path) -> bool {
     let (Some(name), Some(above)) = (path.file_name(), path.parent().and_then(Path::file_name)) else {
         return false;
     };
-    let known = STARTED_IN.iter().find(|(directory, _)| above == *directory);
-    known.is_some_and(|(_, names)| names.iter().any(|known| name == *known))
+    OF_RULES.iter().any(|directory| above == *directory) && DESCRIPTIONS.iter().any(|known| name == *known)
 }
 
 /// Whether something below the workspace lies in what an agent starts programs by.
@@ -214,14 +138,33 @@ pub(crate) fn is_respelled(name: &OsStr) -> bool {
 mod tests {
     use super::*;
 
+    /// What an agent or an editor goes by is one list: a verdict knows of each directory that a commit refuses what in it is
+    /// settings, or started.
+    #[test]
+    fn a_verdict_knows_the_settings_of_every_agent() {
+        use shward_analysis::{Scope, scope_of};
+        let settings = [
+            "settings.json",
+            "config.json",
+            "hooks.json",
+            "languages.toml",
+            "runConfigurations/x",
+            "hooks/x",
+        ];
+        for directory in GUARDED.iter().chain(&OF_RULES) {
+            let matters = |name: &&str| {
+                let path = format!("/w/{directory}/{name}");
+                matches!(scope_of(path.as_bytes(), b"/w", b"/home/u"), Scope::Own | Scope::Persistence)
+            };
+            assert!(settings.iter().any(matters), "{directory}");
+        }
+    }
+
     #[test]
     fn what_others_read_is_known_by_its_name() {
         for read in [
             ".yarnrc",
-            ".VIM/coc-\u{17f}ettings.json",
             "a/.yarnrc.yml",
-            ".exrc",
-            ".nvim.lua",
             "b/.VIMRC",
             "p.code-workspace",
             "p.sublime-project",
@@ -229,9 +172,6 @@ mod tests {
             "c/.pdbrc",
             ".RData",
             "d/hk.pkl",
-            "Gptme.toml",
-            ".opencode.json",
-            ".lazy.lua",
             "prek.toml",
         ] {
             assert!(is_read_by_others(Path::new(read)), "{read}");
@@ -255,16 +195,11 @@ mod tests {
     #[test]
     fn of_rules_only_what_starts_programs_is_protected() {
         for path in [
-            ".clinerules/hooks",
-            "d/.Clinerules/Hooks/PreToolUse",
-            ".openhands/setup.sh",
-            ".OpenHands/Pre-Commit.sh",
-            ".openhand\u{17f}/hooks.json",
             ".openhands/skills/x/.mcp.json",
-            ".codebuddy/settings.json",
-            ".iflow/commands/x.toml",
-            ".qoder/settings.local.json",
-            "a/b/.qoder/plugins/x/y",
+            ".codebuddy/agents/x.md",
+            ".Iflow/Commands/x.toml",
+            ".openhand\u{17f}/\u{17f}kills/x",
+            "a/b/.qoder/commands/x/y",
         ] {
             assert!(lies_in_started(Path::new(path)), "{path}");
         }

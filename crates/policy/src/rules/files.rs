@@ -93,6 +93,11 @@ fn own(covers: &Covers) -> bool {
     covers.own
 }
 
+/// A directory of settings, and not one in which they lie among much else.
+fn settings(covers: &Covers) -> bool {
+    covers.own && !covers.home && !covers.workspace
+}
+
 fn guarded(covers: &Covers) -> bool {
     covers.guarded
 }
@@ -136,8 +141,9 @@ pub(super) const RULES: &[Rule] = &[
             on(Kinds::CHANGE).extent(Extent::Tree).covering(own).and(is_somewhere),
             // What is unpacked or copied there may be one of them.
             on(Kinds::WRITE).what(&["below"]).covering(own).and(is_one),
-            // A directory that is moved away takes along what lies in it.
+            // A directory that is moved away takes along what lies in it, and in one that is closed nobody finds it.
             on(Kinds::DELETE).covering(own).and(is_one),
+            on(Kinds::METADATA).what(&["mode", "owner"]).covering(settings).and(is_one),
         ],
         "Would change {place}: the configuration, state or hooks of this firewall or of the agent that it guards. No \
          command may do that. If the rules are in the way, say which one and why; a person can change them.",
@@ -146,11 +152,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::ask(
         "own-read",
         Two,
-        &[
-            on(Kinds::READ).at(Scopes::OWN),
-            // A hard link reads what it links, and whoever writes to it later changes the file under another name.
-            on(Kinds::READ).covering(guarded).and(is_one),
-        ],
+        &[on(Kinds::READ).at(Scopes::OWN)],
         "Reads {place}, the configuration of this firewall or of the agent that it guards. What is allowed can be asked: \
          `shward check -- COMMAND`.",
     )

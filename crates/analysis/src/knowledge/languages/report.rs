@@ -3,6 +3,7 @@
 mod directory;
 mod found;
 mod rehearsal;
+mod settled;
 mod strings;
 
 use super::super::endpoint;
@@ -235,6 +236,7 @@ impl<'s, 'a> Report<'s, 'a> {
         }
         let Some(link) = link else { return };
         let aim = aim.copied().unwrap_or(Value::unknown(Origins::UNKNOWN));
+        self.linked(&aim, link);
         let link = self.resolved(link);
         self.session.linked(&link, &aim);
     }
@@ -246,6 +248,7 @@ impl<'s, 'a> Report<'s, 'a> {
         if self.rehearses(|| Deed::Carry(*from, *to)) {
             return;
         }
+        self.settles(from, to);
         let from = self.target(from, false);
         let to = self.target(to, false);
         self.session.carried(&from, &to);
@@ -522,6 +525,7 @@ impl<'s, 'a> Report<'s, 'a> {
             self.read = self.read | self.session.read_origins(&target);
             self.emit(EffectKind::Read { target }, false);
         }
+        self.perhaps_linked(&target, foreign);
         let outside =
             !matches!(target.scope, Scope::Harmless | Scope::Product | Scope::Workspace | Scope::Temp);
         if foreign && outside && target.scope != Scope::Unknown {

@@ -83,9 +83,12 @@ fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
     let pattern = extension.map(|extension| values::concat(run.arena(), &[b"*.", extension]));
     let all = scan.operands.first().is_none_or(|pattern| matches!(pattern.known(), Some(b"." | b"" | b".*")));
     let filtered = pattern.is_some() || !all;
+    // Hidden files are only found if they are asked for.
+    let hidden = scan.has(&["-H", "--hidden", "-u", "--unrestricted"]);
+    let words = if hidden { run.session.words_of(run.session.invocation()) } else { &[] };
     let place = |field: Field<'a>| {
         let target = run.target(&field.value, false);
-        Root { target, pattern, itself: false, filtered, span: field.span }
+        Root { target, pattern, itself: false, filtered, sought: Some((words, true)), span: field.span }
     };
     places.into_iter().take(MAX_ROOTS).map(place).collect()
 }

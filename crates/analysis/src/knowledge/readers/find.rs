@@ -434,7 +434,7 @@ impl<'a> Expression<'_, '_, 'a> {
             let world = self.run.session.world();
             let itself =
                 root.known() != Some(b".") && !(filtered && world.kind(target.path) == FileKind::Directory);
-            found.push(Root { target, pattern, itself, filtered, span: root.span });
+            found.push(Root { target, pattern, itself, filtered, sought: None, span: root.span });
         }
         found
     }

@@ -5,6 +5,7 @@ use crate::knowledge::apply;
 use crate::knowledge::flow::Use;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::At;
+use crate::knowledge::settled;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
 use crate::value::{Origins, Stream};
@@ -17,6 +18,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         let linked = scan.operands.len() - usize::from(!into);
         for target in scan.operands.iter().take(linked) {
             run.reads(target, false);
+            settled::linked_hard(run, target);
         }
     }
     let alone = match &*scan.operands {

@@ -15,12 +15,15 @@ impl Exact {
     pub(super) const NONE: Self = Self([0; 128]);
 
     /// For this name too.
+    pub(super) const fn with(self, name: &str) -> Self {
+        self.with_bytes(name.as_bytes())
+    }
+
     #[allow(
         clippy::indexing_slicing,
         reason = "evaluated by the compiler only: an index out of bounds does not compile"
     )]
-    pub(super) const fn with(mut self, name: &str) -> Self {
-        let name = name.as_bytes();
+    pub(super) const fn with_bytes(mut self, name: &[u8]) -> Self {
         self.0[name[0] as usize] |= 1 << length(name);
         self
     }

@@ -1,6 +1,7 @@
 //! A table of rows that is searched by the first name, although it is written in an order that people read.
 
 use super::Row;
+use super::filter::Exact;
 use crate::place::path::Names;
 use crate::place::pattern::Part;
 use shward_syntax::{order, same};
@@ -13,6 +14,8 @@ pub(in crate::place) struct Table {
     order: &'static [u16],
     /// How many have a pattern first.
     wild: usize,
+    /// What the first name of the others may be.
+    named: Exact,
 }
 
 /// The table of a constant slice of rows.
@@ -28,14 +31,18 @@ pub(in crate::place) use table;
 impl Table {
     pub(in crate::place) const fn new(rows: &'static [Row], order: &'static [u16]) -> Self {
         let mut wild = 0;
+        let mut named = Exact::NONE;
         let mut rest = rows;
         while let Some(((row, _), others)) = rest.split_first() {
-            if is_wild(first(row.as_bytes())) {
+            let name = first(row.as_bytes());
+            if is_wild(name) {
                 wild += 1;
+            } else {
+                named = named.with_bytes(name);
             }
             rest = others;
         }
-        Self { rows, order, wild }
+        Self { rows, order, wild, named }
     }
 
     /// All rows, as they are written.
@@ -50,6 +57,7 @@ impl Table {
         let (all, named, wild): (&[Row], &[u16], &[u16]) = match names.next() {
             Some(Part::Text(name)) => {
                 let (wild, exact) = self.order.split_at_checked(self.wild).unwrap_or_default();
+                let exact = if self.named.may_be(name) { exact } else { &[] };
                 let start = exact.partition_point(|at| order(first_of(rows, *at), name).is_lt());
                 let exact = exact.get(start..).unwrap_or_default();
                 let len = exact.partition_point(|at| same(first_of(rows, *at), name));

@@ -1,0 +1,38 @@
+//! What a program text puts under another name, as [`crate::knowledge::settled`] tells it of programs.
+
+use super::Report;
+use crate::effect::{EffectKind, Target, Unknown, WriteMode};
+use crate::knowledge::settled::becomes_settings;
+use crate::value::{Origins, Value};
+
+impl<'a> Report<'_, 'a> {
+    /// What may be a directory is put where settings are looked for.
+    pub(super) fn settles(&mut self, from: &Value<'a>, to: &Value<'a>) {
+        let (from, target) = (self.target(from, false), self.target(to, false));
+        if becomes_settings(self.session.world(), &from, &target) {
+            let kind = EffectKind::Write { target, mode: WriteMode::Below, content: Origins::FILE };
+            self.emit(kind, true);
+        }
+    }
+
+    /// A file that nobody may change gets another name, unless the link is a symbolic one, which is not told.
+    fn linked_hard(&mut self, aim: &Value<'a>) {
+        let target = self.target(aim, false);
+        if target.covers.guarded {
+            self.emit(EffectKind::Metadata { target, what: "attributes" }, true);
+        }
+    }
+
+    /// A link leads to something.
+    pub(super) fn linked(&mut self, aim: &Value<'a>, link: &Value<'a>) {
+        self.settles(aim, link);
+        self.linked_hard(aim);
+    }
+
+    /// What is not understood may give a file that nobody may change another name.
+    pub(super) fn perhaps_linked(&mut self, target: &Target<'a>, foreign: bool) {
+        if foreign && target.covers.guarded {
+            self.emit(EffectKind::Unknown { reason: Unknown::Argument }, false);
+        }
+    }
+}
