@@ -412,11 +412,7 @@ fn is_route(text: &[u8], path: &[u8]) -> bool {
 /// string is open.
 fn comments(text: &[u8], subject: &Said<'_>) -> usize {
     match subject.effect.map(|effect| &effect.kind) {
-        Some(EffectKind::Code { language: "javascript" | "typescript", text: Some(code), .. })
-            if place(code) == place(text) =>
-        {
-            first_comments(text)
-        }
+        Some(EffectKind::Code { language: "javascript" | "typescript", .. }) => first_comments(text),
         _ => 0,
     }
 }
