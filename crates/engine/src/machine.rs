@@ -117,7 +117,32 @@ fn own() -> Vec<Vec<u8>> {
         Some(place.join(below).into_os_string().into_vec())
     };
     let account = Account::of_process().own().map(|place| place.into_os_string().into_vec());
-    OWN.into_iter().filter_map(place).chain(account).collect()
+    let mut all: Vec<_> = OWN.into_iter().filter_map(place).chain(account).collect();
+    all.extend(led(&all));
+    all
+}
+
+/// The same as paths.
+pub(crate) fn own_places() -> impl Iterator<Item = PathBuf> {
+    own().into_iter().map(|place| PathBuf::from(OsString::from_vec(place)))
+}
+
+/// What of the agent's settings starts programs.
+const OBEYED: [&str; 3] = ["settings.json", "settings.local.json", "hooks"];
+
+/// Where what is named so lies, if links lead there: who writes there changes the same. Of the agent's directory in the usual
+/// place only some is meant.
+fn led(named: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let aim = |place: &[u8]| {
+        let real = follow(place, &Here)?;
+        (path(&real) != path(place) && real != b"/").then_some(real)
+    };
+    let usual = usual();
+    let directory = usual.as_ref().and_then(|usual| aim(usual.as_os_str().as_bytes()));
+    let obeyed = usual.iter().flat_map(|usual| OBEYED.map(|name| usual.join(name)));
+    let obeyed = obeyed.filter_map(|file| aim(file.as_os_str().as_bytes()));
+    let is_meant = |real: &Vec<u8>| !is_usual(path(real)) && directory.as_ref() != Some(real);
+    named.iter().filter_map(|place| aim(place)).filter(is_meant).chain(obeyed).collect()
 }
 
 /// Where Claude Code keeps its settings, if not in the usual place.
@@ -125,8 +150,12 @@ const SETTINGS: &str = "CLAUDE_CONFIG_DIR";
 
 /// Whether a directory of settings is the one of this home, of which the tables know which files matter.
 fn is_usual(place: &Path) -> bool {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    home.is_some_and(|home| place.components().eq(home.join(".claude").components()))
+    usual().is_some_and(|usual| place.components().eq(usual.components()))
+}
+
+fn usual() -> Option<PathBuf> {
+    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())?;
+    Some(home.join(".claude"))
 }
 
 fn guarded() -> Vec<Vec<u8>> {

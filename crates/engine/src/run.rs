@@ -6,7 +6,7 @@ use crate::direct::{Carried, Sandboxed};
 use crate::gate::{Gated, Pinned, Predicted, Programs};
 use crate::git::is_run_by_git;
 use crate::limits::DEFAULT_TIMEOUT;
-use crate::machine::{Once, own_program};
+use crate::machine::{Once, own_places, own_program};
 use crate::options::{Containment, RunOptions};
 use crate::outcome::{ChangesReport, Ending, Outcome};
 use crate::record::{self, Judgement};
@@ -290,6 +290,7 @@ impl Firewall {
                 ahead.overlay(&request.workspace, layer.layer());
             }
             places.extend(git);
+            places.extend(own_places());
             // They are judged when it is committed.
             places.extend(special.link_targets());
             special.protected.clear();
@@ -302,7 +303,8 @@ impl Firewall {
             }
             special.protected.extend(places.iter().cloned());
             // What is not there yet cannot be mounted over.
-            let inside = git.into_iter().filter(|path| path.starts_with(&request.workspace));
+            let inside =
+                git.into_iter().chain(own_places()).filter(|path| path.starts_with(&request.workspace));
             let (there, missing) = inside.partition::<Vec<_>, _>(|path| path.exists());
             special.protected.extend(there);
             special.missing = missing.into_iter().filter(|path| path.symlink_metadata().is_err()).collect();
