@@ -319,6 +319,7 @@ fn the_program_itself_is_protected() {
     std::fs::create_dir_all(project.join("tools/bin")).unwrap();
     let guard = project.join("tools/bin/guard");
     Place::put_binary(&guard);
+    std::fs::write(project.join("update.sh"), "cp new tools/bin/guard\n").unwrap();
     let decision = |command: &str| {
         let mut hook = Command::new(&guard);
         hook.args(["hook", "claude"]).current_dir(&project).env_clear();
@@ -357,9 +358,12 @@ fn the_program_itself_is_protected() {
         "find . -name guard | xargs rm",
         "for f in tools/bin/*; do rm \"$f\"; done",
         "python3 -c 'import glob, os\nfor f in glob.glob(\"tools/bin/*\"): os.remove(f)'",
+        "bash update.sh",
     ] {
         assert_eq!(decision(changing), "deny", "{changing}");
     }
+    // Where nobody knows what is searched, not everything is taken for the program.
+    assert_eq!(decision("find \"$x\" -name guard -delete"), "ask");
     // Under another name nothing would show any more which file it is.
     for linked in [
         "ln tools/bin/guard x",

@@ -207,7 +207,7 @@ mod tests {
             (here, vec![text("g"), STAR], "/w", false),
             (here, vec![text("s"), STAR], "/w", true),
             (here, vec![text("b"), STAR], "/w", false),
-            (here, vec![STAR, text("/../x")], "/w", false),
+            (here, vec![A, STAR, text("/../x")], "/w", false),
             (here, vec![text("./a"), STAR], "/w", true),
             // From the root on, wherever the shell is.
             (Some("/w/a"), vec![text("/w/o"), STAR], "/w", false),
