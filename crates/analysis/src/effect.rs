@@ -172,7 +172,7 @@ impl EffectKind<'_> {
         let Self::Write { target, mode, .. } = *self else { return false };
         let around = |outer: &[u8]| {
             let outer = outer.strip_suffix(b"/").unwrap_or(outer);
-            place.strip_prefix(outer).is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
+            place.strip_prefix(outer).is_some_and(|below| below.starts_with(b"/"))
         };
         let one = target.rest == Rest::Exact && !target.tree && mode != WriteMode::Below;
         let beside = !target.path.starts_with(place) && !around(target.path);
@@ -453,6 +453,44 @@ mod tests {
             let kind = EffectKind::Unknown { reason: Unknown::Syntax };
             let effect = Effect::new(kind, Certainty::Certain, Span::new(0, 1), invocation);
             assert_eq!(effect.invocation(), invocation);
+        }
+    }
+
+    #[test]
+    fn what_may_lie_at_a_place_is_written() {
+        let target = |path: &'static str, rest, tree, scope| Target {
+            path: path.as_bytes(),
+            rest,
+            scope,
+            tree,
+            covers: Covers::default(),
+        };
+        let write = |target, mode| EffectKind::Write { target, mode, content: Origins::NONE };
+        let one = |path| write(target(path, Rest::Exact, false, Scope::Workspace), WriteMode::Replace);
+        let rows = [
+            (one("/w/tests"), true),
+            (one("/w/tests/a/b.sh"), true),
+            (one("/w"), true),
+            (one("/w/"), true),
+            (one("/"), true),
+            (one("/w/other"), false),
+            (one("/w/test"), false),
+            // What lies there may be a link.
+            (write(target("/w/other", Rest::Glob, false, Scope::Workspace), WriteMode::Append), true),
+            (write(target("/w/other", Rest::Below, false, Scope::Workspace), WriteMode::Append), true),
+            (write(target("", Rest::Unknown, false, Scope::Unknown), WriteMode::Append), true),
+            (write(target("/w/other", Rest::Exact, true, Scope::Workspace), WriteMode::Replace), true),
+            (write(target("/w/other", Rest::Exact, false, Scope::Workspace), WriteMode::Below), true),
+            (write(target("/w/tests/null", Rest::Exact, false, Scope::Harmless), WriteMode::Append), false),
+            (EffectKind::Delete { target: target("/w/tests", Rest::Exact, false, Scope::Workspace) }, false),
+        ];
+        for (kind, expected) in rows {
+            assert_eq!(kind.may_write(b"/w/tests"), expected, "{kind:?}");
+            assert_eq!(kind.may_change(b"/w/tests"), expected, "{kind:?}");
+        }
+        // Where that is not told one by one.
+        for kind in [EffectKind::Vcs { action: "x" }, EffectKind::Package { action: "x" }] {
+            assert!(kind.may_change(b"/w/tests") && !kind.may_write(b"/w/tests"), "{kind:?}");
         }
     }
 }

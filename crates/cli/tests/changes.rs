@@ -34,6 +34,55 @@ fn json_of(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"))
 }
 
+/// Where the program itself lies in the workspace, what runs there does not change it, whatever its code does.
+#[test]
+fn the_program_stays_as_it_is() {
+    let place = Place::new();
+    if place.run("echo x > made.txt").is_none() {
+        return; // no overlay here
+    }
+    let guard = place.project().join("tools/guard");
+    fs::create_dir(guard.parent().unwrap()).unwrap();
+    Place::put_binary(&guard);
+    let before = fs::read(&guard).unwrap();
+    // The names come from files, so that nobody has read them before.
+    fs::write(place.project().join("names"), "tools guard").unwrap();
+    for deed in ["os.replace('other', d + '/' + f)", "open(d + '/' + f, 'w')", "os.remove(d + '/' + f)"] {
+        let tool = format!("import os\nd, f = open('names').read().split()\n{deed}\nprint('done')\n");
+        fs::write(place.project().join("tool.py"), tool).unwrap();
+        for options in [&["run"][..], &["run", "--live"]] {
+            fs::write(place.project().join("other"), "x").unwrap();
+            let mut command = place.program(guard.to_str().unwrap());
+            let output = command.args(options).args(["--", "/usr/bin/python3 tool.py"]).output().unwrap();
+            let what = format!("{deed} {options:?}: {output:?}");
+            // On a layer it is done, and not committed.
+            assert_eq!(stdout(&output).contains("done"), options.len() == 1, "{what}");
+            assert!(fs::read(&guard).is_ok_and(|after| after == before), "{deed} {options:?}");
+        }
+    }
+}
+
+/// Where a link in the home directory leads into the workspace, what lies there is the same: nothing that runs changes it.
+#[test]
+fn what_a_link_of_the_home_leads_to_stays_as_it_is() {
+    let place = Place::new();
+    if place.run("echo x > made.txt").is_none() {
+        return; // no overlay here
+    }
+    fs::create_dir_all(place.project().join("dot/shward")).unwrap();
+    std::os::unix::fs::symlink(place.project().join("dot"), place.home().join(".config")).unwrap();
+    // The names come from a file, so that nobody has read them before.
+    fs::write(place.project().join("names"), "dot shward policy.toml").unwrap();
+    let tool = "d, e, f = open('names').read().split()\nopen('/'.join((d, f)), 'w')\nopen('/'.join((d, e, f)), 'w').write('[')\n";
+    fs::write(place.project().join("tool.py"), tool).unwrap();
+    for options in [&["run"][..], &["run", "--live"]] {
+        let output = place.shward(&[options, &["--", "/usr/bin/python3 tool.py"]].concat());
+        assert!(place.project().join("dot/policy.toml").exists(), "{options:?}: {output:?}");
+        assert!(!place.project().join("dot/shward/policy.toml").exists(), "{options:?}: {output:?}");
+        fs::remove_file(place.project().join("dot/policy.toml")).unwrap();
+    }
+}
+
 /// What could not be committed at all is kept, the message says where, and `undo` knows nothing of it.
 #[test]
 fn what_cannot_be_committed_has_an_exit_code_of_its_own() {

@@ -211,12 +211,19 @@ fn a_long_batch_is_answered_in_order() {
         };
         input += &format!("{{\"id\":{id},\"command\":\"echo {}\"}}\n", "x".repeat(length));
     }
+    // One that is just as long as one may be, and one that is longer by its end alone.
+    for (id, more) in [(600, 0), (601, 1)] {
+        let line = format!("{{\"id\":{id},\"command\":\"ls\"}}");
+        input += &format!("{line}{}\n", " ".repeat(shward::Batch::MAX_LINE - 1 + more - line.len()));
+    }
+    input += "{\"id\":602,\"command\":\"ls\"}\n";
     let output = place.shward(&["check", "--batch", "--frozen"], input.as_bytes());
     assert_eq!(code(&output), 65);
     let answers: Vec<Value> = stdout(&output).lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     let ids: Vec<Value> = answers.iter().map(|answer| answer["id"].clone()).collect();
     // The longest is no line of a request, so nobody reads its id.
-    let expected: Vec<Value> = (0..600).map(|id| if id == 401 { Value::Null } else { json!(id) }).collect();
+    let expected: Vec<Value> =
+        (0..603).map(|id| if [401, 601].contains(&id) { Value::Null } else { json!(id) }).collect();
     assert_eq!(ids, expected);
 }
 

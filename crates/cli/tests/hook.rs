@@ -183,6 +183,7 @@ fn the_host_keeps_its_notes() {
         ("settings/hooks/a.sh", true),
         ("settings/agents/../settings.json", true),
         ("settings/plans/../settings.json", true),
+        ("settings/plans/../notes.md", true),
         ("settings/plans/link.md", true),
         ("settings/plans/up/settings.json", true),
         ("settings/projects/.git/hooks/pre-commit", true),
@@ -193,10 +194,13 @@ fn the_host_keeps_its_notes() {
             "hook_event_name": "PreToolUse", "tool_name": "Write", "cwd": place.project(),
             "tool_input": {"file_path": place.home().join(path)},
         });
-        let mut command = place.command(&["hook", "claude"]);
-        command.env("CLAUDE_CONFIG_DIR", &settings);
-        let output = feed(command, event.to_string().as_bytes());
-        assert_eq!(code(&output), if denied { 2 } else { 0 }, "{path}: {output:?}");
+        // By a link it is the same directory.
+        for named in [&settings, &place.project().join("notes")] {
+            let mut command = place.command(&["hook", "claude"]);
+            command.env("CLAUDE_CONFIG_DIR", named);
+            let output = feed(command, event.to_string().as_bytes());
+            assert_eq!(code(&output), if denied { 2 } else { 0 }, "{named:?} {path}: {output:?}");
+        }
     }
     // The usual place said aloud is the usual place.
     let usual = place.home().join(".claude");
@@ -226,6 +230,45 @@ fn the_host_keeps_its_notes() {
     }
 }
 
+/// A home directory whose settings are kept in a project, and links in it: what they lead to is protected where it lies.
+#[test]
+fn what_links_lead_to_is_protected_where_it_lies() {
+    let place = Place::new();
+    let (home, project) = (place.home(), place.project());
+    for directory in ["dot/shward", "agent/hooks"] {
+        std::fs::create_dir_all(project.join(directory)).unwrap();
+    }
+    for (link, aim) in [(".config", "dot"), (".claude", "agent")] {
+        std::os::unix::fs::symlink(project.join(aim), home.join(link)).unwrap();
+    }
+    let decision = |command: &str| {
+        let output = place.shward(&["hook", "claude"], &event_in(command, project.to_str().unwrap()));
+        json_of(&output)["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    for changing in [
+        "echo x > dot/shward/policy.toml",
+        "cd dot && echo x > shward/policy.toml",
+        "rm -rf dot",
+        "mv dot/shward x",
+        "echo x > agent/settings.json",
+        "cp x agent/settings.local.json",
+        "echo x > agent/hooks/a.sh",
+        "mv agent x",
+    ] {
+        assert_eq!(decision(changing), "deny", "{changing}");
+    }
+    for harmless in ["echo x > dot/notes", "echo x > agent/notes.md", "ls dot agent"] {
+        assert_eq!(decision(harmless), "allow", "{harmless}");
+    }
+    for (path, denied) in [("agent/settings.json", true), ("agent/plans/a.md", false)] {
+        let event = json!({
+            "hook_event_name": "PreToolUse", "tool_name": "Write", "cwd": project, "tool_input": {"file_path": path},
+        });
+        let output = place.shward(&["hook", "claude"], event.to_string().as_bytes());
+        assert_eq!(code(&output), if denied { 2 } else { 0 }, "{path}: {output:?}");
+    }
+}
+
 /// Where a process is, or what it has opened, is another file whenever it likes.
 #[test]
 fn a_place_that_cannot_be_told_is_denied_to_tools() {
@@ -241,6 +284,7 @@ fn a_place_that_cannot_be_told_is_denied_to_tools() {
         (format!("/proc/{id}/root/etc/x"), true),
         ("/proc/1/cwd".to_owned(), true),
         ("/proc/999999999/cwd/x".to_owned(), true),
+        ("../../../../../../../../proc/999999999/cwd/x".to_owned(), true),
         ("/proc/self/cwd/.bashrc".to_owned(), true),
         ("/proc/self/cwd/x".to_owned(), true),
         ("/proc/thread-self/cwd/x".to_owned(), true),
@@ -261,7 +305,9 @@ fn a_place_that_cannot_be_told_is_denied_to_tools() {
         });
         let output = place.shward(&["hook", "claude"], event.to_string().as_bytes());
         assert_eq!(code(&output), if denied { 2 } else { 0 }, "{path}: {output:?}");
-        assert!(!String::from_utf8_lossy(&output.stderr).contains("the command is denied"), "{output:?}");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(told.contains("leads through a process"), denied, "{path}: {output:?}");
+        assert!(!told.contains("the command is denied"), "{output:?}");
     }
 }
 
@@ -273,6 +319,7 @@ fn the_program_itself_is_protected() {
     std::fs::create_dir_all(project.join("tools/bin")).unwrap();
     let guard = project.join("tools/bin/guard");
     Place::put_binary(&guard);
+    std::fs::write(project.join("update.sh"), "cp new tools/bin/guard\n").unwrap();
     let decision = |command: &str| {
         let mut hook = Command::new(&guard);
         hook.args(["hook", "claude"]).current_dir(&project).env_clear();
@@ -311,9 +358,12 @@ fn the_program_itself_is_protected() {
         "find . -name guard | xargs rm",
         "for f in tools/bin/*; do rm \"$f\"; done",
         "python3 -c 'import glob, os\nfor f in glob.glob(\"tools/bin/*\"): os.remove(f)'",
+        "bash update.sh",
     ] {
         assert_eq!(decision(changing), "deny", "{changing}");
     }
+    // Where nobody knows what is searched, not everything is taken for the program.
+    assert_eq!(decision("find \"$x\" -name guard -delete"), "ask");
     // Under another name nothing would show any more which file it is.
     for linked in [
         "ln tools/bin/guard x",

@@ -6,7 +6,7 @@
 
 use crate::Request;
 use crate::account::Account;
-use crate::machine::{Led, own_program};
+use crate::machine::{self, Led, own_program};
 use bumpalo::Bump;
 use rustix::fs::{FileType, Mode, OFlags, RawDir, RawDirEntry, Stat, open, readlink, stat};
 use shward_analysis::{Effect, EffectKind, Meaning, Plan, Rest, Scope, Scopes, Target, WriteMode, scope_of};
@@ -56,7 +56,7 @@ fn changed<'a>(plan: &Plan<'a>) -> impl Iterator<Item = Target<'a>> {
 
 impl Found {
     /// Where protected names lead that are links: in the home directory and the workspace, in the directories of settings in these, and
-    /// of the user's policy.
+    /// of the user's policy and what variables name in place of these.
     pub(crate) fn links(request: &Request) -> Self {
         Self::look(request, 1)
     }
@@ -79,9 +79,8 @@ impl Found {
         if request.workspace != request.home {
             look.directory(&request.workspace, 0);
         }
-        if let Some(policy) = Account::of_process().policy() {
-            look.name(&policy);
-        }
+        let own = machine::own().into_iter().map(|place| PathBuf::from(OsString::from_vec(place)));
+        own.chain(Account::of_process().policy()).for_each(|place| look.name(&place));
         look.found
     }
 }

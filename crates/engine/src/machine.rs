@@ -132,7 +132,8 @@ impl Machine {
     }
 }
 
-fn own() -> Vec<Vec<u8>> {
+/// Where the environment and the account have put what is ours, and the settings of an agent.
+pub(crate) fn own() -> Vec<Vec<u8>> {
     let place = |(variable, below): (&str, &str)| {
         let place = std::env::var_os(variable).map(PathBuf::from).filter(|p| p.is_absolute())?;
         if variable == SETTINGS && is_usual(&place) {

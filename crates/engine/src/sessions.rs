@@ -389,6 +389,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_without_an_end_is_read_no_further() {
+        let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC).unwrap();
+        drop(stop);
+        let (sender, read) = std::sync::mpsc::channel();
+        let endless = File::open("/dev/zero").unwrap();
+        std::thread::spawn(move || sender.send(read_all(&endless, &stopped).unwrap().len()));
+        assert_eq!(read.recv_timeout(Duration::from_secs(30)), Ok(MOST_TOLD + 1));
+    }
+
+    #[test]
     fn names_do_not_lead_out_of_the_directory_and_numbers_are_bounded() {
         let state = tempfile::tempdir().unwrap();
         let sessions = Sessions::new(StateDir::new(state.path().join("state")));

@@ -182,9 +182,10 @@ fn what_settings_lie_in_is_not_closed() {
     fs::create_dir(place.workspace.join("hooks")).unwrap();
     write(&place.workspace.join("settings/shared"), "[core]\n\thooksPath = hooks\n");
     write(&place.workspace.join("plain/file"), "x\n");
+    write(&place.workspace.join("half/file"), "x\n");
     assert!(place.git(&["config", "include.path", "../settings/shared"]).status.success());
-    let script = "mkdir new; echo x > new/file; chmod 000 new .git/config settings .git/refs; chmod 500 plain; chmod 000 plain/file";
-    assert_eq!(refused(&place.run(script)), [".git/config", ".git/refs", "settings"]);
+    let script = "mkdir new; echo x > new/file; chmod 000 new .git/config settings .git/refs; chmod 500 plain; chmod 000 plain/file; chmod 400 half";
+    assert_eq!(refused(&place.run(script)), [".git/config", ".git/refs", "half", "settings"]);
     assert!(place.git(&["config", "core.hooksPath"]).status.success());
     let outcome = place.run("echo x > hooks/pre-commit");
     assert_eq!(refused(&outcome), ["hooks/pre-commit"]);
@@ -195,15 +196,22 @@ fn what_settings_lie_in_is_not_closed() {
 fn nothing_is_written_where_git_runs_it() {
     let Some(place) = place() else { return };
     assert!(place.git(&["init", "-q", "--bare", "bare"]).status.success());
-    let hooks = place.workspace.join("bare/hooks");
-    let request = Request::command("echo x > pre-commit; mkdir d; echo x > d/y", &hooks, &place.home);
-    let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(place.undoing());
-    let run = |options: &RunOptions| firewall.run(&request, options, &mut |_, _| {});
-    let outcome = run(&RunOptions::default()).unwrap();
-    assert!(refused(&outcome).contains(&"pre-commit".to_owned()), "{outcome:?}");
-    assert!(!hooks.join("pre-commit").exists());
-    let mut live = RunOptions::default();
-    live.live = true;
-    assert!(matches!(run(&live), Err(Error::OfGit(_))));
-    assert!(!hooks.join("pre-commit").exists());
+    // Also in one that git would not take for a repository as it is.
+    fs::create_dir_all(place.workspace.join("new/.git/hooks")).unwrap();
+    for (directory, name) in
+        [("bare/hooks", "pre-commit"), ("bare/info", "attributes"), ("new/.git/hooks", "pre-commit")]
+    {
+        let directory = place.workspace.join(directory);
+        let script = format!("echo x > {name}; mkdir d; echo x > d/y");
+        let request = Request::command(script, &directory, &place.home);
+        let firewall = Firewall::new(Policy::of_profile("open").unwrap()).with_undoing(place.undoing());
+        let run = |options: &RunOptions| firewall.run(&request, options, &mut |_, _| {});
+        let outcome = run(&RunOptions::default()).unwrap();
+        assert!(refused(&outcome).contains(&name.to_owned()), "{outcome:?}");
+        assert!(!directory.join(name).exists());
+        let mut live = RunOptions::default();
+        live.live = true;
+        assert!(matches!(run(&live), Err(Error::OfGit(_))), "{directory:?}");
+        assert!(!directory.join(name).exists());
+    }
 }

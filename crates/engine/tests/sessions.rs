@@ -95,6 +95,7 @@ fn what_is_told_is_not_believed() {
     // Forged in the file itself, by its name as the shell sees it.
     let forge = "trap - EXIT; f=$(ls -d /tmp/shward-*/session-*)/told; \
          printf '/etc\\0LD_PRELOAD=/x\\0PATH=/x\\0BASH_ENV=/x\\0GOOD=1\\0' > \"$f\"; exec true";
+    place.run("b", "export GOOD=0");
     let outcome = place.outcome("b", forge);
     if outcome.executed {
         let session = place.sessions().find("b").unwrap();
@@ -163,6 +164,13 @@ fn what_is_readonly_is_told_or_stays() {
     let kept = place.sessions().find("a").unwrap();
     assert!(kept.variables.iter().any(|(name, _)| name == "FORMER"), "{kept:?}");
     assert_eq!(kept.cwd, place.workspace().join("sub"));
+    // What stays is that of this workspace.
+    let mut request = place.request("a", "readonly REPLY; export NEW=1");
+    (request.workspace, request.cwd) = (place.workspace().join("sub"), place.workspace().join("sub"));
+    let outcome = place.firewall().run(&request, &RunOptions::default(), &mut |_, _| {}).unwrap();
+    assert!(outcome.ending.unwrap().session_lost.unwrap().contains("only a part"));
+    let kept = place.sessions().find("a").unwrap();
+    assert_eq!((kept.workspace, kept.variables), (place.workspace().join("sub"), Vec::new()));
 }
 
 /// Whoever else writes where the shell tells how it ends delays it by nothing, and it is said that the session is lost.

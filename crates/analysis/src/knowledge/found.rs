@@ -168,11 +168,7 @@ fn end_of(pattern: &[u8]) -> &[u8] {
 /// began, at any depth. A divider begins another word of a script, and behind the root alone it may lie in the workspace.
 pub(super) fn behind<'a>(arena: &'a Bump, before: &[u8], name: Value<'a>) -> Value<'a> {
     let Some((Piece::Text(start), rest)) = name.split_first() else { return name };
-    if before == b"/"
-        || before.last().is_none_or(divides)
-        || name.origins != Origins::NAMES
-        || !start.starts_with(b"/")
-    {
+    if before == b"/" || before.last().is_none_or(divides) || name.origins != Origins::NAMES {
         return name;
     }
     let end = start.rsplit(|byte| *byte == b'/').next().unwrap_or_default();

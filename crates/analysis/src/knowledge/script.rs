@@ -136,7 +136,6 @@ fn is_own_pattern<'a>(on: &mut Run<'_, 'a>, language: &str, file: &Field<'a>) ->
         || start.starts_with(b"-")
         || !start.contains(&b'/')
         || !value.names_what_is_there()
-        || value.has_unknown()
         || value.origins.contains(Origins::NAMES)
     {
         return false;

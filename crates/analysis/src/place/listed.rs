@@ -112,12 +112,130 @@ fn may_match(pattern: &[Piece<'_>], name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::may_match;
-    use crate::value::Piece;
+    use super::{MOST, may_match, stays_below};
+    use crate::value::{Origins, Piece, Value};
+    use crate::world::{Entries, FileKind, Frozen, World};
+    use bumpalo::Bump;
+    use std::borrow::Cow;
+
+    const STAR: Piece<'static> = Piece::Glob(b"*");
+
+    /// A machine with these directories; what of their names are links, and where these lead.
+    struct Machine(
+        &'static [(&'static str, &'static [&'static str])],
+        &'static [(&'static str, &'static str)],
+    );
+
+    impl World for Machine {
+        fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+            None
+        }
+
+        /// The longest link that a path begins with is followed, once.
+        fn canonical(&self, path: &[u8]) -> Option<Cow<'_, [u8]>> {
+            let below = |link: &str| {
+                path.strip_prefix(link.as_bytes()).filter(|rest| rest.is_empty() || rest.starts_with(b"/"))
+            };
+            match self.1.iter().find_map(|(link, aim)| Some((*aim, below(link)?))) {
+                Some(("", _)) => None,
+                Some((aim, rest)) => Some([aim.as_bytes(), rest].concat().into()),
+                None => Some(path.to_vec().into()),
+            }
+        }
+
+        fn kind(&self, _: &[u8]) -> FileKind {
+            FileKind::Unknown
+        }
+
+        fn entries(&self, directory: &[u8], most: usize) -> Entries {
+            let directory = if directory.is_empty() { b"/" } else { directory };
+            let known = self.0.iter().find(|(known, _)| known.as_bytes() == directory);
+            let names = known.map_or(&[][..], |(_, names)| names);
+            let is_link = |name: &str| {
+                let path = [directory, b"/", name.as_bytes()].concat();
+                self.1.iter().any(|(link, _)| link.as_bytes() == path)
+            };
+            // One that stands for as many as are looked at.
+            let many = names.contains(&"many");
+            match names.len() > most || many && MOST > most {
+                true => Entries::TooMany,
+                false if many => Entries::Names(vec![(b"deep".to_vec(), false); MOST]),
+                false => Entries::Names(names.iter().map(|n| (n.as_bytes().to_vec(), is_link(n))).collect()),
+            }
+        }
+
+        fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+            None
+        }
+
+        fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
+            None
+        }
+    }
+
+    #[test]
+    fn links_decide_where_a_pattern_leads() {
+        const SOME: Machine = Machine(
+            &[
+                ("/w", &["a", "out", "up", "gone", "self", "beside"]),
+                ("/w/a", &["x"]),
+                ("/w/out", &["x"]),
+                ("/full", &["many"]),
+                ("/full/deep", &["x"]),
+            ],
+            &[
+                ("/w/out", "/elsewhere"),
+                ("/w/up", "/"),
+                ("/w/gone", ""),
+                ("/w/self", "/w"),
+                ("/w/beside", "/work"),
+                ("/link", "/w"),
+            ],
+        );
+        const A: Piece<'static> = Piece::Text(b"a");
+        let text = |text: &'static str| Piece::Text(text.as_bytes());
+        let (nowhere, here): (Option<&str>, _) = (None, Some("/w"));
+        let rows = [
+            (here, vec![A, STAR], "/w", true),
+            (here, vec![A, STAR, text("/x")], "/w", true),
+            (here, vec![text("o"), STAR], "/w", false),
+            // What lies behind a link, by its name or as it is found.
+            (here, vec![text("o"), STAR, text("/x")], "/w", false),
+            (here, vec![text("o"), STAR, text("/"), STAR], "/w", false),
+            (here, vec![text("out/"), STAR], "/w", false),
+            (here, vec![text("u"), STAR], "/w", false),
+            (here, vec![text("g"), STAR], "/w", false),
+            (here, vec![text("s"), STAR], "/w", true),
+            (here, vec![text("b"), STAR], "/w", false),
+            (here, vec![A, STAR, text("/../x")], "/w", false),
+            (here, vec![text("./a"), STAR], "/w", true),
+            // From the root on, wherever the shell is.
+            (Some("/w/a"), vec![text("/w/o"), STAR], "/w", false),
+            (Some("/w/a"), vec![text("/w/a"), STAR], "/w", true),
+            // Where nobody knows that.
+            (nowhere, vec![A, STAR], "/w", false),
+            (nowhere, vec![text("/w/o"), STAR], "/w", false),
+            (nowhere, vec![text("/w/a"), STAR], "/w", true),
+            // The directory may be named by a link, and be the root.
+            (here, vec![text("s"), STAR], "/link", true),
+            (here, vec![text("o"), STAR], "/", true),
+            // More than is looked at, all in all.
+            (Some("/full"), vec![STAR], "/full", true),
+            (Some("/full"), vec![STAR, text("/"), STAR], "/full", false),
+        ];
+        let arena = Bump::new();
+        for (cwd, pieces, below, expected) in rows {
+            let value = Value::of(&arena, &pieces, Origins::NONE);
+            let found = stays_below(&SOME, cwd.map(str::as_bytes), &value, below.as_bytes());
+            assert_eq!(found.0, expected, "{cwd:?} {pieces:?} {below}");
+            // Nothing is known of the machine.
+            let up = pieces.contains(&Piece::Text(b"/../x"));
+            assert!(stays_below(&Frozen, cwd.map(str::as_bytes), &value, below.as_bytes()).0 || up);
+        }
+    }
 
     #[test]
     fn names_match_in_any_capitals() {
-        const STAR: Piece<'_> = Piece::Glob(b"*");
         for (pattern, name, expected) in [
             (&[STAR][..], "ev", true),
             (&[STAR], ".ev", true),
@@ -129,6 +247,7 @@ mod tests {
             (&[Piece::Text(b"a"), STAR, Piece::Text(b"b"), STAR, Piece::Text(b"c")], "a1b2c", true),
             (&[Piece::Text(b"a"), STAR, Piece::Text(b"b"), STAR, Piece::Text(b"c")], "a1c2b", false),
             (&[Piece::Text(b"ab"), STAR, Piece::Text(b"ba")], "aba", false),
+            (&[Piece::Text("É".as_bytes()), STAR], "éx", true),
         ] {
             assert_eq!(may_match(pattern, name.as_bytes()), expected, "{pattern:?} {name}");
         }

@@ -306,13 +306,15 @@ mod tests {
     fn what_settings_lead_to_is_found() {
         let text = b"[core]\n\tbare = false\n\tHooksPath = .githooks ; ours\n[include] path = ../a\n\tpath = \"b #c\" # d\n\
             [includeIf \"gitdir:x\"]\n\tpath=~/c\n[remote \"path\"]\n\tpath = d\n\tpath\n\
-            [init]\n\ttemplateDir = ~/t\n\tdefaultBranch = x\n";
+            [init]\n\ttemplateDir = ~/t\n\tdefaultBranch = x\n\
+            [submodule \"a\\\"]b\"]\n[submodule \"\"]\n[submodule]\n[other \"e\"]\n";
         let expected = [
             (Leads::Hooks, ".githooks"),
             (Leads::Settings, "../a"),
             (Leads::Settings, "b #c"),
             (Leads::Settings, "~/c"),
             (Leads::Settings, "~/t"),
+            (Leads::Module, "a\"]b"),
         ];
         let found = leads_to(text);
         let found: Vec<_> = found.iter().map(|(leads, path)| (*leads, path.as_str())).collect();

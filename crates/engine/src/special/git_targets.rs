@@ -345,6 +345,50 @@ impl Reading<'_> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn only_what_git_fills_is_left_out() {
+        for (within, filled, others) in [
+            (Within::Nothing, &[][..], &["refs", "heads", "objects", "ab"][..]),
+            (Within::Objects, &["info", "pack", "ab", "0F"], &["a", "abc", "zz", "lib", "refs"]),
+            (Within::Logs, &["refs"], &["heads", "lib", "HEAD"]),
+            (Within::Refs, &["heads", "notes", "remotes", "tags"], &["refs", "lib", "stash"]),
+        ] {
+            for (names, expected) in [(filled, true), (others, false)] {
+                for name in names {
+                    assert_eq!(within.is_filled(OsStr::new(name)), expected, "{name}");
+                }
+            }
+        }
+    }
+
+    /// Git fills only what it takes for a repository.
+    #[test]
+    fn what_is_no_repository_is_looked_through() {
+        for missing in ["objects", "refs"] {
+            let place = tempfile::tempdir().unwrap();
+            let module = place.path().join("modules/m");
+            for name in ["objects", "refs", "logs/refs/deep"].into_iter().filter(|name| *name != missing) {
+                fs::create_dir_all(module.join(name)).unwrap();
+            }
+            fs::write(module.join("HEAD"), "").unwrap();
+            let waiting = vec![Waiting::Below(place.path().join("modules"), Within::Nothing)];
+            let mut search = Search { waiting, met: HashSet::new(), left: MOST, by_name: true };
+            assert_eq!(search.next().unwrap(), Some((module, None)));
+            assert_eq!(search.next().unwrap(), None);
+            assert_eq!(MOST - search.left, 5, "{missing}");
+        }
+    }
+
+    /// A link that leads nowhere is a `HEAD` to git.
+    #[test]
+    fn a_head_is_there_wherever_it_leads() {
+        let place = tempfile::tempdir().unwrap();
+        let head = place.path().join("HEAD");
+        assert!(!is_there(&head));
+        std::os::unix::fs::symlink("nowhere", &head).unwrap();
+        assert!(is_there(&head));
+    }
+
     /// What git fills is not looked through, however much it is; unless there are too many names.
     #[test]
     fn what_git_fills_costs_nothing() {
