@@ -57,7 +57,7 @@ const LIMITS: &[Row] = &[
     ("lists that double", |n| format!("set -- a; {}echo", "set -- $@ $@; ".repeat(n)), 13),
     ("open descriptors", |n| numbered(n, |i| format!("exec {}</dev/null", i + 3)), 64),
     ("redirections of a command", |n| format!("ls{}", " >a".repeat(n)), 4096),
-    ("words of a command", |n| format!("echo{}", " a".repeat(n)), 17_872),
+    ("words of a command", |n| format!("echo{}", " a".repeat(n)), 22_340),
     ("parts of a word", |n| format!("ls {}", "a*".repeat(n)), 8548),
     ("options of a program", |n| format!("ls -{}", "l".repeat(n)), 16 << 10),
     ("pipelines of a list", |n| format!("true{}", " && true".repeat(n)), 16 << 10),

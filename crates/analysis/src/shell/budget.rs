@@ -14,6 +14,7 @@ pub(super) struct Budget {
     programs: u64,
     printed: u64,
     beside: u64,
+    pieces: u64,
     depth: u16,
     exhausted: Option<&'static str>,
 }
@@ -45,7 +46,9 @@ impl Budget {
             programs: length.saturating_mul(2).saturating_add(512 << 10),
             printed: length.saturating_mul(8).saturating_add(4 << 20),
             // Each takes a hundred bytes or more while its command runs, and what is as long as that is hardly one command.
-            beside: (length / 24).saturating_add(16 << 10),
+            beside: (length / 24).saturating_add(20 << 10),
+            // A here-document may be nothing but short lines with a variable in each.
+            pieces: (length / 6).saturating_add(16 << 10),
             depth: 0,
             exhausted: None,
         }
@@ -83,9 +86,20 @@ impl Budget {
         }
     }
 
-    /// Whether so many words of one command, or parts of one word, are followed: they are all there at once.
-    pub(super) fn follows(&mut self, beside: usize) -> bool {
-        match u64::try_from(beside).is_ok_and(|beside| beside <= self.beside) {
+    /// Whether so many words of one command are followed: they are all there at once.
+    pub(super) fn follows(&mut self, words: usize) -> bool {
+        let most = self.beside;
+        self.takes(words, most)
+    }
+
+    /// The same of parts of one word.
+    pub(super) fn follows_parts(&mut self, parts: usize) -> bool {
+        let most = self.pieces;
+        self.takes(parts, most)
+    }
+
+    fn takes(&mut self, count: usize, most: u64) -> bool {
+        match u64::try_from(count).is_ok_and(|count| count <= most) {
             true => self.is_left(),
             false => self.exhaust("words"),
         }

@@ -75,7 +75,7 @@ impl<'a> Interpreter<'a, '_> {
                 let value = Value::text(self.lasting(text), Origins::LITERAL);
                 out.push(Field { value, span, many: false });
             }
-            parts if parts.len() > LONG && !self.budget.follows(parts.len()) => {}
+            parts if parts.len() > LONG && !self.budget.follows_parts(parts.len()) => {}
             parts if parts.iter().any(|part| matches!(part.kind, PartKind::Brace(_))) => {
                 for alternative in self.braces(word.parts(), span, out) {
                     self.expand_parts(span, out, |shell, builder| {
@@ -154,7 +154,7 @@ impl<'a> Interpreter<'a, '_> {
         span: Span,
         take: impl FnOnce(&mut Self, &mut Builder<'a>) -> R,
     ) -> R {
-        let followed = parts.len() <= LONG || self.budget.follows(parts.len());
+        let followed = parts.len() <= LONG || self.budget.follows_parts(parts.len());
         let put = |shell: &mut Self, builder: &mut Builder<'a>| match followed {
             true => parts.iter().for_each(|part| shell.part(part, false, builder)),
             false => builder.unknown(true, Origins::UNKNOWN),
