@@ -35,7 +35,7 @@ fn settled() -> Place {
         fs::write(file, "{}\n").unwrap();
     }
     fs::write(home.join("dot/shward/policy.toml"), "").unwrap();
-    let links: [(PathBuf, PathBuf); 7] = [
+    let links: [(PathBuf, PathBuf); 9] = [
         (home.join("dot/claude"), home.join(".claude")),
         ("dot/bashrc".into(), home.join(".bashrc")),
         ("../dot/fish".into(), home.join(".config/fish")),
@@ -44,6 +44,9 @@ fn settled() -> Place {
         ("../shared/servers.json".into(), project.join(".mcp.json")),
         // A way to the repository that is a link itself.
         ("dot".into(), home.join("files")),
+        // Through that to what is not there yet, and in a circle.
+        ("files/zshrc".into(), home.join(".zshrc")),
+        (".profile".into(), home.join(".profile")),
     ];
     for (aim, link) in links {
         symlink(aim, link).unwrap();
@@ -92,6 +95,7 @@ fn where_protected_links_lead_nothing_is_written() {
                 "mv claude c",
                 "rm -rf claude/hooks",
                 "echo x > bashrc",
+                "echo x > zshrc",
                 "sed -i s/a/b/ bash*",
                 "mv bashrc old",
                 "echo x > fish/config.fish",
@@ -138,6 +142,28 @@ fn where_protected_links_lead_nothing_is_written() {
     let (_, reason) = decision(&place, binary(), &repository, "echo x > claude/hooks/a.sh");
     for name in ["dot/claude/hooks/a.sh", ".claude/hooks/a.sh"] {
         assert!(reason.contains(&format!("`{}`", home.join(name).display())), "{name}: {reason}");
+    }
+    // Of what lies in a directory, that by which it is refused.
+    let (_, reason) = decision(&place, binary(), &repository, "rsync -a fish/ .");
+    let named = |name: &str| reason.contains(&format!("(in which is `{}`)", home.join(name).display()));
+    assert!([".claude", ".config/shward/policy.toml"].into_iter().any(named), "{reason}");
+}
+
+/// So many links that a look at each of them for each change would take too long.
+#[test]
+fn what_too_many_links_lead_to_is_not_changed() {
+    let place = Place::new();
+    let project = place.project();
+    fs::create_dir(project.join(".opencode")).unwrap();
+    for (count, expected) in [(512, "allow"), (513, "deny")] {
+        symlink("self", project.join(format!(".opencode/{count}"))).unwrap();
+        for at in fs::read_dir(project.join(".opencode")).unwrap().count()..count {
+            symlink("nothing", project.join(format!(".opencode/l{at}"))).unwrap();
+        }
+        for (command, expected) in [("echo x > a", expected), ("cat a", "allow")] {
+            let (found, reason) = decision(&place, binary(), &project, command);
+            assert_eq!(found, expected, "{count} {command}: {reason}");
+        }
     }
 }
 
@@ -197,8 +223,11 @@ fn other_names_of_the_same_file_are_protected() {
                 "ln tools/guard t; echo > t",
                 "ln tools/guard t",
                 "cp -l tools/guard t",
+                "find . -name guard -exec ln {} x \\;",
+                "find . -name guard -exec cp -l {} x \\;",
             ][..],
         ),
+        ("ask", &["echo tools/guard | cpio -pdl t", "find tools | cpio --pass-through --link t"]),
         // What is removed is a name; what is read stays as it is.
         (
             "allow",
@@ -212,6 +241,8 @@ fn other_names_of_the_same_file_are_protected() {
                 "cat tools/guard | head -c 4",
                 "cp tools/guard copy",
                 "strings tools/guard",
+                "echo tools/guard | cpio -pd t",
+                "find src -name guard -exec ln {} x \\;",
                 "sed -i s/a/b/ src/*",
             ],
         ),
@@ -223,12 +254,31 @@ fn other_names_of_the_same_file_are_protected() {
     }
 }
 
+/// However often a large directory is changed, it is looked through only so often.
+#[test]
+fn looking_for_other_names_has_an_end() {
+    let place = Place::new();
+    let project = place.project();
+    let guard = project.join("guard");
+    Place::put_binary(&guard);
+    fs::hard_link(&guard, project.join("same")).unwrap();
+    fs::create_dir(project.join("many")).unwrap();
+    for at in 0..1000 {
+        fs::write(project.join(format!("many/{at}")), "").unwrap();
+    }
+    for (times, expected) in [(20, "allow"), (450, "deny")] {
+        let command = vec!["chmod -R u+r many"; times].join("\n");
+        let (found, reason) = decision(&place, &guard, &project, &command);
+        assert_eq!(found, expected, "{times}: {reason}");
+    }
+}
+
 /// What is copied or moved as a whole brings its settings along.
 #[test]
 fn directories_with_settings_do_not_become_the_projects() {
     let place = Place::new();
     let project = place.project();
-    for directory in ["other/.claude", "plain/src", "c", ".gemini"] {
+    for directory in ["other/.claude", "plain/src", "src", "c", ".gemini"] {
         fs::create_dir_all(project.join(directory)).unwrap();
     }
     fs::write(project.join("other/.claude/settings.json"), "{}").unwrap();
@@ -244,13 +294,20 @@ fn directories_with_settings_do_not_become_the_projects() {
                 "cp -r c .claude",
                 "cp -rT c .gemini",
                 "mv c .claude",
+                "mv c .claude/",
+                "cp -r c .claude/",
                 "mv .gemini .g; mv .g .gemini",
                 "ln -s c .claude",
                 "ln -s c .amp",
+                "ln -s ../x/.amp",
+                "ln -s ../x/.amp .",
+                "ln -st . ../x/.amp",
                 "git mv c .claude",
                 "python3 -c \"import os; os.rename('c', '.claude')\"",
                 "python3 -c \"import os; os.symlink('c', '.claude')\"",
                 "node -e \"require('fs').cpSync('c', '.claude', {recursive: true})\"",
+                "python3 -c \"import shutil; shutil.copytree('other', '.', dirs_exist_ok=True)\"",
+                "node -e \"require('fs').cpSync('other', '.', {recursive: true})\"",
                 "chmod 000 .gemini",
             ][..],
         ),
@@ -258,9 +315,13 @@ fn directories_with_settings_do_not_become_the_projects() {
             "allow",
             &[
                 "cp -r plain/. .",
+                "python3 -c \"import shutil; shutil.copytree('plain', '.', dirs_exist_ok=True)\"",
                 "cp -r c d",
                 "mv c d",
                 "ln -s c d",
+                "ln -s ../x/amp src",
+                "mkdir -p .claude && cp -r c .claude/",
+                "cp -r c .gemini/",
                 "mkdir .claude",
                 "mkdir -p .claude/agents; cp c/x.md .claude/agents/",
                 "chmod -R u+w c",

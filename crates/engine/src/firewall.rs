@@ -181,7 +181,7 @@ impl Firewall {
         if judged.verdict.decision() == Decision::Deny || !leash::may_change(&judged.plan) {
             return Ok(judged);
         }
-        let led = leash::Found::links(request).led;
+        let led = leash::Found::few_links(request)?;
         if !led.is_empty() {
             let machine = machine.clone().with_led(led);
             return Ok(self.under_other_names(arena, source, request, &Once::new(&machine), contained, None));

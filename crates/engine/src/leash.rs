@@ -4,12 +4,14 @@
 //! People keep their settings in a repository and link to them from where programs look. The tables know the names of the
 //! links; what is written through the other name is the same file. Nothing is looked at before a command changes something.
 
-use crate::Request;
 use crate::account::Account;
 use crate::machine::{self, Led, own_program};
+use crate::paths::canonical;
+use crate::{BadRequest, Request};
 use bumpalo::Bump;
 use rustix::fs::{FileType, Mode, OFlags, RawDir, RawDirEntry, Stat, open, readlink, stat};
 use shward_analysis::{Effect, EffectKind, Meaning, Plan, Rest, Scope, Scopes, Target, WriteMode, scope_of};
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -21,8 +23,14 @@ const OF_MANY: [&str; 1] = [".config"];
 /// As many links as the kernel follows in one path (path_resolution(7)).
 const MAX_LINKS: usize = 40;
 
+/// So many places to which protected names lead are held against each path of a command.
+pub(crate) const MOST_LED: usize = 512;
+
 /// So many names below a place that is changed are looked at for another name of a protected file.
 const MOST_NAMES: usize = 20_000;
+
+/// So many names below all that one command changes.
+const MOST_NAMES_OF_ALL: usize = 20 * MOST_NAMES;
 
 /// How deep below a directory of settings protected files are looked for, of which another name may be written.
 const DEEPEST: usize = 4;
@@ -59,6 +67,12 @@ impl Found {
     /// of the user's policy and what variables name in place of these.
     pub(crate) fn links(request: &Request) -> Self {
         Self::look(request, 1)
+    }
+
+    /// Where they lead, if a verdict can hold that against what a command changes.
+    pub(crate) fn few_links(request: &Request) -> Result<Vec<Led>, BadRequest> {
+        let led = Self::links(request).led;
+        if led.len() > MOST_LED { Err(BadRequest::TooManyLinks) } else { Ok(led) }
     }
 
     /// The same, deeper, with the files that are there.
@@ -185,21 +199,28 @@ impl Look<'_> {
 
     /// Every place that a chain of links names: whoever puts another link at one of them changes what is meant.
     fn link(&mut self, path: &Path, meaning: Meaning, depth: usize) {
-        let mut place = path.to_owned();
+        let mut places = vec![path.to_owned()];
+        let mut exact = true;
         for _ in 0..MAX_LINKS {
-            let Ok(aim) = readlink(&place, Vec::new()) else { break };
+            let Some(place) = places.last() else { break };
+            let Ok(aim) = readlink(place, Vec::new()) else { break };
             let aim = PathBuf::from(OsString::from_vec(aim.into_bytes()));
             // What is above is itself named through links, perhaps.
-            let above = place.parent().unwrap_or(&place);
-            let above = above.canonicalize().unwrap_or_else(|_| above.to_owned());
-            place = lexical(&above.join(aim));
-            self.found.led.push((bytes(path), bytes(&place)));
+            let above = place.parent().unwrap_or(place);
+            let above = canonical(above).unwrap_or(Cow::Borrowed(above));
+            exact &= is_exact(&aim);
+            let place = lexical(&above.join(aim));
+            // Whoever goes in a circle arrives nowhere.
+            if places.contains(&place) {
+                break;
+            }
+            places.push(place);
         }
-        if let Ok(real) = path.canonicalize()
-            && real != place
-        {
-            self.found.led.push((bytes(path), bytes(&real)));
-        }
+        let end = places.last().and_then(|place| {
+            if exact { real(place) } else { path.canonicalize().ok().or_else(|| real(place)) }
+        });
+        places.extend(end.filter(|end| !places.contains(end)));
+        self.found.led.extend(places.iter().skip(1).map(|place| (bytes(path), bytes(place))));
         // Links in it have names that matter, too.
         if meaning.holds && depth < self.deepest && path.is_dir() {
             self.directory(path, depth + 1);
@@ -208,7 +229,7 @@ impl Look<'_> {
 
     /// A name that matters, on the way to which there may be a link.
     fn name(&mut self, path: &Path) {
-        if let Ok(real) = crate::paths::canonical(path)
+        if let Ok(real) = canonical(path)
             && *real != *path
         {
             self.found.led.push((bytes(path), bytes(&real)));
@@ -218,6 +239,21 @@ impl Look<'_> {
 
 fn bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
+}
+
+/// Where a path without `..` really lies; what is not there lies in the directory that is.
+fn real(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = canonical(path) {
+        return Some(real.into_owned());
+    }
+    Some(canonical(path.parent()?).ok()?.join(path.file_name()?))
+}
+
+/// Whether the letters alone say what `..` means in what a link names: nothing stands before it.
+fn is_exact(aim: &Path) -> bool {
+    !aim.components()
+        .skip_while(|part| !matches!(part, Component::Normal(_)))
+        .any(|p| p == Component::ParentDir)
 }
 
 /// A path without `.` and `..`.
@@ -235,7 +271,7 @@ fn lexical(path: &Path) -> PathBuf {
 
 /// A plan in which what is written through another name of the same file (link(2)) counts as what it is. `None`: nothing is.
 pub(crate) fn under_other_names<'a>(arena: &'a Bump, plan: &Plan<'a>, request: &Request) -> Option<Plan<'a>> {
-    let mut same = Same { request, program: None, others: None };
+    let mut same = Same { request, program: None, others: None, left: MOST_NAMES_OF_ALL };
     let mut effects: Option<&'a mut [Effect<'a>]> = None;
     let mut led = plan.led.to_vec();
     for (at, effect) in plan.effects.iter().enumerate() {
@@ -265,6 +301,8 @@ struct Same<'r> {
     /// The running program, if it has another name.
     program: Option<Option<(&'static Path, Stat)>>,
     others: Option<Vec<(PathBuf, (u64, u64))>>,
+    /// How many names are still looked at. Beyond, any place may hold what matters.
+    left: usize,
 }
 
 impl Same<'_> {
@@ -286,7 +324,8 @@ impl Same<'_> {
             rest => {
                 let (program, found) = self.program()?;
                 let deepest = if rest == Rest::Glob && !target.tree { 0 } else { DEEPEST };
-                lies_below(path, identity(&found), deepest).then(|| (program.to_owned(), Scope::Own))
+                let lies = lies_below(path, identity(&found), deepest, &mut self.left);
+                (lies || self.left == 0).then(|| (program.to_owned(), Scope::Own))
             }
         }
     }
@@ -321,10 +360,11 @@ impl Same<'_> {
     }
 }
 
-/// Whether a file has a name below a directory, among the first that there are.
-fn lies_below(directory: &Path, file: (u64, u64), deepest: usize) -> bool {
+/// Whether a file has a name below a directory, among the first that there are. `all` is what may be looked at, of which that is taken.
+fn lies_below(directory: &Path, file: (u64, u64), deepest: usize, all: &mut usize) -> bool {
     let mut waiting = vec![(directory.to_owned(), 0)];
-    let (mut left, mut found) = (MOST_NAMES, false);
+    let most = MOST_NAMES.min(*all);
+    let (mut left, mut found) = (most, false);
     while let Some((directory, depth)) = waiting.pop() {
         each(&directory, |entry| {
             let path = || directory.join(name_of(entry));
@@ -338,10 +378,11 @@ fn lies_below(directory: &Path, file: (u64, u64), deepest: usize) -> bool {
             !found && left > 0
         });
         if found || left == 0 {
-            return found;
+            break;
         }
     }
-    false
+    *all = all.saturating_sub(most.saturating_sub(left));
+    found
 }
 
 /// So many bytes of a directory are read at once: few have more.

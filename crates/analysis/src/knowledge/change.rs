@@ -7,7 +7,7 @@ use super::languages;
 use super::overwriting;
 use super::run::{Run, certainty};
 use super::scan::Scan;
-use super::settled::{becomes_settings, brings_settings, linked_hard, settles};
+use super::settled::{becomes_settings, brings_settings, linked_hard, settles, takes_place};
 use super::tables::Level;
 use super::values;
 use super::words::{Fact, Role};
@@ -309,6 +309,9 @@ pub(super) fn destination<'a>(
         // There may be only one of the many.
         run.writes(field, mode, Stream { text: None, ..content });
     }
+    if named && !exists && count == 1 && !links {
+        uses.iter().filter(is_source).for_each(|source| takes_place(run, source.field, field));
+    }
     for source in uses.iter().filter(|each| is_source(each)) {
         // Each has a content of its own.
         let content = match content.text {
@@ -418,7 +421,8 @@ pub(super) fn links<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 
         let (from, to) = (run.target(&aim.field.value, false), run.target(&place.field.value, false));
         let apart = scan.has(&["-T", "--no-target-directory", "-n", "--no-dereference"]);
         let lies_in = directory || !apart && run.session.world().kind(to.path) == FileKind::Directory;
-        if !lies_in && becomes_settings(run.session.world(), &from, &to) {
+        let to = if lies_in { run.target(&below, false) } else { to };
+        if becomes_settings(run.session.world(), &from, &to) {
             settles(run, to, place.field);
         }
         for link in [place.field.value, below].into_iter().skip(first) {

@@ -25,7 +25,7 @@ use crate::effect::{Covers, Rest, Scope, Target};
 use crate::value::{Origins, Piece, Value};
 use crate::world::World;
 use bumpalo::Bump;
-use classify::{Map, Root, inside};
+use classify::{Led, Map, Root, inside};
 pub(crate) use endings::may_end_in;
 pub(crate) use fresh::{FRESH, as_path, is_fresh};
 pub(crate) use listed::stays_below;
@@ -143,10 +143,14 @@ impl<'a> Places<'a> {
             .any(|file| file.ends_with(end) && !path.is_empty() && Names::Path(path).may_hold(file))
     }
 
-    /// The names that matter and lead elsewhere, with where they lead.
+    /// The names that matter and lead elsewhere, with where they lead. First those of what belongs to the firewall or an agent.
     pub(crate) fn all_led(&self) -> &'a [(&'a [u8], &'a [u8])] {
-        let led = self.map.led;
-        if led.is_empty() { &[] } else { self.arena.alloc_slice_fill_iter(led.iter().map(|led| led.both())) }
+        if self.map.led.is_empty() {
+            return &[];
+        }
+        let (own, others): (Vec<_>, Vec<_>) = self.map.led.iter().partition(|led| led.own);
+        let all: Vec<_> = own.into_iter().chain(others).map(Led::both).collect();
+        self.arena.alloc_slice_copy(&all)
     }
 
     /// What is found by this name at or below a directory, where a name leads that matters.

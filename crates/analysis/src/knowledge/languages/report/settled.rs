@@ -2,13 +2,17 @@
 
 use super::Report;
 use crate::effect::{EffectKind, Target, Unknown, WriteMode};
-use crate::knowledge::settled::becomes_settings;
+use crate::knowledge::settled::{becomes_settings, brought};
 use crate::value::{Origins, Value};
 
 impl<'a> Report<'_, 'a> {
     /// What may be a directory is put where settings are looked for.
     pub(super) fn settles(&mut self, from: &Value<'a>, to: &Value<'a>) {
         let (from, target) = (self.target(from, false), self.target(to, false));
+        for path in brought(self.arena, self.session.world(), &from, &target) {
+            let target = self.target(&Value::text(path, to.origins), false);
+            self.emit(EffectKind::Write { target, mode: WriteMode::Replace, content: Origins::FILE }, true);
+        }
         if becomes_settings(self.session.world(), &from, &target) {
             let kind = EffectKind::Write { target, mode: WriteMode::Below, content: Origins::FILE };
             self.emit(kind, true);
