@@ -81,12 +81,14 @@ fn bombs_are_cut() {
 fn long_but_ordinary_input_is_not_cut() {
     let long = [
         "p a; ".repeat(5_000),
-        format!("p {}", "a ".repeat(20_000)),
+        // Of shorter names, and of parts that are shorter, fewer are followed.
+        format!("p {}", "a.rs ".repeat(20_000)),
+        format!("p {}", "a ".repeat(16_000)),
         format!("p '{}'", "x".repeat(1_000_000)),
         (0..3_000).map(|i| format!("v{i}={i}; p $v{i}; ")).collect::<String>(),
         "x=1 && ".repeat(2_000) + "p",
         "p | ".repeat(2_000) + "p",
-        format!("cat <<E\n{}\nE\n", "line $x\n".repeat(20_000)),
+        format!("cat <<E\n{}\nE\n", "line of text $x\n".repeat(10_000)),
         "if a; then b; else c; fi; ".repeat(2_000),
         "for i in 1 2 3; do p $i; done; ".repeat(1_000),
         format!("f() {{ {} }}; f", "f x; ".repeat(50)),
