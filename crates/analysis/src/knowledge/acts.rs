@@ -71,6 +71,9 @@ pub(super) fn acts<'a>(
             act(run, flow, each, endpoints, phase);
         }
     }
+    // Without a file it reads what it is given.
+    let alone =
+        scan.operands.is_empty() && scan.levels.last().is_some_and(|level| level.stdin_when_no_operands());
     for case in scan.levels.iter().flat_map(|level| level.cases().iter()) {
         let holds = match case.condition {
             Condition::When => scan.has_listed(case.names),
@@ -82,7 +85,7 @@ pub(super) fn acts<'a>(
         for each in case.acts.iter().filter(|_| loads) {
             if let Act::Loads(language) = each {
                 script::load(run, case.names, language);
-                script::load_given(run, scan, flow.stdin, case.names, language);
+                script::load_given(run, scan, flow.stdin || alone, case.names, language);
             }
         }
         if !holds {

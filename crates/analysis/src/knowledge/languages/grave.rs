@@ -90,6 +90,7 @@ const PHP: &str = r#"
 
 /// Of languages that are built, or run by a tool of theirs, and have no table of their own.
 const SOURCE: &str = r#"
+    (subprocess (system .ffi( SYSTEM' delete-directory delete-file java.shell output-channel run-shell-command
     Code.eval_string DllImport Directory.Delete File.Delete File.rm File.rm_rf HttpClient Port.open Process( Process.Start
     Process.run Process.start ProcessBuilder System.Process Sys.command Sys.remove System.cmd System.shell
     URLSession WebClient addSystemCommand callCommand callProcess createProcess create_process del_dir_r deleteFile

@@ -62,12 +62,14 @@ fn tool<'a>(run: &mut Run<'_, 'a>, words: &'a [Field<'a>]) -> Option<Stream<'a>>
     let name = words.first()?.known().filter(|name| is_tool(name))?;
     let (name, program) = tables::program(name)?;
     let first = run.session.effects().len();
-    let project = EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
-    run.does(project, run.call.span);
-    foreign::foreign(run, &Uses::default(), first);
     script::load_tool(run, words.first()?.known()?);
     let mut inner = Run { session: &mut *run.session, call: Call { argv: words, ..run.call }, name, program };
     variables::obey(&mut inner);
     let at = inner.start();
-    Some(interpret(&mut inner, &at))
+    let output = interpret(&mut inner, &at);
+    // Only now: an effect is told once, and a tool that says so itself looks behind it for code of somebody else.
+    let project = EffectKind::Code { language: "project", text: None, origin: Origins::FILE, source: None };
+    run.does(project, run.call.span);
+    foreign::foreign(run, &Uses::default(), first);
+    Some(output)
 }
