@@ -24,7 +24,7 @@ const OF_MANY: [&str; 1] = [".config"];
 const MAX_LINKS: usize = 40;
 
 /// So many places to which protected names lead are held against each path of a command.
-pub(crate) const MOST_LED: usize = 512;
+const MOST_LED: usize = 512;
 
 /// So many names below a place that is changed are looked at for another name of a protected file.
 const MOST_NAMES: usize = 20_000;
@@ -72,7 +72,7 @@ impl Found {
     /// Where they lead, if a verdict can hold that against what a command changes.
     pub(crate) fn few_links(request: &Request) -> Result<Vec<Led>, BadRequest> {
         let led = Self::links(request).led;
-        if led.len() > MOST_LED { Err(BadRequest::TooManyLinks) } else { Ok(led) }
+        if led.len() > MOST_LED { Err(BadRequest::TooManyLinks(MOST_LED)) } else { Ok(led) }
     }
 
     /// The same, deeper, with the files that are there.

@@ -1,6 +1,5 @@
 //! What an agent wants.
 
-use crate::leash::MOST_LED;
 use std::path::{Path, PathBuf};
 
 /// Longest accepted command, in bytes: 1 MiB. The kernel gives a single argument 128 KiB; what is longer is data, and
@@ -77,12 +76,12 @@ pub enum BadRequest {
         /// The path.
         path: PathBuf,
     },
-    /// More settings are links than can be told apart from what the command changes.
+    /// More settings are links than can be told apart from what the command changes, which are so many.
     #[error(
-        "settings in the home directory and the workspace are links to more than {MOST_LED} places, so what a command \
+        "settings in the home directory and the workspace are links to more than {0} places, so what a command \
          changes cannot be told from them; put directories there instead of single links"
     )]
-    TooManyLinks,
+    TooManyLinks(usize),
 }
 
 impl Request {
