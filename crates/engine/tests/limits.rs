@@ -58,7 +58,7 @@ const LIMITS: &[Row] = &[
     ("open descriptors", |n| numbered(n, |i| format!("exec {}</dev/null", i + 3)), 64),
     ("redirections of a command", |n| format!("ls{}", " >a".repeat(n)), 4096),
     ("words of a command", |n| format!("echo{}", " a".repeat(n)), 22_340),
-    ("parts of a word", |n| format!("ls {}", "a*".repeat(n)), 9830),
+    ("parts of a word", |n| format!("ls {}", "a*".repeat(n)), 11_946),
     ("options of a program", |n| format!("ls -{}", "l".repeat(n)), 16 << 10),
     ("pipelines of a list", |n| format!("true{}", " && true".repeat(n)), 16 << 10),
     ("commands of a pipeline", |n| format!("true{}", " | true".repeat(n)), (16 << 10) - 1),

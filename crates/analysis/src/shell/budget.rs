@@ -48,7 +48,7 @@ impl Budget {
             // Each takes a hundred bytes or more while its command runs, and what is as long as that is hardly one command.
             beside: (length / 24).saturating_add(20 << 10),
             // A here-document may be nothing but short lines with a variable in each.
-            pieces: (length / 6).saturating_add(16 << 10),
+            pieces: (length / 7).saturating_add(20 << 10),
             depth: 0,
             exhausted: None,
         }
