@@ -484,12 +484,16 @@ impl Relay<'_> {
                 self.sandbox.kill();
             }
         }
-        why = why.or(self.watchdog.take().and_then(Watchdog::finish).map(|barked| match barked {
+        let barked = self.watchdog.take().and_then(Watchdog::finish).map(|barked| match barked {
             Barked::TimedOut => Killed::TimedOut,
             Barked::Cancelled => Killed::Cancelled,
             Barked::Reserve => Killed::DiskExceeded(Used::Reserve),
             Barked::Most => Killed::DiskExceeded(Used::Most),
-        }));
+        });
+        why = match (why, barked) {
+            (Some(Killed::Cancelled), full @ Some(Killed::DiskExceeded(_))) => full,
+            (why, barked) => why.or(barked),
+        };
         self.may_leave &= matches!(self.report, Some(Report::EndedAlone(_))) && why.is_none();
         if !self.may_leave {
             self.sandbox.reap();

@@ -28,6 +28,15 @@ pub(crate) enum Barked {
     Most = 4,
 }
 
+impl Barked {
+    const fn of(used: Used) -> Self {
+        match used {
+            Used::Reserve => Self::Reserve,
+            Used::Most => Self::Most,
+        }
+    }
+}
+
 /// The thread. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
@@ -118,19 +127,21 @@ fn watch(
             Ok(_) => {}
         }
         let ready = |at: usize| wait.get(at).is_some_and(|fd| !fd.revents().is_empty());
-        if ready(0) || ready(1) {
-            return;
-        }
-        if ready(2) {
-            break Barked::Cancelled;
+        // Who cancels may do so because their own output found the disk full, and then nothing of the run is to stay there.
+        let cancelled = ready(2);
+        let looked = meter.as_mut().filter(|_| cancelled).map(Meter::look).transpose();
+        match looked.err() {
+            Some(used) => break Barked::of(used),
+            None if ready(0) || ready(1) => return,
+            None if cancelled => break Barked::Cancelled,
+            None => {}
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             break Barked::TimedOut;
         }
         next = match meter.as_mut().map(Meter::look).transpose() {
             Ok(next) => next,
-            Err(Used::Reserve) => break Barked::Reserve,
-            Err(Used::Most) => break Barked::Most,
+            Err(used) => break Barked::of(used),
         };
     };
     why.store(why_now as u8, Ordering::Release);
@@ -154,21 +165,28 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn who_has_ended_is_not_killed_for_a_full_disk() {
+    fn who_has_ended_is_not_killed_for_a_full_disk_unless_it_was_cancelled() {
         let mut space = Space::new();
         space.reserves = vec![("/tmp".into(), Reserve { bytes: None, at_least: u64::MAX })];
-        for (program, expected) in [("true", None), ("cat", Some(Barked::Reserve))] {
+        let (cancelled, cancel) = descriptor::pipe().unwrap();
+        drop(cancel);
+        for (program, cancelled, expected) in [
+            ("true", None, None),
+            ("cat", None, Some(Barked::Reserve)),
+            ("true", Some(cancelled.as_raw_fd()), Some(Barked::Reserve)),
+        ] {
             let mut child = Command::new(program).stdin(std::process::Stdio::piped()).spawn().unwrap();
             let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
             let pidfd = pidfd_open(pid, PidfdFlags::empty()).unwrap();
-            let ends = expected.is_none();
+            let ends = program == "true";
             let ended = || poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], None).unwrap();
             if ends {
                 ended();
             }
-            let watchdog = Watchdog::start(pidfd.as_raw_fd(), None, None, &mut Meter::new(&space)).unwrap();
+            let mut meter = Meter::new(&space);
+            let watchdog = Watchdog::start(pidfd.as_raw_fd(), cancelled, None, &mut meter).unwrap();
             ended();
-            assert_eq!(watchdog.finish(), expected, "{program}");
+            assert_eq!(watchdog.finish(), expected, "{program} {cancelled:?}");
             assert_eq!(child.wait().unwrap().success(), ends);
         }
     }
