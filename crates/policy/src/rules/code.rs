@@ -14,9 +14,13 @@ const CONTROLS: [&[u8]; 9] =
 const OURS: &[u8] = b"shward";
 
 fn controls_us(subject: &Subject<'_>) -> bool {
-    let Some(invocation) = subject.invocation else { return false };
-    subject.program() == OURS
-        && invocation.argv.iter().skip(1).any(|word| word.known().is_none_or(|text| CONTROLS.contains(&text)))
+    subject.program() == OURS && is_told_to_control(subject)
+}
+
+/// Whether a program is given one of these commands, or perhaps one.
+fn is_told_to_control(subject: &Subject<'_>) -> bool {
+    let words = subject.invocation.and_then(|invocation| invocation.argv.get(1..)).unwrap_or_default();
+    words.iter().any(|word| word.known().is_none_or(|text| CONTROLS.contains(&text)))
 }
 
 static SHELLS: OneOf<7> = OneOf::new(["sh", "bash", "dash", "zsh", "ksh", "ash", "fish"]);
@@ -192,7 +196,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "firewall-controlled",
         Four,
-        &[on(Kinds::INVOCATION).and(controls_us)],
+        &[
+            on(Kinds::INVOCATION).and(controls_us),
+            // By another name, or by a link to it.
+            on(Kinds::EXECUTE).covering(|covers| covers.guarded).and(is_told_to_control),
+        ],
         "Answers or changes this firewall's own decisions. Only a person may do that, at a terminal of their own.",
     )
     .instead("shward check -- COMMAND")

@@ -152,7 +152,11 @@ pub(super) const RULES: &[Rule] = &[
     Rule::ask(
         "own-read",
         Two,
-        &[on(Kinds::READ).at(Scopes::OWN)],
+        &[
+            on(Kinds::READ).at(Scopes::OWN),
+            // A copy of the program is not known as it when it is told to approve something.
+            on(Kinds::READ).covering(guarded).and(is_one),
+        ],
         "Reads {place}, the configuration of this firewall or of the agent that it guards. What is allowed can be asked: \
          `shward check -- COMMAND`.",
     )

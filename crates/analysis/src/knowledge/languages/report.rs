@@ -525,7 +525,6 @@ impl<'s, 'a> Report<'s, 'a> {
             self.read = self.read | self.session.read_origins(&target);
             self.emit(EffectKind::Read { target }, false);
         }
-        self.perhaps_linked(&target, foreign);
         let outside =
             !matches!(target.scope, Scope::Harmless | Scope::Product | Scope::Workspace | Scope::Temp);
         if foreign && outside && target.scope != Scope::Unknown {

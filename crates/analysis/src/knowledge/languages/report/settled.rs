@@ -1,7 +1,7 @@
 //! What a program text puts under another name, as [`crate::knowledge::settled`] tells it of programs.
 
 use super::Report;
-use crate::effect::{EffectKind, Target, Unknown, WriteMode};
+use crate::effect::{EffectKind, WriteMode};
 use crate::knowledge::settled::{becomes_settings, brought};
 use crate::value::{Origins, Value};
 
@@ -31,12 +31,5 @@ impl<'a> Report<'_, 'a> {
     pub(super) fn linked(&mut self, aim: &Value<'a>, link: &Value<'a>) {
         self.settles(aim, link);
         self.linked_hard(aim);
-    }
-
-    /// What is not understood may give a file that nobody may change another name.
-    pub(super) fn perhaps_linked(&mut self, target: &Target<'a>, foreign: bool) {
-        if foreign && target.covers.guarded {
-            self.emit(EffectKind::Unknown { reason: Unknown::Argument }, false);
-        }
     }
 }
