@@ -30,18 +30,25 @@ pub enum Entries {
 
 /// The machine, as far as a decision may depend on it. Paths are absolute bytes without NUL.
 ///
-/// Every answer may be "not known"; the analysis then assumes the worst that is consistent with it.
+/// Every answer may be "not known", which is what it is unless a machine says otherwise; the analysis then assumes the worst that is
+/// consistent with it.
 pub trait World {
     /// The value of an environment variable at the start of the command. `None`: not known, it may be set or unset.
     /// `Some(None)`: known to be unset.
-    fn variable(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>>;
+    fn variable(&self, _name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+        None
+    }
 
     /// The path with every symbolic link resolved; for a path whose last components do not exist, the resolved part
     /// with the rest appended. `None`: not known.
-    fn canonical(&self, path: &[u8]) -> Option<Cow<'_, [u8]>>;
+    fn canonical(&self, _path: &[u8]) -> Option<Cow<'_, [u8]>> {
+        None
+    }
 
     /// What is at the path, links followed.
-    fn kind(&self, path: &[u8]) -> FileKind;
+    fn kind(&self, _path: &[u8]) -> FileKind {
+        FileKind::Unknown
+    }
 
     /// Whether a regular file may be executed by somebody. `None`: not known.
     fn executable(&self, _path: &[u8]) -> Option<bool> {
@@ -54,7 +61,9 @@ pub trait World {
     }
 
     /// The file that `execvp` would run for a name without a slash. `Some(None)`: known to be absent.
-    fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>>;
+    fn program(&self, _name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
+        None
+    }
 
     /// Absolute places that belong to the firewall or the agents besides the usual ones: moved state and configuration,
     /// the audit log.
@@ -74,31 +83,13 @@ pub trait World {
     }
 
     /// The first `limit` bytes of a regular file. `None`: not known, not there, or longer.
-    fn content(&self, path: &[u8], limit: usize) -> Option<Cow<'_, [u8]>>;
+    fn content(&self, _path: &[u8], _limit: usize) -> Option<Cow<'_, [u8]>> {
+        None
+    }
 }
 
 /// The empty world: nothing is known of any machine, so that the same command always gets the same plan.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Frozen;
 
-impl World for Frozen {
-    fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-        None
-    }
-
-    fn canonical(&self, _: &[u8]) -> Option<Cow<'_, [u8]>> {
-        None
-    }
-
-    fn kind(&self, _: &[u8]) -> FileKind {
-        FileKind::Unknown
-    }
-
-    fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-        None
-    }
-
-    fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
-        None
-    }
-}
+impl World for Frozen {}

@@ -21,20 +21,8 @@ impl Files {
 }
 
 impl World for Files {
-    fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-        None
-    }
-
-    fn canonical(&self, _: &[u8]) -> Option<Cow<'_, [u8]>> {
-        None
-    }
-
     fn kind(&self, path: &[u8]) -> FileKind {
         if self.0.contains_key(path) { FileKind::File } else { FileKind::Unknown }
-    }
-
-    fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-        None
     }
 
     fn content(&self, path: &[u8], limit: usize) -> Option<Cow<'_, [u8]>> {

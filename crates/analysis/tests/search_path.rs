@@ -5,7 +5,7 @@ mod short;
 use bumpalo::Bump;
 use short::{CWD, HOME, short};
 use shward_analysis::{
-    Effect, EffectKind, Endpoint, FileKind, Request, Rest, Scope, Source, Target, World, WriteMode, analyze,
+    Effect, EffectKind, Endpoint, Request, Rest, Scope, Source, Target, World, WriteMode, analyze,
 };
 use std::borrow::Cow;
 
@@ -13,24 +13,8 @@ use std::borrow::Cow;
 struct Programs(&'static str);
 
 impl World for Programs {
-    fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-        None
-    }
-
-    fn canonical(&self, _: &[u8]) -> Option<Cow<'_, [u8]>> {
-        None
-    }
-
-    fn kind(&self, _: &[u8]) -> FileKind {
-        FileKind::Unknown
-    }
-
     fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
         Some(Some(Cow::Owned([self.0.as_bytes(), b"/", name].concat())))
-    }
-
-    fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
-        None
     }
 }
 

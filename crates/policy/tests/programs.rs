@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use bumpalo::Bump;
-use shward_analysis::{FileKind, Request, Source as Input, World, analyze};
+use shward_analysis::{Request, Source as Input, World, analyze};
 use shward_policy::{Context, Decision, Layer, Policy, Source, decide_request};
 use shward_syntax::Dialect;
 use std::borrow::Cow;
@@ -28,26 +28,14 @@ const LINKS: &[(&str, &str)] = &[
 ];
 
 impl World for Machine {
-    fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-        None
-    }
-
     fn canonical(&self, path: &[u8]) -> Option<Cow<'_, [u8]>> {
         let to = LINKS.iter().find(|(from, _)| from.as_bytes() == path).map(|(_, to)| to.as_bytes());
         Some(to.map_or_else(|| Cow::Owned(path.to_vec()), Cow::Borrowed))
     }
 
-    fn kind(&self, _: &[u8]) -> FileKind {
-        FileKind::Unknown
-    }
-
     fn program(&self, name: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
         let found = PROGRAMS.iter().find(|(known, _)| known.as_bytes() == name);
         Some(found.map(|(_, path)| Cow::Borrowed(path.as_bytes())))
-    }
-
-    fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
-        None
     }
 }
 

@@ -329,10 +329,6 @@ fn gaia(seed: &Value) -> Result {
 struct Table;
 
 impl World for Table {
-    fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-        None
-    }
-
     fn canonical(&self, path: &[u8]) -> Option<Cow<'_, [u8]>> {
         let text = String::from_utf8_lossy(path);
         let mut names: Vec<&str> = Vec::new();
@@ -371,14 +367,6 @@ impl World for Table {
 
     fn executable(&self, path: &[u8]) -> Option<bool> {
         Some(path != b"/srv/plain")
-    }
-
-    fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-        None
-    }
-
-    fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
-        None
     }
 }
 

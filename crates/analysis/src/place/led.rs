@@ -101,35 +101,14 @@ mod tests {
     use crate::effect::Scope::{self, Home, Own, Persistence, Product, Secret, Workspace};
     use crate::place::Places;
     use crate::value::{Origins, Value};
-    use crate::world::{FileKind, World};
+    use crate::world::World;
     use crate::{Request, Source};
     use bumpalo::Bump;
-    use std::borrow::Cow;
 
     /// Nothing is known but where names lead.
     struct Leading(Vec<(Vec<u8>, Vec<u8>)>);
 
     impl World for Leading {
-        fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-            None
-        }
-
-        fn canonical(&self, _: &[u8]) -> Option<Cow<'_, [u8]>> {
-            None
-        }
-
-        fn kind(&self, _: &[u8]) -> FileKind {
-            FileKind::Unknown
-        }
-
-        fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-            None
-        }
-
-        fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
-            None
-        }
-
         fn led(&self) -> &[(Vec<u8>, Vec<u8>)] {
             &self.0
         }

@@ -114,7 +114,7 @@ fn may_match(pattern: &[Piece<'_>], name: &[u8]) -> bool {
 mod tests {
     use super::{MOST, may_match, stays_below};
     use crate::value::{Origins, Piece, Value};
-    use crate::world::{Entries, FileKind, Frozen, World};
+    use crate::world::{Entries, Frozen, World};
     use bumpalo::Bump;
     use std::borrow::Cow;
 
@@ -127,10 +127,6 @@ mod tests {
     );
 
     impl World for Machine {
-        fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-            None
-        }
-
         /// The longest link that a path begins with is followed, once.
         fn canonical(&self, path: &[u8]) -> Option<Cow<'_, [u8]>> {
             let below = |link: &str| {
@@ -141,10 +137,6 @@ mod tests {
                 Some((aim, rest)) => Some([aim.as_bytes(), rest].concat().into()),
                 None => Some(path.to_vec().into()),
             }
-        }
-
-        fn kind(&self, _: &[u8]) -> FileKind {
-            FileKind::Unknown
         }
 
         fn entries(&self, directory: &[u8], most: usize) -> Entries {
@@ -162,14 +154,6 @@ mod tests {
                 false if many => Entries::Names(vec![(b"deep".to_vec(), false); MOST]),
                 false => Entries::Names(names.iter().map(|n| (n.as_bytes().to_vec(), is_link(n))).collect()),
             }
-        }
-
-        fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-            None
-        }
-
-        fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
-            None
         }
     }
 

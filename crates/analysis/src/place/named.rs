@@ -62,30 +62,13 @@ mod tests {
     use super::protected_by_name;
     use crate::effect::Scope::{self, Own, Persistence};
     use crate::world::{FileKind, Frozen, World};
-    use std::borrow::Cow;
 
     /// Nothing is there but this file.
     struct Only(&'static str);
 
     impl World for Only {
-        fn variable(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-            None
-        }
-
-        fn canonical(&self, _: &[u8]) -> Option<Cow<'_, [u8]>> {
-            None
-        }
-
         fn kind(&self, path: &[u8]) -> FileKind {
             if path == self.0.as_bytes() { FileKind::File } else { FileKind::Missing }
-        }
-
-        fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-            None
-        }
-
-        fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
-            None
         }
     }
 

@@ -196,7 +196,7 @@ const EDITOR: &[Row] = &[
     ("debug.json", Persistence),
     ("extensions/**", Persistence),
     ("launch.json", Persistence),
-    ("mcp.json", Own),
+    ("mcp.json", Persistence),
     ("run.json", Persistence),
     ("settings.json", Persistence),
     ("tasks.json", Persistence),

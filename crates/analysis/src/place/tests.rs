@@ -13,7 +13,7 @@ mod rows;
 use super::Places;
 use crate::effect::{Covers, Rest, Scope, Target};
 use crate::value::{Origins, Piece, Value};
-use crate::world::{FileKind, Frozen, World};
+use crate::world::{Frozen, World};
 use crate::{Request, Source};
 use bumpalo::Bump;
 use shward_syntax::Dialect;
@@ -531,18 +531,6 @@ impl World for Links {
             (rest.is_empty() || rest.starts_with(b"/")).then(|| [to.as_bytes(), rest].concat())
         });
         Some(found.map_or_else(|| Cow::Owned(path.to_vec()), Cow::Owned))
-    }
-
-    fn kind(&self, _: &[u8]) -> FileKind {
-        FileKind::Unknown
-    }
-
-    fn program(&self, _: &[u8]) -> Option<Option<Cow<'_, [u8]>>> {
-        None
-    }
-
-    fn content(&self, _: &[u8], _: usize) -> Option<Cow<'_, [u8]>> {
-        None
     }
 }
 
