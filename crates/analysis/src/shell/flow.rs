@@ -306,10 +306,10 @@ pub(super) enum Opt {
     LastPipe = 1 << 6,
     /// `set -e`
     ErrExit = 1 << 7,
-    /// `shopt -s nocasematch`, `nocaseglob`, `globasciiranges`…: patterns are matched in another way.
+    /// `shopt -s nocasematch`: patterns are matched with text in another way.
     OtherMatching = 1 << 8,
-    /// `shopt -s dotglob`/`globstar`: globs match more than names of one component.
-    WideGlob = 1 << 9,
+    /// `shopt -s dotglob`: names that begin with a dot match, too.
+    DotGlob = 1 << 9,
     /// `set -C`: `>` does not replace what is there.
     NoClobber = 1 << 10,
     /// `shopt -s failglob`: a pattern that matches nothing ends the line.
@@ -318,6 +318,10 @@ pub(super) enum Opt {
     NoUnset = 1 << 12,
     /// `set -x`, `set -v`: what is run is told. `trap '' PIPE`: what prints complains.
     Talk = 1 << 13,
+    /// `shopt -s globstar`: `**` stands for any number of directories.
+    GlobStar = 1 << 14,
+    /// `shopt -s nocaseglob`: capitals and small letters are the same in names of files.
+    NoCaseGlob = 1 << 15,
 }
 
 impl Options {

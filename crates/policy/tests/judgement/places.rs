@@ -275,3 +275,34 @@ fn what_a_text_names_depends_on_where_it_is_read() {
         assert_eq!(named(&command), [first, second].contains(&"/etc"), "{command}");
     }
 }
+
+#[test]
+fn options_by_which_patterns_mean_more_count() {
+    let mut wrong = Vec::new();
+    for (command, alone, contained) in [
+        ("shopt -s dotglob; cat ~/*/credentials", Ask, Allow),
+        ("shopt -s dotglob; sed -i s/a/b/ */settings.json", Ask, Allow),
+        ("shopt -s dotglob; cp x */settings.json", Ask, Allow),
+        ("shopt -s dotglob; cat ?env", Ask, Allow),
+        ("shopt -s dotglob; rm -rf ~/*", Deny, Deny),
+        ("shopt -s globstar; cat /**/credentials", Deny, Deny),
+        ("shopt -s globstar; echo x | tee .claude/**/settings.json", Deny, Deny),
+        ("shopt -s globstar; for f in src/**/*.ts; do rm \"$f\"; done", Ask, Ask),
+        ("shopt -s nocaseglob; cat ~/.SS[H]/ID_R*", Ask, Allow),
+        ("shopt -s nocaseglob; rm .GI?/HOOKS/x", Ask, Ask),
+        ("[ -n \"$X\" ] && shopt -s dotglob; cat ~/*/credentials", Ask, Allow),
+        ("shopt -s globstar dotglob; f=(**/pre-commit); echo x > \"${f[0]}\"", Ask, Allow),
+        // Where they make no difference.
+        ("shopt -s dotglob; cat src/a*.ts", Allow, Allow),
+        ("shopt -s globstar; cat src/*.ts", Allow, Allow),
+        ("shopt -s globstar; for f in src/**/*.ts; do echo \"$f\"; done", Allow, Allow),
+        ("shopt -s dotglob; shopt -u dotglob; cat src/*.ts", Allow, Allow),
+        ("shopt -s nocasematch; cat src/*.ts", Allow, Allow),
+        ("shopt -s dotglob; ls *", Allow, Allow),
+    ] {
+        if both(command) != (alone, contained) {
+            wrong.push(format!("{command}: {:?}", both(command)));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

@@ -178,8 +178,10 @@ impl<'a> Interpreter<'a, '_> {
                     b"extglob" => Meaning::Tracked(Opt::ExtGlob),
                     b"expand_aliases" => Meaning::Tracked(Opt::ExpandAliases),
                     b"lastpipe" => Meaning::Tracked(Opt::LastPipe),
-                    b"nocasematch" | b"nocaseglob" => Meaning::Tracked(Opt::OtherMatching),
-                    b"dotglob" | b"globstar" => Meaning::Tracked(Opt::WideGlob),
+                    b"nocasematch" => Meaning::Tracked(Opt::OtherMatching),
+                    b"nocaseglob" => Meaning::Tracked(Opt::NoCaseGlob),
+                    b"dotglob" => Meaning::Tracked(Opt::DotGlob),
+                    b"globstar" => Meaning::Tracked(Opt::GlobStar),
                     b"failglob" => Meaning::Tracked(Opt::FailGlob),
                     b"checkwinsize"
                     | b"checkhash"

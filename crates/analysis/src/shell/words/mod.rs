@@ -12,6 +12,7 @@ mod printed;
 mod prompt;
 mod substitution;
 mod transform;
+mod wide;
 
 pub(super) use builder::{Builder, Mode, Separators};
 pub(super) use lookup::{Got, SOME_SHELL, is_name, is_set_anew};
@@ -100,6 +101,13 @@ impl<'a> Interpreter<'a, '_> {
     ) {
         let before = out.len();
         self.build_of(Mode::Fields, span, put, |_, builder| builder.finish_fields(out));
+        let options = self.state.flow.options;
+        for at in before..out.len() {
+            let Some(field) = out.get(at).copied() else { break };
+            if let Some(value) = wide::besides(self.arena, &field.value, options) {
+                out.push(Field { value, many: true, ..field });
+            }
+        }
         self.budget.divide(out.len().saturating_sub(before));
         if out.len() > LONG {
             self.budget.follows(out.len());
