@@ -80,6 +80,8 @@ pub enum EffectKind<'a> {
     Delete {
         /// What is removed.
         target: Target<'a>,
+        /// Whether it lies elsewhere in the workspace then, under its own name or one that nothing had before: it was moved.
+        kept: bool,
     },
     /// Mode, owner, times or attributes change.
     Metadata {
@@ -482,7 +484,13 @@ mod tests {
             (write(target("/w/other", Rest::Exact, true, Scope::Workspace), WriteMode::Replace), true),
             (write(target("/w/other", Rest::Exact, false, Scope::Workspace), WriteMode::Below), true),
             (write(target("/w/tests/null", Rest::Exact, false, Scope::Harmless), WriteMode::Append), false),
-            (EffectKind::Delete { target: target("/w/tests", Rest::Exact, false, Scope::Workspace) }, false),
+            (
+                EffectKind::Delete {
+                    target: target("/w/tests", Rest::Exact, false, Scope::Workspace),
+                    kept: false,
+                },
+                false,
+            ),
         ];
         for (kind, expected) in rows {
             assert_eq!(kind.may_write(b"/w/tests"), expected, "{kind:?}");

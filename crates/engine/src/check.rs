@@ -109,7 +109,7 @@ const fn comes_through(kind: &EffectKind<'_>) -> bool {
     match kind {
         EffectKind::Write { target, .. }
         | EffectKind::Metadata { target, .. }
-        | EffectKind::Delete { target } => {
+        | EffectKind::Delete { target, .. } => {
             matches!(
                 target.scope,
                 Scope::Harmless | Scope::Product | Scope::Workspace | Scope::Repository | Scope::Unknown

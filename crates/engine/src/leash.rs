@@ -57,7 +57,7 @@ fn changed<'a>(plan: &Plan<'a>) -> impl Iterator<Item = Target<'a>> {
     plan.effects.iter().filter_map(|effect| match effect.kind {
         EffectKind::Write { target, .. }
         | EffectKind::Metadata { target, .. }
-        | EffectKind::Delete { target } => Some(target),
+        | EffectKind::Delete { target, .. } => Some(target),
         _ => None,
     })
 }

@@ -261,7 +261,7 @@ impl EffectReport {
             ..Self::default()
         };
         match effect.kind {
-            EffectKind::Read { target } | EffectKind::List { target } | EffectKind::Delete { target } => {
+            EffectKind::Read { target } | EffectKind::List { target } | EffectKind::Delete { target, .. } => {
                 base.at(&target)
             }
             EffectKind::Write { target, mode, content } => base.at(&target).detail(mode.name()).from(content),

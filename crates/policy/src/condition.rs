@@ -213,7 +213,7 @@ impl<'s> Subject<'s> {
             EffectKind::Read { target }
             | EffectKind::List { target }
             | EffectKind::Write { target, .. }
-            | EffectKind::Delete { target }
+            | EffectKind::Delete { target, .. }
             | EffectKind::Metadata { target, .. }
             | EffectKind::Execute { target, .. } => Some(target),
             _ => None,

@@ -30,7 +30,7 @@ fn may_write(kind: &EffectKind<'_>) -> bool {
         | EffectKind::Signal { .. }
         | EffectKind::Privilege { .. } => false,
         EffectKind::Write { target, .. }
-        | EffectKind::Delete { target }
+        | EffectKind::Delete { target, .. }
         | EffectKind::Metadata { target, .. } => may_lie_in_workspace(target),
         _ => true,
     }
@@ -47,7 +47,7 @@ fn may_look_at_homes(kind: &EffectKind<'_>) -> bool {
         EffectKind::Read { target }
         | EffectKind::List { target }
         | EffectKind::Write { target, .. }
-        | EffectKind::Delete { target }
+        | EffectKind::Delete { target, .. }
         | EffectKind::Metadata { target, .. } => {
             let inside = matches!(
                 target.scope,

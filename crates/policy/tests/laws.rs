@@ -82,7 +82,7 @@ fn kinds() -> impl Strategy<Value = EffectKind<'static>> {
             mode,
             content
         }),
-        targets().prop_map(|target| EffectKind::Delete { target }),
+        targets().prop_map(|target| EffectKind::Delete { target, kept: false }),
         (targets(), word(&["mode", "owner", "setuid", "world-writable"]))
             .prop_map(|(target, what)| EffectKind::Metadata { target, what }),
         (targets(), origins()).prop_map(|(target, origin)| EffectKind::Execute { target, origin }),

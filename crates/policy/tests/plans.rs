@@ -56,7 +56,7 @@ fn write(target: Target<'static>) -> EffectKind<'static> {
 }
 
 fn delete(target: Target<'static>) -> EffectKind<'static> {
-    EffectKind::Delete { target }
+    EffectKind::Delete { target, kept: false }
 }
 
 fn metadata(target: Target<'static>, what: &'static str) -> EffectKind<'static> {

@@ -237,7 +237,7 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
             EffectKind::Read { target }
             | EffectKind::List { target }
             | EffectKind::Write { target, .. }
-            | EffectKind::Delete { target }
+            | EffectKind::Delete { target, .. }
             | EffectKind::Metadata { target, .. } => target,
             _ => continue,
         };

@@ -8,7 +8,7 @@ use super::tables::{Case, Operands};
 use super::values;
 use super::words::{Act, Condition, Fact, Role, Stdin};
 use crate::effect::{Certainty, EffectKind, Rest, Scope, Target, Unknown};
-use crate::value::{Field, Origins, Stream};
+use crate::value::{Field, Origins, Piece, Stream};
 use crate::world::{FileKind, World};
 use shward_syntax::{Span, until};
 
@@ -32,7 +32,8 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
                 {
                     run.deletes(field, true);
                 } else {
-                    run.takes_away(field);
+                    let kept = stays(run, scan, field);
+                    run.takes_away(field, kept);
                 }
             }
         }
@@ -144,6 +145,43 @@ fn is_name(text: &[u8]) -> bool {
         && text
             .iter()
             .all(|byte| byte.is_ascii_alphanumeric() || b"_-./@+".contains(byte) || !byte.is_ascii())
+}
+
+/// Whether what is moved lies elsewhere in the workspace then, whatever names a pattern matches: in a directory, where each keeps
+/// its own, or nowhere where something lay before.
+fn stays<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<'a>) -> bool {
+    // Those of several directories may have one name.
+    let pieces = field.value.pieces();
+    let named = pieces.iter().skip_while(|piece| matches!(piece, Piece::Text(_)));
+    let one_directory = named.clone().all(|piece| match piece {
+        Piece::Text(text) | Piece::Glob(text) => !text.contains(&b'/'),
+        Piece::Unknown | Piece::Made => false,
+    });
+    // What those options mean is known of what copies and moves files.
+    let moves = run.program.has(Fact::PutsFiles);
+    let given = scan.value(&["-t", "--target-directory"]).filter(|_| moves);
+    let has_place = |line: Operands| line.items.iter().any(|item| item.role == Role::Dest);
+    let last = scan.operands.last().copied().filter(|_| scan.operands_line().is_some_and(has_place));
+    let Some(place) = given.or(last) else { return false };
+    // What a search finds lies at any depth.
+    let spelled = field.value.origins == Origins::LITERAL;
+    if !one_directory || !spelled || place.value == field.value {
+        return false;
+    }
+    if run.target(&field.value, false).scope != Scope::Workspace {
+        return false;
+    }
+    let to = run.target(&place.value, false);
+    if to.scope != Scope::Workspace || to.rest == Rest::Unknown {
+        return false;
+    }
+    let ends = |text: &[u8]| text.ends_with(b"/") || matches!(values::base_name(text), b"." | b"..");
+    let directory = given.is_some()
+        || place.known().is_some_and(ends)
+        || to.rest == Rest::Exact && run.session.world().kind(to.path) == FileKind::Directory;
+    let spares = moves && scan.has(&["-n", "--no-clobber"]) && !scan.has(&["-f", "--force"]);
+    let apart = scan.has(&["-T", "--no-target-directory"]);
+    directory && !apart && to.rest == Rest::Exact || spares
 }
 
 /// Whether what is moved is a directory of the workspace that goes to where temporary files are.

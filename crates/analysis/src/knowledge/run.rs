@@ -172,21 +172,25 @@ impl<'a> Run<'_, 'a> {
     }
 
     pub(crate) fn deletes(&mut self, file: &Field<'a>, tree: bool) {
+        self.removes(file, tree, false);
+    }
+
+    fn removes(&mut self, file: &Field<'a>, tree: bool, kept: bool) {
         // Of what the script has just made, all is its own. A part of it would be another place if it was not made.
         let made = file.value.is_made();
         let part = !made && file.value.pieces().contains(&Piece::Made);
         let value = if part { file.value.forgotten(self.arena()) } else { file.value };
         let target = self.target_of(&Field { value, ..*file }, tree && !made);
-        self.emit(EffectKind::Delete { target }, file.span, certainty(file));
+        self.emit(EffectKind::Delete { target, kept }, file.span, certainty(file));
     }
 
     /// A file, or a directory with all that is in it, is taken from its place. That is a loss where the machine or its user
-    /// live in it; elsewhere it lies at another place then.
-    pub(crate) fn takes_away(&mut self, file: &Field<'a>) {
+    /// live in it; elsewhere it lies at another place then, of which `kept` says that it is one of the workspace.
+    pub(crate) fn takes_away(&mut self, file: &Field<'a>, kept: bool) {
         let target = self.target(&file.value, true);
         let held = target.covers;
         self.session.renamed(&target);
-        self.deletes(file, held.root || held.home || held.system || held.workspace);
+        self.removes(file, held.root || held.home || held.system || held.workspace, kept);
     }
 
     /// A program that is not described is started.

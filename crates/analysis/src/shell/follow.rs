@@ -45,7 +45,7 @@ pub(super) fn is_grave(effect: &Effect<'_>) -> bool {
     let sensitive = Origins::SECRET.union(Origins::ENVIRONMENT);
     let foreign = Origins::NETWORK.union(Origins::DECODED);
     match effect.kind {
-        EffectKind::Delete { target } => {
+        EffectKind::Delete { target, .. } => {
             let covers = target.covers;
             target.scope == Scope::Own || covers.root || covers.home || covers.system || covers.own
         }

@@ -573,7 +573,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
 fn leads(kind: EffectKind<'_>, place: &Target<'_>) -> bool {
     match kind {
         EffectKind::Write { target, .. }
-        | EffectKind::Delete { target }
+        | EffectKind::Delete { target, .. }
         | EffectKind::Metadata { target, .. } => {
             (target.path, target.rest, target.scope) == (place.path, place.rest, place.scope)
         }
@@ -588,7 +588,7 @@ fn instead<'a>(kind: EffectKind<'a>, place: Target<'a>) -> EffectKind<'a> {
         EffectKind::Write { target, mode, content } => {
             EffectKind::Write { target: at(target), mode, content }
         }
-        EffectKind::Delete { target } => EffectKind::Delete { target: at(target) },
+        EffectKind::Delete { target, kept } => EffectKind::Delete { target: at(target), kept },
         EffectKind::Metadata { target, what } => EffectKind::Metadata { target: at(target), what },
         other => other,
     }

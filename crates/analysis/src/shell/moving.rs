@@ -147,7 +147,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// What the command has moved among what builds make does not come back when that is deleted.
     pub(super) fn hoard_deleted(&mut self, kind: EffectKind<'a>) -> EffectKind<'a> {
-        let EffectKind::Delete { target } = kind else { return kind };
+        let EffectKind::Delete { target, kept } = kind else { return kind };
         if self.moving.hoards.is_empty() || target.scope != Scope::Product {
             return kind;
         }
@@ -160,7 +160,7 @@ impl<'a> Interpreter<'a, '_> {
             || hoards.range(below..).next().is_some_and(|place| place.starts_with(below))
             || slashes.map(|(at, _)| at).any(around);
         match held {
-            true => EffectKind::Delete { target: Target { scope: Scope::Workspace, ..target } },
+            true => EffectKind::Delete { target: Target { scope: Scope::Workspace, ..target }, kept },
             false => kind,
         }
     }

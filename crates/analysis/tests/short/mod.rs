@@ -36,8 +36,8 @@ fn one(kind: &EffectKind<'_>) -> String {
             };
             format!("{mode}:{}", place(target))
         }
-        EffectKind::Delete { target } if target.tree => format!("delete-tree:{}", place(target)),
-        EffectKind::Delete { target } => format!("delete:{}", place(target)),
+        EffectKind::Delete { target, .. } if target.tree => format!("delete-tree:{}", place(target)),
+        EffectKind::Delete { target, .. } => format!("delete:{}", place(target)),
         EffectKind::Metadata { target, what } => match *what {
             "setuid" | "world-writable" => format!("metadata:{what}:{}", place(target)),
             _ => format!("metadata:{}", place(target)),

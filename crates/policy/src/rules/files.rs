@@ -5,7 +5,7 @@ use crate::decision::Tier::{Four, One, Three, Two};
 use crate::kinds::{Kinds, Scopes};
 use crate::pattern::is_below;
 use crate::rule::Rule;
-use shward_analysis::{Covers, Origins, Rest};
+use shward_analysis::{Covers, EffectKind, Origins, Rest};
 
 const OUTSIDE: Scopes = Scopes::HOME.or(Scopes::ELSEWHERE);
 const INSIDE: Scopes = Scopes::WORKSPACE.or(Scopes::PRODUCT);
@@ -53,6 +53,11 @@ fn is_shell_history(subject: &Subject<'_>) -> bool {
 /// The place is known as far as to say what lies there; what may be anywhere is judged as not known.
 fn is_somewhere(subject: &Subject<'_>) -> bool {
     subject.target().is_some_and(|target| target.rest != Rest::Unknown)
+}
+
+/// It does not lie elsewhere then.
+fn is_lost(subject: &Subject<'_>) -> bool {
+    !subject.effect.is_some_and(|effect| matches!(effect.kind, EffectKind::Delete { kept: true, .. }))
 }
 
 /// The place is known.
@@ -284,7 +289,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::ask(
         "many-deleted",
         Three,
-        &[on(Kinds::DELETE).at(Scopes::WORKSPACE).extent(Extent::Many)],
+        &[on(Kinds::DELETE).at(Scopes::WORKSPACE).extent(Extent::Many).and(is_lost)],
         "Deletes {place}: more than single named files, and not a build product. Delete files by name.",
     )
     .instead("rm FILE…"),

@@ -267,7 +267,7 @@ impl<'s, 'a> Report<'s, 'a> {
             }
             None => Target { tree, ..anywhere(Scope::Unknown) },
         };
-        self.emit(EffectKind::Delete { target }, path.is_some_and(|p| p.known().is_some()));
+        self.emit(EffectKind::Delete { target, kept: false }, path.is_some_and(|p| p.known().is_some()));
     }
 
     /// Metadata changes.

@@ -407,7 +407,7 @@ impl<'a> Expression<'_, '_, 'a> {
     fn delete(&mut self, word: &Field<'a>, guard: Guard<'a>) {
         for root in self.found(guard) {
             if let Some(target) = root.product(self.run) {
-                self.run.emit(EffectKind::Delete { target }, word.span, Certainty::Possible);
+                self.run.emit(EffectKind::Delete { target, kept: false }, word.span, Certainty::Possible);
                 continue;
             }
             let mut target = root.target;
@@ -416,7 +416,7 @@ impl<'a> Expression<'_, '_, 'a> {
             }
             target.tree = !root.filtered;
             target.covers.guarded |= root.guards(self.run);
-            self.run.emit(EffectKind::Delete { target }, word.span, Certainty::Possible);
+            self.run.emit(EffectKind::Delete { target, kept: false }, word.span, Certainty::Possible);
         }
     }
 
