@@ -153,11 +153,16 @@ fn a_writer_follows_the_path() {
     append(&one, &["ls"]);
     assert_sound(&path, 4);
 
+    // Another writer set the file aside and began the next.
+    append(&Log::open_with(&path, Settings::default().max_bytes(1)).unwrap(), &["ls"]);
+    append(&one, &["ls"]);
+    assert_sound(&path, 6);
+
     // The log vanishes under a running writer. What it knows makes the loss visible.
     fs::remove_file(&path).unwrap();
     append(&one, &["ls"]);
     let broken = verify(&path).broken.unwrap();
-    assert_eq!(broken.fault, shward_audit::Fault::Missing { expected: 0, found: 4 });
+    assert_eq!(broken.fault, shward_audit::Fault::Missing { expected: 4, found: 6 });
 }
 
 #[test]

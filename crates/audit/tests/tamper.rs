@@ -159,7 +159,12 @@ fn a_recovery_covers_no_other_damage() {
     let lines: Vec<String> = fs::read_to_string(&path).unwrap().lines().map(str::to_owned).collect();
     assert_eq!(verify(&path).recoveries, 1);
     type Edit = fn(&mut Vec<String>);
-    let table: [(&str, Edit); 5] = [
+    let table: [(&str, Edit); 7] = [
+        ("another length", |lines| lines[2] = lines[2].replace("\"damaged_bytes\":4", "\"damaged_bytes\":5")),
+        ("after another record", |lines| {
+            let one = Digest::of(lines[0].as_bytes()).to_string();
+            lines[2] = lines[2].replace(&one, &Digest::of(b"other").to_string());
+        }),
         ("other bytes", |lines| lines[1] = "tore".into()),
         ("more bytes", |lines| lines.insert(1, "torn".into())),
         ("no bytes", |lines| drop(lines.remove(1))),
@@ -169,9 +174,20 @@ fn a_recovery_covers_no_other_damage() {
     for (name, edit) in table {
         let mut edited = lines.clone();
         edit(&mut edited);
+        // To the end of the recovery: what follows it would show that it was changed.
+        edited.pop();
         write(&path, &edited);
         assert!(verify(&path).broken.is_some(), "{name}");
     }
+
+    // Where what came before was archived, a log may begin with damage: that of after its anchor.
+    write(&path, &lines[1..]);
+    assert!(verify(&path).broken.is_some());
+    let rest = Verification::new().partial(true);
+    let anchored = |hash| rest.clone().anchor(Receipt { seq: 0, hash }).log(&path).unwrap().broken;
+    assert_eq!(rest.log(&path).unwrap().broken, None);
+    assert_eq!(anchored(Digest::of(lines[0].as_bytes())), None);
+    assert!(anchored(Digest::of(b"other")).is_some());
 }
 
 #[test]
@@ -210,7 +226,7 @@ fn the_chain_is_followed_across_rotated_files() {
     assert_eq!((rest.broken, rest.head), (None, whole.head));
     assert_eq!(rest.records, whole.records - archived.records);
     let rest = |anchor| Verification::new().partial(true).anchor(anchor).log(&path).unwrap().broken;
-    assert_eq!(rest(anchor), None);
+    assert_eq!((rest(anchor), rest(whole.head.unwrap())), (None, None));
     let other = Receipt { hash: Digest::of(b"other"), ..anchor };
     assert_eq!(rest(other).unwrap().fault, Fault::Anchor { anchor: anchor.seq });
     let earlier = Receipt { seq: anchor.seq - 1, hash: Digest::of(b"earlier") };

@@ -130,11 +130,14 @@ fn changed(args: &Args, change: Change) -> Result<Answer, String> {
     let mut judged = firewall.examine(&request, &setting).map_err(|e| e.to_string())?;
     let told = judged.findings.len();
     judged.findings.retain(|finding| !OF_WORDS.contains(&&*finding.rule));
-    let only_words = judged.findings.is_empty() && told > 0;
+    if judged.findings.len() < told {
+        judged.decision =
+            judged.findings.iter().map(|finding| finding.decision).max().unwrap_or(Decision::Allow);
+    }
     if judged.decision != Decision::Deny && judged.findings.iter().any(|finding| finding.rule == UNKNOWN) {
         return Err(UNTOLD.to_owned());
     }
-    if judged.decision != Decision::Deny || only_words {
+    if judged.decision != Decision::Deny {
         return Ok(claude::no_opinion());
     }
     firewall.check(&request, &setting).map_err(|e| e.to_string())?;
@@ -203,7 +206,8 @@ fn notes(path: &Path, home: &Path) -> Option<String> {
 }
 
 /// The rules about how a command is written: the words in which a change is put here are nobody's.
-const OF_WORDS: [&str; 4] = ["not-simple", "not-a-pipeline", "shell-refused", "program-unlisted"];
+const OF_WORDS: [&str; 5] =
+    ["not-simple", "not-a-chain", "not-a-pipeline", "shell-refused", "program-unlisted"];
 
 /// The files that a path may mean to the host.
 ///

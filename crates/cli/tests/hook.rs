@@ -154,8 +154,14 @@ fn another_tool_cannot_loosen_the_leash() {
         let output = place.shward(&["hook", "claude", "--profile", profile], event.to_string().as_bytes());
         assert_eq!(code(&output), if denied { 2 } else { 0 }, "{profile} {path}: {output:?}");
     }
-    // A policy that cannot be used decides nothing.
     std::fs::create_dir_all(format!("{home}/.config/shward")).unwrap();
+    for form in ["simple", "pipeline", "chain", "none"] {
+        std::fs::write(format!("{home}/.config/shward/policy.toml"), format!("shell = '{form}'")).unwrap();
+        for (path, denied) in [("src/main.rs", false), ("/data/notes.txt", false), ("~/.bashrc", true)] {
+            assert_eq!(code(&answer("Write", path)), if denied { 2 } else { 0 }, "{form} {path}");
+        }
+    }
+    // A policy that cannot be used decides nothing.
     std::fs::write(format!("{home}/.config/shward/policy.toml"), "x = 1").unwrap();
     assert_eq!(code(&answer("Write", "src/main.rs")), 2);
 }

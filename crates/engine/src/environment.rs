@@ -86,7 +86,20 @@ fn search_path(value: &[u8]) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::search_path;
+    use super::*;
+    use shward_policy::{Layer, Source};
+
+    /// Whatever a policy names: a variable that carries code passes under no circumstances.
+    #[test]
+    fn what_a_policy_names_carries_no_code() {
+        let text = "[environment]\npolicy = \"listed\"\nallow = [\"HOME\", \"SHELL\"]\n\
+                    set = { A = \"1\", LD_PRELOAD = \"/x.so\", https_proxy = \"x\" }\n";
+        let source = Source { layer: Layer::System, name: "p".to_owned(), text: text.to_owned() };
+        let policy = Policy::from_sources(None, &[source]).unwrap();
+        let passed = of_policy(&policy, Path::new("/home/u"));
+        let passed: Vec<_> = passed.iter().map(|(n, v)| (n.as_slice(), v.as_slice())).collect();
+        assert_eq!(passed, [(&b"HOME"[..], &b"/home/u"[..]), (b"A", b"1")]);
+    }
 
     #[test]
     fn the_search_path_keeps_absolute_entries_only() {

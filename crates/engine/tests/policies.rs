@@ -251,6 +251,18 @@ fn every_file_of_a_project_counts() {
     assert_eq!(place.places().project_file().unwrap().unwrap().0, below);
 }
 
+/// A name with a line break in it would be a line about another file.
+#[test]
+fn what_cannot_be_one_line_is_not_trusted() {
+    let place = Place::new();
+    let trust = Trust::in_state(&place.path("state"));
+    for name in ["a\nb", "a\tb"] {
+        let path = place.path(name);
+        fs::write(&path, RELAXING).unwrap();
+        assert!(trust.add(&path, RELAXING).is_err() && !trust.holds(&path, RELAXING), "{name:?}");
+    }
+}
+
 /// A repository in the workspace, which `git init` makes, does not take away what the project's file above it denies.
 #[test]
 fn a_new_repository_takes_nothing_away() {

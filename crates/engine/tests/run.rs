@@ -115,6 +115,13 @@ fn limits_hold() {
     let ending = outcome.ending.unwrap();
     assert!(ending.timed_out);
     assert_eq!(ending.stdout.to_text(), "before\n");
+    // More than the policy lets anybody ask for is refused.
+    let firewall = Firewall::new(common::policy("[limits]\ntimeout-ceiling = 5"));
+    for (seconds, refused) in [(5, false), (6, true)] {
+        options.timeout = Some(Duration::from_secs(seconds));
+        let ran = firewall.run(&place.request("true"), &options, &mut |_, _| {});
+        assert_eq!(matches!(ran, Err(Error::TimeoutAboveCeiling { ceiling: 5 })), refused, "{seconds}");
+    }
 
     let mut options = RunOptions::default();
     options.max_output = 1000;

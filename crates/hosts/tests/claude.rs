@@ -184,7 +184,11 @@ fn hooks_that_share_an_entry_with_ours_stay() {
     let alone = json!({"matcher": "Bash|PowerShell|Monitor", "hooks": [old]});
     let other = json!({"matcher": "Read", "hooks": [own]});
     let empty = json!({"matcher": "Read", "hooks": []});
+    // Options of a hook of somebody else's are not ours.
+    let theirs = json!({"type": "command", "command": "lint", "args": ["x", "y", "--profile", "open"]});
+    let foreign = json!({"matcher": "Read", "hooks": [theirs]});
     let current = json!({"matcher": new["matcher"], "hooks": [new["hooks"][0], own]});
+    let narrow = json!({"matcher": "Bash", "hooks": [new["hooks"][0]]});
     // (before, after `install`, after `uninstall` of what was before)
     let table = [
         (json!([shared]), json!([rest, kept]), json!([rest])),
@@ -197,6 +201,9 @@ fn hooks_that_share_an_entry_with_ours_stay() {
             json!([{"matcher": new["matcher"], "hooks": [own]}, other]),
         ),
         (json!([empty, alone]), json!([empty, kept]), json!([empty])),
+        (json!([foreign, new]), json!([foreign, new]), json!([foreign])),
+        // For fewer tools than are asked about it is not there yet.
+        (json!([narrow, other]), json!([other, new]), json!([other])),
     ];
     for (before, installed, uninstalled) in table {
         let mut settings = with(before.clone());
@@ -224,6 +231,7 @@ fn other_hooks_are_not_taken_for_ours() {
         json!({"command": "/shward/tool", "args": ["hook", HOST]}),
         json!({"command": "/a/shward", "args": ["hook", "codex"]}),
         json!({"command": "/a/shward", "args": ["hook"]}),
+        json!({"command": "/a/shward", "args": ["audit", HOST]}),
         json!({"command": "/a/shward"}),
         json!({"command": "shward hook claude"}),
         json!({}),

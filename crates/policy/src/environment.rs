@@ -53,3 +53,24 @@ pub fn carries_code(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     NAMES.contains(&name.as_str()) || FAMILIES.iter().any(|family| name.starts_with(family))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By what they do, so that none is lost: connect elsewhere, start programs, load code, and change how a shell reads.
+    #[test]
+    fn what_carries_code_is_known() {
+        let carrying = "http_proxy HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY HOSTALIASES LOCALDOMAIN RESOLV_HOST_CONF \
+             BROWSER EDITOR VISUAL PAGER MANPAGER SHELL SSH_ASKPASS SUDO_ASKPASS GIT_SSH_COMMAND GH_PAGER LESSOPEN LESSCLOSE \
+             LD_PRELOAD DYLD_INSERT_LIBRARIES GCONV_PATH NLSPATH OPENSSL_CONF CLASSPATH JAVA_TOOL_OPTIONS _JAVA_OPTIONS \
+             LUA_PATH LUA_CPATH NODE_OPTIONS NODE_PATH PERL5OPT PYTHONSTARTUP PYTEST_PLUGINS RUBYLIB RUBYOPT \
+             ENV BASH_ENV PROMPT_COMMAND PS1 PS2 PS4 IFS CDPATH GLOBIGNORE SHELLOPTS INPUTRC ZDOTDIR";
+        for name in carrying.split_whitespace() {
+            assert!(carries_code(name), "{name}");
+        }
+        for name in ["", "PATH", "HOME", "LANG", "TERM", "MY_LD_PRELOAD", "EDITORS"] {
+            assert!(!carries_code(name), "{name}");
+        }
+    }
+}

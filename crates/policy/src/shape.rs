@@ -8,8 +8,8 @@ use crate::policy::Part;
 use crate::settings::{DirectoryPolicy, Shell};
 use bumpalo::Bump;
 use shward_analysis::{Source, World};
-use shward_syntax::{Command, CommandKind, PartKind, Redirect, RedirectTarget, Script, Word, WordPart};
-use shward_syntax::{Options, parse};
+use shward_syntax::{Command, CommandKind, PartKind, Script, Word, WordPart};
+use shward_syntax::{Options, Redirect, RedirectOperator, RedirectTarget, parse};
 
 /// Judges the text of a command, or that there is one.
 pub(crate) fn judge(part: &Part, source: &Source<'_>, found: &mut Found) {
@@ -51,15 +51,19 @@ pub(crate) fn judge(part: &Part, source: &Source<'_>, found: &mut Found) {
     }
 }
 
-/// Whether a text has characters that a reader does not see as what they are.
+/// Whether a text has characters that a reader does not see: controls, and what no terminal draws or what turns the rest around
+/// (Unicode 15.1, general categories Cc, Cf, Zl, Zp and Default_Ignorable_Code_Point).
 fn has_controls(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     text.chars().any(|c| {
         (c.is_control() && c != '\t')
             || matches!(
                 c,
-                '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
-                    | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                    | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                    | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+                    | '\u{fff0}'..='\u{fffb}' | '\u{13430}'..='\u{1345f}' | '\u{1bca0}'..='\u{1bca3}'
+                    | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
             )
     })
 }
@@ -218,12 +222,17 @@ fn substitutes(part: &WordPart<'_>) -> bool {
 
 fn is_harmless(redirect: &Redirect<'_>) -> bool {
     match &redirect.target {
-        RedirectTarget::Word(word) => {
+        RedirectTarget::Word(word) if word.parts().iter().all(|part| is_literal(part, true)) => {
             let text = literal_text(word);
+            // Elsewhere than after `<&` and `>&` it is a file of that name.
+            let duplicates = matches!(
+                redirect.operator,
+                RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput
+            );
             text == b"/dev/null"
-                || (!text.is_empty() && text.iter().all(|b| b.is_ascii_digit() || *b == b'-'))
+                || (duplicates && !text.is_empty() && text.iter().all(|b| b.is_ascii_digit() || *b == b'-'))
         }
-        RedirectTarget::HereDocument(_) => false,
+        RedirectTarget::Word(_) | RedirectTarget::HereDocument(_) => false,
     }
 }
 

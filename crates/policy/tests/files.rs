@@ -199,9 +199,18 @@ fn rules_decide() {
         ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git -C sub push", Deny),
         ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git \"$X\"", Deny),
         ("program = 'git'\nsubcommand = 'push'\ndecision = 'deny'", "git log", Allow),
+        ("program = 'git'\nsubcommand = 'remote add'\ndecision = 'deny'", "git remote -v add x y", Deny),
+        ("program = 'git'\nsubcommand = 'remote add'\ndecision = 'deny'", "git $X", Deny),
+        (
+            "program = 'git'\nsubcommand = 'push origin'\ndecision = 'allow'\neffect = ['vcs:push', 'connect']",
+            "git push",
+            Ask,
+        ),
         ("program = 'ls'\noption = '--recursive'\ndecision = 'deny'", "ls --recurs", Deny),
         ("program = 'ls'\noption = '-R'\ndecision = 'deny'", "ls -laR", Deny),
         ("program = 'ls'\noption = '-R'\ndecision = 'deny'", "ls -la", Allow),
+        ("program = 'ls'\noption = '-R'\ndecision = 'deny'", "ls \"$X\"", Deny),
+        ("program = 'ls'\noption = '-R'\ndecision = 'deny'", "ls \"a$X\"", Allow),
         ("program = 'ls'\noperand = 'sec*'\ndecision = 'deny'", "ls secret", Deny),
         ("path = '$WORKSPACE/private/**'\ndecision = 'deny'", "cat private/a", Deny),
         ("path = '$WORKSPACE/private/**'\ndecision = 'deny'", "cat p*/a", Deny),
@@ -229,11 +238,30 @@ fn rules_decide() {
         ("effect = ['vcs:push', 'connect']\ndecision = 'allow'", "git push --force", Ask),
         ("program = 'frobnicate'\ndecision = 'allow'", "frobnicate x", Allow),
         ("program = 'frobnicate'\ndecision = 'allow'", "/tmp/frobnicate x", Ask),
+        ("program = 'frob*'\ndecision = 'allow'", "other x", Ask),
         ("program = 'sort'\ndecision = 'allow'", "sort --no-such-option", Ask),
         ("program = 'cat'\ndecision = 'allow'", "cat ~/.ssh/id_rsa", Deny),
         ("program = 'rm'\ndecision = 'allow'", "rm -rf ~", Deny),
         ("scope = 'workspace'\neffect = 'write'\ndecision = 'ask'", "echo x > y", Ask),
+        ("scope = 'workspace'\neffect = 'write'\ndecision = 'allow'", "echo x > ../y", Ask),
+        // Who asks is not answered by who allows.
+        (
+            "program = 'curl'\ndecision = 'allow'\n[[rule]]\nid = 's'\neffect = 'connect'\ndecision = 'ask'",
+            "curl https://example.com/",
+            Ask,
+        ),
         ("origin = 'network'\neffect = 'write'\ndecision = 'deny'", "curl http://localhost/x > y", Deny),
+        ("origin = 'network'\neffect = 'write'\ndecision = 'deny'", "echo x > y", Allow),
+        (
+            "origin = 'literal'\neffect = 'connect'\ndecision = 'allow'",
+            "curl -d x https://example.com/",
+            Allow,
+        ),
+        (
+            "origin = 'literal'\neffect = 'connect'\ndecision = 'allow'",
+            "curl -d @x https://example.com/",
+            Ask,
+        ),
         ("program = 'ls'\ncontained = true\ndecision = 'deny'", "ls", Allow),
         ("program = 'ls'\ntier = 3", "ls", Allow),
         // Tier 4 is never run, whatever else decides.
@@ -271,15 +299,35 @@ fn settings_decide() {
         ("[[tiers.pattern]]\ntier = 3\nregex = 'secret'", "echo secret", Allow),
         ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "ls", Allow),
         ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "/bin/ls", Allow),
+        ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "/bin/cat", Deny),
+        ("[programs]\nallow = '/opt/x'\nunlisted = 'deny'\n[checks]\ndefault = 'allow'", "/opt/x", Allow),
+        ("[programs]\nallow = '/opt/x'\nunlisted = 'deny'\n[checks]\ndefault = 'allow'", "/opt/y", Deny),
         ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "./ls", Deny),
+        ("[programs]\nallow = '/home/dev/proj/ls'\nunlisted = 'deny'", "./ls", Allow),
+        ("[programs]\nallow = '/home/dev/proj/ls'\nunlisted = 'deny'", "ls", Deny),
+        // A rule that allows a program lists it, and no other rule does.
+        (
+            "[programs]\nallow = 'cat'\nunlisted = 'deny'\n[[rule]]\nid = 'r'\nprogram = 'ls'\ndecision = 'allow'",
+            "ls",
+            Allow,
+        ),
+        (
+            "[programs]\nallow = 'cat'\nunlisted = 'deny'\n[[rule]]\nid = 'r'\nprogram = 'ls'\ndecision = 'ask'",
+            "ls",
+            Deny,
+        ),
         ("[programs]\nallow = 'ls'\nunlisted = 'deny'", "ls | cat", Deny),
         ("[programs]\nallow = 'ls'\nunlisted = 'ask'", "ls | cat", Ask),
         ("[programs]\nallow = 'sudo'\nunlisted = 'deny'", "sudo id", Deny),
         ("[programs]\nallow = 'curl'\nskips = 'questions'", "curl https://example.com", Allow),
         ("[programs]\nallow = 'cat'\nskips = 'questions'", "cat ~/.ssh/id_rsa", Deny),
+        ("[programs]\nallow = 'curl'\nskips = 'nothing'", "curl https://example.com", Ask),
         ("[paths]\nallow = '$WORKSPACE'", "cat a", Allow),
         ("[paths]\nallow = '$WORKSPACE'", "cat ../x", Deny),
         ("[paths]\nallow = '$WORKSPACE'", "cat \"$X\"", Deny),
+        ("[paths]\nallow = '$WORKSPACE'", "cat \"$PWD/a/$X\"", Deny),
+        ("[paths]\ndeny = '$WORKSPACE/p/k'", "cat p/*", Deny),
+        ("[paths]\ndeny = '$WORKSPACE/p/k'", "cat q/*", Allow),
         ("[paths]\ndeny = '$WORKSPACE/p'", "grep -r x .", Deny),
         ("[programs]\nallow = 'x'\nskips = 'questions'\n[paths]\ndeny = '/d/**'", "x d", Allow),
         ("[programs]\nallow = 'x'\nskips = 'questions'\n[paths]\ndeny = '/d/**'", "x /d/a", Deny),
@@ -302,10 +350,33 @@ fn settings_decide() {
         ("shell = 'pipeline'", "ls; ls", Deny),
         ("shell = 'chain'", "ls && ls 2>/dev/null", Allow),
         ("shell = 'chain'", "ls > x", Deny),
+        ("shell = 'chain'", "ls 2>&1 3>&-", Allow),
+        ("shell = 'chain'", "ls > 1", Deny),
+        ("shell = 'chain'", "ls > ~/dev/null", Deny),
+        ("shell = 'chain'", "ls > /dev/null$X", Deny),
+        ("shell = 'chain'", "ls < 0", Deny),
+        ("shell = 'chain'", "ls &", Deny),
+        ("shell = 'chain'", "ls \"$(ls)\"", Deny),
+        ("shell = 'chain'", "cat << x\nx", Deny),
+        ("shell = 'pipeline'", "ls && ls", Deny),
+        ("shell = 'simple'", "ls a '*'", Allow),
+        ("shell = 'simple'", "! ls", Deny),
+        ("shell = 'simple'", "ls &", Deny),
+        ("shell = 'simple'", "ls | ls", Deny),
+        ("shell = 'simple'", "X=1 ls", Deny),
+        ("shell = 'simple'", "ls 2>&1", Deny),
+        ("shell = 'simple'", "l* a", Deny),
         ("shell = 'chain'", "ls $(ls)", Deny),
         ("control-characters = 'refuse'", "ls \u{202e}x", Deny),
+        ("control-characters = 'refuse'", "ls \u{1b}x", Deny),
+        ("control-characters = 'refuse'", "ls\tx", Allow),
+        ("control-characters = 'refuse'", "ls \u{61c}x", Deny),
+        ("control-characters = 'refuse'", "ls \u{3164}x", Deny),
+        ("control-characters = 'refuse'", "ls x\u{fe00}", Deny),
         ("decide-by = 'tier'", "ls", Allow),
         ("decide-by = 'tier'", "touch x", Ask),
+        // What is not understood has the tier that the policy gives it.
+        ("decide-by = 'tier'\n[tiers]\ndefault = 4", "frobnicate", Deny),
         ("decide-by = 'tier'", "rm -rf ~", Deny),
         ("[[tiers.pattern]]\ntier = 4\nregex = '^nuke'\n[tiers]\n", "nuke x", Deny),
         ("decide-by = 'tier'\n[[tiers.pattern]]\ntier = 4\nregex = '^nuke'", "nuke x", Deny),
@@ -318,6 +389,15 @@ fn settings_decide() {
         };
         assert_eq!(decision(&policy, command), *expected, "{text}: {command}");
     }
+}
+
+/// What tightens a policy that is added to another tightens both, and tells them apart.
+#[test]
+fn a_policy_is_added_with_all_its_parts() {
+    let [denies, asks] = ["[programs]\ndeny = 'ls'", "approval = 'always'"].map(policy);
+    let all = policy("").and(asks.clone().and(denies));
+    assert_eq!(decision(&all, "ls"), Decision::Deny);
+    assert_ne!(all.canonical(), policy("").and(asks).canonical());
 }
 
 /// Two policies together decide the same in either order, and no more loosely than either.

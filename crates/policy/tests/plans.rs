@@ -496,6 +496,13 @@ fn programs_that_no_effect_tells_of_are_named() {
     for (argv, rule) in [
         (&["shward", "approve", "42"] as &[&'static str], "firewall-controlled"),
         (&["/usr/bin/shward", "--json", "policy", "trust"], "firewall-controlled"),
+        (&["shward", "deny", "42"], "firewall-controlled"),
+        (&["shward", "install", "claude"], "firewall-controlled"),
+        (&["shward", "uninstall", "claude"], "firewall-controlled"),
+        (&["shward", "undo"], "firewall-controlled"),
+        (&["shward", "init"], "firewall-controlled"),
+        (&["shward", "hook", "claude"], "firewall-controlled"),
+        (&["shward", "serve"], "firewall-controlled"),
         (&["shward", "check", "--", "ls"], ""),
         (&["xmrig", "-o", "pool"], "miner"),
         (&["./XMRig"], "miner"),
@@ -503,6 +510,7 @@ fn programs_that_no_effect_tells_of_are_named() {
         (&["/bin/sh", "-i"], "terminal-code"),
         (&["bash", "-l", "-i"], "terminal-code"),
         (&["bash", "-ic", "ls"], ""),
+        (&["bash", "--init-file", "x"], ""),
         (&["bash", "x.sh", "-i"], ""),
     ] {
         let verdict = verdict_on(argv, read(at(Workspace, "/home/u/proj/x")));

@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use bumpalo::Bump;
-use shward_analysis::{Request, Source as Input, World, analyze};
+use shward_analysis::{FileKind, Request, Source as Input, World, analyze};
 use shward_policy::{Context, Decision, Layer, Policy, Source, decide_request};
 use shward_syntax::Dialect;
 use std::borrow::Cow;
@@ -17,6 +17,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("ls", "/bin/ls"),
     ("sbctl", "/opt/vendor/bin/sbctl"),
     ("editor", "/usr/bin/editor"),
+    ("cargo", "/usr/bin/cargo"),
 ];
 
 const LINKS: &[(&str, &str)] = &[
@@ -25,9 +26,24 @@ const LINKS: &[(&str, &str)] = &[
     ("/usr/bin/python3", "/usr/bin/python3.12"),
     ("/usr/bin/editor", "/usr/bin/vim.basic"),
     ("/bin/ls", "/bin/busybox"),
+    ("/usr/bin/cargo", "/usr/bin/rustup"),
 ];
 
 impl World for Machine {
+    fn kind(&self, path: &[u8]) -> FileKind {
+        match path {
+            b"/usr/bin/gone" => FileKind::Missing,
+            b"/usr/bin" => FileKind::Directory,
+            b"/dev/null" => FileKind::Special,
+            b"/usr/bin/git" | b"/usr/bin/notes" => FileKind::File,
+            _ => FileKind::Unknown,
+        }
+    }
+
+    fn executable(&self, path: &[u8]) -> Option<bool> {
+        Some(path != b"/usr/bin/notes")
+    }
+
     fn canonical(&self, path: &[u8]) -> Option<Cow<'_, [u8]>> {
         let to = LINKS.iter().find(|(from, _)| from.as_bytes() == path).map(|(_, to)| to.as_bytes());
         Some(to.map_or_else(|| Cow::Owned(path.to_vec()), Cow::Borrowed))
@@ -40,15 +56,18 @@ impl World for Machine {
 }
 
 fn decision(text: &str, command: &str) -> Decision {
-    let source = Source { layer: Layer::User, name: "test.toml".to_owned(), text: text.to_owned() };
-    let policy = Policy::from_sources(Some("open"), &[source]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    decision_on(text, &Input::Command(command.as_bytes()))
+}
+
+fn decision_on(text: &str, source: &Input<'_>) -> Decision {
+    let file = Source { layer: Layer::User, name: "test.toml".to_owned(), text: text.to_owned() };
+    let policy = Policy::from_sources(Some("open"), &[file]).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let arena = Bump::new();
     let (cwd, home) = (b"/w/p", b"/home/u");
-    let source = Input::Command(command.as_bytes());
-    let request = Request { source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
+    let request = Request { source: *source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
     let plan = analyze(&arena, &request, &Machine);
     let context = Context { contained: false, cwd, workspace: cwd, home };
-    decide_request(&policy, &plan, &context, &source, &Machine).decision()
+    decide_request(&policy, &plan, &context, source, &Machine).decision()
 }
 
 #[test]
@@ -79,6 +98,7 @@ fn a_denial_finds_a_program_by_any_of_its_names() {
         ("vim*", "editor x", true),
         // One file that is many programs is what its link says.
         ("busybox", "ls", false),
+        ("rustup", "cargo --version", false),
         ("ls", "ls", true),
         ("/bin/busybox", "ls", true),
         // A builtin is no file.
@@ -93,6 +113,41 @@ fn a_denial_finds_a_program_by_any_of_its_names() {
         ] {
             assert_eq!(decision(&text, command), expected, "{text}\n{command}");
         }
+    }
+}
+
+/// Of an argument list, the file of the program that it names is what is listed, and of no other that this one starts.
+#[test]
+fn a_listed_file_lists_nothing_that_it_starts() {
+    let listed = |file: &str| format!("shell = 'none'\n[programs]\nallow = ['{file}']\nunlisted = 'deny'");
+    for (file, words, expected) in [
+        ("/usr/bin/git", &["/usr/bin/git", "status"] as &[&str], Decision::Allow),
+        ("/usr/bin/git", &["/w/p/g", "status"], Decision::Allow),
+        ("/usr/bin/git", &["git", "status"], Decision::Deny),
+        ("/usr/bin/git", &["/bin/ls"], Decision::Deny),
+        ("/usr/bin/env", &["/usr/bin/env", "git", "status"], Decision::Deny),
+    ] {
+        let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        assert_eq!(decision_on(&listed(file), &Input::Argv(&words)), expected, "{file} {words:?}");
+    }
+}
+
+/// An argument list names a file that can be executed, and that has rules where rules are required.
+#[test]
+fn an_argument_list_names_a_program_that_may_be_started() {
+    let rules = "[argv]\nrules-required = true\n[[binary]]\npath = '/usr/bin/git'\nmax-positionals = 9";
+    for (settings, program, expected) in [
+        ("", "/usr/bin/git", Decision::Allow),
+        ("", "/usr/bin/gone", Decision::Deny),
+        ("", "/usr/bin", Decision::Deny),
+        ("", "/dev/null", Decision::Deny),
+        ("", "/usr/bin/notes", Decision::Deny),
+        (rules, "/usr/bin/git", Decision::Allow),
+        (rules, "/bin/ls", Decision::Deny),
+    ] {
+        let words = [program.as_bytes(), b"status"];
+        let text = format!("shell = 'none'\n{settings}");
+        assert_eq!(decision_on(&text, &Input::Argv(&words)), expected, "{settings} {program}");
     }
 }
 

@@ -296,6 +296,81 @@ fn limits_are_compared_with_what_there_is_without_them() {
     assert!(exceeds(&required, &policy("").expect("a policy")).is_empty());
 }
 
+/// A rule is about all that another is about where each of its words says so. What is not certain counts as not.
+#[test]
+fn a_rule_is_measured_by_every_word() {
+    let of =
+        |rule: &str| policy(&format!("[[rule]]\nid = \"r\"\n{rule}\n")).unwrap_or_else(|| panic!("{rule}"));
+    // One rule, another, and whether the former is about all of the latter.
+    let table: &[(&str, &str, bool)] = &[
+        ("effect = 'write'", "effect = ['write', 'delete']", false),
+        ("effect = 'vcs'", "effect = 'vcs:push'", true),
+        ("effect = 'vcs:push'", "effect = 'vcs'", false),
+        ("effect = ['vcs:push', 'vcs:fetch']", "effect = 'vcs:push'", true),
+        ("effect = 'vcs:push'", "effect = ['vcs:push', 'vcs:fetch']", false),
+        ("effect = 'write'", "effect = 'write'\nscope = 'home'", true),
+        ("effect = 'write'\nscope = 'home'", "effect = 'write'", false),
+        ("effect = 'write'\nscope = ['home', 'workspace']", "effect = 'write'\nscope = 'home'", true),
+        ("effect = 'write'\nscope = 'home'", "effect = 'write'\nscope = ['home', 'workspace']", false),
+        ("effect = 'write'\norigin = 'file'", "effect = 'write'", false),
+        ("effect = 'write'\norigin = 'file'", "effect = 'write'\norigin = ['file', 'network']", false),
+        ("program = 'x'\nexact = true", "program = 'x'", false),
+        ("program = 'x'\nexact = true", "program = 'x'\nsubcommand = 'y'\nexact = true", false),
+        ("program = 'x'\nsubcommand = 'y'\nexact = true", "program = 'x'\nsubcommand = 'y'", false),
+        ("program = 'x'\nsubcommand = 'y'", "program = 'x'\nsubcommand = 'y'\nexact = true", true),
+        ("program = 'x'", "program = 'x'\ncontained = true", true),
+        ("program = 'x'\ncontained = true", "program = 'x'", false),
+        ("program = 'x'\ncontained = true", "program = 'x'\ncontained = false", false),
+        ("program = 'x'\nmin-tier = 2", "program = 'x'\nmin-tier = 3", true),
+        ("program = 'x'\nmin-tier = 3", "program = 'x'\nmin-tier = 2", false),
+        ("program = 'x'\nmin-tier = 3", "program = 'x'", false),
+        ("program = 'x'", "program = 'y'", false),
+        ("program = 'x*'", "program = 'xy'", true),
+        ("program = 'x?'", "program = 'x*'", false),
+        ("program = '/opt/?'", "program = '/opt/x'", false),
+        ("program = 'x'\nsubcommand = 'y'", "program = 'x'", false),
+        ("program = 'x'\nsubcommand = 'y'", "program = 'x'\nsubcommand = ['y', 'z']", false),
+        ("program = 'x'\noption = '-y'", "program = 'x'", false),
+        ("program = 'x'\noption = '-y'", "program = 'x'\noption = '-z'", false),
+        ("program = 'x'\noperand = 'y'", "program = 'x'", false),
+        ("program = 'x'\noperand = 'y*'", "program = 'x'\noperand = 'yz'", false),
+        ("effect = 'write'\npath = '/a/**'", "effect = 'write'\npath = '/a/b'", true),
+        ("effect = 'write'\npath = '/a/**'", "effect = 'write'\npath = '/ab'", false),
+        ("effect = 'write'\npath = '/a/**'", "effect = 'write'\npath = '/a/../b'", false),
+        ("effect = 'write'\npath = '/a/**'", "effect = 'write'", false),
+        ("effect = 'connect'\nhost = '*.a.org'", "effect = 'connect'\nhost = 'b.a.org'", true),
+        ("effect = 'connect'\nhost = '*.a.org'", "effect = 'connect'\nhost = 'a.org'", false),
+        ("effect = 'connect'\nhost = '*.a.org'", "effect = 'connect'", false),
+    ];
+    for (one, other, covers) in table {
+        let with = |rule: &str, decision: &str| of(&format!("decision = '{decision}'\n{rule}"));
+        // An allowance of the child lies within one of the parent; what the parent denies, the child denies.
+        let mut pairs = vec![(with(other, "allow"), with(one, "allow"))];
+        // Only an allowance is exact.
+        if !one.contains("exact") && !other.contains("exact") {
+            pairs.push((with(one, "deny"), with(other, "deny")));
+        }
+        for (child, parent) in pairs {
+            assert_eq!(
+                exceeds(&child, &parent).is_empty(),
+                *covers,
+                "{one} / {other}: {:?}",
+                exceeds(&child, &parent)
+            );
+        }
+    }
+    for (parent, child, kept) in [
+        ("decision = 'deny'", "decision = 'ask'", false),
+        ("decision = 'ask'", "decision = 'deny'", true),
+        ("decision = 'ask'\ntier = 3", "decision = 'ask'\ntier = 2", false),
+        ("decision = 'ask'\ntier = 2", "decision = 'ask'\ntier = 3", true),
+        ("tier = 3", "tier = 3\ndecision = 'allow'", false),
+    ] {
+        let [parent, child] = [parent, child].map(|rule| of(&format!("program = 'x'\n{rule}")));
+        assert_eq!(exceeds(&child, &parent).is_empty(), kept);
+    }
+}
+
 /// Every piece above every other, and a few thousand policies of up to four pieces with what makes them wider or narrower.
 #[test]
 fn what_is_accepted_decides_as_strictly_as_its_parent() {

@@ -131,6 +131,14 @@ impl Chunks {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_length_ends_a_body() {
+        let mut body = Body::Length(5);
+        for (bytes, taken, over) in [("abc", 3, false), ("defg", 2, true), ("h", 0, true)] {
+            assert_eq!((body.take(bytes.as_bytes()), body.is_over()), (taken, over), "{bytes}");
+        }
+    }
+
     /// However it arrives, the same bytes belong to a body.
     #[test]
     fn where_pieces_end() {

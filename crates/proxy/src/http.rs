@@ -243,8 +243,18 @@ mod tests {
             ("GET http://u:p@a.org/ HTTP/1.1\r\n\r\n", None),
             ("GET http://a.org/ HTTP/2\r\n\r\n", None),
             ("GET http://a.org/ x HTTP/1.1\r\n\r\n", None),
+            ("GET http://a.org/ HTTP/1.1 x\r\n\r\n", None),
+            (" http://a.org/ HTTP/1.1\r\n\r\n", None),
+            ("G\tT http://a.org/ HTTP/1.1\r\n\r\n", None),
+            ("GET http://[::1]/ HTTP/1.1\r\n\r\n", Some(("::1", 80, Some("/"), Some(0)))),
+            ("GET http://[::1]a/ HTTP/1.1\r\n\r\n", None),
             ("GET http://a.org/ HTTP/1.1\r\nA : b\r\n\r\n", None),
             ("GET http://a.org/ HTTP/1.1\r\nA: b\r\n folded\r\n\r\n", None),
+            ("GET http://a.org/ HTTP/1.1\r\n: b\r\n\r\n", None),
+            ("GET http://a.org/ HTTP/1.1\r\nA: b\nHost: evil.org\r\n\r\n", None),
+            ("GET http://a.org/ HTTP/1.1\r\nA: b\rHost: evil.org\r\n\r\n", None),
+            ("GET http://a.org/ HTTP/1.1\r\nA: b\0\r\n\r\n", None),
+            ("GET http://a.org/ HTTP/1.1\r\nA: b\tc\r\n\r\n", Some(("a.org", 80, Some("/"), Some(0)))),
             ("GET http://a\u{e4}.org/ HTTP/1.1\r\n\r\n", None),
             ("GET http://a.org/\nHost:evil.org HTTP/1.1\r\n\r\n", None),
             ("GET http://a.org/\tHTTP/1.1\nHost:evil.org\n\n HTTP/1.1\r\n\r\n", None),
@@ -267,5 +277,11 @@ mod tests {
         let request = Request::parse(head).unwrap();
         let expected = "GET /?y HTTP/1.1\r\nHost: a.org:81\r\nX: 1\r\nConnection: close\r\n\r\n";
         assert_eq!(request.forwarded("?y"), expected);
+        // What is about the connection to the proxy stays there; what tells where the body ends goes on.
+        let head = "POST http://a.org/ HTTP/1.1\r\nUpgrade: h2c\r\nKeep-Alive: x\r\nProxy-Authorization: x\r\n\
+                    Connection: a, Transfer-Encoding\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let expected =
+            "POST / HTTP/1.1\r\nHost: a.org\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
+        assert_eq!(Request::parse(head).unwrap().forwarded("/"), expected);
     }
 }

@@ -266,7 +266,9 @@ fn faults_are_answered() {
         (format!("GET http://localhost/ HTTP/1.1\r\nA: {}", "x".repeat(20_000)), "HTTP/1.1 431 "),
     ] {
         // Of what was not read, the kernel may say so before the answer is read.
+        let started = Instant::now();
         let answer = served.ask(&request);
+        assert!(started.elapsed() < Limits::default().request, "{request:.80}");
         assert!(
             answer.starts_with(expected) || answer.is_empty() && expected.contains("431"),
             "{request:.80}: {answer}"
@@ -335,6 +337,22 @@ fn more_connections_than_the_limit_wait() {
 }
 
 #[test]
+fn who_is_over_the_limit_is_served_when_another_has_gone() {
+    let mut limits = Limits::default();
+    limits.connections = 1;
+    let served = serve_with(&[], true, limits);
+    let (mut first, mut second) = (served.client(), served.client());
+    first.write_all(b"CONN").unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    second.write_all(b"CONNECT a:1 HTTP/1.1\r\n\r\n").unwrap();
+    second.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+    assert!(second.read(&mut [0]).is_err(), "served beside the first");
+    drop(first);
+    second.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    assert_eq!(second.read(&mut [0]).unwrap(), 1);
+}
+
+#[test]
 fn stopping_ends_everything() {
     let served = serve(&["localhost"]);
     let port = echo(b".");
@@ -349,6 +367,9 @@ fn stopping_ends_everything() {
     assert_eq!(waiting.read(&mut answer).unwrap_or(0), 0);
     assert_eq!(asking.read(&mut answer).unwrap_or(0), 0);
     assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
+    let served = serve(&["localhost"]);
+    drop(served.proxy);
+    assert!(TcpStream::connect(served.address).is_err(), "dropping it ends it as well");
 }
 
 #[test]

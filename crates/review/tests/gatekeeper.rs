@@ -255,6 +255,9 @@ fn a_model_is_asked_for_structured_output_with_the_data_fenced() {
     assert!(!user.contains('\u{202e}') && user.contains("\\\\u{202e}"));
     let other = second.1["messages"][1]["content"].as_str().unwrap();
     assert!(!other.contains(mark), "each question has its own mark");
+    // Whoever fills a model's window with a command takes the instructions out of it.
+    let long = ask_about(&chat(&base), &"x".repeat(128 << 10), None, 2);
+    assert!(long.answer != Answer::Allow && requests.try_recv().is_err(), "{long:?}");
 }
 
 #[test]

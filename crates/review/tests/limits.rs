@@ -5,7 +5,7 @@
 
 use shward_review::{Key, Limit, Limiter, Per, Rate, StateDir, StoreError, Turn};
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -126,6 +126,14 @@ fn a_store_that_others_may_write_is_refused() {
         assert!(error.to_string().contains("chmod go-w"), "{error}");
         mode(path, good);
         assert_eq!(attempt().unwrap(), Turn::Now);
+    }
+    // Another user's, which only root can make.
+    if fs::metadata(&file).unwrap().uid() == 0 {
+        for path in [&file, &state] {
+            chown(path, Some(65_534), None).unwrap();
+            assert!(matches!(attempt(), Err(StoreError::Owner { owner: 65_534, .. })));
+            chown(path, Some(0), None).unwrap();
+        }
     }
     // A link, a pipe and a directory in its place.
     fs::rename(&file, state.join("elsewhere")).unwrap();

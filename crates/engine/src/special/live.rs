@@ -57,6 +57,7 @@ pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i6
                 continue;
             }
         };
+        found.whole &= entries.first().is_none_or(|(name, _)| is_searched(&directory, name));
         let has = |wanted: &str| entries.iter().any(|(name, _)| name == wanted);
         let is_git = directory.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
         if is_git || has("HEAD") && (has("commondir") || has("objects") && has("refs")) {
@@ -165,6 +166,15 @@ fn entries(directory: &Path, left: &mut usize) -> io::Result<Option<Vec<(OsStrin
     Ok(Some(found))
 }
 
+/// Whether it can be told what the names in a directory are, as far as that is something to the command. Of one that may be read
+/// and not searched they are known, and nothing else.
+fn is_searched(directory: &Path, name: &OsStr) -> bool {
+    match fs::symlink_metadata(directory.join(name)) {
+        Err(error) => is_gone_or_of_others(directory, &error),
+        Ok(_) => true,
+    }
+}
+
 /// Whether what could not be read is nothing to the command: it has gone, or the command, which is this user, can neither read it
 /// nor make that otherwise.
 fn is_gone_or_of_others(directory: &Path, error: &io::Error) -> bool {
@@ -192,4 +202,55 @@ fn is_named(path: &Path, workspace: &Path, home: &Path) -> bool {
         || is_respelled(name)
         || matters(path)
         || *folded != *within && matters(&workspace.join(folded))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Special;
+    use super::*;
+    use crate::Request;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
+
+    /// Nothing is closed to root: as root, somebody else does it.
+    #[test]
+    fn what_a_run_has_closed_is_moved_aside_or_told() {
+        if rustix::process::geteuid().is_root() {
+            let (_, module) = module_path!().split_once("::").unwrap();
+            let name = format!("{module}::what_a_run_has_closed_is_moved_aside_or_told");
+            let mut again = Command::new("/proc/self/exe");
+            let output = again.args(["--exact", &name]).uid(65_534).gid(65_534).output().unwrap();
+            assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
+            return;
+        }
+        // The mode of a directory `a` in which it has made something, what that is, whether it is moved aside, and whether all is.
+        for (mode, made, moved, expected) in [
+            (0o755, "a/.vscode/tasks.json", true, true),
+            (0o555, "a/.vscode/tasks.json", true, true),
+            (0o444, "a/.vscode/tasks.json", true, false),
+            (0o444, "a/b/.vscode/tasks.json", false, false),
+            (0o444, "a/b", false, false),
+            (0o000, "a/.vscode/tasks.json", false, false),
+        ] {
+            let place = tempfile::tempdir().unwrap();
+            let root = place.path().canonicalize().unwrap();
+            let request = Request::command("true", &root, &root).resolved().unwrap();
+            let mut special = Special::find(&request, None, false);
+            assert!(special.find_live(&request));
+            let made = root.join(made);
+            fs::create_dir_all(made.parent().unwrap()).unwrap();
+            fs::write(&made, "").unwrap();
+            let close = |mode| fs::set_permissions(root.join("a"), fs::Permissions::from_mode(mode)).unwrap();
+            close(mode);
+            let (refused, whole) = special.refuse_created(&request);
+            assert_eq!(root.join("a").symlink_metadata().unwrap().mode() & 0o777, mode);
+            close(0o755);
+            assert_eq!(
+                (!refused.is_empty(), whole, made.exists()),
+                (moved, expected, !moved),
+                "{mode:o} {made:?}"
+            );
+        }
+    }
 }

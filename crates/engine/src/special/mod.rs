@@ -25,10 +25,10 @@ use shward_review::StateDir;
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
@@ -216,24 +216,40 @@ impl Special {
 
     /// After such a run: moves aside what it created in places that instruct agents, editors or git. What existed before could
     /// not be changed; what did not exist could not be mounted over. A repository that the run made itself keeps settings that start
-    /// nothing, and sample hooks. Returns what was moved, and whether everything was looked at.
+    /// nothing, and sample hooks. Returns what was moved, and whether everything was looked at and moved that had to be.
     pub(crate) fn refuse_created(&self, request: &Request) -> (Vec<PathBuf>, bool) {
         // It may have created as much as there was.
         let after = live::look(&request.workspace, &request.home, 2, Some(self.since));
         let before: HashSet<&PathBuf> = self.protected.iter().chain(&self.hidden).collect();
-        let mut refused = Vec::new();
+        let (mut refused, mut whole) = (Vec::new(), after.whole);
         let made = self.missing.iter().filter(|path| path.symlink_metadata().is_ok());
         for path in made.cloned().chain(after.created(&before)) {
             if path.extension().is_some_and(|e| e == REFUSED) {
                 continue;
             }
-            let mut aside = path.clone().into_os_string();
-            aside.push(format!(".{REFUSED}"));
-            if fs::rename(&path, &aside).is_ok() {
-                refused.push(path);
+            match set_aside(&path) {
+                Ok(()) => refused.push(path),
+                // It was moved with the directory that it is in.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(_) => whole = false,
             }
         }
-        (refused, after.whole)
+        (refused, whole)
+    }
+}
+
+/// Gives what is there another name, also where the run has closed the directory to its owner.
+fn set_aside(path: &Path) -> io::Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(format!(".{REFUSED}"));
+    match (fs::rename(path, &aside), path.parent()) {
+        (Err(error), Some(directory)) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let closed = fs::symlink_metadata(directory)?.permissions();
+            fs::set_permissions(directory, Permissions::from_mode(closed.mode() | 0o700))?;
+            let renamed = fs::rename(path, &aside);
+            fs::set_permissions(directory, closed).and(renamed)
+        }
+        (renamed, _) => renamed,
     }
 }
 

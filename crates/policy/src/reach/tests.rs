@@ -123,6 +123,9 @@ fn addresses_that_are_not_public_have_to_be_named() {
         (&["h", "127.0.0.1"], "127.0.0.2", false),
         (&["h", "169.254.0.0/16"], "169.254.169.254", false),
         (&["h", "169.254.169.254"], "169.254.169.254", true),
+        (&["h", "169.254.169.254:80"], "169.254.169.254", false),
+        (&["h", "100.64.0.0/10"], "100.100.100.200", false),
+        (&["h", "fe80::/10"], "fe80::1", false),
     ];
     for (allow, address, permitted) in table {
         let allow: Vec<&str> = allow.iter().filter(|t| Destination::parse(t).is_ok()).copied().collect();
@@ -149,6 +152,7 @@ fn a_metadata_service_has_many_spellings() {
         "fd00:ec2:0::254",
         "fd20:ce::254",
         "168.63.129.16",
+        "169.254.170.2",
         "METADATA",
         "metadata.google.internal.",
     ] {

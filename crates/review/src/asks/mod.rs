@@ -220,6 +220,36 @@ mod tests {
             assert!(matches!(asks.enter(&ask("a")).unwrap(), Entered::Answered(Answered { yes: false, .. })));
         }
         assert!(!asks.answer(&Digest::of(b"nobody asked").to_string(), true, "dev").unwrap());
+        assert!(asks.answer(&digest, true, "dev").unwrap());
+        assert!(asks.redeem(&ask("a").digest).unwrap().is_some_and(|answered| answered.yes));
+        assert_eq!(asks.redeem(&ask("a").digest).unwrap(), None, "used twice");
+    }
+
+    #[test]
+    fn an_answer_holds_for_its_time_and_until_the_machine_is_started_anew() {
+        let (directory, asks) = asks();
+        let path = directory.path().join("state/asks");
+        let digest = ask("a").digest;
+        let rewrite = |change: fn(&mut serde_json::Value)| {
+            asks.enter(&ask("a")).unwrap();
+            assert!(asks.answer(&digest.to_string(), true, "dev").unwrap());
+            let mut content = serde_json::from_slice(&std::fs::read(&path).unwrap()[65..]).unwrap();
+            change(&mut content);
+            let json = content.to_string();
+            std::fs::write(&path, format!("{}\n{json}", Digest::of(json.as_bytes()))).unwrap();
+        };
+        for gone in [
+            |content: &mut serde_json::Value| content["asks"][0]["until"] = 1.into(),
+            |content: &mut serde_json::Value| content["boot"] = "another".into(),
+        ] {
+            rewrite(gone);
+            assert!(asks.list().unwrap().is_empty());
+            assert_eq!(asks.redeem(&digest).unwrap(), None);
+            assert!(!asks.answer(&digest.to_string(), true, "dev").unwrap());
+            assert!(matches!(asks.enter(&ask("a")).unwrap(), Entered::Pending(_)));
+        }
+        rewrite(|content| content["v"] = 2.into());
+        assert!(matches!(asks.enter(&ask("a")), Err(StoreError::Damaged { .. })));
     }
 
     #[test]
@@ -236,6 +266,8 @@ mod tests {
         assert!(length < 512 << 10, "{length}");
         assert!(matches!(asks.enter(&ask("mine")).unwrap(), Entered::Answered(Answered { yes: true, .. })));
         assert!(matches!(asks.enter(&ask(&"x".repeat(8193))).unwrap(), Entered::Unlisted(_)));
+        let many = NewAsk { findings: vec!["x".repeat(4097); 2], ..ask("b") };
+        assert!(matches!(asks.enter(&many).unwrap(), Entered::Unlisted(_)));
     }
 
     #[test]
