@@ -79,6 +79,11 @@ pub(crate) trait Session<'a> {
         None
     }
 
+    /// What is protected in directories below this one and found by a pattern for names or paths.
+    fn protected_by_pattern(&self, _directory: &[u8], _pattern: &[u8]) -> Option<Scope> {
+        None
+    }
+
     /// The words of a program that was started, its name first.
     fn words_of(&self, _invocation: Option<u32>) -> &'a [Field<'a>] {
         &[]

@@ -43,6 +43,7 @@ pub const LANGUAGES: &[&str] = &[
     "emacs",
     "gdb",
     "make",
+    "manifest",
     "m4",
     "postscript",
     "tex",

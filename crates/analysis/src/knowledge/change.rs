@@ -7,7 +7,7 @@ use super::languages;
 use super::overwriting;
 use super::run::{Run, certainty};
 use super::scan::Scan;
-use super::settled::{becomes_settings, brings_settings, linked_hard, settles, takes_place};
+use super::settled::{becomes_settings, brings_settings, linked_hard, linked_to, settles, takes_place};
 use super::tables::Level;
 use super::values;
 use super::words::{Fact, Role};
@@ -422,9 +422,7 @@ pub(super) fn links<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 
         let apart = scan.has(&["-T", "--no-target-directory", "-n", "--no-dereference"]);
         let lies_in = directory || !apart && run.session.world().kind(to.path) == FileKind::Directory;
         let to = if lies_in { run.target(&below, false) } else { to };
-        if becomes_settings(run.session.world(), &from, &to) {
-            settles(run, to, place.field);
-        }
+        linked_to(run, aim.field, &from, to, place.field);
         for link in [place.field.value, below].into_iter().skip(first) {
             run.session.linked(&link, &aim.field.value);
         }

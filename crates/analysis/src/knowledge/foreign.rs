@@ -68,6 +68,14 @@ fn outside<'a>(run: &mut Run<'_, 'a>, field: &Field<'a>) {
             let part = run.part(field, place);
             outside(run, &part);
         }
+    } else if field.known().is_none() {
+        // So it may be where parts of it are not known (`lib/*:/tmp`): what begins behind a separator is a place.
+        for text in field.value.texts() {
+            for place in text.split(separates).skip(1).filter(|place| !place.is_empty()) {
+                let part = run.part(field, place);
+                outside(run, &part);
+            }
+        }
     }
     let target = run.target_of(field, false);
     match target.scope {

@@ -15,6 +15,8 @@ pub(super) struct Root<'a> {
     pub(super) target: Target<'a>,
     /// Only names of this pattern.
     pub(super) pattern: Option<&'a [u8]>,
+    /// Only paths of this pattern, or names of one in any case.
+    pub(super) within: Option<&'a [u8]>,
     /// It may be among what is found itself, by another name than `.`.
     pub(super) itself: bool,
     /// Not everything below it is meant.
@@ -93,10 +95,13 @@ impl<'a> Root<'a> {
     /// What may be among what is found for its name alone, in a directory beside what the project keeps: the settings of an agent,
     /// of an editor or of a repository.
     fn protected(&self, run: &Run<'_, 'a>) -> Option<Scope> {
+        let within = self.within.and_then(|pattern| protected(run, &self.target, pattern));
         match (self.pattern, self.sought) {
-            (Some(name), _) => protected(run, &self.target, name),
+            // Where a path is told it says more.
+            (Some(_), _) if self.within.is_some_and(|within| within.contains(&b'/')) => within,
+            (Some(name), _) => protected(run, &self.target, name).max(within),
             (None, Some((words, names))) => sought(run, &self.target, words, names),
-            (None, None) => None,
+            (None, None) => within,
         }
     }
 
@@ -136,22 +141,42 @@ impl<'a> Root<'a> {
     }
 }
 
-/// What is protected under a name, where everything is looked through.
+/// What is protected under a name, or fits a pattern, where everything is looked through.
 fn protected(run: &Run<'_, '_>, place: &Target<'_>, name: &[u8]) -> Option<Scope> {
     let Covers { workspace, home, .. } = place.covers;
-    let whole = end_of(name).len() == name.len();
-    if whole && (workspace || home) { run.session.protected_by_name(place.path, name) } else { None }
+    if !(workspace || home) {
+        return None;
+    }
+    let whole = end_of(name).len() == name.len() && !name.contains(&b'/');
+    let exactly = if whole { run.session.protected_by_name(place.path, name) } else { None };
+    exactly.or_else(|| run.session.protected_by_pattern(place.path, name))
 }
 
+/// Options whose value says which names are meant.
+const CHOOSING: [&[u8]; 4] = [b"-g", b"--glob", b"--iglob", b"--include"];
+
 /// What a program looks for by name, if that is protected. What reads is given the text to look for as well: of it the names that belong
-/// to options count.
+/// to options count. What is left out is not looked for.
 fn sought(run: &Run<'_, '_>, place: &Target<'_>, words: &[Field<'_>], names: bool) -> Option<Scope> {
-    let names = words.iter().skip(1).filter_map(|word| {
+    let known = |at: Option<usize>| at.and_then(|at| words.get(at)).and_then(|word| word.known());
+    let is_left_out = |at: usize| {
+        matches!(known(at.checked_sub(2)), Some(b"!" | b"-not")) || known(Some(at + 1)) == Some(b"-prune")
+    };
+    let named = |(at, word): (usize, &Field<'_>)| {
         let word = word.known()?;
+        if word.starts_with(b"--exclude") || word.starts_with(b"--ignore") || is_left_out(at) {
+            return None;
+        }
+        let before = known(at.checked_sub(1)).unwrap_or_default();
         let value = word.iter().position(|byte| *byte == b'=').and_then(|at| word.get(at + 1..));
-        value.filter(|_| word.starts_with(b"-")).or(names.then_some(word))
-    });
-    names.take(MAX_SOUGHT).filter_map(|name| protected(run, place, values::base_name(name))).max()
+        let value = value.filter(|_| word.starts_with(b"-"));
+        let chosen = names || CHOOSING.contains(&before);
+        let word = value.or(chosen.then_some(word))?;
+        let is_path = before.ends_with(b"path") || before.ends_with(b"wholename");
+        let word = if is_path { word } else { values::base_name(word) };
+        protected(run, place, word)
+    };
+    words.iter().enumerate().skip(1).take(MAX_SOUGHT).filter_map(named).max()
 }
 
 /// Whether an effect changes nothing.
@@ -185,8 +210,16 @@ fn divides(byte: &u8) -> bool {
 
 /// The names of a pattern at a place.
 pub(crate) fn named<'a>(run: &Run<'_, 'a>, place: Target<'a>, pattern: &'a [u8], span: Span) -> Field<'a> {
-    Root { target: place, pattern: Some(pattern), itself: false, filtered: true, sought: None, span }
-        .field(run.arena())
+    Root {
+        target: place,
+        pattern: Some(pattern),
+        within: None,
+        itself: false,
+        filtered: true,
+        sought: None,
+        span,
+    }
+    .field(run.arena())
 }
 
 /// The names of a pattern, at a place or below it, if they are those of secrets; the pattern may begin with directories.
@@ -392,7 +425,7 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
         // What is printed of the working directory begins with `./`, or is below it.
         let itself = !filtered && here != Some(target.path);
         let sought = Some((run.session.words_of(invocation), lists));
-        let root = Root { target, pattern: None, itself, filtered, sought, span };
+        let root = Root { target, pattern: None, within: None, itself, filtered, sought, span };
         if !roots.iter().any(|r| r.target == root.target) {
             if roots.len() == MAX_ROOTS {
                 elsewhere = true;

@@ -270,7 +270,12 @@ fn read_named<'a>(
 ) {
     match names.text {
         Some(text) => {
+            let names_only = scan.levels.last().is_some_and(|level| level.names_only());
             for name in text.split(|b| matches!(b, b'\n' | 0)).filter(|n| !n.is_empty()) {
+                if name.starts_with(b"-") && !names_only {
+                    // To tar it is an option.
+                    run.not_understood(Unknown::Argument, span);
+                }
                 let file = values::field(name, names.origins, span);
                 flow.origins = flow.origins | run.reads(&file, false);
             }

@@ -264,7 +264,7 @@ pub(super) fn load_given<'a>(
     patterns: List<&'static str>,
     language: &'static str,
 ) {
-    let built = languages::is_searched(language) && !matches!(language, "make" | "settings");
+    let built = languages::is_searched(language) && !matches!(language, "make" | "manifest" | "settings");
     let reads = |item: Item| item.role == Role::Read;
     if !built
         || !patterns.iter().any(is_ending)
@@ -372,6 +372,8 @@ fn load_all<'a>(
             // of theirs.
             None if PRINTED.contains(content.origins) && !begins(path) => {}
             None if COPIED.contains(content.origins) => {}
+            // Of a manifest what it names counts: to what was there before, something was added.
+            None if language == "manifest" && !content.origins.intersects(FOREIGN) => {}
             None => run.streamed_code(language, content, span),
         }
     }

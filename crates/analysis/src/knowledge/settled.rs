@@ -18,6 +18,33 @@ pub(super) fn becomes_settings(world: &dyn World, from: &Target<'_>, to: &Target
         && !(from.rest == Rest::Exact && world.kind(from.path) == FileKind::File)
 }
 
+/// Whether a link in the workspace leads to what may be a directory of temporary files: what lies there is in the workspace then, as if
+/// it had been copied.
+fn leads_to_tree(world: &dyn World, from: &Target<'_>, to: &Target<'_>) -> bool {
+    from.scope == Scope::Temp
+        && to.scope == Scope::Workspace
+        && from.rest == Rest::Exact
+        && world.kind(from.path) != FileKind::File
+}
+
+/// A link is made at a place: what it leads to is there from now on.
+pub(super) fn linked_to<'a>(
+    run: &mut Run<'_, 'a>,
+    aim: &Field<'a>,
+    from: &Target<'a>,
+    to: Target<'a>,
+    place: &Field<'a>,
+) {
+    if becomes_settings(run.session.world(), from, &to) {
+        settles(run, to, place);
+    }
+    if leads_to_tree(run.session.world(), from, &to) {
+        let content = Origins::FILE | Origins::OUTSIDE;
+        let kind = EffectKind::Write { target: to, mode: WriteMode::Below, content };
+        run.emit(kind, aim.span, certainty(aim));
+    }
+}
+
 /// Where settings of the project's agents, or of the user's, come to lie with all that is in a directory: those that it holds.
 pub(super) fn brought<'a>(
     arena: &'a Bump,

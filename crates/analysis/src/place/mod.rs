@@ -29,7 +29,7 @@ use classify::{Led, Map, Root, inside};
 pub(crate) use endings::may_end_in;
 pub(crate) use fresh::{FRESH, as_path, is_fresh};
 pub(crate) use listed::stays_below;
-pub(crate) use named::{protected_by_name, settings_in};
+pub(crate) use named::{protected_by_name, protected_by_pattern, settings_in};
 use path::{Names, Start};
 use pattern::Part;
 use shward_syntax::same;

@@ -32,6 +32,99 @@ pub(crate) fn protected_by_name(world: &dyn World, directory: &[u8], name: &[u8]
     meant.map(|(_, (_, scope))| *scope).max()
 }
 
+/// What is protected and found by a pattern for names (`settings*.json`), or for paths (`*/.claude/*`), if it says enough of a name: an
+/// ending of many files (`*.json`) means those.
+pub(crate) fn protected_by_pattern(world: &dyn World, directory: &[u8], pattern: &[u8]) -> Option<Scope> {
+    let mut names = pattern.split(|byte| *byte == b'/').map(Pattern::of).collect::<Vec<_>>();
+    let start = directory.strip_suffix(b"/").unwrap_or(directory);
+    let below = |inside: &str, row: &str| [start, b"/", inside.as_bytes(), b"/", row.as_bytes()].concat();
+    let is_protected = |scope: Scope| matches!(scope, Scope::Own | Scope::Persistence);
+    let mut meant = None;
+    let whole = names.iter().position(|name| INSIDE.iter().any(|(inside, _)| name.is(inside)));
+    if let Some(at) = whole {
+        let rest = names.split_off(at + 1);
+        let (_, rows) = INSIDE.iter().find(|(inside, _)| names.last().is_some_and(|name| name.is(inside)))?;
+        let file = rest.last().copied().unwrap_or(Pattern::ANY);
+        for (row, scope) in rows.iter().filter(|(_, scope)| is_protected(*scope)) {
+            let mut above = row.split('/');
+            let last = above.next_back().unwrap_or_default();
+            // What lies further below is meant where the pattern names its directories.
+            let led = above.all(|name| rest.iter().any(|pattern| pattern.is(name)));
+            if led && (last == "**" || file.fits(last.as_bytes())) {
+                meant = meant.max(Some(*scope));
+            }
+        }
+        return meant;
+    }
+    let name = names.pop().filter(Pattern::says_enough)?;
+    for (inside, rows) in INSIDE {
+        for (row, scope) in rows.iter().filter(|(row, scope)| is_protected(*scope) && !row.contains('*')) {
+            let last = row.rsplit('/').next().unwrap_or_default().as_bytes();
+            let may_be = || match world.kind(&below(inside, row)) {
+                FileKind::Missing => false,
+                FileKind::Unknown => !OF_EVERYBODY.contains(&last),
+                FileKind::File | FileKind::Directory | FileKind::Special => true,
+            };
+            if name.fits(last) && may_be() {
+                meant = meant.max(Some(*scope));
+            }
+        }
+    }
+    meant
+}
+
+/// How names that match a pattern begin and end, in any case.
+#[derive(Clone, Copy)]
+struct Pattern<'p> {
+    head: &'p [u8],
+    tail: &'p [u8],
+    /// It is no pattern.
+    whole: bool,
+}
+
+impl<'p> Pattern<'p> {
+    const ANY: Self = Self { head: b"", tail: b"", whole: false };
+
+    fn of(name: &'p [u8]) -> Self {
+        let is_wild = |byte: &u8| b"*?[]\\".contains(byte);
+        let (Some(first), Some(last)) = (name.iter().position(is_wild), name.iter().rposition(is_wild))
+        else {
+            return Self { head: name, tail: b"", whole: true };
+        };
+        let (head, _) = name.split_at(first);
+        let (_, tail) = name.split_at(last + 1);
+        // Of `*.claude*` the middle is all that is told.
+        let middle = name.trim_ascii().strip_prefix(b"*").and_then(|rest| rest.strip_suffix(b"*"));
+        match middle.filter(|middle| !middle.iter().any(is_wild)) {
+            Some(middle) => Self { head: middle, tail: b"", whole: true },
+            None => Self { head, tail, whole: false },
+        }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.whole && self.head.eq_ignore_ascii_case(name.as_bytes())
+    }
+
+    fn fits(&self, name: &[u8]) -> bool {
+        let Some(rest) =
+            name.split_at_checked(self.head.len()).filter(|(start, _)| start.eq_ignore_ascii_case(self.head))
+        else {
+            return false;
+        };
+        let (_, rest) = rest;
+        let from = rest.len().checked_sub(self.tail.len());
+        let ends =
+            from.and_then(|from| rest.get(from..)).is_some_and(|end| end.eq_ignore_ascii_case(self.tail));
+        ends && (!self.whole || rest.is_empty())
+    }
+
+    /// Whether more than an ending is told, or a few letters.
+    fn says_enough(&self) -> bool {
+        let end = self.tail.iter().rposition(|byte| *byte == b'.').unwrap_or(self.tail.len());
+        self.head.len() + end >= 5
+    }
+}
+
 /// So many names are looked at.
 const MOST: usize = 2048;
 
@@ -59,7 +152,7 @@ pub(crate) fn settings_in(world: &dyn World, directory: &[u8]) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::protected_by_name;
+    use super::{protected_by_name, protected_by_pattern};
     use crate::effect::Scope::{self, Own, Persistence};
     use crate::world::{FileKind, Frozen, World};
 
@@ -91,6 +184,33 @@ mod tests {
         for (world, directory, name, expected) in rows {
             let found = protected_by_name(world, directory.as_bytes(), name.as_bytes());
             assert_eq!(found, expected, "{directory} {name}");
+        }
+    }
+
+    #[test]
+    fn what_a_pattern_tells_of_is_protected() {
+        for (pattern, expected) in [
+            ("*.json", None),
+            ("*", None),
+            ("*.md", None),
+            ("*.local.json", Some(Own)),
+            ("settings*.json", Some(Own)),
+            ("*settings.json", Some(Own)),
+            ("SETTINGS.JSON", Some(Own)),
+            ("settings*.yaml", None),
+            ("*/.claude/*", Some(Own)),
+            ("./.claude/*", Some(Own)),
+            ("*.claude*", Some(Own)),
+            ("*/.claude/*.json", Some(Own)),
+            ("*/.claude/*.md", None),
+            ("*/.git/*", Some(Persistence)),
+            ("*/.git/hooks/*", Some(Persistence)),
+            ("./.github/*", None),
+            ("./.github/hooks/*", Some(Own)),
+            ("./src/*", None),
+            ("*test*", None),
+        ] {
+            assert_eq!(protected_by_pattern(&Frozen, b"/w", pattern.as_bytes()), expected, "{pattern}");
         }
     }
 }

@@ -208,6 +208,8 @@ const PYTHON_SITE: &[Row] =
 
 /// File names that mean the same in every directory. Sorted by name.
 pub(super) const NAMES: &[Row] = &[
+    (".ICEauthority", Secret),
+    (".Xauthority", Secret),
     (".aider.conf.yml", Own),
     (".bash_history", Secret),
     (".boto", Secret),

@@ -170,6 +170,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             .max(self.places.led_by_name(directory, name))
     }
 
+    fn protected_by_pattern(&self, directory: &[u8], pattern: &[u8]) -> Option<Scope> {
+        crate::place::protected_by_pattern(self.world, directory, pattern)
+    }
+
     fn words_of(&self, invocation: Option<u32>) -> &'a [Field<'a>] {
         let at = invocation.and_then(|at| usize::try_from(at).ok());
         at.and_then(|at| self.invocations.get(at)).map_or(&[], |invocation| invocation.argv)

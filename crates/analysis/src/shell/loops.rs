@@ -3,9 +3,11 @@
 use super::Interpreter;
 use super::functions::{Frame, FrameKind};
 use super::state::{Flags, Space};
-use crate::effect::Unknown;
+use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::value::{Field, Origins, Piece, Value};
-use shward_syntax::{ArithmeticFor, For, Loop, Script, Span};
+use shward_syntax::{
+    AndOr, ArithmeticFor, CommandKind, For, Loop, PartKind, Pipeline, Script, SimpleCommand, Span, WordPart,
+};
 
 /// The most turns that are run one by one, loops within loops multiplied.
 const MOST_TURNS: usize = 64;
@@ -91,6 +93,9 @@ impl<'a> Interpreter<'a, '_> {
     /// `while` and `until`
     pub(super) fn while_loop(&mut self, node: &Loop<'_>) {
         let span = node.condition.span;
+        if starts_without_end(node) {
+            self.emit_here(EffectKind::System { what: "limits" }, self.span(span), Certainty::Certain);
+        }
         self.in_loop(|shell| {
             shell.consume_stdin();
             shell.script(&node.condition);
@@ -184,6 +189,18 @@ impl<'a> Interpreter<'a, '_> {
             }
         }
     }
+}
+
+/// Whether a loop with a condition that is a constant does nothing but start jobs, and waits for none of them.
+fn starts_without_end(node: &Loop<'_>) -> bool {
+    let Script { items: [condition], .. } = node.condition else { return false };
+    let AndOr { first: Pipeline { stages: [stage], .. }, rest: [] } = condition.list else { return false };
+    let CommandKind::Simple(SimpleCommand { words: [word], .. }) = stage.command.kind else { return false };
+    let is_constant = matches!(
+        *word.parts(),
+        [WordPart { kind: PartKind::Literal(text), .. }] if matches!(text, b":" | b"true" | b"false")
+    );
+    is_constant && !node.body.items.is_empty() && node.body.items.iter().all(|item| item.background)
 }
 
 const MADE_UP: &[Piece<'static>] = &[Piece::MADE_UP];

@@ -109,6 +109,11 @@ const SETTINGS: &str = r#"
     executable= user.home
 "#;
 
+/// Of files that say which packages, plugins and projects belong to one: places where anybody may have put them.
+const MANIFEST: &str = r#"
+    /dev/shm /tmp /var/tmp
+"#;
+
 /// The tables as they are searched, each with what every language may name.
 mod tables {
     use super::{Table, count};
@@ -143,6 +148,8 @@ mod tables {
         Table::of(&[super::EVERYWHERE, super::SOURCE]);
     pub(super) static SETTINGS: Table<{ count(&[super::EVERYWHERE, super::SETTINGS]) }> =
         Table::of(&[super::EVERYWHERE, super::SETTINGS]);
+
+    pub(super) static MANIFEST: Table<{ count(&[super::MANIFEST]) }> = Table::of(&[super::MANIFEST]);
 
     const ALL: &[&str] = &[
         super::EVERYWHERE,
@@ -190,6 +197,7 @@ fn words_of(language: &str) -> Option<&'static dyn Words> {
         "ruby" => &tables::RUBY,
         "source" => &tables::SOURCE,
         "settings" => &tables::SETTINGS,
+        "manifest" => &tables::MANIFEST,
         _ => return None,
     })
 }
@@ -453,6 +461,9 @@ mod tests {
             ("ruby", "sh %x(id)", true),
             ("ruby", "expect(user.delete).to be(true)", false),
             ("tcl", "exec id", false),
+            ("manifest", "replace x => /tmp/x", true),
+            ("manifest", "x = { path = \"/var/tmp/x\" }", true),
+            ("manifest", "x = { path = \"../tmp/x\" }\nexec = \"1\"", false),
             ("settings", "addopts = -p no:cacheprovider", false),
             ("settings", "addopts = -p no:a -p evil", true),
             ("settings", "require: rubocop-rails\nAllCops:\n  A: b", false),

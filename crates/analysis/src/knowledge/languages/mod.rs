@@ -101,7 +101,16 @@ pub(crate) fn hidden<'a>(
 pub(crate) fn is_searched(language: &str) -> bool {
     matches!(
         language,
-        "c" | "go" | "java" | "make" | "php" | "ruby" | "rust" | "settings" | "source" | "typescript"
+        "c" | "go"
+            | "java"
+            | "make"
+            | "manifest"
+            | "php"
+            | "ruby"
+            | "rust"
+            | "settings"
+            | "source"
+            | "typescript"
     )
 }
 

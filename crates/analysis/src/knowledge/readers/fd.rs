@@ -88,7 +88,15 @@ fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
     let words = if hidden { run.session.words_of(run.session.invocation()) } else { &[] };
     let place = |field: Field<'a>| {
         let target = run.target(&field.value, false);
-        Root { target, pattern, itself: false, filtered, sought: Some((words, true)), span: field.span }
+        Root {
+            target,
+            pattern,
+            within: None,
+            itself: false,
+            filtered,
+            sought: Some((words, true)),
+            span: field.span,
+        }
     };
     places.into_iter().take(MAX_ROOTS).map(place).collect()
 }

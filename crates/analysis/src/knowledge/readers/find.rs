@@ -214,6 +214,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
 struct Guard<'a> {
     filtered: bool,
     pattern: Option<&'a [u8]>,
+    /// What else is said of the name or the path, as a pattern.
+    within: Option<&'a [u8]>,
 }
 
 struct Expression<'r, 's, 'a> {
@@ -278,7 +280,8 @@ impl<'a> Expression<'_, '_, 'a> {
             let filtered = passed.filtered && all.is_none_or(|others| others.filtered);
             // Several patterns are none.
             let pattern = if all.is_none() { passed.pattern } else { None };
-            all = Some(Guard { filtered, pattern });
+            let within = all.map_or(passed.within, |others| others.within.or(passed.within));
+            all = Some(Guard { filtered, pattern, within });
             match self.args.first().and_then(|arg| arg.known()) {
                 Some(b"-o" | b"-or") => {
                     self.args = self.args.split_first().map(|(_, rest)| rest).unwrap_or_default();
@@ -287,7 +290,7 @@ impl<'a> Expression<'_, '_, 'a> {
                     if depth == 0 {
                         self.filtered_everywhere = filtered;
                     }
-                    return Guard { filtered, pattern };
+                    return Guard { filtered, pattern, within };
                 }
             }
         }
@@ -383,8 +386,13 @@ impl<'a> Expression<'_, '_, 'a> {
                     if NAMING.has(text) {
                         self.names.extend(value);
                     }
+                    let told = value.and_then(|value| value.known());
                     if text == b"-name" {
-                        guard.pattern = value.and_then(|v| v.known());
+                        guard.pattern = told;
+                    } else if text.ends_with(b"regex") {
+                        guard.within = told.map(|told| glob_of(self.run, told));
+                    } else if NAMING.has(text) && text != b"-samefile" {
+                        guard.within = told;
                     }
                 }
             }
@@ -430,11 +438,12 @@ impl<'a> Expression<'_, '_, 'a> {
         let mut found = Vec::with_capacity(self.roots.len());
         for root in self.roots {
             let target = self.run.target(&root.value, false);
-            let Guard { pattern, filtered } = guard;
+            let Guard { pattern, filtered, within } = guard;
+            let within = within.map(|within| composed(self.run, within, pattern));
             let world = self.run.session.world();
             let itself =
                 root.known() != Some(b".") && !(filtered && world.kind(target.path) == FileKind::Directory);
-            found.push(Root { target, pattern, itself, filtered, sought: None, span: root.span });
+            found.push(Root { target, pattern, within, itself, filtered, sought: None, span: root.span });
         }
         found
     }
@@ -478,6 +487,41 @@ impl<'a> Expression<'_, '_, 'a> {
             }
         });
         self.output.origins = origins;
+    }
+}
+
+/// A regular expression as a pattern, as far as its beginning and end go.
+fn glob_of<'a>(run: &Run<'_, 'a>, expression: &[u8]) -> &'a [u8] {
+    let mut glob = Vec::with_capacity(expression.len());
+    let mut rest = expression;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = match (byte, after) {
+            (b'\\', [escaped, after @ ..]) => {
+                glob.push(*escaped);
+                after
+            }
+            (b'.', [b'*' | b'+', after @ ..]) => {
+                glob.push(b'*');
+                after
+            }
+            (b'^' | b'$', _) => after,
+            _ => {
+                glob.push(if b".()|{}+".contains(byte) { b'*' } else { *byte });
+                after
+            }
+        };
+    }
+    run.arena().alloc_slice_copy(&glob)
+}
+
+/// A pattern for a path, with that for the name in it.
+fn composed<'a>(run: &Run<'_, 'a>, within: &'a [u8], name: Option<&'a [u8]>) -> &'a [u8] {
+    let last = values::base_name(within);
+    match (name, within.strip_suffix(last)) {
+        (Some(name), Some(above)) if last.iter().all(|byte| *byte == b'*') && !above.is_empty() => {
+            values::concat(run.arena(), &[above, name])
+        }
+        _ => within,
     }
 }
 

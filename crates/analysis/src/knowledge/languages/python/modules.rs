@@ -364,7 +364,7 @@ pub(super) static STANDARD: &[Module] = &[
     pure("posixpath"),
     module("pprint", Act::Items, &[]),
     module("profile", UNKNOWN, &[]),
-    module("pty", UNKNOWN, &[("fork", Act::Project), ("openpty", Act::Inert), ("spawn", Start(0, Whole))]),
+    module("pty", UNKNOWN, &[("openpty", Act::Inert), ("spawn", Start(0, Whole))]),
     module("pwd", Act::Inert, &[]),
     module("py_compile", Act::Inert, &[("compile", Act::WriteAlso(1, "cfile", W::Replace))]),
     module("pydoc", UNKNOWN, PYDOC),

@@ -64,7 +64,6 @@ pub(super) static OS: &[(&str, Act)] = &[
     ("extsep", Act::Inert),
     ("fdatasync", Act::Inert),
     ("fdopen", Act::Inert),
-    ("fork", Act::Inert),
     ("fsdecode", Act::Same),
     ("fsencode", Act::Same),
     ("fspath", Act::Same),
