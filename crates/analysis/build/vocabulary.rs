@@ -20,6 +20,7 @@ const FACTS: &[(&str, Fact)] = &[
     ("no-own-files", Fact::NoOwnFiles),
     ("no-addresses", Fact::NoAddresses),
     ("versioned", Fact::Versioned),
+    ("dashed", Fact::Dashed),
     ("soaks", Fact::Soaks),
     ("copies", Fact::Copies),
     ("puts-files", Fact::PutsFiles),

@@ -1,7 +1,7 @@
 //! What a command may reach: the description from which a [`Plan`](crate::Plan) is made.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::guarantee::Guarantee;
 use crate::limits::Limits;
@@ -132,6 +132,13 @@ impl Confinement {
         self.writable.push(path.clone());
         self.overlays.push((path, layer));
         self
+    }
+
+    /// Whether changes of a writable root go to a layer; the root is canonical.
+    pub(crate) fn is_overlaid(&self, root: &Path) -> bool {
+        self.overlays
+            .iter()
+            .any(|(path, _)| path == root || path.canonicalize().is_ok_and(|real| real == root))
     }
 
     /// A path that the command sees but cannot change: inside a writable root it is protected (and no directory between the

@@ -87,6 +87,17 @@ const TERMINAL_CONTROLS: &[u32] = &[
     0x541C, // TIOCLINUX: paste into a virtual console
 ];
 
+/// Controls of file systems that need no right to write, and do something all the same: a snapshot holds what is covered where it was
+/// taken, and who gives up the key of an encrypted directory (fscrypt) closes it for the whole account.
+const FILE_SYSTEM_CONTROLS: &[u32] = &[
+    0x5000_9401, // BTRFS_IOC_SNAP_CREATE
+    0x5000_9417, // BTRFS_IOC_SNAP_CREATE_V2
+    0x4020_bc10, // BCH_IOCTL_SUBVOLUME_CREATE, which takes snapshots, too
+    0xc050_6617, // FS_IOC_ADD_ENCRYPTION_KEY
+    0xc040_6618, // FS_IOC_REMOVE_ENCRYPTION_KEY
+    0xc040_6619, // FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS
+];
+
 /// Commands of fcntl(2) that reach whoever else opens a file, which may only be read here: a lease makes them wait for up to 45 seconds
 /// (`/proc/sys/fs/lease-break-time`).
 const FILE_CONTROLS: &[u32] = &[libc::F_SETLEASE as u32, libc::F_NOTIFY as u32, F_SETDELEG];
@@ -180,7 +191,8 @@ fn judged_by_argument(network: Network) -> Vec<(libc::c_long, Decision)> {
     let core = &[i64::from(libc::RLIMIT_CORE) as u32];
     let setrlimit = Decision::one_of(0, u32::MAX, core, &Decision::Always(DONE), allow.clone());
     let prlimit = Decision::one_of(1, u32::MAX, core, &set, allow.clone());
-    let ioctl = Decision::one_of(1, u32::MAX, TERMINAL_CONTROLS, &refuse, allow.clone());
+    let controls = [TERMINAL_CONTROLS, FILE_SYSTEM_CONTROLS].concat();
+    let ioctl = Decision::one_of(1, u32::MAX, &controls, &refuse, allow.clone());
     let fcntl = Decision::one_of(1, u32::MAX, FILE_CONTROLS, &refuse, allow.clone());
     // What is left by it is overlayfs' own sign, a device, which nobody may make: see `overlay/changes.rs`. overlayfs answers the same.
     let rename = Decision::If {
@@ -294,6 +306,9 @@ mod tests {
             (libc::SYS_ioctl, [0, 0x5412, 0], REFUSED, REFUSED),
             (libc::SYS_ioctl, [0, 0x5412 | high, 0], REFUSED, REFUSED),
             (libc::SYS_ioctl, [0, 0x541c, 0], REFUSED, REFUSED),
+            (libc::SYS_ioctl, [0, 0x5000_9417, 0], REFUSED, REFUSED),
+            (libc::SYS_ioctl, [0, 0xc040_6618 | high, 0], REFUSED, REFUSED),
+            (libc::SYS_ioctl, [0, 0x4004_9409, 0], allow, allow), // FICLONE
             (libc::SYS_fcntl, [0, libc::F_SETFL as u64, 0], allow, allow),
             (libc::SYS_fcntl, [0, libc::F_OFD_SETLKW as u64, 0], allow, allow),
             (libc::SYS_fcntl, [0, libc::F_SETLEASE as u64, 0], REFUSED, REFUSED),

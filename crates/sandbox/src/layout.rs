@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::confinement::Confinement;
+use crate::elsewhere::Mounts;
 use crate::error::SandboxError;
 use crate::gap::Gap;
 use crate::network::Network;
@@ -102,7 +103,13 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
     }
     let home =
         wanted.environment.iter().find(|(name, _)| name == "HOME").map(|(_, home)| PathBuf::from(home));
-    let sockets = sockets::visible(home.as_deref());
+    let mounts = Mounts::read();
+    let shown: Vec<PathBuf> = [&wanted.cwd, &wanted.program]
+        .into_iter()
+        .filter_map(|path| fs::canonicalize(path).ok())
+        .chain(writable.iter().cloned())
+        .collect();
+    let sockets = sockets::visible(home.as_deref(), &mounts);
     let hidden = wanted.hidden.iter().map(|path| (path, true));
     for (path, readable) in hidden.chain(wanted.unreadable.iter().map(|path| (path, false))) {
         let Some(found) = existing(path, "hidden path")? else { continue };
@@ -116,7 +123,19 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
                 "hide what is in the directory instead of the directory",
             ));
         }
-        layout.insert(found, Mounted::Hidden { readable });
+        // Where the directory in which it lies is mounted elsewhere, too, it has another name there.
+        let others = mounts.others(&found).into_iter();
+        let others = others.filter(|other| !shown.iter().any(|path| path.starts_with(other)));
+        for found in others.collect::<Vec<_>>().into_iter().chain([found]) {
+            // A layer of its own renames no directory that was there before. Straight in a directory, one would take along what is
+            // hidden in it, to where the next run may not look for it.
+            let is_straight = |root: &&PathBuf| found.starts_with(root) && !wanted.is_overlaid(root);
+            if let Some(root) = writable.iter().filter(is_straight).max_by_key(|root| root.as_os_str().len())
+            {
+                pin(&mut layout, root, &found);
+            }
+            layout.insert(found, Mounted::Hidden { readable });
+        }
     }
     let internals = KERNEL_INTERNALS.iter().map(PathBuf::from).filter(|path| is_open(path));
     for path in sockets.into_iter().chain(internals) {
@@ -166,12 +185,17 @@ fn protect(
     };
     let root = writable.iter().filter(|root| found.starts_with(root) && found != **root);
     if let Some(root) = root.max_by_key(|root| root.as_os_str().len()) {
-        for between in found.ancestors().skip(1).take_while(|above| *above != root.as_path()) {
-            layout.entry(between.to_owned()).or_insert(Mounted::Pinned);
-        }
+        pin(layout, root, &found);
     }
     layout.insert(found, Mounted::ReadOnly);
     Ok(())
+}
+
+/// Keeps every directory between a writable root and what lies in it where it is.
+fn pin(layout: &mut Layout, root: &Path, inside: &Path) {
+    for between in inside.ancestors().skip(1).take_while(|above| *above != root) {
+        layout.entry(between.to_owned()).or_insert(Mounted::Pinned);
+    }
 }
 
 /// Drops what another entry makes pointless: anything inside something hidden, masks and pins of what a private directory does

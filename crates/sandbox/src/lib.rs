@@ -61,6 +61,7 @@ mod child;
 mod confinement;
 mod deadline;
 mod descriptor;
+mod elsewhere;
 mod entry;
 mod error;
 mod features;

@@ -10,10 +10,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use crate::elsewhere::Mounts;
 use crate::paths::contents;
 
-/// Sockets of services that may listen in another network namespace, where `/proc/net/unix` does not show them (a socket
-/// bind-mounted into a container, for one), and that lie outside of `/run` and `/tmp`.
+/// Sockets of services that may listen in another network namespace, where `/proc/net/unix` does not show them, and that lie outside
+/// of `/run` and `/tmp`.
 const WELL_KNOWN: &[&str] = &[
     "/nix/var/nix/daemon-socket/socket",
     "/var/lib/docker/docker.sock",
@@ -34,13 +35,14 @@ const WELL_KNOWN_IN_HOME: &[&str] = &[
 
 /// Canonical paths of the sockets that exist and that the caller can see. The list is as of now: a socket that is made
 /// later under a path that is visible inside is covered by Landlock alone.
-pub(crate) fn visible(home: Option<&Path>) -> BTreeSet<PathBuf> {
+pub(crate) fn visible(home: Option<&Path>, mounts: &Mounts) -> BTreeSet<PathBuf> {
     // Without /proc there is no list to read; the plan then fails at its own use of /proc.
     let listed = contents("/proc/self/net/unix").unwrap_or_default();
     let listed = paths(&listed).map(Path::to_owned);
     let known = WELL_KNOWN.iter().map(PathBuf::from);
     let in_home = WELL_KNOWN_IN_HOME.iter().filter_map(|name| home.map(|home| home.join(name)));
     listed
+        .chain(mounts.parts().map(Path::to_owned))
         .chain(known)
         .chain(in_home)
         .filter(|path| fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket()))
@@ -82,6 +84,6 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().canonicalize().unwrap().join("s");
         let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        assert!(visible(None).contains(&path));
+        assert!(visible(None, &Mounts::read()).contains(&path));
     }
 }

@@ -30,6 +30,9 @@ pub(super) fn find<'a>(
     word: &Field<'a>,
     text: &'a [u8],
 ) -> Found<'a> {
+    if let Some(argv) = apart(session, call, word, text) {
+        return Found::Done(session.run_argv(argv, call.stdin, Reentry::New, word.span));
+    }
     if !text.contains(&b'/') {
         return match described(text) {
             Some((name, program)) if shadowed(session, word, text) => Found::Resembling(name, program),
@@ -54,8 +57,7 @@ pub(super) fn find<'a>(
     let name = values::base_name(text);
     let described = described(name);
     let target = session.target(&word.value);
-    let writable =
-        matches!(target.scope, Scope::Workspace | Scope::Product | Scope::Repository | Scope::Temp);
+    let writable = is_written_in(target.scope);
     if let Some((name, program)) = described.filter(|_| !writable && is_installed(text, session.home())) {
         return Found::Described(name, program);
     }
@@ -172,12 +174,16 @@ fn shadowed<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, text: &'a [u8])
     let Some(Some(file)) = session.world().program(text) else { return false };
     let file = session.arena().alloc_slice_copy(&file);
     let target = session.target(&Value::text(file, Origins::LITERAL));
-    let writable =
-        matches!(target.scope, Scope::Workspace | Scope::Product | Scope::Repository | Scope::Temp);
+    let writable = is_written_in(target.scope);
     if writable {
         session.emit(EffectKind::Execute { target, origin: Origins::FILE }, word.span, certainty(word));
     }
     writable
+}
+
+/// Whether anybody may have put a program there.
+fn is_written_in(scope: Scope) -> bool {
+    matches!(scope, Scope::Workspace | Scope::Product | Scope::Repository | Scope::Temp)
 }
 
 /// The description for a name, without its version if it has one.
@@ -189,6 +195,32 @@ fn described(name: &[u8]) -> Option<(&'static str, Program)> {
         let found = if digits > 0 { tables::program(stem) } else { None };
         found.filter(|(_, program)| program.has(Fact::Versioned))
     })
+}
+
+/// The arguments of a program whose name has that of a subcommand behind it (`git-push`), with both apart. Like any other it has to be
+/// installed.
+fn apart<'a>(
+    session: &mut dyn Session<'a>,
+    call: &Call<'a>,
+    word: &Field<'a>,
+    text: &'a [u8],
+) -> Option<&'a [Field<'a>]> {
+    let name = values::base_name(text);
+    let dash = name.iter().position(|byte| *byte == b'-')?;
+    let (stem, sub) = (name.get(..dash)?, name.get(dash + 1..)?);
+    let (_, program) = tables::program(stem).filter(|(_, program)| program.has(Fact::Dashed))?;
+    if described(name).is_some() || program.level().sub(sub).is_none() {
+        return None;
+    }
+    if !text.contains(&b'/') {
+        shadowed(session, word, text);
+    } else if is_written_in(session.target(&word.value).scope) || !is_installed(text, session.home()) {
+        return None;
+    }
+    let mut argv = bumpalo::collections::Vec::new_in(session.arena());
+    argv.extend([stem, sub].map(|part| values::field(part, word.value.origins, word.span)));
+    argv.extend_from_slice_copy(call.argv.get(1..).unwrap_or_default());
+    Some(argv.into_bump_slice())
 }
 
 /// Not a text that a shell would read.

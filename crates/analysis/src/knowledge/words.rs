@@ -84,6 +84,8 @@ pub(crate) enum Fact {
     ProjectTool,
     /// A Python module of this name is this program.
     Module(&'static str),
+    /// It is installed with the name of a subcommand behind its own and a dash, too.
+    Dashed,
 }
 
 impl Fact {
@@ -124,6 +126,7 @@ impl Fact {
             Self::Module(_) => 31,
             Self::GoesOn => 32,
             Self::EntersAccounts => 33,
+            Self::Dashed => 34,
         }
     }
 }

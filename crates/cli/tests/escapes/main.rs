@@ -47,7 +47,17 @@ tests=$1 shward=$2 user=$3
 mount -t tmpfs -o mode=0755 room /mnt
 cp "$tests" /mnt/tests; cp "$shward" /mnt/shward; chmod 0755 /mnt/tests /mnt/shward
 for d in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o mode=1777 room $d; done
-mkdir /mnt/place
+mkdir /mnt/place /mnt/again
+mount --bind /mnt/place /mnt/again
+unshare --net /usr/bin/python3 -c 'import os, socket, time
+s = socket.socket(socket.AF_UNIX)
+s.bind("/mnt/agent-of-another")
+s.listen()
+os.chmod("/mnt/agent-of-another", 0o777)
+os.close(os.open("/mnt/agent", os.O_CREAT))
+while True: s.accept()' < /dev/null > /dev/null 2>&1 &
+until [ -e /mnt/agent ]; do sleep 0.02; done
+mount --bind /mnt/agent-of-another /mnt/agent
 /usr/bin/python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 1))'
 export ROOM=/mnt/place ROOM_SECRET=SECRET-WORD RUST_BACKTRACE=0
@@ -182,7 +192,7 @@ fn kernel() -> (u32, u32) {
 fn the_tables_are_read() {
     let attacks: Vec<Entry<'_>> = ATTACKS.iter().flat_map(|text| table::read(text)).collect();
     let ordinary = table::read(include_str!("ordinary.txt"));
-    assert!(attacks.len() > 440 && ordinary.len() > 60, "{} {}", attacks.len(), ordinary.len());
+    assert!(attacks.len() > 470 && ordinary.len() > 60, "{} {}", attacks.len(), ordinary.len());
     for text in ATTACKS {
         let entries = table::read(text);
         let names: std::collections::BTreeSet<_> = entries.iter().map(|entry| entry.name).collect();

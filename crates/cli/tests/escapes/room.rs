@@ -124,6 +124,10 @@ impl Room {
             ".config/tool/id_rsa",
             "work/.env",
             "work/deep/er/.env",
+            "other/.env",
+            "other/deep/er/.env",
+            "work/objects/.env",
+            "work/down/two/three/four/five/six/seven/eight/.env",
         ] {
             write(name, &format!("{SECRET}-of-{name}\n"));
         }

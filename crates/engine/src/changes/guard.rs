@@ -6,7 +6,8 @@
 
 use crate::Request;
 use crate::git::{
-    InRepository, commands, is_harmless, is_of_repository, place_in_repository, within_repository,
+    InRepository, commands, is_harmless, is_of_repository, is_own_strategy, place_in_repository,
+    within_repository,
 };
 use crate::leash::Inside;
 use crate::special::{
@@ -156,6 +157,11 @@ impl CommitPolicy for Guard<'_> {
                     let harmless =
                         after.is_some_and(|after| commands(&after).iter().all(|line| known.contains(line)));
                     (!harmless).then(|| "names commands that git would run".into())
+                }
+                InRepository::Strategy => {
+                    let after = sight.after(path, MAX_CONFIG).filter(|_| change.kind == Kind::File);
+                    let harmless = after.is_some_and(|after| is_own_strategy(path, &after));
+                    (!harmless).then(|| "names a program with which git would merge".into())
                 }
                 InRepository::Hooks => Some("is run by git".into()),
                 InRepository::Completed => Some("would make a repository of settings that lie there".into()),

@@ -80,6 +80,12 @@ pub(crate) fn is_harmless(before: Option<&[u8]>, after: &[u8]) -> bool {
     })
 }
 
+/// The values of a setting, in a file of the plain form; `None` if it is of another.
+pub(super) fn values_of(text: &[u8], section: &str, name: &str) -> Option<Vec<String>> {
+    let is_meant = |key: &Key| key.0 == section && key.2 == name;
+    Some(parse(text)?.into_iter().filter(|(key, _)| is_meant(key)).map(|(_, value)| value).collect())
+}
+
 fn by_key(settings: &[(Key, String)]) -> Settings<'_> {
     let mut found = Settings::new();
     for (key, value) in settings {

@@ -1,5 +1,6 @@
 //! What a path is to a repository of git: its settings and hooks, what leads to others, or nothing that git goes by.
 
+use super::config::values_of;
 use shward_sandbox::overlay::{Change, ChangeKind, Kind, Sight};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -18,6 +19,8 @@ pub(crate) enum InRepository {
     Elsewhere,
     /// What a rebase has still to do; git executes what it says, once somebody goes on with it.
     Steps,
+    /// How a rebase or a cherry-pick that waits goes on merging; git starts the program of that name.
+    Strategy,
     /// What makes a repository of a directory that holds settings already.
     Completed,
     /// Everything that a commit writes.
@@ -103,6 +106,26 @@ const MEANING: [&str; 5] = ["config", "config.worktree", "hooks", "commondir", "
 /// The file with what a rebase has still to do.
 pub(crate) const STEPS: &str = "git-rebase-todo";
 
+/// The files that name the strategy with which a rebase, or a cherry-pick of several commits, goes on. Of a name that is not its own git
+/// starts `git-merge-NAME`, and with a slash in it that is a path (git-merge(1), "MERGE STRATEGIES").
+pub(crate) const STRATEGIES: [&str; 2] = ["rebase-merge/strategy", "sequencer/opts"];
+
+/// What git merges with itself.
+const OWN_STRATEGIES: [&str; 6] = ["octopus", "ort", "ours", "recursive", "resolve", "subtree"];
+
+/// Whether such a file names nothing but strategies of git's own.
+pub(crate) fn is_own_strategy(file: &Path, text: &[u8]) -> bool {
+    let is_own = |name: &str| OWN_STRATEGIES.contains(&name);
+    match file.file_name() {
+        Some(name) if name.eq_ignore_ascii_case("strategy") => {
+            std::str::from_utf8(text).is_ok_and(|name| is_own(name.trim()))
+        }
+        _ => {
+            values_of(text, "options", "strategy").is_some_and(|names| names.iter().all(|name| is_own(name)))
+        }
+    }
+}
+
 /// The lines of such a file that are commands for a shell (git-rebase(1)).
 pub(crate) fn commands(steps: &[u8]) -> Vec<&[u8]> {
     let is_command = |line: &&[u8]| {
@@ -140,6 +163,13 @@ fn leads_elsewhere(below: &[&OsStr], change: &Change, sight: &Sight<'_>) -> bool
     name.eq_ignore_ascii_case("commondir") && !of_worktree()
 }
 
+/// Whether a path ends with these names, to a file system that may not tell upper from lower case.
+fn ends_with(path: &[&OsStr], end: &str) -> bool {
+    let ends: Vec<&str> = end.split('/').collect();
+    let last = path.len().checked_sub(ends.len()).and_then(|from| path.get(from..));
+    last.is_some_and(|last| last.iter().zip(ends).all(|(part, name)| part.eq_ignore_ascii_case(name)))
+}
+
 /// What a path below a repository's directory is. Those of submodules and worktrees lie deeper and look the same.
 fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
     let is = |part: Option<&&OsStr>, name: &str| part.is_some_and(|part| part.eq_ignore_ascii_case(name));
@@ -162,6 +192,9 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
     if is(below.last(), STEPS) && change.what != ChangeKind::Deleted {
         return InRepository::Steps;
     }
+    if STRATEGIES.iter().any(|file| ends_with(below, file)) && change.what != ChangeKind::Deleted {
+        return InRepository::Strategy;
+    }
     if is(first, "hooks") {
         // Hooks are run by their name, which samples do not have (githooks(5)).
         let sample = new && last.is_some_and(|name| name.as_bytes().ends_with(b".sample"));
@@ -183,7 +216,28 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
 
 #[cfg(test)]
 mod tests {
-    use super::commands;
+    use super::{commands, is_own_strategy};
+    use std::path::Path;
+
+    /// git-rebase(1) and git-cherry-pick(1) write both.
+    #[test]
+    fn strategies_that_start_a_program() {
+        for (file, text, own) in [
+            ("rebase-merge/strategy", "ort\n", true),
+            ("rebase-merge/strategy", "recursive", true),
+            ("rebase-merge/strategy", "mine/x\n", false),
+            ("rebase-merge/strategy", "theirs", false),
+            ("rebase-merge/strategy", "", false),
+            ("sequencer/opts", "[options]\n\trecord-origin = true\n", true),
+            ("sequencer/opts", "[options]\n\tstrategy = ort\n\tstrategy-option = theirs\n", true),
+            ("sequencer/opts", "[options]\n\tstrategy = mine/x\n", false),
+            ("sequencer/opts", "[OPTIONS]\nStrategy=mine\n", false),
+            ("sequencer/opts", "[options]\n\tstrategy = ort\n\tstrategy = mine\n", false),
+            ("sequencer/opts", "[options]\n\tstrategy = mi\\\nne\n", false),
+        ] {
+            assert_eq!(is_own_strategy(Path::new(file), text.as_bytes()), own, "{file} {text:?}");
+        }
+    }
 
     #[test]
     fn commands_among_the_steps_of_a_rebase() {

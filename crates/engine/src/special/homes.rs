@@ -68,7 +68,7 @@ pub(super) fn told_apart(homes: &[PathBuf], workspace: &Path) -> Needless {
     let mut told = Needless::default();
     for home in homes {
         let real = home.canonicalize().ok().filter(|real| fs::metadata(real).is_ok_and(|meta| meta.is_dir()));
-        match real.filter(|real| can_be_empty(real, workspace)) {
+        match real.filter(|real| is_a_home(real, workspace)) {
             None => told.others.push(home.clone()),
             Some(real) if workspace.starts_with(&real) => told.emptied.push(real),
             Some(real) => told.hidden.push(real),
@@ -81,7 +81,7 @@ pub(super) fn told_apart(homes: &[PathBuf], workspace: &Path) -> Needless {
 }
 
 /// A home in the workspace is the command's to see, and one that is part of the system, or holds it, is no home alone.
-fn can_be_empty(real: &Path, workspace: &Path) -> bool {
+pub(super) fn is_a_home(real: &Path, workspace: &Path) -> bool {
     let system = |place: &str| real.starts_with(place) || Path::new(place).starts_with(real);
     !real.starts_with(workspace) && !SYSTEM.iter().any(|place| system(place))
 }

@@ -3,8 +3,9 @@
 //! What exists is mounted over, so it has to be found before, and what comes to be is moved aside after. A limit on how much is
 //! looked at would be where a command looks first, so there is one only for the time that it takes, and beyond it nothing is run.
 
-use super::{FILLED, SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
-use crate::git::{STEPS, commands, is_harmless};
+use super::filled::is_filled;
+use super::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
+use crate::git::{STEPS, STRATEGIES, commands, is_harmless, is_own_strategy};
 use crate::reading;
 use shward_analysis::{Scope, scope_of};
 use std::collections::HashSet;
@@ -71,7 +72,7 @@ pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i6
                 found.protected.push(path.clone());
             }
             if kind.is_dir() {
-                let filled = filled || FILLED.iter().any(|known| name == *known);
+                let filled = filled || is_filled(&directory, &name);
                 waiting.push((path, filled));
             } else if let Some(since) = since
                 && kind.is_file()
@@ -117,6 +118,11 @@ impl Live {
             {
                 found.push(steps);
             }
+            let since = self.since;
+            found.extend(STRATEGIES.map(|name| repository.join(name)).into_iter().filter(|file| {
+                since.is_some_and(|since| is_changed(file, since))
+                    && content(file).is_none_or(|text| !is_own_strategy(file, &text))
+            }));
             let hooks = repository.join("hooks");
             let files = fs::read_dir(&hooks).into_iter().flatten().flatten().map(|entry| entry.path());
             if !before.contains(&hooks) {

@@ -4,6 +4,7 @@
 //! budget each, so that a large one never uncovers what lies in another. What a directory holds is read only if it has changed
 //! since it was read last ([`listings`]).
 
+mod filled;
 mod git_targets;
 mod homes;
 mod listings;
@@ -15,6 +16,7 @@ mod tracked;
 pub(crate) use self::names::{is_guarded, is_read_by_others, is_respelled, lies_in_started};
 pub(crate) use self::spelling::folded;
 
+use self::filled::is_generated;
 use self::listings::{Listing, Listings, Seen};
 use crate::Request;
 use crate::account::{Account, user};
@@ -28,7 +30,7 @@ use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
@@ -40,16 +42,13 @@ const MAX_ENTRIES: usize = 20_000;
 /// more, nothing is run.
 const MAX_ENTRIES_OF_WORKSPACE: usize = 1_000_000;
 
-/// How deep below a root.
+/// How deep below a root. In the workspace a command could make more directories around what is there, so it is looked at as a whole.
 const MAX_DEPTH: usize = 6;
 
-/// Directories that package managers and builds fill: they hold nothing of the user's own, and may be huge.
-const FILLED: [&str; 6] =
-    ["__pycache__", "dist-packages", "node_modules", "objects", "site-packages", "target"];
-
-/// Of these directories those below them, by the name of what they lie in.
-const SKIPPED_IN: [(&str, &str); 3] =
-    [(".cargo", "registry"), (".npm", "_cacache"), (".rustup", "toolchains")];
+/// How many directories of a home are looked at that do not begin with a dot, the upper ones first, and how deep: other work lies there,
+/// and a start asks for the state of each.
+const MAX_BESIDE: usize = 256;
+const MAX_DEPTH_BESIDE: usize = 4;
 
 /// Where the system keeps what only root may read.
 const SYSTEM: [&str; 3] = ["/etc", "/var/backups", "/var/lib"];
@@ -112,6 +111,15 @@ impl Special {
                 Walk { root: home, home, request, kind: Kind::Home, number, own, lost: RefCell::default() };
             special.walk(&walk, &mut listings);
         }
+        for (number, home) in homes.iter().enumerate() {
+            if !homes::is_a_home(home, &request.workspace) {
+                continue;
+            }
+            let number = homes.len() + 2 + number;
+            let walk =
+                Walk { root: home, home, request, kind: Kind::Beside, number, own, lost: RefCell::default() };
+            special.walk(&walk, &mut listings);
+        }
         let home = &request.home;
         if user() == 0 {
             for root in SYSTEM {
@@ -164,6 +172,7 @@ impl Special {
     fn walk(&mut self, walk: &Walk<'_>, listings: &mut Listings) {
         let in_workspace = walk.kind == Kind::Workspace;
         let mut budget = if in_workspace { MAX_ENTRIES_OF_WORKSPACE } else { MAX_ENTRIES };
+        let mut directories = if walk.kind == Kind::Beside { MAX_BESIDE } else { usize::MAX };
         let mut queue = VecDeque::from([(walk.root.to_owned(), 0)]);
         while let Some((directory, depth)) = queue.pop_front() {
             // Before it is read: what comes to it meanwhile then shows the next time.
@@ -173,6 +182,8 @@ impl Special {
             if walk.own == Some(&directory) {
                 continue;
             }
+            let Some(left) = directories.checked_sub(1) else { return };
+            directories = left;
             // A command could open it, and then see what nobody has looked at.
             if in_workspace && is_closed {
                 self.incomplete |= depth == 0;
@@ -258,6 +269,8 @@ enum Kind {
     /// What is kept for programs lies in dot directories; the rest is the user's work. Links are followed, since people
     /// keep their settings elsewhere and link to them.
     Home,
+    /// What else lies in a home, which may be other workspaces.
+    Beside,
     Workspace,
     System,
 }
@@ -278,7 +291,11 @@ struct Walk<'w> {
 impl Walk<'_> {
     fn scope(&self, path: &Path) -> Scope {
         let bytes = |p: &'_ Path| p.as_os_str().as_bytes().to_vec();
-        scope_of(&bytes(path), &bytes(&self.request.workspace), &bytes(self.home))
+        let beside = path.strip_prefix(self.root).ok().filter(|_| self.kind == Kind::Beside);
+        // Keys are what a project works with, there as here.
+        let workspace = beside.and_then(|path| path.iter().next()).map(|first| self.root.join(first));
+        let workspace = workspace.as_deref().unwrap_or(&self.request.workspace);
+        scope_of(&bytes(path), &bytes(workspace), &bytes(self.home))
     }
 
     /// What is there, links followed only where people link to what is theirs.
@@ -310,6 +327,14 @@ impl Walk<'_> {
                 continue;
             }
             let name = entry.file_name();
+            let dotted = name.as_bytes().starts_with(b".");
+            let is_work = matches!(self.kind, Kind::Beside | Kind::Workspace);
+            if self.kind == Kind::Beside && depth == 0 {
+                if !dotted && !is_generated(directory, &name, is_work) && self.may_be_directory(&entry) {
+                    listing.below.push(Box::from(name.as_bytes()));
+                }
+                continue;
+            }
             let bytes = || Box::from(name.as_bytes());
             let in_workspace = self.kind == Kind::Workspace;
             if in_workspace && name == ".git" {
@@ -321,6 +346,12 @@ impl Walk<'_> {
                 listing.protected.push(bytes());
                 continue;
             }
+            // Whoever listens there may do so in another network namespace, where none of their sockets is in any list. In the workspace a
+            // run leaves its own, and makes them anew.
+            if !in_workspace && entry.file_type().is_ok_and(|kind| kind.is_socket()) {
+                listing.hidden.push(bytes());
+                continue;
+            }
             match self.scope(&path) {
                 Scope::Secret => listing.hidden.push(bytes()),
                 Scope::Own | Scope::Persistence if in_workspace => listing.protected.push(bytes()),
@@ -330,11 +361,10 @@ impl Walk<'_> {
                     if in_workspace && (named() || hooks && !sample) {
                         listing.protected.push(bytes());
                     }
-                    let of_interest =
-                        self.kind != Kind::Home || depth > 0 || name.as_bytes().starts_with(b".");
+                    let of_interest = self.kind != Kind::Home || depth > 0 || dotted;
                     if of_interest
-                        && depth < MAX_DEPTH
-                        && !is_generated(directory, &name)
+                        && depth < self.depth()
+                        && !is_generated(directory, &name, is_work)
                         && self.may_be_directory(&entry)
                     {
                         listing.below.push(bytes());
@@ -343,6 +373,15 @@ impl Walk<'_> {
             }
         }
         (listing, true)
+    }
+
+    /// How many directories deep it goes.
+    const fn depth(&self) -> usize {
+        match self.kind {
+            Kind::Workspace => usize::MAX,
+            Kind::Beside => MAX_DEPTH_BESIDE,
+            Kind::Home | Kind::System => MAX_DEPTH,
+        }
     }
 
     /// Where a link leads is looked at when its turn comes: that can change without the directory that it lies in.
@@ -374,21 +413,6 @@ fn is_hooks_of_bare_repository(directory: &Path) -> bool {
         })
 }
 
-/// Whether a directory is filled by package managers and builds alone.
-fn is_generated(parent: &Path, name: &OsStr) -> bool {
-    let parent = parent.file_name().unwrap_or_default();
-    FILLED.iter().any(|s| name == *s)
-        || SKIPPED_IN.iter().any(|(above, s)| parent == *above && name == *s)
-        // The library of a Python, with the keys that its tests use.
-        || (parent == "lib" && is_of_a_python(name.as_bytes()))
-}
-
-/// `python3.12`, `python3.13t`; not `python-client`, which is somebody's work.
-fn is_of_a_python(name: &[u8]) -> bool {
-    let version = name.strip_prefix(b"python").map(|rest| rest.strip_suffix(b"t").unwrap_or(rest));
-    version.is_some_and(|v| v.contains(&b'.') && v.iter().all(|b| b.is_ascii_digit() || *b == b'.'))
-}
-
 /// Everything that the meaning of a name depends on: this very program, which holds the tables, and whose the places are.
 /// `None` if that cannot be told.
 fn about(request: &Request, homes: &[PathBuf]) -> Option<String> {
@@ -412,23 +436,6 @@ fn homes(request: &Request) -> Vec<PathBuf> {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
-
-    #[test]
-    fn only_what_others_fill_is_left_out() {
-        for (parent, name, generated) in [
-            ("/home/u/.pyenv/versions/3.12/lib", "python3.12", true),
-            ("/home/u/.local/lib", "python3.13t", true),
-            ("/srv/lib", "python-client", false),
-            ("/srv/lib", "python", false),
-            ("/srv/lib", "python3", false),
-            ("/srv/libs", "python3.12", false),
-            ("/home/u/.cargo", "registry", true),
-            ("/srv", "registry", false),
-            ("/srv", "node_modules", true),
-        ] {
-            assert_eq!(is_generated(Path::new(parent), OsStr::new(name)), generated, "{parent}/{name}");
-        }
-    }
 
     /// A directory that could not be read is no empty directory.
     #[test]
@@ -468,6 +475,46 @@ mod tests {
         let request = Request::command("true", &root, &root).resolved().unwrap();
         let special = Special::find(&request, None, false);
         assert!(special.hidden.contains(&root.join("b/c/.env")) && !special.incomplete);
+    }
+
+    /// Where other work lies, too, and keys of that are its own as they are here.
+    #[test]
+    fn secrets_of_other_work_are_hidden() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let workspace = root.join("src/mine");
+        fs::create_dir_all(&workspace).unwrap();
+        let names = [
+            ("src/other/.env", true),
+            ("src/other/deep/er/.env", true),
+            ("notes/passwords.kdbx", true),
+            ("src/other/tests/server.key", false),
+            ("src/other/node_modules/x/.env", false),
+        ];
+        for (name, _) in names {
+            fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+            fs::write(root.join(name), "").unwrap();
+        }
+        let request = Request { home: root.clone(), ..Request::command("true", &workspace, &workspace) };
+        let special = Special::find(&request.resolved().unwrap(), None, false);
+        for (name, hidden) in names {
+            assert_eq!(special.hidden.contains(&root.join(name)), hidden, "{name}");
+        }
+    }
+
+    /// Of those that listen in another network namespace no list tells.
+    #[test]
+    fn sockets_in_homes_are_hidden() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let workspace = root.join("work");
+        fs::create_dir_all(root.join(".tool/run")).unwrap();
+        fs::create_dir_all(&workspace).unwrap();
+        let paths = [root.join(".tool/run/control"), workspace.join("own")];
+        let _listeners = paths.each_ref().map(|path| std::os::unix::net::UnixListener::bind(path).unwrap());
+        let request = Request { home: root, ..Request::command("true", &workspace, &workspace) };
+        let special = Special::find(&request.resolved().unwrap(), None, false);
+        assert_eq!(paths.each_ref().map(|path| special.hidden.contains(path)), [true, false]);
     }
 
     /// What is remembered never says anything else than the file system does.

@@ -35,34 +35,43 @@ const GUARDED: [&str; 24] = [
 
 /// Files that a shell, git, a terminal, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 42] = [
+const READ_BY_OTHERS: [&str; 50] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
     ".bashrc",
+    ".byebugrc",
+    ".cshrc",
+    ".erlang",
     ".gdbinit",
     ".ghci",
     ".gitconfig",
     ".gitmodules",
+    ".huskyrc",
     ".iex.exs",
     ".inputrc",
     ".irbrc",
     ".kshrc",
-    ".lefthook.yaml",
-    ".lefthook.yml",
+    ".lfsconfig",
     ".lldbinit",
+    ".login",
+    ".logout",
     ".mise.local.toml",
     ".mise.toml",
     ".ocamlinit",
     ".octaverc",
+    ".overcommit.yml",
     ".pdbrc",
     ".perldb",
     ".pre-commit-config.yaml",
     ".profile",
     ".pryrc",
     ".rdata",
+    ".rdbgrc",
+    ".rdbgrc.rb",
     ".renviron",
     ".rprofile",
+    ".tcshrc",
     ".tmux.conf",
     ".vimrc",
     ".yarnrc",
@@ -73,8 +82,7 @@ const READ_BY_OTHERS: [&str; 42] = [
     ".zshenv",
     ".zshrc",
     "hk.pkl",
-    "lefthook.yaml",
-    "lefthook.yml",
+    "husky.config.js",
     "mise.local.toml",
     "mise.toml",
     "prek.toml",
@@ -83,9 +91,22 @@ const READ_BY_OTHERS: [&str; 42] = [
 /// The endings of files that an editor goes by once somebody opens them.
 const READ_BY_ENDING: [&str; 3] = ["code-workspace", "sublime-project", "sublime-workspace"];
 
+/// Managers of hooks that read a file of their name in any of several formats.
+const HOOKS_IN: [(&str, &[&str]); 5] = [
+    (".huskyrc", &["js", "json", "yaml", "yml"]),
+    (".lefthook", FORMATS),
+    (".lefthook-local", FORMATS),
+    ("lefthook", FORMATS),
+    ("lefthook-local", FORMATS),
+];
+const FORMATS: &[&str] = &["json", "jsonc", "toml", "yaml", "yml"];
+
 /// Such files by the ends of their paths.
-const READ_BY_PATH: [&str; 3] =
-    [".config/mise/config.toml", ".jj/repo/config.toml", ".jj/workspace-config.toml"];
+const READ_BY_PATH: [&str; 4] =
+    [".jj/repo/config.toml", ".jj/workspace-config.toml", ".mise/config.toml", "mise/config.toml"];
+
+/// Directories, by the ends of their paths, of whose files each is read.
+const READ_IN: [&str; 2] = [".mise/conf.d", "mise/conf.d"];
 
 /// Directories of agents that hold rules for a model, which a project tracks as its own text. As a whole they would keep git from
 /// checking out the rules; what is settings in them, or started, the tables of the analysis know.
@@ -120,8 +141,18 @@ pub(crate) fn is_read_by_others(path: &Path) -> bool {
         || READ_BY_ENDING.iter().any(|known| ending.eq_ignore_ascii_case(known))
         || {
             let path = folded(path);
-            is_started(&path) || READ_BY_PATH.iter().any(|known| path.ends_with(known))
+            let above = path.parent().unwrap_or(&path);
+            is_started(&path)
+                || is_of_hooks(&path)
+                || READ_BY_PATH.iter().any(|known| path.ends_with(known))
+                || READ_IN.iter().any(|known| above.ends_with(known))
         }
+}
+
+/// Whether a path, folded, is that of what a manager of hooks goes by.
+fn is_of_hooks(path: &Path) -> bool {
+    let (name, ending) = (path.file_stem().unwrap_or_default(), path.extension().unwrap_or_default());
+    HOOKS_IN.iter().any(|(known, formats)| name == *known && formats.iter().any(|format| ending == *format))
 }
 
 /// Whether a name beyond ASCII is that of something protected where a file system folds it.
@@ -173,10 +204,26 @@ mod tests {
             ".RData",
             "d/hk.pkl",
             "prek.toml",
+            "lefthook-local.yml",
+            ".Lefthook.toml",
+            ".config/lefthook.json",
+            ".huskyrc.js",
+            "e/.mise/conf.d/x.toml",
+            "mise/config.toml",
         ] {
             assert!(is_read_by_others(Path::new(read)), "{read}");
         }
-        for other in ["yarnrc", ".yarnrc/x", "exrc.md", "repo/config.toml", "code-workspace"] {
+        for other in [
+            "yarnrc",
+            ".yarnrc/x",
+            "exrc.md",
+            "repo/config.toml",
+            "code-workspace",
+            "lefthook.md",
+            "lefthook/x.yml",
+            "config.toml",
+            "conf.d/x.toml",
+        ] {
             assert!(!is_read_by_others(Path::new(other)), "{other}");
         }
     }

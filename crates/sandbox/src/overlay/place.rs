@@ -3,6 +3,7 @@
 //! What can be told without trying is told before anything is decided or recorded. What then still fails is an error of the run.
 
 use super::error::OverlayError;
+use crate::elsewhere::Mounts;
 use crate::kernel;
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 use std::ffi::OsStr;
@@ -45,37 +46,11 @@ pub(crate) fn suited(workspace: &Path) -> Result<(), OverlayError> {
     if rustix::fs::access(workspace, rustix::fs::Access::WRITE_OK).is_err() {
         return unsuited("this user cannot write there".into());
     }
-    let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
-    if let Some(inner) =
-        mount_points(&mounts).find(|point| point != workspace && point.starts_with(workspace))
-    {
+    let mounts = Mounts::read();
+    if let Some(inner) = mounts.places().find(|place| *place != workspace && place.starts_with(workspace)) {
         return unsuited(format!("another file system is mounted on {}", inner.display()));
     }
     Ok(())
-}
-
-/// The mount points of a mountinfo file (proc_pid_mountinfo(5)).
-fn mount_points(mounts: &[u8]) -> impl Iterator<Item = PathBuf> {
-    mounts.split(|byte| *byte == b'\n').filter_map(|line| {
-        let field = line.split(|byte| *byte == b' ').nth(4)?;
-        let mut path = Vec::with_capacity(field.len());
-        let mut rest = field;
-        while let Some((byte, after)) = rest.split_first() {
-            rest = after;
-            // Blank, tab, newline and backslash are three octal digits.
-            match (byte, after.split_first_chunk::<3>()) {
-                (b'\\', Some((digits, after))) => {
-                    let number = digits.iter().try_fold(0u8, |number, digit| {
-                        number.checked_mul(8)?.checked_add(digit.checked_sub(b'0')?)
-                    });
-                    path.push(number?);
-                    rest = after;
-                }
-                _ => path.push(*byte),
-            }
-        }
-        Some(PathBuf::from(OsStr::from_bytes(&path)))
-    })
 }
 
 /// Where the store of a workspace lies if the state directory is on another file system. Whoever writes there writes what is
@@ -183,16 +158,4 @@ pub(super) fn private(path: &Path) -> Result<PathBuf, OverlayError> {
 fn mount_of(path: &Path) -> io::Result<u64> {
     let found = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID)?;
     Ok(found.stx_mnt_id)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mount_points_are_read() {
-        let text = b"22 1 8:1 / / rw - ext4 /dev/vda rw\n23 22 0:5 /x /a\\040b\\134 rw shared:1 - tmpfs t rw\nshort\n";
-        let found: Vec<PathBuf> = mount_points(text).collect();
-        assert_eq!(found, [PathBuf::from("/"), PathBuf::from("/a b\\")]);
-    }
 }

@@ -1,0 +1,66 @@
+//! Directories that package managers, builds and git fill. They hold nothing of the user's own, and may be huge.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+/// Directories that package managers and builds fill: they hold nothing of the user's own, and may be huge.
+const FILLED: [&str; 5] = ["__pycache__", "dist-packages", "node_modules", "site-packages", "target"];
+
+/// Where git keeps what it has.
+const OBJECTS: &str = "objects";
+
+/// Of these directories those below them, by the name of what they lie in.
+const SKIPPED_IN: [(&str, &str); 3] =
+    [(".cargo", "registry"), (".npm", "_cacache"), (".rustup", "toolchains")];
+
+/// Whether a directory is filled by package managers, builds and git alone, whatever lies around it.
+pub(super) fn is_filled(parent: &Path, name: &OsStr) -> bool {
+    // Elsewhere than in a repository, which may be a bare one, that is a name like any other.
+    let of_git = || parent.iter().any(|part| part.as_bytes().ends_with(b".git"));
+    FILLED.iter().any(|known| name == *known) || name == OBJECTS && of_git()
+}
+
+/// Whether a directory is filled by package managers, builds and git alone. Where nobody works it is git that calls one `objects`: tools
+/// keep repositories under any name.
+pub(super) fn is_generated(parent: &Path, name: &OsStr, is_work: bool) -> bool {
+    let filled = is_filled(parent, name) || !is_work && name == OBJECTS;
+    let parent = parent.file_name().unwrap_or_default();
+    filled
+        || SKIPPED_IN.iter().any(|(above, s)| parent == *above && name == *s)
+        // The library of a Python, with the keys that its tests use.
+        || (parent == "lib" && is_of_a_python(name.as_bytes()))
+}
+
+/// `python3.12`, `python3.13t`; not `python-client`, which is somebody's work.
+fn is_of_a_python(name: &[u8]) -> bool {
+    let version = name.strip_prefix(b"python").map(|rest| rest.strip_suffix(b"t").unwrap_or(rest));
+    version.is_some_and(|v| v.contains(&b'.') && v.iter().all(|b| b.is_ascii_digit() || *b == b'.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_others_fill_is_left_out() {
+        for (parent, name, generated) in [
+            ("/home/u/.pyenv/versions/3.12/lib", "python3.12", true),
+            ("/home/u/.local/lib", "python3.13t", true),
+            ("/srv/lib", "python-client", false),
+            ("/srv/lib", "python", false),
+            ("/srv/lib", "python3", false),
+            ("/srv/libs", "python3.12", false),
+            ("/home/u/.cargo", "registry", true),
+            ("/srv", "registry", false),
+            ("/srv", "node_modules", true),
+            ("/srv/.git", "objects", true),
+            ("/srv/.git/modules/m", "objects", true),
+            ("/srv/mirror.git", "objects", true),
+            ("/srv/k8s", "objects", false),
+        ] {
+            assert_eq!(is_generated(Path::new(parent), OsStr::new(name), true), generated, "{parent}/{name}");
+        }
+        assert!(is_generated(Path::new("/home/u/.cargo/git/db/x"), OsStr::new("objects"), false));
+    }
+}
