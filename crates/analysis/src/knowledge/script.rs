@@ -366,7 +366,14 @@ fn load_all<'a>(
             Some(_) if path.ends_with(b".json") && !languages::is_searched(language) => {}
             Some(_) if languages::is_searched(language) => run.streamed_code(language, content, span),
             Some(_) => {
-                run.perhaps(|run| execute(run, language, &file, &[]));
+                let (call, name, program) = (run.call, run.name, run.program);
+                let followed = run.session.taking_up(path, &mut |session| {
+                    let mut run = Run { session, call, name, program };
+                    run.perhaps(|run| execute(run, language, &file, &[]));
+                });
+                if !followed {
+                    run.not_understood(Unknown::Budget("a script that starts itself"), span);
+                }
             }
             // What is made of the project's own files is its own; what its programs print, nobody has read, and may be a module
             // of theirs.
