@@ -112,7 +112,7 @@ pub(super) static RUBY: Words = Words {
         methods singleton_method public_method instance_eval instance_exec instance_variable_set \
         instance_variable_get define_singleton_method extend include prepend using public private \
         define_method set_trace_func trace_var untrace_var \
-        display tap then yield_self gem URI gsub sub chomp chop \
+        display tap yield_self gem URI gsub sub chomp chop \
         class module alias undef super to_enum enum_for singleton_class \
         ruby2_keywords sh rm rm_rf mv cp",
     methods: "abs all? any? append atan between? bytes bytesize capitalize capitalize! ceil center chars chomp \
