@@ -366,9 +366,7 @@ fn load_all<'a>(
             Some(_) if path.ends_with(b".json") && !languages::is_searched(language) => {}
             Some(_) if languages::is_searched(language) => run.streamed_code(language, content, span),
             Some(_) => {
-                let (call, name, program) = (run.call, run.name, run.program);
-                let followed = run.session.taking_up(path, &mut |session| {
-                    let mut run = Run { session, call, name, program };
+                let followed = run.taking_up(path, &mut |run| {
                     run.perhaps(|run| execute(run, language, &file, &[]));
                 });
                 if !followed {
