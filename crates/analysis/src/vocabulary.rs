@@ -12,6 +12,7 @@ pub const LANGUAGES: &[&str] = &[
     "javascript",
     "perl",
     "perl-module",
+    "ruby-module",
     "ruby",
     "php",
     "lua",

@@ -47,3 +47,25 @@ fn what_a_name_leads_to_is_executed() {
     let own = effects(".venv/bin", "wc -l a");
     assert!(own.iter().any(|effect| effect.starts_with("exec:")) && own.len() == 2, "{own:?}");
 }
+
+#[test]
+fn a_program_that_is_looked_for_first_is_started() {
+    for (command, expected) in [
+        ("$(which cat) a", &["read:a"][..]),
+        ("\"$(command -v cat)\" a", &["read:a"]),
+        ("X=$(which rm); $X -r a", &["delete-tree:a"]),
+        ("X=$(type -P cat); \"$X\" a", &["read:a"]),
+    ] {
+        assert_eq!(effects("/usr/bin", command), expected, "{command}");
+    }
+    // What else is printed there, or found, is not known.
+    for command in
+        ["$(which cat; echo x) a", "which() { echo rm; }; $(which cat) a", "$(which cat | tr a b) a"]
+    {
+        let all = effects("/usr/bin", command);
+        assert!(
+            all.iter().any(|effect| effect.starts_with("unknown") || effect.starts_with("delete")),
+            "{command}: {all:?}"
+        );
+    }
+}

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// The languages that have tables; the programs of `shell` are whole commands, and those of `programs`, of which each is about
 /// an option, a variable or a file of some program.
-const LANGUAGES: [&str; 6] = ["python", "javascript", "perl", "sql", "shell", "programs"];
+const LANGUAGES: [&str; 8] = ["python", "javascript", "perl", "php", "ruby", "sql", "shell", "programs"];
 
 fn programs(table: &str) -> Vec<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inline").join(format!("{table}.txt"));
@@ -31,6 +31,8 @@ fn command(language: &str, program: &str) -> String {
         "python" => format!("python3 -c {}", quoted(program)),
         "javascript" => format!("node -e {}", quoted(program)),
         "perl" => format!("perl -e {}", quoted(program)),
+        "php" => format!("php -r {}", quoted(program)),
+        "ruby" => format!("ruby -e {}", quoted(program)),
         // The client, its arguments and the text, which may hold the separator itself.
         "sql" => {
             let words = if program.starts_with("sqlite3|-") { 5 } else { 3 };
@@ -133,7 +135,7 @@ fn long_programs_take_linear_time() {
         "f('a'+'b');",
     ];
     let firewall = Firewall::new(Policy::default());
-    for language in ["python", "javascript", "perl", "sql"] {
+    for language in ["python", "javascript", "perl", "php", "ruby", "sql"] {
         for body in BODIES {
             for length in [120 << 10, 1_000_000] {
                 let text = body.repeat(length / body.len());

@@ -509,6 +509,12 @@ impl<'a> Parameter<'a> {
         Self { name, quoted, more: None }
     }
 
+    /// Whether its value is meant and no more.
+    #[must_use]
+    pub const fn is_plain(&self) -> bool {
+        self.more.is_none()
+    }
+
     /// The text in `[…]`: arithmetic, an associative key, `@` or `*`.
     #[must_use]
     #[inline]

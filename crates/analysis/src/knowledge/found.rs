@@ -193,7 +193,10 @@ fn end_of(pattern: &[u8]) -> &[u8] {
 /// began, at any depth. A divider begins another word of a script, and behind the root alone it may lie in the workspace.
 pub(super) fn behind<'a>(arena: &'a Bump, before: &[u8], name: Value<'a>) -> Value<'a> {
     let Some((Piece::Text(start), rest)) = name.split_first() else { return name };
-    if before == b"/" || before.last().is_none_or(divides) || name.origins != Origins::NAMES {
+    if before == b"/"
+        || before.last().is_none_or(divides)
+        || name.origins.without(Origins::FOUND) != Origins::NAMES
+    {
         return name;
     }
     let end = start.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
@@ -359,6 +362,52 @@ fn found<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>) -> Option<Vec<Root<'a>>> {
     });
     let (roots, elsewhere) = listed_since(run, 0, file.span);
     (!torn && !elsewhere && !roots.is_empty()).then_some(roots)
+}
+
+/// The only word of an argument list that is a name which a search has found (`for f in $(find src)`), and the places at or below
+/// which it lies.
+pub(super) fn word<'a>(run: &mut Run<'_, 'a>) -> Option<(usize, Vec<Root<'a>>)> {
+    let argv = run.call.argv;
+    let mut words =
+        argv.iter().enumerate().skip(1).filter(|(_, word)| word.value.origins.contains(Origins::FOUND));
+    let ((at, word), None) = (words.next()?, words.next()) else { return None };
+    found(run, word).map(|roots| (at, roots))
+}
+
+/// Interprets an argument list in which what may be found stands for that word, as if it had been handed on by `xargs`: what
+/// the program does with it, it does below where the command has looked.
+pub(super) fn standing<'a>(
+    run: &mut Run<'_, 'a>,
+    at: usize,
+    roots: &[Root<'a>],
+    inner: &mut dyn FnMut(&mut Run<'_, 'a>) -> Stream<'a>,
+) -> Stream<'a> {
+    let argv = run.call.argv;
+    let Some((before, [word, after @ ..])) = argv.split_at_checked(at) else { return inner(run) };
+    let mut output = Stream::unknown(Origins::NONE, run.call.span);
+    with(run, roots, &mut |run| {
+        let here = run.session.cwd();
+        let mut all: Vec<Field<'a>> = Vec::with_capacity(roots.len());
+        for root in roots {
+            let mut name = Field { span: word.span, ..root.field(run.arena()) };
+            if here.is_none_or(|here| here == root.target.path) {
+                // It may be told without a directory before it, and look like an option.
+                name.value.origins = name.value.origins | Origins::FOUND;
+            }
+            all.push(name);
+        }
+        // One at a time, unless the word stands for several.
+        for some in all.chunks(if word.many { all.len().max(1) } else { 1 }) {
+            let mut words = BumpVec::with_capacity_in(argv.len() + some.len(), run.arena());
+            words.extend_from_slice_copy(before);
+            words.extend(some.iter().map(|name| Field { many: word.many, ..*name }));
+            words.extend_from_slice_copy(after);
+            run.call.argv = words.into_bump_slice();
+            output.origins = output.origins | inner(run).origins;
+        }
+        run.call.argv = argv;
+    });
+    output
 }
 
 impl<'a> Run<'_, 'a> {

@@ -135,8 +135,14 @@ fn described<'a>(
     let mut run = Run { session, call: *call, name, program };
     variables::obey(&mut run);
     written::options_by_name(&mut run);
-    let at = run.start();
-    let printed = interpret(&mut run, &at);
+    let mut started = |run: &mut Run<'_, 'a>| {
+        let at = run.start();
+        interpret(run, &at)
+    };
+    let printed = match found::word(&mut run) {
+        Some((at, roots)) => found::standing(&mut run, at, &roots, &mut started),
+        None => started(&mut run),
+    };
     if program.level().echoes() {
         shows(&mut run, printed);
     }

@@ -258,6 +258,12 @@ impl<'a> Run<'_, 'a> {
         self.session.beside(&mut |session| inner(&mut Run { session, call, name, program }));
     }
 
+    /// A file of the script's own is run that the program may take up by itself. False where that is not followed.
+    pub(super) fn taking_up(&mut self, path: &'a [u8], inner: &mut dyn FnMut(&mut Run<'_, 'a>)) -> bool {
+        let (call, name, program) = (self.call, self.name, self.program);
+        self.session.taking_up(path, &mut |session| inner(&mut Run { session, call, name, program }))
+    }
+
     /// A program is named by words without quoting, to be started with further arguments that do no harm.
     pub(crate) fn command_words(&mut self, line: &Field<'a>, how: Reentry) {
         self.command_words_before(line, &[], how);

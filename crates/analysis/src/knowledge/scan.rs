@@ -316,6 +316,11 @@ impl<'a> Scanner<'_, '_, 'a> {
             if self.runs && !self.sensitive {
                 self.unknown(Unknown::Argument, arg.span, Certainty::Possible);
             }
+        } else if self.style != Style::Bare
+            && arg.value.origins.contains(Origins::FOUND)
+            && !prefix.is_empty()
+        {
+            self.hidden(arg.span);
         }
         match prefix {
             [] => {

@@ -366,7 +366,12 @@ fn load_all<'a>(
             Some(_) if path.ends_with(b".json") && !languages::is_searched(language) => {}
             Some(_) if languages::is_searched(language) => run.streamed_code(language, content, span),
             Some(_) => {
-                run.perhaps(|run| execute(run, language, &file, &[]));
+                let followed = run.taking_up(path, &mut |run| {
+                    run.perhaps(|run| execute(run, language, &file, &[]));
+                });
+                if !followed {
+                    run.not_understood(Unknown::Budget("a script that starts itself"), span);
+                }
             }
             // What is made of the project's own files is its own; what its programs print, nobody has read, and may be a module
             // of theirs.

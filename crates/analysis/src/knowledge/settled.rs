@@ -101,11 +101,12 @@ pub(super) fn takes_place<'a>(run: &mut Run<'_, 'a>, source: &Field<'a>, to: &Fi
 pub(super) fn linked_hard<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>) {
     let target = run.target(&file.value, false);
     // Of what a search finds by its name, that is told later.
-    let found = file.value.origins == Origins::NAMES && target.rest == Rest::Exact && {
-        let name = values::base_name(target.path);
-        let above = target.path.strip_suffix(name).and_then(|above| above.strip_suffix(b"/"));
-        above.is_some_and(|above| run.session.guards_below(above, name))
-    };
+    let found =
+        file.value.origins.without(Origins::FOUND) == Origins::NAMES && target.rest == Rest::Exact && {
+            let name = values::base_name(target.path);
+            let above = target.path.strip_suffix(name).and_then(|above| above.strip_suffix(b"/"));
+            above.is_some_and(|above| run.session.guards_below(above, name))
+        };
     if target.covers.guarded || found {
         run.emit(EffectKind::Metadata { target, what: "attributes" }, file.span, certainty(file));
     }

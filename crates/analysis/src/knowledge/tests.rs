@@ -50,6 +50,11 @@ impl<'a> Recorder<'a> {
 }
 
 impl<'a> Session<'a> for Recorder<'a> {
+    fn taking_up(&mut self, _: &'a [u8], inner: &mut dyn FnMut(&mut dyn Session<'a>)) -> bool {
+        inner(self);
+        true
+    }
+
     fn arena(&self) -> &'a Bump {
         self.arena
     }

@@ -311,6 +311,17 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         Interpreter::beside(self, &mark);
     }
 
+    fn taking_up(&mut self, path: &'a [u8], inner: &mut dyn FnMut(&mut dyn Session<'a>)) -> bool {
+        let here = self.cwd();
+        if let Some((_, there)) = self.taken_up.iter().find(|(other, _)| *other == path) {
+            return here.is_some() && *there == here;
+        }
+        self.taken_up.push((path, here));
+        inner(self);
+        self.taken_up.pop();
+        true
+    }
+
     fn patterns_may_vanish(&self) -> bool {
         self.state.flow.options.may(Opt::NullGlob)
     }

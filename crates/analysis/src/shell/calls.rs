@@ -111,7 +111,18 @@ impl<'a> Interpreter<'a, '_> {
     fn unknown_command(&mut self, command: &Expanded<'_, 'a>) {
         self.begin_invocation(command.argv, command.span, false);
         let Some((first, rest)) = command.argv.split_first() else { return };
-        self.unknown(Unknown::Program, first.span);
+        if let Some(name) = first.value.known() {
+            // It is this program, or there is no such word (`$(which node) x.js`).
+            let word = Field { value: Value::text(name, first.value.origins), many: false, ..*first };
+            let argv: Vec<Field<'a>> = std::iter::once(word).chain(rest.iter().copied()).collect();
+            let argv = self.arena.alloc_slice_copy(&argv);
+            self.doubtful(|shell| shell.dispatch(&Expanded { argv, ..command.clone() }, false));
+            if rest.first().is_some_and(|word| self.is_no_program(word)) {
+                return;
+            }
+        } else {
+            self.unknown(Unknown::Program, first.span);
+        }
         let output = Stream::unknown(Origins::UNKNOWN, command.span);
         self.write_out(output);
         if *first.value.pieces() == *SOME_SHELL {
@@ -126,6 +137,16 @@ impl<'a> Interpreter<'a, '_> {
             self.doubtful(|shell| shell.dispatch(&Expanded { argv: rest, ..command.clone() }, true));
         }
         self.consume_stdin();
+    }
+
+    /// Whether a word is an option: no system has a program of such a name where programs are looked for.
+    fn is_no_program(&self, word: &Field<'a>) -> bool {
+        let Some(name) = word.known().filter(|name| name.starts_with(b"-")) else { return false };
+        !name.contains(&b'/')
+            && self.state.get(Space::Variable, b"PATH").content == Content::Initial
+            && self.state.get(Space::Command, name).content == Content::Initial
+            && !self.searches_workspace
+            && self.functions_named(name).0.is_empty()
     }
 
     /// Notes a program, builtin or function that is started.

@@ -262,6 +262,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     redirected: u32,
     /// Names of descriptors from which the program reads that is being run.
     read_names: Vec<u32>,
+    /// Files that programs have taken up, and where, innermost last.
+    taken_up: Vec<(&'a [u8], Option<&'a [u8]>)>,
 }
 
 impl std::fmt::Debug for Interpreter<'_, '_> {
@@ -361,6 +363,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             next_descriptor: descriptors::LAST_SUBSTITUTION,
             redirected: 0,
             read_names: Vec::new(),
+            taken_up: Vec::new(),
         }
     }
 

@@ -33,7 +33,14 @@ impl<'a> Interpreter<'a, '_> {
         if !simple.words.is_empty() && self.state.touched(Space::Alias).next().is_some() {
             self.alias(simple, command);
         }
-        let (argv, arrays) = self.arguments(simple.words);
+        let (mut argv, arrays) = self.arguments(simple.words);
+        if let [name, action, _, ..] = argv.as_mut_slice()
+            && action.value.known().is_none()
+            && name.known() == Some(b"trap")
+            && let Some(text) = simple.words.get(1).and_then(|word| self.late_text(word))
+        {
+            *action = Field { value: Value::text(text, Origins::LITERAL), many: false, ..*action };
+        }
         let idle = match argv.as_slice() {
             [] => true,
             [only] => only.known() == Some(b":"),

@@ -7,9 +7,10 @@ use super::Interpreter;
 use super::flow::{ANY_ARGUMENTS, Flow, Whereabouts};
 use super::functions::{Frame, FrameKind};
 use super::state::{Body, Content, Flags, Slot, Space};
+use super::words::Got;
 use crate::effect::Unknown;
 use crate::value::{Origins, Stream, Value};
-use shward_syntax::Span;
+use shward_syntax::{ParameterName, PartKind, Span, Word, WordPart};
 use std::collections::BTreeMap;
 
 /// So many functions of one name are told apart when a trap is run.
@@ -91,6 +92,40 @@ impl<'a> Interpreter<'a, '_> {
             moves: self.moves,
             calls: (!within).then_some(self.calls),
         });
+    }
+
+    /// The text of a trap in which variables stand whose values are one plain word each, though not known: the number of a job, or the
+    /// path of what was just made (`trap "kill $pid" EXIT`). It does the same as if they were looked up when it runs: one that gets
+    /// another value until then is not known there. Not in functions, whose variables are gone by then.
+    pub(super) fn late_text(&mut self, action: &Word<'_>) -> Option<&'a [u8]> {
+        let inside = |frame: &Frame<'_>| matches!(frame.kind, FrameKind::Function(_) | FrameKind::Source);
+        if self.frames.iter().any(inside) || !self.functions_named(b"trap").0.is_empty() {
+            return None;
+        }
+        let [WordPart { kind: PartKind::DoubleQuoted(parts), .. }] = *action.parts() else { return None };
+        if !self.budget.spend(parts.len()) {
+            return None;
+        }
+        let mut text = Vec::new();
+        for part in parts {
+            match part.kind {
+                // No quote is open where a variable stands, and nothing makes another word of it.
+                PartKind::Quoted(literal) if !literal.iter().any(|byte| b"'\"\\`$#<~=*?[".contains(byte)) => {
+                    text.extend_from_slice(literal);
+                }
+                PartKind::Parameter(parameter) if parameter.is_plain() => {
+                    let ParameterName::Variable(name) = parameter.name else { return None };
+                    match self.lookup(self.lasting(name), part.span) {
+                        Got::One(value, _) if value.is_made() => {}
+                        Got::Any(Origins::JOB, _) => {}
+                        _ => return None,
+                    }
+                    text.extend_from_slice(&[b"\"${", name, b"}\""].concat());
+                }
+                _ => return None,
+            }
+        }
+        Some(self.arena.alloc_slice_copy(&text))
     }
 
     /// Whether a trap waits for the end of this very shell; subshells do not have those of the shell outside (POSIX, XCU

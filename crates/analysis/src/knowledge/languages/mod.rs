@@ -17,6 +17,7 @@ mod python;
 mod report;
 pub(crate) mod sed;
 mod sql;
+mod worded;
 
 use super::run::Run;
 use super::tables::Program;
@@ -68,7 +69,7 @@ pub(crate) fn read<'a>(
     }
     match language {
         "shell" => return session.run_text(source, Dialect::Posix, arguments, stdin, Reentry::New, span),
-        "python" | "javascript" | "perl" => {}
+        "python" | "javascript" | "perl" | "php" | "ruby" => {}
         _ => {
             unread(session, language, text, span);
             return Stream::unknown(Origins::UNKNOWN, span);
@@ -81,6 +82,7 @@ pub(crate) fn read<'a>(
     match language {
         "python" => python::read(&mut report, source, arguments),
         "javascript" => javascript::read(&mut report, source),
+        "php" | "ruby" => worded::read(&mut report, language, source),
         _ => perl::read(&mut report, source, perl::Given::default()),
     }
     report.finish()
@@ -179,6 +181,13 @@ fn run_once<'a>(
             if made || !perl::is_harmless_module(name) {
                 run.streamed_code("perl", text, span);
             }
+            return Stream::EMPTY;
+        }
+        ("ruby-module", Some(name)) if worded::is_harmless_module(name) && !run.session.has_made_files() => {
+            return Stream::EMPTY;
+        }
+        ("ruby-module", _) => {
+            run.streamed_code("ruby", Stream { text: None, ..text }, span);
             return Stream::EMPTY;
         }
         ("perl-module", None) => {

@@ -164,7 +164,10 @@ impl<'a> Interpreter<'a, '_> {
     ) -> R {
         let followed = parts.len() <= LONG || self.budget.follows_parts(parts.len());
         let put = |shell: &mut Self, builder: &mut Builder<'a>| match followed {
-            true => parts.iter().for_each(|part| shell.part(part, false, builder)),
+            true => {
+                builder.lone = is_substitution(parts);
+                parts.iter().for_each(|part| shell.part(part, false, builder));
+            }
             false => builder.unknown(true, Origins::UNKNOWN),
         };
         self.build_of(mode, span, put, take)

@@ -45,11 +45,15 @@ impl<'a> Interpreter<'a, '_> {
             return true;
         }
         if builder.lone
-            && builder.mode() == Mode::Fields
+            && matches!(builder.mode(), Mode::Fields | Mode::Single)
             && let Some(path) = self.program_printed(&started)
         {
             // Where there is none, nothing is left of the word, or it is empty.
-            builder.perhaps(&path, quoted);
+            match self.finds_surely(&started) {
+                true => builder.value(&path, quoted),
+                false if builder.mode() == Mode::Fields => builder.perhaps(&path, quoted),
+                false => builder.unknown(quoted, path.origins),
+            }
             return true;
         }
         if let Some((name, surely)) = base_name_printed(self.arena, started.argv) {
@@ -93,6 +97,14 @@ impl<'a> Interpreter<'a, '_> {
             None => self.arena.alloc_slice_copy(&[b"/usr/bin/", name].concat()),
         };
         Some(Value::text(path, Origins::FILE))
+    }
+
+    /// Whether the machine has the program that is looked for, and the one that looks for it.
+    fn finds_surely(&self, started: &Started<'a>) -> bool {
+        let has = |name: &[u8]| matches!(self.world.program(name), Some(Some(_)));
+        let looks = started.argv.first().and_then(Field::known);
+        let looks = looks.is_some_and(|name| matches!(name, b"command" | b"type") || has(name));
+        started.surely && looks && locates(started.argv).is_some_and(has)
     }
 
     /// Whether it shows a file of the workspace in which the number of a process is kept, by its name.

@@ -1,0 +1,341 @@
+//! The tokens of Ruby (doc/syntax). Where the grammar decides what a character begins, and the token before it does not tell,
+//! nothing is read.
+
+use super::words::RUBY;
+use super::{END, MAX_TOKENS, MEMBER, Token};
+
+/// Splits a program into tokens; `None` if it is not understood.
+pub(super) fn tokens(text: &[u8]) -> Option<Vec<Token<'_>>> {
+    let mut found = Vec::new();
+    // These begin what is no code, or end it.
+    let special = |line: &[u8]| line.starts_with(b"=begin") || line.starts_with(b"__END__");
+    if text.split(|byte| *byte == b'\n').any(special) {
+        return None;
+    }
+    let rest = code_until(text, false, 0, &mut found)?;
+    rest.is_empty().then_some(found)
+}
+
+/// Deepest nesting of code in strings.
+const MAX_DEPTH: u32 = 8;
+
+/// Whether a value ends with a token. `None`: that depends on what its name means.
+fn ends_value(token: Option<&Token<'_>>) -> Option<bool> {
+    match token {
+        None => Some(false),
+        Some(Token::Word(word)) if begins_value(word) => Some(false),
+        Some(Token::Word(b"end" | b"self" | b"true" | b"false" | b"nil")) => Some(true),
+        Some(Token::Word(_)) => None,
+        Some(Token::Label) => Some(false),
+        Some(Token::Sign(sign)) => Some(matches!(sign, b')' | b']' | b'}')),
+        Some(Token::Variable(_) | Token::Symbol(_) | Token::Number | Token::Text(_) | Token::Pattern) => {
+            Some(true)
+        }
+    }
+}
+
+/// Words behind which a value begins.
+fn begins_value(word: &[u8]) -> bool {
+    const WORDS: [&[u8]; 15] = [
+        b"if", b"elsif", b"unless", b"while", b"until", b"and", b"or", b"not", b"when", b"case", b"return",
+        b"then", b"do", b"else", b"in",
+    ];
+    WORDS.contains(&word)
+}
+
+/// Whether an operator stands here and not the beginning of a value: `x / 2`, `puts /x/`. `None` if that is not known.
+fn is_operator(
+    before: Option<&Token<'_>>,
+    member: bool,
+    blank_before: bool,
+    blank_after: bool,
+) -> Option<bool> {
+    match ends_value(before) {
+        Some(false) if matches!(before, Some(Token::Word(_))) => {
+            (blank_before && !blank_after).then_some(false)
+        }
+        Some(known) => Some(known),
+        // What is called without parentheses takes what stands behind a blank.
+        None if blank_before && !blank_after => None,
+        None if member || !matches!(before, Some(Token::Word(word)) if RUBY.is_function(word)) => Some(true),
+        None => None,
+    }
+}
+
+/// The tokens up to the brace that closes a piece of code in a string, or all; gives what is left.
+fn code_until<'a>(text: &'a [u8], inner: bool, depth: u32, found: &mut Vec<Token<'a>>) -> Option<&'a [u8]> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let mut rest = text;
+    let mut braces = 0usize;
+    // There may be a condition with two halves.
+    let mut halves = depth > 0;
+    while let Some((&first, after)) = rest.split_first() {
+        if found.len() >= MAX_TOKENS {
+            return None;
+        }
+        let place = text.len() - rest.len();
+        let blank_before =
+            place.checked_sub(1).and_then(|at| text.get(at)).is_none_or(u8::is_ascii_whitespace);
+        let blank_after = after.first().is_none_or(u8::is_ascii_whitespace);
+        let last = found.last().copied();
+        let member = found.len() >= 2 && found.get(found.len() - 2) == Some(&MEMBER);
+        let operator = || is_operator(last.as_ref(), member, blank_before, blank_after);
+        let (token, length) = match (first, after) {
+            (b' ' | b'\t' | b'\r', _) => {
+                rest = after;
+                continue;
+            }
+            (b'\n', _) => {
+                rest = after;
+                // A list goes on, and so does a call whose member stands on the next line.
+                let goes_on = matches!(last, None | Some(END | Token::Sign(b',' | b'(' | b'[')))
+                    || rest.trim_ascii_start().starts_with(b".");
+                if !goes_on {
+                    found.push(END);
+                }
+                continue;
+            }
+            (b'#', _) => {
+                rest = rest.get(rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())..)?;
+                continue;
+            }
+            (b'\'', _) => {
+                let text = quoted(after, b'\'')?;
+                (Token::Text((!text.contains(&b'\\')).then_some(text)), text.len() + 2)
+            }
+            (b'"', _) => {
+                rest = string(after, b'"', depth, found)?;
+                // `"name": value` in a hash is a symbol.
+                continue;
+            }
+            (b'/', _) => match operator()? {
+                true => (Token::Sign(b'O'), 1),
+                false => {
+                    found.push(Token::Pattern);
+                    rest = string(after, b'/', depth, found)?;
+                    rest = rest.get(rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count()..)?;
+                    continue;
+                }
+            },
+            (b'%', _) => match operator()? {
+                true => (Token::Sign(b'O'), 1),
+                false => {
+                    let [b'w' | b'i', open @ (b'[' | b'(' | b'{'), words @ ..] = after else { return None };
+                    let close = match open {
+                        b'[' => b']',
+                        b'(' => b')',
+                        _ => b'}',
+                    };
+                    let end = words.iter().position(|byte| *byte == close)?;
+                    let plain = |byte: &u8| !matches!(byte, b'\\' | b'[' | b'(' | b'{');
+                    if !words.get(..end)?.iter().all(plain) {
+                        return None;
+                    }
+                    (Token::Text(None), end + 4)
+                }
+            },
+            (b'?', _) => match operator()? {
+                true => {
+                    halves = true;
+                    (Token::Sign(b'?'), 1)
+                }
+                false => return None,
+            },
+            // A here-document may begin so.
+            (b'<', [b'<', next, ..])
+                if next.is_ascii_alphabetic() || matches!(next, b'_' | b'~' | b'-' | b'"' | b'\'' | b'`') =>
+            {
+                return None;
+            }
+            (b'`', _) => return None,
+            (b'$', [b'a'..=b'z' | b'A'..=b'Z' | b'_', ..]) => {
+                let length = name(after) + 1;
+                (Token::Variable(rest.get(..length)?), length)
+            }
+            (
+                b'$',
+                [
+                    b'0'..=b'9'
+                    | b'!'
+                    | b'@'
+                    | b'&'
+                    | b'~'
+                    | b'.'
+                    | b'<'
+                    | b'?'
+                    | b'$'
+                    | b':'
+                    | b'"'
+                    | b','
+                    | b'/'
+                    | b';'
+                    | b'\\'
+                    | b'+',
+                    ..,
+                ],
+            ) => (Token::Variable(rest.get(..2)?), 2),
+            (b'@', _) => {
+                let signs = rest.iter().take_while(|byte| **byte == b'@').count();
+                let length = name(rest.get(signs..)?);
+                if signs > 2 || length == 0 {
+                    return None;
+                }
+                (Token::Variable(rest.get(..signs + length)?), signs + length)
+            }
+            (b'0'..=b'9', _) => (Token::Number, number(rest)),
+            (b':', [b':', ..]) => (Token::Sign(b':'), 2),
+            // Behind a value it is the other half of a condition, `x ? y :z`, and nothing of that is a symbol.
+            (b':', [next, ..]) if !next.is_ascii_whitespace() && ends_value(last.as_ref()) == Some(true) => {
+                (Token::Sign(b'O'), 1)
+            }
+            (b':', [next, ..])
+                if !next.is_ascii_whitespace() && ends_value(last.as_ref()).is_none() && halves =>
+            {
+                return None;
+            }
+            (b':', [b'"', ..]) => {
+                let (token, length) = symbol_in_quotes(rest)?;
+                (token, length)
+            }
+            (b':', [next, ..]) if next.is_ascii_alphabetic() || *next == b'_' => {
+                let length = word(after);
+                (Token::Symbol(after.get(..length)?), length + 1)
+            }
+            // `inject(:+)`
+            (b':', [sign @ (b'+' | b'*' | b'-' | b'|' | b'&'), b')', ..]) => {
+                let _ = sign;
+                (Token::Symbol(after.get(..1)?), 2)
+            }
+            (b':', _) => (Token::Sign(b'O'), 1),
+            (b'-', [b'>', ..]) => (Token::Sign(b'O'), 2),
+            (b'=', [b'>', ..]) => (Token::Sign(b'>'), 2),
+            (b'=', [b'=' | b'~', ..]) => {
+                (Token::Sign(b'O'), 1 + after.iter().take_while(|byte| matches!(byte, b'=' | b'~')).count())
+            }
+            (b'&', [b'.', ..]) => (MEMBER, 2),
+            (b'&', [b'&', ..]) | (b'|', [b'|', ..]) => (Token::Sign(b'O'), 2),
+            (b'&', [b':', ..]) => (Token::Sign(b'&'), 1),
+            (b'&', _) => match ends_value(last.as_ref()) {
+                Some(true) => (Token::Sign(b'O'), 1),
+                None if blank_before && blank_after => (Token::Sign(b'O'), 1),
+                _ => (Token::Sign(b'&'), 1),
+            },
+            (b'.', [b'.', b'.', ..]) => (Token::Sign(b'O'), 3),
+            (b'.', [b'.', ..]) => (Token::Sign(b'O'), 2),
+            (b'.', _) => (MEMBER, 1),
+            (b'{', _) => {
+                braces += 1;
+                (Token::Sign(b'{'), 1)
+            }
+            (b'}', _) if braces == 0 => return inner.then_some(after),
+            (b'}', _) => {
+                braces -= 1;
+                (Token::Sign(b'}'), 1)
+            }
+            (b'(' | b')' | b'[' | b']' | b',' | b';' | b'=' | b'|', _) => (Token::Sign(first), 1),
+            (b'+' | b'-' | b'*' | b'<' | b'>' | b'!' | b'^' | b'~', _) => {
+                let compound = after.first() == Some(&b'=');
+                (Token::Sign(b'O'), 1 + usize::from(compound))
+            }
+            _ => {
+                let length = word(rest);
+                let text = rest.get(..length).filter(|text| !text.is_empty())?;
+                let labelled = rest.get(length) == Some(&b':') && rest.get(length + 1) != Some(&b':');
+                if labelled && matches!(last, Some(Token::Sign(b'(' | b',' | b'{' | b'|'))) {
+                    (Token::Label, length + 1)
+                } else {
+                    (Token::Word(text), length)
+                }
+            }
+        };
+        found.push(token);
+        rest = rest.get(length..)?;
+    }
+    (!inner).then_some(rest)
+}
+
+/// How long a word is, with the sign that may end the name of a method.
+fn word(text: &[u8]) -> usize {
+    let length = name(text);
+    match text.get(length..) {
+        // `x!=y`, `x?1:2`
+        Some([b'?' | b'!', next, ..])
+            if !matches!(next, b'=' | b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'"' | b'\'' | b':')
+                && length > 0 =>
+        {
+            length + 1
+        }
+        Some([b'?' | b'!']) if length > 0 => length + 1,
+        _ => length,
+    }
+}
+
+fn name(text: &[u8]) -> usize {
+    let length = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    if text.first().is_some_and(u8::is_ascii_digit) { 0 } else { length }
+}
+
+fn number(text: &[u8]) -> usize {
+    let digits = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let whole = text.iter().take_while(digits).count();
+    match text.get(whole..) {
+        Some([b'.', b'0'..=b'9', ..]) => {
+            let after = text.get(whole + 1..).unwrap_or_default();
+            whole + 1 + after.iter().take_while(digits).count()
+        }
+        _ => whole,
+    }
+}
+
+/// What stands between quotes in which nothing is evaluated.
+fn quoted(text: &[u8], quote: u8) -> Option<&[u8]> {
+    let mut at = 0;
+    loop {
+        match text.get(at)? {
+            b'\\' => at += 2,
+            byte if *byte == quote => return text.get(..at),
+            _ => at += 1,
+        }
+    }
+}
+
+/// `:"name"`
+fn symbol_in_quotes<'a>(text: &'a [u8]) -> Option<(Token<'a>, usize)> {
+    let inner = quoted(text.get(2..)?, b'"')?;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_- ./".contains(byte);
+    inner.iter().all(plain).then(|| (Token::Symbol(inner), inner.len() + 3))
+}
+
+/// A string or a pattern in which code is evaluated; gives what is left behind it.
+fn string<'a>(text: &'a [u8], quote: u8, depth: u32, found: &mut Vec<Token<'a>>) -> Option<&'a [u8]> {
+    let first = found.len();
+    let mut rest = text;
+    let mut plain = true;
+    found.push(Token::Text(None));
+    loop {
+        let (&byte, after) = rest.split_first()?;
+        rest = match (byte, after) {
+            (b'\\', _) => {
+                plain = false;
+                after.get(1..)?
+            }
+            (b'#', [b'{', code @ ..]) => {
+                plain = false;
+                code_until(code, true, depth + 1, found)?
+            }
+            // Behind it, the value of a variable stands there as well.
+            (b'#', [b'$' | b'@', ..]) => return None,
+            (byte, _) if byte == quote => {
+                let inner = text.get(..text.len() - rest.len())?;
+                match plain {
+                    true => *found.get_mut(first)? = Token::Text(Some(inner)),
+                    false => found.push(Token::Text(None)),
+                }
+                return Some(after);
+            }
+            _ => after,
+        };
+    }
+}
