@@ -57,8 +57,14 @@ pub(crate) fn protected_by_pattern(world: &dyn World, directory: &[u8], pattern:
         return meant;
     }
     let name = names.pop().filter(Pattern::says_enough)?;
+    // Most rows end in another letter, which is told before they are taken apart.
+    let end = name.tail.last().or_else(|| name.head.last().filter(|_| name.whole));
+    let ends = |row: &str| {
+        end.is_none_or(|end| row.as_bytes().last().is_some_and(|last| last.eq_ignore_ascii_case(end)))
+    };
     for (inside, rows) in INSIDE {
-        for (row, scope) in rows.iter().filter(|(row, scope)| is_protected(*scope) && !row.contains('*')) {
+        let rows = rows.iter().filter(|(row, _)| ends(row));
+        for (row, scope) in rows.filter(|(row, scope)| is_protected(*scope) && !row.contains('*')) {
             let last = row.rsplit('/').next().unwrap_or_default().as_bytes();
             let may_be = || match world.kind(&below(inside, row)) {
                 FileKind::Missing => false,
