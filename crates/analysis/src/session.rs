@@ -164,7 +164,8 @@ pub(crate) trait Session<'a> {
     fn beside(&mut self, inner: &mut dyn FnMut(&mut dyn Session<'a>));
 
     /// Runs `inner` over a file of the script's own that a program may take up by itself. Not where it is being run for that already:
-    /// a script that starts the tool which may have started it does the same again, and false if that may be in another directory.
+    /// a script that starts the tool which may have started it does the same again, and false if that may be in another directory, or
+    /// if anything has changed since, by which it may do something else.
     fn taking_up(&mut self, _path: &'a [u8], inner: &mut dyn FnMut(&mut dyn Session<'a>)) -> bool;
 
     /// Whether a word that is a pattern may be no word at all.

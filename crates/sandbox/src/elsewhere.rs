@@ -4,8 +4,10 @@
 //! host's home in a container beside the root that holds it, `/sysroot` of a system that is made of images, the top of a btrfs below
 //! `/mnt`.
 
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs;
+use std::ops::Bound;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -60,6 +62,28 @@ impl Mounts {
         self.0.iter().map(|mount| mount.place.as_path())
     }
 
+    /// What has more than one name.
+    pub(crate) fn twice(&self) -> Twice<'_> {
+        let mut number: HashMap<&[u8], usize> = HashMap::new();
+        self.0.iter().for_each(|mount| *number.entry(&mount.device).or_default() += 1);
+        let mut twice = Twice { places: HashMap::new(), parts: BTreeMap::new() };
+        for mount in self.0.iter().filter(|mount| number.get(&*mount.device).is_some_and(|many| *many > 1)) {
+            twice.places.entry(&mount.place).or_default().push(mount);
+            twice.parts.entry((&mount.device, &mount.part)).or_default().push(mount);
+        }
+        twice
+    }
+}
+
+/// What is mounted of file systems that are at several places, so that a name is looked up and not compared with each of them: there may
+/// be thousands of either.
+#[derive(Debug)]
+pub(crate) struct Twice<'m> {
+    places: HashMap<&'m Path, Vec<&'m Mount>>,
+    parts: BTreeMap<(&'m [u8], &'m Path), Vec<&'m Mount>>,
+}
+
+impl Twice<'_> {
     /// The other names of what lies at a canonical path, and of what lies in it and is mounted elsewhere.
     pub(crate) fn others(&self, path: &Path) -> Vec<PathBuf> {
         let found = self.named_otherwise(path).into_iter();
@@ -68,20 +92,29 @@ impl Mounts {
 
     /// Names that may be such, each with the known one of the same file.
     fn named_otherwise(&self, path: &Path) -> Vec<(PathBuf, PathBuf)> {
-        // Of several at one place the last covers the others.
-        let around = self.0.iter().filter(|mount| path.starts_with(&mount.place));
-        let Some(own) = around.max_by_key(|mount| mount.place.as_os_str().len()) else { return Vec::new() };
-        let Ok(below) = path.strip_prefix(&own.place) else { return Vec::new() };
-        let inside = joined(&own.part, below);
-        let name = |mount: &Mount| match inside.strip_prefix(&mount.part) {
-            Ok(rest) => Some((joined(&mount.place, rest), path.to_owned())),
-            Err(_) => {
-                let deeper = mount.part.strip_prefix(&inside).ok()?;
-                Some((mount.place.clone(), joined(path, deeper)))
+        let mut found = Vec::new();
+        if self.places.is_empty() {
+            return found;
+        }
+        // Which of several covers the others depends on their order: each may be the one that the path leads to.
+        for own in path.ancestors().filter_map(|place| self.places.get(place)).flatten() {
+            let Ok(below) = path.strip_prefix(&own.place) else { continue };
+            let inside = joined(&own.part, below);
+            for part in inside.ancestors() {
+                let Ok(rest) = inside.strip_prefix(part) else { continue };
+                let around = self.parts.get(&(&*own.device, part)).into_iter().flatten();
+                found.extend(around.map(|mount| (joined(&mount.place, rest), path.to_owned())));
             }
-        };
-        let beside = self.0.iter().filter(|mount| mount.device == own.device);
-        beside.filter_map(name).filter(|(name, _)| !name.starts_with(path)).collect()
+            let after = (Bound::Excluded((&*own.device, &*inside)), Bound::Unbounded);
+            for ((device, part), within) in self.parts.range(after) {
+                let Some(deeper) = part.strip_prefix(&inside).ok().filter(|_| *device == own.device) else {
+                    break;
+                };
+                found.extend(within.iter().map(|mount| (mount.place.clone(), joined(path, deeper))));
+            }
+        }
+        found.retain(|(name, _)| !name.starts_with(path));
+        found
     }
 }
 
@@ -120,36 +153,57 @@ mod tests {
         40 20 8:1 /run/user/1/agent.sock /ssh-agent rw,relatime master:1 - ext4 /dev/sda1 rw\n\
         41 20 8:3 /a\\040b /x\\040y\\134z rw - tmpfs none rw\n\
         42 20 0:50 /export /far rw - nfs4 server:/export rw\n\
+        44 20 8:4 /x /opt/in/deep rw - ext4 /dev/sda4 rw\n\
+        45 20 8:5 / /opt/in rw - ext4 /dev/sda5 rw\n\
+        46 20 8:5 /deep /again rw - ext4 /dev/sda5 rw\n\
         43 20\n";
 
     #[test]
     fn parts_of_file_systems_are_found_where_they_are_mounted() {
         let mounts = Mounts::parse(LISTING);
         let found: Vec<&Path> = mounts.parts().collect();
-        assert_eq!(found, ["/srv/keys", "/ssh-agent", "/x y\\z"].map(Path::new));
+        assert_eq!(found, ["/srv/keys", "/ssh-agent", "/x y\\z", "/opt/in/deep", "/again"].map(Path::new));
     }
 
     #[test]
     fn other_names_of_a_file() {
         let mounts = Mounts::parse(LISTING);
-        let table: [(&str, &[(&str, &str)]); 7] = [
+        let twice = mounts.twice();
+        let table: [(&str, &[(&str, &str)]); 8] = [
             ("/home/u/.netrc", &[("/sysroot/home/u/.netrc", "/home/u/.netrc")]),
             (
                 "/home/u/keys/a",
                 &[("/srv/keys/a", "/home/u/keys/a"), ("/sysroot/home/u/keys/a", "/home/u/keys/a")],
             ),
             // What lies in it, too.
-            ("/home/u", &[("/srv/keys", "/home/u/keys"), ("/sysroot/home/u", "/home/u")]),
+            ("/home/u", &[("/sysroot/home/u", "/home/u"), ("/srv/keys", "/home/u/keys")]),
             ("/srv/keys/a", &[("/home/u/keys/a", "/srv/keys/a"), ("/sysroot/home/u/keys/a", "/srv/keys/a")]),
             ("/etc/shadow", &[]),
             ("/run/user", &[("/ssh-agent", "/run/user/1/agent.sock")]),
             ("/proc/1", &[]),
+            // What was mounted there before is covered.
+            ("/opt/in/deep/a", &[("/again/a", "/opt/in/deep/a")]),
         ];
         for (path, expected) in table {
-            let found = mounts.named_otherwise(Path::new(path));
+            let found = twice.named_otherwise(Path::new(path));
             let found: Vec<_> =
                 found.iter().map(|(a, b)| (a.to_str().unwrap(), b.to_str().unwrap())).collect();
             assert_eq!(found, expected, "{path}");
         }
+    }
+
+    /// Each of 3,000 against each of 3,000 would be nine million.
+    #[test]
+    fn many_files_and_many_mounts() {
+        let lines = (0..3_000).map(|n| format!("{n} 1 8:1 /a/{n} /b/{n} rw - ext4 x rw\n"));
+        let listing = lines.collect::<String>() + "1 1 8:1 / / rw - ext4 x rw\n";
+        let mounts = Mounts::parse(listing.as_bytes());
+        let started = std::time::Instant::now();
+        let twice = mounts.twice();
+        for n in 0..3_000 {
+            let found = twice.named_otherwise(&PathBuf::from(format!("/a/{n}/.env")));
+            assert_eq!(found.len(), 1);
+        }
+        assert!(started.elapsed() < std::time::Duration::from_secs(1), "{:?}", started.elapsed());
     }
 }

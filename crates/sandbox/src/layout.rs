@@ -110,6 +110,8 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
         .chain(writable.iter().cloned())
         .collect();
     let sockets = sockets::visible(home.as_deref(), &mounts);
+    let twice = mounts.twice();
+    let straight: Vec<&PathBuf> = writable.iter().filter(|root| !wanted.is_overlaid(root)).collect();
     let hidden = wanted.hidden.iter().map(|path| (path, true));
     for (path, readable) in hidden.chain(wanted.unreadable.iter().map(|path| (path, false))) {
         let Some(found) = existing(path, "hidden path")? else { continue };
@@ -124,14 +126,13 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
             ));
         }
         // Where the directory in which it lies is mounted elsewhere, too, it has another name there.
-        let others = mounts.others(&found).into_iter();
+        let others = twice.others(&found).into_iter();
         let others = others.filter(|other| !shown.iter().any(|path| path.starts_with(other)));
         for found in others.collect::<Vec<_>>().into_iter().chain([found]) {
             // A layer of its own renames no directory that was there before. Straight in a directory, one would take along what is
             // hidden in it, to where the next run may not look for it.
-            let is_straight = |root: &&PathBuf| found.starts_with(root) && !wanted.is_overlaid(root);
-            if let Some(root) = writable.iter().filter(is_straight).max_by_key(|root| root.as_os_str().len())
-            {
+            let root = straight.iter().filter(|root| found.starts_with(root));
+            if let Some(root) = root.max_by_key(|root| root.as_os_str().len()) {
                 pin(&mut layout, root, &found);
             }
             layout.insert(found, Mounted::Hidden { readable });

@@ -312,11 +312,14 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn taking_up(&mut self, path: &'a [u8], inner: &mut dyn FnMut(&mut dyn Session<'a>)) -> bool {
+        self.budget.spend(self.state.size_with_files());
         let here = self.cwd();
-        if let Some((_, there)) = self.taken_up.iter().find(|(other, _)| *other == path) {
-            return here.is_some() && *there == here;
+        let now = self.state.handed_on(here, super::words::is_set_anew);
+        if let Some((_, then)) = self.taken_up.iter().find(|(other, _)| *other == path) {
+            // Elsewhere, or with other variables, functions or files it may do something else.
+            return here.is_some() && *then == now;
         }
-        self.taken_up.push((path, here));
+        self.taken_up.push((path, now));
         inner(self);
         self.taken_up.pop();
         true

@@ -63,7 +63,7 @@ use reentry::starting_options;
 use shward_syntax::{Dialect, Function, Options, ParseError, Span, parse};
 use spans::Spans;
 use spare::Spare;
-use state::State;
+use state::{HandedOn, State};
 use std::collections::BTreeSet;
 use std::mem::take;
 use traps::Trap;
@@ -262,8 +262,8 @@ pub(crate) struct Interpreter<'a, 'w> {
     redirected: u32,
     /// Names of descriptors from which the program reads that is being run.
     read_names: Vec<u32>,
-    /// Files that programs have taken up, and where, innermost last.
-    taken_up: Vec<(&'a [u8], Option<&'a [u8]>)>,
+    /// Files that programs have taken up, and what they were handed on, innermost last.
+    taken_up: Vec<(&'a [u8], HandedOn<'a>)>,
 }
 
 impl std::fmt::Debug for Interpreter<'_, '_> {

@@ -5,6 +5,7 @@
 //! only what one of the branches changed.
 
 mod branch;
+mod handed;
 mod names;
 mod slots;
 mod written;
@@ -14,6 +15,7 @@ use crate::value::{Origins, Stream, Value};
 pub(super) use branch::Branch;
 use branch::Change;
 use bumpalo::Bump;
+pub(super) use handed::HandedOn;
 pub(super) use names::Space;
 use names::{Names, SPACES};
 use shward_syntax::Function;

@@ -14,17 +14,19 @@ const OBJECTS: &str = "objects";
 const SKIPPED_IN: [(&str, &str); 3] =
     [(".cargo", "registry"), (".npm", "_cacache"), (".rustup", "toolchains")];
 
-/// Whether a directory is filled by package managers, builds and git alone, whatever lies around it.
-pub(super) fn is_filled(parent: &Path, name: &OsStr) -> bool {
-    // Elsewhere than in a repository, which may be a bare one, that is a name like any other.
-    let of_git = || parent.iter().any(|part| part.as_bytes().ends_with(b".git"));
+/// Whether a directory is filled by package managers, builds and git alone, whatever lies around it. Of what lies above the root
+/// only its own name counts.
+pub(super) fn is_filled(root: &Path, parent: &Path, name: &OsStr) -> bool {
+    // Elsewhere than in a repository, which may be a bare one, that is a name like any other; work trees lie in repositories, too.
+    let below = || parent.strip_prefix(root.parent().unwrap_or(root)).unwrap_or(parent);
+    let of_git = || below().iter().any(|part| part.as_bytes().ends_with(b".git"));
     FILLED.iter().any(|known| name == *known) || name == OBJECTS && of_git()
 }
 
 /// Whether a directory is filled by package managers, builds and git alone. Where nobody works it is git that calls one `objects`: tools
 /// keep repositories under any name.
-pub(super) fn is_generated(parent: &Path, name: &OsStr, is_work: bool) -> bool {
-    let filled = is_filled(parent, name) || !is_work && name == OBJECTS;
+pub(super) fn is_generated(root: &Path, parent: &Path, name: &OsStr, is_work: bool) -> bool {
+    let filled = is_filled(root, parent, name) || !is_work && name == OBJECTS;
     let parent = parent.file_name().unwrap_or_default();
     filled
         || SKIPPED_IN.iter().any(|(above, s)| parent == *above && name == *s)
@@ -59,8 +61,18 @@ mod tests {
             ("/srv/mirror.git", "objects", true),
             ("/srv/k8s", "objects", false),
         ] {
-            assert_eq!(is_generated(Path::new(parent), OsStr::new(name), true), generated, "{parent}/{name}");
+            let found = is_generated(Path::new("/"), Path::new(parent), OsStr::new(name), true);
+            assert_eq!(found, generated, "{parent}/{name}");
         }
-        assert!(is_generated(Path::new("/home/u/.cargo/git/db/x"), OsStr::new("objects"), false));
+        let objects = OsStr::new("objects");
+        assert!(is_generated(Path::new("/"), Path::new("/home/u/.cargo/git/db/x"), objects, false));
+        // A repository, a work tree in one, and one in that.
+        for (root, parent, generated) in [
+            ("/srv/m.git", "/srv/m.git", true),
+            ("/srv/m.git/main", "/srv/m.git/main/k8s", false),
+            ("/srv/m.git/main", "/srv/m.git/main/.git/modules/x", true),
+        ] {
+            assert_eq!(is_filled(Path::new(root), Path::new(parent), objects), generated, "{root} {parent}");
+        }
     }
 }

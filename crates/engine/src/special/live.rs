@@ -72,7 +72,7 @@ pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i6
                 found.protected.push(path.clone());
             }
             if kind.is_dir() {
-                let filled = filled || is_filled(&directory, &name);
+                let filled = filled || is_filled(workspace, &directory, &name);
                 waiting.push((path, filled));
             } else if let Some(since) = since
                 && kind.is_file()

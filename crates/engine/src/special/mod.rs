@@ -4,6 +4,7 @@
 //! budget each, so that a large one never uncovers what lies in another. What a directory holds is read only if it has changed
 //! since it was read last ([`listings`]).
 
+mod aside;
 mod filled;
 mod git_targets;
 mod homes;
@@ -16,6 +17,7 @@ mod tracked;
 pub(crate) use self::names::{is_guarded, is_read_by_others, is_respelled, lies_in_started};
 pub(crate) use self::spelling::folded;
 
+use self::aside::{REFUSED, made_in, set_aside};
 use self::filled::is_generated;
 use self::listings::{Listing, Listings, Seen};
 use crate::Request;
@@ -25,12 +27,12 @@ use shward_analysis::{Scope, scope_of};
 use shward_policy::Grant;
 use shward_review::StateDir;
 use std::cell::RefCell;
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ffi::OsStr;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
@@ -62,9 +64,6 @@ pub(crate) fn is_store(name: &OsStr) -> bool {
     const STORE: &[u8] = b".shward-";
     name.as_bytes().get(..STORE.len()).is_some_and(|start| start.eq_ignore_ascii_case(STORE))
 }
-
-/// The ending of a file that a command created where it must not.
-const REFUSED: &str = "refused-by-shward";
 
 /// Existing paths that a command must not see, and those in the workspace that it must not change.
 #[derive(Debug, Default)]
@@ -111,10 +110,10 @@ impl Special {
                 Walk { root: home, home, request, kind: Kind::Home, number, own, lost: RefCell::default() };
             special.walk(&walk, &mut listings);
         }
-        for (number, home) in homes.iter().enumerate() {
-            if !homes::is_a_home(home, &request.workspace) {
-                continue;
-            }
+        // By their real names, by which the workspace is told from what lies beside it.
+        let real: BTreeSet<PathBuf> = homes.iter().filter_map(|home| home.canonicalize().ok()).collect();
+        let real = real.iter().filter(|home| homes::is_a_home(home, &request.workspace));
+        for (number, home) in real.enumerate() {
             let number = homes.len() + 2 + number;
             let walk =
                 Walk { root: home, home, request, kind: Kind::Beside, number, own, lost: RefCell::default() };
@@ -234,7 +233,8 @@ impl Special {
         let before: HashSet<&PathBuf> = self.protected.iter().chain(&self.hidden).collect();
         let (mut refused, mut whole) = (Vec::new(), after.whole);
         let made = self.missing.iter().filter(|path| path.symlink_metadata().is_ok());
-        for path in made.cloned().chain(after.created(&before)) {
+        let made = made.map(|path| made_in(path, &request.workspace));
+        for path in made.chain(after.created(&before)) {
             if path.extension().is_some_and(|e| e == REFUSED) {
                 continue;
             }
@@ -246,21 +246,6 @@ impl Special {
             }
         }
         (refused, whole)
-    }
-}
-
-/// Gives what is there another name, also where the run has closed the directory to its owner.
-fn set_aside(path: &Path) -> io::Result<()> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".{REFUSED}"));
-    match (fs::rename(path, &aside), path.parent()) {
-        (Err(error), Some(directory)) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let closed = fs::symlink_metadata(directory)?.permissions();
-            fs::set_permissions(directory, Permissions::from_mode(closed.mode() | 0o700))?;
-            let renamed = fs::rename(path, &aside);
-            fs::set_permissions(directory, closed).and(renamed)
-        }
-        (renamed, _) => renamed,
     }
 }
 
@@ -330,7 +315,10 @@ impl Walk<'_> {
             let dotted = name.as_bytes().starts_with(b".");
             let is_work = matches!(self.kind, Kind::Beside | Kind::Workspace);
             if self.kind == Kind::Beside && depth == 0 {
-                if !dotted && !is_generated(directory, &name, is_work) && self.may_be_directory(&entry) {
+                if !dotted
+                    && !is_generated(self.root, directory, &name, is_work)
+                    && self.may_be_directory(&entry)
+                {
                     listing.below.push(Box::from(name.as_bytes()));
                 }
                 continue;
@@ -364,7 +352,7 @@ impl Walk<'_> {
                     let of_interest = self.kind != Kind::Home || depth > 0 || dotted;
                     if of_interest
                         && depth < self.depth()
-                        && !is_generated(directory, &name, is_work)
+                        && !is_generated(self.root, directory, &name, is_work)
                         && self.may_be_directory(&entry)
                     {
                         listing.below.push(bytes());
@@ -512,9 +500,15 @@ mod tests {
         fs::create_dir_all(&workspace).unwrap();
         let paths = [root.join(".tool/run/control"), workspace.join("own")];
         let _listeners = paths.each_ref().map(|path| std::os::unix::net::UnixListener::bind(path).unwrap());
-        let request = Request { home: root, ..Request::command("true", &workspace, &workspace) };
-        let special = Special::find(&request.resolved().unwrap(), None, false);
-        assert_eq!(paths.each_ref().map(|path| special.hidden.contains(path)), [true, false]);
+        // Also where a link leads to the home.
+        let link = root.join("link");
+        symlink(&root, &link).unwrap();
+        for home in [root, link] {
+            let request = Request { home, ..Request::command("true", &workspace, &workspace) };
+            let special = Special::find(&request.resolved().unwrap(), None, false);
+            let hidden: HashSet<_> = special.hidden.iter().map(|path| path.canonicalize().unwrap()).collect();
+            assert_eq!(paths.each_ref().map(|path| hidden.contains(path)), [true, false]);
+        }
     }
 
     /// What is remembered never says anything else than the file system does.

@@ -88,10 +88,11 @@ fn code_until<'a>(text: &'a [u8], inner: bool, depth: u32, found: &mut Vec<Token
                 continue;
             }
             (b'\n', _) => {
-                rest = after;
+                // All of a gap at once: however long it is, it is looked at once.
+                rest = after.trim_ascii_start();
                 // A list goes on, and so does a call whose member stands on the next line.
                 let goes_on = matches!(last, None | Some(END | Token::Sign(b',' | b'(' | b'[')))
-                    || rest.trim_ascii_start().starts_with(b".");
+                    || rest.starts_with(b".");
                 if !goes_on {
                     found.push(END);
                 }
@@ -337,5 +338,24 @@ fn string<'a>(text: &'a [u8], quote: u8, depth: u32, found: &mut Vec<Token<'a>>)
             }
             _ => after,
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_call_goes_on_behind_a_gap_of_any_length() {
+        let text = ["x", &"\n \n".repeat(30_000), ".to_s\ny"].concat();
+        let started = Instant::now();
+        let [Token::Word(b"x"), MEMBER, Token::Word(b"to_s"), END, Token::Word(b"y")] =
+            *tokens(text.as_bytes()).unwrap()
+        else {
+            panic!("{text:.10}")
+        };
+        // Each line looked at from each before it took ten seconds.
+        assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
     }
 }

@@ -1,5 +1,7 @@
 //! The words that a program in Ruby or PHP may use (the manuals of Ruby 3.1 and PHP 8.2, and of the libraries that come with them).
 
+use std::sync::OnceLock;
+
 /// What a function does with the file that its first argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deed {
@@ -29,49 +31,67 @@ pub(super) struct Words {
     /// A file may be named by an address.
     pub(super) has_addresses: bool,
     /// Words of the language, and functions that compute, print, or read what is open.
-    functions: &'static str,
+    functions: List,
     /// Functions that the reader does not vouch for, but every program has: no variable can have their names.
-    grave: &'static str,
+    grave: List,
     /// Methods of texts, numbers, lists, tables and times.
-    methods: &'static str,
+    methods: List,
     /// Classes that have no other methods than these where they are named.
-    classes: &'static str,
+    classes: List,
     /// Functions that call what they are given, and which argument that is.
     calls_back: &'static [(&'static str, usize)],
     /// The class, or nothing, the function and what it does.
     deeds: &'static [(&'static str, &'static str, Deed)],
-    modules: &'static str,
+    modules: List,
     pub(super) standard_input: &'static [&'static [u8]],
     pub(super) environment: &'static [&'static [u8]],
     /// Variables by which everything is reached.
     pub(super) grave_variables: &'static [&'static [u8]],
 }
 
-/// Whether a name is among these, which blanks divide.
-fn has(list: &str, name: &[u8]) -> bool {
-    list.split(' ').any(|known| known.as_bytes() == name)
+/// Words, which blanks divide. They are put in order by the first who asks: a long program asks about each of its own, and a short one
+/// about a few.
+#[derive(Debug)]
+struct List {
+    text: &'static str,
+    ordered: OnceLock<Vec<&'static [u8]>>,
+}
+
+impl List {
+    const fn of(text: &'static str) -> Self {
+        Self { text, ordered: OnceLock::new() }
+    }
+
+    fn has(&self, name: &[u8]) -> bool {
+        let ordered = self.ordered.get_or_init(|| {
+            let mut words: Vec<_> = self.text.split(' ').map(str::as_bytes).collect();
+            words.sort_unstable();
+            words
+        });
+        ordered.binary_search(&name).is_ok()
+    }
 }
 
 impl Words {
     pub(super) fn is_function(&self, name: &[u8]) -> bool {
-        has(self.functions, name)
+        self.functions.has(name)
     }
 
     /// Whether no program that has this word is vouched for, or no variable that has it as its name.
     pub(super) fn is_grave(&self, name: &[u8]) -> bool {
-        has(self.grave, name)
+        self.grave.has(name)
     }
 
     pub(super) fn is_method(&self, name: &[u8]) -> bool {
-        has(self.methods, name)
+        self.methods.has(name)
     }
 
     pub(super) fn is_class(&self, name: &[u8]) -> bool {
-        has(self.classes, name)
+        self.classes.has(name)
     }
 
     pub(super) fn is_module(&self, name: &[u8]) -> bool {
-        has(self.modules, name)
+        self.modules.has(name)
     }
 
     /// Whether a word is spelt as constants are, which are no functions where nothing is called.
@@ -103,11 +123,14 @@ pub(super) static RUBY: Words = Words {
     has_bare_variables: true,
     folds: false,
     has_addresses: false,
-    functions: "puts print p pp printf sprintf format putc rand srand sleep exit raise loop lambda proc block_given? \
+    functions: List::of(
+        "puts print p pp printf sprintf format putc rand srand sleep exit raise loop lambda proc block_given? \
         catch throw freeze Integer Float String Array Rational Complex Hash if elsif else unless case when \
         in then while until for do end begin rescue ensure retry redo next break return yield and or not \
         true false nil self def defined? BEGIN END __FILE__ __LINE__ __method__ __dir__ warn",
-    grave: "system exec spawn fork open eval binding trap syscall callcc load require require_relative autoload \
+    ),
+    grave: List::of(
+        "system exec spawn fork open eval binding trap syscall callcc load require require_relative autoload \
         autoload? exit! abort at_exit test select gets readline readlines send public_send __send__ method \
         methods singleton_method public_method instance_eval instance_exec instance_variable_set \
         instance_variable_get define_singleton_method extend include prepend using public private \
@@ -115,7 +138,9 @@ pub(super) static RUBY: Words = Words {
         display tap yield_self gem URI gsub sub chomp chop \
         class module alias undef super to_enum enum_for singleton_class \
         ruby2_keywords sh rm rm_rf mv cp",
-    methods: "abs all? any? append atan between? bytes bytesize capitalize capitalize! ceil center chars chomp \
+    ),
+    methods: List::of(
+        "abs all? any? append atan between? bytes bytesize capitalize capitalize! ceil center chars chomp \
         chomp! chop chr chunk_while clear codepoints collect combination compact compact! concat content \
         count cycle day days delete delete_at delete_if detect difference dig digits div divmod downcase \
         downcase! downto drop drop_while dump each each_byte each_char each_cons each_entry each_index \
@@ -140,12 +165,15 @@ pub(super) static RUBY: Words = Words {
         alphanumeric escape realtime measure bm report real strict_decode64 strict_encode64 encode64 \
         urlsafe_encode64 decode64 urlsafe_decode64 pi log log2 log10 sin cos tan exp hypot cbrt at mktime \
         headers to_csv parse_line generate_line",
-    classes: "JSON Time Date DateTime Set Math Comparable Float Integer String Array Hash Symbol Range Regexp \
+    ),
+    classes: List::of(
+        "JSON Time Date DateTime Set Math Comparable Float Integer String Array Hash Symbol Range Regexp \
         Rational Complex SecureRandom Digest SHA256 SHA1 MD5 SHA512 Base64 Benchmark BigDecimal Numeric \
         NilClass TrueClass FalseClass StandardError ArgumentError TypeError RuntimeError KeyError IndexError \
         ZeroDivisionError NoMethodError NameError ParserError StopIteration Encoding UTF_8 RUBY_VERSION \
         RUBY_PLATFORM RUBY_ENGINE STDOUT STDERR StringIO RUBY_PATCHLEVEL RUBY_RELEASE_DATE RUBY_COPYRIGHT \
         RUBY_DESCRIPTION",
+    ),
     calls_back: &[],
     deeds: &[
         ("File", "read", Deed::Read),
@@ -195,7 +223,9 @@ pub(super) static RUBY: Words = Words {
         ("Process", "pid", Deed::Compute),
         ("", "require", Deed::Require),
     ],
-    modules: "json yaml date time set pp csv digest securerandom base64 benchmark bigdecimal stringio psych",
+    modules: List::of(
+        "json yaml date time set pp csv digest securerandom base64 benchmark bigdecimal stringio psych",
+    ),
     standard_input: &[b"STDIN", b"ARGF", b"$stdin", b"$<", b"gets", b"readlines", b"readline"],
     environment: &[b"ENV"],
     grave_variables: &[
@@ -216,7 +246,8 @@ pub(super) static PHP: Words = Words {
     has_bare_variables: false,
     folds: true,
     has_addresses: true,
-    functions: "echo print printf sprintf vsprintf vprintf number_format print_r var_dump var_export json_encode \
+    functions: List::of(
+        "echo print printf sprintf vsprintf vprintf number_format print_r var_dump var_export json_encode \
         json_decode json_last_error json_last_error_msg isset empty unset list array fn function use return \
         foreach as for while do if else elseif endif endforeach endfor endwhile switch case default break \
         continue match try catch finally throw new instanceof and or xor null true false int string bool \
@@ -252,15 +283,22 @@ pub(super) static PHP: Words = Words {
         fputcsv rewind ftell iterator_to_array spl_object_id __line__ __file__ __dir__ php_eol const \
         ctype_cntrl lcg_value str_getcsv array_replace gc_collect_cycles opcache_get_status curl_version \
         openssl_get_cipher_methods gd_info",
-    grave: "eval include include_once require require_once class interface trait extends namespace goto declare \
+    ),
+    grave: List::of(
+        "eval include include_once require require_once class interface trait extends namespace goto declare \
         global static assert system exec shell_exec passthru popen proc_open pcntl_exec call_user_func \
         call_user_func_array create_function ini_set putenv mail unlink rmdir rename copy extract parse_str",
-    methods: "format getmessage gettimestamp modify diff add sub settimezone gettimezone getname getoffset getcode \
+    ),
+    methods: List::of(
+        "format getmessage gettimestamp modify diff add sub settimezone gettimezone getname getoffset getcode \
         getline getarraycopy count createfromformat settime setdate createfrommutable createfromimmutable \
         offsetget offsetexists",
-    classes: "datetime datetimeimmutable datetimezone dateinterval dateperiod exception throwable error \
+    ),
+    classes: List::of(
+        "datetime datetimeimmutable datetimezone dateinterval dateperiod exception throwable error \
         runtimeexception invalidargumentexception jsonexception typeerror valueerror divisionbyzeroerror \
         stdclass arrayobject closure logicexception",
+    ),
     calls_back: &[
         ("array_map", 0),
         ("array_filter", 1),
@@ -295,7 +333,7 @@ pub(super) static PHP: Words = Words {
         ("", "glob", Deed::Search),
         ("", "preg_replace", Deed::Replace),
     ],
-    modules: "",
+    modules: List::of(""),
     standard_input: &[b"stdin"],
     environment: &[b"getenv", b"$_ENV", b"$_SERVER"],
     grave_variables: &[b"$GLOBALS", b"$this"],
@@ -309,7 +347,7 @@ mod tests {
     #[test]
     fn nothing_grave_is_vouched_for() {
         for words in [&RUBY, &PHP] {
-            for name in words.grave.split(' ') {
+            for name in words.grave.text.split(' ') {
                 assert!(!words.is_function(name.as_bytes()) && !words.is_class(name.as_bytes()), "{name}");
             }
             for name in [
