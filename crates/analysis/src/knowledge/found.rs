@@ -371,7 +371,18 @@ pub(super) fn word<'a>(run: &mut Run<'_, 'a>) -> Option<(usize, Vec<Root<'a>>)> 
     let mut words =
         argv.iter().enumerate().skip(1).filter(|(_, word)| word.value.origins.contains(Origins::FOUND));
     let ((at, word), None) = (words.next()?, words.next()) else { return None };
-    found(run, word).map(|roots| (at, roots))
+    let roots = found(run, word)?;
+    let everywhere = roots.iter().any(|root| root.sought.is_some_and(|(words, _)| follows_links(words)));
+    (!everywhere).then_some((at, roots))
+}
+
+/// Whether a search goes where links lead, or may: what it finds may lie anywhere.
+fn follows_links(words: &[Field<'_>]) -> bool {
+    words.iter().skip(1).filter_map(Field::known).any(|word| match word {
+        b"-follow" | b"--follow" | b"--dereference-recursive" | b"--dereference" => true,
+        [b'-', letters @ ..] => !letters.starts_with(b"-") && letters.iter().any(|byte| b"LR".contains(byte)),
+        _ => false,
+    })
 }
 
 /// Interprets an argument list in which what may be found stands for that word, as if it had been handed on by `xargs`: what

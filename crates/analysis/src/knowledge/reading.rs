@@ -8,7 +8,7 @@ use super::tables::{Case, Operands};
 use super::values;
 use super::words::{Act, Condition, Fact, Role, Stdin};
 use crate::effect::{Certainty, EffectKind, Rest, Scope, Target, Unknown};
-use crate::value::{Field, Origins, Piece, Stream};
+use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::{FileKind, World};
 use shward_syntax::{Span, until};
 
@@ -172,16 +172,24 @@ fn stays<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<'a>) -> bool 
         return false;
     }
     let to = run.target(&place.value, false);
-    if to.scope != Scope::Workspace || to.rest == Rest::Unknown {
+    if to.scope != Scope::Workspace || to.rest == Rest::Unknown || !lies_straight(run, to.path) {
         return false;
     }
     let ends = |text: &[u8]| text.ends_with(b"/") || matches!(values::base_name(text), b"." | b"..");
     let directory = given.is_some()
         || place.known().is_some_and(ends)
         || to.rest == Rest::Exact && run.session.world().kind(to.path) == FileKind::Directory;
-    let spares = moves && scan.has(&["-n", "--no-clobber"]) && !scan.has(&["-f", "--force"]);
+    let spares =
+        moves && scan.has(&["-n", "--no-clobber"]) && !scan.has(&["-f", "--force", "-i", "--interactive"]);
     let apart = scan.has(&["-T", "--no-target-directory"]);
     directory && !apart && to.rest == Rest::Exact || spares
+}
+
+/// Whether a place of the workspace is one where the links lead that are on the way to it. Among what builds make nothing is kept.
+fn lies_straight(run: &mut Run<'_, '_>, path: &[u8]) -> bool {
+    let arena = run.arena();
+    let real = run.session.world().canonical(path).map(|real| &*arena.alloc_slice_copy(&real));
+    real.is_none_or(|real| run.session.target(&Value::text(real, Origins::LITERAL)).scope == Scope::Workspace)
 }
 
 /// Whether what is moved is a directory of the workspace that goes to where temporary files are.

@@ -99,6 +99,7 @@ const TABLE: &[Row] = &[
     ask("for f in src/*.txt; do mv \"$f\" docs; done", 3, "many-deleted"),
     ask("for f in src/*.txt; do mv -T \"$f\" docs/; done", 3, "many-deleted"),
     ask("for f in src/*.txt; do mv -n -f \"$f\" docs; done", 3, "many-deleted"),
+    ask("yes | mv -n -i src/*.txt x", 3, "many-deleted"),
     ask("for f in */a.txt; do mv \"$f\" docs/; done", 3, "many-deleted"),
     ask("find src -name '*.txt' -exec mv {} docs/ \\;", 3, "many-deleted"),
     ask("shopt -s globstar; for f in src/**; do mv \"$f\" docs/; done", 3, "unknown-deleted"),

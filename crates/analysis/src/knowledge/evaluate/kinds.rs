@@ -134,16 +134,21 @@ pub(crate) fn makes_file(argv: &[Field<'_>]) -> bool {
                 true
             }
             Some(option) if option.starts_with(b"-") => {
-                option.strip_prefix(b"--suffix=").is_some_and(|suffix| !suffix.contains(&b'/'))
+                option.strip_prefix(b"--suffix=").is_some_and(is_one_word)
             }
             Some(template) => {
                 operands += 1;
                 let name = if beside { Some(template) } else { template.strip_prefix(b"/tmp/") };
                 operands == 1
-                    && name.is_some_and(|name| !name.contains(&b'/') && name.windows(3).any(|x| x == b"XXX"))
+                    && name.is_some_and(|name| is_one_word(name) && name.windows(3).any(|x| x == b"XXX"))
             }
             None => false,
         })
+}
+
+/// Whether a part of a name is one word of a command wherever it is put, and nothing else of it.
+fn is_one_word(name: &[u8]) -> bool {
+    name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-+@%,:=".contains(byte))
 }
 
 /// What the name may be that is made from a template (mktemp(1)): in its last part, from `XXX` on, it is made up.

@@ -24,6 +24,9 @@ const MAX_TOKENS: usize = 20_000;
 /// Most tokens of an argument before a function that is called back.
 const MAX_ARGUMENT: usize = 256;
 
+/// Most tokens of a function that is called back.
+const MAX_BODY: usize = 1024;
+
 /// A token. What stands in a string and is evaluated follows it as tokens of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'a> {
@@ -49,6 +52,13 @@ const END: Token<'static> = Token::Sign(b';');
 const MEMBER: Token<'static> = Token::Sign(b'.');
 const OPEN: Token<'static> = Token::Sign(b'(');
 
+/// Whether a sign may be no sign: in some encodings it is half of a letter behind such a byte, and a program names its encoding, or
+/// the machine does.
+fn may_be_letters(text: &[u8]) -> bool {
+    let after = text.iter().zip(text.iter().skip(1));
+    after.into_iter().any(|(byte, next)| !byte.is_ascii() && b"\\{}|[]`".contains(next))
+}
+
 /// Whether a name of a module is one that only computes, as `ruby -r` or `require` gives it.
 pub(super) fn is_harmless_module(name: &[u8]) -> bool {
     words::RUBY.is_module(name)
@@ -64,7 +74,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, language: &'static str, text
     let found = (text.len() <= MAX_TEXT).then(|| tokens(text)).flatten();
     let understood = found.and_then(|tokens| {
         let own = own(words, &tokens)?;
-        Reader { report: &mut *report, words, own, tokens: &tokens, writes: Vec::new() }.all()
+        Reader { report: &mut *report, words, own, tokens: &tokens, writes: Vec::new(), loads: false }.all()
     });
     if understood.is_none() {
         report.unseen_code(language, report.text.origins);
@@ -130,6 +140,8 @@ struct Reader<'r, 's, 't, 'a> {
     tokens: &'t [Token<'a>],
     /// What is written, which may be made of anything that is read anywhere.
     writes: Vec<(Value<'a>, WriteMode)>,
+    /// Whether a module is loaded while it runs.
+    loads: bool,
 }
 
 impl<'a> Reader<'_, '_, '_, 'a> {
@@ -141,6 +153,11 @@ impl<'a> Reader<'_, '_, '_, 'a> {
         let mut at = 0;
         while at < self.tokens.len() {
             at = self.one(at)?;
+        }
+        // What is written may be the module that is loaded.
+        let is_code = |path: &[u8]| path.ends_with(b".rb") || path.ends_with(b".so");
+        if self.loads && self.writes.iter().any(|(path, _)| path.known().is_none_or(is_code)) {
+            return None;
         }
         for (path, mode) in std::mem::take(&mut self.writes) {
             self.report.writes(Some(&path), mode);
@@ -292,7 +309,11 @@ impl<'a> Reader<'_, '_, '_, 'a> {
         let (mut depth, mut commas) = (0usize, 0usize);
         for at in (at + 2..).take(MAX_ARGUMENT) {
             if commas == position {
-                return matches!(self.token(at), Token::Word(b"fn" | b"function"));
+                return match self.token(at) {
+                    Token::Word(b"fn") => true,
+                    Token::Word(b"function") => self.is_all(at),
+                    _ => false,
+                };
             }
             match self.token(at) {
                 Token::Sign(b'(' | b'[' | b'{') => depth += 1,
@@ -300,6 +321,23 @@ impl<'a> Reader<'_, '_, '_, 'a> {
                 Token::Sign(b')' | b']' | b'}') if depth == 0 => return true,
                 Token::Sign(b')' | b']' | b'}') => depth -= 1,
                 Token::Sign(b',') if depth == 0 => commas += 1,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Whether a function that is written out is all of an argument, and not the beginning of something that is computed.
+    fn is_all(&self, at: usize) -> bool {
+        let mut depth = 0usize;
+        for at in (at..self.tokens.len()).take(MAX_BODY) {
+            match self.token(at) {
+                Token::Sign(b'(' | b'[' | b'{') => depth += 1,
+                Token::Sign(b')' | b']') => depth = depth.saturating_sub(1),
+                Token::Sign(b'}') if depth == 1 => {
+                    return matches!(self.token(at + 1), Token::Sign(b',' | b')'));
+                }
+                Token::Sign(b'}') => depth = depth.saturating_sub(1),
                 _ => {}
             }
         }
@@ -327,9 +365,21 @@ impl<'a> Reader<'_, '_, '_, 'a> {
         };
         match deed {
             Deed::Compute => {}
+            // It may be an address.
+            Deed::List if self.words.has_addresses => self.report.lists(Some(&place?), false),
             Deed::List => self.report.lists(place.as_ref(), false),
             // Of a place that is not known nobody sees more than of code that was not read, and what the text names counts.
             Deed::Read => self.report.reads(Some(&place?), false),
+            Deed::Load => {
+                let place = place?;
+                let text = place.known()?;
+                let own =
+                    !text.starts_with(b"/") && !text.split(|byte| *byte == b'/').any(|part| part == b"..");
+                if !own || self.report.session.has_made_files() {
+                    return None;
+                }
+                self.report.reads(Some(&place), false);
+            }
             Deed::Write => self.writes.push((place?, WriteMode::Replace)),
             Deed::Create => self.writes.push((place?, WriteMode::Create)),
             Deed::Search => {
@@ -360,6 +410,7 @@ impl<'a> Reader<'_, '_, '_, 'a> {
             }
             Deed::Require => {
                 let (name, _) = path?;
+                self.loads = true;
                 // What the command has made may lie where modules are looked for.
                 let known = name.known().is_some_and(|name| self.words.is_module(name));
                 if !known || self.report.session.has_made_files() {
@@ -369,6 +420,7 @@ impl<'a> Reader<'_, '_, '_, 'a> {
             Deed::Replace => {
                 // A flag of old versions evaluates what is put in.
                 let Token::Text(Some(pattern)) = self.token(first) else { return None };
+                let pattern = pattern.trim_ascii_end();
                 let flags = pattern.iter().rev().take_while(|byte| byte.is_ascii_alphabetic());
                 if flags.clone().count() == pattern.len() || flags.clone().any(|flag| *flag == b'e') {
                     return None;

@@ -31,7 +31,9 @@ fn code_until<'a>(text: &'a [u8], until: Option<u8>, found: &mut Vec<Token<'a>>)
             // Attributes begin in the same way.
             (b'#', [b'[', ..]) => return None,
             (b'#', _) | (b'/', [b'/', ..]) => {
-                rest = rest.get(rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())..)?;
+                rest = rest.get(
+                    rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len())..,
+                )?;
                 continue;
             }
             (b'/', [b'*', ..]) => {

@@ -2,7 +2,7 @@
 //! nothing is read.
 
 use super::words::RUBY;
-use super::{END, MAX_TOKENS, MEMBER, Token};
+use super::{END, MAX_TOKENS, MEMBER, OPEN, Token, may_be_letters};
 
 /// Splits a program into tokens; `None` if it is not understood.
 pub(super) fn tokens(text: &[u8]) -> Option<Vec<Token<'_>>> {
@@ -10,6 +10,10 @@ pub(super) fn tokens(text: &[u8]) -> Option<Vec<Token<'_>>> {
     // These begin what is no code, or end it.
     let special = |line: &[u8]| line.starts_with(b"=begin") || line.starts_with(b"__END__");
     if text.split(|byte| *byte == b'\n').any(special) {
+        return None;
+    }
+    // Options may stand behind such a sign (ruby(1)).
+    if may_be_letters(text) || text.starts_with(b"#!") {
         return None;
     }
     let rest = code_until(text, false, 0, &mut found)?;
@@ -69,6 +73,9 @@ fn code_until<'a>(text: &'a [u8], inner: bool, depth: u32, found: &mut Vec<Token
     }
     let mut rest = text;
     let mut braces = 0usize;
+    // Of each parenthesis that is open, whether it is that of a function's parameters: behind them a value begins.
+    let mut parameters = Vec::new();
+    let mut headed = None;
     // There may be a condition with two halves.
     let mut halves = depth > 0;
     while let Some((&first, after)) = rest.split_first() {
@@ -82,6 +89,9 @@ fn code_until<'a>(text: &'a [u8], inner: bool, depth: u32, found: &mut Vec<Token
         let last = found.last().copied();
         let member = found.len() >= 2 && found.get(found.len() - 2) == Some(&MEMBER);
         let operator = || is_operator(last.as_ref(), member, blank_before, blank_after);
+        if headed == Some(found.len()) && b"/%?:<".contains(&first) {
+            return None;
+        }
         let (token, length) = match (first, after) {
             (b' ' | b'\t' | b'\r', _) => {
                 rest = after;
@@ -137,6 +147,8 @@ fn code_until<'a>(text: &'a [u8], inner: bool, depth: u32, found: &mut Vec<Token
                     (Token::Text(None), end + 4)
                 }
             },
+            // Behind the name of a method it is a letter: `x.sort!?a`.
+            (b'?', _) if !blank_after && ends_value(last.as_ref()).is_none() => return None,
             (b'?', _) => match operator()? {
                 true => {
                     halves = true;
@@ -185,8 +197,10 @@ fn code_until<'a>(text: &'a [u8], inner: bool, depth: u32, found: &mut Vec<Token
                 }
                 (Token::Variable(rest.get(..signs + length)?), signs + length)
             }
-            (b'0'..=b'9', _) => (Token::Number, number(rest)),
-            (b':', [b':', ..]) => (Token::Sign(b':'), 2),
+            (b'0'..=b'9', _) => (Token::Number, number(rest)?),
+            // Else it is a call, whose name may be a sign or a word of the language.
+            (b':', [b':', b'A'..=b'Z', ..]) => (Token::Sign(b':'), 2),
+            (b':', [b':', ..]) => return None,
             // Behind a value it is the other half of a condition, `x ? y :z`, and nothing of that is a symbol.
             (b':', [next, ..]) if !next.is_ascii_whitespace() && ends_value(last.as_ref()) == Some(true) => {
                 (Token::Sign(b'O'), 1)
@@ -202,6 +216,12 @@ fn code_until<'a>(text: &'a [u8], inner: bool, depth: u32, found: &mut Vec<Token
             }
             (b':', [next, ..]) if next.is_ascii_alphabetic() || *next == b'_' => {
                 let length = word(after);
+                // `:name=` may be all of it.
+                if let Some([b'=', next, ..]) = after.get(length..)
+                    && !matches!(next, b'>' | b'~' | b'=')
+                {
+                    return None;
+                }
                 (Token::Symbol(after.get(..length)?), length + 1)
             }
             // `inject(:+)`
@@ -209,6 +229,7 @@ fn code_until<'a>(text: &'a [u8], inner: bool, depth: u32, found: &mut Vec<Token
                 let _ = sign;
                 (Token::Symbol(after.get(..1)?), 2)
             }
+            (b':', [next, ..]) if *next != b'\'' && !next.is_ascii_whitespace() => return None,
             (b':', _) => (Token::Sign(b'O'), 1),
             (b'-', [b'>', ..]) => (Token::Sign(b'O'), 2),
             (b'=', [b'>', ..]) => (Token::Sign(b'>'), 2),
@@ -251,7 +272,13 @@ fn code_until<'a>(text: &'a [u8], inner: bool, depth: u32, found: &mut Vec<Token
                 }
             }
         };
+        if token == OPEN {
+            parameters.push(found.iter().rev().take(6).any(|token| *token == Token::Word(b"def")));
+        }
         found.push(token);
+        if token == Token::Sign(b')') && parameters.pop() == Some(true) {
+            headed = Some(found.len());
+        }
         rest = rest.get(length..)?;
     }
     (!inner).then_some(rest)
@@ -278,16 +305,25 @@ fn name(text: &[u8]) -> usize {
     if text.first().is_some_and(u8::is_ascii_digit) { 0 } else { length }
 }
 
-fn number(text: &[u8]) -> usize {
-    let digits = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-    let whole = text.iter().take_while(digits).count();
-    match text.get(whole..) {
-        Some([b'.', b'0'..=b'9', ..]) => {
-            let after = text.get(whole + 1..).unwrap_or_default();
-            whole + 1 + after.iter().take_while(digits).count()
+/// How long the number is that stands at the beginning. `None`: something else follows it without a blank (`1or`).
+fn number(text: &[u8]) -> Option<usize> {
+    let run = |from: usize, known: fn(&u8) -> bool| {
+        text.get(from..).unwrap_or_default().iter().take_while(|byte| known(byte) || **byte == b'_').count()
+    };
+    let at = match text {
+        [b'0', b'x' | b'X' | b'b' | b'B' | b'o' | b'O', ..] => 2 + run(2, u8::is_ascii_hexdigit),
+        _ => {
+            let mut at = run(0, u8::is_ascii_digit);
+            if let Some([b'.', b'0'..=b'9', ..]) = text.get(at..) {
+                at += 1 + run(at + 1, u8::is_ascii_digit);
+            }
+            if let Some([b'e' | b'E', b'0'..=b'9', ..]) = text.get(at..) {
+                at += 1 + run(at + 1, u8::is_ascii_digit);
+            }
+            at
         }
-        _ => whole,
-    }
+    };
+    text.get(at).is_none_or(|next| !next.is_ascii_alphanumeric()).then_some(at)
 }
 
 /// What stands between quotes in which nothing is evaluated.

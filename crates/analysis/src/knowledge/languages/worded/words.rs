@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deed {
     Read,
+    /// Read, and what it holds may become objects of any class in old versions: a file of the project is its own.
+    Load,
     List,
     Write,
     Create,
@@ -201,7 +203,7 @@ pub(super) static RUBY: Words = Words {
         ("Dir", "each_child", Deed::List),
         ("Dir", "exist?", Deed::List),
         ("Dir", "mkdir", Deed::Create),
-        ("YAML", "load_file", Deed::Read),
+        ("YAML", "load_file", Deed::Load),
         ("YAML", "safe_load_file", Deed::Read),
         ("JSON", "load_file", Deed::Read),
         ("CSV", "read", Deed::Read),
@@ -256,7 +258,7 @@ pub(super) static PHP: Words = Words {
         array_shift array_unshift array_unique array_reverse array_sum array_product array_key_exists \
         key_exists array_key_first array_key_last array_search array_column array_chunk array_fill \
         array_fill_keys array_pad array_diff array_diff_key array_diff_assoc array_intersect \
-        array_intersect_key array_is_list array_count_values array_rand range compact sort rsort asort \
+        array_intersect_key array_is_list array_count_values array_rand range sort rsort asort \
         arsort ksort krsort natsort natcasesort shuffle current key next prev reset end min max abs ceil \
         floor round sqrt pow intdiv fmod log log10 log2 exp sin cos tan pi rand mt_rand random_int \
         random_bytes mt_srand intval floatval strval boolval settype gettype get_debug_type is_array \
