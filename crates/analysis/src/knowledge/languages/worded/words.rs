@@ -1,6 +1,6 @@
 //! The words that a program in Ruby or PHP may use (the manuals of Ruby 3.1 and PHP 8.2, and of the libraries that come with them).
 
-use std::sync::OnceLock;
+use std::cmp::Ordering;
 
 /// What a function does with the file that its first argument names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,26 +51,25 @@ pub(super) struct Words {
     pub(super) grave_variables: &'static [&'static [u8]],
 }
 
-/// Words, which blanks divide. They are put in order by the first who asks: a long program asks about each of its own, and a short one
-/// about a few.
+/// Words in the order of their bytes, which blanks divide.
 #[derive(Debug)]
-struct List {
-    text: &'static str,
-    ordered: OnceLock<Vec<&'static [u8]>>,
-}
+struct List(&'static str);
 
 impl List {
-    const fn of(text: &'static str) -> Self {
-        Self { text, ordered: OnceLock::new() }
-    }
-
     fn has(&self, name: &[u8]) -> bool {
-        let ordered = self.ordered.get_or_init(|| {
-            let mut words: Vec<_> = self.text.split(' ').map(str::as_bytes).collect();
-            words.sort_unstable();
-            words
-        });
-        ordered.binary_search(&name).is_ok()
+        let mut rest = self.0.as_bytes();
+        while !rest.is_empty() {
+            // The word in the middle, with what is before and behind it.
+            let (before, behind) = rest.split_at(rest.len() / 2);
+            let start = before.iter().rposition(|byte| *byte == b' ').map_or(0, |at| at + 1);
+            let end = behind.iter().position(|byte| *byte == b' ').map_or(rest.len(), |at| before.len() + at);
+            match rest.get(start..end).unwrap_or_default().cmp(name) {
+                Ordering::Equal => return true,
+                Ordering::Less => rest = rest.get(end + 1..).unwrap_or_default(),
+                Ordering::Greater => rest = rest.get(..start.saturating_sub(1)).unwrap_or_default(),
+            }
+        }
+        false
     }
 }
 
@@ -125,56 +124,57 @@ pub(super) static RUBY: Words = Words {
     has_bare_variables: true,
     folds: false,
     has_addresses: false,
-    functions: List::of(
-        "puts print p pp printf sprintf format putc rand srand sleep exit raise loop lambda proc block_given? \
-        catch throw freeze Integer Float String Array Rational Complex Hash if elsif else unless case when \
-        in then while until for do end begin rescue ensure retry redo next break return yield and or not \
-        true false nil self def defined? BEGIN END __FILE__ __LINE__ __method__ __dir__ warn",
+    functions: List(
+        "Array BEGIN Complex END Float Hash Integer Rational String __FILE__ __LINE__ __dir__ __method__ \
+        and begin block_given? break case catch def defined? do else elsif end ensure exit false for \
+        format freeze if in lambda loop next nil not or p pp print printf proc putc puts raise rand \
+        redo rescue retry return self sleep sprintf srand then throw true unless until warn when while \
+        yield",
     ),
-    grave: List::of(
-        "system exec spawn fork open eval binding trap syscall callcc load require require_relative autoload \
-        autoload? exit! abort at_exit test select gets readline readlines send public_send __send__ method \
-        methods singleton_method public_method instance_eval instance_exec instance_variable_set \
-        instance_variable_get define_singleton_method extend include prepend using public private \
-        define_method set_trace_func trace_var untrace_var \
-        display tap yield_self gem URI gsub sub chomp chop \
-        class module alias undef super to_enum enum_for singleton_class \
-        ruby2_keywords sh rm rm_rf mv cp",
+    grave: List(
+        "URI __send__ abort alias at_exit autoload autoload? binding callcc chomp chop class cp \
+        define_method define_singleton_method display enum_for eval exec exit! extend fork gem gets \
+        gsub include instance_eval instance_exec instance_variable_get instance_variable_set load \
+        method methods module mv open prepend private public public_method public_send readline \
+        readlines require require_relative rm rm_rf ruby2_keywords select send set_trace_func sh \
+        singleton_class singleton_method spawn sub super syscall system tap test to_enum trace_var trap \
+        undef untrace_var using yield_self",
     ),
-    methods: List::of(
-        "abs all? any? append atan between? bytes bytesize capitalize capitalize! ceil center chars chomp \
-        chomp! chop chr chunk_while clear codepoints collect combination compact compact! concat content \
-        count cycle day days delete delete_at delete_if detect difference dig digits div divmod downcase \
-        downcase! downto drop drop_while dump each each_byte each_char each_cons each_entry each_index \
-        each_key each_line each_pair each_slice each_value each_with_index each_with_object empty? encode \
-        encoding end_with? entries eql? equal? even? except fdiv fetch fetch_values fill filter filter_map \
-        find find_all find_index first flat_map flatten flatten! floor flush force_encoding freeze frozen? \
-        gcd generate getc gets group_by gsub gsub! has_key? has_value? hex hexdigest hour include? index \
-        insert inspect instance_of? integer? intersection invert is_a? iso8601 itself join keep_if key key? \
-        keys kind_of? last lcm length lines ljust local lstrip map map! match match? max max_by member? \
-        merge merge! message min min_by minmax minute modulo month name named_captures negative? new next \
-        nil? none? now nonzero? oct odd? one? ord pack parse partition permutation pop positive? post_match \
-        pow pp pre_match pred prepend pretty_generate print printf product push puts rationalize read \
-        readline readlines reject reject! remainder replace respond_to? reverse reverse! reverse_each rewind \
-        rindex rjust rotate round rpartition rstrip sample scan scrub sec second select select! shift \
-        shuffle size slice slice! slice_when sort sort! sort_by sort_by! split sqrt squeeze start_with? step \
-        store strftime string strip strip! sub sub! succ sum swapcase sync take take_while tally times to_a \
-        to_c to_f to_h to_i to_json to_r to_s to_set to_str to_sym to_time to_yaml today tr tr_s \
-        transform_keys transform_values transpose trim truncate unicode_normalize union uniq uniq! unpack \
-        unpack1 unshift upcase upcase! upto utc valid_encoding? value value? values values_at wday \
-        with_index with_object write yday year zero? zip captures begin offset hash nan? infinite? finite? \
-        prev_day next_day prev_month next_month uuid random_number random_bytes base64 urlsafe_base64 \
-        alphanumeric escape realtime measure bm report real strict_decode64 strict_encode64 encode64 \
-        urlsafe_encode64 decode64 urlsafe_decode64 pi log log2 log10 sin cos tan exp hypot cbrt at mktime \
-        headers to_csv parse_line generate_line",
+    methods: List(
+        "abs all? alphanumeric any? append at atan base64 begin between? bm bytes bytesize capitalize \
+        capitalize! captures cbrt ceil center chars chomp chomp! chop chr chunk_while clear codepoints \
+        collect combination compact compact! concat content cos count cycle day days decode64 delete \
+        delete_at delete_if detect difference dig digits div divmod downcase downcase! downto drop \
+        drop_while dump each each_byte each_char each_cons each_entry each_index each_key each_line \
+        each_pair each_slice each_value each_with_index each_with_object empty? encode encode64 \
+        encoding end_with? entries eql? equal? escape even? except exp fdiv fetch fetch_values fill \
+        filter filter_map find find_all find_index finite? first flat_map flatten flatten! floor flush \
+        force_encoding freeze frozen? gcd generate generate_line getc gets group_by gsub gsub! has_key? \
+        has_value? hash headers hex hexdigest hour hypot include? index infinite? insert inspect \
+        instance_of? integer? intersection invert is_a? iso8601 itself join keep_if key key? keys \
+        kind_of? last lcm length lines ljust local log log10 log2 lstrip map map! match match? max \
+        max_by measure member? merge merge! message min min_by minmax minute mktime modulo month name \
+        named_captures nan? negative? new next next_day next_month nil? none? nonzero? now oct odd? \
+        offset one? ord pack parse parse_line partition permutation pi pop positive? post_match pow pp \
+        pre_match pred prepend pretty_generate prev_day prev_month print printf product push puts \
+        random_bytes random_number rationalize read readline readlines real realtime reject reject! \
+        remainder replace report respond_to? reverse reverse! reverse_each rewind rindex rjust rotate \
+        round rpartition rstrip sample scan scrub sec second select select! shift shuffle sin size \
+        slice slice! slice_when sort sort! sort_by sort_by! split sqrt squeeze start_with? step store \
+        strftime strict_decode64 strict_encode64 string strip strip! sub sub! succ sum swapcase sync \
+        take take_while tally tan times to_a to_c to_csv to_f to_h to_i to_json to_r to_s to_set to_str \
+        to_sym to_time to_yaml today tr tr_s transform_keys transform_values transpose trim truncate \
+        unicode_normalize union uniq uniq! unpack unpack1 unshift upcase upcase! upto urlsafe_base64 \
+        urlsafe_decode64 urlsafe_encode64 utc uuid valid_encoding? value value? values values_at wday \
+        with_index with_object write yday year zero? zip",
     ),
-    classes: List::of(
-        "JSON Time Date DateTime Set Math Comparable Float Integer String Array Hash Symbol Range Regexp \
-        Rational Complex SecureRandom Digest SHA256 SHA1 MD5 SHA512 Base64 Benchmark BigDecimal Numeric \
-        NilClass TrueClass FalseClass StandardError ArgumentError TypeError RuntimeError KeyError IndexError \
-        ZeroDivisionError NoMethodError NameError ParserError StopIteration Encoding UTF_8 RUBY_VERSION \
-        RUBY_PLATFORM RUBY_ENGINE STDOUT STDERR StringIO RUBY_PATCHLEVEL RUBY_RELEASE_DATE RUBY_COPYRIGHT \
-        RUBY_DESCRIPTION",
+    classes: List(
+        "ArgumentError Array Base64 Benchmark BigDecimal Comparable Complex Date DateTime Digest \
+        Encoding FalseClass Float Hash IndexError Integer JSON KeyError MD5 Math NameError NilClass \
+        NoMethodError Numeric ParserError RUBY_COPYRIGHT RUBY_DESCRIPTION RUBY_ENGINE RUBY_PATCHLEVEL \
+        RUBY_PLATFORM RUBY_RELEASE_DATE RUBY_VERSION Range Rational Regexp RuntimeError SHA1 SHA256 \
+        SHA512 STDERR STDOUT SecureRandom Set StandardError StopIteration String StringIO Symbol Time \
+        TrueClass TypeError UTF_8 ZeroDivisionError",
     ),
     calls_back: &[],
     deeds: &[
@@ -225,8 +225,8 @@ pub(super) static RUBY: Words = Words {
         ("Process", "pid", Deed::Compute),
         ("", "require", Deed::Require),
     ],
-    modules: List::of(
-        "json yaml date time set pp csv digest securerandom base64 benchmark bigdecimal stringio psych",
+    modules: List(
+        "base64 benchmark bigdecimal csv date digest json pp psych securerandom set stringio time yaml",
     ),
     standard_input: &[b"STDIN", b"ARGF", b"$stdin", b"$<", b"gets", b"readlines", b"readline"],
     environment: &[b"ENV"],
@@ -248,58 +248,61 @@ pub(super) static PHP: Words = Words {
     has_bare_variables: false,
     folds: true,
     has_addresses: true,
-    functions: List::of(
-        "echo print printf sprintf vsprintf vprintf number_format print_r var_dump var_export json_encode \
-        json_decode json_last_error json_last_error_msg isset empty unset list array fn function use return \
-        foreach as for while do if else elseif endif endforeach endfor endwhile switch case default break \
-        continue match try catch finally throw new instanceof and or xor null true false int string bool \
-        float object mixed void iterable exit die count sizeof in_array array_keys array_values array_merge \
-        array_merge_recursive array_combine array_flip array_slice array_splice array_push array_pop \
-        array_shift array_unshift array_unique array_reverse array_sum array_product array_key_exists \
-        key_exists array_key_first array_key_last array_search array_column array_chunk array_fill \
-        array_fill_keys array_pad array_diff array_diff_key array_diff_assoc array_intersect \
-        array_intersect_key array_is_list array_count_values array_rand range sort rsort asort \
-        arsort ksort krsort natsort natcasesort shuffle current key next prev reset end min max abs ceil \
-        floor round sqrt pow intdiv fmod log log10 log2 exp sin cos tan pi rand mt_rand random_int \
-        random_bytes mt_srand intval floatval strval boolval settype gettype get_debug_type is_array \
-        is_string is_int is_integer is_float is_numeric is_bool is_null is_object is_nan is_infinite \
-        ctype_digit ctype_alpha ctype_alnum ctype_upper ctype_lower ctype_space ctype_xdigit ctype_punct \
-        strlen str_replace str_ireplace str_repeat str_pad str_split str_contains str_starts_with \
-        str_ends_with str_word_count strpos stripos strrpos strstr stristr strrchr strcmp strcasecmp strncmp \
-        strncasecmp strnatcmp strtolower strtoupper strrev strtr substr substr_count substr_replace ucfirst \
-        ucwords lcfirst trim ltrim rtrim chop nl2br wordwrap implode join explode chunk_split similar_text \
-        levenshtein soundex metaphone addslashes stripslashes htmlspecialchars html_entity_decode \
-        htmlentities htmlspecialchars_decode strip_tags mb_strlen mb_substr mb_strtolower mb_strtoupper \
-        mb_strpos mb_str_split mb_convert_encoding mb_detect_encoding mb_internal_encoding mb_strwidth iconv \
-        utf8_encode utf8_decode ord chr dechex hexdec decbin bindec decoct octdec base_convert bin2hex \
-        hex2bin md5 sha1 crc32 hash hash_algos hash_hmac base64_encode base64_decode urlencode urldecode \
-        rawurlencode rawurldecode http_build_query parse_url uniqid password_hash password_verify \
-        password_get_info serialize pack unpack preg_match preg_match_all preg_split preg_quote preg_grep \
-        preg_last_error preg_last_error_msg date gmdate time mktime gmmktime strtotime checkdate microtime \
-        hrtime date_default_timezone_set date_default_timezone_get usleep sleep basename dirname pathinfo \
-        getcwd phpversion php_sapi_name php_uname php_ini_loaded_file php_ini_scanned_files zend_version \
-        memory_get_usage memory_get_peak_usage extension_loaded get_loaded_extensions function_exists \
-        ini_get sys_get_temp_dir getmypid gethostname version_compare defined timezone_identifiers_list \
-        stream_get_wrappers stream_get_transports pdo_drivers error_reporting gmp_strval bcadd bcsub bcmul \
-        bcdiv bcpow bcmod fgets fgetcsv fread feof fclose fflush stream_get_contents fwrite fputs fprintf \
-        fputcsv rewind ftell iterator_to_array spl_object_id __line__ __file__ __dir__ php_eol const \
-        ctype_cntrl lcg_value str_getcsv array_replace gc_collect_cycles opcache_get_status curl_version \
-        openssl_get_cipher_methods gd_info",
+    functions: List(
+        "__dir__ __file__ __line__ abs addslashes and array array_chunk array_column array_combine \
+        array_count_values array_diff array_diff_assoc array_diff_key array_fill array_fill_keys \
+        array_flip array_intersect array_intersect_key array_is_list array_key_exists array_key_first \
+        array_key_last array_keys array_merge array_merge_recursive array_pad array_pop array_product \
+        array_push array_rand array_replace array_reverse array_search array_shift array_slice \
+        array_splice array_sum array_unique array_unshift array_values arsort as asort base64_decode \
+        base64_encode base_convert basename bcadd bcdiv bcmod bcmul bcpow bcsub bin2hex bindec bool \
+        boolval break case catch ceil checkdate chop chr chunk_split const continue cos count crc32 \
+        ctype_alnum ctype_alpha ctype_cntrl ctype_digit ctype_lower ctype_punct ctype_space ctype_upper \
+        ctype_xdigit curl_version current date date_default_timezone_get date_default_timezone_set \
+        decbin dechex decoct default defined die dirname do echo else elseif empty end endfor \
+        endforeach endif endwhile error_reporting exit exp explode extension_loaded false fclose feof \
+        fflush fgetcsv fgets finally float floatval floor fmod fn for foreach fprintf fputcsv fputs \
+        fread ftell function function_exists fwrite gc_collect_cycles gd_info get_debug_type \
+        get_loaded_extensions getcwd gethostname getmypid gettype gmdate gmmktime gmp_strval hash \
+        hash_algos hash_hmac hex2bin hexdec hrtime html_entity_decode htmlentities htmlspecialchars \
+        htmlspecialchars_decode http_build_query iconv if implode in_array ini_get instanceof int \
+        intdiv intval is_array is_bool is_float is_infinite is_int is_integer is_nan is_null is_numeric \
+        is_object is_string isset iterable iterator_to_array join json_decode json_encode \
+        json_last_error json_last_error_msg key key_exists krsort ksort lcfirst lcg_value levenshtein \
+        list log log10 log2 ltrim match max mb_convert_encoding mb_detect_encoding mb_internal_encoding \
+        mb_str_split mb_strlen mb_strpos mb_strtolower mb_strtoupper mb_strwidth mb_substr md5 \
+        memory_get_peak_usage memory_get_usage metaphone microtime min mixed mktime mt_rand mt_srand \
+        natcasesort natsort new next nl2br null number_format object octdec opcache_get_status \
+        openssl_get_cipher_methods or ord pack parse_url password_get_info password_hash \
+        password_verify pathinfo pdo_drivers php_eol php_ini_loaded_file php_ini_scanned_files \
+        php_sapi_name php_uname phpversion pi pow preg_grep preg_last_error preg_last_error_msg \
+        preg_match preg_match_all preg_quote preg_split prev print print_r printf rand random_bytes \
+        random_int range rawurldecode rawurlencode reset return rewind round rsort rtrim serialize \
+        settype sha1 shuffle similar_text sin sizeof sleep sort soundex spl_object_id sprintf sqrt \
+        str_contains str_ends_with str_getcsv str_ireplace str_pad str_repeat str_replace str_split \
+        str_starts_with str_word_count strcasecmp strcmp stream_get_contents stream_get_transports \
+        stream_get_wrappers string strip_tags stripos stripslashes stristr strlen strnatcmp strncasecmp \
+        strncmp strpos strrchr strrev strrpos strstr strtolower strtotime strtoupper strtr strval \
+        substr substr_count substr_replace switch sys_get_temp_dir tan throw time \
+        timezone_identifiers_list trim true try ucfirst ucwords uniqid unpack unset urldecode urlencode \
+        use usleep utf8_decode utf8_encode var_dump var_export version_compare void vprintf vsprintf \
+        while wordwrap xor zend_version",
     ),
-    grave: List::of(
-        "eval include include_once require require_once class interface trait extends namespace goto declare \
-        global static assert system exec shell_exec passthru popen proc_open pcntl_exec call_user_func \
-        call_user_func_array create_function ini_set putenv mail unlink rmdir rename copy extract parse_str",
+    grave: List(
+        "assert call_user_func call_user_func_array class copy create_function declare eval exec extends \
+        extract global goto include include_once ini_set interface mail namespace parse_str passthru \
+        pcntl_exec popen proc_open putenv rename require require_once rmdir shell_exec static system \
+        trait unlink",
     ),
-    methods: List::of(
-        "format getmessage gettimestamp modify diff add sub settimezone gettimezone getname getoffset getcode \
-        getline getarraycopy count createfromformat settime setdate createfrommutable createfromimmutable \
-        offsetget offsetexists",
+    methods: List(
+        "add count createfromformat createfromimmutable createfrommutable diff format getarraycopy \
+        getcode getline getmessage getname getoffset gettimestamp gettimezone modify offsetexists \
+        offsetget setdate settime settimezone sub",
     ),
-    classes: List::of(
-        "datetime datetimeimmutable datetimezone dateinterval dateperiod exception throwable error \
-        runtimeexception invalidargumentexception jsonexception typeerror valueerror divisionbyzeroerror \
-        stdclass arrayobject closure logicexception",
+    classes: List(
+        "arrayobject closure dateinterval dateperiod datetime datetimeimmutable datetimezone \
+        divisionbyzeroerror error exception invalidargumentexception jsonexception logicexception \
+        runtimeexception stdclass throwable typeerror valueerror",
     ),
     calls_back: &[
         ("array_map", 0),
@@ -335,7 +338,7 @@ pub(super) static PHP: Words = Words {
         ("", "glob", Deed::Search),
         ("", "preg_replace", Deed::Replace),
     ],
-    modules: List::of(""),
+    modules: List(""),
     standard_input: &[b"stdin"],
     environment: &[b"getenv", b"$_ENV", b"$_SERVER"],
     grave_variables: &[b"$GLOBALS", b"$this"],
@@ -345,11 +348,25 @@ pub(super) static PHP: Words = Words {
 mod tests {
     use super::*;
 
+    #[test]
+    fn each_word_is_found_by_its_place() {
+        for words in [&RUBY, &PHP] {
+            for list in [&words.functions, &words.grave, &words.methods, &words.classes, &words.modules] {
+                let ordered = list.0.split(' ').is_sorted_by(|one, next| one.as_bytes() < next.as_bytes());
+                assert!(ordered, "{list:?}");
+                assert!(list.0.split(' ').all(|word| list.has(word.as_bytes())), "{list:?}");
+                for stranger in ["", " ", "zzz", "A zzz"] {
+                    assert!(!list.has(stranger.as_bytes()), "{stranger}");
+                }
+            }
+        }
+    }
+
     /// What starts programs, evaluates text or calls by name is among no words that are vouched for.
     #[test]
     fn nothing_grave_is_vouched_for() {
         for words in [&RUBY, &PHP] {
-            for name in words.grave.text.split(' ') {
+            for name in words.grave.0.split(' ') {
                 assert!(!words.is_function(name.as_bytes()) && !words.is_class(name.as_bytes()), "{name}");
             }
             for name in [
