@@ -352,9 +352,9 @@ mod tests {
     fn each_word_is_found_by_its_place() {
         for words in [&RUBY, &PHP] {
             for list in [&words.functions, &words.grave, &words.methods, &words.classes, &words.modules] {
-                let ordered = list.0.split(' ').is_sorted_by(|one, next| one.as_bytes() < next.as_bytes());
-                assert!(ordered, "{list:?}");
-                assert!(list.0.split(' ').all(|word| list.has(word.as_bytes())), "{list:?}");
+                let words = list.0.split(' ').map(str::as_bytes).filter(|word| !word.is_empty());
+                assert!(words.clone().is_sorted_by(|one, next| one < next), "{list:?}");
+                assert!(words.clone().all(|word| list.has(word)), "{list:?}");
                 for stranger in ["", " ", "zzz", "A zzz"] {
                     assert!(!list.has(stranger.as_bytes()), "{stranger}");
                 }
