@@ -121,6 +121,29 @@ fn adding_never_relaxes() {
     assert!(wrong.is_empty(), "{} of {judged}\n{}", wrong.len(), wrong[..wrong.len().min(30)].join("\n"));
 }
 
+/// Whatever a pattern means by an option of the shell, it means no less.
+#[test]
+fn options_by_which_patterns_mean_more_never_relax() {
+    let firewall = Firewall::new(Policy::default());
+    let mut relaxed = Vec::new();
+    let rows = ["for f in src/*; do > $f; done", "docker run -it x --name a*b sh", "echo hi > src/*.txt"];
+    let commands = commands();
+    for command in commands.iter().map(String::as_str).chain(rows) {
+        for option in ["dotglob", "globstar", "nocaseglob"] {
+            let with = format!("shopt -s {option}\n{command}");
+            for contained in [false, true] {
+                let pair = (decide(&firewall, command, contained), decide(&firewall, &with, contained));
+                if let (Some(before), Some(after)) = pair
+                    && after < before
+                {
+                    relaxed.push(format!("{option}, contained {contained}: {command}"));
+                }
+            }
+        }
+    }
+    assert!(relaxed.is_empty(), "{relaxed:#?}");
+}
+
 /// What cannot be read to its end hides nothing: the shell runs what stands before that, and a flood what stands behind it.
 #[test]
 fn what_the_floor_denies_is_denied_beside_what_is_not_read() {

@@ -295,10 +295,10 @@ fn options_by_which_patterns_mean_more_count() {
         // Where they make no difference.
         ("shopt -s dotglob; cat src/a*.ts", Allow, Allow),
         ("shopt -s globstar; cat src/*.ts", Allow, Allow),
-        ("shopt -s globstar; for f in src/**/*.ts; do echo \"$f\"; done", Allow, Allow),
+        ("shopt -s globstar; for f in src/*.ts; do echo \"$f\"; done", Allow, Allow),
         ("shopt -s dotglob; shopt -u dotglob; cat src/*.ts", Allow, Allow),
         ("shopt -s nocasematch; cat src/*.ts", Allow, Allow),
-        ("shopt -s dotglob; ls *", Allow, Allow),
+        ("shopt -s dotglob; ls a*", Allow, Allow),
     ] {
         if both(command) != (alone, contained) {
             wrong.push(format!("{command}: {:?}", both(command)));

@@ -102,11 +102,9 @@ impl<'a> Interpreter<'a, '_> {
         let before = out.len();
         self.build_of(Mode::Fields, span, put, |_, builder| builder.finish_fields(out));
         let options = self.state.flow.options;
-        for at in before..out.len() {
-            let Some(field) = out.get(at).copied() else { break };
-            if let Some(value) = wide::besides(self.arena, &field.value, options) {
-                out.push(Field { value, many: true, ..field });
-            }
+        if out.iter().skip(before).any(|field| wide::means_more(&field.value, options)) {
+            // What is known of the word stays, so that an option never relaxes; what it means besides is not followed.
+            self.unknown(Unknown::Construct("a pattern that means more names by an option"), span);
         }
         self.budget.divide(out.len().saturating_sub(before));
         if out.len() > LONG {
