@@ -3,22 +3,12 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
 mod judging;
+mod sources;
 
 use judging::judge;
 use shward_policy::file::schema;
-use shward_policy::{Decision, Layer, Policy, Profile, Source, UNRESTRICTED, profiles, rules};
-
-fn source(layer: Layer, text: &str) -> Source {
-    Source { layer, name: format!("{}.toml", layer.name()), text: text.to_owned() }
-}
-
-fn policy(text: &str) -> Policy {
-    Policy::from_sources(None, &[source(Layer::User, text)]).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn decision(policy: &Policy, command: &str) -> Decision {
-    judge(policy, command, false).decision()
-}
+use shward_policy::{Decision, Layer, Policy, Profile, UNRESTRICTED, profiles, rules};
+use sources::{decision, policy, source};
 
 #[test]
 fn shipped_profiles_load_and_the_first_says_what_the_catalogue_says() {

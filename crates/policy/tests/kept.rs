@@ -3,21 +3,11 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a test fails")]
 
 mod judging;
+mod sources;
 
 use judging::judge;
 use shward_policy::{Decision, Document, Layer, Policy, Source};
-
-fn source(layer: Layer, text: &str) -> Source {
-    Source { layer, name: format!("{}.toml", layer.name()), text: text.to_owned() }
-}
-
-fn policy(text: &str) -> Policy {
-    Policy::from_sources(None, &[source(Layer::User, text)]).unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn decision(policy: &Policy, command: &str) -> Decision {
-    judge(policy, command, false).decision()
-}
+use sources::{decision, policy, source};
 
 /// A file of 200 rules, with settings before, between and after them.
 fn long_file() -> String {

@@ -23,6 +23,7 @@ mod installed;
 mod known;
 mod languages;
 mod module;
+mod moves;
 mod names;
 mod network;
 mod overwriting;

@@ -1,6 +1,6 @@
 //! The working directory of a program: what it changes it to, and what happens to it.
 
-use super::super::super::{reading, values};
+use super::super::super::{moves, values};
 use super::Report;
 use super::rehearsal::Deed;
 use crate::effect::Covers;
@@ -58,7 +58,7 @@ impl<'a> Report<'_, 'a> {
             held = target.covers;
             if let Some(to) = to.filter(|to| *to != path) {
                 let to = self.target(to, false);
-                leaves = reading::leaves(self.session.world(), &target, &to);
+                leaves = moves::leaves(self.session.world(), &target, &to);
                 self.session.moved(&target, &to);
             }
             self.session.renamed(&target);

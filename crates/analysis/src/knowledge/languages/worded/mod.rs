@@ -59,6 +59,18 @@ fn may_be_letters(text: &[u8]) -> bool {
     after.into_iter().any(|(byte, next)| !byte.is_ascii() && b"\\{}|[]`".contains(next))
 }
 
+/// What stands before the closing quote, behind the opening one.
+fn quoted(text: &[u8], quote: u8) -> Option<&[u8]> {
+    let mut at = 0;
+    loop {
+        match text.get(at)? {
+            b'\\' => at += 2,
+            byte if *byte == quote => return text.get(..at),
+            _ => at += 1,
+        }
+    }
+}
+
 /// Whether a name of a module is one that only computes, as `ruby -r` or `require` gives it.
 pub(super) fn is_harmless_module(name: &[u8]) -> bool {
     words::RUBY.is_module(name)

@@ -1,6 +1,6 @@
 //! The tokens of PHP (the manual's chapters on types, variables, expressions and operators).
 
-use super::{MAX_TOKENS, MEMBER, Token};
+use super::{MAX_TOKENS, MEMBER, Token, quoted};
 
 /// Splits a program into tokens; `None` if it is not understood.
 pub(super) fn tokens(text: &[u8]) -> Option<Vec<Token<'_>>> {
@@ -127,18 +127,6 @@ fn number(text: &[u8]) -> usize {
             whole + 1 + after.iter().take_while(digits).count()
         }
         _ => whole,
-    }
-}
-
-/// What stands between quotes.
-fn quoted(text: &[u8], quote: u8) -> Option<&[u8]> {
-    let mut at = 0;
-    loop {
-        match text.get(at)? {
-            b'\\' => at += 2,
-            byte if *byte == quote => return text.get(..at),
-            _ => at += 1,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! nothing is read.
 
 use super::words::RUBY;
-use super::{END, MAX_TOKENS, MEMBER, OPEN, Token, may_be_letters};
+use super::{END, MAX_TOKENS, MEMBER, OPEN, Token, may_be_letters, quoted};
 
 /// Splits a program into tokens; `None` if it is not understood.
 pub(super) fn tokens(text: &[u8]) -> Option<Vec<Token<'_>>> {
@@ -324,18 +324,6 @@ fn number(text: &[u8]) -> Option<usize> {
         }
     };
     text.get(at).is_none_or(|next| !next.is_ascii_alphanumeric()).then_some(at)
-}
-
-/// What stands between quotes in which nothing is evaluated.
-fn quoted(text: &[u8], quote: u8) -> Option<&[u8]> {
-    let mut at = 0;
-    loop {
-        match text.get(at)? {
-            b'\\' => at += 2,
-            byte if *byte == quote => return text.get(..at),
-            _ => at += 1,
-        }
-    }
 }
 
 /// `:"name"`
