@@ -5,8 +5,9 @@
 //! `gated` with every program judged, `live` without an overlay, `session` in several calls of one. `outside` says where an attack works
 //! that nothing stops: `works`, `root` (for root), or `maybe` (it depends on the kernel), the first two from a version of Linux on if
 //! there is a `since`. An attack that does not work there proves nothing, so each is first carried out without a
-//! sandbox, unless it may depend. All of it happens in a throw-away room: mount, process, network, IPC and host name
-//! namespaces of its own, with file systems in memory. What counts is what the host shows afterwards: files that changed,
+//! sandbox, unless it may depend. All of it happens in throw-away rooms: mount, process, network, IPC and host name
+//! namespaces of their own, with file systems in memory. As most of an attack is waiting, several rooms are open at once, each with a
+//! share of the attacks. What counts is what the host shows afterwards: files that changed,
 //! the secret word in what was printed, messages that arrived, processes that were hurt or are left. Where nothing of
 //! that could tell, the program prints `ESCAPED`.
 #![allow(
@@ -21,9 +22,13 @@ mod room;
 mod table;
 
 use room::Room;
+use std::collections::VecDeque;
 use std::env;
 use std::fs;
+use std::num::NonZero;
 use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
 use table::{Entry, Outside};
 
 const ATTACKS: [&str; 9] = [
@@ -71,7 +76,21 @@ exec setpriv --reuid "$user" --regid "$user" --clear-groups --inh-caps=-all --bo
 /// Where only bubblewrap may make namespaces.
 const RESTRICT: &str = include_str!("../data/restrict.py");
 
-fn room(user: &str, real_root: bool, through_bubblewrap: bool) -> bool {
+/// Who attacks, and how the sandbox comes by its namespaces.
+#[derive(Clone, Copy)]
+struct Kind {
+    name: &'static str,
+    user: &'static str,
+    real_root: bool,
+    through_bubblewrap: bool,
+}
+
+/// How many rooms of a kind there are, one after the other or at once: enough for nobody to wait long for the last one.
+const SHARES: usize = 4;
+
+/// What was said in a room, and whether everything in it was as it should be.
+fn room(kind: Kind, share: usize) -> (bool, String) {
+    let Kind { name, user, real_root, through_bubblewrap } = kind;
     let mut command = Command::new("unshare");
     command.args(["--mount", "--pid", "--fork", "--mount-proc", "--net", "--ipc", "--uts"]);
     if !real_root {
@@ -81,7 +100,36 @@ fn room(user: &str, real_root: bool, through_bubblewrap: bool) -> bool {
     command.arg(env!("CARGO_BIN_EXE_shward")).arg(user);
     command.env("ROOM_RESTRICT", if through_bubblewrap { RESTRICT } else { "" });
     command.env("ROOM_REAL_ROOT", if real_root && user == "0" { "yes" } else { "no" });
-    command.status().unwrap().success()
+    command.env("ROOM_SHARE", share.to_string());
+    let done = command.output().unwrap();
+    let [out, err] = [done.stdout, done.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
+    let number = share + 1;
+    // What the tests in the room say of themselves is of interest where they fail.
+    let out = if done.status.success() { String::new() } else { out };
+    (done.status.success(), format!("{name}, room {number} of {SHARES}: {err}{out}"))
+}
+
+/// All rooms of these kinds, some at once. Returns which of them were not as they should be.
+fn rooms(kinds: &[Kind]) -> Vec<&'static str> {
+    let every = kinds.iter().flat_map(|kind| (0..SHARES).map(|share| (*kind, share)));
+    let pending = Mutex::new(every.collect::<VecDeque<_>>());
+    let bad = Mutex::new(Vec::new());
+    let at_once = thread::available_parallelism().map_or(1, NonZero::get) * 2;
+    thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| {
+                loop {
+                    let Some((kind, share)) = pending.lock().unwrap().pop_front() else { break };
+                    let (good, said) = room(kind, share);
+                    eprint!("{said}");
+                    if !good {
+                        bad.lock().unwrap().push(kind.name);
+                    }
+                }
+            });
+        }
+    });
+    bad.into_inner().unwrap()
 }
 
 /// `SHWARD_ESCAPES=required` says that nothing may be missing for it.
@@ -106,17 +154,24 @@ fn every_attack_is_stopped_and_ordinary_work_goes_on() {
         }
     }
     let real_root = works("sh", &["-c", "[ \"$(id -u)\" = 0 ]"]);
-    assert!(room("0", real_root, false), "as root");
+    let root = Kind { name: "as root", user: "0", real_root, through_bubblewrap: false };
+    let mut kinds = vec![root];
     if real_root {
-        assert!(room(NOBODY, true, false), "as an ordinary user");
+        let ordinary = Kind { name: "as an ordinary user", user: NOBODY, ..root };
+        kinds.insert(0, ordinary);
+        // Of anybody else's bubblewrap no use is made, and in a user namespace root's files are nobody's.
+        if works("bwrap", &["--ro-bind", "/", "/", "true"]) {
+            let name = "as an ordinary user whom only bubblewrap gives namespaces";
+            kinds.insert(0, Kind { name, through_bubblewrap: true, ..ordinary });
+        } else {
+            assert!(env::var_os("SHWARD_ESCAPES").is_none(), "there is no bubblewrap");
+        }
     }
-    // Of anybody else's bubblewrap no use is made, and in a user namespace root's files are nobody's.
-    if real_root && works("bwrap", &["--ro-bind", "/", "/", "true"]) {
-        assert!(room(NOBODY, true, true), "as an ordinary user whom only bubblewrap gives namespaces");
-    } else {
-        assert!(!real_root || env::var_os("SHWARD_ESCAPES").is_none(), "there is no bubblewrap");
-        eprintln!("SKIPPED: namespaces by bubblewrap, which takes root and bubblewrap");
+    if kinds.len() < 3 {
+        eprintln!("SKIPPED: of three kinds of rooms, those that take root or bubblewrap");
     }
+    let bad = rooms(&kinds);
+    assert!(bad.is_empty(), "{bad:?}");
 }
 
 /// What happens in the room.
@@ -129,13 +184,15 @@ fn play() {
     let only = env::var("ROOM_ONLY").unwrap_or_default();
     let is_left_out =
         |name: &str| !only.is_empty() && !only.split_whitespace().any(|part| name.contains(part));
+    let share: usize = env::var("ROOM_SHARE").unwrap().parse().unwrap();
     let mut room = Room::new(place.as_ref());
     let mut failures = Vec::new();
     // By bubblewrap's namespaces there is no overlay, no terminal, and no list of programs, so some runs are refused.
     let through_bubblewrap = env::var("ROOM_RESTRICT").is_ok_and(|text| !text.is_empty());
     let mut refused: Vec<(&str, String)> = Vec::new();
     let (mut attacks, mut judged) = (0, Vec::new());
-    for entry in ATTACKS.iter().flat_map(|text| table::read(text)) {
+    let every = ATTACKS.iter().flat_map(|text| table::read(text)).enumerate();
+    for (_, entry) in every.filter(|(index, _)| index % SHARES == share) {
         if is_left_out(entry.name) || (entry.needs_x86() && !cfg!(target_arch = "x86_64")) {
             continue;
         }
@@ -160,7 +217,8 @@ fn play() {
         }
     }
     let mut ordinary = 0;
-    for entry in table::read(include_str!("ordinary.txt")) {
+    let every = table::read(include_str!("ordinary.txt")).into_iter().enumerate();
+    for (_, entry) in every.filter(|(index, _)| index % SHARES == share) {
         if is_left_out(entry.name) || !room.is_possible(&entry) {
             continue;
         }

@@ -2,15 +2,15 @@
 //! a process that is attacked.
 
 use crate::table::Entry;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,25 +19,43 @@ const SECRET: &str = "SECRET-WORD";
 const MESSAGE: &[u8] = b"hello";
 const TYPED: &str = "typed-by-the-attack";
 
-/// How long `run` is given, in seconds, and how long we wait for anything.
-const TIMEOUT: &str = "3";
-const PATIENCE: Duration = Duration::from_secs(7);
+/// How long `run` is given for an attack, in seconds, and how long we wait for it.
+const FOR_AN_ATTACK: (&str, Duration) = ("3", Duration::from_secs(7));
+
+/// The same for ordinary work, which is to come to its end on a busy machine, too.
+const FOR_WORK: (&str, Duration) = ("30", Duration::from_secs(40));
 
 /// How long a tree may take to be gone, on a busy machine.
 const GONE: Duration = Duration::from_millis(600);
 
-/// What is attacked: it has secrets in its environment, its memory and an open file, and shares memory (System V).
+/// How long what an attack does may take to show where nothing stops it.
+const SHOWN: Duration = Duration::from_millis(400);
+
+/// Makes what is attacked, and ends it, as it is told to: `make KEY` or `end PROCESS`. What is attacked has secrets in its environment,
+/// its memory and an open file, and shares memory (System V). A fork takes a twentieth of the time of a new interpreter.
 const VICTIM: &str = r#"
-import ctypes, os, sys, time
+import ctypes, os, signal, sys, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 libc = ctypes.CDLL(None)
-libc.prctl(0x59616d61, ctypes.c_ulong(2**64 - 1), 0, 0, 0)  # whoever may otherwise, may also trace it
-secret = ('SECRET-' + 'WORD-memory').encode()
-os.dup2(os.open(sys.argv[1] + '/.ssh/id_ed25519', os.O_RDONLY), 7)
-shared = libc.shmget(int(sys.argv[2]), 4096, 0o1666)
 libc.shmat.restype = ctypes.c_void_p
-ctypes.memmove(libc.shmat(shared, None, 0), secret, len(secret))
-print('ready', flush=True)
-while True: time.sleep(9)
+def be_attacked(home, key):
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.chdir(home + '/work')
+    libc.prctl(0x59616d61, ctypes.c_ulong(2**64 - 1), 0, 0, 0)  # whoever may otherwise, may also trace it
+    secret = ('SECRET-' + 'WORD-memory').encode()
+    os.dup2(os.open(home + '/.ssh/id_ed25519', os.O_RDONLY), 7)
+    ctypes.memmove(libc.shmat(libc.shmget(key, 4096, 0o1666), None, 0), secret, len(secret))
+    os.dup2(os.open('/dev/null', os.O_RDWR), 0)
+    print(os.getpid(), flush=True)
+    os.dup2(0, 1)
+    while True: time.sleep(9)
+for line in iter(sys.stdin.readline, ''):
+    what, number = line.split()
+    if what == 'make':
+        if os.fork() == 0: be_attacked(sys.argv[1], int(number))
+    else:
+        try: os.kill(int(number), signal.SIGKILL)
+        except OSError: pass
 "#;
 
 /// What the gate denies, beside what it always does.
@@ -68,14 +86,22 @@ pub(crate) struct Tried {
 
 pub(crate) struct Room {
     place: PathBuf,
-    victim: Option<Child>,
+    /// Who makes the victims, and with it the end of the pipe from which their numbers come.
+    maker: Option<(Child, BufReader<ChildStdout>)>,
+    victim: Option<u32>,
     number: u32,
     key: u32,
 }
 
 impl Room {
     pub(crate) fn new(place: &Path) -> Self {
-        Self { place: place.to_owned(), victim: None, number: 0, key: std::process::id() + 0x5151 }
+        Self {
+            place: place.to_owned(),
+            maker: None,
+            victim: None,
+            number: 0,
+            key: std::process::id() + 0x5151,
+        }
     }
 
     fn home(&self) -> PathBuf {
@@ -146,25 +172,42 @@ impl Room {
         symlink("kept", home.join("work/link")).unwrap();
     }
 
+    /// Somebody new to attack.
     fn victim(&mut self) -> u32 {
-        if let Some(victim) = &self.victim {
-            return victim.id();
-        }
         self.key += 1;
-        let mut command = Command::new("/usr/bin/python3");
-        command.args(["-c", VICTIM]).arg(self.home()).arg(self.key.to_string()).arg(mark());
-        command.current_dir(self.workspace()).env_clear().env("TOKEN", format!("{SECRET}-environment"));
-        let mut child = command.stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
-        child.stdout.take().unwrap().read_exact(&mut [0; 6]).unwrap();
-        let id = child.id();
-        self.victim = Some(child);
-        id
+        let key = self.key;
+        // An attack may have ended whoever makes them.
+        let made = self.told(&format!("make {key}\n")).or_else(|| {
+            self.maker = None;
+            self.told(&format!("make {key}\n"))
+        });
+        self.victim = made;
+        made.unwrap()
+    }
+
+    /// Tells the maker something, and reads the number that it answers.
+    fn told(&mut self, what: &str) -> Option<u32> {
+        if self.maker.is_none() {
+            let mut command = Command::new("/usr/bin/python3");
+            command.args(["-c", VICTIM]).arg(self.home()).arg(mark());
+            command.env_clear().env("TOKEN", format!("{SECRET}-environment"));
+            let mut child = command.stdout(Stdio::piped()).stdin(Stdio::piped()).spawn().unwrap();
+            let answers = BufReader::new(child.stdout.take().unwrap());
+            self.maker = Some((child, answers));
+        }
+        let (maker, answers) = self.maker.as_mut().unwrap();
+        maker.stdin.as_mut().unwrap().write_all(what.as_bytes()).ok()?;
+        let mut answer = String::new();
+        answers.read_line(&mut answer).ok()?;
+        answer.trim().parse().ok()
     }
 
     fn bury(&mut self) {
-        if let Some(mut victim) = self.victim.take() {
-            let _ = victim.kill();
-            let _ = victim.wait();
+        let (Some(victim), Some((maker, _))) = (self.victim.take(), &mut self.maker) else { return };
+        let told = maker.stdin.as_mut().unwrap().write_all(format!("end {victim}\n").as_bytes());
+        // Whoever is dead holds no files any more, and nobody else gets their number so soon.
+        while told.is_ok() && state_of(victim).is_some_and(|(_, dead, ..)| !dead) {
+            thread::sleep(Duration::from_millis(1));
         }
     }
 
@@ -191,11 +234,12 @@ impl Room {
                 ("@number", number.clone()),
             ],
         );
+        let others = processes();
         let before = (self.seen(), self.guarded(entry), state_of(victim));
         let ended = AtomicBool::new(false);
         let (served, (output, in_time)) = thread::scope(|scope| {
             let served = scope.spawn(|| connects(free, &ended));
-            let done = self.start(entry, confined, &program, &listening);
+            let done = self.start(entry, confined, FOR_AN_ATTACK, &program, &listening);
             ended.store(true, Ordering::Relaxed);
             (served.join().unwrap(), done)
         });
@@ -217,23 +261,40 @@ impl Room {
             note(left.exists(), "something was left in a common directory");
             let _ = fs::remove_dir_all(&left).or_else(|_| fs::remove_file(&left));
         }
-        // What has just been started may not have its own name yet, and what was killed may not be dead yet.
-        thread::sleep(Duration::from_millis(if confined { 30 } else { 200 }));
-        note(state_of(victim) != before.2, "the victim was changed");
-        note(before.1 != self.guarded(entry), "what is protected was changed");
-        let since = Instant::now();
-        while lives(&number) && since.elapsed() < GONE {
-            thread::sleep(Duration::from_millis(5));
+        // What has just been started may not have its own name yet, and what was killed may not be dead yet. Of the sandbox everything is
+        // to be known; where nothing stops the attack one thing is enough, and it may take a while.
+        let signs = || {
+            let mut found = Vec::new();
+            let mut note = |is: bool, what: &str| found.extend(is.then(|| what.to_owned()));
+            note(state_of(victim) != before.2, "the victim was changed");
+            note(before.1 != self.guarded(entry), "what is protected was changed");
+            if !confined {
+                note(lives(&number), "a process is left");
+            }
+            found.extend(listening.arrived().into_iter().map(|what| format!("a message arrived by {what}")));
+            let after = self.seen();
+            let paths = before.0.keys().chain(after.keys());
+            let changed = paths.filter(|path| before.0.get(*path) != after.get(*path));
+            found.extend(changed.map(|path| format!("{} was changed", path.display())));
+            found
+        };
+        if confined {
+            thread::sleep(Duration::from_millis(30));
+            evidence.extend(is_left(&others).then(|| "a process is left".to_owned()));
+            evidence.extend(signs());
+        } else {
+            let since = Instant::now();
+            while evidence.is_empty() && since.elapsed() < SHOWN {
+                evidence = signs();
+                if evidence.is_empty() {
+                    thread::sleep(Duration::from_millis(10));
+                }
+            }
         }
-        note(lives(&number), "a process is left");
-        for left in with_number(&number) {
-            succeed(Command::new("sh").args(["-c", &format!("kill -9 {left} || :")]));
+        // Nobody is to be hurt by what another attack has left.
+        for left in with_number(&number).into_iter().chain(added(&others)) {
+            succeed(Command::new("sh").args(["-c", &format!("kill -9 {left} 2> /dev/null || :")]));
         }
-        evidence.extend(listening.arrived().into_iter().map(|what| format!("a message arrived by {what}")));
-        let after = self.seen();
-        let paths = before.0.keys().chain(after.keys());
-        let changed = paths.filter(|path| before.0.get(*path) != after.get(*path));
-        evidence.extend(changed.map(|path| format!("{} was changed", path.display())));
         Tried { evidence, code: output.status.code(), said: out + &err }
     }
 
@@ -243,7 +304,7 @@ impl Room {
         self.furnish();
         let listening = Listening::new(&self.elsewhere());
         let program = self.program(entry, &[]);
-        let (output, in_time) = self.start(entry, true, &program, &listening);
+        let (output, in_time) = self.start(entry, true, FOR_WORK, &program, &listening);
         let there = entry.path.is_none_or(|path| self.workspace().join(path).exists());
         let works = in_time && there && String::from_utf8_lossy(&output.stdout).contains("WORKS");
         (!works).then(|| format!("there: {there}, in time: {in_time}, {output:?}"))
@@ -274,6 +335,7 @@ impl Room {
         &self,
         entry: &Entry<'_>,
         confined: bool,
+        (timeout, patience): (&str, Duration),
         program: &str,
         listening: &Listening,
     ) -> (Output, bool) {
@@ -288,7 +350,7 @@ impl Room {
             if let Some(restrict) = restrict() {
                 ["/usr/bin/python3", "-c", &restrict].into_iter().for_each(&mut word);
             }
-            ["/mnt/shward", "run", "--profile", "open", "--timeout", TIMEOUT, "--contain", containment]
+            ["/mnt/shward", "run", "--profile", "open", "--timeout", timeout, "--contain", containment]
                 .into_iter()
                 .chain(["--workspace", workspace.to_str().unwrap(), "--home", home.to_str().unwrap()])
                 .for_each(&mut word);
@@ -368,7 +430,7 @@ impl Room {
             if let Some(status) = child.try_wait().unwrap() {
                 break status;
             }
-            if started.elapsed() > PATIENCE {
+            if started.elapsed() > patience {
                 in_time = false;
                 child.kill().unwrap();
             }
@@ -415,6 +477,10 @@ impl Room {
 impl Drop for Room {
     fn drop(&mut self) {
         self.bury();
+        if let Some((mut maker, _)) = self.maker.take() {
+            let _ = maker.kill();
+            let _ = maker.wait();
+        }
     }
 }
 
@@ -433,13 +499,28 @@ fn succeed(command: &mut Command) {
     assert!(done.status.success(), "{command:?}: {done:?}");
 }
 
-/// Whether it lives, and how: stopped or traced, its niceness, what the kernel would kill first.
-fn state_of(process: u32) -> Option<(bool, String, String)> {
+/// Whether it is stopped or traced, whether dead, its niceness, what the kernel would kill first.
+fn state_of(process: u32) -> Option<(bool, bool, String, String)> {
     let read = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).ok();
     let stat = read("stat")?;
     let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
-    let stopped = ["T", "t", "Z", "X"].contains(fields.first()?);
-    Some((stopped, (*fields.get(16)?).to_owned(), read("oom_score_adj")?))
+    let is = |states: &[&str]| fields.first().is_some_and(|state| states.contains(state));
+    Some((is(&["T", "t"]), is(&["Z", "X"]), (*fields.get(16)?).to_owned(), read("oom_score_adj")?))
+}
+
+/// Who is in the room and was not, the dead left out.
+fn added(others: &BTreeSet<String>) -> Vec<String> {
+    let lives = |process: &String| {
+        let state = process.parse().ok().and_then(state_of);
+        state.is_some_and(|(_, dead, ..)| !dead)
+    };
+    processes().into_iter().filter(|process| !others.contains(process) && lives(process)).collect()
+}
+
+/// Everybody in the room.
+fn processes() -> BTreeSet<String> {
+    let names = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| name.into_string().ok()).filter(|name| name.parse::<u32>().is_ok()).collect()
 }
 
 /// The processes with this number in their words.
@@ -455,6 +536,18 @@ fn with_number(number: &str) -> Vec<String> {
 
 fn lives(number: &str) -> bool {
     !with_number(number).is_empty()
+}
+
+/// Whether somebody is left when all had time to go.
+fn is_left(others: &BTreeSet<String>) -> bool {
+    let since = Instant::now();
+    while !added(others).is_empty() {
+        if since.elapsed() > GONE {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    false
 }
 
 /// Tries to connect until the attack has ended.
