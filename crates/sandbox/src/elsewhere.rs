@@ -32,6 +32,8 @@ struct Mount {
     place: PathBuf,
     /// It is another machine's.
     remote: bool,
+    /// The part is one that the file system itself is divided into (btrfs(5)).
+    volume: bool,
 }
 
 impl Mounts {
@@ -45,8 +47,11 @@ impl Mounts {
         let mount = |line: &[u8]| {
             let mut fields = line.split(|byte| *byte == b' ');
             let (device, part, place) = (fields.nth(2)?.to_vec(), fields.next()?, fields.next()?);
-            let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
-            Some(Mount { device, part: path(part), place: path(place), remote: REMOTE.contains(&kind) })
+            let mut fields = fields.skip_while(|field| *field != b"-").skip(1);
+            let (kind, options) = (fields.next()?, fields.nth(1).unwrap_or_default());
+            let named = options.split(|byte| *byte == b',').find_map(|one| one.strip_prefix(b"subvol="));
+            let (volume, remote) = (named == Some(part), REMOTE.contains(&kind));
+            Some(Mount { device, part: path(part), place: path(place), remote, volume })
         };
         Self(listing.split(|byte| *byte == b'\n').filter_map(mount).collect())
     }
@@ -55,6 +60,12 @@ impl Mounts {
     /// listens there is in no list of it.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().filter(|mount| mount.part != Path::new("/") && !mount.remote).map(|m| m.place.as_path())
+    }
+
+    /// The same without the volumes that a file system is divided into: whoever divides a disk shows nothing of another system by that.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Path> {
+        let part = |mount: &&Mount| mount.part != Path::new("/") && !mount.remote && !mount.volume;
+        self.0.iter().filter(part).map(|mount| mount.place.as_path())
     }
 
     /// Where something is mounted.
@@ -156,13 +167,21 @@ mod tests {
         44 20 8:4 /x /opt/in/deep rw - ext4 /dev/sda4 rw\n\
         45 20 8:5 / /opt/in rw - ext4 /dev/sda5 rw\n\
         46 20 8:5 /deep /again rw - ext4 /dev/sda5 rw\n\
+        47 20 0:60 /@srv /srv rw - btrfs /dev/sda6 rw,subvol=/@srv\n\
+        48 20 0:60 /@srv/run /sockets rw - btrfs /dev/sda6 rw,subvol=/@srv\n\
         43 20\n";
 
     #[test]
     fn parts_of_file_systems_are_found_where_they_are_mounted() {
         let mounts = Mounts::parse(LISTING);
         let found: Vec<&Path> = mounts.parts().collect();
-        assert_eq!(found, ["/srv/keys", "/ssh-agent", "/x y\\z", "/opt/in/deep", "/again"].map(Path::new));
+        let parts = ["/srv/keys", "/ssh-agent", "/x y\\z", "/opt/in/deep", "/again", "/srv", "/sockets"];
+        assert_eq!(found, parts.map(Path::new));
+        let shown: Vec<&Path> = mounts.shown().collect();
+        assert_eq!(
+            shown,
+            parts.map(Path::new).into_iter().filter(|place| *place != Path::new("/srv")).collect::<Vec<_>>()
+        );
     }
 
     #[test]

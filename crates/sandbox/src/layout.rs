@@ -109,7 +109,14 @@ pub(crate) fn layout(wanted: &Confinement, gaps: &mut Vec<Gap>) -> Result<Layout
         .filter_map(|path| fs::canonicalize(path).ok())
         .chain(writable.iter().cloned())
         .collect();
-    let sockets = sockets::visible(home.as_deref(), &mounts);
+    // What is private does not show anything, and in what is writable a run leaves sockets of its own.
+    let own: Vec<PathBuf> = layout
+        .iter()
+        .filter(|(_, mounted)| matches!(mounted, Mounted::Private { .. } | Mounted::Writable))
+        .map(|(path, _)| path.clone())
+        .collect();
+    let needless = |path: &Path| own.iter().any(|place| path.starts_with(place));
+    let sockets = sockets::visible(home.as_deref(), &mounts, needless);
     let twice = mounts.twice();
     let straight: Vec<&PathBuf> = writable.iter().filter(|root| !wanted.is_overlaid(root)).collect();
     let hidden = wanted.hidden.iter().map(|path| (path, true));

@@ -1,10 +1,10 @@
 //! Attacks on the containment and ordinary work in it, with the real binary, as root and as an ordinary user.
 //!
-//! They stand in the tables beside this file: `[name | containment | language | outside | path=… | needs=… | since=…]`, then the program.
+//! They stand in the tables beside this file: `[name | containment | language | outside | overlay | path=… | needs=… | since=…]`, then the program.
 //! The containment is that of `run --contain`; `listed` is `workspace-write` with a list of programs, `terminal` the same on a terminal,
 //! `gated` with every program judged, `live` without an overlay, `session` in several calls of one. `outside` says where an attack works
 //! that nothing stops: `works`, `root` (for root), or `maybe` (it depends on the kernel), the first two from a version of Linux on if
-//! there is a `since`. An attack that does not work there proves nothing, so each is first carried out without a
+//! there is a `since`; with `overlay` it means something only where there is one. An attack that does not work there proves nothing, so each is first carried out without a
 //! sandbox, unless it may depend. All of it happens in throw-away rooms: mount, process, network, IPC and host name
 //! namespaces of their own, with file systems in memory. As most of an attack is waiting, several rooms are open at once, each with a
 //! share of the attacks. What counts is what the host shows afterwards: files that changed,
@@ -55,14 +55,20 @@ for d in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o mode=1777 room $d; done
 mkdir /mnt/place /mnt/again
 mount --bind /mnt/place /mnt/again
 unshare --net /usr/bin/python3 -c 'import os, socket, time
-s = socket.socket(socket.AF_UNIX)
-s.bind("/mnt/agent-of-another")
-s.listen()
-os.chmod("/mnt/agent-of-another", 0o777)
-os.close(os.open("/mnt/agent", os.O_CREAT))
-while True: s.accept()' < /dev/null > /dev/null 2>&1 &
+import threading
+def serve(name):
+    s = socket.socket(socket.AF_UNIX)
+    s.bind(name)
+    s.listen()
+    os.chmod(name, 0o777)
+    threading.Thread(target=lambda: [s.accept() for _ in iter(int, 1)]).start()
+os.makedirs("/mnt/agents-of-another/a/b")
+for name in ("/mnt/agent-of-another", "/mnt/agents-of-another/agent", "/mnt/agents-of-another/a/b/agent"): serve(name)
+os.mkdir("/mnt/agents")
+os.close(os.open("/mnt/agent", os.O_CREAT))' < /dev/null > /dev/null 2>&1 &
 until [ -e /mnt/agent ]; do sleep 0.02; done
 mount --bind /mnt/agent-of-another /mnt/agent
+mount --bind /mnt/agents-of-another /mnt/agents
 /usr/bin/python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 1))'
 export ROOM=/mnt/place ROOM_SECRET=SECRET-WORD RUST_BACKTRACE=0
@@ -193,7 +199,10 @@ fn play() {
     let (mut attacks, mut judged) = (0, Vec::new());
     let every = ATTACKS.iter().flat_map(|text| table::read(text)).enumerate();
     for (_, entry) in every.filter(|(index, _)| index % SHARES == share) {
-        if is_left_out(entry.name) || (entry.needs_x86() && !cfg!(target_arch = "x86_64")) {
+        if is_left_out(entry.name)
+            || (entry.needs_x86() && !cfg!(target_arch = "x86_64"))
+            || (entry.overlay && through_bubblewrap)
+        {
             continue;
         }
         let works = entry.outside == Outside::Works || (entry.outside == Outside::Root && real_root);

@@ -14,6 +14,8 @@ pub(crate) struct Entry<'t> {
     pub(crate) containment: &'t str,
     pub(crate) language: &'t str,
     pub(crate) outside: Outside,
+    /// Without an overlay what exists is not kept from it, but moved aside.
+    pub(crate) overlay: bool,
     /// In the workspace: what must not be there, or changed; of ordinary work, what must be there.
     pub(crate) path: Option<&'t str>,
     /// The programs without which it means nothing.
@@ -54,12 +56,14 @@ fn entry(text: &str) -> Entry<'_> {
         "{name}"
     );
     assert!(["bash", "python", "call"].contains(&language), "{name}");
-    let (mut outside, mut path, mut needs, mut since) = (Outside::Maybe, None, None, None);
+    let (mut outside, mut overlay) = (Outside::Maybe, false);
+    let (mut path, mut needs, mut since) = (None, None, None);
     for field in fields {
         match field {
             "works" => outside = Outside::Works,
             "root" => outside = Outside::Root,
             "maybe" => outside = Outside::Maybe,
+            "overlay" => overlay = true,
             _ => match field.split_once('=') {
                 Some(("path", given)) => path = Some(given),
                 Some(("needs", given)) => needs = Some(given),
@@ -71,5 +75,5 @@ fn entry(text: &str) -> Entry<'_> {
             },
         }
     }
-    Entry { name, containment, language, outside, path, needs, since, program }
+    Entry { name, containment, language, outside, overlay, path, needs, since, program }
 }

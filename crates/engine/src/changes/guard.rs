@@ -112,8 +112,8 @@ impl CommitPolicy for Guard<'_> {
         if self.is_placed(path, whole || closes) {
             return Some("is shward's own, or what a protected link or setting leads to".into());
         }
-        let gains = change.mode & !change.mode_before.unwrap_or(0) & SET_ID;
-        if change.kind == Kind::File && change.what != ChangeKind::Deleted && gains != 0 {
+        // What had them before would run with another content.
+        if change.kind == Kind::File && change.what != ChangeKind::Deleted && change.mode & SET_ID != 0 {
             return Some("would run with the rights of its owner or group".into());
         }
         if path.iter().any(is_store) {

@@ -20,9 +20,11 @@ pub(crate) fn map_ids() -> Operation {
     Operation::MapIds { user: same(user), group: same(group) }
 }
 
-/// Takes a device, to be attached once everything else is closed to devices.
+/// Takes a device, to be attached once everything else is closed to devices. It is the machine's own, so that its permissions, owner and
+/// times must stay as they are; what is written to it, a read-only mount does not stop.
 pub(crate) fn take_device(path: &CStr, slot: Slot) -> Operation {
-    Operation::TakeTree { path: path.to_owned(), attributes: attribute::NO_SUID | attribute::NO_EXEC, slot }
+    let attributes = attribute::READ_ONLY | attribute::NO_SUID | attribute::NO_EXEC;
+    Operation::TakeTree { path: path.to_owned(), attributes, slot }
 }
 
 /// The options of the scratch file system. tmpfs(5): a size of 0 would mean no limit, and so would inodes of no size.
