@@ -71,6 +71,7 @@ mount --bind /mnt/agent-of-another /mnt/agent
 mount --bind /mnt/agents-of-another /mnt/agents
 /usr/bin/python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 1))'
+mount -t tracefs room /sys/kernel/tracing || :
 export ROOM=/mnt/place ROOM_SECRET=SECRET-WORD RUST_BACKTRACE=0
 set -- /mnt/tests --exact play --ignored --nocapture --test-threads=1
 cd /

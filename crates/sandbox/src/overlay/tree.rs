@@ -324,6 +324,30 @@ mod tests {
     use rustix::fs::XattrFlags;
     use std::fs;
 
+    /// What was judged under a name must not land under another: somebody may put a link in the place of a directory meanwhile.
+    #[test]
+    fn no_link_is_passed_and_nothing_outside_is_reached() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("in/d")).unwrap();
+        for name in ["in/d/x", "in/f", "out"] {
+            fs::write(root.join(name), "x").unwrap();
+        }
+        for (name, target) in [("l", "d"), ("u", "..")] {
+            std::os::unix::fs::symlink(target, root.join("in").join(name)).unwrap();
+        }
+        let tree = Tree::open(&root.join("in")).unwrap();
+        assert!(tree.look(Path::new("d/x")).unwrap().is_some());
+        for path in ["l/x", "u/out", "../out"].map(Path::new) {
+            assert!(!matches!(tree.look(path), Ok(Some(_))), "{path:?}");
+            assert!(tree.content(path, 9).is_err(), "{path:?}");
+            assert!(tree.unlink(path).is_err(), "{path:?}");
+            let beside = path.with_file_name("new");
+            assert!(tree.rename(Path::new("f"), &tree, &beside, RenameFlags::NOREPLACE).is_err(), "{path:?}");
+        }
+        assert!(Tree::open(&root.join("in/l")).is_err());
+    }
+
     /// Whatever else a file has, however much of it, and where its path ends.
     #[test]
     fn attributes_are_found_by_name() {

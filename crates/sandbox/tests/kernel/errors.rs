@@ -41,6 +41,32 @@ fn programs_that_cannot_start() {
     }
 }
 
+/// What would take everything else back is no writable root, and neither is what lies in something hidden.
+#[test]
+fn what_cannot_be_writable() {
+    need_sandbox!();
+    let place = Place::new();
+    let link = place.workspace().join("link");
+    std::os::unix::fs::symlink("/", &link).unwrap();
+    let device = std::path::Path::new("/dev/null");
+    for root in [
+        std::path::Path::new("/"),
+        "/proc".as_ref(),
+        "/proc/sys".as_ref(),
+        "/sys".as_ref(),
+        "/dev".as_ref(),
+        device,
+        &link,
+    ] {
+        let error = place.shell("true").writable(root).prepare().unwrap_err();
+        assert!(error.to_string().contains("cannot be a writable root"), "{root:?}: {error}");
+    }
+    for hidden in [place.workspace(), place.workspace().parent().unwrap().to_owned()] {
+        let error = place.shell("true").hidden(hidden).prepare().unwrap_err();
+        assert!(error.to_string().contains("lies inside the hidden path"), "{error}");
+    }
+}
+
 #[test]
 fn a_directory_that_vanished_since_the_plan() {
     need_sandbox!();

@@ -339,3 +339,11 @@ fn the_number_of_processes_is_bound_exactly() {
     let started = stdout(&result).len() as u64;
     assert!((LIMIT - 4..LIMIT).contains(&started), "{started}");
 }
+
+#[test]
+fn no_session_is_shared() {
+    need_sandbox!();
+    let text = succeed(&Place::new().shell("read -r line < /proc/self/stat; echo ${line##*) }"));
+    // A session of somebody outside has the number 0 here (proc_pid_stat(5)).
+    assert_ne!(text.split(' ').nth(3), Some("0"), "{text}");
+}
