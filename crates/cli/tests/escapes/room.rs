@@ -1,14 +1,13 @@
 //! The room in which attacks are made: a home with secrets, a workspace in it, a place outside of that, somebody who listens,
 //! a process that is attacked.
 
+use crate::listening::{Listening, MARK, connects};
 use crate::table::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::os::linux::net::SocketAddrExt as _;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
-use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +15,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const SECRET: &str = "SECRET-WORD";
-const MESSAGE: &[u8] = b"hello";
 const TYPED: &str = "typed-by-the-attack";
 
 /// How long `run` is given for an attack, in seconds, and how long we wait for it.
@@ -191,7 +189,7 @@ impl Room {
     fn told(&mut self, what: &str) -> Option<u32> {
         if self.maker.is_none() {
             let mut command = Command::new("/usr/bin/python3");
-            command.args(["-c", VICTIM]).arg(self.home()).arg(mark());
+            command.args(["-c", VICTIM]).arg(self.home()).arg(MARK);
             command.env_clear().env("TOKEN", format!("{SECRET}-environment"));
             let mut child = command.stdout(Stdio::piped()).stdin(Stdio::piped()).spawn().unwrap();
             let answers = BufReader::new(child.stdout.take().unwrap());
@@ -259,7 +257,7 @@ impl Room {
         let steers = entry.name.contains("steers-the-terminal") && confined;
         note(steers && err.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']), "the terminal was steered");
         for place in ["/tmp", "/var/tmp", "/dev/shm"] {
-            let left = Path::new(place).join(mark());
+            let left = Path::new(place).join(MARK);
             note(left.exists(), "something was left in a common directory");
             let _ = fs::remove_dir_all(&left).or_else(|_| fs::remove_file(&left));
         }
@@ -326,7 +324,7 @@ impl Room {
             ("@out", path(self.elsewhere())),
             ("@ws", path(self.workspace())),
             ("@room", path(self.place.clone())),
-            ("@mark", mark().to_owned()),
+            ("@mark", MARK.to_owned()),
         ];
         let filled = |text: String, (name, value): &(&str, String)| text.replace(name, value);
         let text = values.iter().chain(&places).fold(entry.program.to_owned(), filled);
@@ -491,11 +489,6 @@ fn restrict() -> Option<String> {
     std::env::var("ROOM_RESTRICT").ok().filter(|text| !text.is_empty())
 }
 
-/// A word that is nowhere else.
-fn mark() -> &'static str {
-    "mark-of-this-room"
-}
-
 fn succeed(command: &mut Command) {
     let done = command.output().unwrap();
     assert!(done.status.success(), "{command:?}: {done:?}");
@@ -550,80 +543,4 @@ fn is_left(others: &BTreeSet<String>) -> bool {
         thread::sleep(Duration::from_millis(5));
     }
     false
-}
-
-/// Tries to connect until the attack has ended.
-fn connects(port: u16, ended: &AtomicBool) -> bool {
-    while !ended.load(Ordering::Relaxed) {
-        if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-            return true;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    false
-}
-
-/// Everything by which a message could come.
-struct Listening {
-    tcp: TcpListener,
-    udp: UdpSocket,
-    streams: [(UnixListener, &'static str); 2],
-    messages: [(UnixDatagram, &'static str); 2],
-    pipe: File,
-}
-
-impl Listening {
-    fn new(place: &Path) -> Self {
-        let nameless = |name: String| SocketAddr::from_abstract_name(name).unwrap();
-        let listening = Self {
-            tcp: TcpListener::bind("127.0.0.1:0").unwrap(),
-            udp: UdpSocket::bind("127.0.0.1:0").unwrap(),
-            streams: [
-                (UnixListener::bind(place.join("server")).unwrap(), "a local socket"),
-                (UnixListener::bind_addr(&nameless(mark().to_owned())).unwrap(), "a nameless socket"),
-            ],
-            messages: [
-                (UnixDatagram::bind(place.join("messages")).unwrap(), "a local message"),
-                (
-                    UnixDatagram::bind_addr(&nameless(format!("{}-messages", mark()))).unwrap(),
-                    "a nameless message",
-                ),
-            ],
-            // Open on both sides, so that whoever writes need not wait.
-            pipe: OpenOptions::new().read(true).write(true).open(place.join("command-pipe")).unwrap(),
-        };
-        listening.tcp.set_nonblocking(true).unwrap();
-        listening.udp.set_nonblocking(true).unwrap();
-        listening.streams.iter().for_each(|(listener, _)| listener.set_nonblocking(true).unwrap());
-        listening.messages.iter().for_each(|(socket, _)| socket.set_nonblocking(true).unwrap());
-        listening
-    }
-
-    /// What has come, when nobody is there any more who could send.
-    fn arrived(&self) -> Vec<&'static str> {
-        let _ = &self.pipe;
-        let mut arrived = Vec::new();
-        let mut buffer = [0; 64];
-        let wait = Some(Duration::from_millis(200));
-        while let Ok((mut stream, _)) = self.tcp.accept() {
-            stream.set_nonblocking(false).unwrap();
-            stream.set_read_timeout(wait).unwrap();
-            let count = stream.read(&mut buffer).unwrap_or(0);
-            arrived.extend(buffer[..count].starts_with(MESSAGE).then_some("TCP"));
-        }
-        if self.udp.recv(&mut buffer).is_ok() {
-            arrived.push("UDP");
-        }
-        for (listener, name) in &self.streams {
-            while listener.accept().is_ok() {
-                arrived.push(name);
-            }
-        }
-        for (socket, name) in &self.messages {
-            if socket.recv(&mut buffer).is_ok() {
-                arrived.push(name);
-            }
-        }
-        arrived
-    }
 }
