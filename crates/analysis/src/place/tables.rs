@@ -255,7 +255,6 @@ pub(super) const NAMES: &[Row] = &[
     (".sqlite_history", Secret),
     (".vault-token", Secret),
     (".vault_pass", Secret),
-    (".vault_pass.txt", Secret),
     (".vimspector.json", Persistence),
     (".zhistory", Secret),
     (".zsh_history", Secret),
