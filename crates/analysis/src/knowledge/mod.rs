@@ -70,21 +70,22 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
         );
         return Stream::unknown(Origins::UNKNOWN, call.span);
     };
+    let before = session.effects().len();
     let found = program::find(session, call, word, text);
     let arguments = call.argv.get(1..).unwrap_or_default();
     let own = is_of_project(&found, text);
     if own {
         told::told(session, arguments);
     }
-    match found {
+    let printed = match found {
         program::Found::Described(name, program) => {
-            if program.has(Fact::NoOwnFiles) && is_systems(text, name) {
+            let plain = program.has(Fact::NoOwnFiles);
+            if plain && is_systems(text, name) {
                 session.has_no_own_files();
             }
-            let from = session.effects().len();
             let printed = described(session, call, name, program);
-            if !own && runs_project(session, from) {
-                told::handed_all(session, arguments, from);
+            if plain || !(own || runs_project(session, before)) {
+                return printed;
             }
             printed
         }
@@ -97,8 +98,11 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
             perhaps_described(session, call, name, program);
             Stream::unknown(Origins::UNKNOWN, call.span)
         }
-        program::Found::Done(output) => output,
-    }
+        program::Found::Done(output) if own => output,
+        program::Found::Done(output) => return output,
+    };
+    told::handed(session, arguments, before);
+    printed
 }
 
 /// Whether what has been told from here on carries out what a project says.

@@ -69,6 +69,8 @@ pub(crate) fn execute<'a>(
         super::perhaps_described(on.session, &call, name, program);
     }
     told::told(on.session, arguments);
+    let told = on.session.effects().len();
+    told::handed(on.session, arguments, told);
     let place = values::script(on.arena(), file);
     let copied = on.session.copied_from(&place);
     copy_of(on.session, file.span, copied);

@@ -7,26 +7,16 @@ use crate::session::Session;
 use crate::value::{Field, Value};
 use shward_syntax::is_name_byte;
 
-/// Records what arguments of the form `NAME=VALUE` do to a program that takes them for variables, and what such a program may do
-/// with files that are named to it.
+/// Records what arguments of the form `NAME=VALUE` do to a program that takes them for variables.
 pub(super) fn told<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'a>]) {
     session.works(arguments.len());
-    let from = session.effects().len();
-    let mut before = None;
     for word in arguments {
         let prefix = word.value.known_prefix();
-        let last = before.replace(word);
-        let Some(at) = prefix.iter().position(|byte| *byte == b'=') else {
-            loaded(session, last, word, &word.value, from);
-            handed(session, word, &word.value, from);
-            continue;
-        };
-        let value = values::after(session.arena(), &word.value, at + 1);
-        loaded(session, last, word, &value, from);
-        handed(session, word, &value, from);
+        let Some(at) = prefix.iter().position(|byte| *byte == b'=') else { continue };
         let name = prefix.get(..at).unwrap_or_default();
         // What a script of autoconf's has found out has small letters, too: `ac_cv_prog_CC`.
         if name.iter().copied().all(is_name_byte) {
+            let value = values::after(session.arena(), &word.value, at + 1);
             session.told(name, &Field { value, ..*word });
         }
     }
@@ -80,7 +70,7 @@ fn loaded<'a>(
 }
 
 /// Records what a program that runs the project's own may do with files that are named to it, and that no effect from here on tells of.
-pub(super) fn handed_all<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'a>], from: usize) {
+pub(super) fn handed<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'a>], from: usize) {
     session.works(arguments.len());
     let mut before = None;
     for word in arguments {
@@ -91,13 +81,13 @@ pub(super) fn handed_all<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'
             None => word.value,
         };
         loaded(session, last, word, &value, from);
-        handed(session, word, &value, from);
+        handed_file(session, word, &value, from);
     }
 }
 
 /// What the program says about its files can be followed where it names them itself. A key or the settings of an agent that it is
 /// given are whatever it does with any file. Of the secrets of its own directory (`.env`) it is the owner.
-fn handed<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, value: &Value<'a>, from: usize) {
+fn handed_file<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, value: &Value<'a>, from: usize) {
     let prefix = value.known_prefix();
     // Most words are no such paths, and need not be looked up.
     if !matches!(prefix.first(), Some(b'/' | b'.')) && !prefix.windows(2).any(|two| two == b"/.") {
