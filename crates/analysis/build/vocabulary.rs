@@ -109,6 +109,7 @@ const ROLES: &[(&str, Role)] = &[
     ("write", Role::Write),
     ("write-prefix", Role::WritePrefix),
     ("create-like", Role::CreateLike),
+    ("member", Role::Member),
     ("append", Role::Append),
     ("create", Role::Create),
     ("modify", Role::Modify),

@@ -9,6 +9,7 @@ use super::run::{Run, certainty};
 use super::scan::Scan;
 use super::settled::{becomes_settings, brings_settings, linked_hard, linked_to, settles, takes_place};
 use super::tables::Level;
+use super::unpacked;
 use super::values;
 use super::words::{Fact, Role};
 use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
@@ -81,6 +82,9 @@ pub(super) fn change<'a>(
         Role::CreateLike => {
             let value = evaluate::filled_in(run.arena(), &field.value);
             change_place(run, flow, Role::Create, &Field { value, ..*field });
+        }
+        Role::Member => {
+            unpacked::member(run, unpacked::place(uses).as_ref(), content(run, flow, WriteMode::Below), field)
         }
         Role::ReadBeside => {
             // The file itself stays as it is.

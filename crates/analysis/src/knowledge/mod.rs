@@ -37,6 +37,7 @@ mod script;
 mod settled;
 mod tables;
 mod told;
+mod unpacked;
 mod values;
 mod variables;
 // Shared with the build script, which uses the rest of it; some words no file needs.
@@ -69,16 +70,24 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
         );
         return Stream::unknown(Origins::UNKNOWN, call.span);
     };
+    let before = session.effects().len();
     let found = program::find(session, call, word, text);
-    if is_of_project(&found, text) {
-        told::told(session, call.argv.get(1..).unwrap_or_default());
+    let arguments = call.argv.get(1..).unwrap_or_default();
+    let own = is_of_project(&found, text);
+    if own {
+        told::told(session, arguments);
     }
-    match found {
+    let printed = match found {
         program::Found::Described(name, program) => {
-            if program.has(Fact::NoOwnFiles) && is_systems(text, name) {
+            let plain = program.has(Fact::NoOwnFiles);
+            if plain && is_systems(text, name) {
                 session.has_no_own_files();
             }
-            described(session, call, name, program)
+            let printed = described(session, call, name, program);
+            if plain || !(own || runs_project(session, before)) {
+                return printed;
+            }
+            printed
         }
         program::Found::Resembling(name, program) => {
             let printed = described(session, call, name, program);
@@ -89,8 +98,17 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
             perhaps_described(session, call, name, program);
             Stream::unknown(Origins::UNKNOWN, call.span)
         }
-        program::Found::Done(output) => output,
-    }
+        program::Found::Done(output) if own => output,
+        program::Found::Done(output) => return output,
+    };
+    told::handed(session, arguments, before);
+    printed
+}
+
+/// Whether what has been told from here on carries out what a project says.
+fn runs_project(session: &mut dyn Session<'_>, from: usize) -> bool {
+    let told = session.effects().get(from..).unwrap_or_default();
+    told.iter().any(|effect| matches!(effect.kind, EffectKind::Code { language: "project", .. }))
 }
 
 /// Whether a program is the project's own, or carries out what a project says in words of that.

@@ -12,9 +12,10 @@ use super::told;
 use super::values;
 use super::words::Role;
 use super::written::{MAX_FILES, MAX_SEARCHED, files, names};
-use crate::effect::{EffectKind, Rest, Scope, Unknown, WriteMode};
+use crate::effect::{EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
+use crate::world::FileKind;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
 
@@ -68,6 +69,8 @@ pub(crate) fn execute<'a>(
         super::perhaps_described(on.session, &call, name, program);
     }
     told::told(on.session, arguments);
+    let told = on.session.effects().len();
+    told::handed(on.session, arguments, told);
     let place = values::script(on.arena(), file);
     let copied = on.session.copied_from(&place);
     copy_of(on.session, file.span, copied);
@@ -189,10 +192,15 @@ fn trees(run: &mut Run<'_, '_>) -> Origins {
     let Some(here) = run.session.cwd() else { return Origins::NONE };
     let mut searched = 0usize;
     let mut origins = Origins::NONE;
-    for effect in run.session.effects().iter().rev().take(MAX_SEARCHED) {
+    let told = run.session.effects().len();
+    for at in (told.saturating_sub(MAX_SEARCHED)..told).rev() {
         searched += 1;
+        let Some(effect) = run.session.effects().get(at).copied() else { continue };
         let EffectKind::Write { target, mode, content } = effect.kind else { continue };
-        let whole = target.tree || mode == WriteMode::Below;
+        if !content.intersects(FOREIGN) || !holds_code(&target) {
+            continue;
+        }
+        let whole = target.tree || mode == WriteMode::Below || brings_tree(run.session, at, &target);
         let directory = target.path.strip_suffix(b"/").unwrap_or(target.path);
         let around = |outer: &[u8], inner: &[u8]| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
@@ -204,12 +212,44 @@ fn trees(run: &mut Run<'_, '_>) -> Origins {
             target.rest == Rest::Glob && directory == here
                 || target.rest == Rest::Exact && around(directory, here)
         };
-        if near && target.scope == Scope::Workspace && content.intersects(FOREIGN) {
+        if near {
             origins = origins | content;
         }
     }
     run.session.works(searched / 4);
     origins
+}
+
+/// Whether what lies there may be what a project runs: what builds make is made of that, but packages are part of it.
+fn holds_code(target: &Target<'_>) -> bool {
+    let mut names = target.path.split(|byte| *byte == b'/');
+    let packages = |name: &[u8]| matches!(name, b"node_modules" | b"site-packages" | b"dist-packages");
+    target.scope == Scope::Workspace || target.scope == Scope::Product && names.any(packages)
+}
+
+/// So many effects of one program are looked at for what it was given.
+const MAX_GIVEN: usize = 64;
+
+/// Whether a program that wrote to one place has put a directory there: it copied trees, or moved something that does not look like
+/// a file. What is there already says which it is.
+fn brings_tree<'a>(session: &mut dyn Session<'a>, at: usize, to: &Target<'a>) -> bool {
+    let effects = session.effects();
+    let Some(written) = effects.get(at).copied() else { return false };
+    let own = effects.get(..at).unwrap_or_default().iter().rev().take(MAX_GIVEN);
+    let own = own.take_while(|effect| effect.invocation() == written.invocation());
+    let plain = !values::base_name(to.path).contains(&b'.');
+    let mut moved = false;
+    let mut from = None;
+    for effect in own {
+        match effect.kind {
+            EffectKind::Delete { target, .. } => (moved, from) = (plain, Some(target)),
+            EffectKind::Read { target } if target.tree => (moved, from) = (true, Some(target)),
+            _ => {}
+        }
+    }
+    let is_file =
+        |from: Target<'_>| from.rest == Rest::Exact && session.world().kind(from.path) == FileKind::File;
+    moved && !from.is_some_and(is_file)
 }
 
 /// Where a directory comes from that was moved to where a file lies in it, if that is not the workspace.

@@ -1,8 +1,10 @@
-//! What a program is told by arguments that have the form of variables.
+//! What a program of the project's own is told by its arguments: what has the form of variables, and files that it has no business with.
 
+use super::run::certainty;
 use super::values;
+use crate::effect::{EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::Session;
-use crate::value::Field;
+use crate::value::{Field, Value};
 use shward_syntax::is_name_byte;
 
 /// Records what arguments of the form `NAME=VALUE` do to a program that takes them for variables.
@@ -18,4 +20,106 @@ pub(super) fn told<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'a>]) {
             session.told(name, &Field { value, ..*word });
         }
     }
+}
+
+/// Options by which programs of many kinds load code.
+const LOADING: [&[u8]; 12] = [
+    b"--require",
+    b"--import",
+    b"--loader",
+    b"--preload",
+    b"--plugin",
+    b"--plugins",
+    b"--preset",
+    b"--presets",
+    b"--rulesdir",
+    b"--bootstrap",
+    b"--globalSetup",
+    b"--setupFiles",
+];
+
+/// The same of options that mean other things to other programs, if what they name has an ending of code.
+const PERHAPS_LOADING: [&[u8]; 5] = [b"-r", b"-c", b"--config", b"--configuration", b"--setup"];
+
+const CODE: [&[u8]; 10] =
+    [b".js", b".cjs", b".mjs", b".ts", b".cts", b".mts", b".py", b".rb", b".php", b".so"];
+
+/// What lies among temporary files, and is named to a program by an option that loads, is executed.
+fn loaded<'a>(
+    session: &mut dyn Session<'a>,
+    before: Option<&Field<'a>>,
+    word: &Field<'a>,
+    value: &Value<'a>,
+    from: usize,
+) {
+    let prefix = word.value.known_prefix();
+    let option = match prefix.iter().position(|byte| *byte == b'=') {
+        Some(at) => prefix.get(..at),
+        None => before.and_then(Field::known),
+    };
+    let Some(option) = option.filter(|option| option.starts_with(b"-")) else { return };
+    let path = value.known_prefix();
+    let code = CODE.iter().any(|ending| path.ends_with(ending));
+    if !path.starts_with(b"/") || !(LOADING.contains(&option) || code && PERHAPS_LOADING.contains(&option)) {
+        return;
+    }
+    let target = session.target(value);
+    if target.scope == Scope::Temp && !is_told(session, &target, from) {
+        session.emit(EffectKind::Execute { target, origin: value.origins }, word.span, certainty(word));
+    }
+}
+
+/// Records what a program that runs the project's own may do with files that are named to it, and that no effect from here on tells of.
+pub(super) fn handed<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'a>], from: usize) {
+    session.works(arguments.len());
+    let mut before = None;
+    for word in arguments {
+        let prefix = word.value.known_prefix();
+        let last = before.replace(word);
+        let value = match prefix.iter().position(|byte| *byte == b'=') {
+            Some(at) => values::after(session.arena(), &word.value, at + 1),
+            None => word.value,
+        };
+        loaded(session, last, word, &value, from);
+        handed_file(session, word, &value, from);
+    }
+}
+
+/// What the program says about its files can be followed where it names them itself. A key or the settings of an agent that it is
+/// given are whatever it does with any file. Of the secrets of its own directory (`.env`) it is the owner.
+fn handed_file<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, value: &Value<'a>, from: usize) {
+    let prefix = value.known_prefix();
+    // Most words are no such paths, and need not be looked up.
+    if !matches!(prefix.first(), Some(b'/' | b'.')) && !prefix.windows(2).any(|two| two == b"/.") {
+        return;
+    }
+    let target = session.target(value);
+    let inside = || {
+        let rest =
+            session.cwd().and_then(|here| target.path.strip_prefix(here.strip_suffix(b"/").unwrap_or(here)));
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    };
+    let kind = match target.scope {
+        Scope::Secret | Scope::Environment if !inside() => {
+            EffectKind::Read { target: Target { rest: Rest::Unknown, ..target } }
+        }
+        Scope::Persistence if inside() => return,
+        Scope::Own | Scope::Persistence => EffectKind::Unknown {
+            reason: Unknown::Construct("a protected file is given to a program of the project's"),
+        },
+        _ => return,
+    };
+    if !is_told(session, &target, from) {
+        session.emit(kind, word.span, certainty(word));
+    }
+}
+
+/// Whether an effect from here on tells of a place.
+fn is_told(session: &mut dyn Session<'_>, place: &Target<'_>, from: usize) -> bool {
+    session.effects().iter().skip(from).any(|effect| match effect.kind {
+        EffectKind::Read { target }
+        | EffectKind::Write { target, .. }
+        | EffectKind::Execute { target, .. } => target.path == place.path,
+        _ => false,
+    })
 }

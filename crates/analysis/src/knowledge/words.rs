@@ -257,6 +257,7 @@ pub(crate) enum Role {
     Write,
     WritePrefix,
     CreateLike,
+    Member,
     Append,
     Create,
     Modify,

@@ -232,11 +232,14 @@ impl<'a> Map<'a> {
     /// Whether places of secrets, and whether protected places, are known to lie below a path.
     pub(super) fn below(&self, names: Names<'_>) -> (bool, bool) {
         let mut found = (false, false);
+        // Once one is found, no other of its kind needs to be looked at.
         let mut note = |row: &Row, names: Names<'_>| {
-            if matches!(row.1, Scope::Secret | Scope::Own) && names.relation(row.0) == Reach::Above {
-                found.0 |= row.1 == Scope::Secret;
-                found.1 |= row.1 == Scope::Own;
-            }
+            let known = match row.1 {
+                Scope::Secret => &mut found.0,
+                Scope::Own => &mut found.1,
+                _ => return,
+            };
+            *known = *known || names.relation(row.0) == Reach::Above;
         };
         let mut rest = names;
         if let Some(first) = rest.next() {

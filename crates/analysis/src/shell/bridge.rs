@@ -48,6 +48,13 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.emit_here(kind, span, certainty);
         self.reaches_descriptor(&kind);
         match kind {
+            EffectKind::Read { target } if target.tree && !self.links.is_empty() => {
+                // Some programs follow the links in it (`grep -R`, `cp -L`, `zip -r`).
+                for led in self.led_from_below(&target) {
+                    let target = Target { tree: true, ..led };
+                    self.emit_here(EffectKind::Read { target }, span, Certainty::Possible);
+                }
+            }
             EffectKind::Write { target, mode, content } => {
                 let target = Target { tree: target.tree || mode == WriteMode::Below, ..target };
                 if target.tree || mode == WriteMode::Create {

@@ -24,7 +24,7 @@ use rule::{
     Settings, Tool, Words,
 };
 use shward_syntax::{Dialect, Span};
-use tables::{rule, rule_of_given};
+use tables::{TOLD, rule, rule_of_given};
 
 /// Commands that do nothing with what a pager or editor is given.
 const IDLE: [&[u8]; 7] = [b"", b"cat", b"true", b":", b"false", b"/bin/cat", b"/bin/true"];
@@ -73,7 +73,7 @@ impl<'a> Interpreter<'a, '_> {
             Inert => rule_of_given(name),
             rule => Some(rule),
         };
-        if matches!(rule, Some(Tool(_) | Program | Run)) {
+        if matches!(rule, Some(Tool(_) | Program | Run)) || TOLD.contains(&name) {
             self.judge_by(Program, name, value, span);
         }
     }

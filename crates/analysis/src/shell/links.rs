@@ -309,6 +309,25 @@ impl<'a> Interpreter<'a, '_> {
         meant
     }
 
+    /// Where the links lead that lie below a place, other than to what lies there as well.
+    pub(super) fn led_from_below(&self, place: &Target<'a>) -> Vec<Target<'a>> {
+        let directory = without_slash(place.path);
+        let unknown = Target { rest: Rest::Unknown, scope: Scope::Unknown, path: b"", ..*place };
+        let mut led = Vec::new();
+        for link in self.links.all.iter().filter(|link| below(link.place, directory).is_some()) {
+            let from = if link.names.is_some() { link.place } else { parent(link.place) };
+            match link.aim.and_then(|aim| self.links.led(&joined(from, aim))) {
+                Some(ends) => led.extend(ends.iter().map(|end| self.place_of_text(end))),
+                None => led.push(unknown),
+            }
+            if led.len() > MOST_FOLLOWED {
+                return vec![unknown];
+            }
+        }
+        led.retain(|to| to.rest != Rest::Exact || below(to.path, directory).is_none());
+        led
+    }
+
     fn place_of_text(&self, text: &[u8]) -> Target<'a> {
         let value = Value::text(self.arena.alloc_slice_copy(text), Origins::LITERAL);
         self.places.target(self.world, Some(b"/"), &value)

@@ -6,7 +6,8 @@ use super::state::{Flags, Space};
 use crate::effect::{Certainty, EffectKind, Unknown};
 use crate::value::{Field, Origins, Piece, Value};
 use shward_syntax::{
-    AndOr, ArithmeticFor, CommandKind, For, Loop, PartKind, Pipeline, Script, SimpleCommand, Span, WordPart,
+    AndOr, ArithmeticFor, CommandKind, For, Item, Loop, PartKind, Pipeline, Script, SimpleCommand, Span,
+    WordPart,
 };
 
 /// The most turns that are run one by one, loops within loops multiplied.
@@ -93,7 +94,7 @@ impl<'a> Interpreter<'a, '_> {
     /// `while` and `until`
     pub(super) fn while_loop(&mut self, node: &Loop<'_>) {
         let span = node.condition.span;
-        if starts_without_end(node) {
+        if is_endless(node) && only_starts(&node.body) {
             self.emit_here(EffectKind::System { what: "limits" }, self.span(span), Certainty::Certain);
         }
         self.in_loop(|shell| {
@@ -110,6 +111,11 @@ impl<'a> Interpreter<'a, '_> {
     /// `for ((;;))`
     pub(super) fn arithmetic_for(&mut self, node: &ArithmeticFor<'_>) {
         self.arithmetic(&node.init);
+        let one = |part: &WordPart<'_>| matches!(part.kind, PartKind::Literal(text) if matches!(text.trim_ascii(), b"" | b"1"));
+        if node.test.parts.iter().all(one) && only_starts(&node.body) {
+            let span = self.span(node.test.span);
+            self.emit_here(EffectKind::System { what: "limits" }, span, Certainty::Certain);
+        }
         self.in_loop(|shell| {
             shell.arithmetic(&node.test);
             shell.repeated(node.test.span, &mut |shell| {
@@ -191,16 +197,30 @@ impl<'a> Interpreter<'a, '_> {
     }
 }
 
-/// Whether a loop with a condition that is a constant does nothing but start jobs, and waits for none of them.
-fn starts_without_end(node: &Loop<'_>) -> bool {
+/// Whether the condition of a loop is a constant.
+fn is_endless(node: &Loop<'_>) -> bool {
     let Script { items: [condition], .. } = node.condition else { return false };
     let AndOr { first: Pipeline { stages: [stage], .. }, rest: [] } = condition.list else { return false };
     let CommandKind::Simple(SimpleCommand { words: [word], .. }) = stage.command.kind else { return false };
-    let is_constant = matches!(
+    matches!(
         *word.parts(),
         [WordPart { kind: PartKind::Literal(text), .. }] if matches!(text, b":" | b"true" | b"false")
-    );
-    is_constant && !node.body.items.is_empty() && node.body.items.iter().all(|item| item.background)
+    )
+}
+
+/// Whether all that a script does is to start jobs, also from within groups, and it waits for none of them.
+fn only_starts(script: &Script<'_>) -> bool {
+    let starts = |item: &Item<'_>| {
+        item.background
+            || match item.list {
+                AndOr { first: Pipeline { stages: [stage], .. }, rest: [] } => match &stage.command.kind {
+                    CommandKind::Subshell(inner) | CommandKind::BraceGroup(inner) => only_starts(inner),
+                    _ => false,
+                },
+                _ => false,
+            }
+    };
+    !script.items.is_empty() && script.items.iter().all(starts)
 }
 
 const MADE_UP: &[Piece<'static>] = &[Piece::MADE_UP];

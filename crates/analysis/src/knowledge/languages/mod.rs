@@ -22,7 +22,7 @@ mod worded;
 use super::run::Run;
 use super::tables::Program;
 use super::words::Fact;
-use crate::effect::{Certainty, EffectKind};
+use crate::effect::{Certainty, EffectKind, WriteMode};
 use crate::session::{Reentry, Session};
 use crate::value::{Field, Origins, Stream};
 pub(crate) use grave::names_grave_anywhere;
@@ -216,6 +216,11 @@ fn run_once<'a>(
             return report.finish();
         }
         _ => {}
+    }
+    if let ("ruby", Some(source)) = (language, text.text) {
+        for file in perl::emptied_by_ruby(run.call.argv, source) {
+            run.writes(file, WriteMode::Truncate, Stream { text: None, ..text });
+        }
     }
     // A program that was read from standard input leaves nothing there.
     let stdin = if text.text.is_some() && text == run.call.stdin { Stream::EMPTY } else { run.call.stdin };

@@ -49,11 +49,42 @@ pub(crate) fn keeps_nothing(script: &[u8], quiet: bool) -> bool {
         return !texts().any(|(_, text)| prints(text));
     }
     match texts().next() {
-        Some((true, [b'd' | b'z' | b'c' | b'Q', ..])) => true,
+        Some((true, [b'z' | b'c' | b'Q' | b'q', ..])) => return true,
         Some((true, [b's', mark, rest @ ..])) => {
             let mut parts = rest.split(|byte| byte == mark);
-            let whole = matches!(parts.next(), Some(b".*" | b"^.*" | b".*$" | b"^.*$"));
-            whole && parts.next().is_some_and(|with| !with.iter().any(|byte| matches!(byte, b'&' | b'\\')))
+            let (pattern, with) = (parts.next().unwrap_or_default(), parts.next());
+            let flags = parts.next().unwrap_or_default();
+            let each = flags.iter().take_while(|byte| byte.is_ascii_alphanumeric()).any(|byte| *byte == b'g');
+            if matches_all(pattern, each)
+                && with.is_some_and(|with| !with.iter().any(|byte| matches!(byte, b'&' | b'\\')))
+            {
+                return true;
+            }
+        }
+        _ => {}
+    }
+    // What comes before it prints nothing, and nothing goes past it.
+    let passes = |text: &[u8]| {
+        prints(text) || matches!(text.first(), Some(b'n' | b'b' | b't' | b'T' | b'D' | b':' | b'{' | b'}'))
+    };
+    texts()
+        .take_while(|(_, text)| !passes(text))
+        .any(|(every, text)| every && matches!(text.first(), Some(b'd' | b'Q')))
+}
+
+/// Whether a pattern is for all of a line, whatever is in it; `each`: for every part of it that matches.
+fn matches_all(pattern: &[u8], each: bool) -> bool {
+    let inner = pattern.strip_prefix(b"^").unwrap_or(pattern);
+    let inner = inner.strip_suffix(b"$").unwrap_or(inner);
+    let group =
+        |open: &[u8], close: &[u8]| inner.strip_prefix(open).and_then(|text| text.strip_suffix(close));
+    let inner = group(b"\\(", b"\\)").or_else(|| group(b"(", b")")).unwrap_or(inner);
+    match inner {
+        b".*" | b".+" | b".\\+" | b"..*" => true,
+        // All but one sign.
+        b"." => each && inner.len() == pattern.len(),
+        [b'[', b'^', sign, b']', rest @ ..] => {
+            each && *sign != b'[' && matches!(rest, b"" | b"*" | b"+" | b"\\+")
         }
         _ => false,
     }
@@ -407,6 +438,22 @@ mod tests {
             ("/^$/d", false, false),
             ("1d", false, false),
             ("s/.*//", false, true),
+            ("s/.+//", false, true),
+            ("s/\\(.*\\)/x/", false, true),
+            ("s/\\(.*\\)/\\1x/", false, false),
+            ("s/./x/g", false, true),
+            ("s/./x/", false, false),
+            ("s/[^x]//g", false, true),
+            ("s/[^x]//", false, false),
+            ("s/[^a-z]//g", false, false),
+            ("q", false, true),
+            ("2q", false, false),
+            ("N;d", false, true),
+            ("0,/x/d;d", false, true),
+            ("s/a/b/;d", false, true),
+            ("/x/b;d", false, false),
+            ("/x/{d}", false, false),
+            ("p;d;d", false, false),
             ("s|^.*$|x|g", false, true),
             ("s/.*/&x/", false, false),
             ("s/.*/\\0/", false, false),

@@ -12,7 +12,22 @@ use crate::value::{Field, Origins, Stream, contains};
 fn prints_nothing(program: &Field<'_>) -> bool {
     let Some(text) = program.known().map(<[u8]>::trim_ascii) else { return false };
     let alone = text.starts_with(b"{") && text.iter().filter(|byte| **byte == b'}').count() == 1;
-    matches!(text, b"0" | b"" | b"\"\"") || alone && text.ends_with(b"}") && !contains(text, b"print")
+    let bare: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    // Of each file, or of all of them, a line is left, or as many empty ones as there were.
+    let one = matches!(
+        bare.as_slice(),
+        b"NR==1"
+            | b"FNR==1"
+            | b"NR<2"
+            | b"FNR<2"
+            | b"NR<=1"
+            | b"FNR<=1"
+            | b"1==0"
+            | b"{print\"\"}"
+            | b"END{}"
+            | b"BEGIN{}"
+    );
+    one || matches!(text, b"0" | b"" | b"\"\"") || alone && text.ends_with(b"}") && !contains(text, b"print")
 }
 
 /// Reads the arguments of `awk`.

@@ -27,6 +27,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         return output;
     }
     let mut named = scan.operands.to_vec();
+    // `START,END:FILE`
+    named.extend(scan.values(&["-L"]));
     if let (true, Some(text)) = (scan.has(&["--batch", "--batch-command"]), run.call.stdin.text) {
         let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(MAX_LINES);
         let span = run.call.span;

@@ -9,6 +9,7 @@ use crate::knowledge::flow::Use;
 use crate::knowledge::run::{Run, certainty};
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::tables::{Level, Takes};
+use crate::knowledge::unpacked;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
 use crate::session::Reentry;
@@ -90,7 +91,15 @@ fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
         None => here,
     };
     let directories = apply::directories(scan);
-    run.within(&directories, &mut |run| run.writes(&place, WriteMode::Below, content));
+    let named = scan.has(&["--strip-components", "--transform", "--xform"]);
+    run.within(&directories, &mut |run| {
+        run.writes(&place, WriteMode::Below, content);
+        if !named {
+            scan.operands
+                .iter()
+                .for_each(|member| unpacked::member(run, Some(&place.value), content, member));
+        }
+    });
 }
 
 /// An archive on another machine (`host:file`), unless the colon belongs to a local name.

@@ -126,6 +126,9 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         if wanted.prints {
+            if arguments.iter().any(|field| self.holds_credential(field)) {
+                self.shows_environment(command.span);
+            }
             self.prints(Origins::ALL_VARIABLES, command.span);
             if wanted.local {
                 // It declares nothing then, and takes an assignment for a name that there is not.
@@ -152,6 +155,15 @@ impl<'a> Interpreter<'a, '_> {
                 self.protect(name, wanted);
             }
         }
+    }
+
+    /// Whether a word is, or may be, the name of a variable in which a credential is.
+    fn holds_credential(&self, field: &Field<'a>) -> bool {
+        let Some(name) = field.known() else { return true };
+        let slot = self.state.get(Space::Variable, name);
+        let kept = matches!(slot.content, Content::Initial);
+        slot.origins().contains(Origins::CREDENTIAL)
+            || kept && Origins::of_variable(name).contains(Origins::CREDENTIAL)
     }
 
     /// Makes a variable read-only, if that was asked for.

@@ -26,7 +26,7 @@ pub(super) struct Line<'a> {
 }
 
 /// Programs that leave nothing of any line, but for blanks.
-const EMPTYING: [&[u8]; 15] = [
+const EMPTYING: [&[u8]; 22] = [
     b"$_=\"\"",
     b"$_=''",
     b"$_=q()",
@@ -42,6 +42,50 @@ const EMPTYING: [&[u8]; 15] = [
     b"s/^.*$//",
     b"s/.*//gs",
     b"s/.*//g",
+    b"s/.+//",
+    b"s/.+//g",
+    b"s/.//g",
+    b"s/(.*)//",
+    // The lines that follow are not reached.
+    b"last",
+    b"exit",
+    b"exit0",
+];
+
+/// The same in Ruby, which takes such options from Perl.
+const EMPTYING_IN_RUBY: [&[u8]; 14] = [
+    b"$_=\"\"",
+    b"$_=''",
+    b"$_=nil",
+    b"$_.clear",
+    b"$_.replace\"\"",
+    b"$_.replace(\"\")",
+    b"sub(/.*/,\"\")",
+    b"sub(/.+/,\"\")",
+    b"gsub(/.*/,\"\")",
+    b"gsub(/.+/,\"\")",
+    b"gsub(/./,\"\")",
+    b"break",
+    b"exit",
+    b"exit!",
+];
+
+/// Words without which nothing is printed.
+const PRINTING: [&[u8]; 6] = [b"print", b"printf", b"say", b"write", b"syswrite", b"ARGVOUT"];
+
+const PRINTING_IN_RUBY: [&[u8]; 12] = [
+    b"print",
+    b"printf",
+    b"puts",
+    b"p",
+    b"pp",
+    b"putc",
+    b"write",
+    b"syswrite",
+    b"display",
+    b"stdout",
+    b"STDOUT",
+    b"ARGF",
 ];
 
 impl<'a> Line<'a> {
@@ -131,7 +175,19 @@ impl<'a> Line<'a> {
 
     /// The files of which nothing is left: they are written in place, and the program prints nothing.
     pub(super) fn emptied(&self, text: &[u8]) -> &'a [Field<'a>] {
-        const PRINTING: [&[u8]; 6] = [b"print", b"printf", b"say", b"write", b"syswrite", b"ARGVOUT"];
+        self.emptied_by(text, &EMPTYING, &PRINTING)
+    }
+
+    /// The same of a command line of `ruby`.
+    pub(super) fn emptied_by_ruby(&self, text: &[u8]) -> &'a [Field<'a>] {
+        // `$>` is standard output.
+        if text.windows(2).any(|two| two == b"$>") {
+            return &[];
+        }
+        self.emptied_by(text, &EMPTYING_IN_RUBY, &PRINTING_IN_RUBY)
+    }
+
+    fn emptied_by(&self, text: &[u8], emptying: &[&[u8]], printing: &[&[u8]]) -> &'a [Field<'a>] {
         let mut words = text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
         let bare: Vec<u8> = text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
         // What is read at once is no other.
@@ -140,10 +196,13 @@ impl<'a> Line<'a> {
         let bare = whole.iter().find_map(|first| bare.strip_prefix(*first)).unwrap_or(&bare);
         let bare = bare.strip_prefix(b";").unwrap_or(bare);
         let nothing = match self.prints {
-            true => EMPTYING.contains(&bare.strip_suffix(b";").unwrap_or(bare)),
+            true => {
+                let bare = bare.strip_suffix(b";").unwrap_or(bare);
+                emptying.contains(&bare) || is_constant(bare)
+            }
             false => {
                 let never = matches!(bare.strip_suffix(b";").unwrap_or(bare), b"printif0" | b"printunless1");
-                self.loops && (never || !words.any(|word| PRINTING.contains(&word)))
+                self.loops && (never || !words.any(|word| printing.contains(&word)))
             }
         };
         if nothing && self.in_place { self.operands } else { &[] }
@@ -157,6 +216,16 @@ impl<'a> Line<'a> {
             Some(_) => is_plain_name(&field.value),
         })
     }
+}
+
+/// Whether a program makes each line the same text.
+fn is_constant(bare: &[u8]) -> bool {
+    let text = bare.strip_prefix(b"$_=").unwrap_or_default();
+    let inner = match text {
+        [quote @ (b'"' | b'\''), inner @ .., last] if quote == last => inner,
+        _ => return false,
+    };
+    !inner.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'$' | b'@' | b'#'))
 }
 
 /// Whether opening a file of this name does nothing but open it.

@@ -53,6 +53,11 @@ pub(super) fn has_libraries(argv: &[Field<'_>]) -> bool {
     Line::of(argv).libraries
 }
 
+/// The files of which a program in Ruby that runs over them in place leaves nothing.
+pub(super) fn emptied_by_ruby<'a>(argv: &'a [Field<'a>], text: &[u8]) -> &'a [Field<'a>] {
+    Line::of(argv).emptied_by_ruby(text)
+}
+
 /// Reads a program. What cannot be vouched for is recorded as code.
 pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], given: Given<'a>) {
     report.printed = None;

@@ -6,6 +6,7 @@ use super::acts::Reach;
 use super::arguments::Arguments;
 use super::value::{Object, Val, join};
 use crate::effect::{EffectKind, WriteMode};
+use crate::knowledge::values;
 use crate::value::{Origins, Value};
 
 impl<'a> Reader<'_, '_, 'a> {
@@ -222,6 +223,12 @@ impl<'a> Reader<'_, '_, 'a> {
         let at = usize::from(name == b"extract");
         let to = arguments.get(at, &["path"]).unwrap_or(Val::Text(self.report.literal(b".")));
         self.write_each(Some(to), WriteMode::Below);
+        // What is named comes to lie there, a directory with all that is in it.
+        let member = arguments.get(0, &["member"]).filter(|_| at == 1);
+        if let Some((directory, member)) = to.known().zip(member.and_then(|member| member.known())) {
+            let path = values::concat(self.report.arena, &[directory, b"/", member]);
+            self.write_each(Some(Val::Text(self.report.literal(path))), WriteMode::Below);
+        }
     }
 
     /// `psutil.process_iter(attributes)`: all of them.
