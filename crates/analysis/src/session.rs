@@ -269,7 +269,7 @@ pub(crate) trait Session<'a> {
     fn takes_input(&mut self, _span: Span) {}
 
     /// The origins of what is read from this place (secret, environment, file, …).
-    fn read_origins(&self, target: &Target<'a>) -> Origins;
+    fn read_origins(&mut self, target: &Target<'a>) -> Origins;
 
     /// The shell that runs the command: its builtins differ (`echo` of dash reads escapes, that of bash does not).
     fn dialect(&self) -> Dialect {

@@ -188,6 +188,9 @@ impl<'a> Value<'a> {
     /// The empty string.
     pub const EMPTY: Self = Self::text(b"", Origins::LITERAL);
 
+    /// Longest path that Linux accepts, in bytes.
+    pub(crate) const PATH_MAX: usize = 4096;
+
     /// Known text.
     #[must_use]
     pub const fn text(text: &'a [u8], origins: Origins) -> Self {
@@ -245,6 +248,15 @@ impl<'a> Value<'a> {
             Content::Text(b"") => Pieces::All(&[]),
             Content::Text(text) => Pieces::One([Piece::Text(text)]),
             Content::Pieces(pieces) => Pieces::All(pieces),
+        }
+    }
+
+    /// How many bytes are known of it, and how many pieces are not.
+    pub(crate) fn extent(&self) -> usize {
+        let of = |piece: &Piece<'_>| if let Piece::Text(text) = piece { text.len() } else { 1 };
+        match self.content {
+            Content::Text(text) => text.len(),
+            Content::Pieces(pieces) => pieces.iter().map(of).sum(),
         }
     }
 

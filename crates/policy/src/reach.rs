@@ -7,20 +7,21 @@
 // Of `core`: addresses only, no sockets.
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::collections::BTreeSet;
 
 use crate::pattern;
 use crate::settings::Settings;
 use shward_analysis::{EffectKind, Plan};
 
 /// A host with a port, a pattern of hosts, an address, or a range of addresses.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Destination {
     host: Host,
     /// `None` stands for every port.
     port: Option<u16>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Host {
     /// A name in small letters, without the dot at the end; `*` stands for any text.
     Name(String),
@@ -395,7 +396,7 @@ impl Reach {
 
 /// The hosts that a plan is certain or likely to connect to, as far as they are written out, each once.
 pub(crate) fn named_hosts(plan: &Plan<'_>) -> Vec<Destination> {
-    let mut found = Vec::new();
+    let (mut found, mut known) = (Vec::new(), BTreeSet::new());
     for effect in plan.effects {
         let EffectKind::Connect { endpoint, .. } = &effect.kind else { continue };
         let Some(host) = endpoint.host.and_then(|host| std::str::from_utf8(host).ok()) else { continue };
@@ -414,7 +415,7 @@ pub(crate) fn named_hosts(plan: &Plan<'_>) -> Vec<Destination> {
             (_, None) => host.to_owned(),
         };
         if let Ok(destination) = Destination::parse(&text)
-            && !found.contains(&destination)
+            && known.insert(destination.clone())
         {
             found.push(destination);
         }

@@ -21,6 +21,7 @@ use super::words::{Computed, Fact, Output, Role, Style};
 use crate::effect::Unknown;
 use crate::value::{Field, Origins, Stream};
 use bumpalo::collections::Vec as BumpVec;
+use std::cell::OnceCell;
 
 /// The directory changes among the options of this level.
 pub(crate) fn directories<'a>(scan: &Scan<'a>) -> Vec<Field<'a>> {
@@ -150,6 +151,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
         input: evaluate::wants(run, scan).then(|| BumpVec::new_in(run.arena())),
         stdin: false,
         tree: recursive(scan),
+        told: OnceCell::new(),
     };
     for (role, fields) in uses.runs() {
         for field in *fields {
@@ -194,6 +196,7 @@ fn about<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Stream<'a> {
         input: None,
         stdin: false,
         tree: false,
+        told: OnceCell::new(),
     };
     for given in scan.given.iter().filter(|given| given.option.kind == Kind::Info) {
         for each in given.option.acts.iter() {

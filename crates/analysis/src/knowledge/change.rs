@@ -236,7 +236,11 @@ pub(super) fn content<'a>(run: &Run<'_, 'a>, flow: &Flow<'a>, mode: WriteMode) -
     let origins = match flow.origins {
         origins if copied => origins.without(Origins::LITERAL).union(Origins::FILE),
         // What it changes by its own rules is no text of the command.
-        origins if mode == WriteMode::Modify && Origins::LITERAL.contains(origins) && !is_told_text(run) => {
+        origins
+            if mode == WriteMode::Modify
+                && Origins::LITERAL.contains(origins)
+                && !flow.told.get_or_init(|| is_told_text(run)) =>
+        {
             Origins::FILE
         }
         origins if origins.is_empty() => Origins::LITERAL,

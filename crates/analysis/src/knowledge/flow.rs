@@ -5,6 +5,7 @@ use super::words::Role;
 use crate::value::{Field, Origins};
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
+use std::cell::OnceCell;
 
 /// A value or operand and what it means.
 #[derive(Debug, Clone, Copy)]
@@ -126,6 +127,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) stdin: bool,
     /// What the operands name is meant with everything below it.
     pub(crate) tree: bool,
+    /// Whether an argument is text rather than a name, where that was asked.
+    pub(crate) told: OnceCell<bool>,
 }
 
 #[cfg(test)]

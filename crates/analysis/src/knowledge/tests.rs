@@ -147,7 +147,7 @@ impl<'a> Session<'a> for Recorder<'a> {
         self.files.push((target.path, Stream { origins: content.origins | Origins::WRITTEN, ..content }));
     }
 
-    fn read_origins(&self, target: &Target<'a>) -> Origins {
+    fn read_origins(&mut self, target: &Target<'a>) -> Origins {
         self.places.read_origins(target)
     }
 }

@@ -60,6 +60,11 @@ pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
     Value::of_lasting(arena, pieces.into_bump_slice(), origins)
 }
 
+/// Whether no file system has so long a path, of which each name would take as many steps.
+pub(crate) fn is_too_long(parts: &[Value<'_>]) -> bool {
+    parts.iter().map(Value::extent).sum::<usize>() > Value::PATH_MAX
+}
+
 /// Where the text of a script may lie. One of the files that a search found may lie deeper than its name says.
 pub(crate) fn script<'a>(arena: &'a Bump, file: &Field<'a>) -> Value<'a> {
     let name = file.value.known().filter(|_| file.value.origins.contains(Origins::NAMES)).and_then(|text| {

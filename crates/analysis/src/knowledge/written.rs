@@ -51,14 +51,17 @@ pub(super) fn files<'a>(run: &mut Run<'_, 'a>, fits: impl Fn(&[u8]) -> bool) -> 
             break;
         }
     }
-    run.session.works(searched / 4);
+    // Each is held against some patterns.
+    run.session.works(4 * searched);
     found
 }
 
 /// Whether the end of a path, of as many names as the pattern has, fits it.
 pub(super) fn names(path: &[u8], pattern: &[u8]) -> bool {
     // Most end otherwise.
-    if pattern.last().is_some_and(|last| *last != b'*' && path.last() != Some(last)) {
+    let special = pattern.iter().rposition(|byte| matches!(byte, b'*' | b'\\'));
+    let literal = special.map_or(Some(pattern), |at| pattern.get(at + 1..));
+    if !path.ends_with(literal.unwrap_or_default()) {
         return false;
     }
     let slashes = pattern.iter().filter(|byte| **byte == b'/').count();

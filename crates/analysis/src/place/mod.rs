@@ -112,6 +112,10 @@ impl<'a> Places<'a> {
     /// if it were.
     pub(crate) fn target(&self, world: &dyn World, cwd: Option<&'a [u8]>, value: &Value<'a>) -> Target<'a> {
         match (value.known(), cwd) {
+            // The kernel refuses it; a shell may still shorten it by itself.
+            _ if value.extent() > Value::PATH_MAX => {
+                self.partial(world, None, &Value::unknown(value.origins))
+            }
             _ if steps_back_in_proc(value) => self.partial(world, None, &Value::unknown(value.origins)),
             (None, _) if value.pieces().contains(&Piece::Made) => self.made(world, cwd, value),
             (Some(text), Some(cwd)) => self.exact(world, cwd, text),

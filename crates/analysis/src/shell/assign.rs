@@ -16,7 +16,7 @@ use shward_syntax::{
 impl<'a> Interpreter<'a, '_> {
     /// Performs an assignment that stands in the script.
     pub(super) fn assignment(&mut self, assignment: &Assignment<'_>) {
-        if !self.budget.spend(1) {
+        if !self.budget.spend(4) {
             return;
         }
         let (name, span) = (self.lasting(assignment.name), assignment.span);
@@ -249,7 +249,7 @@ impl<'a> Interpreter<'a, '_> {
         key: &'a [u8],
         value: Value<'a>,
     ) -> &'a [Element<'a>] {
-        self.budget.spend(elements.len() / 4);
+        self.budget.spend(2 * elements.len());
         let mut all = elements.to_vec();
         match all.iter_mut().find(|element| element.key == key) {
             Some(element) => element.value = value,
@@ -396,7 +396,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Whether the shell gives a variable values of its own.
     pub(super) fn is_kept(&self, name: &[u8]) -> bool {
-        is_kept(name) || self.coprocesses.contains(&name)
+        is_kept(name) || self.coprocesses.contains(name)
     }
 
     /// The shell itself gives a variable a value, whatever the script has made of it.
@@ -420,9 +420,7 @@ impl<'a> Interpreter<'a, '_> {
         let process = &*self.arena.alloc_slice_copy(&[name, b"_PID"].concat());
         for name in [name, process] {
             self.set_by_shell(name, Origins::LITERAL);
-            if !self.coprocesses.contains(&name) {
-                self.coprocesses.push(name);
-            }
+            self.coprocesses.insert(name);
         }
     }
 

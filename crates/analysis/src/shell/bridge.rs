@@ -259,9 +259,11 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         let names: Vec<&'a [u8]> = match names {
             Some(names) => names.to_vec(),
             None => {
-                self.budget.spend(self.state.size());
                 let touched = self.state.touched(Space::Variable).map(|(name, _)| name);
-                touched.chain([b"HOME".as_slice()]).collect()
+                let names: Vec<_> = touched.chain([b"HOME".as_slice()]).collect();
+                // Each is set and set back.
+                self.budget.spend(self.state.size() + 16 * names.len());
+                names
             }
         };
         let mut before = Vec::with_capacity(names.len());
@@ -437,7 +439,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.following.leave();
     }
 
-    fn read_origins(&self, target: &Target<'a>) -> Origins {
+    fn read_origins(&mut self, target: &Target<'a>) -> Origins {
         let written = self.written_origins(target);
         let there = self.places.read_origins(target);
         // What the command itself has surely put there is no more from outside than what it put there.

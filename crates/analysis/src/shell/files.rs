@@ -97,7 +97,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// Where else what was written comes from, of what is read at a place.
-    pub(super) fn written_origins(&self, target: &Target<'a>) -> Origins {
+    pub(super) fn written_origins(&mut self, target: &Target<'a>) -> Origins {
         if target.path.is_empty() || !self.state.has_files() {
             return Origins::NONE;
         }
@@ -108,6 +108,8 @@ impl<'a> Interpreter<'a, '_> {
             return all;
         }
         let below = self.state.files_below(&directory(target.path));
+        // A directory may be looked through again and again.
+        self.budget.spend(4 * below.len());
         below.into_iter().fold(all, |all, (_, slot)| all.union(slot.origins()))
     }
 

@@ -255,7 +255,7 @@ pub(crate) struct Interpreter<'a, 'w> {
     /// Variables to which redirections gave numbers of their own, and when.
     numbered: Vec<(&'a [u8], u32)>,
     /// Variables that hold the descriptors and processes of coprocesses.
-    coprocesses: Vec<&'a [u8]>,
+    coprocesses: BTreeSet<&'a [u8]>,
     /// The descriptor by which the next process substitution goes.
     next_descriptor: u32,
     /// So many redirections are around what is being run.
@@ -359,7 +359,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             outer_frames: 0,
             keeps_redirections: false,
             numbered: Vec::new(),
-            coprocesses: Vec::new(),
+            coprocesses: BTreeSet::new(),
             next_descriptor: descriptors::LAST_SUBSTITUTION,
             redirected: 0,
             read_names: Vec::new(),

@@ -29,6 +29,8 @@ pub(super) struct Trap<'a> {
     flow: &'a Flow<'a>,
     /// It runs only when the shell is at its end.
     at_exit: bool,
+    /// So many do up to this one.
+    exits: usize,
     /// How often the directory had changed when it was set.
     moves: u32,
     /// How often the positional parameters had. `None`: it was set where there were others than outside.
@@ -53,6 +55,7 @@ impl<'a> Interpreter<'a, '_> {
             {
                 self.budget.spend(own.len());
                 own.sort_by_key(|trap| trap.at_exit);
+                self.count_exits(traps);
             }
             let Some(trap) = self.traps.pop() else { break };
             sorted = self.traps.len();
@@ -60,7 +63,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         self.traps.truncate(traps);
         self.outer_traps = outer;
-        if self.traps.iter().all(|trap| trap.at_exit) {
+        if !self.has_traps_between() {
             // Where a subshell went, none of the traps outside of it is run.
             (self.moves, self.calls) = (moves, calls);
         }
@@ -83,12 +86,14 @@ impl<'a> Interpreter<'a, '_> {
         };
         let same = self.traps.last().map(|last| last.flow).filter(|flow| is_like(flow));
         let flow = same.unwrap_or_else(|| self.arena.alloc(now));
+        let exits = self.exits(self.traps.len()) + usize::from(at_exit);
         self.traps.push(Trap {
             text,
             span,
             clock: self.state.clock(),
             flow,
             at_exit,
+            exits,
             moves: self.moves,
             calls: (!within).then_some(self.calls),
         });
@@ -128,15 +133,29 @@ impl<'a> Interpreter<'a, '_> {
         Some(self.arena.alloc_slice_copy(&text))
     }
 
+    /// How many of the first traps run only when their shell is at its end.
+    fn exits(&self, first: usize) -> usize {
+        first.checked_sub(1).and_then(|last| self.traps.get(last)).map_or(0, |trap| trap.exits)
+    }
+
+    /// Counts them anew behind so many.
+    fn count_exits(&mut self, behind: usize) {
+        let mut exits = self.exits(behind);
+        for trap in self.traps.iter_mut().skip(behind) {
+            exits += usize::from(trap.at_exit);
+            trap.exits = exits;
+        }
+    }
+
     /// Whether a trap waits for the end of this very shell; subshells do not have those of the shell outside (POSIX, XCU
     /// 2.13).
     pub(super) fn awaits_exit(&self) -> bool {
-        self.traps.iter().skip(self.outer_traps).any(|trap| trap.at_exit)
+        self.exits(self.traps.len()) > self.exits(self.outer_traps)
     }
 
     /// Whether a trap may run between commands: on signals, on errors, or before each.
     pub(super) fn has_traps_between(&self) -> bool {
-        self.traps.iter().any(|trap| !trap.at_exit)
+        self.exits(self.traps.len()) < self.traps.len()
     }
 
     /// A signal is sent: a trap may run between any two commands, and print to wherever they do.

@@ -63,6 +63,21 @@ fn flood(unit: &str, size: usize) -> String {
     unit.repeat(size / unit.len().max(1))
 }
 
+/// A Python program that does the same again and again.
+fn python(begins: &str, line: &str, size: usize) -> String {
+    format!("python3 -c '{begins}{}'", flood(line, size))
+}
+
+/// An array, half as long as the command, and what is done with it.
+fn elements(size: usize, unit: &str) -> String {
+    format!("a=({}); {}", numbered(size / 2, |i| format!("x{i} ")), flood(unit, size / 2))
+}
+
+/// Files in one directory, half as long as the command, and what is done with them.
+fn written(size: usize, text: &str, unit: &str) -> String {
+    format!("{}{}", numbered(size / 2, |i| format!("echo {text} > d/f{i}; ")), flood(unit, size / 2))
+}
+
 /// All families.
 pub(crate) const FAMILIES: &[Family] = &[
     ("words of what is counted", |n| format!("echo {}", flood("$(seq 1 9999)", n))),
@@ -357,4 +372,78 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("what printf prints, executed", |n| numbered(n, |i| format!("printf 'rm f%d\\n' {i} | sh; "))),
     ("sourced files", |n| numbered(n, |i| format!("echo 'v{i}=1' > s{i}; . ./s{i}; "))),
     ("substitutions in loops that read", |n| flood("while read x; do cat <(ls $x) >> f; done < a; ", n)),
+    ("python paths joined", |n| python("import os\nx = \"a\"\n", "x = os.path.join(x, \"a\")\n", n)),
+    ("python paths divided", |n| python("import pathlib\nx = pathlib.Path(\"a\")\n", "x = x / \"a\"\n", n)),
+    ("python paths renamed", |n| {
+        python("import pathlib\nx = pathlib.Path(\"a\")\n", "x = x.with_suffix(\".b\")\n", n)
+    }),
+    ("python texts formatted", |n| python("x = \"a\"\n", "x = f\"{x}a\"\n", n)),
+    ("python texts in templates", |n| python("x = \"a\"\n", "x = \"%sa\" % x\n", n)),
+    ("python texts joined", |n| python("x = \"a\"\n", "x = \"a\".join([x, \"b\"])\n", n)),
+    ("python slices of a long text", |n| {
+        python(&format!("x = \"{}\"\n", flood("a", n.min(8000) / 2)), "x = x[1:]\n", n)
+    }),
+    ("python uses of a long path", |n| {
+        python(&format!("x = \"{}\"\n", flood("a", n / 2)), "open(x)\n", n / 2)
+    }),
+    ("python prints of a long text", |n| {
+        python(&format!("x = \"{}\"\n", flood("a", n / 2)), "print(x)\n", n / 2)
+    }),
+    ("python commands of a long text", |n| {
+        python(&format!("import os\nx = \"{}\"\n", flood("ls;", n / 2)), "os.system(x)\n", n / 2)
+    }),
+    ("python dictionaries", |n| {
+        let pairs = numbered(n / 2, |i| format!("\"k{i}\": {i}, "));
+        format!("python3 -c 'x = {{{pairs}}}\n{}'", numbered(n / 2, |i| format!("y = x[\"k{i}\"]\n")))
+    }),
+    ("python lists that double", |n| python("x = []\n", "x += x\n", n)),
+    ("python directories", |n| python("import os\n", "os.chdir(\"a\")\n", n)),
+    ("python files", |n| {
+        format!("python3 -c '{}'", numbered(n, |i| format!("with open(\"f{i}\") as f: s = f.read()\n")))
+    }),
+    ("ruby", |n| format!("ruby -e '{}'", numbered(n, |i| format!("x{i} = File.join(\"a\", \"b\"); ")))),
+    ("ruby files", |n| format!("ruby -e '{}'", numbered(n, |i| format!("File.write(\"f{i}\", \"a\"); ")))),
+    ("php", |n| format!("php -r '{}'", numbered(n, |i| format!("$x{i} = $x; ")))),
+    ("php files", |n| {
+        format!("php -r '{}'", numbered(n, |i| format!("file_put_contents(\"f{i}\", \"a\"); ")))
+    }),
+    ("sed labels", |n| format!("sed '{}' a", numbered(n, |i| format!(":a{i};ba{i};")))),
+    ("many coprocesses", |n| numbered(n, |i| format!("coproc c{i} {{ ls; }}; "))),
+    ("traps of variables", |n| numbered(n, |i| format!("trap \"kill $x{i}\" EXIT; "))),
+    ("traps of functions that return", |n| format!("f() {{ trap 'ls' RETURN; }}; {}", flood("f; ", n))),
+    ("temporary directories", |n| {
+        numbered(n, |i| format!("d{i}=$(mktemp -d); trap \"rm -rf $d{i}\" EXIT; "))
+    }),
+    ("patterns by option", |n| {
+        format!("shopt -s globstar nocaseglob; {}", numbered(n, |i| format!("cat **/a{i}*; ")))
+    }),
+    ("pictures", |n| format!("convert {}b.pdf", numbered(n, |i| format!("a{i}.png ")))),
+    ("hosts of copies", |n| format!("scp {}b", numbered(n, |i| format!("h{i}:a ")))),
+    ("addresses", |n| format!("curl {}", numbered(n, |i| format!("http://h{i}/ ")))),
+    ("hosts", |n| numbered(n, |i| format!("ssh h{i} ls; "))),
+    ("bare environments", |n| numbered(n, |i| format!("env -i A{i}=b ls; "))),
+    ("elements that are set", |n| elements(n, "a[1]=b; ")),
+    ("elements that are read", |n| elements(n, "echo ${a[1]}; ")),
+    ("last elements", |n| elements(n, "echo ${a[-1]}; ")),
+    ("counted parameters", |n| {
+        format!("set --{}; {}", numbered(n / 2, |i| format!(" a{i}")), flood("echo $#; ", n / 2))
+    }),
+    ("parts of a long variable", |n| format!("x={}; {}", flood("a", n / 2), flood("y=${x:1:2}; ", n / 2))),
+    ("lengths of a long variable", |n| format!("x={}; {}", flood("a", n / 2), flood("y=${#x}; ", n / 2))),
+    ("variables in functions", |n| {
+        format!("f() {{ {}}}; {}", numbered(n / 2, |i| format!("v{i}=2; ")), flood("f; ", n / 2))
+    }),
+    ("local variables in functions", |n| {
+        format!("f() {{ {}}}; {}", numbered(n / 2, |i| format!("local v{i}=1; ")), flood("f; ", n / 2))
+    }),
+    ("directories in branches", |n| numbered(n, |i| format!("if x; then cd a{i}; else cd b{i}; fi; rm c; "))),
+    ("files of a directory", |n| written(n, "a", "cat d/*; ")),
+    ("scripts of a directory", |n| written(n, "ls", "sh d/*; ")),
+    ("scripts that are found", |n| written(n, "ls", "find d -exec sh {} \\; ; ")),
+    ("archives of a directory", |n| written(n, "ls", "tar cf a.tar d; ")),
+    ("projects of many files", |n| written(n, "ls", "make; ")),
+    ("programs beside many files", |n| {
+        let files = numbered(n / 2, |i| format!("echo x > a{i}.js; "));
+        format!("{files}{}", numbered(n / 2, |i| format!("node a{i}.js; ")))
+    }),
 ];

@@ -246,9 +246,12 @@ impl<'t> Reader<'t> {
     /// A label, or a version: GNU sed goes on with the next command at a blank, too.
     fn label(&mut self) {
         let start = self.at;
-        self.line();
-        self.labelled = self.labelled.max(self.at);
-        self.at = start;
+        // The line of the label before ends where this one's does.
+        if self.labelled <= start {
+            self.line();
+            self.labelled = self.at;
+            self.at = start;
+        }
         self.skip(b" \t");
         while self.peek().is_some_and(|b| !matches!(b, b'\n' | b' ' | b'\t' | b';' | b'}')) {
             self.at += 1;

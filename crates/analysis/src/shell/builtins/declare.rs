@@ -298,7 +298,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         let doubt = self.doubt_now();
         if wanted.local {
-            self.budget.spend(self.frames.iter().map(|frame| frame.locals.len()).sum::<usize>() / 16);
+            self.budget.spend(self.frames.iter().map(|frame| frame.locals.len()).sum::<usize>() / 2);
         }
         let own = self.frames.get_mut(self.outer_frames..).unwrap_or_default();
         let function = own.iter().rposition(|frame| matches!(frame.kind, FrameKind::Function(_)));

@@ -79,6 +79,7 @@ impl<'a> Interpreter<'a, '_> {
         let mut after = Whereabouts::nowhere();
         let mut stays = false;
         for (place, _) in before.iter() {
+            self.budget.spend(place.map_or(0, <[u8]>::len) / 16);
             let target = self.directory(value, place);
             match target {
                 None if place.is_some() && self.is_below_workspace(value) => {
@@ -179,6 +180,9 @@ impl<'a> Interpreter<'a, '_> {
     /// The directory that a path means from another; lexically, as `cd` does without `-P`.
     fn directory(&self, path: &Value<'a>, from: Option<&'a [u8]>) -> Option<&'a [u8]> {
         let path = path.known()?;
+        if from.map_or(0, <[u8]>::len) + path.len() > Value::PATH_MAX {
+            return None;
+        }
         if path.starts_with(b"//") && !path.starts_with(b"///") {
             // bash keeps both (POSIX, "Pathname Resolution").
             return None;

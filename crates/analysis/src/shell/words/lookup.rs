@@ -136,7 +136,10 @@ impl<'a> Interpreter<'a, '_> {
         let name = self.dereference(name, span)?;
         let slot = self.state.get(Space::Variable, name);
         match slot.content {
-            Content::Array(elements) => Some(elements.to_vec()),
+            Content::Array(elements) => {
+                self.budget.spend(elements.len());
+                Some(elements.to_vec())
+            }
             Content::Unset => Some(Vec::new()),
             // What it is a number of stands in any of its elements.
             Content::Unknown(_)

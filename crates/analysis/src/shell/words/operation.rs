@@ -30,6 +30,7 @@ impl<'a> Interpreter<'a, '_> {
             }
             ParameterOperation::Length => {
                 let length = match got {
+                    Got::One(value, _) if !self.budget.repeat(value.extent()) => None,
                     Got::One(value, _) => value
                         .known()
                         .filter(|text| text.is_ascii() && !value.origins.contains(Origins::NAMES))
@@ -200,6 +201,9 @@ impl<'a> Interpreter<'a, '_> {
         span: Span,
     ) -> Option<Value<'a>> {
         let extended = self.state.flow.options.may(Opt::ExtGlob);
+        if !self.budget.repeat(value.extent()) {
+            return None;
+        }
         // Only the shell knows the numbers of the descriptors behind process substitutions.
         let unknown = Value::unknown(value.origins);
         // And the names that a search finds are kept as where they lie, not as they are told.

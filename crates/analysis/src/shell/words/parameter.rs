@@ -62,6 +62,9 @@ impl<'a> Interpreter<'a, '_> {
             self.indirect(parameter, span, quoted, builder);
             return;
         }
+        if !matches!(parameter.name, ParameterName::Variable(_)) {
+            self.budget.spend(self.state.flow.arguments.len() / 8);
+        }
         match (parameter.name, parameter.subscript()) {
             (ParameterName::Special(special @ (b'@' | b'*')), _) => {
                 let elements = self.state.flow.arguments.to_vec();

@@ -62,6 +62,7 @@ impl<'a> Reader<'_, '_, 'a> {
         for each in val.alternatives() {
             match each {
                 Val::Many(items) => {
+                    self.goes_through(items.vals.len());
                     for item in items.vals {
                         add(*item);
                     }
@@ -110,6 +111,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// What was put into a container after it was made.
     pub(super) fn put_in(&self, id: u32) -> Option<Val<'a>> {
         self.repeats.looks_into(id);
+        self.goes_through(self.added.len() + self.outgrown.len());
         let all = self.added.iter().chain(&self.outgrown);
         let all = all.filter(|(known, _)| *known == id).map(|(_, more)| *more);
         any_of(self.report.arena, all)
@@ -154,6 +156,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let mut at = 0;
         while let Some(one) = all.get(at).copied() {
             at += 1;
+            self.goes_through(self.grown_from.len());
             for (new, old) in &self.grown_from {
                 let other = match one {
                     one if one == *new => *old,

@@ -134,7 +134,10 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.at += 1;
         Some(match atom {
-            Token::Name(sym) => self.lookup(sym),
+            Token::Name(sym) => {
+                let val = self.lookup(sym);
+                self.in_bounds(val)
+            }
             Token::Number(number) => number.map_or(Val::Data, Val::Number),
             Token::Text(text) => Val::Text(self.report.literal(text)),
             Token::Keyword(K::Nothing) => Val::Nothing,
@@ -224,6 +227,7 @@ impl<'a> Reader<'_, '_, 'a> {
             self.at += 1;
             let other = self.deeper(|reader| reader.binary(if own == 8 { 7 } else { own + 1 }))?;
             val = self.operate(&val, sign, &other);
+            val = self.in_bounds(val);
         }
         Some(val)
     }
@@ -248,7 +252,8 @@ impl<'a> Reader<'_, '_, 'a> {
         match self.peek() {
             Token::Name(sym) => {
                 self.at += 1;
-                Some(self.lookup(sym))
+                let val = self.lookup(sym);
+                Some(self.in_bounds(val))
             }
             Token::Number(number) => {
                 self.at += 1;
@@ -525,6 +530,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 _ => return stored.is_none().then_some(val),
             }
+            val = self.in_bounds(val);
         }
     }
 

@@ -269,6 +269,10 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             joined.push(*part);
         }
+        // What is joined to itself again and again grows each time.
+        if values::is_too_long(&joined) {
+            return Value::unknown(joined.iter().fold(Origins::NONE, |all, part| all | part.origins));
+        }
         let whole = self.report.joined(&joined);
         // A name that was found may have been found at any depth: what it leads back to is not known.
         let found = whole.pieces().iter().position(|piece| matches!(piece, Piece::Glob(_)));

@@ -51,6 +51,7 @@ mod tests;
 
 use super::report::{ANY_NAME, Report};
 use crate::value::Field;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use symbols::{Sym, Symbols};
 use tokens::Token;
@@ -65,6 +66,10 @@ const MAX_DEPTH: u32 = 160;
 /// Most passes that learn what names may be bound to.
 const MAX_LEARNING: u32 = 9;
 
+/// The same of programs of more tokens than nearly all have.
+const MAX_LEARNING_LONG: u32 = 5;
+const LONG: usize = 16 << 10;
+
 /// Deepest nesting of programs in programs (`exec`).
 const MAX_PROGRAMS: u32 = 4;
 
@@ -72,6 +77,10 @@ const MAX_PROGRAMS: u32 = 4;
 /// token. Programs that agents ran looked at 1.4 for each token at most.
 const WALK: usize = 256;
 const WALK_FOR_TOKEN: usize = 8;
+
+/// Most bytes of longer text that expressions come to in one pass, and more of them for each byte of the program.
+const JOIN: usize = 512 << 10;
+const JOIN_FOR_BYTE: usize = 8;
 
 /// What is known of a name.
 #[derive(Debug, Clone, Copy, Default)]
@@ -192,10 +201,11 @@ struct Reader<'r, 's, 'a> {
     stars: Vec<&'static modules::Module>,
     /// A star import of a module that is not known.
     foreign_star: bool,
-    /// Bytes that were copied to put texts together.
+    /// Bytes of longer text that expressions came to in this pass, and how many may be.
     joined: usize,
+    join: usize,
     /// Things in others that were looked at, and how many may be.
-    walked: usize,
+    walked: Cell<usize>,
     walk: usize,
     /// The arguments after the program.
     arguments: &'a [Field<'a>],
@@ -256,13 +266,15 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         stars: Vec::new(),
         foreign_star: false,
         joined: 0,
-        walked: 0,
+        join: JOIN + JOIN_FOR_BYTE * text.len(),
+        walked: Cell::new(0),
         walk: 0,
         arguments,
     };
     reader.repeats.expect(reader.tokens.len());
     reader.bindings.resize(reader.symbols.len(), Binding::default());
     reader.walk = WALK + WALK_FOR_TOKEN * reader.tokens.len();
+    let most = if reader.tokens.len() > LONG { MAX_LEARNING_LONG } else { MAX_LEARNING };
     // What a call gives to a parameter may be given on to another: until nothing new is learnt.
     let mut understood = true;
     let settled = loop {
@@ -279,7 +291,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         }
         // A late pass that has changed nothing would be repeated as it is.
         let stuck = reader.passes > bindings::WIDENING && !reader.changed && same_stars;
-        if stuck || reader.passes >= MAX_LEARNING {
+        if stuck || reader.passes >= most {
             reader.doubt();
             break false;
         }
@@ -294,7 +306,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         reader.start_over();
         understood &= reader.statements().is_some();
     }
-    if !understood || reader.walked > reader.walk || reader.changes_lost_path() {
+    if !understood || !reader.walks_on() || reader.changes_lost_path() {
         reader.lose();
     }
 }

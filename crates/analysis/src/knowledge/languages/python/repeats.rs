@@ -6,7 +6,7 @@
 
 use super::symbols::Sym;
 use super::value::Val;
-use super::{Binding, Pass, Reader, strings};
+use super::{Binding, Pass, Reader};
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -257,8 +257,8 @@ impl<'a> Reader<'_, '_, 'a> {
             && statement.pass + 1 == self.passes
             && statement.before == standing
             && self.moves == (0, 0)
-            && self.walked.saturating_add(statement.walked as usize) <= self.walk
-            && (statement.joined == 0 || self.joined + statement.joined as usize <= strings::MAX_JOINED)
+            && self.walked.get().saturating_add(statement.walked as usize) <= self.walk
+            && (statement.joined == 0 || self.joined + statement.joined as usize <= self.join)
             && (self.pass == Pass::Learning
                 || !statement.unbound && self.report.may_carry_out(statement.deeds.range()))
             && self.repeats.stands(statement, &self.bindings, true)
@@ -281,7 +281,7 @@ impl<'a> Reader<'_, '_, 'a> {
             at,
             standing,
             joined: self.joined,
-            walked: self.walked,
+            walked: self.walked.get(),
             unbound: std::mem::take(&mut self.unbound),
             looked_up: self.repeats.looked_up.len(),
             bound: self.repeats.bound.len(),
@@ -299,7 +299,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if repeats.visited != repeats.statements.len() || self.moves != (0, 0) {
             return false;
         }
-        let (mut joined, mut walked, mut unbound) = (0, self.walked, false);
+        let (mut joined, mut walked, mut unbound) = (0, self.walked.get(), false);
         for statement in &repeats.statements {
             let stands = statement.repeatable
                 && statement.pass + 1 == self.passes
@@ -311,10 +311,11 @@ impl<'a> Reader<'_, '_, 'a> {
             walked = walked.saturating_add(statement.walked as usize);
             unbound |= statement.unbound;
         }
-        if joined > strings::MAX_JOINED || walked > self.walk {
+        if joined > self.join || walked > self.walk {
             return false;
         }
-        (self.joined, self.walked, self.unbound) = (joined, walked, unbound);
+        self.walked.set(walked);
+        (self.joined, self.unbound) = (joined, unbound);
         true
     }
 
@@ -341,7 +342,7 @@ impl<'a> Reader<'_, '_, 'a> {
         statement.deeds = Part::new(deeds.start, deeds.end);
         statement.pass = self.passes;
         self.joined += statement.joined as usize;
-        self.walked += statement.walked as usize;
+        self.walked.set(self.walked.get() + statement.walked as usize);
         self.unbound |= statement.unbound;
         self.at = statement.end as usize;
         Standing {
@@ -371,7 +372,7 @@ impl<'a> Reader<'_, '_, 'a> {
             after: self.standing(),
             things: self.repeats.looked_into.get(),
             joined: u32::try_from(self.joined - before.joined).unwrap_or(u32::MAX),
-            walked: u32::try_from(self.walked - before.walked).unwrap_or(u32::MAX),
+            walked: u32::try_from(self.walked.get() - before.walked).unwrap_or(u32::MAX),
             looked_up: Part::new(before.looked_up, self.repeats.looked_up.len()),
             bound: Part::new(before.bound, self.repeats.bound.len()),
             deeds: Part::new(before.deeds, deeds),
@@ -379,8 +380,8 @@ impl<'a> Reader<'_, '_, 'a> {
                 && !asked
                 && !self.repeats.restless
                 && self.moves == (0, 0)
-                && self.walked <= self.walk
-                && self.joined <= strings::MAX_JOINED,
+                && self.walked.get() <= self.walk
+                && self.joined <= self.join,
             unbound: self.unbound,
         };
         self.unbound |= before.unbound;

@@ -11,6 +11,9 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn statements(&mut self) -> Option<()> {
         let mut understood = Some(());
         while self.at < self.tokens.len() {
+            if !self.walks_on() {
+                return None;
+            }
             match self.peek() {
                 Token::Newline { column } => {
                     self.at += 1;

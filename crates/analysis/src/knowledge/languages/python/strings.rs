@@ -8,11 +8,23 @@ use crate::value::{Origins, Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
-/// Most bytes that are copied to put texts together, in one pass.
-pub(super) const MAX_JOINED: usize = 2 << 20;
+/// Text of no more bytes than this costs what the expression costs that it stands in.
+const SHORT: usize = 256;
+
+/// A piece of text that is not known costs as much as so many bytes that are: pieces are compared one by one.
+const PIECE: usize = 16;
 
 /// The longest text that is computed.
 const MAX_COMPUTED: usize = 64 << 10;
+
+/// What it costs to copy text, or to compare it.
+#[inline]
+fn weight(text: &Value<'_>) -> usize {
+    match text.known() {
+        Some(text) => text.len(),
+        None => text.extent() + PIECE * text.pieces().len(),
+    }
+}
 
 /// A string as a path object, and each of several.
 pub(super) fn as_path<'a>(arena: &'a Bump, val: Val<'a>) -> Val<'a> {
@@ -96,12 +108,7 @@ impl<'a> Reader<'_, '_, 'a> {
     fn operate_text(&mut self, a: &Val<'a>, sign: u8, b: &Val<'a>) -> Val<'a> {
         let arena = self.report.arena;
         match (sign, a, b) {
-            (b'+', Val::Text(x), Val::Text(y)) => {
-                if !self.may_join(&[*x, *y]) {
-                    return Val::Text(Value::unknown(x.origins | y.origins | Origins::DECODED));
-                }
-                Val::Text(self.report.joined(&[*x, *y]))
-            }
+            (b'+', Val::Text(x), Val::Text(y)) => Val::Text(self.report.joined(&[*x, *y])),
             (_, Val::Never, _) | (_, _, Val::Never) => Val::Never,
             (b'+', Val::Text(x), Val::Number(_) | Val::Count) => {
                 Val::Text(self.report.joined(&[*x, self.formatted_value(b)]))
@@ -139,15 +146,38 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// Whether texts are still put together: a sum of many copies what it has so far each time.
-    fn may_join(&mut self, parts: &[Value<'a>]) -> bool {
-        let length = |piece: &Piece<'a>| match piece {
-            Piece::Text(text) => text.len(),
+    /// What an expression came to, while text is still followed: what stands in many expressions is copied or gone through
+    /// in each.
+    #[inline]
+    pub(super) fn in_bounds(&mut self, val: Val<'a>) -> Val<'a> {
+        match val {
+            Val::Text(text) | Val::Path(text) if weight(&text) <= SHORT => val,
+            Val::Text(_) | Val::Path(_) | Val::OneOf(_) => self.long_in_bounds(val),
+            _ => val,
+        }
+    }
+
+    fn long_in_bounds(&mut self, val: Val<'a>) -> Val<'a> {
+        let all = val.alternatives();
+        let weigh = |each: &Val<'a>| match each {
+            Val::Text(text) | Val::Path(text) => weight(text),
             _ => 0,
         };
-        self.joined +=
-            parts.iter().map(|part| part.pieces().iter().map(length).sum::<usize>()).sum::<usize>();
-        self.joined <= MAX_JOINED
+        let heavy: usize = all.iter().map(weigh).sum();
+        if heavy <= SHORT {
+            return val;
+        }
+        self.joined += heavy;
+        if self.joined <= self.join {
+            return val;
+        }
+        let forgotten = |text: &Value<'a>| Value::unknown(text.origins | Origins::DECODED);
+        let each = all.iter().map(|each| match each {
+            Val::Text(text) => Val::Text(forgotten(text)),
+            Val::Path(path) => Val::Path(forgotten(path)),
+            other => *other,
+        });
+        any_of(self.report.arena, each).unwrap_or(val)
     }
 
     /// `old += val`, any number of times.
@@ -286,6 +316,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     && let Some(vals) = self.all_of(items)
                     && let Some(key) = index.known()
                 {
+                    self.goes_through(vals.len());
                     let found = vals.chunks_exact(2).rev().find_map(|pair| match pair {
                         [k, v] if k.known() == Some(key) => Some(*v),
                         _ => None,
@@ -546,7 +577,10 @@ pub(super) fn cut<T: Copy>(text: &[T], slice: [Option<i64>; 3]) -> Option<Vec<T>
         step if step > 0 => {
             let (from, to) = (place(from.unwrap_or(0)), place(to.unwrap_or(length)));
             let range = text.get(usize::try_from(from).ok()?..usize::try_from(to.max(from)).ok()?)?;
-            Some(range.iter().step_by(usize::try_from(step).ok()?).copied().collect())
+            Some(match usize::try_from(step).ok()? {
+                1 => range.to_vec(),
+                step => range.iter().step_by(step).copied().collect(),
+            })
         }
         step if from.is_none() && to.is_none() => {
             Some(text.iter().rev().step_by(usize::try_from(-step).ok()?).copied().collect())

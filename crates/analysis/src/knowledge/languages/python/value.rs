@@ -178,7 +178,9 @@ impl<'a> Val<'a> {
             return false;
         }
         match (self, other) {
-            (Self::Text(a), Self::Text(b)) => match (a.known(), b.known()) {
+            (Self::Text(a), Self::Text(b))
+            | (Self::Path(a), Self::Path(b))
+            | (Self::File(a), Self::File(b)) => match (a.known(), b.known()) {
                 (Some(x), Some(y)) => is_same_text(x, y) && a.origins == b.origins,
                 (None, None) => self.same_within(other, &mut { MAX_COMPARED }),
                 _ => false,
@@ -216,7 +218,11 @@ impl<'a> Val<'a> {
     fn bit(&self) -> u64 {
         let number = match self {
             Self::Text(value) | Self::Path(value) | Self::File(value) => match value.known() {
-                Some(text) => text.len().wrapping_mul(8) ^ text.first().copied().map_or(0, usize::from),
+                Some(text) => {
+                    let (first, last) = (text.first().copied(), text.last().copied());
+                    let [first, last] = [first, last].map(|byte| byte.map_or(0, usize::from));
+                    text.len().wrapping_mul(8) ^ first ^ last.wrapping_mul(5)
+                }
                 None => value.pieces().len(),
             },
             Self::Number(number) | Self::Local(number) => *number as usize,
@@ -398,7 +404,11 @@ pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
         return true;
     }
     let old = old.alternatives();
-    new.alternatives().iter().all(|new| matches!(new, Val::Never) || holds(old, new))
+    new.alternatives().iter().enumerate().all(|(at, new)| {
+        // What grew of the other has the same alternatives in the same places.
+        let beside = at > 0 && old.get(at).is_some_and(|old| old.same(new));
+        beside || matches!(new, Val::Never) || holds(old, new)
+    })
 }
 
 /// Whether texts are equal. Those of one literal lie in one place.

@@ -4,10 +4,7 @@ use super::super::super::{moves, values};
 use super::Report;
 use super::rehearsal::Deed;
 use crate::effect::Covers;
-use crate::value::{Origins, Piece, Value};
-
-/// Longest path that a file system accepts (Linux).
-const PATH_MAX: usize = 4096;
+use crate::value::{Origins, Value};
 
 impl<'a> Report<'_, 'a> {
     /// The path as it counts from the directory that the program was started in.
@@ -36,13 +33,8 @@ impl<'a> Report<'_, 'a> {
     pub(in super::super) fn change_directory(&mut self, to: Value<'a>) {
         if !self.rehearses(|| Deed::ChangeDirectory(to)) {
             let to = self.resolved(&to);
-            let length: usize = to
-                .pieces()
-                .iter()
-                .map(|piece| if let Piece::Text(text) = piece { text.len() } else { 1 })
-                .sum();
             // No file system has a longer one; each name in it would take as many steps.
-            self.directory = Some(if length > PATH_MAX { Value::unknown(to.origins) } else { to });
+            self.directory = Some(if values::is_too_long(&[to]) { Value::unknown(to.origins) } else { to });
         }
     }
 
