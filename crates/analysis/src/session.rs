@@ -232,6 +232,14 @@ pub(crate) trait Session<'a> {
     /// Records that a file or directory is moved to this place: it lies nowhere else any more.
     fn moved(&mut self, _from: &Target<'a>, _to: &Target<'a>) {}
 
+    /// Whether a word is made of another one by the shell, so that each value of that gives another value of this.
+    fn is_made_of(&self, _word: Span, _other: Span) -> bool {
+        false
+    }
+
+    /// Records that the program fails if something is at this place, and else makes a directory there.
+    fn makes_new(&mut self, _target: &Target<'a>) {}
+
     /// Records that a file or directory gets another name, or may get one: whoever stands in it stands elsewhere then.
     fn renamed(&mut self, _from: &Target<'a>) {}
 

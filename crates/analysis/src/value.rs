@@ -328,6 +328,11 @@ impl<'a> Value<'a> {
         alone.into_iter().chain(pieces.iter().filter_map(text))
     }
 
+    /// Whether nothing of it is known at all.
+    pub(crate) fn has_no_text(&self) -> bool {
+        matches!(self.content, Content::Pieces([Piece::Unknown]))
+    }
+
     /// Whether any piece is text that is not known: [`Piece::Unknown`] or [`Piece::Made`].
     #[must_use]
     pub fn has_unknown(&self) -> bool {

@@ -95,6 +95,11 @@ pub(super) fn change<'a>(
             on_the_way(run, flow, field);
             change_place(run, flow, *role, field);
         }
+        Role::Create if field.known().is_some() && run.has(Fact::MakesNew, scan) => {
+            change_place(run, flow, *role, field);
+            let target = run.target(&field.value, false);
+            run.session.makes_new(&target);
+        }
         Role::Write
             if !soaks_up_each(run)
                 && is_the_same_for_all(run, flow.stdin && flow.input.is_none(), uses, field) =>

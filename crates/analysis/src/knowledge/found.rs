@@ -1,9 +1,12 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
 use super::run::{Run, certainty};
+use super::tables;
 use super::values;
+use super::words::Fact;
 use crate::effect::{Covers, Effect, EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::place;
+use crate::session::{Call, Session};
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
@@ -23,8 +26,13 @@ pub(super) struct Root<'a> {
     pub(super) filtered: bool,
     /// The words of another program that has looked for them, and whether it is given nothing but names.
     pub(super) sought: Option<(&'a [Field<'a>], bool)>,
+    /// Each name begins with that of a directory.
+    pub(super) led: bool,
     pub(super) span: Span,
 }
+
+/// A name that a search has found, or a part of it where it was divided at blanks.
+const NAME: Value<'static> = Value::unknown(Origins::NAMES.union(Origins::FOUND));
 
 /// Most places that are told apart.
 const MAX_ROOTS: usize = 64;
@@ -220,6 +228,7 @@ pub(crate) fn named<'a>(run: &Run<'_, 'a>, place: Target<'a>, pattern: &'a [u8],
         itself: false,
         filtered: true,
         sought: None,
+        led: false,
         span,
     }
     .field(run.arena())
@@ -350,8 +359,7 @@ pub(super) fn is_led_elsewhere(
 /// The places at or below which a word lies that is a name which a search has found. `None`: it is no such name, or may be
 /// another.
 fn found<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>) -> Option<Vec<Root<'a>>> {
-    let is_name = file.value == Value::unknown(Origins::NAMES.union(Origins::FOUND));
-    if !is_name {
+    if file.value != NAME {
         return None;
     }
     let told = run.session.effects().len();
@@ -362,6 +370,26 @@ fn found<'a>(run: &mut Run<'_, 'a>, file: &Field<'a>) -> Option<Vec<Root<'a>>> {
     });
     let (roots, elsewhere) = listed_since(run, 0, file.span);
     (!torn && !elsewhere && !roots.is_empty()).then_some(roots)
+}
+
+/// Where text comes from that is a value of the shell: what a search has printed is names, each whole again.
+pub(crate) fn names_of(value: &Value<'_>) -> Origins {
+    if *value == NAME { Origins::NAMES } else { value.origins }
+}
+
+/// A redirection reads a name which a search has found, as `cat` would.
+pub(crate) fn reads_found<'a>(
+    session: &mut dyn Session<'a>,
+    path: &Value<'a>,
+    span: Span,
+) -> Option<Stream<'a>> {
+    let (name, program) = tables::program(b"cat").filter(|_| *path == NAME)?;
+    let call = Call { argv: &[], stdin: Stream::EMPTY, piped: false, span };
+    let mut run = Run { session, call, name, program };
+    let file = Field { value: *path, span, many: false };
+    found(&mut run, &file)?;
+    let origins = run.reads(&file, false);
+    Some(Stream::unknown(origins, span))
 }
 
 /// The only word of an argument list that is a name which a search has found (`for f in $(find src)`), and the places at or below
@@ -385,6 +413,24 @@ fn follows_links(words: &[Field<'_>]) -> bool {
     })
 }
 
+/// Whether the names that a program prints begin with the places that it is given, which stand there letter by letter.
+fn leads(words: &[Field<'_>]) -> bool {
+    let Some((name, words)) = words.split_first() else { return false };
+    let program = name.known().and_then(tables::program);
+    program.is_some_and(|(_, program)| program.has(Fact::NamesLed))
+        && words.len() <= MAX_SOUGHT
+        && words.iter().all(|word| word.known().is_some())
+}
+
+/// Whether a program that reads is given names that were found, and else nothing but text that stands there: what it prints of them
+/// is told as they are.
+fn hands_on(words: &[Field<'_>]) -> bool {
+    let found = |word: &Field<'_>| word.value == NAME;
+    words.len() <= MAX_SOUGHT
+        && words.iter().any(found)
+        && words.iter().all(|word| word.known().is_some() || found(word))
+}
+
 /// Interprets an argument list in which what may be found stands for that word, as if it had been handed on by `xargs`: what
 /// the program does with it, it does below where the command has looked.
 pub(super) fn standing<'a>(
@@ -401,7 +447,7 @@ pub(super) fn standing<'a>(
         let mut all: Vec<Field<'a>> = Vec::with_capacity(roots.len());
         for root in roots {
             let mut name = Field { span: word.span, ..root.field(run.arena()) };
-            if here.is_none_or(|here| here == root.target.path) {
+            if here.is_none_or(|here| here == root.target.path) && !root.led {
                 // It may be told without a directory before it, and look like an option.
                 name.value.origins = name.value.origins | Origins::FOUND;
             }
@@ -484,9 +530,14 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
         let filtered = target.rest == Rest::Below;
         // What is printed of the working directory begins with `./`, or is below it.
         let itself = !filtered && here != Some(target.path);
-        let sought = Some((run.session.words_of(invocation), lists));
-        let root = Root { target, pattern: None, within: None, itself, filtered, sought, span };
-        if !roots.iter().any(|r| r.target == root.target) {
+        let words = run.session.words_of(invocation);
+        let sought = Some((words, lists));
+        // Below another place each begins with the name of that.
+        let led = here != Some(target.path) || leads(words) || !lists && hands_on(words);
+        let root = Root { target, pattern: None, within: None, itself, filtered, sought, led, span };
+        if let Some(other) = roots.iter_mut().find(|r| r.target == root.target) {
+            other.led &= led;
+        } else {
             if roots.len() == MAX_ROOTS {
                 elsewhere = true;
                 break;

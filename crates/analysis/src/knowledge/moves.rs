@@ -44,7 +44,9 @@ pub(super) fn stays<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, field: &Field<'a
     let spares =
         moves && scan.has(&["-n", "--no-clobber"]) && !scan.has(&["-f", "--force", "-i", "--interactive"]);
     let apart = scan.has(&["-T", "--no-target-directory"]);
-    directory && !apart && to.rest == Rest::Exact || spares
+    // Each gets a name of its own, which is made of the one that it had.
+    let renamed = !field.many && !place.many && run.session.is_made_of(place.span, field.span);
+    directory && !apart && to.rest == Rest::Exact || spares || renamed
 }
 
 /// Whether a place of the workspace is one where the links lead that are on the way to it. Among what builds make nothing is kept.

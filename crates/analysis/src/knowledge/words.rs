@@ -41,10 +41,14 @@ pub(crate) enum Fact {
     Reorders,
     /// It makes links of what it is given.
     Links,
+    /// It fails where there is something already at a place at which it is to make a directory.
+    MakesNew,
     /// What it prints are names of files.
     PrintsNames,
     /// The same, and each lies at or below the working directory if what it is given does.
     NamesHere,
+    /// The same, and each begins with one of the places that it is given.
+    NamesLed,
     /// What it prints are lines that it has read.
     SameLines,
     /// With some arguments, what it prints is a text of a known kind.
@@ -105,6 +109,8 @@ impl Fact {
             Self::Links => 10,
             Self::PrintsNames => 11,
             Self::NamesHere => 12,
+            Self::NamesLed => 35,
+            Self::MakesNew => 36,
             Self::SameLines => 13,
             Self::Tells(_) => 14,
             Self::NamesApart => 15,

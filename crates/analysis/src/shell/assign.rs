@@ -145,10 +145,7 @@ impl<'a> Interpreter<'a, '_> {
         let joined = match self.lookup(name, span) {
             Got::Unset if !adds => value,
             Got::One(old, _) if !adds => self.concatenated(&old, &value),
-            Got::Any(origins, _) if !adds => {
-                let pieces = self.concatenated(&Value::unknown(origins), &value);
-                pieces.from_origins(origins.union(value.origins))
-            }
+            Got::Any(origins, _) if !adds => self.concatenated(&Value::unknown(origins), &value),
             Got::Unset => self.added(Origins::NONE, &value, span),
             Got::One(old, _) => self.added(old.origins, &value, span),
             Got::Any(origins, _) => self.added(origins, &value, span),
@@ -185,7 +182,10 @@ impl<'a> Interpreter<'a, '_> {
 
     /// One value after the other.
     pub(super) fn concatenated(&mut self, first: &Value<'a>, second: &Value<'a>) -> Value<'a> {
-        let origins = first.origins.union(second.origins);
+        let both = first.origins.union(second.origins);
+        // Behind a found name, which may be `.`, another one may lead anywhere.
+        let led = first.origins.contains(Origins::NAMES) && second.origins.contains(Origins::NAMES);
+        let origins = if led { both.union(Origins::UNKNOWN) } else { both };
         let mut pieces = first.pieces().to_vec();
         for piece in second.pieces().iter() {
             match (pieces.last_mut(), piece) {

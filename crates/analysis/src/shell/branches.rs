@@ -47,6 +47,8 @@ impl<'a> Interpreter<'a, '_> {
 
     /// `a && b || c`
     pub(super) fn and_or(&mut self, list: &AndOr<'_>) {
+        // Whether the command before has succeeded nobody has asked.
+        self.conclude_news(false);
         if list.rest.is_empty() {
             return self.pipeline(&list.first);
         }
@@ -63,9 +65,12 @@ impl<'a> Interpreter<'a, '_> {
             }
             let on_success = *connector == Connector::And;
             sure &= on_success;
-            let places = self.state.flow.places;
+            let (places, news) = (self.state.flow.places, self.state.flow.news);
+            self.conclude_news(!on_success);
             let mut skipping = self.state.branch(&mark);
             skipping.flow.places = places.when(!on_success);
+            self.state.flow.news = news;
+            self.conclude_news(on_success);
             self.state.flow.places = places.when(on_success);
             let (joining, skipped) =
                 if on_success { (&mut succeeded, &mut failed) } else { (&mut failed, &mut succeeded) };

@@ -148,6 +148,14 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         }
     }
 
+    fn is_made_of(&self, word: Span, other: Span) -> bool {
+        self.is_renaming(other, word)
+    }
+
+    fn makes_new(&mut self, target: &Target<'a>) {
+        self.makes_where_nothing_is(target);
+    }
+
     fn renamed(&mut self, from: &Target<'a>) {
         if !self.elsewhere {
             self.renames(from);

@@ -197,8 +197,10 @@ impl<'a> Interpreter<'a, '_> {
             self.begin_invocation(argv, span, builtin);
             let stdin = self.stdin();
             let piped = self.is_piped();
+            let own = self.current;
             let stream = knowledge::invoke(self, &Call { argv, stdin, piped, span });
             self.has_read();
+            self.has_made(own.filter(|_| places.len() == 1));
             if several {
                 read.extend(self.io.give_back(&sources));
             }

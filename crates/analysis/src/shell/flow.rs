@@ -1,6 +1,7 @@
 //! The part of a shell's state that every command may change and every branch carries: where it stands, what its
 //! descriptors are connected to, its options and positional parameters. Small and copied whole.
 
+use super::news::{New, joined};
 use crate::value::{Field, Origins, Value};
 use bumpalo::Bump;
 use shward_syntax::Span;
@@ -43,6 +44,8 @@ pub(super) struct Flow<'a> {
     pub(super) may_have_ended: bool,
     /// The outermost frame, by its index, that may have been left instead of getting here; [`NOWHERE`] if none.
     pub(super) skips: usize,
+    /// Directories that the command has made where there were none.
+    pub(super) news: &'a [New<'a>],
 }
 
 /// No frame was left.
@@ -72,6 +75,7 @@ impl<'a> Flow<'a> {
             quietly: self.quietly && other.quietly,
             may_have_ended: self.may_have_ended || other.may_have_ended,
             skips: self.skips.min(other.skips),
+            news: joined(self.news, other.news, arena),
         }
     }
 

@@ -13,6 +13,9 @@ use shward_syntax::{
 /// The most turns that are run one by one, loops within loops multiplied.
 const MOST_TURNS: usize = 64;
 
+/// The most words of a loop that stand for any number of others, and are followed one after the other.
+const MOST_LISTS: usize = 4;
+
 /// How often the body of a loop is run until its state must be stable. Every name only goes from known to not known, so
 /// few rounds suffice unless values are handed on in a long chain.
 const MOST_ROUNDS: usize = 8;
@@ -29,7 +32,8 @@ impl<'a> Interpreter<'a, '_> {
             self.unpredictable("a loop that changes what a name reference stands for", span);
         }
         let few = fields.len().saturating_mul(self.turns) <= MOST_TURNS;
-        if few && fields.iter().all(|field| !field.many) {
+        let lists = fields.iter().filter(|field| field.many).count();
+        if few && (lists == 0 || lists <= MOST_LISTS && fields.len() > 1) {
             let turns = self.turns;
             self.turns = turns.saturating_mul(fields.len().max(1));
             self.in_loop(|shell| shell.unrolled(name, &fields, &node.body, span));
@@ -55,8 +59,17 @@ impl<'a> Interpreter<'a, '_> {
                 // Then it leads to each of the words, one after the other.
                 self.unpredictable("a loop over a reference", span);
             }
-            self.assign(name, field.value, false, span);
-            self.script(body);
+            if field.many {
+                // Each of these words in its turn, of which there may be none.
+                let (value, number) = self.any_of(std::slice::from_ref(field));
+                self.repeated(span, &mut |shell| {
+                    shell.assign(name, value, number, span);
+                    shell.script(body);
+                });
+            } else {
+                self.assign(name, field.value, false, span);
+                self.script(body);
+            }
             self.next_turn();
             if self.frames.last().is_some_and(|frame| frame.left.is_some()) && self.doubt == doubt {
                 // A `break` may have ended the loop before this turn.

@@ -35,10 +35,12 @@ mod listed;
 mod loops;
 mod messages;
 mod moving;
+mod news;
 mod racing;
 mod reading;
 mod redirect;
 mod reentry;
+mod renaming;
 mod run;
 mod simple;
 mod spans;
@@ -164,8 +166,7 @@ pub(crate) struct Interpreter<'a, 'w> {
     trapped: bool,
     /// A signal has been sent.
     signalled: bool,
-    /// What a variable holds may be one of many words of a loop, or a number that stands in its place, which may be names
-    /// in the workspace.
+    /// What a variable holds may be one of many words of a loop, or a number in its place: names in the workspace.
     loops_over_names: bool,
     /// `$PATH` may lead into the workspace.
     searches_workspace: bool,
@@ -293,6 +294,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
             quietly: false,
             may_have_ended: false,
             skips: flow::NOWHERE,
+            news: &[],
         };
         let Spare { effects, invocations, frames } = spare::take();
         Self {
@@ -427,7 +429,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         }
     }
 
-    /// Records that something was not understood.
+    /// Something was not understood.
     fn unknown(&mut self, reason: Unknown<'a>, span: Span) {
         self.emit_here(EffectKind::Unknown { reason }, span, Certainty::Certain);
     }

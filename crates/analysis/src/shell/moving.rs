@@ -8,6 +8,7 @@ use super::racing::Aside;
 use crate::effect::{EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::Session;
 use crate::value::{Origins, Value};
+use shward_syntax::Span;
 use std::collections::BTreeSet;
 
 /// So many places, and so many renamed directories, are kept in mind of what runs beside or again.
@@ -20,6 +21,9 @@ pub(super) struct Moving<'a> {
     renamed: Vec<Target<'a>>,
     /// Places of what builds make, to which the command has moved what they do not make again.
     pub(super) hoards: BTreeSet<&'a [u8]>,
+    pub(super) gone: super::news::Gone<'a>,
+    /// The words of the command that is being run of which one is made of the other, each of each.
+    pub(super) renaming: Option<(Span, Span)>,
     jobs: Beside<'a>,
     /// Of each pipeline that is being run, innermost last.
     stages: Vec<Beside<'a>>,
@@ -147,6 +151,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// What the command has moved among what builds make does not come back when that is deleted.
     pub(super) fn hoard_deleted(&mut self, kind: EffectKind<'a>) -> EffectKind<'a> {
+        let kind = self.own_deleted(kind);
         let EffectKind::Delete { target, kept } = kind else { return kind };
         if self.moving.hoards.is_empty() || target.scope != Scope::Product {
             return kind;

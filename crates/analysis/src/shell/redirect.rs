@@ -9,7 +9,7 @@ use super::run::may_fail;
 use super::state::{Flags, Slot, Space};
 use super::words::{Got, Known};
 use crate::effect::{Certainty, EffectKind, Target, Unknown, WriteMode};
-use crate::knowledge::endpoint;
+use crate::knowledge::{self, endpoint};
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::{
@@ -263,7 +263,7 @@ impl<'a> Interpreter<'a, '_> {
                         .produce(text.len())
                         .then(|| &*self.arena.alloc_slice_copy(&[text, b"\n"].concat()))
                 });
-                let stream = Stream { text, origins: value.origins, source: Some(span) };
+                let stream = Stream { text, origins: knowledge::names_of(&value), source: Some(span) };
                 Port::Source(self.io.open_source(stream))
             }
             RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => {
@@ -399,7 +399,11 @@ impl<'a> Interpreter<'a, '_> {
                     return self.open_by_name(number);
                 }
                 before.read.extend(path.names_what_is_there().then_some(*path));
-                let stream = self.read_file(path, false, span);
+                let here = self.span(span);
+                let stream = match knowledge::reads_found(self, path, here) {
+                    Some(stream) => stream,
+                    None => self.read_file(path, false, span),
+                };
                 let id = self.io.open_source(stream);
                 if stream.text.is_some() {
                     let target = self.target(path);

@@ -8,7 +8,8 @@ use super::racing::Aside;
 use super::state::{Mark, Racing, Space};
 use crate::value::{Origins, Stream};
 use shward_syntax::{
-    Command, CommandKind, Item, Pipeline, Redirect, RedirectOperator, RedirectTarget, Script, Stage,
+    Command, CommandKind, Item, PartKind, Pipeline, Redirect, RedirectOperator, RedirectTarget, Script,
+    Stage, WordPart,
 };
 
 impl<'a> Interpreter<'a, '_> {
@@ -67,6 +68,7 @@ impl<'a> Interpreter<'a, '_> {
         }
         self.judge_failure(pipeline);
         if pipeline.negated {
+            self.conclude_news(false);
             self.state.flow.places.negate();
         }
     }
@@ -246,6 +248,10 @@ pub(super) fn may_fail(redirect: &Redirect<'_>) -> bool {
         RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput => {
             !matches!(word.bare(), Some(b"0" | b"1" | b"2" | b"-"))
         }
-        _ => word.bare() != Some(b"/dev/null"),
+        // What stands for a process substitution is a pipe that the shell has just opened.
+        _ => {
+            let pipe = matches!(*word.parts(), [WordPart { kind: PartKind::ProcessSubstitution(_), .. }]);
+            !pipe && word.bare() != Some(b"/dev/null")
+        }
     }
 }

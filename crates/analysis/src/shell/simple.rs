@@ -34,6 +34,7 @@ impl<'a> Interpreter<'a, '_> {
             self.alias(simple, command);
         }
         let (mut argv, arrays) = self.arguments(simple.words);
+        self.note_renaming(simple.words);
         if let [name, action, _, ..] = argv.as_mut_slice()
             && action.value.known().is_none()
             && name.known() == Some(b"trap")

@@ -323,7 +323,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::contain(
         "temporary-deleted",
         Two,
-        &[on(Kinds::DELETE).at(Scopes::TEMP).extent(Extent::Many)],
+        &[on(Kinds::DELETE).at(Scopes::TEMP).extent(Extent::Many).and(is_lost)],
         "Deletes {place}, where other programs keep files too. Delete files by name.",
     )
     .instead("rm FILE…"),

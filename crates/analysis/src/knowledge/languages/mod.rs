@@ -4,6 +4,7 @@
 //! reader cannot vouch for is `Code`, besides the effects that were seen.
 
 mod awk;
+mod debugger;
 mod filters;
 mod glued;
 mod grave;
@@ -12,6 +13,7 @@ pub(crate) mod jq;
 mod makefile;
 mod members;
 mod perl;
+mod plain;
 pub(crate) mod project;
 mod python;
 mod report;
@@ -70,6 +72,7 @@ pub(crate) fn read<'a>(
     match language {
         "shell" => return session.run_text(source, Dialect::Posix, arguments, stdin, Reentry::New, span),
         "python" | "javascript" | "perl" | "php" | "ruby" => {}
+        "lua" | "r" | "julia" | "elixir" | "erlang" | "haskell" => {}
         _ => {
             unread(session, language, text, span);
             return Stream::unknown(Origins::UNKNOWN, span);
@@ -83,6 +86,7 @@ pub(crate) fn read<'a>(
         "python" => python::read(&mut report, source, arguments),
         "javascript" => javascript::read(&mut report, source),
         "php" | "ruby" => worded::read(&mut report, language, source),
+        "lua" | "r" | "julia" | "elixir" | "erlang" | "haskell" => plain::read(&mut report, language, source),
         _ => perl::read(&mut report, source, perl::Given::default()),
     }
     report.finish()
@@ -165,6 +169,12 @@ fn run_once<'a>(
             return run.session.run_text(source, dialect, arguments, stdin, reentry(&run.program), span);
         }
         ("jq", Some(source)) => return jq::program(run, source, span),
+        ("gdb", Some(source)) => {
+            if !debugs(run, source) {
+                run.streamed_code(language, text, span);
+            }
+            return Stream::unknown(Origins::FILE | Origins::UNKNOWN, span);
+        }
         ("sed" | "awk", Some(source)) => {
             let output = match language {
                 "sed" => filters::sed(run, source, text, span),
@@ -225,6 +235,27 @@ fn run_once<'a>(
     // A program that was read from standard input leaves nothing there.
     let stdin = if text.text.is_some() && text == run.call.stdin { Stream::EMPTY } else { run.call.stdin };
     read(run.session, language, text, arguments, stdin, span)
+}
+
+/// Whether a debugger is told nothing but to look at a program, or to start it, which is the workspace's own then.
+fn debugs(run: &mut Run<'_, '_>, text: &[u8]) -> bool {
+    match debugger::starts_program(text) {
+        None => false,
+        Some(false) => true,
+        Some(true) => {
+            let at = run.start();
+            let scan = run.scan(&at);
+            let Some(program) = scan.operands.first().copied() else { return false };
+            // A name without a directory is looked for where programs are, too.
+            if !program.known().is_some_and(|name| name.contains(&b'/')) {
+                return false;
+            }
+            let words: Vec<_> = scan.operands.iter().copied().collect();
+            let argv = run.arena().alloc_slice_copy(&words);
+            run.argv(argv, Stream::EMPTY, Reentry::New);
+            true
+        }
+    }
 }
 
 /// Standard input is program text.

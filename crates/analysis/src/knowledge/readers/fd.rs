@@ -95,6 +95,7 @@ fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
             itself: false,
             filtered,
             sought: Some((words, true)),
+            led: false,
             span: field.span,
         }
     };

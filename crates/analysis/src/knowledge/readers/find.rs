@@ -443,7 +443,16 @@ impl<'a> Expression<'_, '_, 'a> {
             let world = self.run.session.world();
             let itself =
                 root.known() != Some(b".") && !(filtered && world.kind(target.path) == FileKind::Directory);
-            found.push(Root { target, pattern, within, itself, filtered, sought: None, span: root.span });
+            found.push(Root {
+                target,
+                pattern,
+                within,
+                itself,
+                filtered,
+                sought: None,
+                led: false,
+                span: root.span,
+            });
         }
         found
     }

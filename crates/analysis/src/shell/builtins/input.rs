@@ -210,6 +210,11 @@ impl<'a> Interpreter<'a, '_> {
                 let content = Content::Array(self.arena.alloc_slice_copy(&elements));
                 self.fill_array(name, content, command.here);
             }
+            // Each is a whole name.
+            None if plain && given.has(b't') && stream.origins == Origins::NAMES => {
+                let found = Origins::NAMES.union(Origins::FOUND);
+                self.fill_array(name, Content::Unknown(found), command.here);
+            }
             None => self.fill_array(name, Content::Unknown(stream.origins), command.here),
         }
     }

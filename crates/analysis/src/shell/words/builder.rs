@@ -238,11 +238,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What a search has printed: names, divided at blanks.
-    pub(in crate::shell) fn names(&mut self) {
-        let alone = self.mode == Mode::Fields && !self.started && self.bytes.is_empty() && !self.many;
-        let found = alone && self.separators == Separators::DEFAULT;
-        self.unknown(false, if found { Origins::NAMES.union(Origins::FOUND) } else { Origins::NAMES });
+    /// What a search has printed: names, which are divided at blanks unless they are quoted or kept. Of several that are not
+    /// divided the first one tells where they begin, and none of them goes up.
+    pub(in crate::shell) fn names(&mut self, quoted: bool) {
+        let whole = quoted || self.mode == Mode::Single;
+        let alone = self.mode != Mode::Pattern && self.bytes.is_empty() && !self.many;
+        let found = alone && (whole || !self.started && self.separators == Separators::DEFAULT);
+        self.unknown(quoted, if found { Origins::NAMES.union(Origins::FOUND) } else { Origins::NAMES });
     }
 
     /// Quoted text that is too long to be kept.
@@ -325,8 +327,9 @@ impl<'a> Builder<'a> {
         if quoted {
             self.started = true;
         }
-        if value.origins.contains(Origins::NAMES) && !self.bytes.is_empty() {
-            // Where a found name lies is known, not how it is told: what stands before it may lead anywhere.
+        let divided = !quoted && self.mode == Mode::Fields && self.separators != Separators::DEFAULT;
+        if value.origins.contains(Origins::NAMES) && (!self.bytes.is_empty() || divided) {
+            // Where a found name lies is known, not how it is told: what stands before it may lead anywhere, and so may a part of it.
             self.unknown(quoted, value.origins.union(Origins::UNKNOWN));
             return;
         }

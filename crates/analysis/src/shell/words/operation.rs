@@ -384,7 +384,7 @@ impl<'a> Interpreter<'a, '_> {
 
 /// Where text comes from of which an operation has left a part: that of a process's number is another number, and that of a
 /// name another place.
-fn changed(origins: Origins) -> Origins {
+pub(super) fn changed(origins: Origins) -> Origins {
     if origins.intersects(Origins::JOB.union(Origins::NOTED).union(Origins::FOUND)) {
         origins.union(Origins::UNKNOWN)
     } else {

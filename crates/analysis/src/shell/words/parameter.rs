@@ -222,15 +222,17 @@ impl<'a> Interpreter<'a, '_> {
                 for element in &elements {
                     // The operand is expanded once for all elements.
                     let value = self.perhaps(|shell| shell.transformed(parameter, &element.value, span));
-                    let value = value.unwrap_or_else(|| Value::unknown(origins));
+                    let value = value.unwrap_or_else(|| Value::unknown(super::operation::changed(origins)));
                     changed.push(Field { value, ..*element });
                 }
                 self.put_list(&changed, joined, quoted, builder);
             }
             (_, elements) => {
-                if elements.is_none() || !matches!(parameter.operation(), ParameterOperation::None) {
+                let plain = matches!(parameter.operation(), ParameterOperation::None);
+                if elements.is_none() || !plain {
                     self.perhaps(|shell| shell.transformed(parameter, &Value::unknown(origins), span));
                 }
+                let origins = if plain { origins } else { super::operation::changed(origins) };
                 self.put_unknown(joined, quoted, origins, builder);
             }
         }

@@ -28,6 +28,10 @@ impl<'a> Builder<'a> {
             // What stands beside a number makes another one of it.
             value.origins = value.origins.edited();
         }
+        // Two of them side by side may lead anywhere: `.` and `./x`.
+        if !alone && value.origins.contains(Origins::NAMES) && value.has_no_text() {
+            return Value::unknown(value.origins.union(Origins::UNKNOWN));
+        }
         // Behind a found name, which may be `.`, no text leads out of where it lies but one that goes up.
         if value.origins.contains(Origins::NAMES) && goes_up(&value) {
             return Value::unknown(value.origins.union(Origins::UNKNOWN));

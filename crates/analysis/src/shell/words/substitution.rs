@@ -56,7 +56,7 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
             None if self.printed(script, before, output.origins, quoted, builder) => {}
-            None if output.origins == Origins::NAMES && !quoted => builder.names(),
+            None if output.origins == Origins::NAMES => builder.names(quoted),
             None => builder.unknown(quoted, output.origins),
         }
     }

@@ -318,6 +318,16 @@ impl<'a> Reader<'_, '_, 'a> {
         self.scramble(container);
     }
 
+    /// Whether what a list is filled with anew is nothing but what it held.
+    pub(super) fn holds_no_more(&self, container: &Val<'a>, new: &Val<'a>) -> bool {
+        match (container, new) {
+            (Val::Many(old), Val::Many(_)) if !old.pairs => {
+                covers(&self.elements(container), &self.elements(new))
+            }
+            _ => false,
+        }
+    }
+
     /// `old += val`, once: the container that it gives, which is the old one.
     pub(super) fn grow(&mut self, old: &Val<'a>, val: &Val<'a>, new: Val<'a>) {
         let more = self.elements(val);

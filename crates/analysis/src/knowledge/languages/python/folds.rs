@@ -254,6 +254,11 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// `a/b`, as `os.path.join` does it.
     pub(super) fn path_join(&self, parts: &[Value<'a>]) -> Value<'a> {
+        if let [directory, name] = parts
+            && is_joined_already(directory, name)
+        {
+            return *name;
+        }
         let from = parts.iter().rposition(|p| p.known_prefix().starts_with(b"/")).unwrap_or(0);
         let mut joined: BumpVec<'a, Value<'a>> = BumpVec::new_in(self.report.arena);
         for (index, part) in parts.iter().skip(from).enumerate() {
@@ -283,6 +288,17 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         whole
     }
+}
+
+/// Whether a name that was found in a directory has that before it. Where a loop puts it there (`f = os.path.join(d, f)`), what it is
+/// put before is always the name alone, and if not, it lies deeper in the same directory.
+fn is_joined_already(directory: &Value<'_>, name: &Value<'_>) -> bool {
+    let Some(directory) = directory.known() else { return false };
+    let directory = directory.strip_suffix(b"/").unwrap_or(directory);
+    let plain = |part: &[u8]| !part.is_empty() && !part.starts_with(b".") && !part.starts_with(b"~");
+    directory.split(|byte| *byte == b'/').all(plain)
+        && name.known_prefix().strip_suffix(b"/") == Some(directory)
+        && matches!(*name.pieces(), [Piece::Text(_), Piece::Glob(_)])
 }
 
 /// Whether a byte needs no quotes in a shell, as `shlex.quote` sees it.

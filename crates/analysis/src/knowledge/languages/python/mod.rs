@@ -54,7 +54,7 @@ use crate::value::Field;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use symbols::{Sym, Symbols};
-use tokens::Token;
+use tokens::{Keyword, Token};
 use value::Val;
 
 /// The longest program that is read, in bytes.
@@ -209,6 +209,8 @@ struct Reader<'r, 's, 'a> {
     walk: usize,
     /// The arguments after the program.
     arguments: &'a [Field<'a>],
+    /// The program takes them as they are, and changes none.
+    keeps_arguments: bool,
 }
 
 /// Whether a module comes with Python, or reaches out of the process.
@@ -216,11 +218,59 @@ pub(super) fn is_standard(name: &[u8]) -> bool {
     modules::find(name).is_some_and(|module| module.rest != acts::Act::Project)
 }
 
+/// Whether a program does nothing with `sys.argv` but take items of it, and reaches it in no other way.
+fn keeps_arguments(tokens: &[Token<'_>], symbols: &Symbols<'_>) -> bool {
+    const WAYS: [&[u8]; 9] = [
+        b"exec",
+        b"eval",
+        b"getattr",
+        b"setattr",
+        b"vars",
+        b"__dict__",
+        b"__getattribute__",
+        b"attrgetter",
+        b"import_module",
+    ];
+    if symbols.any(&WAYS) {
+        return false;
+    }
+    let before = |at: usize, by: usize| at.checked_sub(by).and_then(|at| tokens.get(at));
+    let is_called = |at: usize, by: usize| {
+        matches!(before(at, by), Some(Token::Open { kind: b'(', .. }))
+            && matches!(before(at, by + 1), Some(Token::Name(_)))
+    };
+    let is_taken = |(at, token): (usize, &Token<'_>)| {
+        let Token::Name(sym) = token else { return true };
+        if symbols.name(*sym) != b"argv" {
+            return true;
+        }
+        // `sys.argv`, behind `=` or `in`, or as an argument.
+        let member = before(at, 1) == Some(&Token::Dot) && matches!(before(at, 2), Some(Token::Name(_)));
+        let used = matches!(before(at, 3), Some(Token::Assign | Token::Keyword(Keyword::In)));
+        match tokens.get(at + 1) {
+            Some(Token::Open { kind: b'[', close, .. }) => {
+                let after = tokens.get(*close as usize + 1);
+                member
+                    && (used || is_called(at, 3))
+                    && !matches!(after, Some(Token::Assign | Token::Augment(_)))
+            }
+            Some(Token::Close) => {
+                let counted =
+                    |name: &Token<'_>| matches!(name, Token::Name(sym) if symbols.name(*sym) == b"len");
+                member && is_called(at, 3) && before(at, 4).is_some_and(counted)
+            }
+            _ => false,
+        }
+    };
+    tokens.iter().enumerate().all(is_taken)
+}
+
 /// Reads a program. What cannot be vouched for is recorded as code.
 pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &'a [Field<'a>]) {
     let mut symbols = Symbols::default();
     let tokens = (text.len() <= MAX_TEXT).then(|| tokens::tokens(report.arena, text, &mut symbols)).flatten();
     let Some(tokens) = tokens else { return report.unseen_code("python", report.text.origins) };
+    let keeps_arguments = keeps_arguments(&tokens, &symbols);
     let mut reader = Reader {
         tokens: tokens.into_bump_slice(),
         symbols,
@@ -270,6 +320,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         walked: Cell::new(0),
         walk: 0,
         arguments,
+        keeps_arguments,
     };
     reader.repeats.expect(reader.tokens.len());
     reader.bindings.resize(reader.symbols.len(), Binding::default());
@@ -375,7 +426,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.take(token).then_some(())
     }
 
-    fn take_keyword(&mut self, keyword: tokens::Keyword) -> bool {
+    fn take_keyword(&mut self, keyword: Keyword) -> bool {
         self.take(Token::Keyword(keyword))
     }
 

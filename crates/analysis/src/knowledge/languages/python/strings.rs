@@ -299,7 +299,8 @@ impl<'a> Reader<'_, '_, 'a> {
         slice: Option<[Option<i64>; 3]>,
         commas: bool,
     ) -> Val<'a> {
-        self.last_index = *index;
+        // A slice has none.
+        self.last_index = if slice.is_some() { Val::Never } else { *index };
         match val {
             Val::Text(value) => match (value.known(), slice) {
                 (Some(text), Some(slice)) => match cut(text, slice).filter(|_| text.is_ascii()) {
@@ -350,8 +351,15 @@ impl<'a> Reader<'_, '_, 'a> {
             },
             Val::Object(Object::Arguments) => match index {
                 _ if slice.is_some() => {
-                    let one = self.elements(val);
-                    let vals = self.report.arena.alloc_slice_copy(&[one]);
+                    let given = self.arguments.iter().map(|field| Val::Text(field.value));
+                    let given: Vec<_> = given.collect();
+                    // From the first on: the name of the program stands before it.
+                    let vals = match (slice, given.is_empty()) {
+                        (Some([Some(1), None, None]), false) if self.keeps_arguments => {
+                            self.report.arena.alloc_slice_copy(&given)
+                        }
+                        _ => self.report.arena.alloc_slice_copy(&[self.elements(val)]),
+                    };
                     self.bag(self.at, vals)
                 }
                 Val::Number(n) if *n > 0 => match self.arguments.get(*n as usize - 1) {
@@ -382,6 +390,9 @@ impl<'a> Reader<'_, '_, 'a> {
             Val::Many(_) | Val::OneOf(_) => {
                 // A slice gets what the new value holds.
                 let index = self.last_index;
+                if matches!(index, Val::Never) && self.holds_no_more(container, new) {
+                    return self.scramble(container);
+                }
                 if self.holds_environment(container) {
                     self.set_variable_to(&index, new);
                 }
