@@ -70,6 +70,7 @@ pub(super) fn change<'a>(
         Role::Mount => mount(run, flow, field),
         Role::WriteBelow => {
             change_place(run, flow, *role, field);
+            run.session.works(uses.runs().len() / 4);
             for source in uses.of(is_source) {
                 carry(run, &source, &field.value);
             }

@@ -140,7 +140,9 @@ impl<'a> Interpreter<'a, '_> {
             return self.captured(stdin, |shell| shell.run_here(text, Some(arguments), span));
         }
         // It takes as long as a program that is described, and what it was given is kept.
-        self.budget.plan(1);
+        if !self.budget.plan(1) {
+            return Stream::unknown(Origins::UNKNOWN, span);
+        }
         let doubted = self.scripts.is_doubted(text).then(|| self.state.mark());
         let outer = (self.dialect, self.elsewhere, self.outer_frames, self.foreign);
         let outer_environment = std::mem::replace(&mut self.outer_environment, self.environment.len());

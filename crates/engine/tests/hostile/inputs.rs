@@ -446,4 +446,12 @@ pub(crate) const FAMILIES: &[Family] = &[
         let files = numbered(n / 2, |i| format!("echo x > a{i}.js; "));
         format!("{files}{}", numbered(n / 2, |i| format!("node a{i}.js; ")))
     }),
+    ("owners", |n| format!("setfacl -m u:a:r {}", numbered(n, |i| format!("a{i} ")))),
+    ("modes", |n| format!("chmod +x {}", numbered(n, |i| format!("a{i} ")))),
+    ("databases", |n| format!("sqlite3 {}", numbered(n, |i| format!("a{i} ")))),
+    ("macros", |n| format!("m4 {}", numbered(n, |i| format!("a{i} ")))),
+    ("links to what is not known", |n| format!("ln -s {}", numbered(n, |i| format!("$a{i} ")))),
+    ("copies of what is not known", |n| format!("scp {}", numbered(n, |i| format!("$a{i} ")))),
+    ("unpacked with unknown options", |n| format!("unace e {}", numbered(n, |i| format!("--o{i}=a ")))),
+    ("terminals of words", |n| format!("tmux new {}", numbered(n, |i| format!("a{i}=b ")))),
 ];

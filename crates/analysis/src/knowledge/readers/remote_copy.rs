@@ -8,7 +8,7 @@ use crate::knowledge::scan::At;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
 use crate::value::{Field, Origins, Stream};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Reads the arguments of `scp`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -27,11 +27,9 @@ pub(super) enum Form {
 /// Reads the arguments of what copies from one machine to another.
 pub(super) fn read_as<'a>(run: &mut Run<'_, 'a>, at: &At<'a>, form: Form) -> Stream<'a> {
     let scan = run.scan(at);
-    let known: BTreeSet<_> = scan.operands.iter().map(|place| (place.span, place.known())).collect();
-    let places = |field: &Field<'a>| {
-        known.contains(&(field.span, field.known()))
-            && (field.known().is_some() || scan.operands.contains(field))
-    };
+    let mut operands: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    scan.operands.iter().for_each(|operand| operands.entry(operand.span).or_default().push(operand));
+    let places = |field: &Field<'a>| operands.get(&field.span).is_some_and(|all| all.contains(&field));
     let mut uses = apply::uses(run, &scan);
     uses.retain(|u| !(u.role == Role::Text && places(u.field)));
     let (target, sources) = match scan.operands.split_last() {
