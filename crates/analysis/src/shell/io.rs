@@ -256,6 +256,15 @@ impl<'a> Io<'a> {
         }
     }
 
+    /// Something has read from a source, perhaps to within a line.
+    pub(super) fn tear(&mut self, id: u32) {
+        if let Some(source) = self.sources.get_mut(id as usize)
+            && source.stream.origins.contains(Origins::NAMES)
+        {
+            source.stream.origins = source.stream.origins.union(Origins::UNKNOWN);
+        }
+    }
+
     /// The same of a source that may be any. Gives how many there are.
     pub(super) fn all_consumed(&mut self) -> usize {
         for source in &mut self.sources {

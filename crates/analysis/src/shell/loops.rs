@@ -36,7 +36,10 @@ impl<'a> Interpreter<'a, '_> {
         if few && (lists == 0 || lists <= MOST_LISTS && fields.len() > 1) {
             let turns = self.turns;
             self.turns = turns.saturating_mul(fields.len().max(1));
+            let outer = self.moving.lists;
+            self.moving.lists |= fields.len() > 1;
             self.in_loop(|shell| shell.unrolled(name, &fields, &node.body, span));
+            self.moving.lists = outer;
             self.turns = turns;
             return;
         }

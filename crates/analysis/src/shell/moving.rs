@@ -24,6 +24,8 @@ pub(super) struct Moving<'a> {
     pub(super) gone: super::news::Gone<'a>,
     /// The words of the command that is being run of which one is made of the other, each of each.
     pub(super) renaming: Option<(Span, Span)>,
+    /// Loops are being run over several words, some of which stand for any number of others.
+    pub(super) lists: bool,
     jobs: Beside<'a>,
     /// Of each pipeline that is being run, innermost last.
     stages: Vec<Beside<'a>>,

@@ -43,7 +43,12 @@ impl<'a> Interpreter<'a, '_> {
     /// The program that is being run fails if something is there already.
     pub(super) fn makes_where_nothing_is(&mut self, target: &Target<'a>) {
         let own = matches!(target.scope, Scope::Workspace | Scope::Temp) && target.rest == Rest::Exact;
-        if own && !self.elsewhere && self.stands_alone() && self.moving.gone.making.len() < MOST {
+        if own
+            && !self.elsewhere
+            && !self.searches_workspace
+            && self.stands_alone()
+            && self.moving.gone.making.len() < MOST
+        {
             self.moving.gone.making.push((self.current, target.path));
         }
     }

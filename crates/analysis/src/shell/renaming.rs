@@ -14,18 +14,22 @@ impl<'a> Interpreter<'a, '_> {
         let [WordPart { kind: PartKind::DoubleQuoted([only]), .. }] = *from.parts() else { return };
         let Some((name, ParameterOperation::None)) = variable(only) else { return };
         let mut found = None;
-        let (mut alike, mut text) = (true, false);
+        let (mut alike, mut text) = (true, Vec::new());
         each_part(&to.parts(), &mut |part| match part.kind {
-            PartKind::Literal(_) | PartKind::Quoted(_) | PartKind::SingleQuoted(_) => text = true,
+            PartKind::Literal(literal) | PartKind::Quoted(literal) | PartKind::SingleQuoted(literal) => {
+                text.extend_from_slice(literal);
+            }
             _ => match (variable(part), found) {
                 (Some((other, operation)), None) if other == name => found = Some(operation),
                 _ => alike = false,
             },
         });
-        let Some(operation) = found.filter(|_| alike && text) else { return };
+        // What goes up may come to the same place by several names.
+        let up = text.windows(2).any(|two| two == b"..");
+        let Some(operation) = found.filter(|_| alike && !text.is_empty() && !up) else { return };
         let name = self.lasting(name);
         let Got::One(value, _) = self.lookup(name, from.span()) else { return };
-        if leaves_the_rest(&operation, &value) {
+        if leaves_the_rest(&operation, &value, self.moving.lists) {
             self.moving.renaming = Some((self.span(from.span()), self.span(to.span())));
         }
     }
@@ -53,8 +57,9 @@ fn variable<'t>(part: &WordPart<'t>) -> Option<(&'t [u8], ParameterOperation<'t>
     (!parameter.indirect() && parameter.subscript().is_none()).then(|| (name, parameter.operation()))
 }
 
-/// Whether an operation takes nothing from a value but an end that each of its values surely has.
-fn leaves_the_rest(operation: &ParameterOperation<'_>, value: &Value<'_>) -> bool {
+/// Whether an operation takes nothing from a value but an end that each of its values surely has. Of names from several lists the
+/// ends differ.
+fn leaves_the_rest(operation: &ParameterOperation<'_>, value: &Value<'_>, several: bool) -> bool {
     let pattern = match operation {
         ParameterOperation::None => return true,
         ParameterOperation::RemoveSuffix { longest: false, pattern } => pattern,
@@ -65,7 +70,7 @@ fn leaves_the_rest(operation: &ParameterOperation<'_>, value: &Value<'_>) -> boo
         [WordPart { kind: PartKind::Literal(text), .. }] => end.ends_with(text),
         // The shortest of them begins at the last dot.
         [WordPart { kind: PartKind::Literal(b"."), .. }, WordPart { kind: PartKind::Glob(b'*'), .. }] => {
-            end.contains(&b'.')
+            !several && end.contains(&b'.')
         }
         _ => false,
     }

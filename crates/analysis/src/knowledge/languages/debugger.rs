@@ -5,11 +5,25 @@
 
 /// Commands that show something, whatever follows them, as long as that calls nothing.
 const SHOW: &str = "backtrace bt where disas disassemble down echo f frame help i image inf info l list output p \
-    print printf ptype q quit exit register show source-list t target-list up v var version whatis x";
+    print printf ptype q quit exit register show up v var version whatis x";
+
+/// Of these commands, those below them that only look; others carry out further commands (`frame apply`, also cut short), or
+/// keep them for later (`breakpoint command add`).
+const BELOW: [(&str, &str); 5] = [
+    ("breakpoint br", "set list delete disable enable clear"),
+    ("f frame", "variable var v select info function level address"),
+    ("image", "lookup list"),
+    ("register", "read"),
+    ("thread t", "backtrace info list select until step-in step-inst step-inst-over step-out step-over"),
+];
+
+/// Options of those that set marks, or look: others of LLDB's carry out commands, or write files.
+const OPTIONS: &str = "-a -A -c -f -F -l -L -m -n -r -s -v --address --file --format --func-regex --line --name --count \
+    -function -line -location -source -full -frame-arguments --";
 
 /// Commands that set marks and say what is done there.
-const MARK: &str = "awatch b break breakpoint br catch clear d delete disable display enable hbreak ignore rb rbreak \
-    rwatch tb tbreak undisplay watch";
+const MARK: &str = "awatch b br break breakpoint catch clear d delete disable display enable hbreak ignore rb rbreak rwatch tb \
+    tbreak undisplay watch";
 
 /// Commands that start the program, or let it go on.
 const RUN: &str = "advance c continue fin finish kill n next nexti ni process r run s si start starti step stepi u \
@@ -59,17 +73,44 @@ fn command(line: &[u8]) -> Option<bool> {
             let what = rest.split(|byte| matches!(byte, b' ' | b'\t')).next()?;
             is_among(SETTINGS, what).then_some(false)
         }
-        // `thread apply all bt`, `thread backtrace all`
-        b"thread" => {
-            let of_all = rest.strip_prefix(b"apply all ").map(<[u8]>::trim_ascii);
-            match of_all {
-                Some(inner) if inner.starts_with(b"thread") => None,
-                Some(inner) => command(inner.strip_prefix(b"-s ").unwrap_or(inner)),
-                None => (!rest.starts_with(b"apply")).then_some(false),
-            }
+        // `thread apply all bt`
+        b"thread" if rest.starts_with(b"apply all ") => {
+            let inner = rest.strip_prefix(b"apply all ")?.trim_ascii();
+            let inner = inner.strip_prefix(b"-s ").unwrap_or(inner);
+            (!inner.starts_with(b"thread")).then(|| command(inner)).flatten()
         }
-        _ => (has(SHOW) || has(MARK)).then_some(false),
+        _ => ((has(SHOW) || has(MARK) || has("thread t")) && only_looks(word, rest)).then_some(false),
     }
+}
+
+/// Whether what follows a command leaves it one that only looks, or sets a mark.
+fn only_looks(word: &[u8], rest: &[u8]) -> bool {
+    // LLDB takes the quotes off.
+    let words = rest.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
+    let mut words = words.filter(|word| !word.is_empty());
+    // Quotes end what LLDB puts its own around. The program says which files its source is in, not a path. Objective-C calls in
+    // brackets.
+    if matches!(word, b"display" | b"undisplay") && rest.contains(&b'"')
+        || matches!(word, b"l" | b"list") && rest.contains(&b'/')
+        || rest.starts_with(b"[")
+        || rest.windows(2).any(|two| two == b" [")
+    {
+        return false;
+    }
+    // What is examined begins with no option, but LLDB writes it to files.
+    if word == b"x" && words.clone().any(|word| word.len() > 1 && word.starts_with(b"-")) {
+        return false;
+    }
+    let below = BELOW.iter().find(|(names, _)| is_among(names, word)).map(|(_, below)| *below);
+    if let (Some(below), Some(first)) = (below, words.clone().next()) {
+        let number = first.iter().all(|byte| byte.is_ascii_digit() || b".-".contains(byte));
+        if !number && !is_among(below, first) {
+            return false;
+        }
+    }
+    words.all(|word| {
+        !word.starts_with(b"-") || word.iter().skip(1).all(u8::is_ascii_digit) || is_among(OPTIONS, word)
+    })
 }
 
 #[cfg(test)]
@@ -87,6 +128,14 @@ mod tests {
             "thread apply all bt",
             "break main",
             "set pagination off",
+            "thread backtrace all",
+            "thread 2",
+            "frame variable",
+            "f 3",
+            "breakpoint set -n main",
+            "breakpoint set --file a.c --line 3",
+            "x/4x $sp - 8",
+            "image lookup -n main",
         ] {
             assert_eq!(starts_program(text.as_bytes()), Some(false), "{text}");
         }
@@ -124,6 +173,28 @@ mod tests {
             "remote put x",
             "compile code x",
             "generate-core-file x",
+            "frame apply all shell ls",
+            "f apply all shell ls",
+            "frame app 1 shell ls",
+            "thread appl all shell ls",
+            "thread apply all frame apply all shell ls",
+            "breakpoint command add -o \"platform shell x\" 1",
+            "breakpoint set -n main -C \"platform shell x\"",
+            "breakpoint set -n main --command \"platform shell x\"",
+            "breakpoint set -Hn main -HC \"platform shell x\"",
+            "b -n main -C \"platform shell x\"",
+            "breakpoint write -f x",
+            "breakpoint read -f x",
+            "watch command add -o \"platform shell x\" 1",
+            "display x\" -o \"platform shell x",
+            "x --outfile x -c 10 $sp",
+            "x -ox $sp",
+            "b main \"-C\" \"platform shell x\"",
+            "x \"-ox\" $sp",
+            "thread trace dump instructions -F x",
+            "image load x",
+            "p [NSTask launch]",
+            "list /etc/x:1",
         ] {
             assert_eq!(starts_program(text.as_bytes()), None, "{text}");
         }

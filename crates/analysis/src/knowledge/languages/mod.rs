@@ -24,8 +24,8 @@ mod worded;
 use super::run::Run;
 use super::tables::Program;
 use super::words::Fact;
-use crate::effect::{Certainty, EffectKind, WriteMode};
-use crate::session::{Reentry, Session};
+use crate::effect::{Certainty, EffectKind, Scope, WriteMode};
+use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream};
 pub(crate) use grave::names_grave_anywhere;
 pub use grave::{is_known_language, names_grave};
@@ -240,23 +240,45 @@ fn run_once<'a>(
 
 /// Whether a debugger is told nothing but to look at a program, or to start it, which is the workspace's own then.
 fn debugs(run: &mut Run<'_, '_>, text: &[u8]) -> bool {
-    match debugger::starts_program(text) {
-        None => false,
-        Some(false) => true,
-        Some(true) => {
-            let at = run.start();
-            let scan = run.scan(&at);
-            let Some(program) = scan.operands.first().copied() else { return false };
-            // A name without a directory is looked for where programs are, too.
-            if !program.known().is_some_and(|name| name.contains(&b'/')) {
-                return false;
-            }
-            let words: Vec<_> = scan.operands.iter().copied().collect();
-            let argv = run.arena().alloc_slice_copy(&words);
-            run.argv(argv, Stream::EMPTY, Reentry::New);
-            true
-        }
+    let Some(starts) = debugger::starts_program(text) else { return false };
+    let at = run.start();
+    let scan = run.scan(&at);
+    let (words, program) = (run.call.argv.iter().skip(1), scan.operands.first().copied());
+    // Else more commands come from standard input.
+    if !scan.has(&["-batch", "-batch-silent", "-b", "--batch"]) || scan.has(&["-i", "-interpreter"]) {
+        return false;
     }
+    // The number is that of a process, and what is not known may be one.
+    let number = |word: &Field<'_>| word.known().is_none_or(|word| word.iter().all(u8::is_ascii_digit));
+    if scan.has(&["-ex", "-eval-command", "-iex", "-init-eval-command"])
+        && !scan.has(&["-args"])
+        && words.clone().any(number)
+    {
+        return false;
+    }
+    let Some(program) = program.filter(|_| starts) else { return !starts };
+    // A name without a directory is looked for where programs are, too.
+    let own = program.known().is_some_and(|name| name.contains(&b'/'))
+        && matches!(run.target(&program.value, false).scope, Scope::Workspace | Scope::Product);
+    // Another one may be started than the first that is named; what it is given may go through a shell; and where it crashes,
+    // more commands may be read.
+    let other = scan.has(&["-e", "-exec", "-se", "-f", "--file"]) || is_fed(&run.call);
+    let plain = |word: &&Field<'_>| {
+        word.known().is_some_and(|word| !word.iter().any(|byte| b"$`;|&<>(".contains(byte)))
+    };
+    if !own || other || !scan.operands.iter().all(|word| plain(&word)) {
+        return false;
+    }
+    let words: Vec<_> = scan.operands.iter().copied().collect();
+    let argv = run.arena().alloc_slice_copy(&words);
+    run.argv(argv, Stream::EMPTY, Reentry::New);
+    true
+}
+
+/// Whether a program is given something to read that is not its caller's.
+fn is_fed(call: &Call<'_>) -> bool {
+    let Stream { text, source, .. } = call.stdin;
+    call.piped || text.map_or(source.is_some(), |text| !text.is_empty())
 }
 
 /// Standard input is program text.

@@ -152,18 +152,28 @@ fn files<'a>(words: &Words, text: &'a [u8]) -> Option<Vec<&'a [u8]>> {
         return None;
     }
     while let Some((&first, after)) = rest.split_first() {
-        if rest.starts_with(words.comment) || words.signs.contains(&first) {
+        if rest.starts_with(words.comment) || words.signs.contains(&first) || rest.starts_with(b"{-") {
             return None;
         }
         let is_member = std::mem::replace(&mut member, first == words.member);
         if words.quotes.contains(&first) {
             rest = after.get(quoted(words, after, first)?.len() + 1..)?;
+            // In R a name in quotes is one that is called, or looked up; and three quotes begin text that ends elsewhere.
+            let next = rest.trim_ascii_start();
+            if next.starts_with(b"(")
+                || next.starts_with(b"::")
+                || words.quotes.contains(next.first().unwrap_or(&0))
+            {
+                return None;
+            }
         } else if first.is_ascii_digit() {
-            let whole = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-            rest = rest.get(whole..)?;
-            if let [b'.', b'0'..=b'9', ..] = rest {
-                let part = rest.iter().skip(1).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-                rest = rest.get(part + 1..)?;
+            rest = rest.get(number(rest)..)?;
+            // Elsewhere than in R a name begins here (`2f(x)`).
+            if let (b'$', [b'L', after @ ..]) = (words.member, rest) {
+                rest = after;
+            }
+            if rest.first().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') {
+                return None;
             }
         } else if first.is_ascii_alphabetic() || first == b'_' {
             let name = name(words, rest, &is_name);
@@ -221,13 +231,28 @@ fn files<'a>(words: &Words, text: &'a [u8]) -> Option<Vec<&'a [u8]>> {
                 b'.' => after.first() == Some(&b'('),
                 _ => false,
             };
-            if calls || rest.starts_with(words.inserts) {
+            // `[=[` begins text in Lua.
+            if calls || rest.starts_with(words.inserts) || rest.starts_with(b"[=") {
                 return None;
             }
             rest = after;
         }
     }
     Some(read)
+}
+
+/// How long the number is that a text begins with.
+fn number(text: &[u8]) -> usize {
+    let digits = |from: usize| text.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
+    let mut length = digits(0);
+    if let Some([b'.', b'0'..=b'9', ..]) = text.get(length..) {
+        length += 1 + digits(length + 1);
+    }
+    match text.get(length..) {
+        Some([b'e' | b'E', b'0'..=b'9', ..]) => length + 1 + digits(length + 1),
+        Some([b'e' | b'E', b'+' | b'-', b'0'..=b'9', ..]) => length + 2 + digits(length + 2),
+        _ => length,
+    }
 }
 
 /// The name that a text begins with, and what it is looked up in.
@@ -284,6 +309,7 @@ mod tests {
             (&ELIXIR, "IO.puts(String.upcase(\"a\"))"),
             (&ERLANG, "io:format(\"~p~n\",[1+1]), halt()."),
             (&HASKELL, "sum [1..5]"),
+            (&R, "sum(c(1L, 2e-3, 1.5E+10))"),
         ] {
             assert!(files(words, text.as_bytes()).is_some(), "{text}");
         }
@@ -331,6 +357,17 @@ mod tests {
             (&ERLANG, "X = os, X:cmd(\"x\")"),
             (&HASKELL, "System.Process.callCommand \"x\""),
             (&HASKELL, "readFile \"x\""),
+            (&LUA, "print([=[\"]=]) os.execute([=[x]=]) print([=[\"]=])"),
+            (&R, "\"system\"(\"x\")"),
+            (&R, "\"system\" (\"x\")"),
+            (&R, "'base'::'system'"),
+            (&JULIA, "1rm(\"x\")"),
+            (&JULIA, "1.5e3rm(\"x\")"),
+            (&JULIA, "2run(1)"),
+            (&JULIA, "print(\"\"\"a\" max \"\"\")"),
+            (&ELIXIR, "IO.puts(\"\"\"\n\"\n\"\"\")\nSystem.shell(\"> /1/max\")"),
+            (&HASKELL, "print 1 {- \" -} >> writeFile \"max\" \"min\" {- \" -}"),
+            (&HASKELL, "print 1writeFile"),
         ] {
             assert!(files(words, text.as_bytes()).is_none(), "{text}");
         }

@@ -39,6 +39,9 @@ impl<'a> Interpreter<'a, '_> {
             && given.operands.len() <= 1
             && !given.has(b'a')
             && self.divides_at_blanks();
+        if !(plain || alone && until) {
+            self.tears_names(descriptor);
+        }
         let names = if whole && stream.origins == Origins::NAMES { Origins::FOUND } else { Origins::NONE };
         let unknown = Value::unknown(stream.origins.union(names));
         if let Some(array) = given.value(b'a') {
@@ -103,6 +106,14 @@ impl<'a> Interpreter<'a, '_> {
             }
             (Port::Sink(_), _) => {}
             _ => self.taken(port),
+        }
+    }
+
+    /// What was read may have ended within a line: of names that a search has printed, what is left begins with a part of one.
+    fn tears_names(&mut self, descriptor: Option<u32>) {
+        let port = descriptor.map_or(Port::Unknown, |number| self.state.flow.port(number));
+        if let Port::Source(id) | Port::Both(id, _) = port {
+            self.io.tear(id);
         }
     }
 
@@ -183,6 +194,9 @@ impl<'a> Interpreter<'a, '_> {
         let descriptor = read_from(&given);
         let stream = self.about_to_read(descriptor, command.span);
         self.take_input(descriptor, None);
+        if given.has(b'd') {
+            self.tears_names(descriptor);
+        }
         let name = match given.operands.first() {
             None => b"MAPFILE",
             Some(field) => match field.known() {

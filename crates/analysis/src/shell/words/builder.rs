@@ -247,6 +247,13 @@ impl<'a> Builder<'a> {
         self.unknown(quoted, if found { Origins::NAMES.union(Origins::FOUND) } else { Origins::NAMES });
     }
 
+    /// A value of which nothing is known but where it comes from. A part of a name that a search has found leads elsewhere.
+    pub(in crate::shell) fn any(&mut self, quoted: bool, origins: Origins) {
+        let torn = !quoted && self.mode == Mode::Fields && self.separators != Separators::DEFAULT;
+        let torn = torn && origins.contains(Origins::NAMES);
+        self.unknown(quoted, if torn { origins.union(Origins::UNKNOWN) } else { origins });
+    }
+
     /// Quoted text that is too long to be kept.
     pub(in crate::shell) fn too_much(&mut self, length: usize, origins: Origins) {
         self.left_out = self.left_out.saturating_add(length);

@@ -411,7 +411,7 @@ fn put<'a>(got: Got<'a>, quoted: bool, builder: &mut Builder<'a>) {
         Got::Any(origins, true) if builder.mode() == Mode::Single => {
             builder.trusted(origins);
         }
-        Got::Any(origins, _) => builder.unknown(quoted, origins),
+        Got::Any(origins, _) => builder.any(quoted, origins),
     }
 }
 

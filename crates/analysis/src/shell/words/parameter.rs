@@ -249,7 +249,11 @@ impl<'a> Interpreter<'a, '_> {
     /// Puts a list into the word of which nothing is known.
     fn put_unknown(&self, joined: bool, quoted: bool, origins: Origins, builder: &mut Builder<'a>) {
         let one = joined && quoted || builder.mode() != Mode::Fields;
-        builder.unknown(one && quoted, origins);
+        if quoted {
+            builder.unknown(one, origins);
+        } else {
+            builder.any(false, origins);
+        }
     }
 
     /// Puts the elements of a list into the word: `"$*"` joins them, `"$@"` makes each a field.

@@ -246,13 +246,16 @@ fn keeps_arguments(tokens: &[Token<'_>], symbols: &Symbols<'_>) -> bool {
         }
         // `sys.argv`, behind `=` or `in`, or as an argument.
         let member = before(at, 1) == Some(&Token::Dot) && matches!(before(at, 2), Some(Token::Name(_)));
-        let used = matches!(before(at, 3), Some(Token::Assign | Token::Keyword(Keyword::In)));
+        let is_bound = before(at, 3) == Some(&Token::Assign);
+        let used = is_bound || before(at, 3) == Some(&Token::Keyword(Keyword::In));
         match tokens.get(at + 1) {
             Some(Token::Open { kind: b'[', close, .. }) => {
                 let after = tokens.get(*close as usize + 1);
                 member
                     && (used || is_called(at, 3))
                     && !matches!(after, Some(Token::Assign | Token::Augment(_)))
+                    // `x = sys.argv[1], y = …` binds it, too.
+                    && !(is_bound && after == Some(&Token::Comma))
             }
             Some(Token::Close) => {
                 let counted =
