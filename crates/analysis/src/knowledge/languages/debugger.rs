@@ -5,7 +5,7 @@
 
 /// Commands that show something, whatever follows them, as long as that calls nothing.
 const SHOW: &str = "backtrace bt where disas disassemble down echo f frame help i image inf info l list output p \
-    print printf ptype q quit exit register show source-list t target-list up v var version whatis x";
+    print printf ptype q quit exit register show up v var version whatis x";
 
 /// Commands that set marks and say what is done there.
 const MARK: &str = "awatch b break breakpoint br catch clear d delete disable display enable hbreak ignore rb rbreak \
@@ -18,6 +18,12 @@ const RUN: &str = "advance c continue fin finish kill n next nexti ni process r 
 /// What may be set: how things are shown.
 const SETTINGS: &str =
     "breakpoint confirm disassembly-flavor height listsize pagination print style verbose width";
+
+/// Options that say where a mark is set, and nothing of what is done there.
+const WHERE: &str = "-n --name -l --line -location -a --address -r --func-regex";
+
+/// What is done with threads that only looks at one, or lets it go on.
+const THREADS: &str = "backtrace continue find info list select step-in step-out step-over until";
 
 /// Whether a word is one of these.
 fn is_among(words: &str, word: &[u8]) -> bool {
@@ -60,16 +66,39 @@ fn command(line: &[u8]) -> Option<bool> {
             is_among(SETTINGS, what).then_some(false)
         }
         // `thread apply all bt`, `thread backtrace all`
-        b"thread" => {
+        b"thread" | b"t" => {
             let of_all = rest.strip_prefix(b"apply all ").map(<[u8]>::trim_ascii);
             match of_all {
-                Some(inner) if inner.starts_with(b"thread") => None,
+                Some(inner) if inner.starts_with(b"t") => None,
                 Some(inner) => command(inner.strip_prefix(b"-s ").unwrap_or(inner)),
-                None => (!rest.starts_with(b"apply")).then_some(false),
+                None => {
+                    let what = first(rest);
+                    (what.iter().all(u8::is_ascii_digit) || is_among(THREADS, what)).then_some(false)
+                }
             }
         }
-        _ => (has(SHOW) || has(MARK)).then_some(false),
+        // `frame apply all` takes a command, and any beginning of that word will do.
+        b"frame" | b"f" if rest.starts_with(b"a") => None,
+        // LLDB can put into a file what it reads.
+        b"x" if rest.starts_with(b"-") || rest.windows(2).any(|two| two == b" -") => None,
+        _ if has(MARK) => marks(rest).then_some(false),
+        _ => has(SHOW).then_some(false),
     }
+}
+
+/// The word with which a text begins.
+fn first(text: &[u8]) -> &[u8] {
+    text.split(|byte| matches!(byte, b' ' | b'\t')).next().unwrap_or_default()
+}
+
+/// Whether nothing is done at a mark but to stop, or to show a value. What LLDB is told in short it puts between quotes.
+fn marks(rest: &[u8]) -> bool {
+    let what = first(rest);
+    let acts = what.len() > 1 && b"command".starts_with(what) && what.len() < rest.len();
+    let mut words = rest.split(|byte| matches!(byte, b' ' | b'\t'));
+    !acts
+        && !rest.iter().any(|byte| matches!(byte, b'"' | b'\''))
+        && words.all(|word| !word.starts_with(b"-") || is_among(WHERE, word))
 }
 
 #[cfg(test)]
@@ -87,6 +116,15 @@ mod tests {
             "thread apply all bt",
             "break main",
             "set pagination off",
+            "t 2",
+            "thread 2",
+            "thread backtrace all",
+            "t apply all bt full",
+            "frame 1",
+            "frame variable",
+            "breakpoint set -n main",
+            "break continue_here",
+            "watch -l x",
         ] {
             assert_eq!(starts_program(text.as_bytes()), Some(false), "{text}");
         }
@@ -124,6 +162,22 @@ mod tests {
             "remote put x",
             "compile code x",
             "generate-core-file x",
+            "x -o /etc/x 0x10",
+            "x/10i -o /etc/x",
+            "thread trace export ctf -f x",
+            "breakpoint write -f x",
+            "t apply all shell ls",
+            "thread a all shell ls",
+            "thread apply all t apply all shell ls",
+            "frame apply all shell ls",
+            "f ap all shell ls",
+            "breakpoint command add 1 -o \"platform shell ls\"",
+            "breakpoint set -n main -C 'platform shell ls'",
+            "br com add 1",
+            "watch command add 1",
+            "breakpoint read -f x",
+            "b main' -C 'platform shell ls",
+            "display 1\" -o \"platform shell ls",
         ] {
             assert_eq!(starts_program(text.as_bytes()), None, "{text}");
         }

@@ -110,7 +110,8 @@ const HASKELL: Words = Words {
     comment: b"--",
     quotes: b"\"",
     inserts: b"\\x",
-    signs: b"`@#?'\\:",
+    // A brace begins a comment if a dash follows.
+    signs: b"`@#?'\\:{",
     joins: b".",
     member: 0,
     names: "False True abs div drop even head in init last length let lines max maximum min minimum mod \
@@ -158,12 +159,17 @@ fn files<'a>(words: &Words, text: &'a [u8]) -> Option<Vec<&'a [u8]>> {
         let is_member = std::mem::replace(&mut member, first == words.member);
         if words.quotes.contains(&first) {
             rest = after.get(quoted(words, after, first)?.len() + 1..)?;
+            // Three quotes begin another kind of text, and R calls what a text names.
+            let quotes = rest.first().is_some_and(|next| words.quotes.contains(next));
+            if quotes || rest.trim_ascii_start().starts_with(b"(") {
+                return None;
+            }
         } else if first.is_ascii_digit() {
-            let whole = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-            rest = rest.get(whole..)?;
-            if let [b'.', b'0'..=b'9', ..] = rest {
-                let part = rest.iter().skip(1).take_while(|byte| byte.is_ascii_alphanumeric()).count();
-                rest = rest.get(part + 1..)?;
+            rest = behind_number(rest)?;
+            if let [b'.', part @ ..] = rest
+                && part.first().is_some_and(u8::is_ascii_digit)
+            {
+                rest = behind_number(part)?;
             }
         } else if first.is_ascii_alphabetic() || first == b'_' {
             let name = name(words, rest, &is_name);
@@ -182,7 +188,7 @@ fn files<'a>(words: &Words, text: &'a [u8]) -> Option<Vec<&'a [u8]>> {
                 let (quote, inner) = inner.split_first()?;
                 let file = words.quotes.contains(quote).then(|| quoted(words, inner, *quote)).flatten()?;
                 let ends = inner.get(file.len() + 1..)?.trim_ascii_start();
-                let plain = !file.is_empty() && !file.iter().any(|byte| b":\\|".contains(byte));
+                let plain = !file.is_empty() && !file.iter().any(|byte| b":\\|~".contains(byte));
                 if !plain || !matches!(ends.first(), Some(b')' | b',')) {
                     return None;
                 }
@@ -221,13 +227,32 @@ fn files<'a>(words: &Words, text: &'a [u8]) -> Option<Vec<&'a [u8]>> {
                 b'.' => after.first() == Some(&b'('),
                 _ => false,
             };
-            if calls || rest.starts_with(words.inserts) {
+            // Between brackets of another length there is text in Lua.
+            if calls || rest.starts_with(words.inserts) || rest.starts_with(b"[=") {
                 return None;
             }
             rest = after;
         }
     }
     Some(read)
+}
+
+/// What follows the number that a text begins with. In Julia a name may stand right behind it, which is multiplied by it.
+fn behind_number(text: &[u8]) -> Option<&[u8]> {
+    let (number, rest) =
+        text.split_at_checked(text.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count())?;
+    let digits = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
+    let whole = number.strip_suffix(b"L").unwrap_or(number);
+    let is_number = match whole.iter().position(|byte| !byte.is_ascii_digit()) {
+        None => true,
+        Some(1) if whole.starts_with(b"0x") => whole.iter().skip(2).all(u8::is_ascii_hexdigit),
+        Some(at) => match whole.get(at..) {
+            Some([b'e' | b'E']) => matches!(rest.first(), Some(b'+' | b'-')),
+            Some([b'e' | b'E', power @ ..]) => digits(power),
+            _ => false,
+        },
+    };
+    is_number.then_some(rest)
 }
 
 /// The name that a text begins with, and what it is looked up in.
@@ -284,6 +309,7 @@ mod tests {
             (&ELIXIR, "IO.puts(String.upcase(\"a\"))"),
             (&ERLANG, "io:format(\"~p~n\",[1+1]), halt()."),
             (&HASKELL, "sum [1..5]"),
+            (&R, "print(c(1L, 2e-3, 1e5, 0x1F, 2.5e3))"),
         ] {
             assert!(files(words, text.as_bytes()).is_some(), "{text}");
         }
@@ -305,6 +331,12 @@ mod tests {
             (&LUA, "f\"x\""),
             (&LUA, "io.lines(\"a\", x)(os.execute)"),
             (&LUA, "s:rep(os)"),
+            // A bracket of another length holds text, too, in which quotes are nothing.
+            (&LUA, "print([=[ \" ]=]) os.execute('x') print([=[ \" ]=])"),
+            // In R a text that stands before a parenthesis names what is called.
+            (&R, "\"system\"('x')"),
+            (&R, "'unlink' (\"x\")"),
+            (&R, "readLines(\"~/x\")"),
             (&R, "x"),
             (&R, "system(\"x\")"),
             (&R, "do.call(\"system\", list(\"x\"))"),
@@ -323,6 +355,11 @@ mod tests {
             (&JULIA, "Base.run(x)"),
             (&JULIA, "rm(\"x\")"),
             (&JULIA, "include(\"x\")"),
+            // A number before a name is a factor.
+            (&JULIA, "1rm(\"x\")"),
+            (&JULIA, "1.5rm(\"x\")"),
+            (&JULIA, "0x1rm(\"x\")"),
+            (&JULIA, "x = \"\"\" \" \"\"\"; run(`x`); y = \"\"\" \" \"\"\""),
             (&ELIXIR, "System.cmd(\"x\", [])"),
             (&ELIXIR, ":os.cmd(~c\"x\")"),
             (&ELIXIR, "IO.puts(\"#{System.cmd(\"x\", [])}\")"),
@@ -331,6 +368,7 @@ mod tests {
             (&ERLANG, "X = os, X:cmd(\"x\")"),
             (&HASKELL, "System.Process.callCommand \"x\""),
             (&HASKELL, "readFile \"x\""),
+            (&HASKELL, "{- \" -} removeFile (show 1) {- \" -}"),
         ] {
             assert!(files(words, text.as_bytes()).is_none(), "{text}");
         }
