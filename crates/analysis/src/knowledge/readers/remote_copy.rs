@@ -8,7 +8,6 @@ use crate::knowledge::scan::At;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
 use crate::value::{Field, Origins, Stream};
-use std::collections::BTreeSet;
 
 /// Reads the arguments of `scp`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -27,11 +26,9 @@ pub(super) enum Form {
 /// Reads the arguments of what copies from one machine to another.
 pub(super) fn read_as<'a>(run: &mut Run<'_, 'a>, at: &At<'a>, form: Form) -> Stream<'a> {
     let scan = run.scan(at);
-    let known: BTreeSet<_> = scan.operands.iter().map(|place| (place.span, place.known())).collect();
-    let places = |field: &Field<'a>| {
-        known.contains(&(field.span, field.known()))
-            && (field.known().is_some() || scan.operands.contains(field))
-    };
+    // What is said of operands is said of these very words, of which there may be many.
+    let operands = scan.operands.as_ptr_range();
+    let places = |field: &Field<'a>| operands.contains(&std::ptr::from_ref(field));
     let mut uses = apply::uses(run, &scan);
     uses.retain(|u| !(u.role == Role::Text && places(u.field)));
     let (target, sources) = match scan.operands.split_last() {
