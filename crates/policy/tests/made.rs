@@ -25,7 +25,9 @@ fn what_was_not_there_is_not_lost() {
     for (command, expected) in [
         ("cp -r src new && rm -r new", Decision::Allow),
         ("mkdir -p new; touch new/a; rm -rf new", Decision::Allow),
-        ("cargo new new && cd new && cargo test; cd ..; rm -rf new", Decision::Allow),
+        ("cargo new new && (cd new && cargo test); rm -rf new", Decision::Allow),
+        // Where nothing was made, `..` is not the workspace.
+        ("cargo new new && cd new && cargo test; cd ..; rm -rf new", Decision::Ask),
         ("mkdir /tmp/new; cp a /tmp/new; rm -rf /tmp/new", Decision::Allow),
         ("mkdir -p old; touch old/a; rm -rf old", Decision::Ask),
         ("mkdir -p new; mv src new/; rm -rf new", Decision::Ask),

@@ -33,9 +33,9 @@ pub(super) fn change<'a>(
         Role::DestLink => destination(run, flow, scan, uses, field, WriteMode::Create),
         Role::Metadata("mode") => {
             let target = run.target_of(field, flow.tree);
-            let what = uses.iter().find(|u| u.role == Role::Mode).map_or("mode", |u| given_by(u.field));
+            let what = uses.of(|role| role == Role::Mode).next().map_or("mode", |u| given_by(u.field));
             run.emit(EffectKind::Metadata { target, what }, field.span, certainty(field));
-            if !uses.iter().any(|u| u.role == Role::Mode && stays_readable(u.field)) {
+            if !uses.of(|role| role == Role::Mode).any(|u| stays_readable(u.field)) {
                 run.session.lock_reading();
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn change<'a>(
             if !stays_readable(field) {
                 run.session.lock_reading();
             }
-            let changes = uses.iter().any(|u| matches!(u.role, Role::Metadata(_)));
+            let changes = uses.has(|role| matches!(role, Role::Metadata(_)));
             if !changes && given_by(field) == "setuid" {
                 run.does(EffectKind::Privilege { what: "setuid" }, field.span);
             }
@@ -70,7 +70,7 @@ pub(super) fn change<'a>(
         Role::Mount => mount(run, flow, field),
         Role::WriteBelow => {
             change_place(run, flow, *role, field);
-            for source in uses.iter().filter(|each| is_source(each)) {
+            for source in uses.of(is_source) {
                 carry(run, &source, &field.value);
             }
         }
@@ -125,7 +125,7 @@ pub(super) fn is_the_same_for_all<'a>(
     let fed = fed && run.call.stdin.text.is_none();
     let differs = |word: &Field<'a>| word.value != place.value && word.value.known().is_none();
     let reads = |each: &Use<'_, 'a>| {
-        (is_source(each) || each.role == Role::Modify) && each.field.value == place.value
+        (is_source(each.role) || each.role == Role::Modify) && each.field.value == place.value
     };
     if !place.value.names_what_is_there() || fed {
         return false;
@@ -278,8 +278,8 @@ pub(super) fn destination<'a>(
     field: &Field<'a>,
     mode: WriteMode,
 ) {
-    let count = uses.iter().filter(|each| is_source(each)).count();
-    let many = uses.iter().any(|each| is_source(&each) && each.field.many);
+    let count = uses.of(is_source).count();
+    let many = uses.of(is_source).any(|each| each.field.many);
     let known = field.known();
     // The place itself, and nothing in it.
     let apart = scan.has(&["-T", "--no-target-directory"]);
@@ -312,7 +312,7 @@ pub(super) fn destination<'a>(
         let mode = if apart && flow.tree && !links { WriteMode::Below } else { mode };
         run.writes(field, mode, content);
         if mode != WriteMode::Create {
-            uses.iter().filter(|each| is_source(each)).for_each(|source| carry(run, &source, &field.value));
+            uses.of(is_source).for_each(|source| carry(run, &source, &field.value));
         }
         return;
     }
@@ -323,9 +323,9 @@ pub(super) fn destination<'a>(
         run.writes(field, mode, Stream { text: None, ..content });
     }
     if named && !exists && count == 1 && !links {
-        uses.iter().filter(is_source).for_each(|source| takes_place(run, source.field, field));
+        uses.of(is_source).for_each(|source| takes_place(run, source.field, field));
     }
-    for source in uses.iter().filter(|each| is_source(each)) {
+    for source in uses.of(is_source) {
         // Each has a content of its own.
         let content = match content.text {
             Some(_) if count > 1 => {
@@ -364,7 +364,7 @@ pub(super) fn destination<'a>(
 
 /// Whether what is copied is a directory: by what is there, or, where nothing is known of that, by how it is written.
 fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>) -> bool {
-    let Some(text) = each.field.known().filter(|_| is_source(each)) else { return false };
+    let Some(text) = each.field.known().filter(|_| is_source(each.role)) else { return false };
     let target = run.target(&each.field.value, false);
     match run.session.world().kind(target.path) {
         FileKind::Directory => true,
@@ -377,15 +377,15 @@ fn is_directory<'a>(run: &mut Run<'_, 'a>, each: &Use<'_, 'a>) -> bool {
 
 /// Whether the command has written a file itself that is copied or moved: it may then be another for each.
 fn is_made<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>) -> bool {
-    uses.iter().filter(|each| is_source(each)).any(|each| {
+    uses.of(is_source).any(|each| {
         let from = run.target(&each.field.value, false);
         overwriting::is_made_before(run.session, &from, each.role == Role::Move)
     })
 }
 
 /// What is copied, moved or linked.
-fn is_source(each: &Use<'_, '_>) -> bool {
-    matches!(each.role, Role::Read | Role::Move | Role::List)
+const fn is_source(role: Role) -> bool {
+    matches!(role, Role::Read | Role::Move | Role::List)
 }
 
 /// What is known of a file, or of the files in a directory, is true of the copy.
@@ -408,7 +408,7 @@ pub(super) fn links<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 
     let place = uses
         .iter()
         .find(|each| matches!(each.role, Role::DestLink | Role::Dest | Role::Create | Role::WriteBelow));
-    for aim in uses.iter().filter(|each| matches!(each.role, Role::List | Role::Read)) {
+    for aim in uses.of(|role| matches!(role, Role::List | Role::Read)) {
         if aim.role == Role::Read {
             linked_hard(run, aim.field);
         }

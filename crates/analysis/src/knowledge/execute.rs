@@ -29,7 +29,7 @@ pub(super) fn execute<'a>(
     let mut output = None;
     let mut assignments = BumpVec::new_in(run.arena());
     if uses.has(|role| role == Role::Variable) {
-        assignments.extend(uses.iter().filter(|u| u.role == Role::Variable).map(|u| *u.field));
+        assignments.extend(uses.of(|role| role == Role::Variable).map(|u| *u.field));
     }
     let runs_something = |role: Role| {
         matches!(
@@ -57,7 +57,7 @@ pub(super) fn execute<'a>(
                     continue;
                 }
                 Role::ProgramOnFiles => {
-                    for place in uses.iter().filter(|u| matches!(u.role, Role::Read | Role::List)) {
+                    for place in uses.of(|role| matches!(role, Role::Read | Role::List)) {
                         run.command_words_on(field, place.field);
                     }
                     continue;
@@ -65,7 +65,8 @@ pub(super) fn execute<'a>(
                 Role::Code(language) => {
                     reads_code = true;
                     let text = Stream { text: field.known(), origins: field.value.origins, source: None };
-                    languages::run(run, language, text, arguments_after(run, uses, at), field.span)
+                    let arguments = arguments_after(run, uses, at);
+                    languages::run(run, language, text, arguments, field.span)
                 }
                 Role::Module(_) => {
                     reads_code = true;
@@ -74,7 +75,8 @@ pub(super) fn execute<'a>(
                 }
                 Role::Script(language) => {
                     reads_code = true;
-                    script::execute(run, language, field, arguments_after(run, uses, at))
+                    let arguments = arguments_after(run, uses, at);
+                    script::execute(run, language, field, arguments)
                 }
                 _ => continue,
             };
@@ -207,7 +209,10 @@ fn joined<'a>(before: Option<Stream<'a>>, after: Stream<'a>) -> Option<Stream<'a
 }
 
 /// The operands after this one: a script's own arguments.
-pub(super) fn arguments_after<'a>(run: &Run<'_, 'a>, uses: &Uses<'_, 'a>, at: usize) -> &'a [Field<'a>] {
-    let rest = uses.iter().skip(at + 1).filter(|u| u.role == Role::Text).map(|u| *u.field);
-    BumpVec::from_iter_in(rest, run.arena()).into_bump_slice()
+pub(super) fn arguments_after<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>, at: usize) -> &'a [Field<'a>] {
+    let rest = uses.numbered(|role| role == Role::Text).filter(|(place, _)| *place > at);
+    let arguments = BumpVec::from_iter_in(rest.map(|(_, each)| *each.field), run.arena()).into_bump_slice();
+    // Each of many scripts has those of the others behind it, too.
+    run.session.works(arguments.len() / 4);
+    arguments
 }

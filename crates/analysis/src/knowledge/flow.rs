@@ -39,6 +39,13 @@ impl<'s, 'a> Uses<'s, 'a> {
         Each { rest: self.0.iter(), role: Role::Text, fields: [].iter() }
     }
 
+    /// Those with such a role, in order. Others that stand side by side are passed over at once: for each of many operands it
+    /// may be asked what the others are.
+    pub(crate) fn of(&self, is_meant: impl Fn(Role) -> bool) -> impl Iterator<Item = Use<'s, 'a>> {
+        let meant = self.0.iter().filter(move |(role, _)| is_meant(*role));
+        meant.flat_map(|(role, fields)| fields.iter().map(|field| Use { role: *role, field }))
+    }
+
     /// All of them, those with one role together as far as they stand side by side.
     pub(crate) fn runs(&self) -> &[(Role, &'s [Field<'a>])] {
         &self.0

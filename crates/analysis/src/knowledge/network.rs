@@ -110,13 +110,13 @@ pub(super) fn keeps_by_address<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses:
     }
     let here = Act::Place(Role::WriteBelow, ".");
     let line = scan.operands_line();
-    let told = uses.iter().filter(|each| each.role == Role::WriteBelow).last().map(|each| each.field.value);
+    let told = uses.of(|role| role == Role::WriteBelow).last().map(|each| each.field.value);
     let kept = line.is_some_and(|line| line.acts.contains(&here))
         || scan.given.iter().any(|given| given.option.acts.contains(&here));
     if told.is_none() && !kept {
         return;
     }
-    for each in uses.iter().filter(|each| downloads(each.role)) {
+    for each in uses.of(downloads) {
         let Some(name) = each.field.known().map(name_of_address) else { continue };
         let name = Value::text(name, each.field.value.origins);
         let slash = Value::text(b"/", Origins::LITERAL);

@@ -321,14 +321,19 @@ const fn mixed(hash: u64) -> u64 {
 }
 
 fn hash_of(path: &[u8]) -> u64 {
-    let end = path.last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
+    let end = match path.last_chunk::<8>() {
+        Some(end) => u64::from_le_bytes(*end),
+        None => path.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)),
+    };
     mixed(end ^ path.len() as u64)
 }
 
 fn hash_of_pieces(pieces: &[Piece<'_>]) -> u64 {
     pieces.iter().take(8).fold(pieces.len() as u64, |hash, piece| match piece {
         Piece::Text(text) => mixed(hash ^ hash_of(text)),
-        Piece::Glob(_) | Piece::Unknown | Piece::Made => mixed(hash ^ 1),
+        Piece::Glob(glob) => mixed(hash ^ hash_of(glob) ^ 1),
+        Piece::Unknown => mixed(hash ^ 2),
+        Piece::Made => mixed(hash ^ 3),
     })
 }
 

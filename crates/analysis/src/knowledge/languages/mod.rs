@@ -220,6 +220,7 @@ fn run_once<'a>(
                 hidden(run.session, language, text, span);
             }
             let client = sql::Client::of(&run.program);
+            run.session.works(run.call.argv.len() / 8);
             let mut report = Report::new(run.session, "sql", text, stdin, span);
             let is_argument = run.call.argv.iter().any(|field| field.known() == Some(source));
             sql::read(&mut report, client, source, is_argument);
