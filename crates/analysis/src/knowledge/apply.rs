@@ -4,12 +4,13 @@
 //! what is executed.
 
 use super::acts::{Phase, act, acts, recursive};
-use super::change::{self, change, take_back};
+use super::change::{change, take_back};
 use super::evaluate;
 use super::execute::execute;
 use super::flow::{Flow, Use, Uses};
 use super::foreign::foreign;
 use super::image::List;
+use super::linking;
 use super::names;
 use super::network;
 use super::reading::{read, read_stdin};
@@ -174,7 +175,7 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
         }
     }
     if run.has(Fact::Links, scan) {
-        change::links(run, scan, uses);
+        linking::links(run, scan, uses);
     }
     acts(run, &mut flow, scan, endpoints, Phase::Acting);
     network::keeps_by_address(run, scan, uses);

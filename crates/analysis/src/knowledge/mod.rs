@@ -22,6 +22,7 @@ mod image;
 mod installed;
 mod known;
 mod languages;
+mod linking;
 mod module;
 mod moves;
 mod names;

@@ -96,6 +96,9 @@ struct Kind {
 /// How many rooms of a kind there are, one after the other or at once: enough for nobody to wait long for the last one.
 const SHARES: usize = 4;
 
+/// With this a room says that it has played to its end.
+const PLAYED: &str = "ordinary programs";
+
 /// What was said in a room, and whether everything in it was as it should be.
 fn room(kind: Kind, share: usize) -> (bool, String) {
     let Kind { name, user, real_root, through_bubblewrap } = kind;
@@ -112,9 +115,11 @@ fn room(kind: Kind, share: usize) -> (bool, String) {
     let done = command.output().unwrap();
     let [out, err] = [done.stdout, done.stderr].map(|said| String::from_utf8_lossy(&said).into_owned());
     let number = share + 1;
+    // Where no test is found by its name, nothing fails either.
+    let good = done.status.success() && err.contains(PLAYED);
     // What the tests in the room say of themselves is of interest where they fail.
-    let out = if done.status.success() { String::new() } else { out };
-    (done.status.success(), format!("{name}, room {number} of {SHARES}: {err}{out}"))
+    let out = if good { String::new() } else { out };
+    (good, format!("{name}, room {number} of {SHARES}: {err}{out}"))
 }
 
 /// All rooms of these kinds, some at once. Returns which of them were not as they should be.
@@ -239,10 +244,7 @@ fn play() {
         ordinary += 1;
         failures.extend(room.work(&entry).map(|why| format!("{} does not work: {why}", entry.name)));
     }
-    eprintln!(
-        "{attacks} attacks ({} not even started: {judged:?}), {ordinary} ordinary programs",
-        judged.len()
-    );
+    eprintln!("{attacks} attacks ({} not even started: {judged:?}), {ordinary} {PLAYED}", judged.len());
     if through_bubblewrap {
         eprintln!("{} refused through bubblewrap: {refused:#?}", refused.len());
     }

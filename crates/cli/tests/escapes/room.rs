@@ -26,8 +26,11 @@ const FOR_WORK: (&str, Duration) = ("30", Duration::from_secs(40));
 /// How long a tree may take to be gone, on a busy machine.
 const GONE: Duration = Duration::from_millis(600);
 
-/// How long what an attack does may take to show where nothing stops it.
-const SHOWN: Duration = Duration::from_millis(400);
+/// How long what an attack does may take to show where nothing stops it. Nobody waits once it has.
+const SHOWN: Duration = Duration::from_millis(1500);
+
+/// How long whoever is killed may take to die.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Makes what is attacked, and ends it, as it is told to: `make KEY` or `end PROCESS`. What is attacked has secrets in its environment,
 /// its memory and an open file, and shares memory (System V). A fork takes a twentieth of the time of a new interpreter.
@@ -206,7 +209,10 @@ impl Room {
         let (Some(victim), Some((maker, _))) = (self.victim.take(), &mut self.maker) else { return };
         let told = maker.stdin.as_mut().unwrap().write_all(format!("end {victim}\n").as_bytes());
         // Whoever is dead holds no files any more, and nobody else gets their number so soon.
+        let since = Instant::now();
         while told.is_ok() && state_of(victim).is_some_and(|(_, dead, ..)| !dead) {
+            // An attack may have stopped whoever makes and ends them, or its end of the pipe may be all that is left.
+            assert!(since.elapsed() < PATIENCE, "the victim cannot be ended");
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -454,4 +454,5 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("copies of what is not known", |n| format!("scp {}", numbered(n, |i| format!("$a{i} ")))),
     ("unpacked with unknown options", |n| format!("unace e {}", numbered(n, |i| format!("--o{i}=a ")))),
     ("terminals of words", |n| format!("tmux new {}", numbered(n, |i| format!("a{i}=b ")))),
+    ("starts of a debugger", |n| format!("gdb {}./x", flood("-ex r ", n))),
 ];

@@ -128,6 +128,30 @@ mod tests {
         }
     }
 
+    /// Under what the kernel tells nothing is found any more, though the file has another name.
+    #[test]
+    fn a_program_that_lost_the_name_it_was_started_by_has_none() {
+        let place = tempfile::tempdir().unwrap();
+        let [name, other] = ["name", "other"].map(|name| place.path().join(name));
+        fs::copy("/bin/sleep", &name).unwrap();
+        fs::hard_link(&name, &other).unwrap();
+        // Whoever forks in another thread may still have open what was written.
+        let start = || loop {
+            match std::process::Command::new(&name).arg("60").spawn() {
+                Err(error) if error.raw_os_error() == Some(libc::ETXTBSY) => std::thread::yield_now(),
+                started => return started.unwrap(),
+            }
+        };
+        let mut child = start();
+        let read = || Exec::read(child.id() as i32, &mut Stack::default()).unwrap().nameless;
+        let before = read();
+        fs::remove_file(&name).unwrap();
+        let after = read();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((before, after), (false, true));
+    }
+
     #[test]
     fn this_process_can_be_read() {
         let this = Exec::read(std::process::id() as i32, &mut Stack::default()).unwrap();

@@ -378,3 +378,35 @@ fn ready<const N: usize>(descriptors: [RawFd; N], patience: i32) -> io::Result<[
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    /// A file without a name may get one, and another content, while it is executed.
+    #[test]
+    fn of_a_list_nothing_without_a_name_is_executed() {
+        let identity = Identity { device: 1, inode: 2 };
+        let exec = Exec {
+            pid: 1,
+            program: PathBuf::from("/bin/true"),
+            nameless: false,
+            identity,
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            cwd: PathBuf::from("/"),
+        };
+        let only = [identity];
+        let mut gate =
+            Gate { only: Some(&only), environment: &[], judge: None, begun: true, interrupted: None };
+        assert!(matches!(gate.judge(&exec), Ruling::Allow));
+        assert!(matches!(gate.judge(&Exec { nameless: true, ..exec.clone() }), Ruling::Deny));
+        let other = Identity { inode: 3, ..identity };
+        assert!(matches!(gate.judge(&Exec { identity: other, ..exec.clone() }), Ruling::Deny));
+        let loads = vec!["LD_PRELOAD=/tmp/x.so".into()];
+        assert!(matches!(gate.judge(&Exec { environment: loads, ..exec.clone() }), Ruling::Deny));
+        gate.only = None;
+        assert!(matches!(gate.judge(&Exec { nameless: true, ..exec }), Ruling::Allow));
+    }
+}

@@ -159,3 +159,34 @@ fn mount_of(path: &Path) -> io::Result<u64> {
     let found = rustix::fs::statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID)?;
     Ok(found.stx_mnt_id)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    /// Who else may write there could put a run of their own in it, which the next recovery would finish.
+    #[test]
+    fn a_store_that_is_not_of_this_user_alone_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let [mine, link, file] = ["mine", "link", "file"].map(|name| place.path().join(name));
+        assert_eq!(private(&mine).unwrap(), mine.canonicalize().unwrap());
+        assert_eq!(fs::metadata(&mine).unwrap().mode() & 0o7777, 0o700);
+        private(&mine).unwrap();
+        let refused = |path: &Path| matches!(private(path), Err(OverlayError::Untrusted { .. }));
+        for mode in [0o701, 0o710, 0o720, 0o750, 0o755, 0o777] {
+            fs::set_permissions(&mine, fs::Permissions::from_mode(mode)).unwrap();
+            assert!(refused(&mine), "{mode:o}");
+        }
+        fs::set_permissions(&mine, fs::Permissions::from_mode(0o700)).unwrap();
+        symlink(&mine, &link).unwrap();
+        assert!(refused(&link));
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(private(&file).is_err());
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&mine, Some(65_534), None).unwrap();
+            assert!(refused(&mine));
+        }
+    }
+}

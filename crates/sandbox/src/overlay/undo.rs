@@ -275,3 +275,29 @@ fn is_same(brought: &Meta, found: &Meta) -> bool {
         && brought.mode == found.mode
         && (found.kind == Kind::Directory || (brought.size == found.size && brought.changed == found.changed))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever writes to a file again may leave all but one of these as it was.
+    #[test]
+    fn each_of_them_tells_that_a_file_was_touched() {
+        let brought =
+            Meta { kind: Kind::File, whiteout: false, inode: 7, size: 3, mode: 0o644, changed: (9, 1) };
+        assert!(is_same(&brought, &brought));
+        for found in [
+            Meta { kind: Kind::Link, ..brought },
+            Meta { inode: 8, ..brought },
+            Meta { size: 4, ..brought },
+            Meta { mode: 0o755, ..brought },
+            Meta { changed: (10, 1), ..brought },
+            Meta { changed: (9, 2), ..brought },
+        ] {
+            assert!(!is_same(&brought, &found), "{found:?}");
+        }
+        let directory = Meta { kind: Kind::Directory, ..brought };
+        assert!(is_same(&directory, &Meta { size: 4, changed: (10, 1), ..directory }));
+        assert!(!is_same(&directory, &Meta { mode: 0o700, ..directory }));
+    }
+}

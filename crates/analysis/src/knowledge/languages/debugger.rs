@@ -136,6 +136,10 @@ mod tests {
             "breakpoint set --file a.c --line 3",
             "x/4x $sp - 8",
             "image lookup -n main",
+            "t 2",
+            "frame 1",
+            "break continue_here",
+            "watch -l x",
         ] {
             assert_eq!(starts_program(text.as_bytes()), Some(false), "{text}");
         }
@@ -195,6 +199,19 @@ mod tests {
             "image load x",
             "p [NSTask launch]",
             "list /etc/x:1",
+            "x -o /etc/x 0x10",
+            "x/10i -o /etc/x",
+            "thread trace export ctf -f x",
+            "t apply all shell ls",
+            "thread a all shell ls",
+            "thread apply all t apply all shell ls",
+            "f ap all shell ls",
+            "breakpoint command add 1 -o \"platform shell ls\"",
+            "breakpoint set -n main -C 'platform shell ls'",
+            "br com add 1",
+            "watch command add 1",
+            "b main' -C 'platform shell ls",
+            "display 1\" -o \"platform shell ls",
         ] {
             assert_eq!(starts_program(text.as_bytes()), None, "{text}");
         }

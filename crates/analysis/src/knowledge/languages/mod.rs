@@ -151,7 +151,7 @@ fn run_once<'a>(
     arguments: &'a [Field<'a>],
     span: Span,
 ) -> Stream<'a> {
-    let read_here = matches!(language, "jq" | "sed" | "awk" | "sql")
+    let read_here = matches!(language, "jq" | "sed" | "awk" | "sql" | "gdb")
         || language == "perl" && run.program.has(Fact::PerlOptions);
     if read_here && text.text.is_some_and(|source| !run.session.reads_program(source.len())) {
         return Stream::unknown(Origins::UNKNOWN, span);
@@ -238,9 +238,16 @@ fn run_once<'a>(
     read(run.session, language, text, arguments, stdin, span)
 }
 
+/// So many bytes of a program does it cost to look at an argument again.
+const ARGUMENT: usize = 16;
+
 /// Whether a debugger is told nothing but to look at a program, or to start it, which is the workspace's own then.
 fn debugs(run: &mut Run<'_, '_>, text: &[u8]) -> bool {
     let Some(starts) = debugger::starts_program(text) else { return false };
+    // Each of many texts is held against all arguments.
+    if !run.session.reads_program(run.call.argv.len().saturating_mul(ARGUMENT)) {
+        return false;
+    }
     let at = run.start();
     let scan = run.scan(&at);
     let (words, program) = (run.call.argv.iter().skip(1), scan.operands.first().copied());

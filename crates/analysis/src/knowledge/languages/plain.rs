@@ -110,7 +110,8 @@ const HASKELL: Words = Words {
     comment: b"--",
     quotes: b"\"",
     inserts: b"\\x",
-    signs: b"`@#?'\\:",
+    // A brace begins a comment if a dash follows.
+    signs: b"`@#?'\\:{",
     joins: b".",
     member: 0,
     names: "False True abs div drop even head in init last length let lines max maximum min minimum mod \
@@ -192,7 +193,7 @@ fn files<'a>(words: &Words, text: &'a [u8]) -> Option<Vec<&'a [u8]>> {
                 let (quote, inner) = inner.split_first()?;
                 let file = words.quotes.contains(quote).then(|| quoted(words, inner, *quote)).flatten()?;
                 let ends = inner.get(file.len() + 1..)?.trim_ascii_start();
-                let plain = !file.is_empty() && !file.iter().any(|byte| b":\\|".contains(byte));
+                let plain = !file.is_empty() && !file.iter().any(|byte| b":\\|~".contains(byte));
                 if !plain || !matches!(ends.first(), Some(b')' | b',')) {
                     return None;
                 }
@@ -310,6 +311,7 @@ mod tests {
             (&ERLANG, "io:format(\"~p~n\",[1+1]), halt()."),
             (&HASKELL, "sum [1..5]"),
             (&R, "sum(c(1L, 2e-3, 1.5E+10))"),
+            (&R, "print(c(1L, 2e-3, 1e5, 2.5e3))"),
         ] {
             assert!(files(words, text.as_bytes()).is_some(), "{text}");
         }
@@ -331,6 +333,12 @@ mod tests {
             (&LUA, "f\"x\""),
             (&LUA, "io.lines(\"a\", x)(os.execute)"),
             (&LUA, "s:rep(os)"),
+            // A bracket of another length holds text, too, in which quotes are nothing.
+            (&LUA, "print([=[ \" ]=]) os.execute('x') print([=[ \" ]=])"),
+            // In R a text that stands before a parenthesis names what is called.
+            (&R, "\"system\"('x')"),
+            (&R, "'unlink' (\"x\")"),
+            (&R, "readLines(\"~/x\")"),
             (&R, "x"),
             (&R, "system(\"x\")"),
             (&R, "do.call(\"system\", list(\"x\"))"),
@@ -349,6 +357,11 @@ mod tests {
             (&JULIA, "Base.run(x)"),
             (&JULIA, "rm(\"x\")"),
             (&JULIA, "include(\"x\")"),
+            // A number before a name is a factor.
+            (&JULIA, "1rm(\"x\")"),
+            (&JULIA, "1.5rm(\"x\")"),
+            (&JULIA, "0x1rm(\"x\")"),
+            (&JULIA, "x = \"\"\" \" \"\"\"; run(`x`); y = \"\"\" \" \"\"\""),
             (&ELIXIR, "System.cmd(\"x\", [])"),
             (&ELIXIR, ":os.cmd(~c\"x\")"),
             (&ELIXIR, "IO.puts(\"#{System.cmd(\"x\", [])}\")"),
@@ -368,6 +381,7 @@ mod tests {
             (&ELIXIR, "IO.puts(\"\"\"\n\"\n\"\"\")\nSystem.shell(\"> /1/max\")"),
             (&HASKELL, "print 1 {- \" -} >> writeFile \"max\" \"min\" {- \" -}"),
             (&HASKELL, "print 1writeFile"),
+            (&HASKELL, "{- \" -} removeFile (show 1) {- \" -}"),
         ] {
             assert!(files(words, text.as_bytes()).is_none(), "{text}");
         }

@@ -8,7 +8,6 @@ use crate::knowledge::scan::At;
 use crate::knowledge::values;
 use crate::knowledge::words::Role;
 use crate::value::{Field, Origins, Stream};
-use std::collections::BTreeMap;
 
 /// Reads the arguments of `scp`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -27,9 +26,9 @@ pub(super) enum Form {
 /// Reads the arguments of what copies from one machine to another.
 pub(super) fn read_as<'a>(run: &mut Run<'_, 'a>, at: &At<'a>, form: Form) -> Stream<'a> {
     let scan = run.scan(at);
-    let mut operands: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    scan.operands.iter().for_each(|operand| operands.entry(operand.span).or_default().push(operand));
-    let places = |field: &Field<'a>| operands.get(&field.span).is_some_and(|all| all.contains(&field));
+    // What is said of operands is said of these very words, of which there may be many.
+    let operands = scan.operands.as_ptr_range();
+    let places = |field: &Field<'a>| operands.contains(&std::ptr::from_ref(field));
     let mut uses = apply::uses(run, &scan);
     uses.retain(|u| !(u.role == Role::Text && places(u.field)));
     let (target, sources) = match scan.operands.split_last() {

@@ -3,7 +3,7 @@
 use super::Known;
 use super::builder::{Builder, Mode};
 use super::lookup::Got;
-use super::parameter::is_text_and_globs;
+use super::parameter::{changed, is_text_and_globs};
 use super::prompt::is_plain_prompt;
 use super::transform;
 use crate::shell::Interpreter;
@@ -379,16 +379,6 @@ impl<'a> Interpreter<'a, '_> {
         }
         pieces.extend_from_slice(rest);
         Some(Value::of(self.arena, &pieces, origins))
-    }
-}
-
-/// Where text comes from of which an operation has left a part: that of a process's number is another number, and that of a
-/// name another place.
-pub(super) fn changed(origins: Origins) -> Origins {
-    if origins.intersects(Origins::JOB.union(Origins::NOTED).union(Origins::FOUND)) {
-        origins.union(Origins::UNKNOWN)
-    } else {
-        origins
     }
 }
 

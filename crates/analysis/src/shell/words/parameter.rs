@@ -218,21 +218,21 @@ impl<'a> Interpreter<'a, '_> {
                 }
             }
             (_, Some((true, elements))) => {
-                let mut changed = Vec::with_capacity(elements.len());
+                let mut operated = Vec::with_capacity(elements.len());
                 for element in &elements {
                     // The operand is expanded once for all elements.
                     let value = self.perhaps(|shell| shell.transformed(parameter, &element.value, span));
-                    let value = value.unwrap_or_else(|| Value::unknown(super::operation::changed(origins)));
-                    changed.push(Field { value, ..*element });
+                    let value = value.unwrap_or_else(|| Value::unknown(changed(origins)));
+                    operated.push(Field { value, ..*element });
                 }
-                self.put_list(&changed, joined, quoted, builder);
+                self.put_list(&operated, joined, quoted, builder);
             }
             (_, elements) => {
                 let plain = matches!(parameter.operation(), ParameterOperation::None);
                 if elements.is_none() || !plain {
                     self.perhaps(|shell| shell.transformed(parameter, &Value::unknown(origins), span));
                 }
-                let origins = if plain { origins } else { super::operation::changed(origins) };
+                let origins = if plain { origins } else { changed(origins) };
                 self.put_unknown(joined, quoted, origins, builder);
             }
         }
@@ -430,4 +430,14 @@ fn slice_of<'f, 'a>(
 /// Whether a value is made of known text and names that patterns matched.
 pub(super) fn is_text_and_globs(value: &Value<'_>) -> bool {
     !value.has_unknown()
+}
+
+/// Where text comes from of which an operation has left a part: that of a process's number is another number, and that of a
+/// name another place.
+pub(super) fn changed(origins: Origins) -> Origins {
+    if origins.intersects(Origins::JOB.union(Origins::NOTED).union(Origins::FOUND)) {
+        origins.union(Origins::UNKNOWN)
+    } else {
+        origins
+    }
 }

@@ -9,9 +9,6 @@ use super::{Binding, Exposed, Pass, Reader, builtins, modules};
 /// After so many passes what is learnt is no longer told apart.
 pub(super) const WIDENING: u32 = 3;
 
-/// So many things in one container count as one that is looked at.
-const QUICK: usize = 16;
-
 impl<'a> Reader<'_, '_, 'a> {
     fn get(&self, sym: Sym) -> Binding<'a> {
         self.bindings.get(sym.0 as usize).copied().unwrap_or_default()
@@ -249,25 +246,6 @@ impl<'a> Reader<'_, '_, 'a> {
             | Val::File(_)
             | Val::Foreign => {}
             Val::Object(object) => self.lose_object(*object),
-        }
-    }
-
-    /// Whether so many things more are looked at of what is in others: what is in many is met many times. Where there were too
-    /// many, the program counts as unread.
-    pub(super) fn walks(&self, things: usize) -> bool {
-        self.walked.set(self.walked.get().saturating_add(things + 1));
-        self.walks_on()
-    }
-
-    /// Whether there were not too many yet.
-    pub(super) fn walks_on(&self) -> bool {
-        self.walked.get() <= self.walk
-    }
-
-    /// The same of what a container holds directly, where it is more than a few: looking at those is quick.
-    pub(super) fn goes_through(&self, things: usize) {
-        if things > QUICK {
-            self.walks(things / QUICK);
         }
     }
 

@@ -134,10 +134,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.at += 1;
         Some(match atom {
-            Token::Name(sym) => {
-                let val = self.lookup(sym);
-                self.in_bounds(val)
-            }
+            Token::Name(sym) => self.read_name(sym),
             Token::Number(number) => number.map_or(Val::Data, Val::Number),
             Token::Text(text) => Val::Text(self.report.literal(text)),
             Token::Keyword(K::Nothing) => Val::Nothing,
@@ -252,8 +249,7 @@ impl<'a> Reader<'_, '_, 'a> {
         match self.peek() {
             Token::Name(sym) => {
                 self.at += 1;
-                let val = self.lookup(sym);
-                Some(self.in_bounds(val))
+                Some(self.read_name(sym))
             }
             Token::Number(number) => {
                 self.at += 1;

@@ -16,6 +16,7 @@ mod calls;
 mod code;
 mod containers;
 mod copies;
+mod costs;
 mod definitions;
 mod directories;
 mod displays;
@@ -72,15 +73,6 @@ const LONG: usize = 16 << 10;
 
 /// Deepest nesting of programs in programs (`exec`).
 const MAX_PROGRAMS: u32 = 4;
-
-/// Most things in others that are looked at each time that they go where they are not followed, and more of them for each
-/// token. Programs that agents ran looked at 1.4 for each token at most.
-const WALK: usize = 256;
-const WALK_FOR_TOKEN: usize = 8;
-
-/// Most bytes of longer text that expressions come to in one pass, and more of them for each byte of the program.
-const JOIN: usize = 512 << 10;
-const JOIN_FOR_BYTE: usize = 8;
 
 /// What is known of a name.
 #[derive(Debug, Clone, Copy, Default)]
@@ -319,7 +311,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         stars: Vec::new(),
         foreign_star: false,
         joined: 0,
-        join: JOIN + JOIN_FOR_BYTE * text.len(),
+        join: costs::most_text(text),
         walked: Cell::new(0),
         walk: 0,
         arguments,
@@ -327,7 +319,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
     };
     reader.repeats.expect(reader.tokens.len());
     reader.bindings.resize(reader.symbols.len(), Binding::default());
-    reader.walk = WALK + WALK_FOR_TOKEN * reader.tokens.len();
+    reader.walk = costs::most_looked_at(reader.tokens.len());
     let most = if reader.tokens.len() > LONG { MAX_LEARNING_LONG } else { MAX_LEARNING };
     // What a call gives to a parameter may be given on to another: until nothing new is learnt.
     let mut understood = true;

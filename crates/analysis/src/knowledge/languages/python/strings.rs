@@ -8,23 +8,8 @@ use crate::value::{Origins, Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 
-/// Text of no more bytes than this costs what the expression costs that it stands in.
-const SHORT: usize = 256;
-
-/// A piece of text that is not known costs as much as so many bytes that are: pieces are compared one by one.
-const PIECE: usize = 16;
-
 /// The longest text that is computed.
 const MAX_COMPUTED: usize = 64 << 10;
-
-/// What it costs to copy text, or to compare it.
-#[inline]
-fn weight(text: &Value<'_>) -> usize {
-    match text.known() {
-        Some(text) => text.len(),
-        None => text.extent() + PIECE * text.pieces().len(),
-    }
-}
 
 /// A string as a path object, and each of several.
 pub(super) fn as_path<'a>(arena: &'a Bump, val: Val<'a>) -> Val<'a> {
@@ -144,40 +129,6 @@ impl<'a> Reader<'_, '_, 'a> {
             (_, Val::Foreign, _) | (_, _, Val::Foreign) => Val::Foreign,
             _ => Val::Data,
         }
-    }
-
-    /// What an expression came to, while text is still followed: what stands in many expressions is copied or gone through
-    /// in each.
-    #[inline]
-    pub(super) fn in_bounds(&mut self, val: Val<'a>) -> Val<'a> {
-        match val {
-            Val::Text(text) | Val::Path(text) if weight(&text) <= SHORT => val,
-            Val::Text(_) | Val::Path(_) | Val::OneOf(_) => self.long_in_bounds(val),
-            _ => val,
-        }
-    }
-
-    fn long_in_bounds(&mut self, val: Val<'a>) -> Val<'a> {
-        let all = val.alternatives();
-        let weigh = |each: &Val<'a>| match each {
-            Val::Text(text) | Val::Path(text) => weight(text),
-            _ => 0,
-        };
-        let heavy: usize = all.iter().map(weigh).sum();
-        if heavy <= SHORT {
-            return val;
-        }
-        self.joined += heavy;
-        if self.joined <= self.join {
-            return val;
-        }
-        let forgotten = |text: &Value<'a>| Value::unknown(text.origins | Origins::DECODED);
-        let each = all.iter().map(|each| match each {
-            Val::Text(text) => Val::Text(forgotten(text)),
-            Val::Path(path) => Val::Path(forgotten(path)),
-            other => *other,
-        });
-        any_of(self.report.arena, each).unwrap_or(val)
     }
 
     /// `old += val`, any number of times.
