@@ -21,7 +21,6 @@ impl World for Machine {
 
 #[test]
 fn what_was_not_there_is_not_lost() {
-    let policy = Policy::default();
     for (command, expected) in [
         ("cp -r src new && rm -r new", Decision::Allow),
         ("mkdir -p new; touch new/a; rm -rf new", Decision::Allow),
@@ -44,13 +43,29 @@ fn what_was_not_there_is_not_lost() {
         ("rm -rf new/../old", Decision::Ask),
         ("ln -s old new; rm -rf new/*", Decision::Ask),
     ] {
-        let source = Source::Command(command.as_bytes());
-        let (cwd, home) = (b"/w/p", b"/home/u");
-        let arena = Bump::new();
-        let request = Request { source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
-        let plan = analyze(&arena, &request, &Machine);
-        let context = Context { contained: false, cwd, workspace: cwd, home };
-        let decision = decide_request(&policy, &plan, &context, &source, &Machine).decision();
-        assert_eq!(decision, expected, "{command}");
+        assert_eq!(decision(command, false), expected, "{command}");
     }
+}
+
+/// What is asked about otherwise may go unasked in a sandbox, and with it what it may have moved there.
+#[test]
+fn what_was_not_read_may_have_moved_something_there() {
+    for command in [
+        "mkdir t && git init --separate-git-dir t/g && rm -rf t",
+        "mkdir t && git worktree move ../w t/w && rm -rf t",
+        "mkdir t && perl -e 'rename \"src\", \"t/src\"' && rm -rf t",
+        "mkdir t && svn move src t && rm -rf t",
+    ] {
+        assert_eq!(decision(command, true), Decision::Ask, "{command}");
+    }
+}
+
+fn decision(command: &str, contained: bool) -> Decision {
+    let source = Source::Command(command.as_bytes());
+    let (cwd, home) = (b"/w/p", b"/home/u");
+    let arena = Bump::new();
+    let request = Request { source, cwd, workspace: cwd, home, dialect: Dialect::Bash };
+    let plan = analyze(&arena, &request, &Machine);
+    let context = Context { contained, cwd, workspace: cwd, home };
+    decide_request(&Policy::default(), &plan, &context, &source, &Machine).decision()
 }

@@ -100,7 +100,7 @@ impl<'a> Interpreter<'a, '_> {
         let is_own = |new: &New<'a>| !new.pending && new.since == since;
         let itself = |new: &New<'a>| new.path == target.path && target.rest == Rest::Exact;
         let own = settled && (news.iter().any(|new| itself(new) && is_own(new)) || self.was_missing(&target));
-        let own = own && !self.takes_from_stash();
+        let own = own && !self.may_hold_others();
         if news.iter().any(itself) {
             let left: Vec<_> = news.iter().filter(|new| !itself(new)).copied().collect();
             self.state.flow.news = self.arena.alloc_slice_copy(&left);
@@ -126,9 +126,15 @@ impl<'a> Interpreter<'a, '_> {
             && self.world.kind(target.path) == FileKind::Missing
     }
 
-    /// Whether version control may have put something there that it has nowhere else any more.
-    fn takes_from_stash(&mut self) -> bool {
-        !self.budget.spend(self.effects.len() / 4)
-            || self.effects.iter().any(|effect| matches!(effect.kind, EffectKind::Vcs { action: "stash" }))
+    /// Whether something may have been moved there that is nowhere else: out of a stash, as a repository (`git init
+    /// --separate-git-dir`), or by what was not read.
+    fn may_hold_others(&mut self) -> bool {
+        let moves = |kind: &EffectKind<'a>| match kind {
+            EffectKind::Vcs { action } => matches!(*action, "stash" | "config"),
+            EffectKind::Code { language, .. } => *language != "project",
+            EffectKind::Unknown { .. } => true,
+            _ => false,
+        };
+        !self.budget.spend(self.effects.len() / 4) || self.effects.iter().any(|effect| moves(&effect.kind))
     }
 }
