@@ -116,6 +116,9 @@ fn handed_file<'a>(session: &mut dyn Session<'a>, word: &Field<'a>, value: &Valu
 
 /// Whether an effect from here on tells of a place.
 fn is_told(session: &mut dyn Session<'_>, place: &Target<'_>, from: usize) -> bool {
+    // Each of many words may be one that is looked for.
+    let told = session.effects().len().saturating_sub(from);
+    session.works(told / 4);
     session.effects().iter().skip(from).any(|effect| match effect.kind {
         EffectKind::Read { target }
         | EffectKind::Write { target, .. }

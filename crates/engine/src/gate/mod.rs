@@ -30,6 +30,9 @@ use std::time::Duration;
 /// Bytes of arguments that are judged; more is denied. As much as a command may have.
 const MAX_ARGUMENTS: usize = crate::MAX_COMMAND;
 
+/// How long a signal may take to the thread that waits for it.
+const SIGNAL: Duration = Duration::from_millis(20);
+
 /// The run whose programs are judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Gated<'f> {
@@ -312,7 +315,9 @@ impl Judge for Programs<'_> {
             self.seen().stop(exec, found.rule, found.message);
             return false;
         }
-        // A yes that was typed after a signal can be read before the signal has reached the thread that takes it.
+        // A yes that was typed after a signal can be read before the signal has reached the thread that takes it, which is
+        // soon after.
+        std::thread::sleep(SIGNAL);
         if wanted.is_withdrawn() { unanswered() } else { true }
     }
 }

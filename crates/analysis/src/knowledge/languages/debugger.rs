@@ -97,6 +97,11 @@ fn only_looks(word: &[u8], rest: &[u8]) -> bool {
     {
         return false;
     }
+    // LLDB keeps commands for when it stops at a mark, and takes any beginning of the word.
+    let keeps = |first: &[u8]| first.len() > 1 && b"command".starts_with(first) && rest.len() > first.len();
+    if is_among(MARK, word) && words.clone().next().is_some_and(keeps) {
+        return false;
+    }
     // What is examined begins with no option, but LLDB writes it to files.
     if word == b"x" && words.clone().any(|word| word.len() > 1 && word.starts_with(b"-")) {
         return false;
