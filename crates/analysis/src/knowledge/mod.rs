@@ -79,31 +79,29 @@ pub(crate) fn invoke<'a>(session: &mut dyn Session<'a>, call: &Call<'a>) -> Stre
     if own {
         told::told(session, arguments);
     }
-    let printed = match found {
+    let (printed, of_project) = match found {
         program::Found::Described(name, program) => {
             let plain = program.has(Fact::NoOwnFiles);
             if plain && is_systems(text, name) {
                 session.has_no_own_files();
             }
             let printed = described(session, call, name, program);
-            if plain || !(own || runs_project(session, before)) {
-                return printed;
-            }
-            printed
+            (printed, !plain && (own || runs_project(session, before)))
         }
         program::Found::Resembling(name, program) => {
             let printed = described(session, call, name, program);
             let origins = printed.origins.union(Origins::FILE);
-            Stream { text: None, origins, source: printed.source.or(Some(call.span)) }
+            (Stream { text: None, origins, source: printed.source.or(Some(call.span)) }, true)
         }
         program::Found::Script(name, program) => {
             perhaps_described(session, call, name, program);
-            Stream::unknown(Origins::UNKNOWN, call.span)
+            (Stream::unknown(Origins::UNKNOWN, call.span), true)
         }
-        program::Found::Done(output) if own => output,
-        program::Found::Done(output) => return output,
+        program::Found::Done(output) => (output, own),
     };
-    told::handed(session, arguments, before);
+    if of_project {
+        told::handed(session, arguments, before);
+    }
     printed
 }
 

@@ -9,7 +9,7 @@ use crate::value::{Field, Origins, Stream, Value};
 
 /// Where a program puts them that was told by an option.
 pub(super) fn place<'a>(uses: &Uses<'_, 'a>) -> Option<Value<'a>> {
-    uses.iter().filter(|each| each.role == Role::WriteBelow).last().map(|each| each.field.value)
+    uses.of(|role| role == Role::WriteBelow).last().map(|each| each.field.value)
 }
 
 /// A member of an archive is put where the program puts them. What it is, a file or a directory with all that is in it, only the

@@ -41,6 +41,27 @@ fn what_comes_after_a_flood_is_not_allowed() {
     }
 }
 
+/// What is gone through again and again is paid for: where there is too much of it, the rest is not followed.
+#[test]
+fn what_is_gone_through_again_and_again_is_paid_for() {
+    for wanted in [
+        "python dictionaries",
+        "python uses of a long path",
+        "elements that are read",
+        "last elements",
+        "counted parameters",
+        "parts of a long variable",
+        "lengths of a long variable",
+        "files of a directory",
+        "archives of a directory",
+    ] {
+        let family = inputs::FAMILIES.iter().find(|(name, _)| *name == wanted);
+        let (_, input) = family.unwrap_or_else(|| panic!("{wanted} is no family"));
+        assert!(decide(input(240_000)) > Some(Decision::Allow), "{wanted}");
+        assert_eq!(decide(input(1000)), Some(Decision::Allow), "{wanted}");
+    }
+}
+
 #[test]
 fn the_longest_command_is_judged_and_a_longer_one_is_not() {
     let command = |length: usize| format!("ls {}", "a".repeat(length - 3));
