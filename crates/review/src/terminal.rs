@@ -7,7 +7,7 @@
 use crate::wanted::{SLICE, Wanted};
 use crate::{Shown, lookalikes, one_line};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::termios::{QueueSelector, isatty, tcflush, tcgetpgrp, ttyname};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -278,7 +278,7 @@ fn line(
             Err(e) => return Err(broken(e.into())),
         }
         let mut bytes = [0; MAX_LINE];
-        let count = tty.read(&mut bytes).map_err(broken)?;
+        let Some(count) = read_now(tty, &mut bytes).map_err(broken)? else { continue };
         let piece = bytes.get(..count).unwrap_or_default();
         if piece.is_empty() {
             return Ok("n".to_owned());
@@ -287,6 +287,19 @@ fn line(
         if line.ends_with(b"\n") || line.len() > MAX_LINE {
             return Ok(String::from_utf8_lossy(&line).trim().to_owned());
         }
+    }
+}
+
+/// What has been typed, without waiting: a signal key takes away what was there a moment ago (termios(3), `NOFLSH`), and a read
+/// would wait for ever for somebody who has left. `None` if there is nothing.
+fn read_now(tty: &mut File, bytes: &mut [u8]) -> io::Result<Option<usize>> {
+    let flags = fcntl_getfl(&*tty)?;
+    fcntl_setfl(&*tty, flags | OFlags::NONBLOCK)?;
+    let count = tty.read(bytes);
+    fcntl_setfl(&*tty, flags)?;
+    match count {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+        count => count.map(Some),
     }
 }
 
@@ -356,6 +369,20 @@ fn text(question: &Question<'_>, most: usize) -> (String, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What was there when the terminal was looked at, a signal key may have taken away.
+    #[test]
+    fn a_read_does_not_wait_for_what_is_gone() {
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
+        let (mut reader, mut writer) = (File::from(reader), File::from(writer));
+        let mut bytes = [0; MAX_LINE];
+        assert!(read_now(&mut reader, &mut bytes).unwrap().is_none());
+        writer.write_all(b"y\n").unwrap();
+        assert_eq!(read_now(&mut reader, &mut bytes).unwrap(), Some(2));
+        assert!(!fcntl_getfl(&reader).unwrap().contains(OFlags::NONBLOCK));
+        drop(writer);
+        assert_eq!(read_now(&mut reader, &mut bytes).unwrap(), Some(0));
+    }
 
     #[test]
     fn what_is_shown_cannot_steer_the_terminal() {

@@ -356,6 +356,11 @@ impl<'scope, 'env> Waiting<'scope, 'env> {
                     // A judge that panics allows nothing, and must not take the answers to others with it.
                     let ask = std::panic::AssertUnwindSafe(|| judge.answer(&exec, &withdrawn));
                     let allowed = std::panic::catch_unwind(ask).unwrap_or(false) && !withdrawn();
+                    // What was interrupted is being killed. Until then the program stays stopped: what has started it would
+                    // go on with the answer.
+                    if interrupted.as_ref().is_some_and(Interrupted::is) {
+                        continue;
+                    }
                     let _ = answers.send((question, allowed));
                     let _ = (&bell).write(&1u64.to_ne_bytes());
                 }
