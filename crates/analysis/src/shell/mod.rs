@@ -184,7 +184,7 @@ pub(crate) struct Interpreter<'a, 'w> {
     environment: Vec<(&'a [u8], Field<'a>)>,
     /// Links that the command makes or may make.
     links: links::Links<'a>,
-    /// What the command copies from outside of the workspace: the copies, and what each is one of.
+    /// What the command copies from outside of the workspace, or of a program's name: the copies, and what each is one of.
     copies: Vec<(&'a [u8], &'a [u8])>,
     /// Places that were last taken for what such a link may lead to, each with the place that was named.
     detours: Vec<(Target<'a>, Target<'a>)>,

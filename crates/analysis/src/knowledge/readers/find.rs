@@ -374,10 +374,15 @@ impl<'a> Expression<'_, '_, 'a> {
     fn exec(&mut self, word: &Field<'a>, guard: Guard<'a>, there: bool) {
         let roots = self.found_with_secrets(guard);
         let mut words: Vec<Field<'a>> = Vec::new();
+        // How many names it is started with is not known where the words do not end.
+        let mut many = true;
         while let Some(arg) = self.next() {
             let after_braces = words.last().is_some_and(|last| last.known() == Some(b"{}"));
             match arg.known() {
-                Some(b";") => break,
+                Some(b";") => {
+                    many = false;
+                    break;
+                }
                 Some(b"+") if after_braces => break,
                 _ => words.push(arg),
             }
@@ -399,6 +404,8 @@ impl<'a> Expression<'_, '_, 'a> {
         found::with(self.run, &roots, &mut |run| {
             for root in &roots {
                 let name = root.field(run.arena());
+                // One whose name is known stands at any depth all the same.
+                let name = Field { many: many || name.value.known().is_some(), ..name };
                 let part = root.part(run.arena());
                 let argv = words.iter().map(|word| filled(run, word, &name, part));
                 let argv = BumpVec::from_iter_in(argv, run.arena()).into_bump_slice();
