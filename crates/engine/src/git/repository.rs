@@ -17,6 +17,8 @@ pub(crate) enum InRepository {
     Hooks,
     /// A file by which git finds settings in another place.
     Elsewhere,
+    /// A file of its own for one repository that is fetched from and sent to.
+    Remote,
     /// What a rebase has still to do; git executes what it says, once somebody goes on with it.
     Steps,
     /// How a rebase or a cherry-pick that waits goes on merging; git starts the program of that name.
@@ -101,7 +103,11 @@ pub(crate) fn is_of_repository(inside: &Path, change: &Change) -> bool {
 }
 
 /// What git reads its settings from, and what it runs.
-const MEANING: [&str; 5] = ["config", "config.worktree", "hooks", "commondir", "info"];
+const MEANING: [&str; 7] = ["config", "config.worktree", "hooks", "commondir", "info", "remotes", "branches"];
+
+/// The directories in which git still looks for remote repositories that its settings do not have (gitrepository-layout(5)); nothing
+/// writes there any more.
+pub(crate) const REMOTES: [&str; 2] = ["branches", "remotes"];
 
 /// The file with what a rebase has still to do.
 pub(crate) const STEPS: &str = "git-rebase-todo";
@@ -178,10 +184,14 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
         Some(first) if first.eq_ignore_ascii_case("modules") || first.eq_ignore_ascii_case("worktrees") => {
             below
                 .iter()
-                .position(|part| {
-                    ["hooks", "config", "config.worktree", "commondir"]
-                        .iter()
-                        .any(|n| part.eq_ignore_ascii_case(n))
+                .enumerate()
+                .position(|(at, part)| {
+                    let is = |n: &&str| part.eq_ignore_ascii_case(n);
+                    // What a repository knows of the branches of others has such a name, too.
+                    let in_refs =
+                        at.checked_sub(1).is_some_and(|at| below.get(at).is_some_and(|n| *n == "refs"));
+                    ["hooks", "config", "config.worktree", "commondir"].iter().any(is)
+                        || REMOTES.iter().any(is) && !in_refs
                 })
                 .and_then(|at| below.get(at..))
                 .unwrap_or_default()
@@ -207,6 +217,9 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
     if is(first, "commondir") {
         let created = change.what == ChangeKind::Created;
         return if created { InRepository::Ordinary } else { InRepository::Elsewhere };
+    }
+    if REMOTES.iter().any(|name| is(first, name)) && inner.len() > 1 && change.what != ChangeKind::Deleted {
+        return InRepository::Remote;
     }
     if is(first, "info") && is(inner.get(1), "attributes") {
         return InRepository::Elsewhere;
