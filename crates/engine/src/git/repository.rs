@@ -229,8 +229,40 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
 
 #[cfg(test)]
 mod tests {
-    use super::{commands, is_own_strategy};
+    use super::{InRepository, classify, commands, is_own_strategy};
+    use shward_sandbox::overlay::{Change, ChangeKind, Kind};
     use std::path::Path;
+
+    /// A repository's own files for others are not what it knows of their branches.
+    #[test]
+    fn repositories_that_are_fetched_from() {
+        for (path, known) in [
+            ("remotes/o", true),
+            ("Branches/o", true),
+            ("modules/s/remotes/o", true),
+            ("modules/a/b/branches/o", true),
+            ("remotes", false),
+            ("refs/remotes/o/main", false),
+            ("logs/refs/remotes/o/main", false),
+            ("modules/s/refs/remotes/o/main", false),
+            ("modules/a/b/logs/refs/remotes/o/HEAD", false),
+            ("worktrees/w/refs/remotes/x", false),
+        ] {
+            let change = Change {
+                path: path.into(),
+                what: ChangeKind::Created,
+                kind: Kind::File,
+                kind_before: None,
+                size: 1,
+                size_before: None,
+                mode: 0o644,
+                mode_before: None,
+                whole: false,
+            };
+            let found = classify(&Path::new(path).iter().collect::<Vec<_>>(), &change, false);
+            assert_eq!(found == InRepository::Remote, known, "{path}: {found:?}");
+        }
+    }
 
     /// git-rebase(1) and git-cherry-pick(1) write both.
     #[test]
