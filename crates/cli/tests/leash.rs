@@ -149,6 +149,28 @@ fn where_protected_links_lead_nothing_is_written() {
     assert!([".claude", ".config/shward/policy.toml"].into_iter().any(named), "{reason}");
 }
 
+/// A search that begins further up, or looks for a directory of settings, finds them, too.
+#[test]
+fn what_a_search_finds_is_protected_wherever_it_begins() {
+    let place = Place::new();
+    let project = place.project();
+    for directory in [".git/hooks", "src/hooks"] {
+        fs::create_dir_all(project.join(directory)).unwrap();
+    }
+    fs::write(project.join(".git/config"), "").unwrap();
+    for (expected, command) in [
+        ("deny", "find .. -name config -exec cp notes.txt {} \\;"),
+        ("deny", "find ~ -name config -exec cp notes.txt {} \\;"),
+        ("deny", "find . -name hooks -exec cp notes.txt {} \\;"),
+        ("allow", "find . -name hooks -exec ls {} \\;"),
+        ("allow", "find src -name hooks -exec cp notes.txt {} \\;"),
+        ("allow", "find .. -name notes.txt -exec touch {} \\;"),
+    ] {
+        let (found, reason) = decision(&place, binary(), &project, command);
+        assert_eq!(found, expected, "{command}: {reason}");
+    }
+}
+
 /// So many links that a look at each of them for each change would take too long.
 #[test]
 fn what_too_many_links_lead_to_is_not_changed() {

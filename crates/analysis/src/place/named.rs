@@ -8,25 +8,27 @@ use crate::world::{Entries, FileKind, World};
 const OF_EVERYBODY: [&[u8]; 4] = [b"config.json", b"config.toml", b"config.yaml", b"config.yml"];
 
 /// What lies in directories that mean the same everywhere and is protected under exactly this name, if such a directory may lie in
-/// this one: `.claude/settings.json` is found by its name.
+/// this one: `.claude/settings.json` is found by its name, and `.git/hooks` where it is known to be there.
 pub(crate) fn protected_by_name(world: &dyn World, directory: &[u8], name: &[u8]) -> Option<Scope> {
     if !IN_LAST.may_be(name) {
         return None;
     }
     let start = directory.strip_suffix(b"/").unwrap_or(directory);
     let may_be = |inside: &str, row: &str| {
-        let path = [start, b"/", inside.as_bytes(), b"/", row.as_bytes()].concat();
+        let place = row.strip_suffix("/**");
+        let path = [start, b"/", inside.as_bytes(), b"/", place.unwrap_or(row).as_bytes()].concat();
         match world.kind(&path) {
             FileKind::Missing => false,
-            FileKind::Unknown => !OF_EVERYBODY.contains(&name),
+            FileKind::Unknown => place.is_none() && !OF_EVERYBODY.contains(&name),
             FileKind::File | FileKind::Directory | FileKind::Special => true,
         }
     };
     let rows = INSIDE.iter().flat_map(|(inside, rows)| rows.iter().map(move |row| (*inside, row)));
     let meant = rows.filter(|(inside, (row, scope))| {
+        let place = row.strip_suffix("/**").unwrap_or(row);
         matches!(scope, Scope::Own | Scope::Persistence)
-            && row.as_bytes().strip_suffix(name).is_some_and(|above| matches!(above, [] | [.., b'/']))
-            && !row.contains('*')
+            && place.as_bytes().strip_suffix(name).is_some_and(|above| matches!(above, [] | [.., b'/']))
+            && !place.contains('*')
             && may_be(inside, row)
     });
     meant.map(|(_, (_, scope))| *scope).max()
@@ -175,7 +177,11 @@ mod tests {
     fn what_is_there_is_protected_by_its_name() {
         let continued = Only("/w/.continue/config.json");
         let edited = Only("/w/.vscode/settings.json");
-        let rows: [(&dyn World, &str, &str, Option<Scope>); 10] = [
+        let hooked = Only("/w/.git/hooks");
+        let rows: [(&dyn World, &str, &str, Option<Scope>); 13] = [
+            (&hooked, "/w", "hooks", Some(Persistence)),
+            (&Frozen, "/w", "hooks", None),
+            (&edited, "/w", "hooks", None),
             (&Frozen, "/w", "settings.json", Some(Own)),
             (&Frozen, "/", "config", Some(Persistence)),
             (&Frozen, "/w", "config.json", None),

@@ -458,8 +458,12 @@ pub(super) static IN_LAST: Exact = {
     filter
 };
 
-/// The last name of a row.
+/// The last name of a row: of a directory with all that is in it the directory's.
 const fn last(row: &[u8]) -> &[u8] {
+    let row = match row {
+        [place @ .., b'/', b'*', b'*'] => place,
+        row => row,
+    };
     let (mut last, mut rest) = (row, row);
     while let Some((byte, others)) = rest.split_first() {
         if *byte == b'/' {

@@ -181,12 +181,14 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     }
 
     fn protected_by_name(&self, directory: &[u8], name: &[u8]) -> Option<Scope> {
-        crate::place::protected_by_name(self.world, directory, name)
-            .max(self.places.led_by_name(directory, name))
+        let by_name = |place: &[u8]| crate::place::protected_by_name(self.world, place, name);
+        let found = self.owned_below(directory).filter_map(by_name).max();
+        found.max(self.places.led_by_name(directory, name))
     }
 
     fn protected_by_pattern(&self, directory: &[u8], pattern: &[u8]) -> Option<Scope> {
-        crate::place::protected_by_pattern(self.world, directory, pattern)
+        let by_pattern = |place: &[u8]| crate::place::protected_by_pattern(self.world, place, pattern);
+        self.owned_below(directory).filter_map(by_pattern).max()
     }
 
     fn words_of(&self, invocation: Option<u32>) -> &'a [Field<'a>] {

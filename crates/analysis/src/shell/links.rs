@@ -309,6 +309,16 @@ impl<'a> Interpreter<'a, '_> {
         meant
     }
 
+    /// A directory, and those below it in which settings lie: the workspace and the home.
+    pub(super) fn owned_below<'p>(&self, directory: &'p [u8]) -> impl Iterator<Item = &'p [u8]> + use<'p, 'a>
+    where
+        'a: 'p,
+    {
+        let own = [self.request.workspace, self.request.home].into_iter();
+        let inside = own.filter(move |own| below(own, directory).is_some_and(|rest| !rest.is_empty()));
+        std::iter::once(directory).chain(inside)
+    }
+
     /// Where the links lead that lie below a place, other than to what lies there as well.
     pub(super) fn led_from_below(&self, place: &Target<'a>) -> Vec<Target<'a>> {
         let directory = without_slash(place.path);
