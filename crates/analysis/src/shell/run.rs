@@ -139,7 +139,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Runs a command.
     pub(super) fn command(&mut self, command: &Command<'_>) {
-        if !self.budget.enter() {
+        if !self.budget.run_command() {
             return;
         }
         let names = self.io.names();

@@ -6,6 +6,7 @@
 
 mod branch;
 mod handed;
+mod hidden;
 mod names;
 mod slots;
 mod written;
@@ -301,6 +302,11 @@ impl<'a> State<'a> {
     /// Gives a name a new slot, and notes the old one.
     pub(super) fn set(&mut self, space: Space, name: &'a [u8], slot: Slot<'a>) {
         let id = self.enlist(space, name);
+        self.give(space, id, slot);
+    }
+
+    /// Gives a slot another content.
+    fn give(&mut self, space: Space, id: Id, slot: Slot<'a>) {
         let old = self.at(id);
         let slot = taken(space, old, slot);
         if slot == old && matches!(slot.content, Content::Unknown(_)) {
@@ -363,6 +369,19 @@ impl<'a> State<'a> {
         }
         if let Some(place) = self.own.get_mut(space as usize) {
             *place = own;
+        }
+    }
+
+    /// The same for every file that was ever touched, of which it is told when it was last changed.
+    pub(super) fn set_each_file(&mut self, change: impl Fn(&Slot<'a>, u32) -> Option<Slot<'a>>) {
+        for index in 0..self.slots.len() {
+            let Some(named) = self.slots.get(index).filter(|named| named.space == Space::File) else {
+                continue;
+            };
+            let old = named.slot();
+            if let (Some(slot), Ok(id)) = (change(&old, named.changed), u32::try_from(index)) {
+                self.set_id(Id(id), slot);
+            }
         }
     }
 

@@ -78,6 +78,14 @@ pub(super) fn is_of_text(name: &[u8], arguments: &Arguments<'_>) -> bool {
         )
 }
 
+/// Whether text has a part in it that is empty or `.`. No step depends on the one before, so that many are made at once.
+fn is_odd(text: &[u8]) -> bool {
+    let (second, third) = (text.get(1..).unwrap_or_default(), text.get(2..).unwrap_or_default());
+    let doubled = text.iter().zip(second).fold(false, |odd, (a, b)| odd | ((*a == b'/') & (*b == b'/')));
+    let pairs = text.iter().zip(second).zip(third);
+    doubled || pairs.fold(false, |odd, ((a, b), c)| odd | ((*a == b'/') & (*b == b'.') & (*c == b'/')))
+}
+
 impl<'a> Reader<'_, '_, 'a> {
     /// A path method that is named without being called: it may be called later, with anything.
     pub(super) fn path_reference(&mut self, name: &[u8]) {
@@ -317,9 +325,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let dot = matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with(b"./"));
         let own = matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with(b"./__main__"));
         let odd = |piece: &Piece<'_>| match piece {
-            Piece::Text(text) => {
-                text.windows(2).any(|two| two == b"//") || text.windows(3).any(|three| three == b"/./")
-            }
+            Piece::Text(text) => is_odd(text),
             _ => false,
         };
         let ends =
