@@ -261,6 +261,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
 
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
         let (places, settled) = (self.state.flow.places, self.state.flow.settled);
+        self.budget.plan(1);
         self.departs(directory);
         self.away.extend(self.current);
         let place = self.entered(directory, places.only());

@@ -45,7 +45,7 @@ impl Budget {
             // A word takes some hundred bytes, however short it is.
             words: (length / 4).saturating_add(16 << 10),
             // A part takes a microsecond or two, and a command that people write has one for every dozen bytes.
-            parts: (length / 8).saturating_add(32 << 10),
+            parts: (length / 8).saturating_add(20 << 10),
             // A byte of a program takes up to a tenth of a microsecond each time.
             programs: length.saturating_mul(2).saturating_add(512 << 10),
             printed: length.saturating_mul(8).saturating_add(4 << 20),
@@ -54,7 +54,7 @@ impl Budget {
             // A here-document may be nothing but short lines with a variable in each.
             pieces: (length / 7).saturating_add(20 << 10),
             // One takes two microseconds and more, and no shorter one than two bytes is written: more are run again and again.
-            commands: length.saturating_add(16 << 10),
+            commands: length.saturating_add(48 << 10),
             depth: 0,
             exhausted: None,
         }
@@ -126,12 +126,23 @@ impl Budget {
 
     /// Charges a command that is run, and goes one level deeper for it. Every success is paired with a [`leave`](Self::leave).
     pub(super) fn run_command(&mut self) -> bool {
-        self.charge(|budget| &mut budget.commands, 1, "commands") && self.enter()
+        self.repeats(1) && self.enter()
+    }
+
+    /// Charges what costs as much as so many commands that do nothing: what is assigned, expanded or chosen in one that is run
+    /// again and again. False when there is none left.
+    pub(super) fn repeats(&mut self, commands: usize) -> bool {
+        self.charge(|budget| &mut budget.commands, commands, "commands")
     }
 
     /// Charges a path of so many bytes being gone along, which longer ones than people write are name by name.
     pub(super) fn walks(&mut self, path: usize) {
-        self.spend(path.saturating_sub(USUAL_PATH));
+        let over = path.saturating_sub(USUAL_PATH);
+        if over > 0 {
+            // It is put together as well.
+            self.spend(over);
+            self.produce(over);
+        }
     }
 
     /// Charges parts of the plan: programs that start, effects. False when there are none left.

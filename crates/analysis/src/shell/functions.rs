@@ -71,6 +71,10 @@ impl<'a> Interpreter<'a, '_> {
         let body = Body { function, home: self.home() };
         let old = self.state.get(Space::Function, function.name);
         let flags = old.flags.without(Flags::MAYBE);
+        if let Content::Functions(kept) = old.content {
+            // Where it is not sure that it is defined, it may be any of those that it was before.
+            self.budget.produce(size_of_val(kept));
+        }
         let mut bodies = vec![body];
         if let Content::Functions(kept) = old.content
             && flags.has(Flags::READ_ONLY)

@@ -17,8 +17,8 @@ const WALK: usize = 256;
 const WALK_FOR_TOKEN: usize = 8;
 
 /// Most bytes of longer text that expressions come to in one pass, and more of them for each byte of the program.
-const JOIN: usize = 512 << 10;
-const JOIN_FOR_BYTE: usize = 8;
+const JOIN: usize = 256 << 10;
+const JOIN_FOR_BYTE: usize = 4;
 
 /// So many things in one container count as one that is looked at.
 const QUICK: usize = 16;

@@ -78,6 +78,15 @@ pub(super) fn is_of_text(name: &[u8], arguments: &Arguments<'_>) -> bool {
         )
 }
 
+/// Whether the name at the end of a path is made up, and nothing else.
+fn ends_in_made_up(path: &Value<'_>) -> bool {
+    match &*path.pieces() {
+        [name] => *name == Piece::MADE_UP,
+        [.., Piece::Text(before), name] => *name == Piece::MADE_UP && before.ends_with(b"/"),
+        _ => false,
+    }
+}
+
 /// Whether text has a part in it that is empty or `.`. No step depends on the one before, so that many are made at once.
 fn is_odd(text: &[u8]) -> bool {
     let (second, third) = (text.get(1..).unwrap_or_default(), text.get(2..).unwrap_or_default());
@@ -227,6 +236,8 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             b"resolve" | b"absolute" => self.absolute(Some(*val)),
             b"as_posix" | b"readlink" | b"__str__" | b"__fspath__" => *val,
+            // Any other name is as good as one that is made up already.
+            b"with_suffix" | b"with_name" | b"with_stem" if place.is_some_and(ends_in_made_up) => *val,
             b"with_suffix" | b"with_name" | b"with_stem" => match path {
                 Some(path) => {
                     let directory = self.path_attribute(&path, b"parent");
