@@ -173,6 +173,9 @@ fn advice(stage: Stage, errno: i32, subject: &str) -> &'static str {
         (Stage::Mount, libc::ELOOP) => {
             "a path changed into a symbolic link while the sandbox was being built; run it again"
         }
+        (Stage::Mount, libc::ENOENT) => {
+            "something was removed while the sandbox was being built, or moved; run it again"
+        }
         (Stage::Proc, libc::EPERM | libc::EACCES) => {
             "a fresh /proc is refused because parts of the present one are hidden: in Docker start the container with \
              `--security-opt systempaths=unconfined`, in Kubernetes with `procMount: Unmasked`"
@@ -224,6 +227,7 @@ mod tests {
             (Stage::Clone, libc::EPERM, "apparmor_restrict_unprivileged_userns"),
             (Stage::Clone, libc::ENOSPC, "user.max_user_namespaces"),
             (Stage::Mount, libc::EACCES, "apparmor_restrict_unprivileged_userns"),
+            (Stage::Mount, libc::ENOENT, "run it again"),
             (Stage::Landlock, libc::EOPNOTSUPP, "lsm="),
             (Stage::Landlock, libc::ENOSYS, "CONFIG_SECURITY_LANDLOCK"),
             (Stage::Proc, libc::EPERM, "systempaths=unconfined"),

@@ -47,7 +47,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".cline", AGENT),
     (".clinerules", &[("hooks/**", Own)]),
     (".codebuddy", AGENT),
-    (".codeium", &[("windsurf/hooks.json", Own), ("windsurf/mcp_config.json", Own)]),
+    (".codeium", &[("config.json", Secret), ("windsurf/hooks.json", Own), ("windsurf/mcp_config.json", Own)]),
     (
         ".codex",
         &[
@@ -77,6 +77,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (
         ".cursor",
         &[
+            ("auth.json", Secret),
             ("hooks.json", Own),
             ("hooks/**", Own),
             ("mcp.json", Own),
@@ -88,7 +89,16 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     ),
     (".devcontainer", &[("devcontainer.json", Persistence), ("*/devcontainer.json", Persistence)]),
     (".docker", &[("config.json", Secret), ("cli-plugins/**", Persistence)]),
-    (".factory", &[("settings.json", Own), ("hooks.json", Own), ("hooks/**", Own), ("mcp.json", Own)]),
+    (
+        ".factory",
+        &[
+            ("auth*", Secret),
+            ("settings.json", Own),
+            ("hooks.json", Own),
+            ("hooks/**", Own),
+            ("mcp.json", Own),
+        ],
+    ),
     (".fleet", EDITOR),
     (
         ".gemini",
@@ -120,6 +130,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".goose", AGENT),
     (".grok", AGENT),
     (".helix", &[("config.toml", Persistence), ("languages.toml", Persistence)]),
+    (".hermes", AGENT),
     (".hg", &[("hgrc", Persistence), ("hgrc-not-shared", Persistence), ("sharedpath", Persistence)]),
     (".husky", &[("**", Persistence)]),
     (
@@ -133,16 +144,28 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (".iflow", AGENT),
     (".junie", &[("mcp/**", Own), ("hooks/**", Own), ("settings.json", Own), ("config.json", Own)]),
     (".kilocode", AGENT),
+    (".kimi", KIMI),
+    (".kimi-code", KIMI),
     (".kiro", &[("hooks/**", Own), ("settings/**", Own)]),
     (".kube", &[("cache/**", ORDINARY), ("**", Secret)]),
     (".mcphub", &[("servers.json", Own)]),
+    (
+        ".openclaw",
+        &[
+            ("openclaw.json", Own),
+            ("extensions/**", Own),
+            ("hooks/**", Own),
+            ("credentials/**", Secret),
+            ("agents/*/agent/auth-profiles.json", Secret),
+        ],
+    ),
     (".opencode", &[("**", Own)]),
     (".openhands", AGENT),
     (".password-store", &[("**", Secret)]),
     (".pi", AGENT),
     (".pijul", &[("config", Persistence)]),
     (".qoder", AGENT),
-    (".qwen", &[("settings.json", Own), ("hooks/**", Own)]),
+    (".qwen", &[("oauth_creds.json", Secret), ("settings.json", Own), ("hooks/**", Own)]),
     (".roo", AGENT),
     (".sl", &[("config", Persistence), ("sharedpath", Persistence)]),
     (
@@ -170,9 +193,16 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     ("site-packages", PYTHON_SITE),
 ];
 
-/// What an agent reads as settings, or starts, in its directory of a project, whichever agent it is. What is only text for its model
-/// (rules, commands, skills, descriptions of agents) is not among it.
+/// What an agent reads as settings, starts, or signs in with, in its directory of a project or a home, whichever agent it is. What is
+/// only text for its model (rules, commands, skills, descriptions of agents) is not among it.
 const AGENT: &[Row] = &[
+    (".credentials.json", Secret),
+    ("agent/auth.json", Secret),
+    ("auth.json", Secret),
+    ("credentials.json", Secret),
+    ("oauth_creds.json", Secret),
+    ("secrets.json", Secret),
+    ("session.json", Secret),
     (".mcp.json", Own),
     ("config.json", Own),
     ("config.toml", Own),
@@ -192,6 +222,16 @@ const AGENT: &[Row] = &[
     ("settings.local.json", Own),
     ("setup.sh", Own),
     ("tools/**", Own),
+];
+
+/// The same of Kimi's, which keeps its keys by themselves.
+const KIMI: &[Row] = &[
+    ("credentials/**", Secret),
+    ("*.token", Secret),
+    ("config.json", Own),
+    ("config.toml", Own),
+    ("mcp.json", Own),
+    ("plugins/**", Own),
 ];
 
 /// What an editor starts programs by when it opens a project, or an agent in it.
@@ -390,6 +430,10 @@ pub(super) const PRODUCT_FILES: &[&str] = &[
 
 /// Version control data.
 pub(super) const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn"];
+
+/// Files that hold a repository only as long as something changes it, and may be left behind: no branch or tag has such a name
+/// (git-check-ref-format(1)), and a lock that is removed loses nothing.
+pub(super) const LOCKS: &str = "*.lock";
 
 /// What may be the last name of a row about what lies in a directory.
 pub(super) static IN_LAST: Exact = {
