@@ -45,7 +45,7 @@ impl Budget {
             // A word takes some hundred bytes, however short it is.
             words: (length / 4).saturating_add(16 << 10),
             // A part takes a microsecond or two, and a command that people write has one for every dozen bytes.
-            parts: (length / 8).saturating_add(20 << 10),
+            parts: (length / 8).saturating_add(32 << 10),
             // A byte of a program takes up to a tenth of a microsecond each time.
             programs: length.saturating_mul(2).saturating_add(512 << 10),
             printed: length.saturating_mul(8).saturating_add(4 << 20),

@@ -305,16 +305,6 @@ impl<'a> State<'a> {
         self.give(space, id, slot);
     }
 
-    /// Gives a slot another content.
-    fn give(&mut self, space: Space, id: Id, slot: Slot<'a>) {
-        let old = self.at(id);
-        let slot = taken(space, old, slot);
-        if slot == old && matches!(slot.content, Content::Unknown(_)) {
-            self.repeats = self.repeats.wrapping_add(1);
-        }
-        self.set_id(id, slot);
-    }
-
     /// How often something was given what is not known that was not known before: it may have changed.
     pub(super) const fn repeats(&self) -> u32 {
         self.repeats
@@ -369,19 +359,6 @@ impl<'a> State<'a> {
         }
         if let Some(place) = self.own.get_mut(space as usize) {
             *place = own;
-        }
-    }
-
-    /// The same for every file that was ever touched, of which it is told when it was last changed.
-    pub(super) fn set_each_file(&mut self, change: impl Fn(&Slot<'a>, u32) -> Option<Slot<'a>>) {
-        for index in 0..self.slots.len() {
-            let Some(named) = self.slots.get(index).filter(|named| named.space == Space::File) else {
-                continue;
-            };
-            let old = named.slot();
-            if let (Some(slot), Ok(id)) = (change(&old, named.changed), u32::try_from(index)) {
-                self.set_id(Id(id), slot);
-            }
         }
     }
 

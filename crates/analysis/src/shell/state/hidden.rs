@@ -1,6 +1,6 @@
-//! Names that are hidden for a while, and come back.
+//! Names that are given other slots, many at once or for a while.
 
-use super::{Content, Id, Slot, Space, State};
+use super::{Content, Id, Slot, Space, State, taken};
 
 /// What was hidden.
 #[derive(Debug)]
@@ -12,6 +12,29 @@ pub(in crate::shell) struct Hidden<'a> {
 }
 
 impl<'a> State<'a> {
+    /// Gives a slot another content.
+    pub(super) fn give(&mut self, space: Space, id: Id, slot: Slot<'a>) {
+        let old = self.at(id);
+        let slot = taken(space, old, slot);
+        if slot == old && matches!(slot.content, Content::Unknown(_)) {
+            self.repeats = self.repeats.wrapping_add(1);
+        }
+        self.set_id(id, slot);
+    }
+
+    /// Gives every file that was ever touched the slot that `change` says, if it says one. It is told when the file was last changed.
+    pub(in crate::shell) fn set_each_file(&mut self, change: impl Fn(&Slot<'a>, u32) -> Option<Slot<'a>>) {
+        for index in 0..self.slots.len() {
+            let Some(named) = self.slots.get(index).filter(|named| named.space == Space::File) else {
+                continue;
+            };
+            let old = named.slot();
+            if let (Some(slot), Ok(id)) = (change(&old, named.changed), u32::try_from(index)) {
+                self.set_id(Id(id), slot);
+            }
+        }
+    }
+
     /// Gives each of these names, or every one of the space that was ever touched and `HOME`, another slot for a while. The space
     /// is not that of files.
     pub(in crate::shell) fn hide(
