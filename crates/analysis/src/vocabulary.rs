@@ -66,6 +66,7 @@ pub const LANGUAGES: &[&str] = &[
     "cypher",
     "mongo",
     "redis",
+    "xslt",
 ];
 
 /// Of [`Signal`](crate::EffectKind::Signal): who gets it.

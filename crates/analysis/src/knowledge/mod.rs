@@ -48,11 +48,13 @@ mod words;
 mod written;
 
 pub use evaluate::printed;
-pub(crate) use evaluate::{Printed, base_name_printed, locates, makes_file, notes_process, prints};
+pub(crate) use evaluate::{
+    Printed, base_name_printed, locates, makes_file, names_top, notes_process, prints,
+};
 pub(crate) use found::{names_of, reads_found};
 pub(crate) use installed::is_installed;
 pub use languages::{is_known_language, names_grave};
-pub(crate) use program::is_builtin;
+pub(crate) use program::{is_builtin, names_program};
 pub(crate) use values::{base_name, single_quoted};
 
 use crate::effect::{EffectKind, Scope, Unknown};

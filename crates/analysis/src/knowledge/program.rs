@@ -63,7 +63,7 @@ pub(super) fn find<'a>(
     }
     let copied = session.copied_from(&word.value);
     let described = match copied {
-        Some(from) if is_installed(from, session.home()) => {
+        Some(from) if is_installed(from, session.home()) || names_program(from) => {
             if values::base_name(from) != name {
                 // Many a program does something else by another name: bash that is called `sh`, busybox.
                 let reason = Unknown::Construct("a copy of a program under another name");
@@ -129,6 +129,11 @@ pub(super) fn is_of_projects(program: Program) -> bool {
 fn of_framework<'a>(session: &dyn Session<'a>, name: &[u8]) -> Option<(&'static str, Program)> {
     let languages: &[&[u8]] = if name.ends_with(b".py") { &[b"python:"] } else { &[b"php:", b"javascript:"] };
     languages.iter().find_map(|language| tables::program(values::concat(session.arena(), &[language, name])))
+}
+
+/// Whether a file has the name of a program that is described.
+pub(crate) fn names_program(path: &[u8]) -> bool {
+    described(values::base_name(path)).is_some()
 }
 
 /// The program that an interpreter starts by a file of it, as package managers put them into a project: one below

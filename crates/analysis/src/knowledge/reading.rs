@@ -87,7 +87,8 @@ pub(super) fn read<'a>(run: &mut Run<'_, 'a>, flow: &mut Flow<'a>, scan: &Scan<'
             let Some(pattern) = field.known().filter(|pattern| !pattern.starts_with(b"!")) else { return };
             let here = values::field(b".", Origins::LITERAL, field.span);
             let here = run.target(&here.value, false);
-            let Some(named) = found::secret(run, here, pattern, field.span) else { return };
+            let Some(secret) = found::secret(run, here, pattern, field.span) else { return };
+            let named = secret.field(run.arena());
             let reads = |line: Operands| line.items.iter().any(|item| item.role == Role::Read);
             if scan.operands_line().is_some_and(reads) {
                 flow.origins = flow.origins | run.reads(&named, false);

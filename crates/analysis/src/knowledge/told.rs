@@ -1,7 +1,10 @@
 //! What a program of the project's own is told by its arguments: what has the form of variables, and files that it has no business with.
 
+use super::reading::is_free_of;
 use super::run::certainty;
+use super::tables;
 use super::values;
+use super::words::Role;
 use crate::effect::{EffectKind, Rest, Scope, Target, Unknown};
 use crate::session::Session;
 use crate::value::{Field, Value};
@@ -22,27 +25,25 @@ pub(super) fn told<'a>(session: &mut dyn Session<'a>, arguments: &[Field<'a>]) {
     }
 }
 
-/// Options by which programs of many kinds load code.
-const LOADING: [&[u8]; 12] = [
-    b"--require",
-    b"--import",
-    b"--loader",
-    b"--preload",
-    b"--plugin",
-    b"--plugins",
-    b"--preset",
-    b"--presets",
-    b"--rulesdir",
-    b"--bootstrap",
-    b"--globalSetup",
-    b"--setupFiles",
-];
-
-/// The same of options that mean other things to other programs, if what they name has an ending of code.
-const PERHAPS_LOADING: [&[u8]; 5] = [b"-r", b"-c", b"--config", b"--configuration", b"--setup"];
-
-const CODE: [&[u8]; 10] =
-    [b".js", b".cjs", b".mjs", b".ts", b".cts", b".mts", b".py", b".rb", b".php", b".so"];
+/// Whether a program that runs the project's own, whichever it is, loads what an option of this spelling names: always, or if it has
+/// an ending of code.
+fn loads(option: &[u8], path: &[u8]) -> bool {
+    let Some((_, any)) = tables::program(b"project:any") else { return false };
+    let level = any.level();
+    let spelling = match option {
+        [b'-', b'-', name @ ..] => {
+            let mut named = level.long().iter();
+            named.find(|named| named.name.as_bytes() == name).map(|named| named.item)
+        }
+        [b'-', letter] => level.letter(*letter),
+        _ => None,
+    };
+    match spelling.map(|spelling| spelling.option.role) {
+        Some(Role::Load) => true,
+        Some(Role::Plain(marks)) => !is_free_of(path, marks),
+        _ => false,
+    }
+}
 
 /// What lies among temporary files, and is named to a program by an option that loads, is executed.
 fn loaded<'a>(
@@ -59,8 +60,7 @@ fn loaded<'a>(
     };
     let Some(option) = option.filter(|option| option.starts_with(b"-")) else { return };
     let path = value.known_prefix();
-    let code = CODE.iter().any(|ending| path.ends_with(ending));
-    if !path.starts_with(b"/") || !(LOADING.contains(&option) || code && PERHAPS_LOADING.contains(&option)) {
+    if !path.starts_with(b"/") || !loads(option, path) {
         return;
     }
     let target = session.target(value);

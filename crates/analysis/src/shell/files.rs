@@ -9,6 +9,7 @@ use super::Interpreter;
 use super::descriptors::descriptor_named;
 use super::state::{Content, Flags, Slot, Space, join_slots};
 use crate::effect::{Rest, Scope, Target, Unknown, WriteMode};
+use crate::knowledge::names_program;
 use crate::place::is_fresh;
 use crate::session::Session;
 use crate::value::{Origins, Stream, Value};
@@ -297,7 +298,9 @@ impl<'a> Interpreter<'a, '_> {
 
     /// What lay outside of the workspace is the same in it, when it is executed there.
     pub(super) fn copied(&mut self, from: &Target<'a>, to: &Target<'a>) {
-        let own = matches!(from.scope, Scope::Workspace | Scope::Product | Scope::Harmless);
+        // Of the workspace's own, those are kept in mind whose name says what they do.
+        let own = matches!(from.scope, Scope::Workspace | Scope::Product | Scope::Harmless)
+            && !names_program(from.path);
         if own || from.rest != Rest::Exact || to.rest != Rest::Exact || self.is_made_here(from) {
             return;
         }

@@ -48,6 +48,21 @@ pub(super) struct Flow<'a> {
     pub(super) news: &'a [New<'a>],
 }
 
+/// `$_` where it is not known: what is known of it is whether there may be a secret in it.
+pub(super) fn last_of<'a>(origins: Origins) -> Option<Value<'a>> {
+    let grave = origins.intersects(Origins::CREDENTIAL.union(Origins::SECRET));
+    grave.then(|| Value::unknown(origins.union(Origins::UNKNOWN)))
+}
+
+/// `$_` behind two ways.
+fn joined_argument<'a>(one: Option<Value<'a>>, other: Option<Value<'a>>) -> Option<Value<'a>> {
+    if one == other {
+        return one;
+    }
+    let origins = |value: Option<Value<'a>>| value.map_or(Origins::ENVIRONMENT, |value| value.origins);
+    last_of(origins(one).union(origins(other)))
+}
+
 /// No frame was left.
 pub(super) const NOWHERE: usize = usize::MAX;
 
@@ -62,7 +77,7 @@ impl<'a> Flow<'a> {
             places: self.places.join(&other.places),
             arguments: if self.arguments == other.arguments { self.arguments } else { &ANY_ARGUMENTS },
             zero: if self.zero == other.zero { self.zero } else { None },
-            last_argument: if self.last_argument == other.last_argument { self.last_argument } else { None },
+            last_argument: joined_argument(self.last_argument, other.last_argument),
             options: self.options.join(other.options),
             standard: [port(0), port(1), port(2)],
             others: if self.others == other.others { self.others } else { self.joined_others(other, arena) },

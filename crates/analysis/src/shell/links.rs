@@ -547,3 +547,32 @@ fn first_name<'a>(pieces: &[Piece<'a>]) -> (Vec<Piece<'a>>, Vec<Piece<'a>>) {
     }
     (name, rest)
 }
+
+/// Whether what is done is done at this place.
+pub(super) fn leads(kind: EffectKind<'_>, place: &Target<'_>) -> bool {
+    match kind {
+        EffectKind::Read { target }
+        | EffectKind::List { target }
+        | EffectKind::Write { target, .. }
+        | EffectKind::Delete { target, .. }
+        | EffectKind::Metadata { target, .. } => {
+            (target.path, target.rest, target.scope) == (place.path, place.rest, place.scope)
+        }
+        _ => false,
+    }
+}
+
+/// The same done at another place.
+pub(super) fn instead<'a>(kind: EffectKind<'a>, place: Target<'a>) -> EffectKind<'a> {
+    let at = |target: Target<'a>| Target { tree: target.tree, ..place };
+    match kind {
+        EffectKind::Read { target } => EffectKind::Read { target: at(target) },
+        EffectKind::List { target } => EffectKind::List { target: at(target) },
+        EffectKind::Write { target, mode, content } => {
+            EffectKind::Write { target: at(target), mode, content }
+        }
+        EffectKind::Delete { target, kept } => EffectKind::Delete { target: at(target), kept },
+        EffectKind::Metadata { target, what } => EffectKind::Metadata { target: at(target), what },
+        other => other,
+    }
+}

@@ -61,6 +61,7 @@ use bumpalo::Bump;
 use flow::{Flow, Port, Whereabouts};
 use functions::Frame;
 use io::{Io, SinkKind};
+use links::{instead, leads};
 use reentry::starting_options;
 use shward_syntax::{Dialect, Function, Options, ParseError, Span, parse};
 use spans::Spans;
@@ -183,7 +184,7 @@ pub(crate) struct Interpreter<'a, 'w> {
     environment: Vec<(&'a [u8], Field<'a>)>,
     /// Links that the command makes or may make.
     links: links::Links<'a>,
-    /// What the command copies from outside of the workspace: the copies, and what each is one of.
+    /// What the command copies from outside of the workspace, or of a program's name: the copies, and what each is one of.
     copies: Vec<(&'a [u8], &'a [u8])>,
     /// Places that were last taken for what such a link may lead to, each with the place that was named.
     detours: Vec<(Target<'a>, Target<'a>)>,
@@ -571,30 +572,5 @@ impl<'a, 'w> Interpreter<'a, 'w> {
                 self.io.write(id, any, 0, &mut self.effects);
             }
         }
-    }
-}
-
-/// Whether a change is one of this place.
-fn leads(kind: EffectKind<'_>, place: &Target<'_>) -> bool {
-    match kind {
-        EffectKind::Write { target, .. }
-        | EffectKind::Delete { target, .. }
-        | EffectKind::Metadata { target, .. } => {
-            (target.path, target.rest, target.scope) == (place.path, place.rest, place.scope)
-        }
-        _ => false,
-    }
-}
-
-/// The same change of another place.
-fn instead<'a>(kind: EffectKind<'a>, place: Target<'a>) -> EffectKind<'a> {
-    let at = |target: Target<'a>| Target { tree: target.tree, ..place };
-    match kind {
-        EffectKind::Write { target, mode, content } => {
-            EffectKind::Write { target: at(target), mode, content }
-        }
-        EffectKind::Delete { target, kept } => EffectKind::Delete { target: at(target), kept },
-        EffectKind::Metadata { target, what } => EffectKind::Metadata { target: at(target), what },
-        other => other,
     }
 }

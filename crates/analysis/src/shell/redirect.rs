@@ -494,7 +494,7 @@ impl<'a> Interpreter<'a, '_> {
     }
 
     /// The name of a redirection's file. A word that may become several is an error or not known.
-    fn target_word(&mut self, word: &Word<'_>) -> Value<'a> {
+    pub(super) fn target_word(&mut self, word: &Word<'_>) -> Value<'a> {
         if self.dialect == Dialect::Posix {
             // It is neither divided nor taken for a pattern (POSIX, "Redirection"; bash(1), "POSIX mode").
             return self.value(word);

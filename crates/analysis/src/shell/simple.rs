@@ -3,7 +3,7 @@
 use super::Interpreter;
 use super::branches::Ways;
 use super::endings::is_special_builtin;
-use super::flow::Opt;
+use super::flow::{Opt, last_of};
 use super::redirect::Before;
 use super::spare;
 use super::state::{Content, Flags, Slot, Space};
@@ -75,11 +75,15 @@ impl<'a> Interpreter<'a, '_> {
                 here: command.span,
             };
             self.with_assignments(simple.assignments.all(), &expanded, before.as_ref());
-            self.state.flow.last_argument = expanded
-                .argv
-                .last()
-                .filter(|field| !field.many && expanded.arrays.is_empty())
-                .map(|field| field.value);
+            self.state.flow.last_argument = match expanded.argv.last() {
+                Some(field) if !field.many && expanded.arrays.is_empty() => Some(field.value),
+                // Where the last one may be none, it is one before.
+                _ => {
+                    let origins =
+                        expanded.argv.iter().fold(Origins::NONE, |all, each| all | each.value.origins);
+                    last_of(origins)
+                }
+            };
         }
         if let Some(before) = before {
             self.hear_inside(command);

@@ -166,6 +166,7 @@ impl CommitPolicy for Guard<'_> {
                 InRepository::Hooks => Some("is run by git".into()),
                 InRepository::Completed => Some("would make a repository of settings that lie there".into()),
                 InRepository::Elsewhere => Some("leads git to settings that lie elsewhere".into()),
+                InRepository::Remote => Some("tells git what it fetches from and sends to".into()),
             };
         }
         self.by_name(change).or_else(|| self.by_scope(change))

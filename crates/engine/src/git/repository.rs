@@ -17,6 +17,8 @@ pub(crate) enum InRepository {
     Hooks,
     /// A file by which git finds settings in another place.
     Elsewhere,
+    /// A file of its own for one repository that is fetched from and sent to.
+    Remote,
     /// What a rebase has still to do; git executes what it says, once somebody goes on with it.
     Steps,
     /// How a rebase or a cherry-pick that waits goes on merging; git starts the program of that name.
@@ -101,7 +103,11 @@ pub(crate) fn is_of_repository(inside: &Path, change: &Change) -> bool {
 }
 
 /// What git reads its settings from, and what it runs.
-const MEANING: [&str; 5] = ["config", "config.worktree", "hooks", "commondir", "info"];
+const MEANING: [&str; 7] = ["config", "config.worktree", "hooks", "commondir", "info", "remotes", "branches"];
+
+/// The directories in which git still looks for remote repositories that its settings do not have (gitrepository-layout(5)); nothing
+/// writes there any more.
+pub(crate) const REMOTES: [&str; 2] = ["branches", "remotes"];
 
 /// The file with what a rebase has still to do.
 pub(crate) const STEPS: &str = "git-rebase-todo";
@@ -178,10 +184,14 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
         Some(first) if first.eq_ignore_ascii_case("modules") || first.eq_ignore_ascii_case("worktrees") => {
             below
                 .iter()
-                .position(|part| {
-                    ["hooks", "config", "config.worktree", "commondir"]
-                        .iter()
-                        .any(|n| part.eq_ignore_ascii_case(n))
+                .enumerate()
+                .position(|(at, part)| {
+                    let is = |n: &&str| part.eq_ignore_ascii_case(n);
+                    // What a repository knows of the branches of others has such a name, too.
+                    let in_refs =
+                        at.checked_sub(1).is_some_and(|at| below.get(at).is_some_and(|n| *n == "refs"));
+                    ["hooks", "config", "config.worktree", "commondir"].iter().any(is)
+                        || REMOTES.iter().any(is) && !in_refs
                 })
                 .and_then(|at| below.get(at..))
                 .unwrap_or_default()
@@ -208,6 +218,9 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
         let created = change.what == ChangeKind::Created;
         return if created { InRepository::Ordinary } else { InRepository::Elsewhere };
     }
+    if REMOTES.iter().any(|name| is(first, name)) && inner.len() > 1 && change.what != ChangeKind::Deleted {
+        return InRepository::Remote;
+    }
     if is(first, "info") && is(inner.get(1), "attributes") {
         return InRepository::Elsewhere;
     }
@@ -216,8 +229,40 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
 
 #[cfg(test)]
 mod tests {
-    use super::{commands, is_own_strategy};
+    use super::{InRepository, classify, commands, is_own_strategy};
+    use shward_sandbox::overlay::{Change, ChangeKind, Kind};
     use std::path::Path;
+
+    /// A repository's own files for others are not what it knows of their branches.
+    #[test]
+    fn repositories_that_are_fetched_from() {
+        for (path, known) in [
+            ("remotes/o", true),
+            ("Branches/o", true),
+            ("modules/s/remotes/o", true),
+            ("modules/a/b/branches/o", true),
+            ("remotes", false),
+            ("refs/remotes/o/main", false),
+            ("logs/refs/remotes/o/main", false),
+            ("modules/s/refs/remotes/o/main", false),
+            ("modules/a/b/logs/refs/remotes/o/HEAD", false),
+            ("worktrees/w/refs/remotes/x", false),
+        ] {
+            let change = Change {
+                path: path.into(),
+                what: ChangeKind::Created,
+                kind: Kind::File,
+                kind_before: None,
+                size: 1,
+                size_before: None,
+                mode: 0o644,
+                mode_before: None,
+                whole: false,
+            };
+            let found = classify(&Path::new(path).iter().collect::<Vec<_>>(), &change, false);
+            assert_eq!(found == InRepository::Remote, known, "{path}: {found:?}");
+        }
+    }
 
     /// git-rebase(1) and git-cherry-pick(1) write both.
     #[test]

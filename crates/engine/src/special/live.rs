@@ -5,7 +5,7 @@
 
 use super::filled::is_filled;
 use super::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
-use crate::git::{STEPS, STRATEGIES, commands, is_harmless, is_own_strategy};
+use crate::git::{REMOTES, STEPS, STRATEGIES, commands, is_harmless, is_own_strategy};
 use crate::reading;
 use shward_analysis::{Scope, scope_of};
 use std::collections::HashSet;
@@ -88,7 +88,7 @@ pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i6
 impl Live {
     /// What a run must not change of the repositories that were found.
     pub(super) fn of_repositories(&self) -> impl Iterator<Item = PathBuf> {
-        let names = SETTINGS.iter().chain(&["hooks"]);
+        let names = SETTINGS.iter().chain(&["hooks"]).chain(&REMOTES);
         let all = self
             .repositories
             .iter()
@@ -103,7 +103,9 @@ impl Live {
         let of_repository = |path: &PathBuf| {
             path.ancestors().skip(1).find(|above| repositories.contains(above)).is_some_and(|repository| {
                 let below = path.strip_prefix(repository).unwrap_or(path);
-                below.starts_with("hooks") || SETTINGS.iter().any(|name| below == Path::new(name))
+                below.starts_with("hooks")
+                    || REMOTES.iter().any(|name| below.starts_with(name))
+                    || SETTINGS.iter().any(|name| below == Path::new(name))
             })
         };
         let mut found: Vec<PathBuf> =
@@ -123,11 +125,15 @@ impl Live {
                 since.is_some_and(|since| is_changed(file, since))
                     && content(file).is_none_or(|text| !is_own_strategy(file, &text))
             }));
-            let hooks = repository.join("hooks");
-            let files = fs::read_dir(&hooks).into_iter().flatten().flatten().map(|entry| entry.path());
-            if !before.contains(&hooks) {
-                found.extend(files.filter(|path| path.extension().is_none_or(|ending| ending != "sample")));
-            }
+            let files = |name: &str| {
+                let directory = Some(repository.join(name)).filter(|directory| !before.contains(directory));
+                let entries = directory.and_then(|directory| fs::read_dir(directory).ok());
+                entries.into_iter().flatten().flatten().map(|entry| entry.path())
+            };
+            found.extend(
+                files("hooks").filter(|path| path.extension().is_none_or(|ending| ending != "sample")),
+            );
+            found.extend(REMOTES.iter().flat_map(|name| files(name)));
         }
         found.retain(|path| !before.contains(path));
         found

@@ -35,7 +35,7 @@ const GUARDED: [&str; 24] = [
 
 /// Files that a shell, git, a terminal, an interpreter, a debugger or a manager of hooks or tools reads when somebody next starts it
 /// there. To write them is a project's ordinary work, which a verdict lets be: it is the commit of a run that nobody has looked at before.
-const READ_BY_OTHERS: [&str; 50] = [
+const READ_BY_OTHERS: [&str; 51] = [
     ".bash_login",
     ".bash_logout",
     ".bash_profile",
@@ -66,6 +66,7 @@ const READ_BY_OTHERS: [&str; 50] = [
     ".pre-commit-config.yaml",
     ".profile",
     ".pryrc",
+    ".psysh.php",
     ".rdata",
     ".rdbgrc",
     ".rdbgrc.rb",
@@ -102,11 +103,16 @@ const HOOKS_IN: [(&str, &[&str]); 5] = [
 const FORMATS: &[&str] = &["json", "jsonc", "toml", "yaml", "yml"];
 
 /// Such files by the ends of their paths.
-const READ_BY_PATH: [&str; 4] =
-    [".jj/repo/config.toml", ".jj/workspace-config.toml", ".mise/config.toml", "mise/config.toml"];
+const READ_BY_PATH: [&str; 5] = [
+    ".jj/repo/config.toml",
+    ".jj/workspace-config.toml",
+    ".mise/config.toml",
+    "_darcs/prefs/defaults",
+    "mise/config.toml",
+];
 
 /// Directories, by the ends of their paths, of whose files each is read.
-const READ_IN: [&str; 2] = [".mise/conf.d", "mise/conf.d"];
+const READ_IN: [&str; 4] = [".bsp", ".externaltoolbuilders", ".mise/conf.d", "mise/conf.d"];
 
 /// Directories of agents that hold rules for a model, which a project tracks as its own text. As a whole they would keep git from
 /// checking out the rules; what is settings in them, or started, the tables of the analysis know.
@@ -210,6 +216,10 @@ mod tests {
             ".huskyrc.js",
             "e/.mise/conf.d/x.toml",
             "mise/config.toml",
+            "f/.psysh.php",
+            ".bsp/x.json",
+            "g/.externalToolBuilders/x.launch",
+            "_darcs/prefs/defaults",
         ] {
             assert!(is_read_by_others(Path::new(read)), "{read}");
         }
@@ -223,6 +233,8 @@ mod tests {
             "lefthook/x.yml",
             "config.toml",
             "conf.d/x.toml",
+            "bsp/x.json",
+            "prefs/defaults",
         ] {
             assert!(!is_read_by_others(Path::new(other)), "{other}");
         }

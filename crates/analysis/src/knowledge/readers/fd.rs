@@ -110,8 +110,8 @@ fn secrets<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
     let name = BumpVec::from_iter_in(name, run.arena()).into_bump_slice();
     let places = roots(run, scan);
     let named = |root: Root<'a>| {
-        found::secret(run, root.target, name, root.span)?;
-        Some(Root { pattern: Some(values::base_name(name)), ..root })
+        let secret = found::secret(run, root.target, name, root.span)?;
+        Some(Root { pattern: secret.pattern, ..root })
     };
     places.into_iter().filter_map(named).collect()
 }

@@ -3,6 +3,8 @@
 //! find(1), GNU findutils 4.9. Every action counts, wherever it stands: a branch of the expression that is not taken is
 //! not something that the names alone would tell.
 
+mod primaries;
+
 use crate::effect::{Certainty, EffectKind, Rest, Unknown, WriteMode};
 use crate::knowledge::found::{self, Root};
 use crate::knowledge::run::{Run, certainty};
@@ -12,7 +14,8 @@ use crate::session::Reentry;
 use crate::value::{Field, Origins, Piece, Stream, Value};
 use crate::world::FileKind;
 use bumpalo::collections::Vec as BumpVec;
-use shward_syntax::OneOf;
+use primaries::{ALONE, FILTERS, NAMING, WITH_ARGUMENT};
+use shward_syntax::Span;
 
 /// Deepest nesting of parentheses.
 const MAX_DEPTH: usize = 50;
@@ -22,126 +25,6 @@ const MAX_WORK: usize = 2048;
 
 /// Most words of a command that it starts.
 const MOST_WORDS: usize = 16 << 10;
-
-/// Tests and actions without an argument that do no more than choose and print.
-static ALONE: OneOf<34> = OneOf::new([
-    "-print",
-    "-print0",
-    "-ls",
-    "-prune",
-    "-quit",
-    "-empty",
-    "-true",
-    "-false",
-    "-readable",
-    "-writable",
-    "-executable",
-    "-nouser",
-    "-nogroup",
-    "-follow",
-    "-mount",
-    "-xdev",
-    "-depth",
-    "-d",
-    "-daystart",
-    "-noleaf",
-    "-ignore_readdir_race",
-    "-noignore_readdir_race",
-    "-warn",
-    "-nowarn",
-    "-a",
-    "-and",
-    ",",
-    "-H",
-    "-L",
-    "-P",
-    "-E",
-    "-X",
-    "-s",
-    "-x",
-]);
-
-/// Tests with an argument.
-static WITH_ARGUMENT: OneOf<42> = OneOf::new([
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-    "-lname",
-    "-ilname",
-    "-type",
-    "-xtype",
-    "-size",
-    "-mtime",
-    "-atime",
-    "-ctime",
-    "-mmin",
-    "-amin",
-    "-cmin",
-    "-newer",
-    "-anewer",
-    "-cnewer",
-    "-perm",
-    "-user",
-    "-group",
-    "-uid",
-    "-gid",
-    "-links",
-    "-inum",
-    "-samefile",
-    "-fstype",
-    "-maxdepth",
-    "-mindepth",
-    "-regextype",
-    "-used",
-    "-context",
-    "-printf",
-    "-flags",
-    "-Bmin",
-    "-Btime",
-    "-newerXY",
-    "-depth",
-]);
-
-/// Tests that leave only some of the names.
-static FILTERS: OneOf<28> = OneOf::new([
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-    "-lname",
-    "-ilname",
-    "-size",
-    "-mtime",
-    "-atime",
-    "-ctime",
-    "-mmin",
-    "-amin",
-    "-cmin",
-    "-newer",
-    "-anewer",
-    "-cnewer",
-    "-perm",
-    "-user",
-    "-group",
-    "-inum",
-    "-samefile",
-    "-used",
-    "-newerXY",
-    "-links",
-]);
-
-/// Tests that say how a file is called.
-static NAMING: OneOf<7> =
-    OneOf::new(["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-samefile"]);
 
 /// Reads the arguments of `find`.
 pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
@@ -188,7 +71,8 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         output: Stream { text: None, origins: Origins::NAMES, source: Some(span) },
         filtered_everywhere: true,
         acts: false,
-        names: Vec::new(),
+        secrets: Vec::new(),
+        others: 0,
         work: 0,
     };
     expression.alternatives(Guard::default(), 0);
@@ -227,8 +111,10 @@ struct Expression<'r, 's, 'a> {
     filtered_everywhere: bool,
     /// There is an action beside printing.
     acts: bool,
-    /// What it is told to look for by name, but for what it is told not to descend into.
-    names: Vec<Field<'a>>,
+    /// Secrets that it is told to look for by name, but for what it is told not to descend into.
+    secrets: Vec<Root<'a>>,
+    /// How many of them other alternatives look for.
+    others: usize,
     /// How many times something was done to a starting point.
     work: usize,
 }
@@ -300,7 +186,10 @@ impl<'a> Expression<'_, '_, 'a> {
     fn chain(&mut self, before: Guard<'a>, depth: usize) -> Guard<'a> {
         let mut guard = before;
         let mut negated = false;
-        let names = self.names.len();
+        let secrets = self.secrets.len();
+        if depth == 0 {
+            self.others = secrets;
+        }
         while let Some(word) = self.args.first().copied() {
             let Some(text) = word.known() else {
                 self.next();
@@ -328,7 +217,7 @@ impl<'a> Expression<'_, '_, 'a> {
                     self.next();
                     self.primary(text, &word, &mut guard, negated);
                     if text == b"-prune" {
-                        self.names.truncate(names);
+                        self.secrets.truncate(secrets);
                     }
                 }
             }
@@ -383,16 +272,18 @@ impl<'a> Expression<'_, '_, 'a> {
                     value.is_some_and(|v| matches!(v.known(), Some(b"*" | b"**" | b"./*" | b".*")));
                 if filters && !negated && !everything {
                     guard.filtered = true;
-                    if NAMING.has(text) {
-                        self.names.extend(value);
-                    }
                     let told = value.and_then(|value| value.known());
+                    let told = match text.ends_with(b"regex") {
+                        true => told.map(|told| glob_of(self.run, told)),
+                        false => told,
+                    };
                     if text == b"-name" {
                         guard.pattern = told;
-                    } else if text.ends_with(b"regex") {
-                        guard.within = told.map(|told| glob_of(self.run, told));
                     } else if NAMING.has(text) && text != b"-samefile" {
                         guard.within = told;
+                    }
+                    if let Some(told) = told.filter(|_| NAMING.has(text)) {
+                        self.look_for_secrets(told, text.starts_with(b"-i"), word.span);
                     }
                 }
             }
@@ -400,19 +291,32 @@ impl<'a> Expression<'_, '_, 'a> {
         }
     }
 
+    /// Notes the secrets that a pattern for names may mean.
+    fn look_for_secrets(&mut self, pattern: &'a [u8], any_case: bool, span: Span) {
+        let lower = self.run.arena().alloc_slice_copy(&pattern.to_ascii_lowercase());
+        for root in self.found(Guard::default()) {
+            let mut secret = found::secret(self.run, root.target, pattern, span);
+            if secret.is_none() && any_case {
+                secret = found::secret(self.run, root.target, lower, span);
+            }
+            self.secrets.extend(secret);
+        }
+    }
+
     /// Secrets that are looked for by their names are listed as such: who reads the list and opens what it names opens them.
     fn list_secrets(&mut self) {
-        for name in std::mem::take(&mut self.names) {
-            let Some(pattern) = name.known() else { continue };
-            for root in self.found(Guard::default()) {
-                if let Some(secret) = found::secret(self.run, root.target, pattern, name.span) {
-                    self.run.lists(&secret, false);
-                }
-            }
+        for secret in std::mem::take(&mut self.secrets) {
+            let named = secret.field(self.run.arena());
+            self.run.lists(&named, false);
         }
     }
 
     fn delete(&mut self, word: &Field<'a>, guard: Guard<'a>) {
+        for secret in self.secrets.get(self.others..).unwrap_or_default().to_vec() {
+            let named = secret.field(self.run.arena());
+            let target = self.run.target(&named.value, false);
+            self.run.emit(EffectKind::Delete { target, kept: false }, word.span, Certainty::Possible);
+        }
         for root in self.found(guard) {
             if let Some(target) = root.product(self.run) {
                 self.run.emit(EffectKind::Delete { target, kept: false }, word.span, Certainty::Possible);
@@ -426,6 +330,15 @@ impl<'a> Expression<'_, '_, 'a> {
             target.covers.guarded |= root.guards(self.run);
             self.run.emit(EffectKind::Delete { target, kept: false }, word.span, Certainty::Possible);
         }
+    }
+
+    /// The same, and what of it is a secret by a name that is said in another way than as a pattern for names.
+    fn found_with_secrets(&mut self, guard: Guard<'a>) -> Vec<Root<'a>> {
+        let mut roots = self.found(guard);
+        let secrets = self.secrets.get(self.others..).unwrap_or_default();
+        roots.extend(secrets.iter().filter(|secret| secret.pattern != guard.pattern));
+        self.work += secrets.len();
+        roots
     }
 
     fn found(&mut self, guard: Guard<'a>) -> Vec<Root<'a>> {
@@ -459,12 +372,17 @@ impl<'a> Expression<'_, '_, 'a> {
 
     /// `-exec COMMAND… ;` and `-exec COMMAND… {} +`. `there`: in the directory of what is found.
     fn exec(&mut self, word: &Field<'a>, guard: Guard<'a>, there: bool) {
-        let roots = self.found(guard);
+        let roots = self.found_with_secrets(guard);
         let mut words: Vec<Field<'a>> = Vec::new();
+        // How many names it is started with is not known where the words do not end.
+        let mut many = true;
         while let Some(arg) = self.next() {
             let after_braces = words.last().is_some_and(|last| last.known() == Some(b"{}"));
             match arg.known() {
-                Some(b";") => break,
+                Some(b";") => {
+                    many = false;
+                    break;
+                }
                 Some(b"+") if after_braces => break,
                 _ => words.push(arg),
             }
@@ -486,6 +404,8 @@ impl<'a> Expression<'_, '_, 'a> {
         found::with(self.run, &roots, &mut |run| {
             for root in &roots {
                 let name = root.field(run.arena());
+                // One whose name is known stands at any depth all the same.
+                let name = Field { many: many || name.value.known().is_some(), ..name };
                 let part = root.part(run.arena());
                 let argv = words.iter().map(|word| filled(run, word, &name, part));
                 let argv = BumpVec::from_iter_in(argv, run.arena()).into_bump_slice();

@@ -92,6 +92,11 @@ fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
     };
     let directories = apply::directories(scan);
     let named = scan.has(&["--strip-components", "--transform", "--xform"]);
+    for expression in scan.values(&["--transform", "--xform"]) {
+        if !expression.known().is_some_and(keeps_plain) {
+            run.not_understood(Unknown::Argument, expression.span);
+        }
+    }
     run.within(&directories, &mut |run| {
         run.writes(&place, WriteMode::Below, content);
         if !named {
@@ -100,6 +105,37 @@ fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
                 .for_each(|member| unpacked::member(run, Some(&place.value), content, member));
         }
     });
+}
+
+/// Whether expressions that change names put no dot into them, with which protected names and ways out begin
+/// (tar(1), `s/regexp/replace/flags`, several behind semicolons).
+fn keeps_plain(expressions: &[u8]) -> bool {
+    let mut rest = expressions;
+    loop {
+        let [b's', mark, after @ ..] = rest else { return false };
+        let Some((_, after)) = until(after, *mark) else { return false };
+        let Some((replacement, after)) = until(after, *mark) else { return false };
+        if replacement.contains(&b'.') || replacement.contains(&b'\\') {
+            return false;
+        }
+        let flags = after.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        match after.get(flags..).unwrap_or_default() {
+            [] => return true,
+            [b';', after @ ..] => rest = after,
+            _ => return false,
+        }
+    }
+}
+
+/// What stands before a mark that no backslash stands before, and what stands behind it.
+fn until(text: &[u8], mark: u8) -> Option<(&[u8], &[u8])> {
+    let mut escaped = false;
+    let at = text.iter().position(|byte| {
+        let found = *byte == mark && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        found
+    })?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 /// An archive on another machine (`host:file`), unless the colon belongs to a local name.

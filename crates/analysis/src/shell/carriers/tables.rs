@@ -395,7 +395,7 @@ static PROGRAMS: &[&str] = &[
 ];
 
 /// What names a program as an argument of this form, too, though more than programs may be its value elsewhere.
-pub(super) const TOLD: [&[u8]; 1] = [b"SHELL"];
+pub(super) const TOLD: [&[u8]; 2] = [b"CONFIG_SITE", b"SHELL"];
 
 /// What a name suggests by its ending when the variable is surely given to a program: before a command, exported, or by
 /// `env`. A variable of the script alone may be called as it likes.

@@ -111,7 +111,10 @@ impl<'a> Interpreter<'a, '_> {
                 return Got::Any(Origins::of_variable(name), true);
             }
             // The last argument, of which any text may be a part.
-            b"_" => return Got::Any(Origins::LITERAL, false),
+            b"_" => {
+                let origins = self.state.flow.last_argument.map_or(Origins::NONE, |value| value.origins);
+                return Got::Any(origins.union(Origins::LITERAL), false);
+            }
             b"BASH" if bash => {
                 return Got::One(Value::of_static(&SOME_SHELL, Origins::LITERAL), false);
             }

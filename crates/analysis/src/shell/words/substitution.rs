@@ -76,7 +76,7 @@ impl<'a> Interpreter<'a, '_> {
     fn input_of(&mut self, redirect: &Redirect<'_>) -> Stream<'a> {
         match redirect.target {
             RedirectTarget::Word(ref word) => {
-                let path = self.value(word);
+                let path = self.target_word(word);
                 let span = self.span(redirect.span);
                 let read = self.read_file(&path, false, span);
                 // Not every shell reads anything there.

@@ -23,10 +23,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => self.is_held(at).then_some(at + 4),
             };
         }
-        if words::is_acting_package(module) {
-            return None;
-        }
-        if module.ends_with(b".json") && module.starts_with(b".") {
+        if module.ends_with(b".json") && module.starts_with(b".") && !words::is_acting_package(module) {
             let path = self.report.literal(module);
             self.report.reads(Some(&path), false);
             // Where there is no such file, `x.json.js` and the directory `x.json` are looked for.
@@ -37,7 +34,18 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             return Some(at + 4);
         }
-        // Code of the project, or of a package that it uses.
+        self.loads(module)?;
+        match self.token(at + 4) {
+            Token::Sign(b'(' | b'.') => self.foreign(at + 3),
+            _ => Some(at + 4),
+        }
+    }
+
+    /// Code of the project, or of a package that it uses, is loaded.
+    pub(super) fn loads(&mut self, module: &'a [u8]) -> Option<()> {
+        if words::is_acting_package(module) {
+            return None;
+        }
         if module.starts_with(b".") || module.starts_with(b"/") {
             let path = self.report.literal(module);
             self.report.executes(&path);
@@ -48,10 +56,7 @@ impl<'a> Reader<'_, '_, 'a> {
             let path = self.report.literal(package);
             self.made(&path);
         }
-        match self.token(at + 4) {
-            Token::Sign(b'(' | b'.') => self.foreign(at + 3),
-            _ => Some(at + 4),
-        }
+        Some(())
     }
 
     /// What is loaded under a name is code that nobody has read if this command has made it.
