@@ -137,6 +137,11 @@ pub(crate) trait Session<'a> {
     /// Charges for so many steps of work, such as looking through everything that was told so far.
     fn works(&mut self, _steps: usize) {}
 
+    /// Whether nothing is used up of what may be spent. Where something is, nothing more is told, and the plan says so.
+    fn goes_on(&self) -> bool {
+        true
+    }
+
     /// Charges for text that a program is known to print. False where there is none left, and so it counts as unknown.
     fn prints(&mut self, _bytes: usize) -> bool {
         true

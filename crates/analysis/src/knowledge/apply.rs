@@ -169,6 +169,9 @@ fn apply_uses<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, uses: &Uses<'_, 'a>) -
     acts(run, &mut flow, scan, endpoints, Phase::Reading);
     for (role, fields) in uses.runs() {
         for field in *fields {
+            if !run.session.goes_on() {
+                break;
+            }
             let each = Use { role: *role, field };
             change(run, &flow, scan, uses, &each);
             network::connect(run, &flow, &each);

@@ -70,7 +70,7 @@ pub(super) fn change<'a>(
         Role::Mount => mount(run, flow, field),
         Role::WriteBelow => {
             change_place(run, flow, *role, field);
-            run.session.works(uses.runs().len() / 4);
+            run.session.works(uses.runs().len() / 2);
             for source in uses.of(is_source) {
                 carry(run, &source, &field.value);
             }
@@ -279,6 +279,7 @@ pub(super) fn destination<'a>(
     field: &Field<'a>,
     mode: WriteMode,
 ) {
+    run.session.works(uses.runs().len() / 2);
     let count = uses.of(is_source).count();
     let many = uses.of(is_source).any(|each| each.field.many);
     let known = field.known();
@@ -391,6 +392,11 @@ const fn is_source(role: Role) -> bool {
 
 /// What is known of a file, or of the files in a directory, is true of the copy.
 fn carry<'a>(run: &mut Run<'_, 'a>, source: &Use<'_, 'a>, to: &Value<'a>) {
+    // Each of many sources may be carried to each of many places.
+    run.session.works(8);
+    if !run.session.goes_on() {
+        return;
+    }
     let from = run.target(&source.field.value, false);
     brings_settings(run, &from, to, source.field);
     let to = run.target(to, false);

@@ -45,6 +45,9 @@ pub(super) fn execute<'a>(
     };
     let mut start = |run: &mut Run<'_, 'a>| {
         for (at, each) in uses.numbered(runs_something) {
+            if !run.session.goes_on() {
+                break;
+            }
             let field = &each.field;
             let inner = match each.role {
                 Role::Run => {
@@ -212,7 +215,7 @@ fn joined<'a>(before: Option<Stream<'a>>, after: Stream<'a>) -> Option<Stream<'a
 pub(super) fn arguments_after<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>, at: usize) -> &'a [Field<'a>] {
     let rest = uses.numbered(|role| role == Role::Text).filter(|(place, _)| *place > at);
     let arguments = BumpVec::from_iter_in(rest.map(|(_, each)| *each.field), run.arena()).into_bump_slice();
-    // Each of many scripts has those of the others behind it, too.
-    run.session.works(arguments.len() / 4);
+    // Each of many scripts has those of the others behind it, too, and what stands between them is passed over.
+    run.session.works(arguments.len() / 4 + uses.runs().len() / 2);
     arguments
 }

@@ -18,6 +18,7 @@ mod execute;
 mod flow;
 mod foreign;
 mod found;
+mod given;
 mod image;
 mod installed;
 mod known;

@@ -4,6 +4,7 @@
 //! listed, or not known, is recorded as an `Unknown` effect.
 
 use super::chosen::Chosen;
+use super::given::Told;
 use super::image::{List, Named};
 use super::run::Run;
 use super::tables::{Kind, Level, Operands, Opt, Spelling, Takes, is_idle};
@@ -69,40 +70,9 @@ pub(crate) struct Scan<'a> {
     /// An option is not described: the program may refuse it.
     pub(crate) unlisted: bool,
     /// What the operands mean, once that was asked for.
-    line: OnceCell<Option<Operands>>,
-}
-
-impl<'a> Scan<'a> {
-    /// Whether any of these options is given (names as typed).
-    pub(crate) fn has(&self, names: &[&str]) -> bool {
-        self.given.iter().any(|g| names.contains(&g.name))
-    }
-
-    /// As [`Scan::has`], with the names of the tables.
-    pub(crate) fn has_listed(&self, names: List<&'static str>) -> bool {
-        names.iter().any(|name| self.given.iter().any(|g| g.name == name))
-    }
-
-    /// The value of the last of these options that is given.
-    pub(crate) fn value(&self, names: &[&str]) -> Option<Field<'a>> {
-        self.given.iter().rev().find(|g| names.contains(&g.name)).and_then(|g| g.value).copied()
-    }
-
-    /// The values of these options, in order.
-    pub(crate) fn values<'s>(&'s self, names: &'s [&str]) -> impl Iterator<Item = Field<'a>> + 's {
-        self.given.iter().filter(|g| names.contains(&g.name)).filter_map(|g| g.value).copied()
-    }
-
-    /// The options of this level alone.
-    pub(crate) fn own(&self) -> &[Given<'a>] {
-        self.given.get(self.inherited..).unwrap_or_default()
-    }
-
-    /// What the operands mean with these options.
-    pub(crate) fn operands_line(&self) -> Option<Operands> {
-        let found = || operands_line(self.levels.last()?, &self.given);
-        *self.line.get_or_init(found)
-    }
+    pub(super) line: OnceCell<Option<Operands>>,
+    /// The names of many options: for each of many operands it may be asked whether one is given.
+    pub(super) told: OnceCell<Told>,
 }
 
 impl<'a> Run<'_, 'a> {
@@ -127,7 +97,7 @@ impl<'a> Run<'_, 'a> {
     }
 }
 
-fn operands_line(level: &Level, given: &[Given<'_>]) -> Option<Operands> {
+pub(super) fn operands_line(level: &Level, given: &[Given<'_>]) -> Option<Operands> {
     level
         .operands()
         .iter()
@@ -150,6 +120,7 @@ fn scan<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Scan<'a> {
         lost_at_word: false,
         unlisted: false,
         line: OnceCell::new(),
+        told: OnceCell::new(),
     };
     let Some(level) = at.level() else { return scan };
     let style = level.style();

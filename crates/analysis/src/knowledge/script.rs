@@ -11,7 +11,7 @@ use super::tables::{Item, Program};
 use super::told;
 use super::values;
 use super::words::Role;
-use super::written::{MAX_FILES, MAX_SEARCHED, files, names};
+use super::written::{MAX_FILES, MAX_SEARCHED, files, fitting, names};
 use crate::effect::{EffectKind, Rest, Scope, Target, Unknown, WriteMode};
 use crate::session::{Call, Reentry, Session};
 use crate::value::{Field, Origins, Stream, Value};
@@ -286,7 +286,7 @@ pub(super) fn load<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>, lang
         let origins = trees | Origins::WRITTEN;
         run.streamed_code("project", Stream { text: None, origins, source: None }, span);
     }
-    let found = files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes())));
+    let found = fitting(run, patterns);
     // What is only found by its ending is loaded if something else asks for it.
     let begins = |path: &[u8]| {
         let named = |pattern: &str| !is_ending(pattern) && names(path, pattern.as_bytes());

@@ -14,7 +14,24 @@ pub(super) const MAX_FILES: usize = 16;
 
 /// Whether the script may have written files with names that fit one of the patterns.
 pub(super) fn any(run: &mut Run<'_, '_>, patterns: List<&'static str>) -> bool {
-    !files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes()))).is_empty()
+    !fitting(run, patterns).is_empty()
+}
+
+/// Before fewer effects than this it does not pay to take patterns apart.
+const FEW: usize = 8;
+
+/// The [`files`] with names that fit one of the patterns. There may be dozens, and each is held against each file.
+pub(super) fn fitting<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>) -> Vec<&'a [u8]> {
+    if run.session.effects().len() < FEW {
+        return files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes())));
+    }
+    let last = |pattern: &[u8]| pattern.last().copied().filter(|byte| !matches!(byte, b'*' | b'\\'));
+    let apart: Vec<_> =
+        patterns.iter().map(|pattern| (last(pattern.as_bytes()), pattern.as_bytes())).collect();
+    files(run, |name| {
+        let end = name.last().copied();
+        apart.iter().any(|(last, pattern)| (last.is_none() || *last == end) && names(name, pattern))
+    })
 }
 
 /// The files of this name that the script has written in other directories than the one where the program runs.

@@ -16,7 +16,7 @@ use shward_syntax::{
 impl<'a> Interpreter<'a, '_> {
     /// Performs an assignment that stands in the script.
     pub(super) fn assignment(&mut self, assignment: &Assignment<'_>) {
-        if !self.budget.spend(4) {
+        if !self.budget.spend(4) || !self.budget.repeats(1) {
             return;
         }
         let (name, span) = (self.lasting(assignment.name), assignment.span);

@@ -14,6 +14,9 @@ use crate::world::World;
 use bumpalo::Bump;
 use shward_syntax::{Dialect, Span};
 
+/// However short a program in another language is, reading it costs what so many bytes cost.
+const SHORTEST_PROGRAM: usize = 48;
+
 /// So many places are looked up before the effects that belong to them are told, at most.
 const MOST_DETOURS: usize = 8;
 
@@ -104,7 +107,9 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         if !self.budget.plan(held_against_names(path) + self.links.count() / 16) {
             return self.target(path);
         }
-        let named = self.places.target(self.world, self.state.flow.places.only(), path);
+        let place = self.state.flow.places.only();
+        self.budget.walks(place.map_or(0, <[u8]>::len) + path.extent());
+        let named = self.places.target(self.world, place, path);
         let others = self.meanings(path, &named);
         self.budget.plan(if named.rest == Rest::Glob { 8 * others.len() } else { others.len() });
         if others.is_empty() {
@@ -244,16 +249,21 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.budget.spend(steps);
     }
 
+    fn goes_on(&self) -> bool {
+        self.budget.is_left()
+    }
+
     fn prints(&mut self, bytes: usize) -> bool {
         self.budget.print(bytes)
     }
 
     fn reads_program(&mut self, bytes: usize) -> bool {
-        self.budget.read_program(bytes)
+        self.budget.read_program(bytes.saturating_add(SHORTEST_PROGRAM))
     }
 
     fn in_directory(&mut self, directory: &Value<'a>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
         let (places, settled) = (self.state.flow.places, self.state.flow.settled);
+        self.budget.plan(1);
         self.departs(directory);
         self.away.extend(self.current);
         let place = self.entered(directory, places.only());
@@ -266,33 +276,18 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
     fn without_variables(&mut self, names: Option<&[&'a [u8]]>, inner: &mut dyn FnMut(&mut dyn Session<'a>)) {
         let bare = self.bare;
         self.bare |= names.is_none();
-        let names: Vec<&'a [u8]> = match names {
-            Some(names) => names.to_vec(),
-            None => {
-                let touched = self.state.touched(Space::Variable).map(|(name, _)| name);
-                let names: Vec<_> = touched.chain([b"HOME".as_slice()]).collect();
-                // Each is set and set back.
-                self.budget.spend(self.state.size() + 16 * names.len());
-                names
-            }
-        };
-        let mut before = Vec::with_capacity(names.len());
-        for name in names {
-            let slot = self.state.get(Space::Variable, name);
-            before.push((name, slot));
+        if names.is_none() {
+            // Each is set and set back.
+            self.budget.spend(17 * self.state.size() + 16);
+        }
+        let hidden = self.state.hide(Space::Variable, names, |slot| {
             // The shell itself sets some of them, and unset ones may stay unset.
             let content = Content::Unknown(slot.origins().union(Origins::ENVIRONMENT));
-            self.state.set(
-                Space::Variable,
-                name,
-                Slot { content, flags: Flags::EXPORTED.with(Flags::TRUSTED) },
-            );
-        }
+            Slot { content, flags: Flags::EXPORTED.with(Flags::TRUSTED) }
+        });
         inner(self);
         self.bare = bare;
-        for (name, slot) in before.into_iter().rev() {
-            self.state.set(Space::Variable, name, slot);
-        }
+        self.state.unhide(Space::Variable, hidden);
     }
 
     fn file_text(&mut self, path: &Value<'a>) -> Stream<'a> {

@@ -15,6 +15,7 @@ pub(super) struct Budget {
     printed: u64,
     beside: u64,
     pieces: u64,
+    commands: u64,
     depth: u16,
     exhausted: Option<&'static str>,
 }
@@ -27,6 +28,9 @@ const MOST_DESCRIPTORS: usize = 64;
 
 /// Redirections of one command. What each opens is kept until all of them are undone.
 const MOST_REDIRECTIONS: usize = 4096;
+
+/// Longer paths than this cost something each time that they are followed.
+const USUAL_PATH: usize = 512;
 
 impl Budget {
     /// The allowances for a command of this many bytes.
@@ -49,6 +53,8 @@ impl Budget {
             beside: (length / 24).saturating_add(20 << 10),
             // A here-document may be nothing but short lines with a variable in each.
             pieces: (length / 7).saturating_add(20 << 10),
+            // One takes two microseconds and more, and no shorter one than two bytes is written: more are run again and again.
+            commands: length.saturating_add(48 << 10),
             depth: 0,
             exhausted: None,
         }
@@ -116,6 +122,27 @@ impl Budget {
     /// Charges some steps of work. False when there are none left.
     pub(super) fn spend(&mut self, steps: usize) -> bool {
         self.charge(|budget| &mut budget.steps, steps, "steps")
+    }
+
+    /// Charges a command that is run, and goes one level deeper for it. Every success is paired with a [`leave`](Self::leave).
+    pub(super) fn run_command(&mut self) -> bool {
+        self.repeats(1) && self.enter()
+    }
+
+    /// Charges what costs as much as so many commands that do nothing: what is assigned, expanded or chosen in one that is run
+    /// again and again. False when there is none left.
+    pub(super) fn repeats(&mut self, commands: usize) -> bool {
+        self.charge(|budget| &mut budget.commands, commands, "commands")
+    }
+
+    /// Charges a path of so many bytes being gone along, which longer ones than people write are name by name.
+    pub(super) fn walks(&mut self, path: usize) {
+        let over = path.saturating_sub(USUAL_PATH);
+        if over > 0 {
+            // It is put together as well.
+            self.spend(over);
+            self.produce(over);
+        }
     }
 
     /// Charges parts of the plan: programs that start, effects. False when there are none left.

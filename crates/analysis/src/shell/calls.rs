@@ -171,7 +171,8 @@ impl<'a> Interpreter<'a, '_> {
         self.current = u32::try_from(self.invocations.len()).ok();
         self.invocations.push(invocation);
         self.budget.spend(argv.len() / 8);
-        self.budget.plan(1);
+        // The words, and what is given to it, are kept as parts of the plan are.
+        self.budget.plan(1 + argv.len() / 4 + self.environment.len() / 4);
     }
 
     /// Starts a program, in each of the directories in which the shell may be.

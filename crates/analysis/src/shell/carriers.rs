@@ -193,6 +193,10 @@ impl<'a> Interpreter<'a, '_> {
             written.union(Origins::ALL_VARIABLES).contains(value.origins) && !self.loops_over_names;
         let mut project = false;
         let count = entries.len();
+        // The whole of a path that grows is looked through each time.
+        if !self.budget.spend(32 * count) {
+            return false;
+        }
         for (index, entry) in entries.iter().enumerate() {
             let scope = match entry.as_slice() {
                 // An empty entry is the working directory, but `$VAR:x` with an empty variable is what everybody writes.

@@ -108,10 +108,17 @@ impl<'a> Interpreter<'a, '_> {
         if !target.tree && target.rest == Rest::Exact {
             return all;
         }
-        let below = self.state.files_below(&directory(target.path));
+        let below = self.files_below(&directory(target.path));
         // A directory may be looked through again and again.
         self.budget.spend(4 * below.len());
         below.into_iter().fold(all, |all, (_, slot)| all.union(slot.origins()))
+    }
+
+    /// The files below a directory that were written. What is gone again is passed over, as often as they are asked for.
+    fn files_below(&mut self, directory: &[u8]) -> Vec<(&'a [u8], Slot<'a>)> {
+        let (below, passed) = self.state.files_below(directory);
+        self.budget.spend(2 * passed);
+        below
     }
 
     /// What the command has written to a path, by its own name or with everything in a directory above.
@@ -268,7 +275,7 @@ impl<'a> Interpreter<'a, '_> {
         };
         let mut before = vec![(name, self.state.get(Space::File, name))];
         if !name.is_empty() {
-            let below = self.state.files_below(name);
+            let below = self.files_below(name);
             self.budget.plan(below.len());
             for (path, slot) in below.into_iter().filter(|(path, _)| *path != name) {
                 before.push((path, slot));
@@ -330,7 +337,7 @@ impl<'a> Interpreter<'a, '_> {
             return;
         }
         let start = directory(from.path);
-        let mut found = self.state.files_below(&start);
+        let mut found = self.files_below(&start);
         self.budget.spend(found.len());
         if from.rest != Rest::Exact || to.rest != Rest::Exact {
             if !found.is_empty() {
@@ -343,7 +350,7 @@ impl<'a> Interpreter<'a, '_> {
             self.io.prints_to(to.path);
         }
         let held = Origins::FILE.union(Origins::WRITTEN);
-        if !self.state.files_below(&directory(to.path)).is_empty() && !found.is_empty() {
+        if !found.is_empty() && !self.files_below(&directory(to.path)).is_empty() {
             self.change_below(&Target { tree: true, ..*to }, held);
         }
         let own = self.state.get(Space::File, from.path);

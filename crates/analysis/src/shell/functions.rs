@@ -71,6 +71,10 @@ impl<'a> Interpreter<'a, '_> {
         let body = Body { function, home: self.home() };
         let old = self.state.get(Space::Function, function.name);
         let flags = old.flags.without(Flags::MAYBE);
+        if let Content::Functions(kept) = old.content {
+            // Where it is not sure that it is defined, it may be any of those that it was before.
+            self.budget.produce(size_of_val(kept));
+        }
         let mut bodies = vec![body];
         if let Content::Functions(kept) = old.content
             && flags.has(Flags::READ_ONLY)
@@ -213,12 +217,11 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Nothing that the script has set is known any more.
     pub(super) fn forget_variables(&mut self) {
-        self.budget.spend(self.state.size());
-        let touched: Vec<_> = self.state.touched(Space::Variable).collect();
-        for (name, slot) in touched {
+        self.budget.spend(self.state.size().saturating_mul(3));
+        self.state.set_each(Space::Variable, |_, slot| {
             let content = Content::Unknown(slot.origins().union(Origins::LITERAL));
-            self.state.set(Space::Variable, name, Slot { content, flags: slot.flags });
-        }
+            Some(Slot { content, flags: slot.flags })
+        });
         self.state.flow.places = super::flow::Whereabouts::at(None);
         self.state.flow.previous = None;
         self.state.flow.stack = None;

@@ -55,7 +55,7 @@ impl<'a> Interpreter<'a, '_> {
     fn unrolled(&mut self, name: &'a [u8], fields: &[Field<'a>], body: &Script<'_>, span: Span) {
         let doubt = self.doubt;
         for field in fields {
-            if !self.budget.spend(1) || self.state.flow.ended {
+            if !self.budget.spend(1) || !self.budget.repeats(1) || self.state.flow.ended {
                 break;
             }
             if self.state.get(Space::Variable, name).flags.has(Flags::REFERENCE) {

@@ -227,11 +227,8 @@ impl<'a> Interpreter<'a, '_> {
             self.state.set_each(space, |_, _| Some(Slot::INITIAL));
         }
         if elsewhere {
-            self.budget.spend(self.state.size_with_files());
-            let files: Vec<_> = self.state.files().map(|(name, _)| name).collect();
-            for name in files {
-                self.state.set(Space::File, name, Slot::INITIAL);
-            }
+            self.budget.spend(self.state.size_with_files().saturating_mul(3));
+            self.state.set_each_file(|_, _| Some(Slot::INITIAL));
         }
         let mut options = starting_options(dialect);
         super::endings::started(&mut options, std::mem::take(&mut self.starting));

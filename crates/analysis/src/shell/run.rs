@@ -139,7 +139,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Runs a command.
     pub(super) fn command(&mut self, command: &Command<'_>) {
-        if !self.budget.enter() {
+        if !self.budget.run_command() {
             return;
         }
         let names = self.io.names();
@@ -202,12 +202,13 @@ impl<'a> Interpreter<'a, '_> {
                 self.isolated(|shell| shell.script(script));
                 self.state.flow.places.forget_status();
             }
-            CommandKind::If(node) => self.conditional(node),
+            CommandKind::If(node) if self.budget.repeats(4) => self.conditional(node),
             CommandKind::While(node) | CommandKind::Until(node) => self.while_loop(node),
             CommandKind::For(node) => self.for_loop(node),
             CommandKind::Select(node) => self.select(node),
             CommandKind::ArithmeticFor(node) => self.arithmetic_for(node),
-            CommandKind::Case(node) => self.case(node),
+            CommandKind::Case(node) if self.budget.repeats(4) => self.case(node),
+            CommandKind::If(_) | CommandKind::Case(_) => {}
             CommandKind::Conditional(node) => {
                 self.test(node.expression);
                 self.state.flow.places.forget_status();

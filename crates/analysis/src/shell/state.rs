@@ -6,6 +6,7 @@
 
 mod branch;
 mod handed;
+mod hidden;
 mod names;
 mod slots;
 mod written;
@@ -301,12 +302,7 @@ impl<'a> State<'a> {
     /// Gives a name a new slot, and notes the old one.
     pub(super) fn set(&mut self, space: Space, name: &'a [u8], slot: Slot<'a>) {
         let id = self.enlist(space, name);
-        let old = self.at(id);
-        let slot = taken(space, old, slot);
-        if slot == old && matches!(slot.content, Content::Unknown(_)) {
-            self.repeats = self.repeats.wrapping_add(1);
-        }
-        self.set_id(id, slot);
+        self.give(space, id, slot);
     }
 
     /// How often something was given what is not known that was not known before: it may have changed.

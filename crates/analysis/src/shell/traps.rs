@@ -203,16 +203,16 @@ impl<'a> Interpreter<'a, '_> {
 
     /// A file that was written since a trap was set holds what it held at any time.
     fn any_content(&mut self, trap: &Trap<'a>) {
-        self.budget.spend(self.state.size_with_files());
-        let written: Vec<_> = self.state.files().collect();
-        for (path, slot) in written {
-            let Content::File(stream) = slot.content else { continue };
-            if self.state.changed_at(Space::File, path) > Some(trap.clock) {
+        // Each is changed, and changed back.
+        self.budget.spend(self.state.size_with_files().saturating_mul(3));
+        self.state.set_each_file(|slot, changed| match slot.content {
+            Content::File(stream) if changed > trap.clock => {
                 let origins = stream.origins.union(Origins::UNKNOWN);
                 let content = Content::File(Stream { text: None, origins, ..stream });
-                self.state.set(Space::File, path, Slot { content, ..slot });
+                Some(Slot { content, flags: slot.flags })
             }
-        }
+            _ => None,
+        });
     }
 
     fn spring(&mut self, trap: &Trap<'a>) {

@@ -78,6 +78,18 @@ fn written(size: usize, text: &str, unit: &str) -> String {
     format!("{}{}", numbered(size / 2, |i| format!("echo {text} > d/f{i}; ")), flood(unit, size / 2))
 }
 
+/// A function, half as long as the command, and calls of it as many as fit.
+fn called(size: usize, unit: impl Fn(usize) -> String) -> String {
+    format!("f() {{\n{}\n}}\n{}", numbered(size / 2, unit), flood("f\n", size / 2))
+}
+
+/// What is done in two loops, each of eight turns.
+fn turned(size: usize, unit: impl Fn(usize) -> String) -> String {
+    let words = "1 2 3 4 5 6 7 8";
+    let body = numbered(size, unit);
+    format!("for y in {words}; do for z in {words}; do\n{body}\ndone; done\n")
+}
+
 /// All families.
 pub(crate) const FAMILIES: &[Family] = &[
     ("words of what is counted", |n| format!("echo {}", flood("$(seq 1 9999)", n))),
@@ -455,4 +467,28 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("unpacked with unknown options", |n| format!("unace e {}", numbered(n, |i| format!("--o{i}=a ")))),
     ("terminals of words", |n| format!("tmux new {}", numbered(n, |i| format!("a{i}=b ")))),
     ("starts of a debugger", |n| format!("gdb {}./x", flood("-ex r ", n))),
+    ("python texts that grow", |n| python("x = \"a\"\n", "x += \"a\"\n", n)),
+    ("functions that differ in branches", |n| {
+        numbered(n, |i| format!("if a; then f() {{ ls {i}; }}; f; fi; "))
+    }),
+    ("functions that differ in loops", |n| {
+        numbered(n, |i| format!("while a; do f() {{ ls {i}; }}; f; done; "))
+    }),
+    ("traps about many files", |n| numbered(n, |i| format!("trap 'rm f{i}' EXIT; "))),
+    ("traps beside many files", |n| numbered(n, |i| format!("{{ trap 'y={i}' RETURN; }} > o{i}; "))),
+    ("shells elsewhere beside many files", |n| numbered(n, |i| format!("{{ ssh h{i} ls; }} > o{i}; "))),
+    ("files in temporary directories", |n| numbered(n, |i| format!("t=$(mktemp -d); touch $t/a{i}; "))),
+    ("temporary directories in loops", |n| turned(n, |i| format!("t=$(mktemp -d); touch $t/a{i}; "))),
+    ("search paths that grow", |n| numbered(n, |i| format!("f{i}() {{ PATH=$PATH:/a{i}; ls; }}; f{i}; "))),
+    ("directories in loops", |n| numbered(n, |i| format!("while a; do cd d{i}; cd -; done; "))),
+    ("functions that are defined again", |n| called(n, |i| format!("f{i}() {{ ls; }}; "))),
+    ("functions that call themselves", |n| called(n, |i| format!("f{i}() {{ f{i} x; }}; f{i}; "))),
+    ("lists in functions", |n| called(n, |_| "for i in \"${a[@]}\"; do echo $i; done; ".to_owned())),
+    ("parts of variables in functions", |n| called(n, |i| format!("y=${{x:{i}:2}}; "))),
+    ("sums in functions", |n| called(n, |i| format!("((n{i}++)); "))),
+    ("choices in functions", |n| called(n, |i| format!("if [ -f a{i} ]; then x=1; else x=2; fi; "))),
+    ("substitutions in functions", |n| called(n, |i| format!("x=$(echo {i}); "))),
+    ("search paths in functions", |n| called(n, |i| format!("PATH=$PATH:/a{i}; ls; "))),
+    ("programs in loops", |n| turned(n, |i| format!("php -r 'echo {i};'; "))),
+    ("directories of git in loops", |n| turned(n, |i| format!("git -C d{i} status; "))),
 ];

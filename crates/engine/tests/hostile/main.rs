@@ -62,6 +62,33 @@ fn what_is_gone_through_again_and_again_is_paid_for() {
     }
 }
 
+/// What grows with each branch that may have been gone is paid for: it took gigabytes, or seconds.
+#[test]
+fn what_grows_from_branch_to_branch_is_paid_for() {
+    for wanted in ["functions that differ in branches", "directories in branches"] {
+        let family = inputs::FAMILIES.iter().find(|(name, _)| *name == wanted);
+        let (_, input) = family.unwrap_or_else(|| panic!("{wanted} is no family"));
+        assert_eq!(decide(input(240_000)), Some(Decision::Deny), "{wanted}");
+        assert_eq!(decide(input(1000)), Some(Decision::Ask), "{wanted}");
+    }
+}
+
+/// Many options are looked up otherwise than a few, and mean the same.
+#[test]
+fn many_options_mean_what_a_few_mean() {
+    for (command, decision) in [
+        ("mv @-t /etc a", Decision::Deny),
+        ("mv @-t build -T /etc a", Decision::Deny),
+        ("mv @-t d a", Decision::Allow),
+        ("bzip2 @-k a", Decision::Allow),
+        ("bzip2 @a /etc/b", Decision::Deny),
+    ] {
+        for options in ["-f ", &"-f ".repeat(100)] {
+            assert_eq!(decide(command.replace('@', options)), Some(decision), "{command}");
+        }
+    }
+}
+
 #[test]
 fn the_longest_command_is_judged_and_a_longer_one_is_not() {
     let command = |length: usize| format!("ls {}", "a".repeat(length - 3));

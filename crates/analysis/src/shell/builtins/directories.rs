@@ -79,7 +79,9 @@ impl<'a> Interpreter<'a, '_> {
         let mut after = Whereabouts::nowhere();
         let mut stays = false;
         for (place, _) in before.iter() {
-            self.budget.spend(place.map_or(0, <[u8]>::len) / 16);
+            let length = place.map_or(0, <[u8]>::len);
+            self.budget.spend(length / 16);
+            self.budget.walks(length);
             let target = self.directory(value, place);
             match target {
                 None if place.is_some() && self.is_below_workspace(value) => {

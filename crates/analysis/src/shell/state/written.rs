@@ -13,15 +13,19 @@ pub(in crate::shell) struct Racing<'a> {
 }
 
 impl<'a> State<'a> {
-    /// The files that were written and whose names begin like this.
-    pub(in crate::shell) fn files_below(&self, prefix: &[u8]) -> Vec<(&'a [u8], Slot<'a>)> {
-        let Some(names) = self.names.get(Space::File as usize) else { return Vec::new() };
+    /// The files that were written and whose names begin like this, and how many were passed that way.
+    pub(in crate::shell) fn files_below(&self, prefix: &[u8]) -> (Vec<(&'a [u8], Slot<'a>)>, usize) {
+        let Some(names) = self.names.get(Space::File as usize) else { return (Vec::new(), 0) };
         let all = names.ids.range::<[u8], _>((Bound::Included(prefix), Bound::Unbounded));
-        all.take_while(|(name, _)| name.starts_with(prefix))
+        let mut passed = 0;
+        let found = all
+            .take_while(|(name, _)| name.starts_with(prefix))
+            .inspect(|_| passed += 1)
             .filter_map(|(_, id)| self.slots.get(id.0 as usize))
             .filter(|named| matches!(named.content, Content::File(_)))
             .map(|named| (named.name, named.slot()))
-            .collect()
+            .collect();
+        (found, passed)
     }
 
     /// Files that have changed since the mark, with what was known of them then.

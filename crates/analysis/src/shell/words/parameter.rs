@@ -47,6 +47,9 @@ impl<'a> Interpreter<'a, '_> {
         quoted: bool,
         builder: &mut Builder<'a>,
     ) {
+        if !matches!(parameter.operation(), ParameterOperation::None) {
+            self.budget.repeats(2);
+        }
         match (parameter.operation(), parameter.name) {
             (ParameterOperation::Names { .. }, _) => {
                 builder.unknown(false, Origins::LITERAL);

@@ -21,7 +21,7 @@ impl<'a> Interpreter<'a, '_> {
         quoted: bool,
         builder: &mut Builder<'a>,
     ) {
-        if !self.budget.enter() {
+        if !self.budget.repeats(2) || !self.budget.plan(1) || !self.budget.enter() {
             builder.unknown(quoted, Origins::UNKNOWN);
             return;
         }

@@ -17,8 +17,8 @@ const WALK: usize = 256;
 const WALK_FOR_TOKEN: usize = 8;
 
 /// Most bytes of longer text that expressions come to in one pass, and more of them for each byte of the program.
-const JOIN: usize = 512 << 10;
-const JOIN_FOR_BYTE: usize = 8;
+const JOIN: usize = 256 << 10;
+const JOIN_FOR_BYTE: usize = 4;
 
 /// So many things in one container count as one that is looked at.
 const QUICK: usize = 16;
@@ -70,8 +70,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if heavy <= SHORT {
             return val;
         }
-        self.joined += heavy;
-        if self.joined <= self.join {
+        if self.comes_to(heavy) {
             return val;
         }
         let forgotten = |text: &Value<'a>| Value::unknown(text.origins | Origins::DECODED);
@@ -81,6 +80,20 @@ impl<'a> Reader<'_, '_, 'a> {
             other => *other,
         });
         any_of(self.report.arena, each).unwrap_or(val)
+    }
+
+    /// Charges so much text that was put together. Whether text is still followed.
+    fn comes_to(&self, weight: usize) -> bool {
+        self.joined.set(self.joined.get().saturating_add(weight));
+        self.joined.get() <= self.join
+    }
+
+    /// The same of a path, which may be one of many that one expression comes to.
+    pub(super) fn puts_together(&self, path: &Value<'a>) {
+        let weight = weight(path);
+        if weight > SHORT {
+            self.comes_to(weight);
+        }
     }
 
     /// Whether so many things more are looked at of what is in others: what is in many is met many times. Where there were too

@@ -279,6 +279,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return Value::unknown(joined.iter().fold(Origins::NONE, |all, part| all | part.origins));
         }
         let whole = self.report.joined(&joined);
+        self.puts_together(&whole);
         // A name that was found may have been found at any depth: what it leads back to is not known.
         let found = whole.pieces().iter().position(|piece| matches!(piece, Piece::Glob(_)));
         let behind = found.and_then(|at| whole.pieces().get(at..).map(<[_]>::to_vec)).unwrap_or_default();

@@ -194,7 +194,7 @@ struct Reader<'r, 's, 'a> {
     /// A star import of a module that is not known.
     foreign_star: bool,
     /// Bytes of longer text that expressions came to in this pass, and how many may be.
-    joined: usize,
+    joined: Cell<usize>,
     join: usize,
     /// Things in others that were looked at, and how many may be.
     walked: Cell<usize>,
@@ -310,7 +310,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
         programs: 0,
         stars: Vec::new(),
         foreign_star: false,
-        joined: 0,
+        joined: Cell::new(0),
         join: costs::most_text(text),
         walked: Cell::new(0),
         walk: 0,
@@ -372,7 +372,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Goes back to the start for the next pass.
     fn start_over(&mut self) {
         self.at = 0;
-        self.joined = 0;
+        self.joined.set(0);
         self.next_base = 0;
         self.depth = 0;
         self.inner = 0;

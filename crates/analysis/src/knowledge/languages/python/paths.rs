@@ -78,6 +78,23 @@ pub(super) fn is_of_text(name: &[u8], arguments: &Arguments<'_>) -> bool {
         )
 }
 
+/// Whether the name at the end of a path is made up, and nothing else.
+fn ends_in_made_up(path: &Value<'_>) -> bool {
+    match &*path.pieces() {
+        [name] => *name == Piece::MADE_UP,
+        [.., Piece::Text(before), name] => *name == Piece::MADE_UP && before.ends_with(b"/"),
+        _ => false,
+    }
+}
+
+/// Whether text has a part in it that is empty or `.`. No step depends on the one before, so that many are made at once.
+fn is_odd(text: &[u8]) -> bool {
+    let (second, third) = (text.get(1..).unwrap_or_default(), text.get(2..).unwrap_or_default());
+    let doubled = text.iter().zip(second).fold(false, |odd, (a, b)| odd | ((*a == b'/') & (*b == b'/')));
+    let pairs = text.iter().zip(second).zip(third);
+    doubled || pairs.fold(false, |odd, ((a, b), c)| odd | ((*a == b'/') & (*b == b'.') & (*c == b'/')))
+}
+
 impl<'a> Reader<'_, '_, 'a> {
     /// A path method that is named without being called: it may be called later, with anything.
     pub(super) fn path_reference(&mut self, name: &[u8]) {
@@ -219,6 +236,8 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             b"resolve" | b"absolute" => self.absolute(Some(*val)),
             b"as_posix" | b"readlink" | b"__str__" | b"__fspath__" => *val,
+            // Any other name is as good as one that is made up already.
+            b"with_suffix" | b"with_name" | b"with_stem" if place.is_some_and(ends_in_made_up) => *val,
             b"with_suffix" | b"with_name" | b"with_stem" => match path {
                 Some(path) => {
                     let directory = self.path_attribute(&path, b"parent");
@@ -317,9 +336,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let dot = matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with(b"./"));
         let own = matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with(b"./__main__"));
         let odd = |piece: &Piece<'_>| match piece {
-            Piece::Text(text) => {
-                text.windows(2).any(|two| two == b"//") || text.windows(3).any(|three| three == b"/./")
-            }
+            Piece::Text(text) => is_odd(text),
             _ => false,
         };
         let ends =

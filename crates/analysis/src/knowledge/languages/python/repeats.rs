@@ -258,7 +258,7 @@ impl<'a> Reader<'_, '_, 'a> {
             && statement.before == standing
             && self.moves == (0, 0)
             && self.walked.get().saturating_add(statement.walked as usize) <= self.walk
-            && (statement.joined == 0 || self.joined + statement.joined as usize <= self.join)
+            && (statement.joined == 0 || self.joined.get() + statement.joined as usize <= self.join)
             && (self.pass == Pass::Learning
                 || !statement.unbound && self.report.may_carry_out(statement.deeds.range()))
             && self.repeats.stands(statement, &self.bindings, true)
@@ -280,7 +280,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let before = Before {
             at,
             standing,
-            joined: self.joined,
+            joined: self.joined.get(),
             walked: self.walked.get(),
             unbound: std::mem::take(&mut self.unbound),
             looked_up: self.repeats.looked_up.len(),
@@ -315,7 +315,8 @@ impl<'a> Reader<'_, '_, 'a> {
             return false;
         }
         self.walked.set(walked);
-        (self.joined, self.unbound) = (joined, unbound);
+        self.joined.set(joined);
+        self.unbound = unbound;
         true
     }
 
@@ -341,7 +342,7 @@ impl<'a> Reader<'_, '_, 'a> {
         statement.repeatable = deeds.len() == noted.len();
         statement.deeds = Part::new(deeds.start, deeds.end);
         statement.pass = self.passes;
-        self.joined += statement.joined as usize;
+        self.joined.set(self.joined.get().saturating_add(statement.joined as usize));
         self.walked.set(self.walked.get() + statement.walked as usize);
         self.unbound |= statement.unbound;
         self.at = statement.end as usize;
@@ -371,7 +372,7 @@ impl<'a> Reader<'_, '_, 'a> {
             before: before.standing,
             after: self.standing(),
             things: self.repeats.looked_into.get(),
-            joined: u32::try_from(self.joined - before.joined).unwrap_or(u32::MAX),
+            joined: u32::try_from(self.joined.get() - before.joined).unwrap_or(u32::MAX),
             walked: u32::try_from(self.walked.get() - before.walked).unwrap_or(u32::MAX),
             looked_up: Part::new(before.looked_up, self.repeats.looked_up.len()),
             bound: Part::new(before.bound, self.repeats.bound.len()),
@@ -381,7 +382,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 && !self.repeats.restless
                 && self.moves == (0, 0)
                 && self.walked.get() <= self.walk
-                && self.joined <= self.join,
+                && self.joined.get() <= self.join,
             unbound: self.unbound,
         };
         self.unbound |= before.unbound;
