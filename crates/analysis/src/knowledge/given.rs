@@ -1,21 +1,13 @@
 //! What options a program is given, as its description asks for them.
 
 use super::image::List;
-use super::scan::{Given, Scan, operands_line};
+use super::scan::{Given, Scan, Told, operands_line};
 use super::tables::Operands;
 use crate::value::Field;
 use std::collections::BTreeMap;
 
 /// So many options are looked through each time.
 const FEW: usize = 32;
-
-/// The names of many options, and which of those that were given is the last of that name.
-#[derive(Debug)]
-pub(super) struct Told {
-    /// How many options there were.
-    count: usize,
-    last: BTreeMap<&'static str, usize>,
-}
 
 impl<'a> Scan<'a> {
     /// Whether any of these options is given (names as typed).

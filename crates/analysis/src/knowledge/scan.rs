@@ -4,7 +4,6 @@
 //! listed, or not known, is recorded as an `Unknown` effect.
 
 use super::chosen::Chosen;
-use super::given::Told;
 use super::image::{List, Named};
 use super::run::Run;
 use super::tables::{Kind, Level, Operands, Opt, Spelling, Takes, is_idle};
@@ -16,6 +15,7 @@ use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::Span;
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 /// Most options of one program: one byte may be one.
 const MOST_OPTIONS: usize = 16 << 10;
@@ -45,6 +45,14 @@ impl At<'_> {
     pub(crate) fn level(&self) -> Option<Level> {
         self.levels.last().copied()
     }
+}
+
+/// The names of many options, and which of those that were given is the last of that name.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// How many options there were.
+    pub(super) count: usize,
+    pub(super) last: BTreeMap<&'static str, usize>,
 }
 
 /// A split argument list. It is gone when its program is through, so it does not lie in the arena.

@@ -8,6 +8,7 @@ use super::Interpreter;
 use crate::effect::{Certainty, EffectKind, Rest, Scope, Target, Unknown};
 use crate::place;
 use crate::value::{Origins, Piece, Value};
+use crate::world::FileKind;
 use shward_syntax::Span;
 
 /// So many links are kept in mind, so that looking up a place stays cheap.
@@ -309,13 +310,14 @@ impl<'a> Interpreter<'a, '_> {
         meant
     }
 
-    /// A directory, and those below it in which settings lie: the workspace and the home.
-    pub(super) fn owned_below<'p>(&self, directory: &'p [u8]) -> impl Iterator<Item = &'p [u8]> + use<'p, 'a>
-    where
-        'a: 'p,
-    {
+    /// A directory, and those below it in which settings are known to lie perhaps: the workspace and the home.
+    pub(super) fn owned_below<'p>(&'p self, directory: &'p [u8]) -> impl Iterator<Item = &'p [u8]> {
         let own = [self.request.workspace, self.request.home].into_iter();
-        let inside = own.filter(move |own| below(own, directory).is_some_and(|rest| !rest.is_empty()));
+        let inside = own.filter(move |own| {
+            // Where nothing is known the directory itself says as much.
+            below(own, directory).is_some_and(|rest| !rest.is_empty())
+                && self.world.kind(own) == FileKind::Directory
+        });
         std::iter::once(directory).chain(inside)
     }
 

@@ -293,12 +293,11 @@ impl<'a> Expression<'_, '_, 'a> {
 
     /// Notes the secrets that a pattern for names may mean.
     fn look_for_secrets(&mut self, pattern: &'a [u8], any_case: bool, span: Span) {
-        let lower = self.run.arena().alloc_slice_copy(&pattern.to_ascii_lowercase());
+        let folds = any_case && pattern.iter().any(u8::is_ascii_uppercase);
+        let lower = folds.then(|| &*self.run.arena().alloc_slice_copy(&pattern.to_ascii_lowercase()));
         for root in self.found(Guard::default()) {
-            let mut secret = found::secret(self.run, root.target, pattern, span);
-            if secret.is_none() && any_case {
-                secret = found::secret(self.run, root.target, lower, span);
-            }
+            let written = found::secret(self.run, root.target, pattern, span);
+            let secret = written.or_else(|| found::secret(self.run, root.target, lower?, span));
             self.secrets.extend(secret);
         }
     }
