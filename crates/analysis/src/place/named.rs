@@ -1,6 +1,6 @@
 //! What is protected under its name, wherever it is found below a place.
 
-use super::tables::{IN_LAST, INSIDE, NAMES};
+use super::tables::{IN_LAST, INSIDE, NAMES, PROTECTED_ENDS};
 use crate::effect::Scope;
 use crate::world::{Entries, FileKind, World};
 
@@ -59,6 +59,9 @@ pub(crate) fn protected_by_pattern(world: &dyn World, directory: &[u8], pattern:
         return meant;
     }
     let name = names.pop().filter(Pattern::says_enough)?;
+    if !PROTECTED_ENDS.may_end(if name.whole { name.head } else { name.tail }) {
+        return None;
+    }
     // Most rows end in another letter, which is told before they are taken apart.
     let end = name.tail.last().or_else(|| name.head.last().filter(|_| name.whole));
     let ends = |row: &str| {

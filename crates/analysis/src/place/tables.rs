@@ -14,7 +14,7 @@ pub(super) use root::{ROOT, Top, WORKSPACE_TOPS};
 
 use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
 pub(super) use filter::Affix;
-use filter::{Exact, filter, spelled};
+use filter::{Ends, Exact, filter, spelled};
 
 /// A row: which place, and what it is.
 pub(super) type Row = (&'static str, Scope);
@@ -451,6 +451,23 @@ pub(super) static IN_LAST: Exact = {
         let mut rest: &[Row] = rows;
         while let Some(((row, _), more)) = rest.split_first() {
             filter = filter.with_bytes(last(row.as_bytes()));
+            rest = more;
+        }
+        directories = others;
+    }
+    filter
+};
+
+/// What the names of protected files end in that are such in a directory.
+pub(super) static PROTECTED_ENDS: Ends = {
+    let mut filter = Ends::NONE;
+    let mut directories: &[(&str, &[Row])] = INSIDE;
+    while let Some(((_, rows), others)) = directories.split_first() {
+        let mut rest: &[Row] = rows;
+        while let Some(((row, scope), more)) = rest.split_first() {
+            if matches!(scope, Own | Persistence) {
+                filter = filter.with_bytes(last(row.as_bytes()));
+            }
             rest = more;
         }
         directories = others;

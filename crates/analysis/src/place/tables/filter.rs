@@ -71,6 +71,33 @@ impl Affix {
     }
 }
 
+/// For names that are written out: their last two bytes, in any case.
+#[derive(Debug)]
+pub(in crate::place) struct Ends(u64);
+
+impl Ends {
+    /// For no name.
+    pub(super) const NONE: Self = Self(0);
+
+    /// For this name too.
+    pub(super) const fn with_bytes(mut self, name: &[u8]) -> Self {
+        match name.last_chunk() {
+            Some(end) => self.0 |= folded(*end),
+            None => self.0 = u64::MAX,
+        }
+        self
+    }
+
+    /// Whether one of the names may end like this.
+    pub(in crate::place) fn may_end(&self, end: &[u8]) -> bool {
+        end.last_chunk().is_none_or(|end| self.0 & folded(*end) != 0)
+    }
+}
+
+const fn folded([a, b]: [u8; 2]) -> u64 {
+    bit([a.to_ascii_lowercase(), b.to_ascii_lowercase()])
+}
+
 /// Where the `*` is; the end if there is none.
 const fn star(name: &[u8]) -> usize {
     let mut at = 0;
@@ -144,6 +171,16 @@ mod tests {
         for name in ["main.rs", "setup.py"] {
             assert!(!AFFIX.may_match(name.as_bytes()), "{name}");
         }
+    }
+
+    #[test]
+    fn ends_are_told_in_any_case() {
+        const ENDS: Ends = Ends::NONE.with_bytes(b"settings.json").with_bytes(b"config");
+        for end in ["json", ".JSON", "IG", "g", ""] {
+            assert!(ENDS.may_end(end.as_bytes()), "{end}");
+        }
+        assert!(!ENDS.may_end(b".rs") && !ENDS.may_end(b".txt"));
+        assert!(Ends::NONE.with_bytes(b"x").may_end(b".rs"));
     }
 
     #[test]
