@@ -63,7 +63,7 @@ const LIMITS: &[Row] = &[
     ("pipelines of a list", |n| format!("true{}", " && true".repeat(n)), 16 << 10),
     ("commands of a pipeline", |n| format!("true{}", " | true".repeat(n)), (16 << 10) - 1),
     ("programs and effects", |n| ":;".repeat(n), 43_690),
-    ("patterns in arguments", |n| format!("ls{}", " *".repeat(n)), 6898),
+    ("patterns in arguments", |n| format!("ls{}", " *".repeat(n)), 6553),
     ("links that are kept in mind", |n| numbered(n, |i| format!("ln -s /etc/passwd l{i}")), 31),
     ("programs that xargs starts", |n| format!("printf '{}' | xargs -I% ls %", "a\\n".repeat(n)), 64),
     ("programs that parallel starts", |n| format!("parallel touch :::{}", " a".repeat(n)), 64),
@@ -87,7 +87,7 @@ const LIMITS: &[Row] = &[
     (
         "programs that are read again",
         |n| format!("cat > a <<E\n{}E\n{}", "x = 1\n".repeat(1000), "python3 a\n".repeat(n)),
-        89,
+        88,
     ),
     (
         "files that a test runner loads",

@@ -73,6 +73,7 @@ pub(super) fn change<'a>(
             run.session.works(uses.runs().len() / 2);
             for source in uses.of(is_source) {
                 carry(run, &source, &field.value);
+                put_by_name(run, flow, source.field, field);
             }
         }
         Role::WritePrefix => {
@@ -310,7 +311,8 @@ pub(super) fn destination<'a>(
         run.writes(field, WriteMode::Truncate, Stream { text: None, ..content });
         return;
     }
-    if target.scope == Scope::Harmless || !(named || exists || count > 1 || many) {
+    if target.scope == Scope::Harmless || !(named || exists || count > 1 || many || target.rest == Rest::Glob)
+    {
         let mode = if apart && flow.tree && !links { WriteMode::Below } else { mode };
         run.writes(field, mode, content);
         if mode != WriteMode::Create {
@@ -319,6 +321,7 @@ pub(super) fn destination<'a>(
         return;
     }
     let place = target.covers;
+    // A pattern names what is there, a directory perhaps.
     let directory = exists || target.path == b"/tmp" || place.home || place.workspace || place.system;
     if !(named || directory || count > 1) {
         // There may be only one of the many.
@@ -361,6 +364,27 @@ pub(super) fn destination<'a>(
                 carry(run, &source, &field.value);
             }
         }
+    }
+}
+
+/// What is put into a directory has its own name there, which may be that of something protected.
+fn put_by_name<'a>(run: &mut Run<'_, 'a>, flow: &Flow<'a>, source: &Field<'a>, directory: &Field<'a>) {
+    if !run.program.has(Fact::PutsFiles) && !run.program.has(Fact::Links) {
+        return;
+    }
+    let name = match source.known() {
+        Some(path) => Value::text(values::base_name(path), source.value.origins),
+        None => Value::of(run.arena(), &[Piece::Glob(b"*")], source.value.origins),
+    };
+    let slash = Value::text(b"/", Origins::LITERAL);
+    let value = values::joined(run.arena(), &[directory.value, slash, name]);
+    if run.target(&value, false).scope >= Scope::Persistence {
+        let many = directory.many || source.many;
+        run.writes(
+            &Field { value, many, ..*directory },
+            WriteMode::Replace,
+            content(run, flow, WriteMode::Replace),
+        );
     }
 }
 

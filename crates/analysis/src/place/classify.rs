@@ -5,8 +5,8 @@ use super::pattern::{Part, Relation};
 use super::remembered::{Facts, remembered};
 use super::tables::{
     Affix, FAMILIES, HOME, IN_FAMILIES, IN_INSIDE, IN_KEY_FAMILIES, IN_NAMES, IN_PRODUCT_FAMILIES,
-    IN_PRODUCTS, IN_REPOSITORIES, IN_ROOT, INSIDE, KEY_FAMILIES, LETTERS_OF_INSIDE, LETTERS_OF_NAMES, LOCKS,
-    NAMES, ORDINARY, PRODUCT_FAMILIES, PRODUCT_FILES, PRODUCTS, REPOSITORIES, ROOT, Row, Top, WORKSPACE_TOPS,
+    IN_PRODUCTS, IN_REPOSITORIES, IN_ROOT, INSIDE, KEY_FAMILIES, LETTERS_OF_INSIDE, LETTERS_OF_NAMES, NAMES,
+    ORDINARY, PRODUCT_FAMILIES, PRODUCT_FILES, PRODUCTS, REPOSITORIES, ROOT, Row, Top, WORKSPACE_TOPS,
 };
 use crate::effect::{Covers, Scope};
 use shward_syntax::{order, same};
@@ -161,8 +161,7 @@ impl<'a> Map<'a> {
             if text.is_none_or(|name| IN_REPOSITORIES.may_be(name))
                 && REPOSITORIES.iter().any(|name| part.specific() && part.may_be(name.as_bytes()))
             {
-                let lock = text.is_some() && tail.last().is_some_and(|part| part.must_be(LOCKS));
-                return if lock { Scope::Product } else { Scope::Repository };
+                return Scope::Repository;
             }
             let product = text.is_some_and(|name| {
                 IN_PRODUCTS.may_be(name)

@@ -439,10 +439,6 @@ pub(super) const PRODUCT_FILES: &[&str] = &[
 /// Version control data.
 pub(super) const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn"];
 
-/// Files that hold a repository only as long as something changes it, and may be left behind: no branch or tag has such a name
-/// (git-check-ref-format(1)), and a lock that is removed loses nothing.
-pub(super) const LOCKS: &str = "*.lock";
-
 /// What may be the last name of a row about what lies in a directory.
 pub(super) static IN_LAST: Exact = {
     let mut filter = Exact::NONE;

@@ -184,14 +184,10 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
         Some(first) if first.eq_ignore_ascii_case("modules") || first.eq_ignore_ascii_case("worktrees") => {
             below
                 .iter()
-                .enumerate()
-                .position(|(at, part)| {
-                    let is = |n: &&str| part.eq_ignore_ascii_case(n);
-                    // What a repository knows of the branches of others has such a name, too.
-                    let in_refs =
-                        at.checked_sub(1).is_some_and(|at| below.get(at).is_some_and(|n| *n == "refs"));
-                    ["hooks", "config", "config.worktree", "commondir"].iter().any(is)
-                        || REMOTES.iter().any(is) && !in_refs
+                .position(|part| {
+                    ["hooks", "config", "config.worktree", "commondir"]
+                        .iter()
+                        .any(|n| part.eq_ignore_ascii_case(n))
                 })
                 .and_then(|at| below.get(at..))
                 .unwrap_or_default()
@@ -218,8 +214,12 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
         let created = change.what == ChangeKind::Created;
         return if created { InRepository::Ordinary } else { InRepository::Elsewhere };
     }
-    if REMOTES.iter().any(|name| is(first, name)) && inner.len() > 1 && change.what != ChangeKind::Deleted {
+    if is_remote(below) && change.kind != Kind::Directory && change.what != ChangeKind::Deleted {
         return InRepository::Remote;
+    }
+    // Git makes no such links, and what they lead to would be read as what it keeps there itself.
+    if change.kind == Kind::Link && change.what != ChangeKind::Deleted && is_directory_of_git(below) {
+        return InRepository::Elsewhere;
     }
     if is(first, "info") && is(inner.get(1), "attributes") {
         return InRepository::Elsewhere;
@@ -227,11 +227,62 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
     InRepository::Ordinary
 }
 
+/// Whether a path below a repository's directory is that of a file of old for a remote repository: the names of those have no parts
+/// (git's remote.c), and no other file lies beside them, which a submodule called `remotes` has.
+fn is_remote(below: &[&OsStr]) -> bool {
+    let [above @ .., directory, name] = below else { return false };
+    let is = |part: &OsStr, names: &[&str]| names.iter().any(|known| part.eq_ignore_ascii_case(known));
+    // What a repository knows of the branches of others has such a name, too, and so may a branch.
+    is(directory, &REMOTES)
+        && !above.iter().any(|part| is(part, &["refs", "logs"]))
+        && !(above.first().is_some_and(|first| is(first, &["modules"])) && is(name, &OF_EVERY_REPOSITORY))
+}
+
+/// What lies in every repository's directory.
+const OF_EVERY_REPOSITORY: [&str; 14] = [
+    "COMMIT_EDITMSG",
+    "FETCH_HEAD",
+    "HEAD",
+    "HEAD.lock",
+    "MERGE_HEAD",
+    "MERGE_MSG",
+    "ORIG_HEAD",
+    "config",
+    "config.lock",
+    "description",
+    "index",
+    "index.lock",
+    "packed-refs",
+    "packed-refs.lock",
+];
+
+/// Directories of a repository in which git finds settings, remote repositories or what it still has to do.
+fn is_directory_of_git(below: &[&OsStr]) -> bool {
+    const NAMES: [&str; 6] = ["info", "rebase-apply", "rebase-merge", "sequencer", "branches", "remotes"];
+    let [above @ .., name] = below else { return false };
+    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+        && !above.iter().any(|part| part.eq_ignore_ascii_case("refs") || part.eq_ignore_ascii_case("logs"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{InRepository, classify, commands, is_own_strategy};
     use shward_sandbox::overlay::{Change, ChangeKind, Kind};
     use std::path::Path;
+
+    fn change(path: &str) -> Change {
+        Change {
+            path: path.into(),
+            what: ChangeKind::Created,
+            kind: Kind::File,
+            kind_before: None,
+            size: 1,
+            size_before: None,
+            mode: 0o644,
+            mode_before: None,
+            whole: false,
+        }
+    }
 
     /// A repository's own files for others are not what it knows of their branches.
     #[test]
@@ -247,20 +298,23 @@ mod tests {
             ("modules/s/refs/remotes/o/main", false),
             ("modules/a/b/logs/refs/remotes/o/HEAD", false),
             ("worktrees/w/refs/remotes/x", false),
+            // A branch and a submodule of such a name.
+            ("modules/s/refs/heads/branches/x", false),
+            ("modules/s/logs/refs/heads/branches/x", false),
+            ("modules/remotes/sub/index", false),
+            ("modules/remotes/sub/objects/ab/cd", false),
+            ("modules/remotes/HEAD", false),
         ] {
-            let change = Change {
-                path: path.into(),
-                what: ChangeKind::Created,
-                kind: Kind::File,
-                kind_before: None,
-                size: 1,
-                size_before: None,
-                mode: 0o644,
-                mode_before: None,
-                whole: false,
-            };
+            let change = change(path);
             let found = classify(&Path::new(path).iter().collect::<Vec<_>>(), &change, false);
             assert_eq!(found == InRepository::Remote, known, "{path}: {found:?}");
+        }
+        for (path, known) in
+            [("remotes", true), ("modules/s/info", true), ("rebase-merge", true), ("refs/x", false)]
+        {
+            let link = Change { path: path.into(), kind: Kind::Link, ..change(path) };
+            let found = classify(&Path::new(path).iter().collect::<Vec<_>>(), &link, false);
+            assert_eq!(found == InRepository::Elsewhere, known, "{path}: {found:?}");
         }
     }
 

@@ -112,7 +112,7 @@ const READ_BY_PATH: [&str; 5] = [
 ];
 
 /// Directories, by the ends of their paths, of whose files each is read.
-const READ_IN: [&str; 4] = [".bsp", ".externaltoolbuilders", ".mise/conf.d", "mise/conf.d"];
+const READ_IN: [&str; 3] = [".externaltoolbuilders", ".mise/conf.d", "mise/conf.d"];
 
 /// Directories of agents that hold rules for a model, which a project tracks as its own text. As a whole they would keep git from
 /// checking out the rules; what is settings in them, or started, the tables of the analysis know.
@@ -217,7 +217,6 @@ mod tests {
             "e/.mise/conf.d/x.toml",
             "mise/config.toml",
             "f/.psysh.php",
-            ".bsp/x.json",
             "g/.externalToolBuilders/x.launch",
             "_darcs/prefs/defaults",
         ] {
@@ -233,7 +232,6 @@ mod tests {
             "lefthook/x.yml",
             "config.toml",
             "conf.d/x.toml",
-            "bsp/x.json",
             "prefs/defaults",
         ] {
             assert!(!is_read_by_others(Path::new(other)), "{other}");

@@ -5,7 +5,7 @@ use crate::decision::Tier::{Four, One, Three, Two};
 use crate::kinds::{Kinds, Scopes};
 use crate::pattern::is_below;
 use crate::rule::Rule;
-use shward_analysis::{Covers, EffectKind, Origins, Rest};
+use shward_analysis::{Covers, EffectKind, Origins, Rest, Target};
 
 const OUTSIDE: Scopes = Scopes::HOME.or(Scopes::ELSEWHERE);
 const INSIDE: Scopes = Scopes::WORKSPACE.or(Scopes::PRODUCT);
@@ -53,6 +53,23 @@ fn is_shell_history(subject: &Subject<'_>) -> bool {
 /// The place is known as far as to say what lies there; what may be anywhere is judged as not known.
 fn is_somewhere(subject: &Subject<'_>) -> bool {
     subject.target().is_some_and(|target| target.rest != Rest::Unknown)
+}
+
+/// Files that git leaves behind where it was killed, and that hold a repository as long as they are there: removing one loses nothing.
+const LOCKS: [&[u8]; 5] = [
+    b"/.git/HEAD.lock",
+    b"/.git/config.lock",
+    b"/.git/index.lock",
+    b"/.git/packed-refs.lock",
+    b"/.git/shallow.lock",
+];
+
+/// It is no such file alone.
+fn is_no_lock(subject: &Subject<'_>) -> bool {
+    let is_lock = |target: &Target<'_>| {
+        target.rest == Rest::Exact && !target.tree && LOCKS.iter().any(|lock| target.path.ends_with(lock))
+    };
+    !subject.target().is_some_and(|target| is_lock(target))
 }
 
 /// It does not lie elsewhere then.
@@ -275,7 +292,7 @@ pub(super) const RULES: &[Rule] = &[
         "history-deleted",
         Three,
         &[
-            on(Kinds::DELETE).at(Scopes::REPOSITORY),
+            on(Kinds::DELETE).at(Scopes::REPOSITORY).and(is_no_lock),
             on(Kinds::DELETE).extent(Extent::Tree).covering(repository).and(is_somewhere),
         ],
         "Deletes version control data in {place}: commits that were not pushed are lost for ever.",

@@ -239,14 +239,6 @@ struct Reader<'r> {
     closing: Vec<Unit>,
 }
 
-/// A directory that was there before, and into which nothing can be moved, neither before nor after: its permissions.
-struct Shut {
-    before: u32,
-    after: u32,
-    /// Which of the last steps closes it, if one does.
-    closing: Option<usize>,
-}
-
 /// How a new tree comes into the workspace.
 struct Arrival<'a> {
     /// Its path.
@@ -291,9 +283,8 @@ impl Reader<'_> {
 
     /// Directories that exist in both, from the root down.
     fn merged(&mut self) -> Result<(), OverlayError> {
-        let mut waiting = vec![(PathBuf::new(), None)];
-        while let Some((directory, shut)) = waiting.pop() {
-            let first = self.changes.units.len();
+        let mut waiting = vec![PathBuf::new()];
+        while let Some(directory) = waiting.pop() {
             for name in self.names(self.store, &Self::upper(&directory))? {
                 let path = directory.join(name);
                 let inside = Self::upper(&path);
@@ -322,58 +313,27 @@ impl Reader<'_> {
                     && !is_opaque(&self.store.path().join(&inside));
                 match before {
                     Some(before) if merged => {
-                        let shut = self.mode(&path, before, after);
-                        waiting.push((path, shut));
+                        if before.mode != after.mode {
+                            self.mode(path.clone(), before, after);
+                        }
+                        waiting.push(path);
                     }
                     before => self.arrived(&path, before, after)?,
                 }
-            }
-            if let Some(shut) = shut {
-                self.reach(&directory, shut, first);
             }
         }
         Ok(())
     }
 
-    /// The permissions of a directory that was there before. Says whether nothing can be moved into it, neither before nor after.
-    fn mode(&mut self, path: &Path, before: Meta, after: Meta) -> Option<Shut> {
-        let shut = |mode: u32| mode & OWNER_MOVES != OWNER_MOVES;
-        let changed = if before.mode == after.mode {
-            None
-        } else {
-            self.judged(change(path, ChangeKind::Changed, Some(before), after), None)
-        };
-        let Some(change) = changed else {
-            return shut(before.mode).then_some(Shut {
-                before: before.mode,
-                after: before.mode,
-                closing: None,
-            });
-        };
-        self.changes.accepted.push(change);
-        let unit = mode_unit(path, before.mode, after.mode);
-        // A directory is opened before something comes into it, and closed after.
-        if !shut(after.mode) {
-            self.changes.units.push(unit);
-            return None;
-        }
-        let closing = Some(self.closing.len());
-        self.closing.push(unit);
-        shut(before.mode).then_some(Shut { before: before.mode, after: after.mode, closing })
-    }
-
-    /// Opens a directory for what a command did in it, which are the units from the first on: it had opened and closed it, too.
-    fn reach(&mut self, path: &Path, shut: Shut, first: usize) {
-        if self.changes.units.len() == first {
-            return;
-        }
-        let opened = shut.before | OWNER_MOVES;
-        self.changes.units.insert(first, mode_unit(path, shut.before, opened));
-        let closes = mode_unit(path, opened, shut.after);
-        match shut.closing.and_then(|closing| self.closing.get_mut(closing)) {
-            Some(closing) => *closing = closes,
-            // Whoever is below is reached all the same: it could be before.
-            None => self.closing.push(closes),
+    fn mode(&mut self, path: PathBuf, before: Meta, after: Meta) {
+        let change = change(&path, ChangeKind::Changed, Some(before), after);
+        if let Some(change) = self.judged(change, None) {
+            self.changes.accepted.push(change);
+            let step = Step::Mode { path, before: before.mode, after: after.mode };
+            let unit = Unit { step, entries: Vec::new() };
+            // A directory is opened before something comes into it, and closed after.
+            let closes = after.mode & OWNER_MOVES != OWNER_MOVES;
+            if closes { &mut self.closing } else { &mut self.changes.units }.push(unit);
         }
     }
 
@@ -405,7 +365,9 @@ impl Reader<'_> {
         }
         if before.kind == Kind::Directory && before.mode & OWNER_WRITES == 0 {
             // rename(2) has to change the `..` in it.
-            self.changes.units.push(mode_unit(&path, before.mode, before.mode | OWNER_WRITES));
+            let step =
+                Step::Mode { path: path.clone(), before: before.mode, after: before.mode | OWNER_WRITES };
+            self.changes.units.push(Unit { step, entries: Vec::new() });
         }
         let inside = Path::new(SAVED).join(format!("{}", self.changes.units.len()));
         self.changes.units.push(Unit { step: Step::Out { inside, path }, entries: Vec::new() });
@@ -458,7 +420,8 @@ impl Reader<'_> {
         if after.kind == Kind::Directory && after.mode & OWNER_WRITES == 0 {
             // rename(2) has to change the `..` in it, so it is opened in the layer first.
             self.changes.closed.push(path.to_owned());
-            self.closing.push(mode_unit(path, 0o700, after.mode));
+            let step = Step::Mode { path: path.to_owned(), before: 0o700, after: after.mode };
+            self.closing.push(Unit { step, entries: Vec::new() });
         }
         let (inside, path) = (Self::upper(path), path.to_owned());
         let step = match before {
@@ -536,10 +499,6 @@ impl Reader<'_> {
         }
         Ok(())
     }
-}
-
-fn mode_unit(path: &Path, before: u32, after: u32) -> Unit {
-    Unit { step: Step::Mode { path: path.to_owned(), before, after }, entries: Vec::new() }
 }
 
 fn fits(path: &Path) -> bool {

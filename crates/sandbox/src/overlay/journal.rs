@@ -11,7 +11,6 @@ use super::error::OverlayError;
 use super::seal::{self, Key};
 use super::step::Step;
 use super::tree::{Kind, Meta};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -36,24 +35,6 @@ pub(crate) struct Entry {
 pub(crate) struct Unit {
     pub(crate) step: Step,
     pub(crate) entries: Vec<Entry>,
-}
-
-/// What these units change, each path once: not the directories that are only opened for the others, and closed as they were.
-pub(crate) fn what_changes(units: &[Unit]) -> Vec<&Path> {
-    // Permissions before the first and after the last step; none where something else happens, too.
-    let mut modes: BTreeMap<&Path, Option<(u32, u32)>> = BTreeMap::new();
-    for unit in units {
-        let (path, Step::Mode { before, after, .. }) = (unit.step.path(), &unit.step) else {
-            modes.insert(unit.step.path(), None);
-            continue;
-        };
-        let known = modes.entry(path).or_insert(Some((*before, *after)));
-        *known = known.map(|(first, _)| (first, *after));
-    }
-    // Whatever is taken out is no longer looked for.
-    let mut changing =
-        |path: &&Path| modes.remove(*path).is_some_and(|mode| mode.is_none_or(|(b, a)| b != a));
-    units.iter().map(|unit| unit.step.path()).filter(&mut changing).collect()
 }
 
 /// A journal.

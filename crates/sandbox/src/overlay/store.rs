@@ -17,7 +17,7 @@
 
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
-use super::journal::{Journal, what_changes};
+use super::journal::Journal;
 use super::layer::Layer;
 use super::remove::remove;
 use super::seal::Key;
@@ -277,13 +277,10 @@ impl Store {
             for unit in &journal.units {
                 match unit.step {
                     Step::In { .. } => *created += unit.entries.len(),
+                    Step::Exchange { .. } | Step::Mode { .. } => *changed += 1,
                     Step::Out { .. } => *deleted += 1,
-                    Step::Exchange { .. } | Step::Mode { .. } => {}
                 }
             }
-            let tops =
-                journal.units.iter().filter(|unit| matches!(unit.step, Step::In { .. } | Step::Out { .. }));
-            *changed = what_changes(&journal.units).len().saturating_sub(tops.count());
             let tried = path.join(TRIED).exists();
             kept.push(Kept { id, title: journal.title, time: journal.time, counts, bytes, tried });
         }

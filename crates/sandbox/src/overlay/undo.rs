@@ -3,7 +3,7 @@
 use super::ajar::{Ajar, join};
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
-use super::journal::{self, Entry, Journal, Unit};
+use super::journal::{Entry, Journal, Unit};
 use super::step::Step;
 use super::store::{Run, Store, TRIED, UNDO};
 use super::tree::{Kind, Meta, Tree};
@@ -60,7 +60,7 @@ impl Store {
         };
         let failed = carry_out(&undo.units, &store, &workspace);
         let not_done: HashSet<&Path> = failed.iter().map(|failed| failed.path.as_path()).collect();
-        let restored = journal::what_changes(&undo.units).into_iter();
+        let restored = undo.units.iter().map(|unit| unit.step.path());
         let restored = restored.filter(|path| !not_done.contains(path)).map(Path::to_owned).collect();
         skipped.extend(failed.into_iter().map(|failed| Skipped {
             path: failed.path,
@@ -79,8 +79,7 @@ fn planned(
     workspace: &Tree,
 ) -> Result<(Vec<Unit>, Vec<Skipped>), OverlayError> {
     let workspace = Ajar::open(workspace, &journal.units);
-    let (coming, modes) = (BTreeMap::new(), BTreeMap::new());
-    let mut plan = Plan { store, workspace, units: Vec::new(), skipped: Vec::new(), coming, modes };
+    let mut plan = Plan { store, workspace, units: Vec::new(), skipped: Vec::new(), coming: BTreeMap::new() };
     for unit in journal.units.iter().rev() {
         plan.reverse(unit)?;
     }
@@ -113,8 +112,6 @@ struct Plan<'p> {
     skipped: Vec<Skipped>,
     /// What will be in the workspace, and where in the store it is.
     coming: BTreeMap<PathBuf, PathBuf>,
-    /// The permissions that directories will have by then; none where they stay as somebody has left them.
-    modes: BTreeMap<PathBuf, Option<u32>>,
 }
 
 impl Plan<'_> {
@@ -143,17 +140,12 @@ impl Plan<'_> {
 
     fn reversed(&mut self, unit: &Unit) -> Result<(), Unseen> {
         if let Step::Mode { path, before, after } = &unit.step {
-            let found = match (self.modes.get(path), self.coming.get(path)) {
-                // It was told already.
-                (Some(None), _) => return Ok(()),
-                (Some(mode), _) => *mode,
-                // Of what this undo brings back, as it is now.
-                (None, Some(inside)) => self.store.look(inside).map_err(Unseen::Store)?.map(|it| it.mode),
-                (None, None) => self.workspace.look(path).map_err(Unseen::Workspace)?.map(|it| it.mode),
+            // Of what this undo brings back, as it is now.
+            let found = match self.coming.get(path) {
+                Some(inside) => self.store.look(inside).map_err(Unseen::Store)?,
+                None => self.workspace.look(path).map_err(Unseen::Workspace)?,
             };
-            let same = found == Some(*after);
-            self.modes.insert(path.clone(), same.then_some(*before));
-            if same {
+            if found.is_some_and(|found| found.mode == *after) {
                 self.push(Step::Mode { path: path.clone(), before: *after, after: *before });
             } else {
                 self.skip(path, "has other permissions since, or is gone");

@@ -78,50 +78,6 @@ fn closed_directories_are_taken_back() {
     }
 }
 
-/// A command may open a directory that its owner has closed to writing, and close it again. What it did in there is committed, and
-/// taken back.
-#[test]
-fn what_a_command_opens_and_closes_again_is_committed() {
-    need_sandbox!();
-    let mode = |place: &Place, names: &[&str], mode| {
-        let mode: fs::Permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
-        for name in names {
-            fs::set_permissions(place.workspace().join(name), mode.clone()).unwrap();
-        }
-    };
-    for (script, changed) in [
-        ("chmod u+w a; rm a/one; echo x > a/new; chmod u-w a", 0),
-        ("chmod u+w a a/b; rm a/b/two; echo x > a/b/new; echo x > a/new; chmod 500 a/b; chmod 500 a", 2),
-        ("chmod u+w a/b/c; rm -r a/b/c/*; mkdir a/b/c/d; echo x > a/b/c/d/f; chmod 555 a/b/c/d a/b/c", 0),
-        ("chmod u+w a a/b; mv a/b/two a/; echo x > a/one; chmod 511 a; chmod 544 a/b", 3),
-        ("chmod u+w a; chmod u-w a", 0),
-        ("chmod u+w a a/b a/b/c; rm -r a/b; chmod 555 a", 0),
-    ] {
-        let (plain, place) = (Place::new(), Place::new());
-        let Some(store) = store(&place) else { return };
-        for place in [&plain, &place] {
-            furnish(&place.workspace());
-            mode(place, &["a/b/c", "a/b", "a"], 0o555);
-        }
-        let before = tree(&place.workspace());
-        assert_eq!(plain.run(script).exit, Exit::Exited(0), "{script}");
-        commit(&place, &store, script, &Accept);
-        assert_eq!(tree(&place.workspace()), tree(&plain.workspace()), "{script}");
-        let kept = store.kept().unwrap();
-        let counted: Vec<usize> = kept.iter().map(|kept| kept.counts[1]).collect();
-        assert!(counted.iter().all(|counted| *counted == changed), "{script}: {counted:?}");
-        for kept in kept {
-            let undone = store.undo(&kept.id).unwrap();
-            assert!(undone.skipped.is_empty(), "{script}: {undone:?}");
-            let is_new =
-                |path: &&std::path::PathBuf| undone.restored.iter().filter(|each| each == path).count() == 1;
-            assert!(undone.restored.iter().all(|path| is_new(&path)), "{script}: {undone:?}");
-        }
-        assert_eq!(tree(&place.workspace()), before, "{script}");
-        mode(&place, &["a", "a/b", "a/b/c"], 0o755);
-    }
-}
-
 /// What somebody has touched in a directory that a run closed stays, and the directory stays closed.
 #[test]
 fn what_was_touched_in_a_closed_directory_stays() {

@@ -121,15 +121,6 @@ pub(crate) fn locates<'a>(argv: &[Field<'a>]) -> Option<&'a [u8]> {
     (plain && name.first().is_some_and(u8::is_ascii_alphanumeric)).then_some(name)
 }
 
-/// Whether the directory is printed that the repository around the working directory begins with, and nothing else
-/// (git-rev-parse(1)).
-pub(crate) fn names_top(argv: &[Field<'_>]) -> bool {
-    let [program, sub, option] = argv else { return false };
-    described(program).and_then(|program| program.tells()) == Some(Telling::Commits)
-        && sub.known() == Some(b"rev-parse")
-        && option.known() == Some(b"--show-toplevel")
-}
-
 /// Whether `mktemp` makes a file or directory of a new name where such files lie, and prints its path (mktemp(1)).
 pub(crate) fn makes_file(argv: &[Field<'_>]) -> bool {
     let Some((program, arguments)) = argv.split_first() else { return false };

@@ -9,7 +9,7 @@ mod kinds;
 mod printing;
 
 pub(crate) use self::kinds::{
-    Printed, base_name_printed, filled_in, locates, makes_file, names_top, notes_process, prints,
+    Printed, base_name_printed, filled_in, locates, makes_file, notes_process, prints,
 };
 
 use super::run::Run;

@@ -74,6 +74,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         secrets: Vec::new(),
         others: 0,
         work: 0,
+        looked: 0,
     };
     expression.alternatives(Guard::default(), 0);
     if !expression.args.is_empty() {
@@ -117,6 +118,8 @@ struct Expression<'r, 's, 'a> {
     others: usize,
     /// How many times something was done to a starting point.
     work: usize,
+    /// How often a name was looked for below one.
+    looked: usize,
 }
 
 /// Whether a format of `-printf` says words of its own, beside what it tells of files.
@@ -295,9 +298,15 @@ impl<'a> Expression<'_, '_, 'a> {
     fn look_for_secrets(&mut self, pattern: &'a [u8], any_case: bool, span: Span) {
         let folds = any_case && pattern.iter().any(u8::is_ascii_uppercase);
         let lower = folds.then(|| &*self.run.arena().alloc_slice_copy(&pattern.to_ascii_lowercase()));
-        for root in self.found(Guard::default()) {
-            let written = found::secret(self.run, root.target, pattern, span);
-            let secret = written.or_else(|| found::secret(self.run, root.target, lower?, span));
+        // What is done with what is found has a count of its own.
+        self.looked += self.roots.len();
+        if self.looked > MAX_WORK {
+            return self.run.not_understood(Unknown::Budget("find names"), span);
+        }
+        for root in self.roots {
+            let place = self.run.target(&root.value, false);
+            let written = found::secret(self.run, place, pattern, root.span);
+            let secret = written.or_else(|| found::secret(self.run, place, lower?, root.span));
             self.secrets.extend(secret);
         }
     }
@@ -373,15 +382,10 @@ impl<'a> Expression<'_, '_, 'a> {
     fn exec(&mut self, word: &Field<'a>, guard: Guard<'a>, there: bool) {
         let roots = self.found_with_secrets(guard);
         let mut words: Vec<Field<'a>> = Vec::new();
-        // How many names it is started with is not known where the words do not end.
-        let mut many = true;
         while let Some(arg) = self.next() {
             let after_braces = words.last().is_some_and(|last| last.known() == Some(b"{}"));
             match arg.known() {
-                Some(b";") => {
-                    many = false;
-                    break;
-                }
+                Some(b";") => break,
                 Some(b"+") if after_braces => break,
                 _ => words.push(arg),
             }
@@ -403,8 +407,6 @@ impl<'a> Expression<'_, '_, 'a> {
         found::with(self.run, &roots, &mut |run| {
             for root in &roots {
                 let name = root.field(run.arena());
-                // One whose name is known stands at any depth all the same.
-                let name = Field { many: many || name.value.known().is_some(), ..name };
                 let part = root.part(run.arena());
                 let argv = words.iter().map(|word| filled(run, word, &name, part));
                 let argv = BumpVec::from_iter_in(argv, run.arena()).into_bump_slice();

@@ -3,18 +3,14 @@
 use super::Interpreter;
 use super::builder::{Builder, Mode};
 use crate::effect::{Effect, EffectKind, Rest, Scope, WriteMode};
-use crate::knowledge::{Printed, base_name_printed, locates, makes_file, names_top, notes_process, prints};
+use crate::knowledge::{Printed, base_name_printed, locates, makes_file, notes_process, prints};
 use crate::session::Session;
 use crate::shell::links::below;
 use crate::shell::state::{Content, Space};
 use crate::value::{Field, Origins, Value};
-use crate::world::FileKind;
 use shward_syntax::{
     CommandKind, Descriptor, PartKind, Redirect, RedirectOperator, RedirectTarget, Script, WordPart,
 };
-
-/// Longer settings of a repository are not read.
-const MAX_SETTINGS: usize = 1 << 14;
 
 /// A program that was started.
 struct Started<'a> {
@@ -60,14 +56,6 @@ impl<'a> Interpreter<'a, '_> {
             }
             return true;
         }
-        if builder.lone
-            && builder.mode() == Mode::Fields
-            && let Some(top) = self.top_printed(&started)
-        {
-            // It prints nothing where it fails.
-            builder.perhaps(&top, quoted);
-            return true;
-        }
         if let Some((name, surely)) = base_name_printed(self.arena, started.argv) {
             match surely && started.surely {
                 true => builder.value(&name, quoted),
@@ -109,36 +97,6 @@ impl<'a> Interpreter<'a, '_> {
             None => self.arena.alloc_slice_copy(&[b"/usr/bin/", name].concat()),
         };
         Some(Value::text(path, Origins::FILE))
-    }
-
-    /// The directory that the repository begins with which the shell stands in, if it is that one, and nothing says that its files
-    /// are elsewhere (git-config(1), `core.worktree`): no variable, no setting, and no change that this command makes.
-    fn top_printed(&mut self, started: &Started<'a>) -> Option<Value<'a>> {
-        if !started.found || !names_top(started.argv) || self.elsewhere || self.state.has_files() {
-            return None;
-        }
-        let here = self.state.flow.places.only()?;
-        let looks =
-            |effect: &Effect<'a>| matches!(effect.kind, EffectKind::Read { .. } | EffectKind::List { .. });
-        if !self.budget.spend(self.effects.len()) || !self.effects.iter().all(looks) {
-            return None;
-        }
-        let unset = |name: &[u8]| {
-            self.state.get(Space::Variable, name).content == Content::Initial
-                && !matches!(self.world.variable(name), Some(Some(_)))
-        };
-        if ![&b"GIT_DIR"[..], b"GIT_WORK_TREE"].into_iter().all(unset)
-            || self.world.canonical(here).as_deref() != Some(here)
-        {
-            return None;
-        }
-        let kind = |name: &[u8]| self.world.kind(&[here, b"/.git", name].concat());
-        let whole =
-            [&b""[..], b"/objects", b"/refs"].into_iter().all(|name| kind(name) == FileKind::Directory)
-                && kind(b"/HEAD") == FileKind::File;
-        let settings = self.world.content(&[here, b"/.git/config"].concat(), MAX_SETTINGS)?;
-        let says = |word: &[u8]| settings.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
-        (whole && !says(b"worktree") && !says(b"include")).then(|| Value::text(here, Origins::FILE))
     }
 
     /// Whether the machine has the program that is looked for, and the one that looks for it.

@@ -23,7 +23,10 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ => self.is_held(at).then_some(at + 4),
             };
         }
-        if module.ends_with(b".json") && module.starts_with(b".") && !words::is_acting_package(module) {
+        if words::is_acting_package(module) {
+            return None;
+        }
+        if module.ends_with(b".json") && module.starts_with(b".") {
             let path = self.report.literal(module);
             self.report.reads(Some(&path), false);
             // Where there is no such file, `x.json.js` and the directory `x.json` are looked for.
@@ -34,18 +37,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             return Some(at + 4);
         }
-        self.loads(module)?;
-        match self.token(at + 4) {
-            Token::Sign(b'(' | b'.') => self.foreign(at + 3),
-            _ => Some(at + 4),
-        }
-    }
-
-    /// Code of the project, or of a package that it uses, is loaded.
-    pub(super) fn loads(&mut self, module: &'a [u8]) -> Option<()> {
-        if words::is_acting_package(module) {
-            return None;
-        }
+        // Code of the project, or of a package that it uses.
         if module.starts_with(b".") || module.starts_with(b"/") {
             let path = self.report.literal(module);
             self.report.executes(&path);
@@ -56,7 +48,10 @@ impl<'a> Reader<'_, '_, 'a> {
             let path = self.report.literal(package);
             self.made(&path);
         }
-        Some(())
+        match self.token(at + 4) {
+            Token::Sign(b'(' | b'.') => self.foreign(at + 3),
+            _ => Some(at + 4),
+        }
     }
 
     /// What is loaded under a name is code that nobody has read if this command has made it.

@@ -7,7 +7,6 @@
 
 mod acts;
 mod hidden;
-mod imports;
 mod lexer;
 mod names;
 mod words;
@@ -395,9 +394,6 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         if name == b"require" {
             return self.require(at);
-        }
-        if name == b"import" {
-            return self.import(at);
         }
         if let Some(module) = self.names.modules.get(name).copied() {
             return self.module(at, module);

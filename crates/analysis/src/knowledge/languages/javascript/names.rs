@@ -167,7 +167,6 @@ impl<'a> Names<'a> {
             }
         }
         names.taken_apart(tokens, pairs, &assigned, &grouped);
-        names.imported(tokens, |name| assigned.contains_key(name) || grouped.contains(name));
         names.own.extend(grouped);
         Some(names)
     }
@@ -231,7 +230,7 @@ fn requires(tokens: &[Token<'_>], pairs: &[usize], at: usize) -> bool {
 }
 
 /// Whether a declaration ends with what stands before this.
-pub(super) fn ends(token: Token<'_>) -> bool {
+fn ends(token: Token<'_>) -> bool {
     match token {
         Token::Sign(b';' | b',' | b'}') => true,
         Token::Name(name) => !matches!(name, b"in" | b"instanceof" | b"of"),

@@ -236,14 +236,22 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             b"resolve" | b"absolute" => self.absolute(Some(*val)),
             b"as_posix" | b"readlink" | b"__str__" | b"__fspath__" => *val,
-            // Any other name is as good as one that is made up already.
-            b"with_suffix" | b"with_name" | b"with_stem" if place.is_some_and(ends_in_made_up) => *val,
+            // Any other name that is not known is as good as one that is made up already.
+            b"with_suffix" | b"with_name" | b"with_stem"
+                if place.is_some_and(ends_in_made_up) && self.renamed(name, place, arguments).is_none() =>
+            {
+                *val
+            }
             b"with_suffix" | b"with_name" | b"with_stem" => match path {
                 Some(path) => {
                     let directory = self.path_attribute(&path, b"parent");
+                    let other = self.renamed(name, place, arguments);
                     let named = |directory: &Val<'a>| match directory.value() {
                         Some(directory) => {
-                            let name = Value::of(self.report.arena, &[Piece::MADE_UP], directory.origins);
+                            let name = match other {
+                                Some(name) => Value::text(name, directory.origins),
+                                None => Value::of(self.report.arena, &[Piece::MADE_UP], directory.origins),
+                            };
                             Val::Path(self.path_join(&[directory, name]))
                         }
                         None => Val::Data,
@@ -255,6 +263,28 @@ impl<'a> Reader<'_, '_, 'a> {
             },
             _ => Val::Data,
         }
+    }
+
+    /// The name that a path gets by one of its `with_` methods (Python's pathlib), if all that makes it up is known.
+    fn renamed(
+        &self,
+        method: &[u8],
+        place: Option<&Value<'a>>,
+        arguments: &Arguments<'a>,
+    ) -> Option<&'a [u8]> {
+        let [given] = &*arguments.positional else { return None };
+        let given = given.value()?.known()?;
+        if method == b"with_name" {
+            return Some(given);
+        }
+        let before = place?.known()?;
+        let before = before.strip_suffix(b"/").unwrap_or(before);
+        let before = before.rsplit(|byte| *byte == b'/').next()?;
+        // A name that begins with its only dot has no ending.
+        let at = before.iter().rposition(|byte| *byte == b'.').filter(|at| *at > 0).unwrap_or(before.len());
+        let (stem, suffix) = before.split_at(at);
+        let parts = if method == b"with_stem" { [given, suffix] } else { [stem, given] };
+        Some(self.report.arena.alloc_slice_copy(&parts.concat()))
     }
 
     /// A file or directory is created, and what its path leads back from, if that is created on the way.
