@@ -69,7 +69,7 @@ fn is_no_lock(subject: &Subject<'_>) -> bool {
     let is_lock = |target: &Target<'_>| {
         target.rest == Rest::Exact && !target.tree && LOCKS.iter().any(|lock| target.path.ends_with(lock))
     };
-    !subject.target().is_some_and(|target| is_lock(target))
+    !subject.target().is_some_and(is_lock)
 }
 
 /// It does not lie elsewhere then.
