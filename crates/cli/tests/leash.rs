@@ -162,6 +162,7 @@ fn what_a_search_finds_is_protected_wherever_it_begins() {
         ("deny", "find .. -name config -exec cp notes.txt {} \\;"),
         ("deny", "find ~ -name config -exec cp notes.txt {} \\;"),
         ("deny", "find . -name hooks -exec cp notes.txt {} \\;"),
+        ("deny", "find . -name 'con*' -exec truncate -s0 {} \\;"),
         ("allow", "find . -name hooks -exec ls {} \\;"),
         ("allow", "find src -name hooks -exec cp notes.txt {} \\;"),
         ("allow", "find .. -name notes.txt -exec touch {} \\;"),

@@ -58,7 +58,7 @@ pub(crate) fn protected_by_pattern(world: &dyn World, directory: &[u8], pattern:
         }
         return meant;
     }
-    let name = names.pop().filter(Pattern::says_enough)?;
+    let name = names.pop().filter(|name| name.letters() >= LEAST)?;
     if !PROTECTED_ENDS.may_end(if name.whole { name.head } else { name.tail }) {
         return None;
     }
@@ -73,7 +73,7 @@ pub(crate) fn protected_by_pattern(world: &dyn World, directory: &[u8], pattern:
             let last = row.rsplit('/').next().unwrap_or_default().as_bytes();
             let may_be = || match world.kind(&below(inside, row)) {
                 FileKind::Missing => false,
-                FileKind::Unknown => !OF_EVERYBODY.contains(&last),
+                FileKind::Unknown => name.letters() >= ENOUGH && !OF_EVERYBODY.contains(&last),
                 FileKind::File | FileKind::Directory | FileKind::Special => true,
             };
             if name.fits(last) && may_be() {
@@ -83,6 +83,10 @@ pub(crate) fn protected_by_pattern(world: &dyn World, directory: &[u8], pattern:
     }
     meant
 }
+
+/// A pattern that tells so many letters of a name means what is there, and one that tells so many what may be there.
+const LEAST: usize = 3;
+const ENOUGH: usize = 5;
 
 /// How names that match a pattern begin and end, in any case.
 #[derive(Clone, Copy)]
@@ -129,10 +133,10 @@ impl<'p> Pattern<'p> {
         ends && (!self.whole || rest.is_empty())
     }
 
-    /// Whether more than an ending is told, or a few letters.
-    fn says_enough(&self) -> bool {
+    /// How much of a name is told beside its ending.
+    fn letters(&self) -> usize {
         let end = self.tail.iter().rposition(|byte| *byte == b'.').unwrap_or(self.tail.len());
-        self.head.len() + end >= 5
+        self.head.len() + end
     }
 }
 
@@ -199,6 +203,17 @@ mod tests {
         for (world, directory, name, expected) in rows {
             let found = protected_by_name(world, directory.as_bytes(), name.as_bytes());
             assert_eq!(found, expected, "{directory} {name}");
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_protected_by_less() {
+        let there = Only("/w/.claude/settings.json");
+        for (pattern, expected) in
+            [("set*", Some(Own)), ("se*", None), ("*.json", None), ("*ngs.json", Some(Own))]
+        {
+            assert_eq!(protected_by_pattern(&there, b"/w", pattern.as_bytes()), expected, "{pattern}");
+            assert_eq!(protected_by_pattern(&Frozen, b"/w", pattern.as_bytes()), None, "{pattern}");
         }
     }
 
