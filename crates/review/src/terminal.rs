@@ -260,6 +260,7 @@ fn line(
 ) -> Result<String, Unanswered> {
     let broken = |e: io::Error| Unanswered::Broken(e.to_string());
     let mut line = Vec::new();
+    let mut too_long = false;
     loop {
         if stopped() {
             let _ = say(tty, "\n");
@@ -284,8 +285,16 @@ fn line(
             return Ok("n".to_owned());
         }
         line.extend_from_slice(piece);
-        if line.ends_with(b"\n") || line.len() > MAX_LINE {
-            return Ok(String::from_utf8_lossy(&line).trim().to_owned());
+        if line.ends_with(b"\n") {
+            return Ok(if too_long {
+                String::new()
+            } else {
+                String::from_utf8_lossy(&line).trim().to_owned()
+            });
+        }
+        if line.len() >= MAX_LINE {
+            // What is as long is no answer, and what is left of it none to the next question.
+            (line, too_long) = (Vec::new(), true);
         }
     }
 }
@@ -382,6 +391,24 @@ mod tests {
         assert!(!fcntl_getfl(&reader).unwrap().contains(OFlags::NONBLOCK));
         drop(writer);
         assert_eq!(read_now(&mut reader, &mut bytes).unwrap(), Some(0));
+    }
+
+    /// The end of a long line is no answer by itself.
+    #[test]
+    fn a_line_is_read_as_a_whole() {
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
+        let (mut reader, mut writer) = (File::from(reader), File::from(writer));
+        let later = Duration::from_secs(60);
+        let mut typed = |text: &str| {
+            writer.write_all(text.as_bytes()).unwrap();
+            line(&mut reader, Instant::now() + later, later, &|| false).unwrap()
+        };
+        assert_eq!(typed("y\n"), "y");
+        for length in [MAX_LINE - 1, MAX_LINE, MAX_LINE + 1, 3 * MAX_LINE] {
+            let answer = typed(&format!("{}y\n", "a".repeat(length)));
+            assert!(answer != "y" && answer.len() <= MAX_LINE, "{length}: {answer}");
+            assert_eq!(typed("n\n"), "n", "{length}");
+        }
     }
 
     #[test]
