@@ -257,10 +257,12 @@ const OF_EVERY_REPOSITORY: [&str; 14] = [
 ];
 
 /// Directories of a repository in which git finds settings, remote repositories or what it still has to do.
+pub(crate) const DIRECTORIES: [&str; 6] =
+    ["branches", "info", "rebase-apply", "rebase-merge", "remotes", "sequencer"];
+
 fn is_directory_of_git(below: &[&OsStr]) -> bool {
-    const NAMES: [&str; 6] = ["info", "rebase-apply", "rebase-merge", "sequencer", "branches", "remotes"];
     let [above @ .., name] = below else { return false };
-    NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+    DIRECTORIES.iter().any(|known| name.eq_ignore_ascii_case(known))
         && !above.iter().any(|part| part.eq_ignore_ascii_case("refs") || part.eq_ignore_ascii_case("logs"))
 }
 

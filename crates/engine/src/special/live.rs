@@ -5,7 +5,7 @@
 
 use super::filled::is_filled;
 use super::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
-use crate::git::{REMOTES, STEPS, STRATEGIES, commands, is_harmless, is_own_strategy};
+use crate::git::{DIRECTORIES, REMOTES, STEPS, STRATEGIES, commands, is_harmless, is_own_strategy};
 use crate::reading;
 use shward_analysis::{Scope, scope_of};
 use std::collections::HashSet;
@@ -134,6 +134,13 @@ impl Live {
                 files("hooks").filter(|path| path.extension().is_none_or(|ending| ending != "sample")),
             );
             found.extend(REMOTES.iter().flat_map(|name| files(name)));
+            // Git makes no such links.
+            found.extend(
+                DIRECTORIES
+                    .map(|name| repository.join(name))
+                    .into_iter()
+                    .filter(|path| path.is_symlink() && since.is_some_and(|since| is_changed(path, since))),
+            );
         }
         found.retain(|path| !before.contains(path));
         found
