@@ -340,7 +340,7 @@ impl<'a> Expression<'_, '_, 'a> {
         }
     }
 
-    /// The same, and what of it is a secret by a name that is said in another way than as a pattern for names.
+    /// What is found, and what of it is a secret by a name that is said in another way than as a pattern for names.
     fn found_with_secrets(&mut self, guard: Guard<'a>) -> Vec<Root<'a>> {
         let mut roots = self.found(guard);
         let secrets = self.secrets.get(self.others..).unwrap_or_default();

@@ -20,7 +20,6 @@ pub(in crate::place) const HOME: Table = table!(&[
     (".config/claude/**", Own),
     (".config/codex/**", Own),
     (".config/opencode/**", Own),
-    (".config/goose/secrets.yaml", Secret),
     (".config/goose/**", Own),
     (".config/amp/**", Own),
     (".continue/**", Own),
