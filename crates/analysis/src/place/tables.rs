@@ -92,7 +92,7 @@ pub(super) const INSIDE: &[(&str, &[Row])] = &[
     (
         ".factory",
         &[
-            ("auth*", Secret),
+            ("auth.*", Secret),
             ("settings.json", Own),
             ("hooks.json", Own),
             ("hooks/**", Own),
