@@ -25,13 +25,8 @@ pub(super) fn fitting<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>) -
     if run.session.effects().len() < FEW {
         return files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes())));
     }
-    let last = |pattern: &[u8]| pattern.last().copied().filter(|byte| !matches!(byte, b'*' | b'\\'));
-    let apart: Vec<_> =
-        patterns.iter().map(|pattern| (last(pattern.as_bytes()), pattern.as_bytes())).collect();
-    files(run, |name| {
-        let end = name.last().copied();
-        apart.iter().any(|(last, pattern)| (last.is_none() || *last == end) && names(name, pattern))
-    })
+    let apart: Vec<_> = patterns.iter().map(|pattern| Ending::of(pattern.as_bytes())).collect();
+    files(run, |name| apart.iter().any(|ending| ending.fits(name)))
 }
 
 /// The files of this name that the script has written in other directories than the one where the program runs.
@@ -75,16 +70,35 @@ pub(super) fn files<'a>(run: &mut Run<'_, 'a>, fits: impl Fn(&[u8]) -> bool) -> 
 
 /// Whether the end of a path, of as many names as the pattern has, fits it.
 pub(super) fn names(path: &[u8], pattern: &[u8]) -> bool {
-    // Most end otherwise.
-    let special = pattern.iter().rposition(|byte| matches!(byte, b'*' | b'\\'));
-    let literal = special.map_or(Some(pattern), |at| pattern.get(at + 1..));
-    if !path.ends_with(literal.unwrap_or_default()) {
-        return false;
+    Ending::of(pattern).fits(path)
+}
+
+/// A pattern, and what can be said of it once for all paths that are held against it.
+struct Ending<'p> {
+    pattern: &'p [u8],
+    literal: &'p [u8],
+    slashes: usize,
+}
+
+impl<'p> Ending<'p> {
+    #[inline]
+    fn of(pattern: &'p [u8]) -> Self {
+        let special = pattern.iter().rposition(|byte| matches!(byte, b'*' | b'\\'));
+        let literal = special.map_or(Some(pattern), |at| pattern.get(at + 1..)).unwrap_or_default();
+        Self { pattern, literal, slashes: pattern.iter().filter(|byte| **byte == b'/').count() }
     }
-    let slashes = pattern.iter().filter(|byte| **byte == b'/').count();
-    let start = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').nth(slashes);
-    let end = start.and_then(|(at, _)| path.get(at + 1..));
-    end.is_some_and(|end| values::fits(end, pattern))
+
+    #[inline]
+    fn fits(&self, path: &[u8]) -> bool {
+        // Most end otherwise, already in the last letter.
+        let last = self.literal.last();
+        if last.is_some() && last != path.last() || !path.ends_with(self.literal) {
+            return false;
+        }
+        let start = path.iter().enumerate().rev().filter(|(_, byte)| **byte == b'/').nth(self.slashes);
+        let end = start.and_then(|(at, _)| path.get(at + 1..));
+        end.is_some_and(|end| values::fits(end, self.pattern))
+    }
 }
 
 /// A pattern that may stand for the name of a file which the script has made, and which looks like an option, is not known

@@ -1,6 +1,6 @@
 //! Where a path lies: the region that it belongs to, and the places that matter for themselves.
 
-use super::path::{Names, Reach};
+use super::path::{Names, Reach, differs};
 use super::pattern::{Part, Relation};
 use super::remembered::{Facts, remembered};
 use super::tables::{
@@ -350,12 +350,18 @@ fn lookup_above(
     other: Scope,
 ) -> Option<Scope> {
     let mut peek = names;
-    if peek.next().is_none() {
+    let Some(first) = peek.next() else {
         // Only a row that means everything means the directory itself.
         return rows.find(|(row, _)| *row == "**").map(|(_, scope)| *scope);
-    }
+    };
+    // A name of which nothing is known is none of those that rows spell out (see `relation`), and most begin otherwise.
+    let unsaid = first.has_unknown() && !first.specific();
+    let letter = first.first_byte();
     let mut worst = None;
     for (row, scope) in rows {
+        if unsaid && !row.starts_with('*') || letter.is_some_and(|letter| differs(letter, row)) {
+            continue;
+        }
         match names.relation(row) {
             Reach::At(Relation::Must) => return worst.max(Some(*scope)),
             Reach::At(Relation::May) => worst = worst.max(Some(other.max(*scope))),

@@ -112,7 +112,7 @@ impl<'p> Names<'p> {
 }
 
 /// Whether the first byte of a path alone says that a row does not name it.
-fn differs(first: u8, row: &str) -> bool {
+pub(super) fn differs(first: u8, row: &str) -> bool {
     first != b'/' && row.as_bytes().first().is_some_and(|byte| *byte != first && *byte != b'*')
 }
 

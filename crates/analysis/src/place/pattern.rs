@@ -102,6 +102,14 @@ impl Part<'_> {
             .any(|p| matches!(p, Piece::Text(text) if text.iter().any(u8::is_ascii_alphanumeric)))
     }
 
+    /// The byte that the name begins with, if it says so.
+    pub(super) fn first_byte(&self) -> Option<u8> {
+        match self {
+            Part::Text(text) => text.first().copied(),
+            Part::Pattern(pieces) => leading(pieces).first().copied(),
+        }
+    }
+
     /// Whether it says how the name begins.
     pub(super) fn begins(&self) -> bool {
         match self {
