@@ -28,6 +28,9 @@ pub(crate) fn after<'a>(arena: &'a Bump, value: &Value<'a>, count: usize) -> Val
 
 /// One value after the other.
 pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
+    if let Some(known) = joined_known(arena, parts) {
+        return known;
+    }
     let most = parts.iter().map(|part| part.pieces().len()).sum();
     let mut pieces: BumpVec<'a, Piece<'a>> = BumpVec::with_capacity_in(most, arena);
     let mut origins = Origins::NONE;
@@ -58,6 +61,31 @@ pub(crate) fn joined<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Value<'a> {
     }
     put(&mut pieces, texts);
     Value::of_lasting(arena, pieces.into_bump_slice(), origins)
+}
+
+/// The same of texts that are known, which are most: one text, for which no list of pieces is needed.
+fn joined_known<'a>(arena: &'a Bump, parts: &[Value<'a>]) -> Option<Value<'a>> {
+    let mut length = 0;
+    let mut filled = None;
+    let mut several = false;
+    let mut origins = Origins::NONE;
+    for part in parts {
+        let text = part.known()?;
+        origins = origins | part.origins;
+        if !text.is_empty() {
+            several |= filled.is_some();
+            filled = Some(text);
+            length += text.len();
+        }
+    }
+    if !several {
+        return Some(Value::text(filled.unwrap_or_default(), origins));
+    }
+    let mut all = BumpVec::with_capacity_in(length, arena);
+    for part in parts {
+        all.extend_from_slice_copy(part.known()?);
+    }
+    Some(Value::text(all.into_bump_slice(), origins))
 }
 
 /// Whether no file system has so long a path, of which each name would take as many steps.

@@ -402,6 +402,8 @@ impl<'a> Reader<'_, '_, 'a> {
             (Some(all), (sure, true)) => Order::Sure(all.len() + sure.len()),
             (None, _) => Order::Sure(self.first_of(x).0.len()),
         };
+        // With room for what else may be in them, so that it is made once.
+        vals.reserve_exact(x.vals.len() + y.vals.len() + 2);
         vals.extend_from_slice_copy(x.vals);
         vals.extend_from_slice_copy(y.vals);
         // What was put into either by other means is kept too.

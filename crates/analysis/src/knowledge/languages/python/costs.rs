@@ -6,7 +6,7 @@ use super::value::{Val, any_of};
 use crate::value::{Origins, Value};
 
 /// Text of no more bytes than this costs what the expression costs that it stands in.
-const SHORT: usize = 256;
+const SHORT: usize = 64;
 
 /// A piece of text that is not known costs as much as so many bytes that are: pieces are compared one by one.
 const PIECE: usize = 16;

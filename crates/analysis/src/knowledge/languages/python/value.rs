@@ -292,6 +292,10 @@ pub(super) fn joined<'a>(arena: &'a Bump, a: Val<'a>, b: Val<'a>) -> Val<'a> {
     let mut union = Union::new(arena);
     union.add(a);
     union.add(b);
+    if matches!(a, Val::OneOf(all) if all.len() == union.all.len()) {
+        // There is no more than there was. The list that was made for it goes before anything else takes memory.
+        return a;
+    }
     union.get().unwrap_or(a)
 }
 

@@ -6,6 +6,9 @@ use super::rehearsal::Deed;
 use crate::effect::Covers;
 use crate::value::{Origins, Value};
 
+/// Bytes of a path that cost what changing to it costs.
+const SHORT: usize = 64;
+
 impl<'a> Report<'_, 'a> {
     /// The path as it counts from the directory that the program was started in.
     pub(super) fn resolved(&self, path: &Value<'a>) -> Value<'a> {
@@ -32,7 +35,9 @@ impl<'a> Report<'_, 'a> {
     /// The program changes its working directory.
     pub(in super::super) fn change_directory(&mut self, to: Value<'a>) {
         if !self.rehearses(|| Deed::ChangeDirectory(to)) {
-            let to = self.resolved(&to);
+            let to = if self.session.goes_on() { self.resolved(&to) } else { Value::unknown(to.origins) };
+            // One that counts from another is put together anew, and kept as long as the program is read.
+            self.session.works(to.extent().saturating_sub(SHORT));
             // No file system has a longer one; each name in it would take as many steps.
             self.directory = Some(if values::is_too_long(&[to]) { Value::unknown(to.origins) } else { to });
         }
