@@ -90,6 +90,24 @@ const LIMITS: &[Row] = &[
         88,
     ),
     (
+        "starts in a loop of a short command",
+        |n| format!("f() {{ {}}}; for i in {{1..64}}; do f; done", "ls; ".repeat(n)),
+        58,
+    ),
+    (
+        "sums in a loop of a short command",
+        |n| format!("for i in {{1..64}}; do {}done", "((x++)); ".repeat(n)),
+        57,
+    ),
+    (
+        "programs that a loop reads again",
+        |n| {
+            let file = "x = 1\n".repeat(500);
+            format!("cat > a <<E\n{file}E\nfor i in {{1..64}}; do {}done", "python3 a; ".repeat(n))
+        },
+        1,
+    ),
+    (
         "files that a test runner loads",
         |n| format!("{}; pytest", numbered(n, |i| format!("echo 1 > a{i}.py"))),
         16,

@@ -13,6 +13,9 @@ use shward_syntax::{
     Arithmetic, ArrayElement, Assignment, AssignmentValue, Dialect, PartKind, Span, WordPart,
 };
 
+/// Elements of an array beyond which setting one costs more for each.
+const USUAL_ELEMENTS: usize = 64;
+
 impl<'a> Interpreter<'a, '_> {
     /// Performs an assignment that stands in the script.
     pub(super) fn assignment(&mut self, assignment: &Assignment<'_>) {
@@ -249,7 +252,8 @@ impl<'a> Interpreter<'a, '_> {
         key: &'a [u8],
         value: Value<'a>,
     ) -> &'a [Element<'a>] {
-        self.budget.spend(2 * elements.len());
+        // They are copied, and a copy of many takes memory for as long as the analysis lasts.
+        self.budget.spend(2 * elements.len() + 8 * elements.len().saturating_sub(USUAL_ELEMENTS));
         let mut all = elements.to_vec();
         match all.iter_mut().find(|element| element.key == key) {
             Some(element) => element.value = value,

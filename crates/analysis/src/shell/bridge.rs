@@ -15,16 +15,23 @@ use bumpalo::Bump;
 use shward_syntax::{Dialect, Span};
 
 /// However short a program in another language is, reading it costs what so many bytes cost.
-const SHORTEST_PROGRAM: usize = 48;
+const SHORTEST_PROGRAM: usize = 96;
 
 /// So many places are looked up before the effects that belong to them are told, at most.
 const MOST_DETOURS: usize = 8;
 
 /// What it costs to hold a pattern against every name that matters, in parts of a plan: most have a few names, and each one more
 /// is held against as many.
-fn held_against_names(path: &Value<'_>) -> usize {
+fn held_against_names(path: &Value<'_>, anywhere: bool) -> usize {
     if !path.has_glob() {
-        return 0;
+        // Where nobody knows how it begins, what follows is held against the names of all places.
+        let begins_anywhere = match *path.pieces() {
+            [Piece::Unknown | Piece::Made] => false,
+            [Piece::Unknown | Piece::Made, ..] => true,
+            [Piece::Text(text), ..] => anywhere && !text.starts_with(b"/"),
+            _ => false,
+        };
+        return if begins_anywhere { 4 } else { 0 };
     }
     let slashes = |piece: &Piece<'_>| match piece {
         Piece::Text(text) => text.iter().filter(|byte| **byte == b'/').count(),
@@ -51,7 +58,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.emit_here(kind, span, certainty);
         self.reaches_descriptor(&kind);
         match kind {
-            EffectKind::Read { target } if target.tree && !self.links.is_empty() => {
+            // Each of the links is followed.
+            EffectKind::Read { target }
+                if target.tree && !self.links.is_empty() && self.budget.plan(self.links.count()) =>
+            {
                 // Some programs follow the links in it (`grep -R`, `cp -L`, `zip -r`).
                 for led in self.led_from_below(&target) {
                     let target = Target { tree: true, ..led };
@@ -104,14 +114,15 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
             let scope = if target.scope == Scope::Harmless { Scope::Harmless } else { Scope::Elsewhere };
             return Target { scope, ..target };
         }
-        if !self.budget.plan(held_against_names(path) + self.links.count() / 16) {
+        let place = self.state.flow.places.only();
+        let names = held_against_names(path, place.is_none());
+        if !self.budget.plan(names + self.links.count().div_ceil(4)) {
             return self.target(path);
         }
-        let place = self.state.flow.places.only();
         self.budget.walks(place.map_or(0, <[u8]>::len) + path.extent());
         let named = self.places.target(self.world, place, path);
         let others = self.meanings(path, &named);
-        self.budget.plan(if named.rest == Rest::Glob { 8 * others.len() } else { others.len() });
+        self.budget.plan((if named.rest == Rest::Glob { 8 } else { 2 }) * others.len());
         if others.is_empty() {
             return named;
         }

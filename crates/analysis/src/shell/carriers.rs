@@ -29,6 +29,9 @@ use tables::{TOLD, rule, rule_of_given};
 /// Commands that do nothing with what a pager or editor is given.
 const IDLE: [&[u8]; 7] = [b"", b"cat", b"true", b":", b"false", b"/bin/cat", b"/bin/true"];
 
+/// More directories than this in a search path cost more each.
+const USUAL_ENTRIES: usize = 16;
+
 impl<'a> Interpreter<'a, '_> {
     /// A variable gets a value: records what that means for the programs that will see it. `span` is in the text being
     /// run.
@@ -193,8 +196,8 @@ impl<'a> Interpreter<'a, '_> {
             written.union(Origins::ALL_VARIABLES).contains(value.origins) && !self.loops_over_names;
         let mut project = false;
         let count = entries.len();
-        // The whole of a path that grows is looked through each time.
-        if !self.budget.spend(32 * count) {
+        // The whole of a path that grows is looked through each time; few are written that are longer than these.
+        if !self.budget.spend(32 * count + 64 * count.saturating_sub(USUAL_ENTRIES)) {
             return false;
         }
         for (index, entry) in entries.iter().enumerate() {

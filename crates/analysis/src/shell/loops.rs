@@ -185,6 +185,10 @@ impl<'a> Interpreter<'a, '_> {
     pub(super) fn repeated(&mut self, span: Span, turn: &mut dyn FnMut(&mut Self)) {
         self.consume_stdin();
         for round in 1..=MOST_ROUNDS {
+            // What may have changed is gone through in each round, however little is done in it.
+            if !self.budget.repeats(3) || !self.budget.plan(1) {
+                return;
+            }
             let (effects, invocations) = (self.effects.len(), self.invocations.len());
             let mark = self.state.mark();
             self.scripts.begin_turn();

@@ -428,6 +428,8 @@ impl<'a> Interpreter<'a, '_> {
         let fails = before.doubtful || self.locked || !clobbers || path.is_roundabout();
         let surely = !fails && targets.len() == 1 && self.is_certain();
         let over = operator == RedirectOperator::ReadWrite;
+        // Beside the effect it is kept what is open, and what is known of the file.
+        self.budget.plan(1);
         for target in targets {
             if self.links_to_descriptor(&target) {
                 self.unknown(Unknown::Construct("a link that leads to a descriptor"), span);

@@ -139,8 +139,8 @@ impl<'a> Interpreter<'a, '_> {
         if how == Reentry::Same {
             return self.captured(stdin, |shell| shell.run_here(text, Some(arguments), span));
         }
-        // It takes as long as a program that is described, and what it was given is kept.
-        if !self.budget.plan(1) {
+        // It takes as long as two programs that are described, and what it was given is kept.
+        if !self.budget.plan(2) {
             return Stream::unknown(Origins::UNKNOWN, span);
         }
         let doubted = self.scripts.is_doubted(text).then(|| self.state.mark());

@@ -90,6 +90,17 @@ fn turned(size: usize, unit: impl Fn(usize) -> String) -> String {
     format!("for y in {words}; do for z in {words}; do\n{body}\ndone; done\n")
 }
 
+/// What is done in three loops, each of any number of turns.
+fn circled(size: usize, unit: impl Fn(usize) -> String) -> String {
+    format!("{}{}{}", "while a; do ".repeat(3), numbered(size, unit), "done; ".repeat(3))
+}
+
+/// A short command: functions that call one another four times each, and the last of them what is given.
+fn doubled(size: usize, body: &str) -> String {
+    let calls = |i| format!("f{}() {{ f{i}; f{i}; f{i}; f{i}; }}; ", i + 1);
+    format!("f0() {{ {body}; }}; {}f9", numbered(size.min(400), calls))
+}
+
 /// All families.
 pub(crate) const FAMILIES: &[Family] = &[
     ("words of what is counted", |n| format!("echo {}", flood("$(seq 1 9999)", n))),
@@ -491,4 +502,21 @@ pub(crate) const FAMILIES: &[Family] = &[
     ("search paths in functions", |n| called(n, |i| format!("PATH=$PATH:/a{i}; ls; "))),
     ("programs in loops", |n| turned(n, |i| format!("php -r 'echo {i};'; "))),
     ("directories of git in loops", |n| turned(n, |i| format!("git -C d{i} status; "))),
+    ("exports in loops", |n| turned(n, |i| format!("export E{i}=1; "))),
+    ("copies in endless loops", |n| circled(n, |i| format!("cp a{i} b{i}\n"))),
+    ("here-documents in endless loops", |n| circled(n, |i| format!("cat <<E > f{i}\n$x\nE\n"))),
+    ("substituted files in endless loops", |n| circled(n, |i| format!("cat <(ls a{i}) > >(tee b{i})\n"))),
+    ("Python files in endless loops", |n| circled(n, |i| format!("echo x=1 > a{i}.py; python3 a{i}.py\n"))),
+    ("Python files in functions", |n| called(n, |i| format!("echo x=1 > a{i}.py; python3 a{i}.py; "))),
+    ("commands of Python in functions", |n| {
+        called(n, |i| format!("python3 -c 'import os; os.system(\"ls {i}\")'; "))
+    }),
+    ("coprocesses in functions", |n| {
+        called(n, |i| format!("coproc C{i} {{ cat; }}; echo x >&${{C{i}[1]}}; "))
+    }),
+    ("search paths of a command in functions", |n| called(n, |i| format!("PATH=/a{i} ls; "))),
+    ("moves in functions that double", |n| doubled(n, "mv d e")),
+    ("links in functions that double", |n| doubled(n, "ln -s /etc l$i; cat l$i/x; touch l$i/*")),
+    ("counting in functions that double", |n| doubled(n, "seq 1 9999 | sort | cat")),
+    ("what traps do again in functions that double", |n| doubled(n, "trap 'mv a b; exec {x}>f' ERR; ls")),
 ];

@@ -73,7 +73,7 @@ impl<'a> Interpreter<'a, '_> {
 
     /// Evaluates text in which a NUL stands for a number that is not known.
     fn evaluate(&mut self, text: &'a [u8], origins: Origins, span: Span) -> Evaluated {
-        if !self.budget.spend(text.len() / 4 + 1) || !self.budget.repeats(2) || !self.budget.enter() {
+        if !self.budget.spend(text.len() / 4 + 1) || !self.budget.repeats(3) || !self.budget.enter() {
             return Evaluated::UNKNOWN;
         }
         let mut evaluation = evaluate::Evaluation::new(self, text, origins, span);
