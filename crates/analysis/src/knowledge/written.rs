@@ -20,13 +20,25 @@ pub(super) fn any(run: &mut Run<'_, '_>, patterns: List<&'static str>) -> bool {
 /// Before fewer effects than this it does not pay to take patterns apart.
 const FEW: usize = 8;
 
+/// Before as many as this, all that can be said of each pattern is said first.
+const MANY: usize = 64;
+
 /// The [`files`] with names that fit one of the patterns. There may be dozens, and each is held against each file.
 pub(super) fn fitting<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>) -> Vec<&'a [u8]> {
     if run.session.effects().len() < FEW {
         return files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes())));
     }
-    let apart: Vec<_> = patterns.iter().map(|pattern| Ending::of(pattern.as_bytes())).collect();
-    files(run, |name| apart.iter().any(|ending| ending.fits(name)))
+    if run.session.effects().len() >= MANY {
+        let apart: Vec<_> = patterns.iter().map(|pattern| Ending::of(pattern.as_bytes())).collect();
+        return files(run, |name| apart.iter().any(|ending| ending.fits(name)));
+    }
+    let last = |pattern: &[u8]| pattern.last().copied().filter(|byte| !matches!(byte, b'*' | b'\\'));
+    let apart: Vec<_> =
+        patterns.iter().map(|pattern| (last(pattern.as_bytes()), pattern.as_bytes())).collect();
+    files(run, |name| {
+        let end = name.last().copied();
+        apart.iter().any(|(last, pattern)| (last.is_none() || *last == end) && names(name, pattern))
+    })
 }
 
 /// The files of this name that the script has written in other directories than the one where the program runs.
@@ -70,7 +82,14 @@ pub(super) fn files<'a>(run: &mut Run<'_, 'a>, fits: impl Fn(&[u8]) -> bool) -> 
 
 /// Whether the end of a path, of as many names as the pattern has, fits it.
 pub(super) fn names(path: &[u8], pattern: &[u8]) -> bool {
-    Ending::of(pattern).fits(path)
+    // Most end otherwise.
+    path.ends_with(literal(pattern)) && Ending::of(pattern).fits(path)
+}
+
+/// The text behind the last sign of a pattern.
+fn literal(pattern: &[u8]) -> &[u8] {
+    let special = pattern.iter().rposition(|byte| matches!(byte, b'*' | b'\\'));
+    special.map_or(Some(pattern), |at| pattern.get(at + 1..)).unwrap_or_default()
 }
 
 /// A pattern, and what can be said of it once for all paths that are held against it.
@@ -81,14 +100,11 @@ struct Ending<'p> {
 }
 
 impl<'p> Ending<'p> {
-    #[inline]
     fn of(pattern: &'p [u8]) -> Self {
-        let special = pattern.iter().rposition(|byte| matches!(byte, b'*' | b'\\'));
-        let literal = special.map_or(Some(pattern), |at| pattern.get(at + 1..)).unwrap_or_default();
-        Self { pattern, literal, slashes: pattern.iter().filter(|byte| **byte == b'/').count() }
+        let slashes = pattern.iter().filter(|byte| **byte == b'/').count();
+        Self { pattern, literal: literal(pattern), slashes }
     }
 
-    #[inline]
     fn fits(&self, path: &[u8]) -> bool {
         // Most end otherwise, already in the last letter.
         let last = self.literal.last();
