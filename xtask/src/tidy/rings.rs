@@ -9,40 +9,20 @@ use super::{Problem, Tree};
 use crate::Failure;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rings that are left: the directory, and which of its modules may be in a ring with each other. Only as long as they are.
-const LEFT: &[(&str, &[&str])] =
-    &[("crates/sandbox/src/overlay", &["changes", "commit", "layer", "moves", "spent", "store", "undo"])];
-
 /// From what to what.
 type Graph<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 pub(super) fn check(tree: &Tree) -> Result<Vec<Problem>, Failure> {
-    Ok(check_with(tree, LEFT))
-}
-
-fn check_with(tree: &Tree, left: &[(&str, &[&str])]) -> Vec<Problem> {
     let mut problems = Vec::new();
-    let mut needed = BTreeSet::new();
     for source in sources(tree) {
         let arrows = Modules::read(tree, source).arrows();
         for directory in directories(&arrows, source) {
             for ring in rings(&rooms(&arrows, directory)) {
-                let excused = left.iter().find(|(place, members)| {
-                    *place == directory && ring.iter().all(|module| members.contains(module))
-                });
-                match excused {
-                    Some(excuse) => drop(needed.insert(*excuse)),
-                    None => problems.push(Problem::new(directory, 0, told(&ring, directory, &arrows))),
-                }
+                problems.push(Problem::new(directory, 0, told(&ring, directory, &arrows)));
             }
         }
     }
-    for excuse in left.iter().filter(|excuse| !needed.contains(*excuse)) {
-        let (place, members) = excuse;
-        let message = format!("no ring is left of {}: take it out of tidy's table", members.join(", "));
-        problems.push(Problem::new(*place, 0, message));
-    }
-    problems
+    Ok(problems)
 }
 
 /// The directories that hold a crate's sources.
@@ -125,9 +105,9 @@ mod tests {
     use super::*;
 
     /// What a crate of these files is told, without the arrows.
-    fn told(files: &[(&str, &str)], left: &[(&str, &[&str])]) -> Vec<String> {
+    fn told(files: &[(&str, &str)]) -> Vec<String> {
         let tree = Seeded::new(files);
-        let problems = check_with(&Tree::read(tree.path()).unwrap(), left);
+        let problems = check(&Tree::read(tree.path()).unwrap()).unwrap();
         problems.iter().map(|problem| problem.to_string().lines().next().unwrap().to_owned()).collect()
     }
 
@@ -148,7 +128,7 @@ mod tests {
         for (x, y) in table {
             let face = "mod x; mod y; mod z; pub use y::Y;";
             let files = [("a/src/lib.rs", face), ("a/src/x.rs", x), ("a/src/y.rs", y), ("a/src/z.rs", "")];
-            assert_eq!(told(&files, &[]), ["a/src: a ring of x, y"], "{x} {y}");
+            assert_eq!(told(&files), ["a/src: a ring of x, y"], "{x} {y}");
         }
     }
 
@@ -164,7 +144,7 @@ mod tests {
             ("a/src/y/four.rs", "use crate::z::Z;"),
             ("a/src/z.rs", "use crate::x::two;"),
         ];
-        assert_eq!(told(&files, &[]), ["a/src: a ring of x, y, z"]);
+        assert_eq!(told(&files), ["a/src: a ring of x, y, z"]);
     }
 
     #[test]
@@ -185,16 +165,7 @@ mod tests {
                 ("a/src/y.rs", y),
                 ("a/src/y/tests.rs", if y.contains("mod tests;") { "use crate::x::X;" } else { "" }),
             ];
-            assert_eq!(told(&files, &[]), [""; 0], "{x} {y}");
+            assert_eq!(told(&files), [""; 0], "{x} {y}");
         }
-    }
-
-    #[test]
-    fn what_is_left_is_named_and_goes_when_it_is_done() {
-        let ring = [FACE, ("a/src/x.rs", "use crate::y::Y;"), ("a/src/y.rs", "use crate::x::X;")];
-        assert_eq!(told(&ring, &[("a/src", &["x", "y"])]), [""; 0]);
-        assert_eq!(told(&ring, &[("a/src", &["x", "z", "y"])]), [""; 0]);
-        let other = ["a/src: a ring of x, y", "a/src: no ring is left of x, z: take it out of tidy's table"];
-        assert_eq!(told(&ring, &[("a/src", &["x", "z"])]), other);
     }
 }
