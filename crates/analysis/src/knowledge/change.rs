@@ -313,7 +313,8 @@ pub(super) fn destination<'a>(
     }
     if target.scope == Scope::Harmless || !(named || exists || count > 1 || many || target.rest == Rest::Glob)
     {
-        let mode = if apart && flow.tree && !links { WriteMode::Below } else { mode };
+        let whole = flow.tree && !links && (apart || target.covers.obeyed && target.scope != Scope::Temp);
+        let mode = if whole { WriteMode::Below } else { mode };
         run.writes(field, mode, content);
         if mode != WriteMode::Create {
             uses.of(is_source).for_each(|source| carry(run, &source, &field.value));
@@ -344,7 +345,12 @@ pub(super) fn destination<'a>(
                 let slash = Value::text(b"/", Origins::LITERAL);
                 let value = values::joined(run.arena(), &[field.value, slash, name]);
                 // A directory whose content becomes what guards us is no single file.
-                let whole = flow.tree && mode != WriteMode::Create && run.target(&value, false).covers.own;
+                let puts = flow.tree && mode != WriteMode::Create;
+                let whole = puts && holds_protected(run, &value);
+                if puts && path.ends_with(b"/") && holds_protected(run, &field.value) {
+                    // Some programs put what is in it there, and not the directory itself.
+                    run.writes(field, WriteMode::Below, content);
+                }
                 let mode = if whole { WriteMode::Below } else { mode };
                 run.writes(&Field { value, ..*field }, mode, content);
                 if mode != WriteMode::Create {
@@ -365,6 +371,12 @@ pub(super) fn destination<'a>(
             }
         }
     }
+}
+
+/// Whether a directory is known for what guards us, or for what other programs obey.
+fn holds_protected<'a>(run: &mut Run<'_, 'a>, directory: &Value<'a>) -> bool {
+    let target = run.target(directory, false);
+    target.covers.own || (target.covers.obeyed && target.scope != Scope::Temp)
 }
 
 /// What is put into a directory has its own name there, which may be that of something protected.

@@ -28,7 +28,68 @@ pub(crate) struct Root<'a> {
     pub(super) sought: Option<(&'a [Field<'a>], bool)>,
     /// Each name begins with that of a directory.
     pub(super) led: bool,
+    /// What of hidden directories may be found.
+    pub(super) hidden: Hidden,
     pub(super) span: Span,
+}
+
+/// What a search leaves of the directories whose names begin with a dot, and of what lies in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hidden {
+    /// They are found themselves.
+    directories: bool,
+    /// All that lies in them is found, as everything else is: nothing is said of names.
+    everything: bool,
+}
+
+impl Hidden {
+    /// Nothing is known to be found of them.
+    pub(super) const NONE: Self = Self { directories: false, everything: false };
+
+    /// By the words of a search that looks through everything, and by what it says of names.
+    pub(super) fn of(words: &[Field<'_>]) -> Self {
+        let program = words.first().and_then(Field::known).and_then(tables::program);
+        if !program.is_some_and(|(_, program)| program.has(Fact::FindsHidden)) {
+            return Self::NONE;
+        }
+        let known = |at: Option<usize>| at.and_then(|at| words.get(at)).and_then(Field::known);
+        let mut hidden = Self { directories: true, everything: true };
+        for (at, word) in words.iter().enumerate().skip(1).take(MAX_SOUGHT) {
+            let Some(option) = word.known() else { continue };
+            let named = option.starts_with(b"-")
+                && [&b"name"[..], b"path", b"regex"].iter().any(|end| option.ends_with(end));
+            let Some(value) = known(Some(at + 1)) else {
+                // It may be any name, and is not meant to be all.
+                if named {
+                    return Self::NONE;
+                }
+                continue;
+            };
+            let prunes =
+                || words.iter().skip(at).take(MAX_SOUGHT).any(|word| word.known() == Some(b"-prune"));
+            match option {
+                b"-type" if value == b"f" => hidden.directories = false,
+                b"-type" if value == b"d" => hidden.everything = false,
+                b"-maxdepth" if matches!(value, b"0" | b"1") => hidden.everything = false,
+                _ if named => {
+                    let negated = matches!(known(at.checked_sub(1)), Some(b"!" | b"-not"));
+                    let out = negated || prunes();
+                    let names_hidden = value
+                        .split(|byte| *byte == b'/')
+                        .any(|part| part.len() > 1 && part.starts_with(b".") && part != b"..");
+                    let told = value.iter().any(u8::is_ascii_alphanumeric);
+                    let open = values::base_name(value).first().is_none_or(|byte| b".*?[".contains(byte));
+                    if out && names_hidden {
+                        return Self::NONE;
+                    }
+                    hidden.directories &= out || open;
+                    hidden.everything &= out || !told;
+                }
+                _ => {}
+            }
+        }
+        hidden
+    }
 }
 
 /// A name that a search has found, or a part of it where it was divided at blanks.
@@ -52,7 +113,17 @@ impl<'a> Root<'a> {
     /// The names of a pattern below a place.
     const fn of(target: Target<'a>, pattern: &'a [u8], span: Span) -> Self {
         let pattern = Some(pattern);
-        Self { target, pattern, within: None, itself: false, filtered: true, sought: None, led: false, span }
+        Self {
+            target,
+            pattern,
+            within: None,
+            itself: false,
+            filtered: true,
+            sought: None,
+            led: false,
+            hidden: Hidden::NONE,
+            span,
+        }
     }
 
     /// A word that stands for what is found.
@@ -61,8 +132,11 @@ impl<'a> Root<'a> {
         let path = self.target.path;
         let start = if path.ends_with(b"/") { path } else { values::concat(arena, &[path, b"/"]) };
         pieces.push(Piece::Text(start));
-        let name = self.pattern.unwrap_or(b"*");
-        let mut text = name;
+        let mut text = self.pattern.unwrap_or(b"*");
+        if self.pattern.is_none() && self.hidden.directories && self.looks_everywhere() {
+            pieces.push(Piece::FOUND);
+            text = b"";
+        }
         while !text.is_empty() {
             let plain = text.iter().position(|b| matches!(b, b'*' | b'?' | b'[')).unwrap_or(text.len());
             let (head, tail) = text.split_at(plain);
@@ -99,6 +173,12 @@ impl<'a> Root<'a> {
         let start = text.get(..start).unwrap_or_default();
         let pieces = [Piece::Text(start), Piece::Glob(b"*"), Piece::Text(name)];
         Value::of(arena, &pieces, value.origins)
+    }
+
+    /// Whether it looks through all of the workspace, and not beyond it.
+    fn looks_everywhere(&self) -> bool {
+        let Covers { workspace, home, root, .. } = self.target.covers;
+        workspace && !home && !root
     }
 
     /// Whether a file that nobody may change may be among what is found.
@@ -187,15 +267,32 @@ fn sought(run: &Run<'_, '_>, place: &Target<'_>, words: &[Field<'_>], names: boo
         let chosen = names || CHOOSING.contains(&before);
         let word = value.or(chosen.then_some(word))?;
         let is_path = before.ends_with(b"path") || before.ends_with(b"wholename");
+        // Of an expression the words at its beginning and end are those of a pattern.
+        let word = if before.ends_with(b"regex") { bare(word) } else { word };
         let word = if is_path { word } else { values::base_name(word) };
         protected(run, place, word)
     };
     words.iter().enumerate().skip(1).take(MAX_SOUGHT).filter_map(named).max()
 }
 
+/// What a regular expression says of a name between its beginning and its end.
+fn bare(expression: &[u8]) -> &[u8] {
+    let begun = expression.strip_prefix(b"^").unwrap_or(expression);
+    let begun = begun.strip_prefix(b".*").unwrap_or(begun);
+    begun.strip_suffix(b"$").unwrap_or(begun)
+}
+
 /// Whether an effect changes nothing.
 const fn is_look(kind: &EffectKind<'_>) -> bool {
     matches!(kind, EffectKind::Read { .. } | EffectKind::List { .. })
+}
+
+/// Whether what a file has in it becomes something else.
+const fn is_change_of_content(kind: &EffectKind<'_>) -> bool {
+    matches!(
+        kind,
+        EffectKind::Write { mode: WriteMode::Modify | WriteMode::Append | WriteMode::Truncate, .. }
+    )
 }
 
 /// What names that match a pattern surely end in.
@@ -230,8 +327,8 @@ pub(crate) fn named<'a>(run: &Run<'_, 'a>, place: Target<'a>, pattern: &'a [u8],
     Root::of(place, pattern, span).field(run.arena())
 }
 
-/// The names of a pattern, at a place or below it, if they are those of secrets; the pattern may begin with directories.
-/// What is looked for by the end of its name alone is not meant to be a secret.
+/// The names of a pattern, at a place or below it, if they are those of secrets, or of what is protected as much; the pattern may
+/// begin with directories. What is looked for by the end of its name alone is not meant to be a secret.
 pub(crate) fn secret<'a>(
     run: &mut Run<'_, 'a>,
     place: Target<'a>,
@@ -244,7 +341,21 @@ pub(crate) fn secret<'a>(
     }
     let root = Root::of(place, name, span);
     let value = root.field(run.arena()).value;
-    (run.target(&value, false).scope == Scope::Secret).then_some(root)
+    if matches!(run.target(&value, false).scope, Scope::Secret | Scope::Own) {
+        return Some(root);
+    }
+    // What each process has under this name.
+    let mut pieces = value.pieces().to_vec();
+    if let Some(Piece::Text(start)) = pieces.first().copied() {
+        let (above, name) = start.split_at_checked(place.path.len() + 1)?;
+        pieces.splice(
+            ..1,
+            [Piece::Text(above), Piece::Glob(b"*"), Piece::Text(values::concat(run.arena(), &[b"/", name]))],
+        );
+    }
+    let below = run.target(&Value::of(run.arena(), &pieces, value.origins), false);
+    let environment = below.scope == Scope::Environment;
+    environment.then_some(Root { target: Target { scope: Scope::Environment, ..place }, ..root })
 }
 
 /// Starts programs with found names among their arguments, and makes their effects on these names mean everything that
@@ -275,6 +386,7 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
     let guards: Vec<_> = roots.iter().map(|root| (root.guards(run), protected(root))).collect();
     for effect in run.session.effects().iter_mut().skip(from) {
         let reads = is_look(&effect.kind);
+        let into = is_change_of_content(&effect.kind);
         let target = match &mut effect.kind {
             EffectKind::Read { target }
             | EffectKind::List { target }
@@ -298,6 +410,9 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
         }
         let protected = protected.filter(|_| !reads).unwrap_or(target.scope);
         let scope = target.scope.max(root.target.scope).max(protected);
+        // What lies in the repository is changed with the rest.
+        let swept = into && !root.filtered && root.hidden.everything && root.looks_everywhere();
+        let scope = if swept { scope.max(Scope::Repository) } else { scope };
         let few = root.filtered && (!reads || root.ordinary());
         let tree = target.tree || !few;
         let covers = Covers { guarded: *guards, ..root.target.covers };
@@ -496,6 +611,16 @@ impl<'a> Run<'_, 'a> {
     }
 }
 
+/// Whether what a search prints may go through a program that hands on some of it.
+fn chosen(run: &Run<'_, '_>, invocation: Option<u32>) -> bool {
+    let (Some(from), Some(to)) = (invocation, run.session.invocation()) else { return false };
+    (from + 1..to).take(2).any(|between| {
+        let program =
+            run.session.words_of(Some(between)).first().and_then(Field::known).and_then(tables::program);
+        program.is_some_and(|(_, program)| program.has(Fact::SameLines) || program.has(Fact::PrintsNames))
+    })
+}
+
 /// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere
 /// else.
 pub(super) fn listed<'a>(run: &mut Run<'_, 'a>, span: Span) -> (Vec<Root<'a>>, bool) {
@@ -532,7 +657,9 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
         let sought = Some((words, lists));
         // Below another place each begins with the name of that.
         let led = here != Some(target.path) || leads(words) || !lists && hands_on(words);
-        let root = Root { target, pattern: None, within: None, itself, filtered, sought, led, span };
+        let whole = lists && (target.tree || filtered) && !chosen(run, invocation);
+        let hidden = if whole { Hidden::of(words) } else { Hidden::NONE };
+        let root = Root { target, pattern: None, within: None, itself, filtered, sought, led, hidden, span };
         if let Some(other) = roots.iter_mut().find(|r| r.target == root.target) {
             other.led &= led;
         } else {
