@@ -1,5 +1,6 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
+use super::hidden::{Hidden, bare, chosen};
 use super::run::{Run, certainty};
 use super::tables;
 use super::values;
@@ -31,65 +32,6 @@ pub(crate) struct Root<'a> {
     /// What of hidden directories may be found.
     pub(super) hidden: Hidden,
     pub(super) span: Span,
-}
-
-/// What a search leaves of the directories whose names begin with a dot, and of what lies in them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hidden {
-    /// They are found themselves.
-    directories: bool,
-    /// All that lies in them is found, as everything else is: nothing is said of names.
-    everything: bool,
-}
-
-impl Hidden {
-    /// Nothing is known to be found of them.
-    pub(super) const NONE: Self = Self { directories: false, everything: false };
-
-    /// By the words of a search that looks through everything, and by what it says of names.
-    pub(super) fn of(words: &[Field<'_>]) -> Self {
-        let program = words.first().and_then(Field::known).and_then(tables::program);
-        if !program.is_some_and(|(_, program)| program.has(Fact::FindsHidden)) {
-            return Self::NONE;
-        }
-        let known = |at: Option<usize>| at.and_then(|at| words.get(at)).and_then(Field::known);
-        let mut hidden = Self { directories: true, everything: true };
-        for (at, word) in words.iter().enumerate().skip(1).take(MAX_SOUGHT) {
-            let Some(option) = word.known() else { continue };
-            let named = option.starts_with(b"-")
-                && [&b"name"[..], b"path", b"regex"].iter().any(|end| option.ends_with(end));
-            let Some(value) = known(Some(at + 1)) else {
-                // It may be any name, and is not meant to be all.
-                if named {
-                    return Self::NONE;
-                }
-                continue;
-            };
-            let prunes =
-                || words.iter().skip(at).take(MAX_SOUGHT).any(|word| word.known() == Some(b"-prune"));
-            match option {
-                b"-type" if value == b"f" => hidden.directories = false,
-                b"-type" if value == b"d" => hidden.everything = false,
-                b"-maxdepth" if matches!(value, b"0" | b"1") => hidden.everything = false,
-                _ if named => {
-                    let negated = matches!(known(at.checked_sub(1)), Some(b"!" | b"-not"));
-                    let out = negated || prunes();
-                    let names_hidden = value
-                        .split(|byte| *byte == b'/')
-                        .any(|part| part.len() > 1 && part.starts_with(b".") && part != b"..");
-                    let told = value.iter().any(u8::is_ascii_alphanumeric);
-                    let open = values::base_name(value).first().is_none_or(|byte| b".*?[".contains(byte));
-                    if out && names_hidden {
-                        return Self::NONE;
-                    }
-                    hidden.directories &= out || open;
-                    hidden.everything &= out || !told;
-                }
-                _ => {}
-            }
-        }
-        hidden
-    }
 }
 
 /// A name that a search has found, or a part of it where it was divided at blanks.
@@ -133,7 +75,7 @@ impl<'a> Root<'a> {
         let start = if path.ends_with(b"/") { path } else { values::concat(arena, &[path, b"/"]) };
         pieces.push(Piece::Text(start));
         let mut text = self.pattern.unwrap_or(b"*");
-        if self.pattern.is_none() && self.hidden.directories && self.looks_everywhere() {
+        if self.pattern.is_none() && self.hidden.directories() && self.looks_everywhere() {
             pieces.push(Piece::FOUND);
             text = b"";
         }
@@ -275,24 +217,9 @@ fn sought(run: &Run<'_, '_>, place: &Target<'_>, words: &[Field<'_>], names: boo
     words.iter().enumerate().skip(1).take(MAX_SOUGHT).filter_map(named).max()
 }
 
-/// What a regular expression says of a name between its beginning and its end.
-fn bare(expression: &[u8]) -> &[u8] {
-    let begun = expression.strip_prefix(b"^").unwrap_or(expression);
-    let begun = begun.strip_prefix(b".*").unwrap_or(begun);
-    begun.strip_suffix(b"$").unwrap_or(begun)
-}
-
 /// Whether an effect changes nothing.
 const fn is_look(kind: &EffectKind<'_>) -> bool {
     matches!(kind, EffectKind::Read { .. } | EffectKind::List { .. })
-}
-
-/// Whether what a file has in it becomes something else.
-const fn is_change_of_content(kind: &EffectKind<'_>) -> bool {
-    matches!(
-        kind,
-        EffectKind::Write { mode: WriteMode::Modify | WriteMode::Append | WriteMode::Truncate, .. }
-    )
 }
 
 /// What names that match a pattern surely end in.
@@ -386,7 +313,6 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
     let guards: Vec<_> = roots.iter().map(|root| (root.guards(run), protected(root))).collect();
     for effect in run.session.effects().iter_mut().skip(from) {
         let reads = is_look(&effect.kind);
-        let into = is_change_of_content(&effect.kind);
         let target = match &mut effect.kind {
             EffectKind::Read { target }
             | EffectKind::List { target }
@@ -410,9 +336,6 @@ pub(super) fn with<'a>(run: &mut Run<'_, 'a>, roots: &[Root<'a>], inner: &mut dy
         }
         let protected = protected.filter(|_| !reads).unwrap_or(target.scope);
         let scope = target.scope.max(root.target.scope).max(protected);
-        // What lies in the repository is changed with the rest.
-        let swept = into && !root.filtered && root.hidden.everything && root.looks_everywhere();
-        let scope = if swept { scope.max(Scope::Repository) } else { scope };
         let few = root.filtered && (!reads || root.ordinary());
         let tree = target.tree || !few;
         let covers = Covers { guarded: *guards, ..root.target.covers };
@@ -609,16 +532,6 @@ impl<'a> Run<'_, 'a> {
             }
         });
     }
-}
-
-/// Whether what a search prints may go through a program that hands on some of it.
-fn chosen(run: &Run<'_, '_>, invocation: Option<u32>) -> bool {
-    let (Some(from), Some(to)) = (invocation, run.session.invocation()) else { return false };
-    (from + 1..to).take(2).any(|between| {
-        let program =
-            run.session.words_of(Some(between)).first().and_then(Field::known).and_then(tables::program);
-        program.is_some_and(|(_, program)| program.has(Fact::SameLines) || program.has(Fact::PrintsNames))
-    })
 }
 
 /// The places that names printed by an earlier part of the command lie at or below, and whether they may lie anywhere

@@ -47,27 +47,6 @@ const HIDDEN: &[Row] = &[
     allow("find . -type d -exec touch {}/__init__.py \\;", 2),
     // Many projects have files of this name.
     allow("find . -type d | xargs -I{} sh -c 'cp y \"$1/config.json\"' _ {}", 2),
-    // The repository is changed with the rest.
-    ask("find . -type f -exec sed -i s/a/b/ {} +", 3, "repository-changed"),
-    ask("find . -type f | xargs sed -i s/a/b/", 3, "repository-changed"),
-    ask("for f in $(find . -type f); do sed -i s/a/b/ $f; done", 3, "repository-changed"),
-    ask(
-        "find . -type f ! -name '*.txt' | while read -r f; do echo x >> \"$f\"; done",
-        3,
-        "repository-changed",
-    ),
-    allow("find . -type f -not -path './.git/*' -exec sed -i s/a/b/ {} +", 2),
-    allow("find . -path ./.git -prune -o -type f -print | xargs sed -i s/a/b/", 2),
-    allow("find . -type f -name '*.py' -exec sed -i s/a/b/ {} +", 2),
-    allow("find . -type f -name \"$1\" -exec sed -i s/a/b/ {} +", 2),
-    allow("find . -type f | grep py | xargs sed -i s/a/b/", 2),
-    allow("find . -type f -print0 | xargs -0 grep -l x | xargs sed -i s/a/b/", 2),
-    allow("find . -maxdepth 1 -type f -exec sed -i s/a/b/ {} +", 2),
-    allow("find src -type f -exec sed -i s/a/b/ {} +", 2),
-    allow("find . -type f -exec chmod 644 {} +", 2),
-    allow("rg --files | xargs sed -i s/a/b/", 2),
-    allow("fd . | xargs sed -i s/a/b/", 2),
-    allow("git ls-files | xargs sed -i s/a/b/", 2),
     // Hidden names, and what each process has.
     ask("find . -name '.*' -exec cat {} \\;", 2, "own-read"),
     ask("find . -name '.*' | xargs cat", 3, "own-read"),

@@ -5,7 +5,8 @@
 
 use crate::effect::Unknown;
 use crate::knowledge::apply;
-use crate::knowledge::found::{self, Hidden, Root};
+use crate::knowledge::found::{self, Root};
+use crate::knowledge::hidden::Hidden;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;

@@ -6,7 +6,8 @@
 mod primaries;
 
 use crate::effect::{Certainty, EffectKind, Rest, Target, Unknown, WriteMode};
-use crate::knowledge::found::{self, Hidden, Root};
+use crate::knowledge::found::{self, Root};
+use crate::knowledge::hidden::Hidden;
 use crate::knowledge::run::{Run, certainty};
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
