@@ -5,7 +5,7 @@ use crate::decision::Tier::{Four, One, Three, Two};
 use crate::kinds::{Kinds, Scopes};
 use crate::pattern::is_below;
 use crate::rule::Rule;
-use shward_analysis::{Covers, EffectKind, Origins, Rest, Scope, Target};
+use shward_analysis::{Covers, EffectKind, Origins, Rest, Target};
 
 const OUTSIDE: Scopes = Scopes::HOME.or(Scopes::ELSEWHERE);
 const INSIDE: Scopes = Scopes::WORKSPACE.or(Scopes::PRODUCT);
@@ -53,12 +53,6 @@ fn is_shell_history(subject: &Subject<'_>) -> bool {
 /// The place is known as far as to say what lies there; what may be anywhere is judged as not known.
 fn is_somewhere(subject: &Subject<'_>) -> bool {
     subject.target().is_some_and(|target| target.rest != Rest::Unknown)
-}
-
-/// It is no copy among temporary files, which nobody obeys, and no place of secrets, which has a rule of its own.
-fn is_no_copy(subject: &Subject<'_>) -> bool {
-    let elsewhere = |target: &Target<'_>| !matches!(target.scope, Scope::Temp | Scope::Secret);
-    is_somewhere(subject) && subject.target().is_some_and(elsewhere)
 }
 
 /// Files that git leaves behind where it was killed, and that hold a repository as long as they are there: removing one loses nothing.
@@ -124,11 +118,6 @@ fn own(covers: &Covers) -> bool {
 /// A directory of settings, and not one in which they lie among much else.
 fn settings(covers: &Covers) -> bool {
     covers.own && !covers.home && !covers.workspace
-}
-
-/// A directory of which other programs obey some files, and not one in which such a directory lies among much else.
-fn obeyed(covers: &Covers) -> bool {
-    covers.obeyed && !covers.home && !covers.workspace
 }
 
 fn guarded(covers: &Covers) -> bool {
@@ -282,11 +271,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::deny(
         "persistence-written",
         Three,
-        &[
-            on(Kinds::CHANGE).at(Scopes::PERSISTENCE),
-            // What is unpacked or copied there may be one of them.
-            on(Kinds::WRITE).what(&["below"]).covering(obeyed).and(is_no_copy),
-        ],
+        &[on(Kinds::CHANGE).at(Scopes::PERSISTENCE)],
         "Changes {place}, which other programs execute or obey later: at login, at a time, on a commit, when an editor \
          opens. Show the change and let a person make it.",
     ),
