@@ -116,6 +116,7 @@ pub const VCS: &[&str] = &[
     "delete",
     "stash",
     "init",
+    "pack",
 ];
 
 /// Of [`Remote`](crate::EffectKind::Remote): what is done elsewhere.

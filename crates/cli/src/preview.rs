@@ -168,6 +168,12 @@ pub(crate) fn say(ending: &Ending, previewed: bool, live: bool) {
             one_line(reason)
         ));
     }
+    if ending.unseen && live {
+        terminal::error(
+            "shward: not all of what it created could be looked at or moved aside: look for files that others run or obey before \
+             anything there is used",
+        );
+    }
     for path in &ending.moved_aside {
         terminal::error(&format!(
             "shward: moved aside, because it is protected: {}",

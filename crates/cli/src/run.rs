@@ -215,6 +215,14 @@ fn say(outcome: &Outcome, relay: &Relay) {
             used.message()
         ));
     }
+    // rename(2) fails there with EXDEV; the command cannot know that this is no other file system.
+    let on_overlay = ending.changes.is_some() && ending.exit_code != Some(0);
+    if on_overlay && ending.stderr.to_text().contains("ross-device link") {
+        terminal::error(
+            "shward: on the overlay of a run a directory that was there before cannot be renamed, only copied (mv does that); with \
+             --live it can, and nothing can be undone then",
+        );
+    }
     if let Some(why) = &ending.session_lost {
         terminal::error(&format!("shward: the session is not remembered as it ended: {}", one_line(why)));
     }

@@ -82,6 +82,9 @@ pub struct Ending {
     /// Why it wrote straight to the workspace instead. Then nothing can be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub live: Option<String>,
+    /// Not all that it wrote straight to the workspace could be looked at, or moved aside; `live` says so, too.
+    #[serde(skip)]
+    pub unseen: bool,
     /// The connections that it asked for, at most 256.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<ConnectionReport>,
@@ -211,6 +214,7 @@ impl Ending {
             gate: None,
             changes: None,
             live: None,
+            unseen: false,
             connections: Vec::new(),
             more_connections: 0,
             unreached: Vec::new(),

@@ -172,6 +172,7 @@ impl Firewall {
                 (ending.moved_aside, whole) = ready.special.refuse_created(request);
                 if !whole {
                     reason.push_str("; not all of what it created could be looked at");
+                    ending.unseen = true;
                 }
                 ending.live = Some(reason);
             }

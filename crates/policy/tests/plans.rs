@@ -305,6 +305,27 @@ fn each_effect_meets_its_rule() {
 }
 
 #[test]
+fn what_a_project_keeps_secret_is_its_own_wherever_it_lies() {
+    for (workspace, path, rule) in [
+        ("/usr/src/app", "/usr/src/app/.env", "secret-changed"),
+        ("/var/www/app", "/var/www/app/config/.env", "secret-changed"),
+        ("/var/www/app", "/var/www/other/.env", "secret-of-system-changed"),
+        ("/var/www/app", "/etc/shadow", "secret-of-system-changed"),
+        ("/var/lib", "/var/lib/app/.env", "secret-of-system-changed"),
+        ("/usr", "/usr/src/app/.env", "secret-of-system-changed"),
+        ("/etc/ssh/keys", "/etc/ssh/keys/ssh_host_rsa_key", "secret-of-system-changed"),
+        ("/", "/var/www/app/.env", "secret-of-system-changed"),
+    ] {
+        let context = Context { workspace: workspace.as_bytes(), ..context(false) };
+        let effects = [effect(write(at(Secret, path)))];
+        let plan = Plan { invocations: &[], effects: &effects, refused: None, notes: &[], led: &[] };
+        let verdict = decide(&Policy::new(Profile::Workspace), &plan, &context);
+        let found: Vec<&str> = verdict.findings().iter().map(|finding| &*finding.rule).collect();
+        assert_eq!(found, [rule], "{path} in {workspace}");
+    }
+}
+
+#[test]
 fn every_rule_is_met_by_some_effect() {
     let mut met: Vec<&str> = table().into_iter().map(|(_, _, _, rule)| rule).collect();
     // Rules on programs, not effects, and the rule of another profile, have tests of their own.

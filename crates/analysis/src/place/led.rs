@@ -56,7 +56,12 @@ impl Map<'_> {
 
     /// Whether places that matter for themselves lie below a path, because of a home directory or of a name in the path.
     pub(super) fn holds_special(&self, names: Names<'_>) -> bool {
-        let holds = |row: &Row, names: Names<'_>| is_special(row.1) && names.relation(row.0) == Reach::Above;
+        self.holds(names, is_special)
+    }
+
+    /// The same of places with certain meanings.
+    pub(super) fn holds(&self, names: Names<'_>, means: fn(Scope) -> bool) -> bool {
+        let holds = |row: &Row, names: Names<'_>| means(row.1) && names.relation(row.0) == Reach::Above;
         let of_home = |tail: Names<'_>| HOME.about(tail).any(|row| holds(row, tail));
         let mut rest = names;
         let first = rest.next();

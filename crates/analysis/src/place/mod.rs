@@ -388,6 +388,13 @@ impl<'a> Scopes<'a> {
         self.map.scope_in_workspace(path).unwrap_or_else(|| self.map.scope(Names::Path(path)))
     }
 
+    /// Whether programs read settings, or find what they start, below an absolute path, for its name.
+    pub fn is_above_obeyed(&mut self, path: &[u8]) -> bool {
+        self.arena.reset();
+        let path = path::normalise(&self.arena, b"", path);
+        self.map.holds(Names::Path(path), |scope| matches!(scope, Scope::Persistence | Scope::Own))
+    }
+
     /// What an absolute path is to programs for its name.
     pub fn meaning(&mut self, path: &[u8]) -> Meaning {
         let scope = self.of(b"", path);

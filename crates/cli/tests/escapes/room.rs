@@ -473,7 +473,9 @@ impl Room {
         } else {
             Vec::new()
         };
-        let content = fs::read(&path).unwrap_or_default();
+        // At a pipe nobody is to wait.
+        let is_file = fs::metadata(&path).is_ok_and(|meta| meta.is_file());
+        let content = if is_file { fs::read(&path).unwrap_or_default() } else { Vec::new() };
         // An empty file says nothing to anybody.
         let content = if entry.path == Some(".git") && meta.is_dir() { Vec::new() } else { content };
         Some((meta.mode(), [times, content].concat()))

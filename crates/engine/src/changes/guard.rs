@@ -11,7 +11,8 @@ use crate::git::{
 };
 use crate::leash::Inside;
 use crate::special::{
-    SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store, lies_in_started,
+    SET_ID, folded, is_guarded, is_read_as_a_way, is_read_by_others, is_respelled, is_store,
+    leads_to_settings, lies_in_started,
 };
 use shward_analysis::{Scope, scope_of};
 use shward_sandbox::overlay::{Change, ChangeKind, CommitPolicy, Kind, Sight};
@@ -62,6 +63,13 @@ impl<'r> Guard<'r> {
         }
         if is_read_by_others(&change.path) || lies_in_started(&change.path) {
             return Some("is read by programs that do what it says".into());
+        }
+        if change.kind != Kind::Directory
+            && change.what != ChangeKind::Deleted
+            && (is_read_as_a_way(&change.path)
+                || change.kind == Kind::Link && leads_to_settings(self.request, &change.path))
+        {
+            return Some("leads programs to settings that lie elsewhere".into());
         }
         None
     }
@@ -166,6 +174,9 @@ impl CommitPolicy for Guard<'_> {
                 InRepository::Hooks => Some("is run by git".into()),
                 InRepository::Completed => Some("would make a repository of settings that lie there".into()),
                 InRepository::Elsewhere => Some("leads git to settings that lie elsewhere".into()),
+                InRepository::Strange => {
+                    Some("is nothing that git makes there: it would write where that leads, or wait".into())
+                }
                 InRepository::Remote => Some("tells git what it fetches from and sends to".into()),
             };
         }

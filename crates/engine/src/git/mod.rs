@@ -5,6 +5,6 @@ mod repository;
 
 pub(crate) use config::{Leads, is_harmless, leads_to};
 pub(crate) use repository::{
-    DIRECTORIES, InRepository, REMOTES, STEPS, STRATEGIES, commands, is_of_repository, is_own_strategy,
-    is_run_by_git, place_in_repository, within_repository,
+    InRepository, REMOTES, STEPS, STRATEGIES, commands, is_of_repository, is_own_strategy, is_run_by_git,
+    place_in_repository, within_repository,
 };

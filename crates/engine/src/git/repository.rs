@@ -25,6 +25,8 @@ pub(crate) enum InRepository {
     Strategy,
     /// What makes a repository of a directory that holds settings already.
     Completed,
+    /// A link, a pipe or a device, of which git makes none there.
+    Strange,
     /// Everything that a commit writes.
     Ordinary,
 }
@@ -47,6 +49,15 @@ pub(crate) fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<In
         });
     } else if leads_elsewhere(&[], change, sight) {
         return Some(InRepository::Elsewhere);
+    }
+    if is_strange(change) && found.is_none() {
+        // Again, only what git writes there says anything.
+        let is_written = |part: &OsStr| OF_EVERY_REPOSITORY.iter().chain(&WRITTEN).any(|name| part == *name);
+        let within = parts.iter().enumerate().filter(|(_, part)| is_written(part)).any(|(at, _)| {
+            let directory: PathBuf = parts.iter().take(at).collect();
+            looks_like_one(|name| sight.exists(&directory.join(name)))
+        });
+        found = within.then_some(InRepository::Strange);
     }
     // Only these names say anything, so only for them the neighbours are looked at.
     for (at, name) in parts.iter().enumerate().skip(git.map_or(0, |git| git + 1)) {
@@ -217,14 +228,20 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
     if is_remote(below) && change.kind != Kind::Directory && change.what != ChangeKind::Deleted {
         return InRepository::Remote;
     }
-    // Git makes no such links, and what they lead to would be read as what it keeps there itself.
-    if change.kind == Kind::Link && change.what != ChangeKind::Deleted && is_directory_of_git(below) {
-        return InRepository::Elsewhere;
-    }
     if is(first, "info") && is(inner.get(1), "attributes") {
         return InRepository::Elsewhere;
     }
+    if is_strange(change) {
+        return InRepository::Strange;
+    }
     InRepository::Ordinary
+}
+
+/// Whether git makes nothing of this kind in a repository's directory. It reads where a link leads as what it keeps there itself, and
+/// writes there, too: to `logs/HEAD` with the name and the message of each commit, and over `COMMIT_EDITMSG`. At a pipe it waits.
+/// A socket is that of its own watcher (git-fsmonitor--daemon(1)).
+fn is_strange(change: &Change) -> bool {
+    change.what != ChangeKind::Deleted && matches!(change.kind, Kind::Link | Kind::Pipe | Kind::Special)
 }
 
 /// Whether a path below a repository's directory is that of a file of old for a remote repository: the names of those have no parts
@@ -237,6 +254,26 @@ fn is_remote(below: &[&OsStr]) -> bool {
         && !above.iter().any(|part| is(part, &["refs", "logs"]))
         && !(above.first().is_some_and(|first| is(first, &["modules"])) && is(name, &OF_EVERY_REPOSITORY))
 }
+
+/// What else git writes in a repository's directory, and the directories in it.
+const WRITTEN: [&str; 16] = [
+    "AUTO_MERGE",
+    "CHERRY_PICK_HEAD",
+    "MERGE_MODE",
+    "REVERT_HEAD",
+    "SQUASH_MSG",
+    "gc.log",
+    "gc.pid",
+    "logs",
+    "modules",
+    "objects",
+    "rebase-apply",
+    "rebase-merge",
+    "refs",
+    "sequencer",
+    "shallow",
+    "worktrees",
+];
 
 /// What lies in every repository's directory.
 const OF_EVERY_REPOSITORY: [&str; 14] = [
@@ -255,16 +292,6 @@ const OF_EVERY_REPOSITORY: [&str; 14] = [
     "packed-refs",
     "packed-refs.lock",
 ];
-
-/// Directories of a repository in which git finds settings, remote repositories or what it still has to do.
-pub(crate) const DIRECTORIES: [&str; 6] =
-    ["branches", "info", "rebase-apply", "rebase-merge", "remotes", "sequencer"];
-
-fn is_directory_of_git(below: &[&OsStr]) -> bool {
-    let [above @ .., name] = below else { return false };
-    DIRECTORIES.iter().any(|known| name.eq_ignore_ascii_case(known))
-        && !above.iter().any(|part| part.eq_ignore_ascii_case("refs") || part.eq_ignore_ascii_case("logs"))
-}
 
 #[cfg(test)]
 mod tests {
@@ -311,12 +338,27 @@ mod tests {
             let found = classify(&Path::new(path).iter().collect::<Vec<_>>(), &change, false);
             assert_eq!(found == InRepository::Remote, known, "{path}: {found:?}");
         }
-        for (path, known) in
-            [("remotes", true), ("modules/s/info", true), ("rebase-merge", true), ("refs/x", false)]
+    }
+
+    /// Git makes no links and no pipes, and follows those that are there.
+    #[test]
+    fn what_git_makes_none_of() {
+        for path in
+            ["remotes", "modules/s/info", "rebase-merge", "refs/x", "logs/HEAD", "COMMIT_EDITMSG", "index"]
         {
-            let link = Change { path: path.into(), kind: Kind::Link, ..change(path) };
-            let found = classify(&Path::new(path).iter().collect::<Vec<_>>(), &link, false);
-            assert_eq!(found == InRepository::Elsewhere, known, "{path}: {found:?}");
+            for (kind, what, expected) in [
+                (Kind::Link, ChangeKind::Created, true),
+                (Kind::Link, ChangeKind::Changed, true),
+                (Kind::Pipe, ChangeKind::Created, true),
+                (Kind::Special, ChangeKind::Created, true),
+                (Kind::Link, ChangeKind::Deleted, false),
+                (Kind::Socket, ChangeKind::Created, false),
+                (Kind::Directory, ChangeKind::Created, false),
+            ] {
+                let change = Change { kind, what, ..change(path) };
+                let found = classify(&Path::new(path).iter().collect::<Vec<_>>(), &change, false);
+                assert_eq!(found == InRepository::Strange, expected, "{path} {kind:?} {what:?}: {found:?}");
+            }
         }
     }
 

@@ -1,9 +1,12 @@
 //! What a run without an overlay has made where it must not is given another name.
 
-use std::fs::{self, Permissions};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
 
 /// The ending of a file that a command created where it must not.
 pub(super) const REFUSED: &str = "refused-by-shward";
@@ -20,30 +23,105 @@ pub(super) fn made_in(path: &Path, workspace: &Path) -> PathBuf {
     inside.filter(|above| above.is_symlink()).last().unwrap_or(path).to_owned()
 }
 
-/// Gives what is there another name, also where the run has closed the directory to its owner.
-pub(super) fn set_aside(path: &Path) -> io::Result<()> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".{REFUSED}"));
-    match (fs::rename(path, &aside), path.parent()) {
-        (Err(error), Some(directory)) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let closed = fs::symlink_metadata(directory)?;
-            // The mode of a link is none, and that of what it leads to stays as it is.
-            if !closed.is_dir() {
-                return Err(error);
-            }
-            let closed = closed.permissions();
-            fs::set_permissions(directory, Permissions::from_mode(closed.mode() | 0o700))?;
-            let renamed = fs::rename(path, &aside);
-            fs::set_permissions(directory, closed).and(renamed)
+/// How many other names are tried where the first cannot be had.
+const MAX_NAMES: usize = 10_000;
+
+/// What an owner needs to look into a directory and to change what is in it.
+const OWNER: u32 = 0o700;
+
+const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// A handle of a directory at or below another one, without following a link: whoever else runs something there may put links in the place
+/// of directories meanwhile. The path may be longer than the kernel takes at once.
+fn open_below(workspace: &Path, directory: &Path) -> io::Result<OwnedFd> {
+    let below = directory.strip_prefix(workspace).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let mut handle = rustix::fs::open(workspace, HANDLE, Mode::empty())?;
+    for part in below.components() {
+        let Component::Normal(name) = part else { return Err(io::ErrorKind::InvalidInput.into()) };
+        handle = rustix::fs::openat(&handle, name, HANDLE, Mode::empty())?;
+    }
+    Ok(handle)
+}
+
+/// Gives what is there another name, whatever names a run has taken, also where it has closed the directory to its owner.
+pub(super) fn set_aside(path: &Path, workspace: &Path) -> io::Result<()> {
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let directory = open_below(workspace, above)?;
+    match rename_aside(&directory, name) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let closed = Mode::from_raw_mode(rustix::fs::fstat(&directory)?.st_mode);
+            set_mode(&directory, closed | Mode::from_raw_mode(OWNER))?;
+            let renamed = rename_aside(&directory, name);
+            set_mode(&directory, closed).and(renamed)
         }
-        (renamed, _) => renamed,
+        renamed => renamed,
+    }
+}
+
+fn rename_aside(directory: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    let rename = |aside: &OsStr, flags| {
+        Ok::<(), io::Error>(rustix::fs::renameat_with(directory, name, directory, aside, flags)?)
+    };
+    // What was moved aside before goes, if it can.
+    let usual = [name.as_bytes(), b".", REFUSED.as_bytes()].concat();
+    match rename(OsStr::from_bytes(&usual), RenameFlags::empty()) {
+        Err(error) if is_of_the_name(&error) => {
+            let other = |number: usize| format!("{number}.{REFUSED}");
+            let free = |number: &usize| !is_there(directory, OsStr::new(&other(*number)));
+            let number = (1..=MAX_NAMES).find(free).ok_or(error)?;
+            rename(OsStr::new(&other(number)), RenameFlags::NOREPLACE)
+        }
+        renamed => renamed,
+    }
+}
+
+fn is_there(directory: &OwnedFd, name: &OsStr) -> bool {
+    rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+}
+
+/// Whether nothing can have just this name, or something else has it.
+fn is_of_the_name(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error().map(Errno::from_raw_os_error),
+        Some(Errno::EXIST | Errno::ISDIR | Errno::NAMETOOLONG | Errno::NOTDIR | Errno::NOTEMPTY)
+    )
+}
+
+/// chmod(2) of a directory, by a handle that needs no right to read it.
+fn set_mode(directory: &OwnedFd, mode: Mode) -> io::Result<()> {
+    let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
+    Ok(rustix::fs::chmodat(CWD, path, mode & Mode::from_raw_mode(0o7777), AtFlags::empty())?)
+}
+
+/// Directories that a run has closed to its owner, opened for as long as somebody looks into them.
+#[derive(Debug, Default)]
+pub(super) struct Opened(Vec<(PathBuf, Mode)>);
+
+impl Opened {
+    /// Opens one, if it is this user's.
+    pub(super) fn open(&mut self, directory: &Path, workspace: &Path) -> io::Result<()> {
+        let handle = open_below(workspace, directory)?;
+        let closed = Mode::from_raw_mode(rustix::fs::fstat(&handle)?.st_mode);
+        set_mode(&handle, closed | Mode::from_raw_mode(OWNER))?;
+        self.0.push((directory.to_owned(), closed));
+        Ok(())
+    }
+
+    /// Closes them again, the inner ones first. Those that were moved meanwhile stay open.
+    pub(super) fn close(self, workspace: &Path) {
+        for (directory, mode) in self.0.into_iter().rev() {
+            let _ = open_below(workspace, &directory).and_then(|handle| set_mode(&handle, mode));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::symlink;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     #[test]
     fn links_do_not_lead_a_change_of_names_out_of_the_workspace() {
@@ -67,18 +145,61 @@ mod tests {
         }
     }
 
-    /// Nothing is closed to root, whom a missing name shows the same.
     #[test]
-    fn the_mode_of_what_a_link_leads_to_stays() {
+    fn nobody_is_led_elsewhere_by_a_link() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().canonicalize().unwrap();
         fs::create_dir(root.join("o")).unwrap();
         fs::write(root.join("o/x"), "").unwrap();
         fs::set_permissions(root.join("o"), Permissions::from_mode(0o500)).unwrap();
         symlink("o", root.join("l")).unwrap();
-        let moved = set_aside(&root.join("l/x"));
+        let moved = set_aside(&root.join("l/x"), &root);
+        let opened = Opened::default().open(&root.join("l"), &root);
         let mode = fs::metadata(root.join("o")).unwrap().permissions().mode() & 0o777;
         fs::set_permissions(root.join("o"), Permissions::from_mode(0o700)).unwrap();
-        assert_eq!((moved.is_err(), mode), (!rustix::process::geteuid().is_root(), 0o500));
+        assert!(moved.is_err() && opened.is_err() && root.join("o/x").exists());
+        assert_eq!(mode, 0o500);
+    }
+
+    /// A run may have made something under every name that it knows.
+    #[test]
+    fn there_is_always_another_name() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let long = "n".repeat(250);
+        for directory in ["f.refused-by-shward/x", "d/x", "d.refused-by-shward/x", "1.refused-by-shward/x"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        for (name, aside) in [
+            ("f", "2.refused-by-shward"),
+            (&long, "3.refused-by-shward"),
+            ("d", "4.refused-by-shward"),
+            ("a", "a.refused-by-shward"),
+            ("a", "a.refused-by-shward"),
+        ] {
+            if name != "d" {
+                fs::write(root.join(name), name).unwrap();
+            }
+            set_aside(&root.join(name), &root).unwrap();
+            assert!(root.join(name).symlink_metadata().is_err() && root.join(aside).exists(), "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_may_be_longer_than_the_kernel_takes() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        let mut deep = root.clone();
+        let mut handle = rustix::fs::open(&root, HANDLE, Mode::empty()).unwrap();
+        for _ in 0..30 {
+            let name = "d".repeat(200);
+            rustix::fs::mkdirat(&handle, &name, Mode::RWXU).unwrap();
+            handle = rustix::fs::openat(&handle, &name, HANDLE, Mode::empty()).unwrap();
+            deep.push(name);
+        }
+        set_aside(&deep, &root).unwrap();
+        assert!(open_below(&root, &deep).is_err());
+        deep.as_mut_os_string().push(".refused-by-shward");
+        open_below(&root, &deep).unwrap();
     }
 }

@@ -3,21 +3,29 @@
 //! What exists is mounted over, so it has to be found before, and what comes to be is moved aside after. A limit on how much is
 //! looked at would be where a command looks first, so there is one only for the time that it takes, and beyond it nothing is run.
 
+use super::aside::Opened;
 use super::filled::is_filled;
-use super::{SET_ID, folded, is_guarded, is_read_by_others, is_respelled, is_store};
-use crate::git::{DIRECTORIES, REMOTES, STEPS, STRATEGIES, commands, is_harmless, is_own_strategy};
-use crate::reading;
+use super::{
+    SET_ID, folded, is_guarded, is_read_as_a_way, is_read_by_others, is_respelled, is_store,
+    leads_to_settings,
+};
+use crate::git::{REMOTES, STEPS, STRATEGIES, commands, is_harmless, is_own_strategy};
+use crate::{Request, reading};
 use shward_analysis::{Scope, scope_of};
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 /// How many entries of directories are looked at before a run. As many as a run on an overlay may change.
 const MAX_ENTRIES: usize = 1_000_000;
+
+/// The longest path of a directory that is looked into: the kernel takes those of what is in it as a whole. What lies in a longer one
+/// cannot be judged.
+const MAX_PATH: usize = 3_700;
 
 /// The longest settings of a repository that are read, in bytes.
 const MAX_CONFIG: u64 = 256 * 1024;
@@ -34,20 +42,39 @@ pub(super) struct Live {
     repositories: Vec<PathBuf>,
     /// When the run began, in seconds, if this is after it.
     since: Option<i64>,
-    /// Files with the rights of their owner or group, changed since the time that was asked for.
-    with_others_rights: Vec<PathBuf>,
+    /// Files with the rights of their owner or group, and links in the place of directories of settings, changed since the time that was
+    /// asked for, and directories that lie too deep.
+    refused: Vec<PathBuf>,
+    /// Links, pipes and devices that changed since then, of which git makes none.
+    strange: Vec<PathBuf>,
+    /// Directories that were closed to their owner.
+    pub(super) opened: Opened,
     /// Whether everything was looked at.
     pub(super) whole: bool,
 }
 
-/// Looks at everything below a workspace, without following links, `times` as much as is allowed before a run. Files with others'
-/// rights are looked for if a time is given, in seconds.
-pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i64>) -> Live {
+/// Looks at everything below a workspace, without following links, `times` as much as is allowed before a run. If a time is given, in
+/// seconds, it is also looked for what changed since in a way that no run may, and what is closed is opened.
+pub(super) fn look(request: &Request, times: usize, since: Option<i64>) -> Live {
+    let (workspace, home) = (&request.workspace, &request.home);
     let mut found = Live { whole: true, since, ..Live::default() };
     let mut left = MAX_ENTRIES.saturating_mul(times);
     let mut waiting = vec![(workspace.to_owned(), false)];
     while let Some((directory, filled)) = waiting.pop() {
-        let entries = match entries(&directory, &mut left) {
+        if directory.as_os_str().len() > MAX_PATH {
+            // There was none before.
+            found.whole &= since.is_some();
+            found.refused.push(directory);
+            continue;
+        }
+        let mut listed = entries(&directory, &mut left);
+        if since.is_some()
+            && is_closed(&directory, &listed)
+            && found.opened.open(&directory, workspace).is_ok()
+        {
+            listed = entries(&directory, &mut left);
+        }
+        let entries = match listed {
             Ok(Some(entries)) => entries,
             Ok(None) => {
                 found.whole = false;
@@ -66,7 +93,7 @@ pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i6
         }
         for (name, kind) in entries {
             let path = directory.join(&name);
-            if name.eq_ignore_ascii_case(".git") && !kind.is_dir()
+            if !kind.is_dir() && (name.eq_ignore_ascii_case(".git") || is_read_as_a_way(&path))
                 || !filled && is_named(&path, workspace, home)
             {
                 found.protected.push(path.clone());
@@ -74,11 +101,8 @@ pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i6
             if kind.is_dir() {
                 let filled = filled || is_filled(workspace, &directory, &name);
                 waiting.push((path, filled));
-            } else if let Some(since) = since
-                && kind.is_file()
-                && fs::symlink_metadata(&path).is_ok_and(|m| m.mode() & SET_ID != 0 && m.ctime() >= since)
-            {
-                found.with_others_rights.push(path);
+            } else if let Some(since) = since {
+                found.note_changed(path, kind, since, request);
             }
         }
     }
@@ -86,6 +110,23 @@ pub(super) fn look(workspace: &Path, home: &Path, times: usize, since: Option<i6
 }
 
 impl Live {
+    /// Notes what is no directory, if it changed since the run began in a way that it may not.
+    fn note_changed(&mut self, path: PathBuf, kind: fs::FileType, since: i64, request: &Request) {
+        let Some(meta) = fs::symlink_metadata(&path).ok().filter(|meta| meta.ctime() >= since) else {
+            return;
+        };
+        let is_below = |path: &Path| path.strip_prefix(&request.workspace).map(Path::to_owned);
+        if kind.is_file() {
+            if meta.mode() & SET_ID != 0 {
+                self.refused.push(path);
+            }
+        } else if kind.is_symlink() && is_below(&path).is_ok_and(|below| leads_to_settings(request, &below)) {
+            self.refused.push(path);
+        } else if !kind.is_socket() {
+            self.strange.push(path);
+        }
+    }
+
     /// What a run must not change of the repositories that were found.
     pub(super) fn of_repositories(&self) -> impl Iterator<Item = PathBuf> {
         let names = SETTINGS.iter().chain(&["hooks"]).chain(&REMOTES);
@@ -110,7 +151,9 @@ impl Live {
         };
         let mut found: Vec<PathBuf> =
             self.protected.iter().filter(|path| !of_repository(path)).cloned().collect();
-        found.extend(self.with_others_rights.iter().cloned());
+        found.extend(self.refused.iter().cloned());
+        let of_git = |path: &&PathBuf| path.ancestors().any(|above| repositories.contains(above));
+        found.extend(self.strange.iter().filter(of_git).cloned());
         for repository in &self.repositories {
             let settings = SETTINGS.iter().map(|name| repository.join(name));
             found.extend(settings.filter(|path| path.symlink_metadata().is_ok() && !is_allowed(path)));
@@ -134,13 +177,6 @@ impl Live {
                 files("hooks").filter(|path| path.extension().is_none_or(|ending| ending != "sample")),
             );
             found.extend(REMOTES.iter().flat_map(|name| files(name)));
-            // Git makes no such links.
-            found.extend(
-                DIRECTORIES
-                    .map(|name| repository.join(name))
-                    .into_iter()
-                    .filter(|path| path.is_symlink() && since.is_some_and(|since| is_changed(path, since))),
-            );
         }
         found.retain(|path| !before.contains(path));
         found
@@ -183,6 +219,17 @@ fn entries(directory: &Path, left: &mut usize) -> io::Result<Option<Vec<(OsStrin
         found.push((entry.file_name(), entry.file_type()?));
     }
     Ok(Some(found))
+}
+
+/// Whether a directory may not be read, or what is in it not be looked at.
+fn is_closed(directory: &Path, listed: &io::Result<Option<Vec<(OsString, fs::FileType)>>>) -> bool {
+    match listed {
+        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+        Ok(listed) => {
+            let first = listed.iter().flatten().next();
+            first.is_some_and(|(name, _)| !is_searched(directory, name))
+        }
+    }
 }
 
 /// Whether it can be told what the names in a directory are, as far as that is something to the command. Of one that may be read
@@ -247,10 +294,10 @@ mod tests {
         for (mode, made, moved, expected) in [
             (0o755, "a/.vscode/tasks.json", true, true),
             (0o555, "a/.vscode/tasks.json", true, true),
-            (0o444, "a/.vscode/tasks.json", true, false),
-            (0o444, "a/b/.vscode/tasks.json", false, false),
-            (0o444, "a/b", false, false),
-            (0o000, "a/.vscode/tasks.json", false, false),
+            (0o444, "a/.vscode/tasks.json", true, true),
+            (0o444, "a/b/.vscode/tasks.json", true, true),
+            (0o444, "a/b", false, true),
+            (0o000, "a/.vscode/tasks.json", true, true),
         ] {
             let place = tempfile::tempdir().unwrap();
             let root = place.path().canonicalize().unwrap();

@@ -14,7 +14,9 @@ mod names;
 mod spelling;
 mod tracked;
 
-pub(crate) use self::names::{is_guarded, is_read_by_others, is_respelled, lies_in_started};
+pub(crate) use self::names::{
+    is_guarded, is_read_as_a_way, is_read_by_others, is_respelled, leads_to_settings, lies_in_started,
+};
 pub(crate) use self::spelling::folded;
 
 use self::aside::{REFUSED, made_in, set_aside};
@@ -217,7 +219,7 @@ impl Special {
     /// Before a run without an overlay: finds everything in the workspace that it must not change, wherever it lies. Returns whether
     /// that was possible.
     pub(crate) fn find_live(&mut self, request: &Request) -> bool {
-        let found = live::look(&request.workspace, &request.home, 1, None);
+        let found = live::look(request, 1, None);
         let known: HashSet<PathBuf> = self.protected.iter().cloned().collect();
         let more = found.of_repositories().chain(found.protected.iter().cloned());
         self.protected.extend(more.filter(|path| !known.contains(path)));
@@ -229,7 +231,7 @@ impl Special {
     /// nothing, and sample hooks. Returns what was moved, and whether everything was looked at and moved that had to be.
     pub(crate) fn refuse_created(&self, request: &Request) -> (Vec<PathBuf>, bool) {
         // It may have created as much as there was.
-        let after = live::look(&request.workspace, &request.home, 2, Some(self.since));
+        let after = live::look(request, 2, Some(self.since));
         let before: HashSet<&PathBuf> = self.protected.iter().chain(&self.hidden).collect();
         let (mut refused, mut whole) = (Vec::new(), after.whole);
         let made = self.missing.iter().filter(|path| path.symlink_metadata().is_ok());
@@ -238,13 +240,14 @@ impl Special {
             if path.extension().is_some_and(|e| e == REFUSED) {
                 continue;
             }
-            match set_aside(&path) {
+            match set_aside(&path, &request.workspace) {
                 Ok(()) => refused.push(path),
                 // It was moved with the directory that it is in.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(_) => whole = false,
             }
         }
+        after.opened.close(&request.workspace);
         (refused, whole)
     }
 }

@@ -1,7 +1,10 @@
 //! Names by which others read what lies in a workspace.
 
 use super::{folded, is_store};
+use crate::Request;
+use shward_analysis::Scopes;
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// Directories in the workspace in which a new file could instruct an agent, an editor or git: protected as a whole. What in them is read
@@ -114,6 +117,9 @@ const READ_BY_PATH: [&str; 5] = [
 /// Directories, by the ends of their paths, of whose files each is read.
 const READ_IN: [&str; 3] = [".externaltoolbuilders", ".mise/conf.d", "mise/conf.d"];
 
+/// Files, by the ends of their paths, that lead a program to settings in another place, where the usual thing is a directory.
+const WAYS: [&str; 2] = [".jj/repo", ".sl/sharedpath"];
+
 /// Directories of agents that hold rules for a model, which a project tracks as its own text. As a whole they would keep git from
 /// checking out the rules; what is settings in them, or started, the tables of the analysis know.
 const OF_RULES: [&str; 4] = [".codebuddy", ".iflow", ".openhands", ".qoder"];
@@ -139,7 +145,30 @@ pub(crate) fn is_guarded(name: &OsStr) -> bool {
     GUARDED.iter().any(|guarded| name.eq_ignore_ascii_case(guarded))
 }
 
-/// Whether a file is protected by its name.
+/// Whether a file tells a program where its settings lie.
+pub(crate) fn is_read_as_a_way(path: &Path) -> bool {
+    let path = folded(path);
+    WAYS.iter().any(|known| path.ends_with(known))
+}
+
+/// Whether a link of this name, below the workspace, would lead programs to settings: what these read lies below the name, and not one of
+/// the files would be written under it.
+pub(crate) fn leads_to_settings(request: &Request, path: &Path) -> bool {
+    let path = folded(path);
+    let above = |known: &str| {
+        let mut above = Path::new(known).ancestors().skip(1);
+        above.any(|directory| !directory.as_os_str().is_empty() && path.ends_with(directory))
+    };
+    if OF_RULES.iter().any(|known| path.ends_with(known))
+        || READ_BY_PATH.iter().chain(&WAYS).any(|known| above(known))
+        || READ_IN.iter().any(|known| path.ends_with(known) || above(known))
+    {
+        return true;
+    }
+    let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
+    let (workspace, home) = (bytes(&request.workspace), bytes(&request.home));
+    Scopes::new(&workspace, &home).is_above_obeyed(&bytes(&request.workspace.join(path)))
+}
 pub(crate) fn is_read_by_others(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let ending = path.extension().unwrap_or_default();
@@ -274,6 +303,67 @@ mod tests {
             let path = Path::new(path);
             let guarded = path.iter().any(is_guarded);
             assert!(!guarded && !lies_in_started(path) && !is_read_by_others(path), "{path:?}");
+        }
+    }
+
+    /// A link there would be read without a file being written under the name.
+    #[test]
+    fn links_in_the_place_of_settings() {
+        let request = Request::command("true", "/home/u/w", "/home/u/w");
+        let request = Request { home: "/home/u".into(), ..request };
+        for path in [
+            ".devcontainer",
+            "a/.hg",
+            "_darcs",
+            "_darcs/prefs",
+            ".Mise",
+            ".mise/conf.d",
+            ".jj",
+            ".run",
+            ".clinerules",
+            ".iflow",
+            ".openhands",
+            ".tabnine/agent",
+            ".github",
+            ".externalToolBuilders",
+        ] {
+            assert!(leads_to_settings(&request, Path::new(path)), "{path}");
+        }
+        for path in [
+            "node_modules",
+            ".venv",
+            "venv/bin/python3",
+            "dist",
+            "build",
+            "target",
+            "latest",
+            "current",
+            "result",
+            "bazel-bin",
+            ".cache",
+            "lib",
+            "include",
+            "vendor",
+            "docs",
+            "bin",
+            "bin/tool",
+            "src",
+            "config",
+            "conf.d",
+            "prefs",
+            "scripts",
+            "hooks",
+            "CLAUDE.md",
+            "AGENTS.md",
+            ".nvmrc",
+            ".eslintrc.js",
+            "node_modules/.bin/tsc",
+            "node_modules/a",
+            "repo",
+            ".npm",
+            "log",
+        ] {
+            assert!(!leads_to_settings(&request, Path::new(path)), "{path}");
         }
     }
 

@@ -21,7 +21,18 @@ const LISTED: Origins = Origins::FILE
 const SYSTEM_ROOTS: [&[u8]; 5] = [b"/etc", b"/usr", b"/var", b"/run", b"/boot"];
 
 fn in_system(subject: &Subject<'_>) -> bool {
-    SYSTEM_ROOTS.iter().any(|root| is_below(subject.path(), root))
+    SYSTEM_ROOTS.iter().any(|root| is_below(subject.path(), root)) && !in_project(subject)
+}
+
+/// Projects lie below `/usr/src` and `/var/www`, too, and what they keep secret is their own. No project is what lies two names
+/// deep, such as `/var/lib`, or in a directory that is nothing but the system's.
+fn in_project(subject: &Subject<'_>) -> bool {
+    const HOUSES: [&[u8]; 2] = [b"/usr", b"/var"];
+    let workspace = subject.context.workspace;
+    let names = workspace.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+    is_below(subject.path(), workspace)
+        && HOUSES.iter().any(|house| is_below(workspace, house))
+        && names.count() > 2
 }
 
 /// A name of its own directly below the root is nothing of the system's.

@@ -3,7 +3,8 @@
 use super::changes::{Changes, Opened, Refused};
 use super::error::OverlayError;
 use super::journal::{Journal, Unit};
-use super::store::{ASIDE, JOURNAL, Run, SAVED, UPPER};
+use super::parts::{ASIDE, JOURNAL, SAVED, UPPER};
+use super::run::Run;
 use super::tree::{Tree, strip};
 use super::{Change, Layer};
 use rustix::fs::RenameFlags;

@@ -1,7 +1,7 @@
 //! What an overlay is mounted from.
 
+use super::parts::{UPPER, WORK};
 use super::spent::strip;
-use super::store::{UPPER, WORK};
 use super::tree::Tree;
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;

@@ -4,8 +4,8 @@
 //! lose the file, so what is gone is compared with what is refused.
 
 use super::changes::{ChangeKind, Changes, Refused};
+use super::parts::UPPER;
 use super::step::Step;
-use super::store::UPPER;
 use super::tree::{Kind, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -5,8 +5,8 @@
 //! nothing else to do, so that is when it is done. What overlayfs and the command had in their hands is removed and made anew; the
 //! two directories that neither could touch, the layer's own and the empty one that overlayfs works in, serve again.
 
+use super::parts::{UPPER, WORK, lock};
 use super::remove::remove;
-use super::store::{UPPER, WORK, lock};
 use super::tree::Tree;
 use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;

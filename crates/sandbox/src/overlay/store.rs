@@ -19,28 +19,20 @@ use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::Journal;
 use super::layer::Layer;
+use super::parts::{JOURNAL, TRIED, UNDO, UPPER, WORK, lock};
 use super::remove::remove;
+use super::run::{Run, bury};
 use super::seal::Key;
 use super::step::Step;
-use super::tree::{Kind, Tree};
-use super::{ChangeKind, Changes, CommitPolicy, changes, place, spent, undo};
+use super::tree::Tree;
+use super::undo::{self, Undone};
+use super::{place, spent};
 use rustix::fs::FlockOperation;
 use std::fs::{self, DirBuilder, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-pub(crate) const UPPER: &str = "upper";
-pub(crate) const WORK: &str = "work";
-/// What a commit took out of the workspace.
-pub(crate) const SAVED: &str = "saved";
-/// What the policy refused of new directories.
-pub(crate) const ASIDE: &str = "refused";
-pub(crate) const JOURNAL: &str = "journal";
-pub(crate) const UNDO: &str = "undo";
-/// There once an undo has left something of the run.
-pub(crate) const TRIED: &str = "tried";
 
 /// How long a directory that is being made is left alone.
 const MAKING: Duration = Duration::from_secs(60);
@@ -288,8 +280,18 @@ impl Store {
         Ok(kept)
     }
 
+    /// Takes a kept run back, by its name or the beginning of it. What was changed since stays, and is told. What was there before
+    /// stays kept as long as it is not back.
+    ///
+    /// # Errors
+    /// There is no such run, or the store cannot be read or written; then nothing was changed.
+    pub fn undo(&self, id: &str) -> Result<Undone, OverlayError> {
+        let (run, journal) = self.take(id)?;
+        undo::take_back(run, &journal)
+    }
+
     /// Takes hold of a kept run, by its name or the beginning of it.
-    pub(crate) fn take(&self, id: &str) -> Result<(Run, Journal), OverlayError> {
+    fn take(&self, id: &str) -> Result<(Run, Journal), OverlayError> {
         let unknown = || OverlayError::Unknown(id.to_owned());
         // Other workspaces have their runs here, too.
         let mut found = Vec::new();
@@ -392,158 +394,6 @@ enum State {
     Kept(u64),
     Lost,
     Dead,
-}
-
-/// A layer of its own for one command. Dropping it without a commit removes everything that the command did.
-#[derive(Debug)]
-pub struct Run {
-    layer: Layer,
-    workspace: PathBuf,
-    id: String,
-    key: Key,
-    identity: (u64, u64),
-    /// `None` once the directory has another name or is gone.
-    lock: Option<File>,
-}
-
-impl Run {
-    /// What to mount.
-    #[must_use]
-    pub fn layer(&self) -> &Layer {
-        &self.layer
-    }
-
-    /// What the command did, and what of it the policy refuses. The command, and everything it started, has to be gone.
-    ///
-    /// # Errors
-    /// The layer cannot be read, or holds more than is looked at.
-    pub fn changes(&self, policy: &dyn CommitPolicy) -> Result<Changes, OverlayError> {
-        changes::read(&self.tree()?, &self.workspace()?, policy)
-    }
-
-    /// The content of a file before and after, for showing the difference; `None` where there is none or it is longer than
-    /// `limit` bytes.
-    #[must_use]
-    pub fn contents(&self, change: &super::Change, limit: u64) -> [Option<Vec<u8>>; 2] {
-        let content = |tree: Result<Tree, OverlayError>, path: &Path| {
-            tree.ok().and_then(|tree| tree.content(path, limit).ok().flatten())
-        };
-        let before = content(self.workspace(), &change.path);
-        let after = match change.what {
-            ChangeKind::Deleted => None,
-            _ => content(self.tree(), &Path::new(UPPER).join(&change.path)),
-        };
-        [before, after]
-    }
-
-    /// Where a symbolic link leads before and after; `None` where there is none.
-    #[must_use]
-    pub fn targets(&self, change: &super::Change) -> [Option<PathBuf>; 2] {
-        let target = |tree: Result<Tree, OverlayError>, path: &Path| tree.ok()?.target(path).ok();
-        let link = Some(Kind::Link);
-        let before = (change.kind_before == link).then(|| target(self.workspace(), &change.path)).flatten();
-        let inside = Path::new(UPPER).join(&change.path);
-        let after = change.what != ChangeKind::Deleted && change.kind == Kind::Link;
-        [before, after.then(|| target(self.tree(), &inside)).flatten()]
-    }
-
-    /// Takes apart what runs before this one have left: see [`Store::sweep`].
-    pub fn sweep(&self) {
-        spent::sweep(&self.layer.store);
-    }
-
-    /// Ends the run without a commit. Where the command has changed nothing at all, as `changes` say, the empty layer is only put aside,
-    /// and whoever waits for a later run takes it apart ([`sweep`](Self::sweep)); else everything is removed now.
-    pub fn leave(mut self, changes: &Changes) {
-        let aside = self.layer.store.join(format!("{}{}", spent::SPENT, self.id));
-        if changes.untouched && fs::rename(&self.layer.directory, &aside).is_ok() {
-            self.lock = None;
-        }
-    }
-
-    pub(crate) fn id(&self) -> &str {
-        &self.id
-    }
-
-    pub(super) fn key(&self) -> Key {
-        self.key
-    }
-
-    /// Leaves the directory as it is, for the next recovery.
-    pub(super) fn abandon(mut self) {
-        self.lock = None;
-    }
-
-    pub(crate) fn tree(&self) -> Result<Tree, OverlayError> {
-        let path = &self.layer.directory;
-        Tree::open(path).map_err(|error| OverlayError::io(path, error))
-    }
-
-    pub(crate) fn workspace(&self) -> Result<Tree, OverlayError> {
-        let tree = Tree::open(&self.workspace);
-        let opened = tree.and_then(|tree| tree.identity().map(|identity| (tree, identity)));
-        match opened.map_err(|error| OverlayError::io(&self.workspace, error))? {
-            (tree, identity) if identity == self.identity => Ok(tree),
-            _ => Err(OverlayError::unsuited(
-                &self.workspace,
-                "another directory was put in its place meanwhile",
-            )),
-        }
-    }
-
-    /// Ends the run without a commit, where there was to be one. What the command did is kept, for as long as what can be undone,
-    /// and the error says where.
-    #[must_use]
-    pub fn rescued(mut self, error: OverlayError) -> OverlayError {
-        let path = self.layer.store.join(format!("lost-{}", self.id));
-        if fs::rename(&self.layer.directory, &path).is_err() {
-            return error;
-        }
-        self.lock = None;
-        OverlayError::Rescued { path: path.join(UPPER), source: Box::new(error) }
-    }
-
-    /// From now on it can be undone. Returns its name.
-    pub(crate) fn keep(self, bytes: u64) -> Result<String, OverlayError> {
-        let id = self.id.clone();
-        self.keep_in(bytes).map(|_| id)
-    }
-
-    /// The same; returns where it lies.
-    pub(super) fn keep_in(mut self, bytes: u64) -> Result<PathBuf, OverlayError> {
-        // What is committed is not removed, whatever fails here: the next recovery goes on.
-        let _lock = self.lock.take();
-        let path = self.layer.store.join(format!("kept-{}-{bytes}", self.id));
-        fs::rename(&self.layer.directory, &path).map_err(|error| OverlayError::io(&path, error))?;
-        // overlayfs' own directory is of no use any more.
-        let _ = remove(&path.join(WORK));
-        Ok(path)
-    }
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        if self.lock.is_some() {
-            bury(&self.layer.store, &self.id, &self.layer.directory);
-        }
-    }
-}
-
-/// Takes a directory out of use in one step, then removes it. What is left is removed by the next recovery.
-fn bury(root: &Path, id: &str, path: &Path) {
-    let dead = root.join(format!("dead-{id}"));
-    if fs::rename(path, &dead).is_ok() {
-        let _ = remove(&dead);
-    }
-}
-
-/// The lock of a run's directory, if nobody holds it.
-pub(super) fn lock(path: &Path) -> Option<File> {
-    let file = File::open(path).ok()?;
-    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
-    // Somebody else may have finished and renamed it before we had the lock.
-    let same = fs::metadata(path).ok()?.ino() == file.metadata().ok()?.ino();
-    same.then_some(file)
 }
 
 /// The same, if nobody holds it in a moment: a child that another thread is just starting has every open file until it is

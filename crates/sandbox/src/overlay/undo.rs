@@ -4,8 +4,9 @@ use super::ajar::{Ajar, join};
 use super::commit::{carry_out, now};
 use super::error::OverlayError;
 use super::journal::{Entry, Journal, Unit};
+use super::parts::{TRIED, UNDO};
+use super::run::Run;
 use super::step::Step;
-use super::store::{Run, Store, TRIED, UNDO};
 use super::tree::{Kind, Meta, Tree};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -35,41 +36,37 @@ pub struct Undone {
     pub skipped: Vec<Skipped>,
 }
 
-impl Store {
-    /// Takes a kept run back, by its name or the beginning of it. What was changed since stays, and is told. What was there before
-    /// stays kept as long as it is not back.
-    ///
-    /// # Errors
-    /// There is no such run, or the store cannot be read or written; then nothing was changed.
-    pub fn undo(&self, id: &str) -> Result<Undone, OverlayError> {
-        let (run, journal) = self.take(id)?;
-        let planned = (|| {
-            let (store, workspace) = (run.tree()?, run.workspace()?);
-            let (units, skipped) = planned(&journal, &store, &workspace)?;
-            let undo = Journal { units, time: now(), ..journal.clone() };
-            undo.write(store.path(), UNDO, run.key())?;
-            Ok((store, workspace, undo, skipped))
-        })();
-        let (store, workspace, undo, mut skipped) = match planned {
-            Ok(planned) => planned,
-            Err(error) => {
-                // Nothing was done, so everything is kept as it was.
-                run.keep(journal.bytes)?;
-                return Err(error);
-            }
-        };
-        let failed = carry_out(&undo.units, &store, &workspace);
-        let not_done: HashSet<&Path> = failed.iter().map(|failed| failed.path.as_path()).collect();
-        let restored = undo.units.iter().map(|unit| unit.step.path());
-        let restored = restored.filter(|path| !not_done.contains(path)).map(Path::to_owned).collect();
-        skipped.extend(failed.into_iter().map(|failed| Skipped {
-            path: failed.path,
-            reason: format!("could not be restored: {}", failed.error).into(),
-        }));
-        let id = run.id().to_owned();
-        settle(run, &journal, &store, &workspace)?;
-        Ok(Undone { id, title: undo.title, restored, skipped })
-    }
+/// Takes a kept run back. What was changed since stays, and is told. What was there before stays kept as long as it is not back.
+///
+/// # Errors
+/// The store cannot be read or written; then nothing was changed.
+pub(super) fn take_back(run: Run, journal: &Journal) -> Result<Undone, OverlayError> {
+    let planned = (|| {
+        let (store, workspace) = (run.tree()?, run.workspace()?);
+        let (units, skipped) = planned(journal, &store, &workspace)?;
+        let undo = Journal { units, time: now(), ..journal.clone() };
+        undo.write(store.path(), UNDO, run.key())?;
+        Ok((store, workspace, undo, skipped))
+    })();
+    let (store, workspace, undo, mut skipped) = match planned {
+        Ok(planned) => planned,
+        Err(error) => {
+            // Nothing was done, so everything is kept as it was.
+            run.keep(journal.bytes)?;
+            return Err(error);
+        }
+    };
+    let failed = carry_out(&undo.units, &store, &workspace);
+    let not_done: HashSet<&Path> = failed.iter().map(|failed| failed.path.as_path()).collect();
+    let restored = undo.units.iter().map(|unit| unit.step.path());
+    let restored = restored.filter(|path| !not_done.contains(path)).map(Path::to_owned).collect();
+    skipped.extend(failed.into_iter().map(|failed| Skipped {
+        path: failed.path,
+        reason: format!("could not be restored: {}", failed.error).into(),
+    }));
+    let id = run.id().to_owned();
+    settle(run, journal, &store, &workspace)?;
+    Ok(Undone { id, title: undo.title, restored, skipped })
 }
 
 /// What takes a run back, and what has to stay. What has to be opened for that is closed again.
