@@ -424,7 +424,7 @@ fn in_any_directory(names: Names<'_>) -> Scope {
     }
     let is_named = |row: &Row| match names.relation(row.0) {
         // What every file in such a directory is says nothing of this one, and some names are those of many projects' own files.
-        Reach::At(Relation::Must) => row.0 != "**" && !OF_EVERYBODY.iter().any(|name| *name == row.0),
+        Reach::At(Relation::Must) => row.0 != "**" && !OF_EVERYBODY.contains(&row.0),
         _ => false,
     };
     let rows = INSIDE.iter().flat_map(|(_, rows)| *rows);
