@@ -32,6 +32,7 @@ const FACTS: &[(&str, Fact)] = &[
     ("prints-names", Fact::PrintsNames),
     ("names-here", Fact::NamesHere),
     ("names-led", Fact::NamesLed),
+    ("finds-hidden", Fact::FindsHidden),
     ("same-lines", Fact::SameLines),
     ("names-apart", Fact::NamesApart),
     ("names-remotes", Fact::NamesRemotes),

@@ -362,6 +362,8 @@ pub struct Covers {
     pub secrets: bool,
     /// shward's and the agents' own configuration.
     pub own: bool,
+    /// What other programs obey in a directory that means the same everywhere (`.git/hooks`, `.vscode/tasks.json`).
+    pub obeyed: bool,
     /// It is, or may be, a file that nobody may change: the program of this firewall.
     pub guarded: bool,
 }
@@ -378,6 +380,7 @@ impl Covers {
             system: self.system || other.system,
             secrets: self.secrets || other.secrets,
             own: self.own || other.own,
+            obeyed: self.obeyed || other.obeyed,
             guarded: self.guarded || other.guarded,
         }
     }

@@ -182,6 +182,8 @@ impl Piece<'_> {
     pub const MADE_UP: Self = Piece::Glob(b"*#");
     /// Any name that is there, one that begins with a dot too.
     pub const LISTED: Self = Piece::Glob(b"*(*)");
+    /// What a search finds that leaves out no hidden directories: a name at any depth.
+    pub const FOUND: Self = Piece::Glob(b"*(**)");
 }
 
 impl<'a> Value<'a> {

@@ -15,6 +15,7 @@ const NONE: Covers = Covers {
     system: false,
     secrets: false,
     own: false,
+    obeyed: false,
     guarded: false,
 };
 

@@ -1,5 +1,6 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
+use super::hidden::{Hidden, bare, chosen};
 use super::run::{Run, certainty};
 use super::tables;
 use super::values;
@@ -28,6 +29,8 @@ pub(crate) struct Root<'a> {
     pub(super) sought: Option<(&'a [Field<'a>], bool)>,
     /// Each name begins with that of a directory.
     pub(super) led: bool,
+    /// What of hidden directories may be found.
+    pub(super) hidden: Hidden,
     pub(super) span: Span,
 }
 
@@ -52,7 +55,17 @@ impl<'a> Root<'a> {
     /// The names of a pattern below a place.
     const fn of(target: Target<'a>, pattern: &'a [u8], span: Span) -> Self {
         let pattern = Some(pattern);
-        Self { target, pattern, within: None, itself: false, filtered: true, sought: None, led: false, span }
+        Self {
+            target,
+            pattern,
+            within: None,
+            itself: false,
+            filtered: true,
+            sought: None,
+            led: false,
+            hidden: Hidden::NONE,
+            span,
+        }
     }
 
     /// A word that stands for what is found.
@@ -61,8 +74,11 @@ impl<'a> Root<'a> {
         let path = self.target.path;
         let start = if path.ends_with(b"/") { path } else { values::concat(arena, &[path, b"/"]) };
         pieces.push(Piece::Text(start));
-        let name = self.pattern.unwrap_or(b"*");
-        let mut text = name;
+        let mut text = self.pattern.unwrap_or(b"*");
+        if self.pattern.is_none() && self.hidden.directories() && self.looks_everywhere() {
+            pieces.push(Piece::FOUND);
+            text = b"";
+        }
         while !text.is_empty() {
             let plain = text.iter().position(|b| matches!(b, b'*' | b'?' | b'[')).unwrap_or(text.len());
             let (head, tail) = text.split_at(plain);
@@ -99,6 +115,12 @@ impl<'a> Root<'a> {
         let start = text.get(..start).unwrap_or_default();
         let pieces = [Piece::Text(start), Piece::Glob(b"*"), Piece::Text(name)];
         Value::of(arena, &pieces, value.origins)
+    }
+
+    /// Whether it looks through all of the workspace, and not beyond it.
+    fn looks_everywhere(&self) -> bool {
+        let Covers { workspace, home, root, .. } = self.target.covers;
+        workspace && !home && !root
     }
 
     /// Whether a file that nobody may change may be among what is found.
@@ -187,6 +209,8 @@ fn sought(run: &Run<'_, '_>, place: &Target<'_>, words: &[Field<'_>], names: boo
         let chosen = names || CHOOSING.contains(&before);
         let word = value.or(chosen.then_some(word))?;
         let is_path = before.ends_with(b"path") || before.ends_with(b"wholename");
+        // Of an expression the words at its beginning and end are those of a pattern.
+        let word = if before.ends_with(b"regex") { bare(word) } else { word };
         let word = if is_path { word } else { values::base_name(word) };
         protected(run, place, word)
     };
@@ -230,8 +254,8 @@ pub(crate) fn named<'a>(run: &Run<'_, 'a>, place: Target<'a>, pattern: &'a [u8],
     Root::of(place, pattern, span).field(run.arena())
 }
 
-/// The names of a pattern, at a place or below it, if they are those of secrets; the pattern may begin with directories.
-/// What is looked for by the end of its name alone is not meant to be a secret.
+/// The names of a pattern, at a place or below it, if they are those of secrets, or of what is protected as much; the pattern may
+/// begin with directories. What is looked for by the end of its name alone is not meant to be a secret.
 pub(crate) fn secret<'a>(
     run: &mut Run<'_, 'a>,
     place: Target<'a>,
@@ -244,7 +268,21 @@ pub(crate) fn secret<'a>(
     }
     let root = Root::of(place, name, span);
     let value = root.field(run.arena()).value;
-    (run.target(&value, false).scope == Scope::Secret).then_some(root)
+    if matches!(run.target(&value, false).scope, Scope::Secret | Scope::Own) {
+        return Some(root);
+    }
+    // What each process has under this name.
+    let mut pieces = value.pieces().to_vec();
+    if let Some(Piece::Text(start)) = pieces.first().copied() {
+        let (above, name) = start.split_at_checked(place.path.len() + 1)?;
+        pieces.splice(
+            ..1,
+            [Piece::Text(above), Piece::Glob(b"*"), Piece::Text(values::concat(run.arena(), &[b"/", name]))],
+        );
+    }
+    let below = run.target(&Value::of(run.arena(), &pieces, value.origins), false);
+    let environment = below.scope == Scope::Environment;
+    environment.then_some(Root { target: Target { scope: Scope::Environment, ..place }, ..root })
 }
 
 /// Starts programs with found names among their arguments, and makes their effects on these names mean everything that
@@ -532,7 +570,9 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
         let sought = Some((words, lists));
         // Below another place each begins with the name of that.
         let led = here != Some(target.path) || leads(words) || !lists && hands_on(words);
-        let root = Root { target, pattern: None, within: None, itself, filtered, sought, led, span };
+        let whole = lists && (target.tree || filtered) && !chosen(run, invocation);
+        let hidden = if whole { Hidden::of(words) } else { Hidden::NONE };
+        let root = Root { target, pattern: None, within: None, itself, filtered, sought, led, hidden, span };
         if let Some(other) = roots.iter_mut().find(|r| r.target == root.target) {
             other.led &= led;
         } else {

@@ -19,6 +19,7 @@ mod flow;
 mod foreign;
 mod found;
 mod given;
+mod hidden;
 mod image;
 mod installed;
 mod known;

@@ -49,6 +49,8 @@ pub(crate) enum Fact {
     NamesHere,
     /// The same, and each begins with one of the places that it is given.
     NamesLed,
+    /// It looks into hidden directories, too, unless an expression among its words leaves them out.
+    FindsHidden,
     /// What it prints are lines that it has read.
     SameLines,
     /// With some arguments, what it prints is a text of a known kind.
@@ -110,6 +112,7 @@ impl Fact {
             Self::PrintsNames => 11,
             Self::NamesHere => 12,
             Self::NamesLed => 35,
+            Self::FindsHidden => 37,
             Self::MakesNew => 36,
             Self::SameLines => 13,
             Self::Tells(_) => 14,

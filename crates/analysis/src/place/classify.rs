@@ -1,5 +1,6 @@
 //! Where a path lies: the region that it belongs to, and the places that matter for themselves.
 
+use super::named::OF_EVERYBODY;
 use super::path::{Names, Reach, differs};
 use super::pattern::{Part, Relation};
 use super::remembered::{Facts, remembered};
@@ -203,6 +204,7 @@ impl<'a> Map<'a> {
                 system: true,
                 secrets: true,
                 own: true,
+                obeyed: true,
                 guarded: false,
             };
         };
@@ -215,7 +217,7 @@ impl<'a> Map<'a> {
             }
             None => names.may_hold(workspace),
         });
-        let (secrets, own) = self.below(base);
+        let (secrets, own, obeyed) = self.below(base);
         let own = own || self.own.iter().chain(self.guarded).any(|own| holds(own)) || self.covers_led(base);
         Covers {
             root: false,
@@ -225,18 +227,21 @@ impl<'a> Map<'a> {
             system: is_system(base),
             secrets: secrets || home,
             own: own || home,
+            obeyed: obeyed || home,
             guarded: self.guarded.iter().any(|file| names.may_lie_in(file)),
         }
     }
 
-    /// Whether places of secrets, and whether protected places, are known to lie below a path.
-    pub(super) fn below(&self, names: Names<'_>) -> (bool, bool) {
-        let mut found = (false, false);
+    /// Whether places of secrets, whether protected places, and whether in directories that mean the same everywhere places that are
+    /// obeyed are known to lie below a path.
+    pub(super) fn below(&self, names: Names<'_>) -> (bool, bool, bool) {
+        let mut found = (false, false, false);
         // Once one is found, no other of its kind needs to be looked at.
-        let mut note = |row: &Row, names: Names<'_>| {
+        let mut note = |row: &Row, names: Names<'_>, inside: bool| {
             let known = match row.1 {
                 Scope::Secret => &mut found.0,
                 Scope::Own => &mut found.1,
+                Scope::Persistence if inside => &mut found.2,
                 _ => return,
             };
             *known = *known || names.relation(row.0) == Reach::Above;
@@ -244,19 +249,21 @@ impl<'a> Map<'a> {
         let mut rest = names;
         if let Some(first) = rest.next() {
             for top in tops(first) {
-                top.rows.about(rest).for_each(|row| note(row, rest));
+                top.rows.about(rest).for_each(|row| note(row, rest, false));
                 if let Some(tail) = home_tail(top, rest) {
-                    HOME.about(tail).for_each(|row| note(row, tail));
+                    HOME.about(tail).for_each(|row| note(row, tail, false));
                 }
             }
         }
         if let Some(tail) = self.home.both().find_map(|home| names.below(home)).filter(|_| !self.usual_home) {
-            HOME.about(tail).for_each(|row| note(row, tail));
+            HOME.about(tail).for_each(|row| note(row, tail, false));
         }
         let mut rest = names;
         while let Some(part) = rest.next() {
+            // A bare repository is obeyed where somebody goes on to work with it.
+            let bare = matches!(part, Part::Text(name) if name.ends_with(b".git") && name != b".git");
             for rows in inside(part) {
-                rows.iter().for_each(|row| note(row, rest));
+                rows.iter().for_each(|row| note(row, rest, !bare));
             }
         }
         found
@@ -404,12 +411,31 @@ fn special(names: Names<'_>, keys: bool) -> Scope {
         for rows in inside(part) {
             scope = scope.max(lookup(rows.iter(), rest).unwrap_or(ORDINARY));
         }
+        if part.is_found() {
+            scope = scope.max(in_any_directory(rest));
+        }
         let mut more = rest;
         if more.next().is_none() {
             scope = scope.max(by_name(part, keys));
         }
     }
     scope
+}
+
+/// What a name that is written out is behind that of any directory: `.git` and `.claude` are directories as well.
+fn in_any_directory(names: Names<'_>) -> Scope {
+    let mut parts = names;
+    if !parts.all(|part| matches!(part, Part::Text(_))) {
+        return ORDINARY;
+    }
+    let is_named = |row: &Row| match names.relation(row.0) {
+        // What every file in such a directory is says nothing of this one, and some names are those of many projects' own files.
+        Reach::At(Relation::Must) => row.0 != "**" && !OF_EVERYBODY.contains(&row.0),
+        _ => false,
+    };
+    let rows = INSIDE.iter().flat_map(|(_, rows)| *rows);
+    let named = rows.filter(|row| matches!(row.1, Scope::Own | Scope::Persistence) && is_named(row));
+    named.map(|(_, scope)| *scope).max().unwrap_or(ORDINARY)
 }
 
 /// What a file is for its name alone.

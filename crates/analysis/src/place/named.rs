@@ -5,7 +5,12 @@ use crate::effect::Scope;
 use crate::world::{Entries, FileKind, World};
 
 /// Names that so many programs give to their own files that they mean those, where nobody knows what is there.
-const OF_EVERYBODY: [&[u8]; 4] = [b"config.json", b"config.toml", b"config.yaml", b"config.yml"];
+pub(super) const OF_EVERYBODY: [&str; 4] = ["config.json", "config.toml", "config.yaml", "config.yml"];
+
+/// Whether it is such a name.
+fn is_of_everybody(name: &[u8]) -> bool {
+    OF_EVERYBODY.iter().any(|common| common.as_bytes() == name)
+}
 
 /// What lies in directories that mean the same everywhere and is protected under exactly this name, if such a directory may lie in
 /// this one: `.claude/settings.json` is found by its name, and `.git/hooks` where it is known to be there.
@@ -19,7 +24,7 @@ pub(crate) fn protected_by_name(world: &dyn World, directory: &[u8], name: &[u8]
         let path = [start, b"/", inside.as_bytes(), b"/", place.unwrap_or(row).as_bytes()].concat();
         match world.kind(&path) {
             FileKind::Missing => false,
-            FileKind::Unknown => place.is_none() && !OF_EVERYBODY.contains(&name),
+            FileKind::Unknown => place.is_none() && !is_of_everybody(name),
             FileKind::File | FileKind::Directory | FileKind::Special => true,
         }
     };
@@ -73,7 +78,7 @@ pub(crate) fn protected_by_pattern(world: &dyn World, directory: &[u8], pattern:
             let last = row.rsplit('/').next().unwrap_or_default().as_bytes();
             let may_be = || match world.kind(&below(inside, row)) {
                 FileKind::Missing => false,
-                FileKind::Unknown => name.letters() >= ENOUGH && !OF_EVERYBODY.contains(&last),
+                FileKind::Unknown => name.letters() >= ENOUGH && !is_of_everybody(last),
                 FileKind::File | FileKind::Directory | FileKind::Special => true,
             };
             if name.fits(last) && may_be() {

@@ -126,6 +126,11 @@ impl Part<'_> {
             && pieces.iter().any(|p| matches!(p, Piece::Glob(glob) if glob.starts_with(b"*")))
     }
 
+    /// Whether it is a name of any directory, at any depth: [`Piece::FOUND`].
+    pub(super) fn is_found(&self) -> bool {
+        matches!(self, Part::Pattern([found]) if *found == Piece::FOUND)
+    }
+
     /// Whether it contains text of which nothing is known, a `/` or `..` included.
     pub(super) fn has_unknown(&self) -> bool {
         matches!(self, Part::Pattern(pieces) if pieces.iter().any(|p| matches!(p, Piece::Unknown | Piece::Made)))
@@ -220,9 +225,7 @@ fn matches_name(pieces: &[Piece<'_>], known: usize, name: &[u8]) -> bool {
         reach = match piece {
             Piece::Text(text) => after_text(reach, text, name),
             Piece::Glob(b"?") => (reach << 1) & full,
-            Piece::Glob(glob) if glob.starts_with(b"[") && !glob.contains(&b'(') => {
-                step(reach, name, |byte| in_bracket(glob, byte))
-            }
+            Piece::Glob(glob) if is_bracket(glob) => step(reach, name, |byte| in_bracket(glob, byte)),
             // Everything from the first reachable position on.
             Piece::Glob(_) | Piece::Unknown | Piece::Made => match reach {
                 0 => 0,
@@ -257,6 +260,15 @@ fn after_text(reach: u64, text: &[u8], name: &[u8]) -> u64 {
 fn step(reach: u64, name: &[u8], accepts: impl Fn(u8) -> bool) -> u64 {
     let here: u64 = name.iter().enumerate().filter(|(_, b)| accepts(**b)).map(|(i, _)| 1 << i).sum();
     (reach & here) << 1
+}
+
+/// Whether a pattern is one bracket expression and nothing else, which means one character.
+fn is_bracket(glob: &[u8]) -> bool {
+    let Some(set) = glob.strip_prefix(b"[").and_then(|set| set.strip_suffix(b"]")) else { return false };
+    // A `]` at the beginning is one of the characters; one in a class of characters stands behind a `:`.
+    let ends =
+        set.iter().zip(set.iter().skip(1)).any(|(before, byte)| *byte == b']' && !b"!^:".contains(before));
+    !ends && !glob.contains(&b'(')
 }
 
 /// Whether a bracket expression accepts a byte. Where the answer depends on the locale, it does.
@@ -294,6 +306,9 @@ mod tests {
             (&[text("sh"), Piece::Glob(b"[!b]"), text("dow")], "shadow", May),
             (&[text("sh"), Piece::Glob(b"[[:alpha:]]"), text("dow")], "shadow", May),
             (&[text("sh"), Piece::Glob(b"[0-9]"), text("dow")], "shadow", No),
+            (&[text("s"), Piece::Glob(b"[gh]*"), text("w")], "shadow", May),
+            (&[text("s"), Piece::Glob(b"[gh][ab]"), text("dow")], "shadow", May),
+            (&[text("s"), Piece::Glob(b"[gh]?"), text("dow")], "shadow", May),
             (&[ANY, text("a"), ANY, text("o"), ANY], "shadow", May),
             (&[ANY, text("o"), ANY, text("a"), ANY], "shadow", No),
             (&[ANY], "shadow", May),

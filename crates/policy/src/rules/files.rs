@@ -174,6 +174,7 @@ pub(super) const RULES: &[Rule] = &[
             on(Kinds::CHANGE).extent(Extent::Tree).covering(own).and(is_somewhere),
             // What is unpacked or copied there may be one of them.
             on(Kinds::WRITE).what(&["below"]).covering(own).and(is_one),
+            on(Kinds::WRITE).what(&["below"]).covering(settings).and(is_somewhere),
             // A directory that is moved away takes along what lies in it, and in one that is closed nobody finds it.
             on(Kinds::DELETE).covering(own).and(is_one),
             on(Kinds::METADATA).what(&["mode", "owner"]).covering(settings).and(is_one),

@@ -35,6 +35,30 @@ const NAMES: &[Row] = &[
     ask("find build | xargs -d/ rm -rf", 3, "unknown-deleted"),
 ];
 
+/// What a search finds that leaves out no hidden directories: `.git` and `.claude` are among them.
+const HIDDEN: &[Row] = &[
+    deny("find . -type d | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 3, "persistence-written"),
+    deny("find . -type d -exec sh -c 'for d; do cp y \"$d/settings.json\"; done' _ {} +", 4, "own-changed"),
+    deny("find . | xargs sh -c 'for d; do echo x > \"$d/tasks.json\"; done' _", 3, "persistence-written"),
+    allow("find . -type d | xargs -I{} sh -c 'cp y \"$1/README.md\"' _ {}", 2),
+    allow("find . -type d -name 'test*' | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 2),
+    allow("find . -type d -not -path '*/.*' | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 2),
+    allow("find . -type d | grep -v /. | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 2),
+    allow("find . -type d -exec touch {}/__init__.py \\;", 2),
+    // Many projects have files of this name.
+    allow("find . -type d | xargs -I{} sh -c 'cp y \"$1/config.json\"' _ {}", 2),
+    // Hidden names, and what each process has.
+    ask("find . -name '.*' -exec cat {} \\;", 2, "own-read"),
+    ask("find . -name '.*' | xargs cat", 3, "own-read"),
+    allow("find . -maxdepth 1 -name '.*' -exec ls -ld {} +", 1),
+    deny("find /proc -name environ -exec cat {} \\;", 3, "memory-read"),
+    deny("find /proc -name environ | xargs cat", 3, "memory-read"),
+    allow("find /proc -name 'stat*' -exec cat {} \\;", 1),
+    // An expression for a whole path.
+    deny("find . -regex '.*config' | xargs sed -i s/a/b/", 3, "persistence-written"),
+    allow("find . -regex '.*\\.json' | xargs sed -i s/a/b/", 2),
+];
+
 const GIT: &[Row] = &[
     // A directory that the command has made a repository is configured by it.
     contain("echo 'ref: refs/heads/m' > b/HEAD; git --git-dir=b status", 2, "unread-code"),
@@ -70,6 +94,11 @@ const GIT: &[Row] = &[
 #[test]
 fn what_is_found_is_judged_by_where_it_was_found() {
     judge(NAMES);
+}
+
+#[test]
+fn what_is_found_may_be_hidden() {
+    judge(HIDDEN);
 }
 
 #[test]

@@ -306,3 +306,33 @@ fn options_by_which_patterns_mean_more_count() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// What is put into a directory that a pattern may mean.
+#[test]
+fn what_is_put_as_a_whole_may_be_settings() {
+    let denied = [
+        ("unzip a.zip -d .cl*", "own-changed"),
+        ("cp -r src/. .cl*/", "own-changed"),
+        ("rsync -a src/ .cl*", "own-changed"),
+        // Each piece of a pattern stays one where it goes through a variable.
+        ("for d in .[a-z]*; do cp y $d/settings.json; done", "own-changed"),
+        ("for d in .[!.]*; do cp y \"$d\"/config; done", "own-changed"),
+        ("for d in .[c][l]*/; do touch ${d}settings.json; done", "own-changed"),
+    ];
+    for (command, rule) in denied {
+        let verdict = verdict(command, false);
+        assert_eq!((verdict.decision(), rules(&verdict).first().copied()), (Deny, Some(rule)), "{command}");
+    }
+    for command in [
+        "cp -r .git /tmp/copy.git",
+        "tar xf a.tar -C x.git",
+        "unzip a.zip -d .config",
+        "cp -r src/. */",
+        "cp -r template/. new/",
+        "tar xf a.tar -C .github/workflows",
+        "for d in [a-z]*; do cp y $d/config; done",
+    ] {
+        assert_eq!(both(command), (Allow, Allow), "{command}");
+    }
+    assert_eq!(both("ssh-keygen -t rsa"), (Ask, Ask));
+}

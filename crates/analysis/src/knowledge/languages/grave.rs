@@ -32,8 +32,8 @@ const PYTHON: &str = r#"
 const JAVASCRIPT: &str = r#"
     Deno ^Function( Reflect WebSocket XMLHttpRequest atob axios binding child_process chmod chmodSync chown
     chownSync .constructor dgram dlopen ^eval( execFile execFileSync execSync execa fetch( fromCharCode
-    fromCodePoint getBuiltinModule globalThis http' http2' https' import(? inspector' mainModule net'
-    require(? rimraf .rm( rmSync rmdir rmdirSync shelljs spawn spawnSync tls' unlink unlinkSync vm'
+    fromCodePoint getBuiltinModule globalThis http' http2' https' import(? inspector' linkSync mainModule net'
+    require(? rimraf .rm( rmSync rmdir rmdirSync shelljs spawn spawnSync symlinkSync tls' truncateSync unlink unlinkSync vm'
     worker_threads
 "#;
 

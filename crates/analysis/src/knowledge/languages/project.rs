@@ -252,6 +252,10 @@ fn shell_calls(text: &[u8], found: &mut Found) {
     }
 }
 
+/// Most rounds in which variables in the values of variables are replaced, and the longest line that comes of it.
+const MAX_DEPTH: usize = 8;
+const LONGEST: usize = 4096;
+
 /// What a target needs, and the lines that make it.
 type Recipe<'t> = (Vec<&'t [u8]>, Vec<Vec<u8>>);
 
@@ -443,9 +447,51 @@ impl<'t> Rules<'t> {
             }
             // What a makefile needs to be made is made, too.
             let is_run = |line: &&Vec<u8>| !printed || makefiles > 0 || runs_always(line);
-            lines.iter().filter(is_run).for_each(|line| found.add(self.expanded(line), line));
+            for line in lines.iter().filter(is_run) {
+                let expanded = self.expanded(line);
+                // What variables of variables say may have been another when they were set, so that it only adds to the rest.
+                if expanded.is_none()
+                    && let Some(deep) = self.expanded_deeply(line)
+                {
+                    found.add(Some(deep), line);
+                }
+                found.add(expanded, line);
+            }
         }
         found
+    }
+
+    /// A command line with its variables replaced, and those in their values.
+    fn expanded_deeply(&self, line: &[u8]) -> Option<Vec<u8>> {
+        let start = line.iter().take_while(|b| matches!(b, b'@' | b'-' | b'+' | b' ')).count();
+        let mut text = line.get(start..)?.to_vec();
+        for _ in 0..MAX_DEPTH {
+            if !text.contains(&b'$') {
+                return Some(text);
+            }
+            let mut out = Vec::with_capacity(text.len());
+            let mut rest = text.as_slice();
+            while let Some((first, after)) = rest.split_first() {
+                rest = match (first, after) {
+                    // The shell's own would have to be told from make's in the next round.
+                    (b'$', [b'(' | b'{', more @ ..]) => {
+                        let end = more.iter().position(|b| matches!(b, b')' | b'}'))?;
+                        out.extend_from_slice(self.variables.get(more.get(..end)?)?);
+                        more.get(end + 1..)?
+                    }
+                    (b'$', _) | (b'{', [b'{', ..]) => return None,
+                    (other, _) => {
+                        out.push(*other);
+                        after
+                    }
+                };
+                if out.len() > LONGEST {
+                    return None;
+                }
+            }
+            text = out;
+        }
+        None
     }
 
     /// A command line with its variables replaced; `None` if one is not known.

@@ -5,8 +5,9 @@
 
 mod primaries;
 
-use crate::effect::{Certainty, EffectKind, Rest, Unknown, WriteMode};
+use crate::effect::{Certainty, EffectKind, Rest, Target, Unknown, WriteMode};
 use crate::knowledge::found::{self, Root};
+use crate::knowledge::hidden::Hidden;
 use crate::knowledge::run::{Run, certainty};
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
@@ -271,8 +272,9 @@ impl<'a> Expression<'_, '_, 'a> {
             _ if WITH_ARGUMENT.has(text) || (text.starts_with(b"-newer") && text.len() == 8) => {
                 let value = self.next();
                 let filters = FILTERS.has(text) || text.starts_with(b"-newer");
+                let everything = value.is_some_and(|v| matches!(v.known(), Some(b"*" | b"**" | b"./*")));
                 let everything =
-                    value.is_some_and(|v| matches!(v.known(), Some(b"*" | b"**" | b"./*" | b".*")));
+                    everything || text.ends_with(b"regex") && value.is_some_and(|v| v.known() == Some(b".*"));
                 if filters && !negated && !everything {
                     guard.filtered = true;
                     let told = value.and_then(|value| value.known());
@@ -315,7 +317,9 @@ impl<'a> Expression<'_, '_, 'a> {
     fn list_secrets(&mut self) {
         for secret in std::mem::take(&mut self.secrets) {
             let named = secret.field(self.run.arena());
-            self.run.lists(&named, false);
+            let target = self.run.target(&named.value, false);
+            let target = Target { scope: target.scope.max(secret.target.scope), ..target };
+            self.run.emit(EffectKind::List { target }, named.span, certainty(&named));
         }
     }
 
@@ -344,6 +348,12 @@ impl<'a> Expression<'_, '_, 'a> {
     fn found_with_secrets(&mut self, guard: Guard<'a>) -> Vec<Root<'a>> {
         let mut roots = self.found(guard);
         let secrets = self.secrets.get(self.others..).unwrap_or_default();
+        for root in &mut roots {
+            let same =
+                |secret: &&Root<'a>| secret.pattern == root.pattern && secret.target.path == root.target.path;
+            let worst = secrets.iter().filter(same).map(|secret| secret.target.scope).max();
+            root.target.scope = root.target.scope.max(worst.unwrap_or(root.target.scope));
+        }
         roots.extend(secrets.iter().filter(|secret| secret.pattern != guard.pattern));
         self.work += secrets.len();
         roots
@@ -357,6 +367,7 @@ impl<'a> Expression<'_, '_, 'a> {
             return Vec::new();
         }
         let mut found = Vec::with_capacity(self.roots.len());
+        let hidden = Hidden::of(self.run.session.words_of(self.run.session.invocation()));
         for root in self.roots {
             let target = self.run.target(&root.value, false);
             let Guard { pattern, filtered, within } = guard;
@@ -372,6 +383,7 @@ impl<'a> Expression<'_, '_, 'a> {
                 filtered,
                 sought: None,
                 led: false,
+                hidden,
                 span: root.span,
             });
         }

@@ -41,6 +41,14 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
         checkpoint(run, &action);
     }
     let extracts = scan.has(&EXTRACT);
+    if !extracts {
+        // Whoever unpacks it later is told of no names.
+        for expression in scan.values(&["--transform", "--xform"]) {
+            if !expression.known().is_some_and(|text| replaces(text, shows_all)) {
+                run.not_understood(Unknown::Argument, expression.span);
+            }
+        }
+    }
     if !extracts && !scan.has(&INSPECT) {
         let output = apply::apply_as(run, &scan, &uses);
         if scan.has(&["--remove-files"]) {
@@ -110,12 +118,35 @@ fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
 /// Whether expressions that change names put no dot into them, with which protected names and ways out begin
 /// (tar(1), `s/regexp/replace/flags`, several behind semicolons).
 fn keeps_plain(expressions: &[u8]) -> bool {
+    replaces(expressions, |replacement| !replacement.contains(&b'.') && !replacement.contains(&b'\\'))
+}
+
+/// Whether a replacement says each letter that it puts there, or which part of the name, and makes no hidden name: the dot of `v1.0`
+/// begins none.
+fn shows_all(replacement: &[u8]) -> bool {
+    let at = |at: Option<usize>| at.and_then(|at| replacement.get(at)).copied();
+    replacement.iter().enumerate().all(|(index, byte)| match byte {
+        b'\\' => at(Some(index + 1)).is_some_and(|next| next.is_ascii_digit()),
+        b'.' => {
+            let before = at(index.checked_sub(1));
+            let part = before.is_some_and(|before| before.is_ascii_digit())
+                && at(index.checked_sub(2)) == Some(b'\\');
+            let within =
+                before.is_some_and(|before| before.is_ascii_alphanumeric() || b"_-".contains(&before));
+            within && !part || at(Some(index + 1)) == Some(b'/') && before.is_none()
+        }
+        _ => true,
+    })
+}
+
+/// Whether each of these expressions is a replacement for which that holds.
+fn replaces(expressions: &[u8], holds: impl Fn(&[u8]) -> bool) -> bool {
     let mut rest = expressions;
     loop {
         let [b's', mark, after @ ..] = rest else { return false };
         let Some((_, after)) = until(after, *mark) else { return false };
         let Some((replacement, after)) = until(after, *mark) else { return false };
-        if replacement.contains(&b'.') || replacement.contains(&b'\\') {
+        if !holds(replacement) {
             return false;
         }
         let flags = after.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();

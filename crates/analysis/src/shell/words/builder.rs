@@ -41,6 +41,8 @@ pub(super) enum Kind {
     Glob,
     /// Part of an extended pattern, or of a pattern that a value holds.
     Pattern,
+    /// Where such a pattern of a value begins: what stands before it is another.
+    Begun,
     /// Stands for text that is not known.
     Unknown,
     /// Stands for a decimal number that is not known.
@@ -357,7 +359,9 @@ impl<'a> Builder<'a> {
                 },
                 Piece::Glob(_) if self.mode == Mode::Pattern => self.unknown(quoted, value.origins),
                 Piece::Glob(pattern) => {
-                    self.add(pattern, Kind::Pattern);
+                    let (first, rest) = pattern.split_at_checked(1).unwrap_or_default();
+                    self.add(first, Kind::Begun);
+                    self.add(rest, Kind::Pattern);
                     if !quoted && self.mode == Mode::Fields {
                         self.many = true;
                     }

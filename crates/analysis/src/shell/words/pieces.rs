@@ -69,8 +69,9 @@ impl<'a> Builder<'a> {
                 Kind::Made => Some(Piece::Made),
                 Kind::Perhaps if self.is_part(index) => Some(Piece::MADE_UP),
                 Kind::Unknown | Kind::Trusted | Kind::Perhaps => Some(Piece::Unknown),
-                Kind::Pattern => {
-                    width = self.kinds.iter().skip(index).take_while(|k| **k == Kind::Pattern).count();
+                Kind::Pattern | Kind::Begun => {
+                    let further = self.kinds.iter().skip(index + 1);
+                    width = 1 + further.take_while(|kind| **kind == Kind::Pattern).count();
                     Some(self.pattern_piece(index, width))
                 }
                 Kind::Glob if *byte == b'[' && index < barren => None,

@@ -97,13 +97,16 @@ impl<'a> Reader<'_, '_, 'a> {
             // Its declaration.
             return Some(at + 1);
         }
-        let (Token::Sign(b'.'), Token::Name(name)) = (self.token(at + 1), self.token(at + 2)) else {
-            return None;
+        let (name, end) = match (self.token(at + 1), self.token(at + 2), self.token(at + 3)) {
+            (Token::Sign(b'.'), Token::Name(name), _) => (name, at + 3),
+            // The same in brackets.
+            (Token::Sign(b'['), Token::Text(Some(name)), Token::Sign(b']')) => (name, at + 4),
+            _ => return None,
         };
         if name == b"promises" && module.ends_with(b"fs") {
-            return self.module(at + 2, b"fs/promises");
+            return self.module(end - 1, b"fs/promises");
         }
-        self.member(at + 3, module, name)
+        self.member(end, module, name)
     }
 
     /// A member of a module is used; `at` is what follows it.

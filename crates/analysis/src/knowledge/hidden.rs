@@ -1,0 +1,85 @@
+//! What a search finds of hidden directories, by what its words say of names.
+
+use super::run::Run;
+use super::tables;
+use super::values;
+use super::words::Fact;
+use crate::value::Field;
+
+/// Most words of a program that are looked at.
+const MOST_WORDS: usize = 64;
+
+/// What a search leaves of the directories whose names begin with a dot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hidden {
+    /// They are found themselves.
+    directories: bool,
+}
+
+impl Hidden {
+    /// Nothing is known to be found of them.
+    pub(crate) const NONE: Self = Self { directories: false };
+
+    /// By the words of a search that looks through everything, and by what it says of names.
+    pub(crate) fn of(words: &[Field<'_>]) -> Self {
+        let program = words.first().and_then(Field::known).and_then(tables::program);
+        if !program.is_some_and(|(_, program)| program.has(Fact::FindsHidden)) {
+            return Self::NONE;
+        }
+        let known = |at: Option<usize>| at.and_then(|at| words.get(at)).and_then(Field::known);
+        let mut hidden = Self { directories: true };
+        for (at, word) in words.iter().enumerate().skip(1).take(MOST_WORDS) {
+            let Some(option) = word.known() else { continue };
+            let named = option.starts_with(b"-")
+                && [&b"name"[..], b"path", b"regex"].iter().any(|end| option.ends_with(end));
+            let Some(value) = known(Some(at + 1)) else {
+                // It may be any name, and is not meant to be all.
+                if named {
+                    return Self::NONE;
+                }
+                continue;
+            };
+            let prunes =
+                || words.iter().skip(at).take(MOST_WORDS).any(|word| word.known() == Some(b"-prune"));
+            match option {
+                b"-type" if value == b"f" => hidden.directories = false,
+                _ if named => {
+                    let negated = matches!(known(at.checked_sub(1)), Some(b"!" | b"-not"));
+                    let out = negated || prunes();
+                    let names_hidden = value
+                        .split(|byte| *byte == b'/')
+                        .any(|part| part.len() > 1 && part.starts_with(b".") && part != b"..");
+                    let open = values::base_name(value).first().is_none_or(|byte| b".*?[".contains(byte));
+                    if out && names_hidden {
+                        return Self::NONE;
+                    }
+                    hidden.directories &= out || open;
+                }
+                _ => {}
+            }
+        }
+        hidden
+    }
+
+    /// Whether such directories are found.
+    pub(super) const fn directories(self) -> bool {
+        self.directories
+    }
+}
+
+/// Whether what a search prints may go through a program that hands on some of it.
+pub(super) fn chosen(run: &Run<'_, '_>, invocation: Option<u32>) -> bool {
+    let (Some(from), Some(to)) = (invocation, run.session.invocation()) else { return false };
+    (from + 1..to).take(2).any(|between| {
+        let program =
+            run.session.words_of(Some(between)).first().and_then(Field::known).and_then(tables::program);
+        program.is_some_and(|(_, program)| program.has(Fact::SameLines) || program.has(Fact::PrintsNames))
+    })
+}
+
+/// What a regular expression says of a name between its beginning and its end.
+pub(super) fn bare(expression: &[u8]) -> &[u8] {
+    let begun = expression.strip_prefix(b"^").unwrap_or(expression);
+    let begun = begun.strip_prefix(b".*").unwrap_or(begun);
+    begun.strip_suffix(b"$").unwrap_or(begun)
+}
