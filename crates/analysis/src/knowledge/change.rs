@@ -7,7 +7,7 @@ use super::languages;
 use super::overwriting;
 use super::run::{Run, certainty};
 use super::scan::Scan;
-use super::settled::{self, becomes_settings, brings_settings, settles, takes_place};
+use super::settled::{becomes_settings, brings_settings, holds_protected, settles, takes_place};
 use super::tables::Level;
 use super::unpacked;
 use super::values;
@@ -313,8 +313,7 @@ pub(super) fn destination<'a>(
     }
     if target.scope == Scope::Harmless || !(named || exists || count > 1 || many || target.rest == Rest::Glob)
     {
-        let whole = flow.tree && !links && (apart || settled::becomes_obeyed(run, uses, &target));
-        let mode = if whole { WriteMode::Below } else { mode };
+        let mode = if apart && flow.tree && !links { WriteMode::Below } else { mode };
         run.writes(field, mode, content);
         if mode != WriteMode::Create {
             uses.of(is_source).for_each(|source| carry(run, &source, &field.value));
@@ -346,11 +345,10 @@ pub(super) fn destination<'a>(
                 let value = values::joined(run.arena(), &[field.value, slash, name]);
                 // A directory whose content becomes what guards us is no single file; some programs put what is in it there.
                 let puts = flow.tree && mode != WriteMode::Create;
-                if puts && path.ends_with(b"/") && settled::holds_protected(run, &field.value) {
+                if puts && path.ends_with(b"/") && holds_protected(run, &field.value) {
                     run.writes(field, WriteMode::Below, content);
                 }
-                let mode =
-                    if puts && settled::holds_protected(run, &value) { WriteMode::Below } else { mode };
+                let mode = if puts && holds_protected(run, &value) { WriteMode::Below } else { mode };
                 run.writes(&Field { value, ..*field }, mode, content);
                 if mode != WriteMode::Create {
                     carry(run, &source, &value);

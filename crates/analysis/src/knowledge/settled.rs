@@ -1,9 +1,7 @@
 //! What is put under another name: a directory where settings are looked for, and another name for a file that nobody may change.
 
-use super::flow::Uses;
 use super::run::{Run, certainty};
 use super::values;
-use super::words::Role;
 use crate::effect::{EffectKind, Rest, Scope, Target, WriteMode};
 use crate::place::settings_in;
 use crate::value::{Field, Origins, Value};
@@ -24,23 +22,6 @@ pub(super) fn becomes_settings(world: &dyn World, from: &Target<'_>, to: &Target
 pub(super) fn holds_protected<'a>(run: &mut Run<'_, 'a>, directory: &Value<'a>) -> bool {
     let target = run.target(directory, false);
     target.covers.own || (target.covers.obeyed && target.scope != Scope::Temp)
-}
-
-/// Whether what is put at a place with all that is in it, and may be a directory, becomes one of which other programs obey some files.
-/// What is moved is mostly a file.
-pub(super) fn becomes_obeyed<'a>(run: &mut Run<'_, 'a>, uses: &Uses<'_, 'a>, to: &Target<'a>) -> bool {
-    if !to.covers.obeyed || to.scope == Scope::Temp {
-        return false;
-    }
-    uses.iter().any(|each| {
-        let target = run.target(&each.field.value, false);
-        let kind = run.session.world().kind(target.path);
-        match each.role {
-            Role::Read => kind != FileKind::File,
-            Role::Move => kind == FileKind::Directory,
-            _ => false,
-        }
-    })
 }
 
 /// Whether a link in the workspace leads to what may be a directory of temporary files: what lies there is in the workspace then, as if
