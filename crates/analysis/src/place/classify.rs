@@ -425,13 +425,18 @@ fn special(names: Names<'_>, keys: bool) -> Scope {
 /// What a name that is written out is behind that of any directory: `.git` and `.claude` are directories as well.
 fn in_any_directory(names: Names<'_>) -> Scope {
     let mut parts = names;
-    if !parts.all(|part| matches!(part, Part::Text(_))) {
+    let Some(first) = parts.next() else { return ORDINARY };
+    let letter = first.first_byte();
+    if !parts.chain([first]).all(|part| matches!(part, Part::Text(_))) {
         return ORDINARY;
     }
-    let is_named = |row: &Row| match names.relation(row.0) {
-        // What every file in such a directory is says nothing of this one, and some names are those of many projects' own files.
-        Reach::At(Relation::Must) => row.0 != "**" && !OF_EVERYBODY.contains(&row.0),
-        _ => false,
+    let is_named = |row: &Row| {
+        // What every file in such a directory is says nothing of this one, most begin otherwise, and some names are those of many
+        // projects' own files.
+        row.0 != "**"
+            && letter.is_some_and(|letter| !differs(letter, row.0))
+            && names.relation(row.0) == Reach::At(Relation::Must)
+            && !OF_EVERYBODY.contains(&row.0)
     };
     let rows = INSIDE.iter().flat_map(|(_, rows)| *rows);
     let named = rows.filter(|row| matches!(row.1, Scope::Own | Scope::Persistence) && is_named(row));

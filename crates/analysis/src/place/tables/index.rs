@@ -12,6 +12,8 @@ pub(in crate::place) struct Table {
     rows: &'static [Row],
     /// The rows sorted by first name; those whose first name is a pattern stand before all others.
     order: &'static [u16],
+    /// How long the first name of each row is.
+    lengths: &'static [u8],
     /// How many have a pattern first.
     wild: usize,
     /// What the first name of the others may be.
@@ -23,13 +25,18 @@ macro_rules! table {
     ($rows:expr) => {{
         const ROWS: &[$crate::place::tables::Row] = $rows;
         const ORDER: [u16; ROWS.len()] = $crate::place::tables::index::sorted(ROWS);
-        $crate::place::tables::index::Table::new(ROWS, &ORDER)
+        const LENGTHS: [u8; ROWS.len()] = $crate::place::tables::index::lengths(ROWS);
+        $crate::place::tables::index::Table::new(ROWS, &ORDER, &LENGTHS)
     }};
 }
 pub(in crate::place) use table;
 
 impl Table {
-    pub(in crate::place) const fn new(rows: &'static [Row], order: &'static [u16]) -> Self {
+    pub(in crate::place) const fn new(
+        rows: &'static [Row],
+        order: &'static [u16],
+        lengths: &'static [u8],
+    ) -> Self {
         let mut wild = 0;
         let mut named = Exact::NONE;
         let mut rest = rows;
@@ -42,7 +49,7 @@ impl Table {
             }
             rest = others;
         }
-        Self { rows, order, wild, named }
+        Self { rows, order, lengths, wild, named }
     }
 
     /// All rows, as they are written.
@@ -58,9 +65,10 @@ impl Table {
             Some(Part::Text(name)) => {
                 let (wild, exact) = self.order.split_at_checked(self.wild).unwrap_or_default();
                 let exact = if self.named.may_be(name) { exact } else { &[] };
-                let start = exact.partition_point(|at| order(first_of(rows, *at), name).is_lt());
+                let start = exact.partition_point(|at| order(self.first_of(*at), name).is_lt());
                 let exact = exact.get(start..).unwrap_or_default();
-                let len = exact.partition_point(|at| same(first_of(rows, *at), name));
+                // Few begin alike.
+                let len = exact.iter().take_while(|at| same(self.first_of(**at), name)).count();
                 (&[], exact.get(..len).unwrap_or_default(), wild)
             }
             // Text of which nothing is known is no name of the tables' (`Names::relation`).
@@ -71,10 +79,12 @@ impl Table {
         };
         all.iter().chain(named.iter().chain(wild).filter_map(move |at| rows.get(usize::from(*at))))
     }
-}
 
-fn first_of(rows: &'static [Row], at: u16) -> &'static [u8] {
-    rows.get(usize::from(at)).map(|(row, _)| first(row.as_bytes())).unwrap_or_default()
+    fn first_of(&self, at: u16) -> &'static [u8] {
+        let at = usize::from(at);
+        let (Some((row, _)), Some(length)) = (self.rows.get(at), self.lengths.get(at)) else { return &[] };
+        row.as_bytes().get(..usize::from(*length)).unwrap_or_default()
+    }
 }
 
 /// The first name of a row.
@@ -121,6 +131,23 @@ const fn before(a: &[u8], b: &[u8]) -> bool {
             (Some(_), None) => return false,
         }
     }
+}
+
+/// How long the first name of each row is.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler only: an index out of bounds does not compile"
+)]
+pub(in crate::place) const fn lengths<const N: usize>(rows: &[Row]) -> [u8; N] {
+    let mut lengths = [0; N];
+    let mut at = 0;
+    while at < N {
+        let length = first(rows[at].0.as_bytes()).len();
+        assert!(length <= u8::MAX as usize, "a name of a row is too long");
+        lengths[at] = length as u8;
+        at += 1;
+    }
+    lengths
 }
 
 /// The order of rows by first name; equal ones stay as they are written.
