@@ -313,6 +313,10 @@ fn what_a_project_keeps_secret_is_its_own_wherever_it_lies() {
         ("/var/www/app", "/etc/shadow", "secret-of-system-changed"),
         ("/var/lib", "/var/lib/app/.env", "secret-of-system-changed"),
         ("/usr", "/usr/src/app/.env", "secret-of-system-changed"),
+        ("/usr/src/", "/usr/src/.env", "secret-of-system-changed"),
+        ("/var/run/secrets", "/var/run/secrets/.env", "secret-of-system-changed"),
+        ("/var/lib/samba/private", "/var/lib/samba/private/.env", "secret-of-system-changed"),
+        ("/usr/local/etc/app", "/usr/local/etc/app/.env", "secret-of-system-changed"),
         ("/etc/ssh/keys", "/etc/ssh/keys/ssh_host_rsa_key", "secret-of-system-changed"),
         ("/", "/var/www/app/.env", "secret-of-system-changed"),
     ] {

@@ -268,8 +268,12 @@ pub(crate) fn secret<'a>(
     }
     let root = Root::of(place, name, span);
     let value = root.field(run.arena()).value;
-    if matches!(run.target(&value, false).scope, Scope::Secret | Scope::Own) {
-        return Some(root);
+    // Nobody keeps settings where what is built lies, or among temporary files.
+    let settled = place.rest == Rest::Exact && !matches!(place.scope, Scope::Product | Scope::Temp);
+    match run.target(&value, false).scope {
+        Scope::Secret => return Some(root),
+        Scope::Own if settled => return Some(root),
+        _ => {}
     }
     // What each process has under this name.
     let mut pieces = value.pieces().to_vec();

@@ -22,12 +22,13 @@ impl Hidden {
 
     /// By the words of a search that looks through everything, and by what it says of names.
     pub(crate) fn of(words: &[Field<'_>]) -> Self {
-        let program = words.first().and_then(Field::known).and_then(tables::program);
+        let program = described(words);
         if !program.is_some_and(|(_, program)| program.has(Fact::FindsHidden)) {
             return Self::NONE;
         }
         let known = |at: Option<usize>| at.and_then(|at| words.get(at)).and_then(Field::known);
         let mut hidden = Self { directories: true };
+        let either = words.iter().take(MOST_WORDS).any(|word| matches!(word.known(), Some(b"-o" | b"-or")));
         for (at, word) in words.iter().enumerate().skip(1).take(MOST_WORDS) {
             let Some(option) = word.known() else { continue };
             let named = option.starts_with(b"-")
@@ -41,15 +42,15 @@ impl Hidden {
             };
             let prunes =
                 || words.iter().skip(at).take(MOST_WORDS).any(|word| word.known() == Some(b"-prune"));
+            let negated = matches!(known(at.checked_sub(1)), Some(b"!" | b"-not"));
             match option {
-                b"-type" if value == b"f" => hidden.directories = false,
+                b"-type" if value == b"f" && !negated && !either => hidden.directories = false,
                 _ if named => {
-                    let negated = matches!(known(at.checked_sub(1)), Some(b"!" | b"-not"));
                     let out = negated || prunes();
                     let names_hidden = value
                         .split(|byte| *byte == b'/')
                         .any(|part| part.len() > 1 && part.starts_with(b".") && part != b"..");
-                    let open = values::base_name(value).first().is_none_or(|byte| b".*?[".contains(byte));
+                    let open = may_be_hidden(value);
                     if out && names_hidden {
                         return Self::NONE;
                     }
@@ -67,12 +68,42 @@ impl Hidden {
     }
 }
 
+/// How a program is described, whatever directory it is started from.
+fn described(words: &[Field<'_>]) -> Option<(&'static str, tables::Program)> {
+    words.first().and_then(Field::known).map(values::base_name).and_then(tables::program)
+}
+
+/// Whether a pattern of a name, or of a path, may mean any directory whose name begins with a dot: one that says no more than how such
+/// names begin.
+fn may_be_hidden(pattern: &[u8]) -> bool {
+    let name = values::base_name(pattern);
+    // What lies below a directory that is named.
+    let is_told = |part: &[u8]| !matches!(part, b"" | b"." | b"..") && !part.contains(&b'*');
+    let led = pattern.split(|byte| *byte == b'/').rev().skip(1).any(is_told);
+    let in_set = |set: &[u8], bytes: &[u8]| {
+        set.iter().take_while(|byte| **byte != b']').any(|byte| bytes.contains(byte))
+    };
+    let begins = match name {
+        // `[!.]` leaves it out, and a range or a list of letters has no dot.
+        [b'[', b'!' | b'^', set @ ..] => !in_set(set, b"."),
+        [b'[', set @ ..] => in_set(set, b".["),
+        [first, ..] => b".*?".contains(first),
+        [] => true,
+    };
+    // Those in brackets are one of the name's, and which is not known.
+    let mut outside = true;
+    let is_letter = |byte: &&u8| {
+        outside = **byte == b']' || outside && **byte != b'[';
+        outside && byte.is_ascii_alphanumeric()
+    };
+    begins && !led && name.iter().filter(is_letter).count() < 2
+}
+
 /// Whether what a search prints may go through a program that hands on some of it.
 pub(super) fn chosen(run: &Run<'_, '_>, invocation: Option<u32>) -> bool {
     let (Some(from), Some(to)) = (invocation, run.session.invocation()) else { return false };
     (from + 1..to).take(2).any(|between| {
-        let program =
-            run.session.words_of(Some(between)).first().and_then(Field::known).and_then(tables::program);
+        let program = described(run.session.words_of(Some(between)));
         program.is_some_and(|(_, program)| program.has(Fact::SameLines) || program.has(Fact::PrintsNames))
     })
 }

@@ -116,7 +116,7 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         }
         let place = self.state.flow.places.only();
         let names = held_against_names(path, place.is_none());
-        if !self.budget.plan(names + self.links.count().div_ceil(4)) {
+        if !self.budget.plan(names + self.links.count().div_ceil(8)) {
             return self.target(path);
         }
         self.budget.walks(place.map_or(0, <[u8]>::len) + path.extent());

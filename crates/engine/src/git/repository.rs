@@ -51,12 +51,12 @@ pub(crate) fn within_repository(change: &Change, sight: &Sight<'_>) -> Option<In
         return Some(InRepository::Elsewhere);
     }
     if is_strange(change) && found.is_none() {
-        // Again, only what git writes there says anything.
-        let is_written = |part: &OsStr| OF_EVERY_REPOSITORY.iter().chain(&WRITTEN).any(|name| part == *name);
-        let within = parts.iter().enumerate().filter(|(_, part)| is_written(part)).any(|(at, _)| {
-            let directory: PathBuf = parts.iter().take(at).collect();
-            looks_like_one(|name| sight.exists(&directory.join(name)))
-        });
+        // Whatever its name is: git writes under more than can be listed.
+        let within = change
+            .path
+            .ancestors()
+            .skip(1)
+            .any(|directory| looks_like_one(|name| sight.exists(&directory.join(name))));
         found = within.then_some(InRepository::Strange);
     }
     // Only these names say anything, so only for them the neighbours are looked at.
@@ -237,7 +237,7 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
     InRepository::Ordinary
 }
 
-/// Whether git makes nothing of this kind in a repository's directory. It reads where a link leads as what it keeps there itself, and
+/// Whether git makes nothing of this kind in a repository's directory, unless it is told to (`core.preferSymlinkRefs`). It reads where a link leads as what it keeps there itself, and
 /// writes there, too: to `logs/HEAD` with the name and the message of each commit, and over `COMMIT_EDITMSG`. At a pipe it waits.
 /// A socket is that of its own watcher (git-fsmonitor--daemon(1)).
 fn is_strange(change: &Change) -> bool {
@@ -254,26 +254,6 @@ fn is_remote(below: &[&OsStr]) -> bool {
         && !above.iter().any(|part| is(part, &["refs", "logs"]))
         && !(above.first().is_some_and(|first| is(first, &["modules"])) && is(name, &OF_EVERY_REPOSITORY))
 }
-
-/// What else git writes in a repository's directory, and the directories in it.
-const WRITTEN: [&str; 16] = [
-    "AUTO_MERGE",
-    "CHERRY_PICK_HEAD",
-    "MERGE_MODE",
-    "REVERT_HEAD",
-    "SQUASH_MSG",
-    "gc.log",
-    "gc.pid",
-    "logs",
-    "modules",
-    "objects",
-    "rebase-apply",
-    "rebase-merge",
-    "refs",
-    "sequencer",
-    "shallow",
-    "worktrees",
-];
 
 /// What lies in every repository's directory.
 const OF_EVERY_REPOSITORY: [&str; 14] = [

@@ -1,8 +1,10 @@
 //! What a run without an overlay has made where it must not is given another name.
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags};
+use super::SET_ID;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -23,8 +25,8 @@ pub(super) fn made_in(path: &Path, workspace: &Path) -> PathBuf {
     inside.filter(|above| above.is_symlink()).last().unwrap_or(path).to_owned()
 }
 
-/// How many other names are tried where the first cannot be had.
-const MAX_NAMES: usize = 10_000;
+/// How many other names are tried in their order where the first cannot be had, and how many at random.
+const MAX_NAMES: [usize; 2] = [16, 64];
 
 /// What an owner needs to look into a directory and to change what is in it.
 const OWNER: u32 = 0o700;
@@ -43,24 +45,51 @@ fn open_below(workspace: &Path, directory: &Path) -> io::Result<OwnedFd> {
     Ok(handle)
 }
 
-/// Gives what is there another name, whatever names a run has taken, also where it has closed the directory to its owner.
+/// Gives what is there another name, whatever names a run has taken, also where it has closed the directory to its owner. Nobody gets
+/// the rights of its owner or group from it any more.
 pub(super) fn set_aside(path: &Path, workspace: &Path) -> io::Result<()> {
+    in_directory(path, workspace, rename_aside)
+}
+
+/// Removes what is no directory, likewise.
+pub(super) fn remove(path: &Path, workspace: &Path) -> io::Result<()> {
+    in_directory(path, workspace, |directory, name| {
+        Ok(rustix::fs::unlinkat(directory, name, AtFlags::empty())?)
+    })
+}
+
+/// Does something to a name in its directory, which is opened for that if a run has closed it to its owner.
+fn in_directory(
+    path: &Path,
+    workspace: &Path,
+    act: impl Fn(&OwnedFd, &OsStr) -> io::Result<()>,
+) -> io::Result<()> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let directory = open_below(workspace, above)?;
-    match rename_aside(&directory, name) {
+    match act(&directory, name) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let closed = Mode::from_raw_mode(rustix::fs::fstat(&directory)?.st_mode);
             set_mode(&directory, closed | Mode::from_raw_mode(OWNER))?;
-            let renamed = rename_aside(&directory, name);
-            set_mode(&directory, closed).and(renamed)
+            let done = act(&directory, name);
+            set_mode(&directory, closed).and(done)
         }
-        renamed => renamed,
+        done => done,
     }
 }
 
 fn rename_aside(directory: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    let file = rustix::fs::openat(
+        directory,
+        name,
+        OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let state = rustix::fs::fstat(&file)?;
+    if FileType::from_raw_mode(state.st_mode) == FileType::RegularFile && state.st_mode & SET_ID != 0 {
+        set_mode(&file, Mode::from_raw_mode(state.st_mode & !SET_ID))?;
+    }
     let rename = |aside: &OsStr, flags| {
         Ok::<(), io::Error>(rustix::fs::renameat_with(directory, name, directory, aside, flags)?)
     };
@@ -68,9 +97,13 @@ fn rename_aside(directory: &OwnedFd, name: &OsStr) -> io::Result<()> {
     let usual = [name.as_bytes(), b".", REFUSED.as_bytes()].concat();
     match rename(OsStr::from_bytes(&usual), RenameFlags::empty()) {
         Err(error) if is_of_the_name(&error) => {
-            let other = |number: usize| format!("{number}.{REFUSED}");
-            let free = |number: &usize| !is_there(directory, OsStr::new(&other(*number)));
-            let number = (1..=MAX_NAMES).find(free).ok_or(error)?;
+            let other = |number: u64| format!("{number}.{REFUSED}");
+            let free = |number: &u64| !is_there(directory, OsStr::new(&other(*number)));
+            // Where many are taken, those that follow are, too.
+            let [in_order, at_random] = MAX_NAMES;
+            let some = RandomState::new();
+            let random = (0..at_random).map(|attempt| some.hash_one(attempt));
+            let number = (1..).take(in_order).chain(random).find(free).ok_or(error)?;
             rename(OsStr::new(&other(number)), RenameFlags::NOREPLACE)
         }
         renamed => renamed,
@@ -89,7 +122,7 @@ fn is_of_the_name(error: &io::Error) -> bool {
     )
 }
 
-/// chmod(2) of a directory, by a handle that needs no right to read it.
+/// chmod(2), by a handle that needs no right to read.
 fn set_mode(directory: &OwnedFd, mode: Mode) -> io::Result<()> {
     let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
     Ok(rustix::fs::chmodat(CWD, path, mode & Mode::from_raw_mode(0o7777), AtFlags::empty())?)

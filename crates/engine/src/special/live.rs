@@ -3,7 +3,7 @@
 //! What exists is mounted over, so it has to be found before, and what comes to be is moved aside after. A limit on how much is
 //! looked at would be where a command looks first, so there is one only for the time that it takes, and beyond it nothing is run.
 
-use super::aside::Opened;
+use super::aside::{Opened, REFUSED};
 use super::filled::is_filled;
 use super::{
     SET_ID, folded, is_guarded, is_read_as_a_way, is_read_by_others, is_respelled, is_store,
@@ -12,7 +12,7 @@ use super::{
 use crate::git::{REMOTES, STEPS, STRATEGIES, commands, is_harmless, is_own_strategy};
 use crate::{Request, reading};
 use shward_analysis::{Scope, scope_of};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read as _};
@@ -45,13 +45,19 @@ pub(super) struct Live {
     /// Files with the rights of their owner or group, and links in the place of directories of settings, changed since the time that was
     /// asked for, and directories that lie too deep.
     refused: Vec<PathBuf>,
-    /// Links, pipes and devices that changed since then, of which git makes none.
+    /// Links, pipes and devices that changed since then. In a repository's directory git makes none.
     strange: Vec<PathBuf>,
+    /// Before a run, links and where they lead, pipes, devices, and what was moved aside by then.
+    pub(super) there: There,
     /// Directories that were closed to their owner.
     pub(super) opened: Opened,
     /// Whether everything was looked at.
     pub(super) whole: bool,
 }
+
+/// What is neither a file nor a directory, by its path, with where it leads, and files that were moved aside. What a run finds so and
+/// leaves so is not its own.
+pub(super) type There = HashMap<PathBuf, Option<PathBuf>>;
 
 /// Looks at everything below a workspace, without following links, `times` as much as is allowed before a run. If a time is given, in
 /// seconds, it is also looked for what changed since in a way that no run may, and what is closed is opened.
@@ -103,6 +109,10 @@ pub(super) fn look(request: &Request, times: usize, since: Option<i64>) -> Live 
                 waiting.push((path, filled));
             } else if let Some(since) = since {
                 found.note_changed(path, kind, since, request);
+            } else if !(kind.is_file() || kind.is_socket()) || path.extension().is_some_and(|e| e == REFUSED)
+            {
+                let target = fs::read_link(&path).ok();
+                found.there.insert(path, target);
             }
         }
     }
@@ -137,8 +147,15 @@ impl Live {
         all.filter(|path| path.symlink_metadata().is_ok())
     }
 
-    /// What a run has created that it must not, where this and nothing else was protected before.
-    pub(super) fn created(&self, before: &HashSet<&PathBuf>) -> Vec<PathBuf> {
+    /// Links, pipes and devices that a run has put into directories of repositories.
+    pub(super) fn strange(&self, there: &There) -> impl Iterator<Item = &PathBuf> {
+        let repositories: HashSet<&Path> = self.repositories.iter().map(PathBuf::as_path).collect();
+        let of_git = move |path: &&PathBuf| path.ancestors().any(|above| repositories.contains(above));
+        self.strange.iter().filter(|path| !was_there(path, there)).filter(of_git)
+    }
+
+    /// What else a run has created that it must not, where this and nothing else was protected, or there, before.
+    pub(super) fn created(&self, before: &HashSet<&PathBuf>, there: &There) -> Vec<PathBuf> {
         let repositories: HashSet<&Path> = self.repositories.iter().map(PathBuf::as_path).collect();
         // What a repository goes by is judged with the repository: one that the run has made keeps what starts nothing.
         let of_repository = |path: &PathBuf| {
@@ -152,8 +169,6 @@ impl Live {
         let mut found: Vec<PathBuf> =
             self.protected.iter().filter(|path| !of_repository(path)).cloned().collect();
         found.extend(self.refused.iter().cloned());
-        let of_git = |path: &&PathBuf| path.ancestors().any(|above| repositories.contains(above));
-        found.extend(self.strange.iter().filter(of_git).cloned());
         for repository in &self.repositories {
             let settings = SETTINGS.iter().map(|name| repository.join(name));
             found.extend(settings.filter(|path| path.symlink_metadata().is_ok() && !is_allowed(path)));
@@ -178,9 +193,14 @@ impl Live {
             );
             found.extend(REMOTES.iter().flat_map(|name| files(name)));
         }
-        found.retain(|path| !before.contains(path));
+        found.retain(|path| !before.contains(path) && !was_there(path, there));
         found
     }
+}
+
+/// Whether it is as it was before the run: a link that leads where it led, another of these, or what was moved aside by then.
+fn was_there(path: &Path, there: &There) -> bool {
+    there.get(path).is_some_and(|target| fs::read_link(path).ok() == *target)
 }
 
 /// Whether settings that a run has made may stay: those that start no program, and what `git worktree add` writes.

@@ -19,7 +19,7 @@ pub(crate) use self::names::{
 };
 pub(crate) use self::spelling::folded;
 
-use self::aside::{REFUSED, made_in, set_aside};
+use self::aside::{made_in, remove, set_aside};
 use self::filled::is_generated;
 use self::listings::{Listing, Listings, Seen};
 use crate::Request;
@@ -83,6 +83,8 @@ pub(crate) struct Special {
     /// The directory that could not be read, if that is why.
     pub(crate) unread: Option<PathBuf>,
     repositories: HashSet<PathBuf>,
+    /// Links, pipes and what was moved aside, as they are before a run without an overlay.
+    there: live::There,
     /// When it was looked for, in seconds (stat(2)).
     since: i64,
 }
@@ -223,12 +225,14 @@ impl Special {
         let known: HashSet<PathBuf> = self.protected.iter().cloned().collect();
         let more = found.of_repositories().chain(found.protected.iter().cloned());
         self.protected.extend(more.filter(|path| !known.contains(path)));
+        self.there = found.there;
         found.whole
     }
 
     /// After such a run: moves aside what it created in places that instruct agents, editors or git. What existed before could
     /// not be changed; what did not exist could not be mounted over. A repository that the run made itself keeps settings that start
-    /// nothing, and sample hooks. Returns what was moved, and whether everything was looked at and moved that had to be.
+    /// nothing, and sample hooks. Links and pipes in a repository's directory are removed: whatever their name, git may read it or write
+    /// there. Returns what was moved or removed, and whether everything was looked at and moved that had to be.
     pub(crate) fn refuse_created(&self, request: &Request) -> (Vec<PathBuf>, bool) {
         // It may have created as much as there was.
         let after = live::look(request, 2, Some(self.since));
@@ -236,16 +240,18 @@ impl Special {
         let (mut refused, mut whole) = (Vec::new(), after.whole);
         let made = self.missing.iter().filter(|path| path.symlink_metadata().is_ok());
         let made = made.map(|path| made_in(path, &request.workspace));
-        for path in made.chain(after.created(&before)) {
-            if path.extension().is_some_and(|e| e == REFUSED) {
-                continue;
-            }
-            match set_aside(&path, &request.workspace) {
-                Ok(()) => refused.push(path),
-                // It was moved with the directory that it is in.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(_) => whole = false,
-            }
+        let mut note = |path: PathBuf, done: io::Result<()>| match done {
+            Ok(()) => refused.push(path),
+            // It was moved with the directory that it is in.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => whole = false,
+        };
+        for path in after.strange(&self.there) {
+            note(path.clone(), remove(path, &request.workspace));
+        }
+        for path in made.chain(after.created(&before, &self.there)) {
+            let done = set_aside(&path, &request.workspace);
+            note(path, done);
         }
         after.opened.close(&request.workspace);
         (refused, whole)

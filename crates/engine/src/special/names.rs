@@ -169,6 +169,8 @@ pub(crate) fn leads_to_settings(request: &Request, path: &Path) -> bool {
     let (workspace, home) = (bytes(&request.workspace), bytes(&request.home));
     Scopes::new(&workspace, &home).is_above_obeyed(&bytes(&request.workspace.join(path)))
 }
+
+/// Whether a file is protected by its name.
 pub(crate) fn is_read_by_others(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     let ending = path.extension().unwrap_or_default();

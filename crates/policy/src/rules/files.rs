@@ -24,15 +24,13 @@ fn in_system(subject: &Subject<'_>) -> bool {
     SYSTEM_ROOTS.iter().any(|root| is_below(subject.path(), root)) && !in_project(subject)
 }
 
-/// Projects lie below `/usr/src` and `/var/www`, too, and what they keep secret is their own. No project is what lies two names
-/// deep, such as `/var/lib`, or in a directory that is nothing but the system's.
+/// Projects lie below some of them, too, and what they keep secret is their own.
 fn in_project(subject: &Subject<'_>) -> bool {
-    const HOUSES: [&[u8]; 2] = [b"/usr", b"/var"];
+    const HOUSES: [&[u8]; 5] =
+        [b"/usr/src", b"/usr/local/src", b"/var/www", b"/var/tmp", b"/var/lib/jenkins/workspace"];
     let workspace = subject.context.workspace;
-    let names = workspace.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
-    is_below(subject.path(), workspace)
-        && HOUSES.iter().any(|house| is_below(workspace, house))
-        && names.count() > 2
+    let houses = |house: &&[u8]| is_below(workspace, house) && !is_below(house, workspace);
+    HOUSES.iter().any(houses) && is_below(subject.path(), workspace)
 }
 
 /// A name of its own directly below the root is nothing of the system's.

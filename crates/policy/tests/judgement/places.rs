@@ -79,6 +79,29 @@ fn secrets_are_not_read() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// A class in brackets is one character, and its `]` does not end them.
+#[test]
+fn classes_of_characters_hide_no_name() {
+    for command in [
+        "cat /etc/s[[:alpha:]]adow",
+        "cat /etc/shado[^[:digit:]]",
+        "cat /etc/s[[.h.]]adow",
+        "cat /etc/s[[=h=]x]adow",
+        "cat ~/.aw[[:lower:]]/credentials",
+        "x=h; cat /etc/s[[:$x:]]adow",
+        "cp y .[[:alpha:]]it/config",
+        "cp y .claud[[:alpha:]]/settings.json",
+        "for d in .[[:alpha:]]*; do cp y $d/config; done",
+        "rm -rf /[[:lower:]]*",
+    ] {
+        assert_eq!(both(command), (Deny, Deny), "{command}");
+    }
+    for command in ["cat src/[[:alpha:]]*.rs", "ls *[[:digit:]].txt", "cat a[[:b].txt", "cat 'a[[:alpha:]]'"]
+    {
+        assert_eq!(both(command), (Allow, Allow), "{command}");
+    }
+}
+
 #[test]
 fn what_is_no_secret_may_be_read() {
     let mut wrong = Vec::new();

@@ -14,6 +14,7 @@ use crate::effect::Unknown;
 use crate::session::{Reentry, Session};
 use crate::value::{Origins, Stream, Value};
 use shward_syntax::Dialect;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Most recipes that one command is followed into.
@@ -256,6 +257,9 @@ fn shell_calls(text: &[u8], found: &mut Found) {
 const MAX_DEPTH: usize = 8;
 const LONGEST: usize = 4096;
 
+/// How much text comes of that for a whole file, at most.
+const MOST_TEXT: usize = 64 << 10;
+
 /// What a target needs, and the lines that make it.
 type Recipe<'t> = (Vec<&'t [u8]>, Vec<Vec<u8>>);
 
@@ -272,6 +276,8 @@ struct Rules<'t> {
     unread: Vec<u8>,
     /// There is more than is looked at.
     cut: bool,
+    /// How much text came of variables in the values of variables.
+    deep: Cell<usize>,
 }
 
 /// What runs recipes where nobody says otherwise, or might as well.
@@ -486,8 +492,12 @@ impl<'t> Rules<'t> {
                     }
                 };
                 if out.len() > LONGEST {
-                    return None;
+                    break;
                 }
+            }
+            self.deep.set(self.deep.get().saturating_add(out.len()));
+            if out.len() > LONGEST || self.deep.get() > MOST_TEXT {
+                return None;
             }
             text = out;
         }

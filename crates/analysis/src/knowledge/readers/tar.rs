@@ -44,7 +44,7 @@ pub(crate) fn read<'a>(run: &mut Run<'_, 'a>, at: &At<'a>) -> Stream<'a> {
     if !extracts {
         // Whoever unpacks it later is told of no names.
         for expression in scan.values(&["--transform", "--xform"]) {
-            if !expression.known().is_some_and(|text| replaces(text, shows_all)) {
+            if expression.known().is_some_and(hides) {
                 run.not_understood(Unknown::Argument, expression.span);
             }
         }
@@ -121,22 +121,30 @@ fn keeps_plain(expressions: &[u8]) -> bool {
     replaces(expressions, |replacement| !replacement.contains(&b'.') && !replacement.contains(&b'\\'))
 }
 
-/// Whether a replacement says each letter that it puts there, or which part of the name, and makes no hidden name: the dot of `v1.0`
-/// begins none.
-fn shows_all(replacement: &[u8]) -> bool {
-    let at = |at: Option<usize>| at.and_then(|at| replacement.get(at)).copied();
-    replacement.iter().enumerate().all(|(index, byte)| match byte {
-        b'\\' => at(Some(index + 1)).is_some_and(|next| next.is_ascii_digit()),
-        b'.' => {
-            let before = at(index.checked_sub(1));
-            let part = before.is_some_and(|before| before.is_ascii_digit())
-                && at(index.checked_sub(2)) == Some(b'\\');
-            let within =
-                before.is_some_and(|before| before.is_ascii_alphanumeric() || b"_-".contains(&before));
-            within && !part || at(Some(index + 1)) == Some(b'/') && before.is_none()
+/// Whether one of these expressions puts the beginning of a hidden name where a name may begin.
+fn hides(expressions: &[u8]) -> bool {
+    let mut rest = expressions;
+    while let [b's', mark, after @ ..] = rest {
+        let Some((searched, after)) = until(after, *mark) else { return false };
+        let Some((replacement, after)) = until(after, *mark) else { return false };
+        // An escaped dot is one.
+        let text: Vec<u8> = replacement.iter().copied().filter(|byte| *byte != b'\\').collect();
+        // What is replaced at the end of a name, or from a dot on, begins none.
+        let inside = [&b"$"[..], b".", b"\\."].iter().any(|end| searched.starts_with(end));
+        let is_name = |name: &[u8]| matches!(name, [b'.', first, ..] if !b"./".contains(first));
+        let below = |part: &[u8]| matches!(part, [b'/', name @ ..] if is_name(name));
+        // A part that was found may be nothing; what follows it is mostly an ending, but not if more lies below.
+        let behind_part = replacement.windows(3).enumerate().any(|(at, part)| {
+            matches!(part, [b'\\', digit, b'.'] if digit.is_ascii_digit())
+                && replacement.get(at..).is_some_and(|rest| rest.contains(&b'/'))
+        });
+        if !inside && is_name(&text) || text.windows(3).any(below) || behind_part {
+            return true;
         }
-        _ => true,
-    })
+        let Some(next) = after.iter().position(|byte| *byte == b';') else { return false };
+        rest = after.get(next + 1..).unwrap_or_default().trim_ascii_start();
+    }
+    false
 }
 
 /// Whether each of these expressions is a replacement for which that holds.

@@ -144,16 +144,48 @@ impl<'a> Builder<'a> {
         if matches!(at(end), Some((b']', Kind::Plain))) {
             end += 1;
         }
+        // The kinds of classes of which none ends behind here.
+        let mut endless = [false; CLASSES.len()];
         loop {
             match at(end) {
                 None | Some((b'/', _)) => return Bracket::None(end),
                 Some((b']', Kind::Plain)) => return Bracket::Of(end + 1 - start),
+                Some((b'[', Kind::Plain | Kind::Glob)) => {
+                    let mark = at(end + 1).map(|(mark, _)| mark);
+                    let classes = CLASSES.iter().zip(&mut endless);
+                    let class =
+                        classes.into_iter().find(|(class, endless)| Some(**class) == mark && !**endless);
+                    let behind = class.and_then(|(class, endless)| {
+                        let behind = self.class(end + 2, *class);
+                        *endless = behind.is_none();
+                        behind
+                    });
+                    let told = |at: usize| {
+                        matches!(self.kinds.get(at), Some(Kind::Plain | Kind::Quoted | Kind::Glob))
+                    };
+                    match behind {
+                        Some(behind) if !(end..behind).all(told) => return Bracket::Unknown,
+                        behind => end = behind.unwrap_or(end + 1),
+                    }
+                }
                 Some((_, Kind::Plain | Kind::Quoted | Kind::Glob)) => end += 1,
                 Some(_) => return Bracket::Unknown,
             }
         }
     }
+
+    /// What follows a character class, a collating symbol or an equivalence class of a bracket expression (`[:alpha:]`, `[.a.]`, `[=a=]`),
+    /// whose `]` does not end the expression, if it ends in the same path component.
+    fn class(&self, from: usize, mark: u8) -> Option<usize> {
+        let rest = self.bytes.get(from..).unwrap_or_default();
+        let component = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
+        let end = component.windows(2).position(|pair| pair == [mark, b']'])?;
+        Some(from + end + 2)
+    }
 }
+
+/// What a `[` in a bracket expression begins a class with.
+const CLASSES: [u8; 3] = *b":.=";
 
 /// What an active `[` is.
 enum Bracket {
