@@ -295,9 +295,49 @@ mod tests {
     use super::super::Special;
     use super::*;
     use crate::Request;
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
     use std::os::unix::process::CommandExt as _;
     use std::process::Command;
+
+    /// Times tell nothing of what was made in the second in which a run began.
+    #[test]
+    fn what_was_there_stays_and_links_in_repositories_go_whatever_their_names() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        for directory in [".git/objects", ".git/refs", ".git/logs", "sub"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let link = |name: &str| symlink("/nowhere", root.join(name)).unwrap();
+        let is_there = |name: &str| root.join(name).symlink_metadata().is_ok();
+        let old = [".git/FETCH_HEAD", ".devcontainer", ".git/hooks.refused-by-shward"];
+        old.iter().for_each(|name| link(name));
+        let request = Request::command("true", &root, &root).resolved().unwrap();
+        let mut special = Special::find(&request, None, false);
+        assert!(special.find_live(&request));
+        let new = [
+            ".git/logs/HEAD",
+            ".git/logs/x.refused-by-shward",
+            "sub/.devcontainer",
+            "sub/.docker.refused-by-shward",
+        ];
+        new.iter().for_each(|name| link(name));
+        let set_id = root.join("s.refused-by-shward");
+        fs::write(&set_id, "").unwrap();
+        fs::set_permissions(&set_id, fs::Permissions::from_mode(0o4755)).unwrap();
+        // Where another link leads is another link.
+        fs::remove_file(root.join(".git/FETCH_HEAD")).unwrap();
+        symlink("/elsewhere", root.join(".git/FETCH_HEAD")).unwrap();
+        let (refused, whole) = special.refuse_created(&request);
+        assert!(whole);
+        let gone =
+            [".git/FETCH_HEAD", ".git/logs/HEAD", ".git/logs/x.refused-by-shward", "sub/.devcontainer"];
+        assert!(gone.iter().all(|name| !is_there(name)), "{refused:?}");
+        let stays = [".devcontainer", ".git/hooks.refused-by-shward", "sub/.docker.refused-by-shward"];
+        assert!(stays.iter().all(|name| is_there(name)), "{refused:?}");
+        let aside = root.join("s.refused-by-shward.refused-by-shward").symlink_metadata().unwrap();
+        assert_eq!((aside.mode() & 0o7777, set_id.exists()), (0o755, false));
+    }
 
     /// Nothing is closed to root: as root, somebody else does it.
     #[test]
