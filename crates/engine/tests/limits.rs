@@ -92,7 +92,7 @@ const LIMITS: &[Row] = &[
     (
         "starts in a loop of a short command",
         |n| format!("f() {{ {}}}; for i in {{1..64}}; do f; done", "ls; ".repeat(n)),
-        58,
+        172,
     ),
     (
         "sums in a loop of a short command",

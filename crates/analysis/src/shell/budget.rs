@@ -44,7 +44,7 @@ struct Allowance {
 impl Allowance {
     /// A part of the plan takes a microsecond or two, and a command that people write has one for every dozen bytes.
     const PARTS: Self = Self {
-        any: 6 << 10,
+        any: 20 << 10,
         each: 6,
         most: |length| (length / 8 + (32 << 10)).min(length / 12 + (37 << 10)),
     };
