@@ -3,6 +3,7 @@
 //! An abstract interpreter over the syntax tree. What it knows of programs is data in `knowledge/`; what it needs to
 //! know of the machine it asks of a [`World`]. It reads no file, no clock and no environment of its own.
 
+mod bracket;
 mod effect;
 mod knowledge;
 mod place;

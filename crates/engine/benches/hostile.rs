@@ -4,7 +4,8 @@
 //!
 //! Each is measured several times, in time on a processor, and the fastest counts. Memory comes as it does in the program,
 //! in large pages. A family is linear if a megabyte of it costs no more than twice of what a sixteenth of that costs, byte
-//! for byte, or next to nothing. The last lines name what is not, and what is over the bound of [`BOUND`].
+//! for byte, or next to nothing. A family of commands that are short at any size is told as if they were of that size: it counts what
+//! one takes in all. The last lines name what is not, and what is over the bound of [`BOUND`].
 
 #![allow(
     clippy::print_stdout,

@@ -1,6 +1,6 @@
 //! Names that a search finds: each is or lies below a known place, but which they are is not known.
 
-use super::hidden::{Hidden, bare, chosen};
+use super::hidden::{bare, chosen, finds_any};
 use super::run::{Run, certainty};
 use super::tables;
 use super::values;
@@ -29,8 +29,8 @@ pub(crate) struct Root<'a> {
     pub(super) sought: Option<(&'a [Field<'a>], bool)>,
     /// Each name begins with that of a directory.
     pub(super) led: bool,
-    /// What of hidden directories may be found.
-    pub(super) hidden: Hidden,
+    /// Any hidden directory may be found.
+    pub(super) hidden: bool,
     pub(super) span: Span,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Root<'a> {
             filtered: true,
             sought: None,
             led: false,
-            hidden: Hidden::NONE,
+            hidden: false,
             span,
         }
     }
@@ -75,7 +75,7 @@ impl<'a> Root<'a> {
         let start = if path.ends_with(b"/") { path } else { values::concat(arena, &[path, b"/"]) };
         pieces.push(Piece::Text(start));
         let mut text = self.pattern.unwrap_or(b"*");
-        if self.pattern.is_none() && self.hidden.directories() && self.looks_everywhere() {
+        if self.pattern.is_none() && self.hidden && self.looks_everywhere() {
             pieces.push(Piece::FOUND);
             text = b"";
         }
@@ -278,7 +278,8 @@ pub(crate) fn secret<'a>(
     // What each process has under this name.
     let mut pieces = value.pieces().to_vec();
     if let Some(Piece::Text(start)) = pieces.first().copied() {
-        let (above, name) = start.split_at_checked(place.path.len() + 1)?;
+        let above = place.path.len() + usize::from(!place.path.ends_with(b"/"));
+        let (above, name) = start.split_at_checked(above)?;
         pieces.splice(
             ..1,
             [Piece::Text(above), Piece::Glob(b"*"), Piece::Text(values::concat(run.arena(), &[b"/", name]))],
@@ -575,7 +576,7 @@ fn listed_since<'a>(run: &mut Run<'_, 'a>, upstream: usize, span: Span) -> (Vec<
         // Below another place each begins with the name of that.
         let led = here != Some(target.path) || leads(words) || !lists && hands_on(words);
         let whole = lists && (target.tree || filtered) && !chosen(run, invocation);
-        let hidden = if whole { Hidden::of(words) } else { Hidden::NONE };
+        let hidden = whole && finds_any(words);
         let root = Root { target, pattern: None, within: None, itself, filtered, sought, led, hidden, span };
         if let Some(other) = roots.iter_mut().find(|r| r.target == root.target) {
             other.led &= led;

@@ -9,63 +9,50 @@ use crate::value::Field;
 /// Most words of a program that are looked at.
 const MOST_WORDS: usize = 64;
 
-/// What a search leaves of the directories whose names begin with a dot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hidden {
-    /// They are found themselves.
-    directories: bool,
+/// Whether a search that looks through everything finds any hidden directory, by what its words say of names.
+pub(crate) fn finds_any(words: &[Field<'_>]) -> bool {
+    if !described(words).is_some_and(|(_, program)| program.has(Fact::FindsHidden)) {
+        return false;
+    }
+    let known = |at: Option<usize>| at.and_then(|at| words.get(at)).and_then(Field::known);
+    let says = |from: usize, wanted: &[&[u8]]| {
+        words
+            .iter()
+            .skip(from)
+            .take(MOST_WORDS)
+            .any(|word| word.known().is_some_and(|word| wanted.contains(&word)))
+    };
+    let either = says(0, &[b"-o", b"-or"]);
+    let mut found = true;
+    for (at, word) in words.iter().enumerate().skip(1).take(MOST_WORDS) {
+        let Some(option) = word.known() else { continue };
+        let named = option.starts_with(b"-")
+            && [&b"name"[..], b"path", b"regex"].iter().any(|end| option.ends_with(end));
+        let Some(value) = known(Some(at + 1)) else {
+            // It may be any name, and is not meant to be all.
+            if named {
+                return false;
+            }
+            continue;
+        };
+        let negated = matches!(known(at.checked_sub(1)), Some(b"!" | b"-not"));
+        if named {
+            let out = negated || says(at, &[b"-prune"]);
+            // Whoever leaves one out knows of them.
+            if out && names_hidden(value) {
+                return false;
+            }
+            found &= out || may_be_hidden(value);
+        } else if option == b"-type" && value == b"f" {
+            found &= negated || either;
+        }
+    }
+    found
 }
 
-impl Hidden {
-    /// Nothing is known to be found of them.
-    pub(crate) const NONE: Self = Self { directories: false };
-
-    /// By the words of a search that looks through everything, and by what it says of names.
-    pub(crate) fn of(words: &[Field<'_>]) -> Self {
-        let program = described(words);
-        if !program.is_some_and(|(_, program)| program.has(Fact::FindsHidden)) {
-            return Self::NONE;
-        }
-        let known = |at: Option<usize>| at.and_then(|at| words.get(at)).and_then(Field::known);
-        let mut hidden = Self { directories: true };
-        let either = words.iter().take(MOST_WORDS).any(|word| matches!(word.known(), Some(b"-o" | b"-or")));
-        for (at, word) in words.iter().enumerate().skip(1).take(MOST_WORDS) {
-            let Some(option) = word.known() else { continue };
-            let named = option.starts_with(b"-")
-                && [&b"name"[..], b"path", b"regex"].iter().any(|end| option.ends_with(end));
-            let Some(value) = known(Some(at + 1)) else {
-                // It may be any name, and is not meant to be all.
-                if named {
-                    return Self::NONE;
-                }
-                continue;
-            };
-            let prunes =
-                || words.iter().skip(at).take(MOST_WORDS).any(|word| word.known() == Some(b"-prune"));
-            let negated = matches!(known(at.checked_sub(1)), Some(b"!" | b"-not"));
-            match option {
-                b"-type" if value == b"f" && !negated && !either => hidden.directories = false,
-                _ if named => {
-                    let out = negated || prunes();
-                    let names_hidden = value
-                        .split(|byte| *byte == b'/')
-                        .any(|part| part.len() > 1 && part.starts_with(b".") && part != b"..");
-                    let open = may_be_hidden(value);
-                    if out && names_hidden {
-                        return Self::NONE;
-                    }
-                    hidden.directories &= out || open;
-                }
-                _ => {}
-            }
-        }
-        hidden
-    }
-
-    /// Whether such directories are found.
-    pub(super) const fn directories(self) -> bool {
-        self.directories
-    }
+/// Whether a part of a pattern begins as hidden names do.
+fn names_hidden(pattern: &[u8]) -> bool {
+    pattern.split(|byte| *byte == b'/').any(|part| part.len() > 1 && part.starts_with(b".") && part != b"..")
 }
 
 /// How a program is described, whatever directory it is started from.

@@ -49,7 +49,7 @@ pub(crate) enum Fact {
     NamesHere,
     /// The same, and each begins with one of the places that it is given.
     NamesLed,
-    /// It looks into hidden directories, too, unless an expression among its words leaves them out.
+    /// It looks into hidden directories, too, unless an expression among its words leaves out one by name.
     FindsHidden,
     /// What it prints are lines that it has read.
     SameLines,

@@ -5,6 +5,7 @@
 //! secret") only when every name that the pattern can mean is excepted.
 
 use super::letters::letters;
+use crate::bracket;
 use crate::value::Piece;
 use shward_syntax::same;
 
@@ -266,24 +267,8 @@ fn step(reach: u64, name: &[u8], accepts: impl Fn(u8) -> bool) -> u64 {
 fn is_bracket(glob: &[u8]) -> bool {
     // Longer ones nobody writes, and looking for the end of each class in them would take the square of their length.
     const LONGEST: usize = 256;
-    let [b'[', rest @ ..] = glob else { return false };
-    if glob.len() > LONGEST {
-        return false;
-    }
-    let mut rest = rest.strip_prefix(b"!").or_else(|| rest.strip_prefix(b"^")).unwrap_or(rest);
-    // A `]` at the beginning is one of the characters.
-    rest = rest.strip_prefix(b"]").unwrap_or(rest);
-    loop {
-        rest = match rest {
-            [b']'] => return !glob.contains(&b'('),
-            [] | [b']', ..] => return false,
-            [b'[', mark @ (b':' | b'.' | b'='), class @ ..] => {
-                let end = class.windows(2).position(|pair| pair == [*mark, b']']);
-                end.and_then(|end| class.get(end + 2..)).unwrap_or(class)
-            }
-            [_, others @ ..] => others,
-        }
-    }
+    let Some(rest) = glob.strip_prefix(b"[").filter(|_| glob.len() <= LONGEST) else { return false };
+    bracket::inside(rest).is_some_and(|inside| inside + 1 == rest.len()) && !glob.contains(&b'(')
 }
 
 /// Whether a bracket expression accepts a byte. Where the answer depends on the locale, it does.

@@ -237,9 +237,9 @@ fn classify(below: &[&OsStr], change: &Change, new: bool) -> InRepository {
     InRepository::Ordinary
 }
 
-/// Whether git makes nothing of this kind in a repository's directory, unless it is told to (`core.preferSymlinkRefs`). It reads where a link leads as what it keeps there itself, and
-/// writes there, too: to `logs/HEAD` with the name and the message of each commit, and over `COMMIT_EDITMSG`. At a pipe it waits.
-/// A socket is that of its own watcher (git-fsmonitor--daemon(1)).
+/// Whether git makes nothing of this kind in a repository's directory, unless it is told to (`core.preferSymlinkRefs`). It reads where a
+/// link leads as what it keeps there itself, and writes there, too: to `logs/HEAD` with the name and the message of each commit, and
+/// over `COMMIT_EDITMSG`. At a pipe it waits. A socket is that of its own watcher (git-fsmonitor--daemon(1)).
 fn is_strange(change: &Change) -> bool {
     change.what != ChangeKind::Deleted && matches!(change.kind, Kind::Link | Kind::Pipe | Kind::Special)
 }

@@ -86,16 +86,14 @@ fn rename_aside(directory: &OwnedFd, name: &OsStr) -> io::Result<()> {
         OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    let state = rustix::fs::fstat(&file)?;
-    if FileType::from_raw_mode(state.st_mode) == FileType::RegularFile && state.st_mode & SET_ID != 0 {
-        set_mode(&file, Mode::from_raw_mode(state.st_mode & !SET_ID))?;
-    }
+    let mode = rustix::fs::fstat(&file)?.st_mode;
+    let gives = FileType::from_raw_mode(mode) == FileType::RegularFile && mode & SET_ID != 0;
     let rename = |aside: &OsStr, flags| {
         Ok::<(), io::Error>(rustix::fs::renameat_with(directory, name, directory, aside, flags)?)
     };
     // What was moved aside before goes, if it can.
     let usual = [name.as_bytes(), b".", REFUSED.as_bytes()].concat();
-    match rename(OsStr::from_bytes(&usual), RenameFlags::empty()) {
+    let renamed = match rename(OsStr::from_bytes(&usual), RenameFlags::empty()) {
         Err(error) if is_of_the_name(&error) => {
             let other = |number: u64| format!("{number}.{REFUSED}");
             let free = |number: &u64| !is_there(directory, OsStr::new(&other(*number)));
@@ -107,7 +105,8 @@ fn rename_aside(directory: &OwnedFd, name: &OsStr) -> io::Result<()> {
             rename(OsStr::new(&other(number)), RenameFlags::NOREPLACE)
         }
         renamed => renamed,
-    }
+    };
+    renamed.and_then(|()| if gives { set_mode(&file, Mode::from_raw_mode(mode & !SET_ID)) } else { Ok(()) })
 }
 
 fn is_there(directory: &OwnedFd, name: &OsStr) -> bool {

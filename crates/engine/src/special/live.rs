@@ -27,6 +27,9 @@ const MAX_ENTRIES: usize = 1_000_000;
 /// cannot be judged.
 const MAX_PATH: usize = 3_700;
 
+/// The bits of a mode that tell what something is (`S_IFMT`, inode(7)).
+const KIND: u32 = 0o170_000;
+
 /// The longest settings of a repository that are read, in bytes.
 const MAX_CONFIG: u64 = 256 * 1024;
 
@@ -55,9 +58,17 @@ pub(super) struct Live {
     pub(super) whole: bool,
 }
 
-/// What is neither a file nor a directory, by its path, with where it leads, and files that were moved aside. What a run finds so and
-/// leaves so is not its own.
-pub(super) type There = HashMap<PathBuf, Option<PathBuf>>;
+/// What is neither a file nor a directory, and files that were moved aside, by their paths. What a run finds so and leaves so is not its
+/// own.
+pub(super) type There = HashMap<PathBuf, State>;
+
+/// What something is: its kind and whether it gives the rights of its owner or group (the bits of inode(7)), and where a link leads.
+pub(super) type State = (u32, Option<PathBuf>);
+
+fn state(path: &Path) -> Option<State> {
+    let mode = fs::symlink_metadata(path).ok()?.mode();
+    Some((mode & (KIND | SET_ID), fs::read_link(path).ok()))
+}
 
 /// Looks at everything below a workspace, without following links, `times` as much as is allowed before a run. If a time is given, in
 /// seconds, it is also looked for what changed since in a way that no run may, and what is closed is opened.
@@ -109,10 +120,11 @@ pub(super) fn look(request: &Request, times: usize, since: Option<i64>) -> Live 
                 waiting.push((path, filled));
             } else if let Some(since) = since {
                 found.note_changed(path, kind, since, request);
-            } else if !(kind.is_file() || kind.is_socket()) || path.extension().is_some_and(|e| e == REFUSED)
+            } else if (!(kind.is_file() || kind.is_socket())
+                || path.extension().is_some_and(|e| e == REFUSED))
+                && let Some(state) = state(&path)
             {
-                let target = fs::read_link(&path).ok();
-                found.there.insert(path, target);
+                found.there.insert(path, state);
             }
         }
     }
@@ -200,7 +212,7 @@ impl Live {
 
 /// Whether it is as it was before the run: a link that leads where it led, another of these, or what was moved aside by then.
 fn was_there(path: &Path, there: &There) -> bool {
-    there.get(path).is_some_and(|target| fs::read_link(path).ok() == *target)
+    there.get(path).is_some_and(|before| state(path).as_ref() == Some(before))
 }
 
 /// Whether settings that a run has made may stay: those that start no program, and what `git worktree add` writes.
@@ -312,6 +324,7 @@ mod tests {
         let is_there = |name: &str| root.join(name).symlink_metadata().is_ok();
         let old = [".git/FETCH_HEAD", ".devcontainer", ".git/hooks.refused-by-shward"];
         old.iter().for_each(|name| link(name));
+        fs::write(root.join("o.refused-by-shward"), "").unwrap();
         let request = Request::command("true", &root, &root).resolved().unwrap();
         let mut special = Special::find(&request, None, false);
         assert!(special.find_live(&request));
@@ -322,9 +335,10 @@ mod tests {
             "sub/.docker.refused-by-shward",
         ];
         new.iter().for_each(|name| link(name));
-        let set_id = root.join("s.refused-by-shward");
-        fs::write(&set_id, "").unwrap();
-        fs::set_permissions(&set_id, fs::Permissions::from_mode(0o4755)).unwrap();
+        let gives =
+            |name: &str| fs::set_permissions(root.join(name), fs::Permissions::from_mode(0o4755)).unwrap();
+        fs::write(root.join("s.refused-by-shward"), "").unwrap();
+        ["s.refused-by-shward", "o.refused-by-shward"].into_iter().for_each(gives);
         // Where another link leads is another link.
         fs::remove_file(root.join(".git/FETCH_HEAD")).unwrap();
         symlink("/elsewhere", root.join(".git/FETCH_HEAD")).unwrap();
@@ -335,8 +349,10 @@ mod tests {
         assert!(gone.iter().all(|name| !is_there(name)), "{refused:?}");
         let stays = [".devcontainer", ".git/hooks.refused-by-shward", "sub/.docker.refused-by-shward"];
         assert!(stays.iter().all(|name| is_there(name)), "{refused:?}");
-        let aside = root.join("s.refused-by-shward.refused-by-shward").symlink_metadata().unwrap();
-        assert_eq!((aside.mode() & 0o7777, set_id.exists()), (0o755, false));
+        for name in ["s.refused-by-shward", "o.refused-by-shward"] {
+            let aside = root.join(format!("{name}.refused-by-shward")).symlink_metadata().unwrap();
+            assert_eq!((aside.mode() & 0o7777, is_there(name)), (0o755, false), "{name}");
+        }
     }
 
     /// Nothing is closed to root: as root, somebody else does it.

@@ -515,6 +515,8 @@ pub(crate) const FAMILIES: &[Family] = &[
         called(n, |i| format!("coproc C{i} {{ cat; }}; echo x >&${{C{i}[1]}}; "))
     }),
     ("search paths of a command in functions", |n| called(n, |i| format!("PATH=/a{i} ls; "))),
+    ("classes without an end in brackets", |n| format!("ls [{}", flood("[:", n))),
+    ("replaced names in an archive", |n| format!("tar cf a --transform='s,x,{}y,' b", flood("\\1.", n))),
     ("moves in functions that double", |n| doubled(n, "mv d e")),
     ("links in functions that double", |n| doubled(n, "ln -s /etc l$i; cat l$i/x; touch l$i/*")),
     ("counting in functions that double", |n| doubled(n, "seq 1 9999 | sort | cat")),

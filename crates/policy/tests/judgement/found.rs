@@ -45,6 +45,21 @@ const HIDDEN: &[Row] = &[
     allow("find . -type d -not -path '*/.*' | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 2),
     allow("find . -type d | grep -v /. | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 2),
     allow("find . -type d -exec touch {}/__init__.py \\;", 2),
+    deny("find . -type d -name '.*' | xargs -I{} sh -c 'cp y \"$1/settings.json\"' _ {}", 4, "own-changed"),
+    deny("/usr/bin/find . -type d | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 3, "persistence-written"),
+    // Files have nothing behind them, as far as nothing else is found.
+    allow("find . -type f | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 2),
+    deny("find . ! -type f | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 3, "persistence-written"),
+    deny("find . -type d -o -type f | xargs -I{} sh -c 'cp y \"$1/config\"' _ {}", 3, "persistence-written"),
+    // A pattern may say that no hidden name is meant.
+    deny("find . -type d -name '*' | xargs -I{} mkdir -p {}/hooks", 4, "own-changed"),
+    allow("find . -type d -name '*-service' | xargs -I{} mkdir -p {}/hooks", 2),
+    allow("find . -maxdepth 1 -name '[!.]*' | xargs -I{} mkdir -p {}/hooks", 2),
+    allow("find . -maxdepth 1 -name '[a-z]*' | xargs -I{} mkdir -p {}/hooks", 2),
+    allow("find . -type d -path './src/*' -exec touch {}/hooks \\;", 2),
+    deny("find src -name '.*' -delete", 4, "own-changed"),
+    allow("find build -name '.*' -type f -delete", 2),
+    contain("cd /tmp; find . -name '.*' -delete", 2, "temporary-deleted"),
     // Many projects have files of this name.
     allow("find . -type d | xargs -I{} sh -c 'cp y \"$1/config.json\"' _ {}", 2),
     // Hidden names, and what each process has.

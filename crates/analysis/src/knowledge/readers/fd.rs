@@ -6,7 +6,6 @@
 use crate::effect::Unknown;
 use crate::knowledge::apply;
 use crate::knowledge::found::{self, Root};
-use crate::knowledge::hidden::Hidden;
 use crate::knowledge::run::Run;
 use crate::knowledge::scan::{At, Scan};
 use crate::knowledge::values;
@@ -97,7 +96,7 @@ fn roots<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>) -> Vec<Root<'a>> {
             filtered,
             sought: Some((words, true)),
             led: false,
-            hidden: Hidden::NONE,
+            hidden: false,
             span: field.span,
         }
     };

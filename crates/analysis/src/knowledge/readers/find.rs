@@ -7,7 +7,7 @@ mod primaries;
 
 use crate::effect::{Certainty, EffectKind, Rest, Target, Unknown, WriteMode};
 use crate::knowledge::found::{self, Root};
-use crate::knowledge::hidden::Hidden;
+use crate::knowledge::hidden;
 use crate::knowledge::run::{Run, certainty};
 use crate::knowledge::scan::At;
 use crate::knowledge::values;
@@ -367,7 +367,7 @@ impl<'a> Expression<'_, '_, 'a> {
             return Vec::new();
         }
         let mut found = Vec::with_capacity(self.roots.len());
-        let hidden = Hidden::of(self.run.session.words_of(self.run.session.invocation()));
+        let hidden = hidden::finds_any(self.run.session.words_of(self.run.session.invocation()));
         for root in self.roots {
             let target = self.run.target(&root.value, false);
             let Guard { pattern, filtered, within } = guard;

@@ -118,15 +118,25 @@ fn extract<'a>(run: &mut Run<'_, 'a>, scan: &Scan<'a>, content: Stream<'a>) {
 /// Whether expressions that change names put no dot into them, with which protected names and ways out begin
 /// (tar(1), `s/regexp/replace/flags`, several behind semicolons).
 fn keeps_plain(expressions: &[u8]) -> bool {
-    replaces(expressions, |replacement| !replacement.contains(&b'.') && !replacement.contains(&b'\\'))
+    let mut rest = expressions;
+    loop {
+        let Some((_, replacement, behind)) = expression(rest) else { return false };
+        if replacement.contains(&b'.') || replacement.contains(&b'\\') {
+            return false;
+        }
+        let flags = behind.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        match behind.get(flags..).unwrap_or_default() {
+            [] => return true,
+            [b';', next @ ..] => rest = next,
+            _ => return false,
+        }
+    }
 }
 
 /// Whether one of these expressions puts the beginning of a hidden name where a name may begin.
 fn hides(expressions: &[u8]) -> bool {
     let mut rest = expressions;
-    while let [b's', mark, after @ ..] = rest {
-        let Some((searched, after)) = until(after, *mark) else { return false };
-        let Some((replacement, after)) = until(after, *mark) else { return false };
+    while let Some((searched, replacement, behind)) = expression(rest) {
         // An escaped dot is one.
         let text: Vec<u8> = replacement.iter().copied().filter(|byte| *byte != b'\\').collect();
         // What is replaced at the end of a name, or from a dot on, begins none.
@@ -134,36 +144,25 @@ fn hides(expressions: &[u8]) -> bool {
         let is_name = |name: &[u8]| matches!(name, [b'.', first, ..] if !b"./".contains(first));
         let below = |part: &[u8]| matches!(part, [b'/', name @ ..] if is_name(name));
         // A part that was found may be nothing; what follows it is mostly an ending, but not if more lies below.
-        let behind_part = replacement.windows(3).enumerate().any(|(at, part)| {
-            matches!(part, [b'\\', digit, b'.'] if digit.is_ascii_digit())
-                && replacement.get(at..).is_some_and(|rest| rest.contains(&b'/'))
-        });
+        let slash = replacement.iter().rposition(|byte| *byte == b'/').unwrap_or_default();
+        let above = replacement.get(..slash).unwrap_or_default();
+        let is_part = |part: &[u8]| matches!(part, [b'\\', digit, b'.'] if digit.is_ascii_digit());
+        let behind_part = above.windows(3).any(is_part);
         if !inside && is_name(&text) || text.windows(3).any(below) || behind_part {
             return true;
         }
-        let Some(next) = after.iter().position(|byte| *byte == b';') else { return false };
-        rest = after.get(next + 1..).unwrap_or_default().trim_ascii_start();
+        let Some(next) = behind.iter().position(|byte| *byte == b';') else { return false };
+        rest = behind.get(next + 1..).unwrap_or_default().trim_ascii_start();
     }
     false
 }
 
-/// Whether each of these expressions is a replacement for which that holds.
-fn replaces(expressions: &[u8], holds: impl Fn(&[u8]) -> bool) -> bool {
-    let mut rest = expressions;
-    loop {
-        let [b's', mark, after @ ..] = rest else { return false };
-        let Some((_, after)) = until(after, *mark) else { return false };
-        let Some((replacement, after)) = until(after, *mark) else { return false };
-        if !holds(replacement) {
-            return false;
-        }
-        let flags = after.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-        match after.get(flags..).unwrap_or_default() {
-            [] => return true,
-            [b';', after @ ..] => rest = after,
-            _ => return false,
-        }
-    }
+/// What the first of some expressions looks for, what it puts in its place, and what stands behind it, its flags first.
+fn expression(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    let [b's', mark, after @ ..] = text else { return None };
+    let (searched, after) = until(after, *mark)?;
+    let (replacement, behind) = until(after, *mark)?;
+    Some((searched, replacement, behind))
 }
 
 /// What stands before a mark that no backslash stands before, and what stands behind it.

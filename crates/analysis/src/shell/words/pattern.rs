@@ -1,5 +1,7 @@
 //! Matching of shell patterns (POSIX XCU 2.13, bash's extended patterns), in the C locale.
 
+use crate::bracket;
+
 /// How much matching one pattern may cost before it counts as not known.
 const MOST_WORK: u32 = 1 << 16;
 
@@ -44,7 +46,7 @@ impl Matcher {
                 let end = closing(rest)?;
                 Element::Group(*operator, rest.get(..end)?, end + 3)
             }
-            [b'[', rest @ ..] => match bracket(rest) {
+            [b'[', rest @ ..] => match bracket::inside(rest) {
                 Some(end) => Element::Set(rest.get(..end)?, end + 2),
                 None => Element::Byte(b'[', 1),
             },
@@ -149,29 +151,6 @@ const fn simple<'p>(byte: u8) -> Element<'p> {
         b'*' => Element::Star,
         b'?' => Element::Any,
         _ => Element::Byte(byte, 1),
-    }
-}
-
-/// The length of a bracket expression's inside, if it is closed.
-fn bracket(rest: &[u8]) -> Option<usize> {
-    let mut index = usize::from(matches!(rest.first(), Some(b'!' | b'^')));
-    if rest.get(index) == Some(&b']') {
-        index += 1;
-    }
-    loop {
-        match rest.get(index)? {
-            b']' => return Some(index),
-            b'\\' => index += 2,
-            b'[' if matches!(rest.get(index + 1), Some(b':' | b'.' | b'=')) => {
-                let kind = *rest.get(index + 1)?;
-                let inner = rest.get(index + 2..)?;
-                match inner.windows(2).position(|pair| pair == [kind, b']']) {
-                    Some(end) => index += end + 4,
-                    None => index += 1,
-                }
-            }
-            _ => index += 1,
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the collected bytes of a word come to: known text, patterns, and what is not known.
 
 use super::builder::{Builder, Kind};
+use crate::bracket::{CLASSES, class_end};
 use crate::shell::spare::settled;
 use crate::value::{Origins, Piece, Value};
 
@@ -156,7 +157,7 @@ impl<'a> Builder<'a> {
                     let class =
                         classes.into_iter().find(|(class, endless)| Some(**class) == mark && !**endless);
                     let behind = class.and_then(|(class, endless)| {
-                        let behind = self.class(end + 2, *class);
+                        let behind = self.behind_class(end + 2, *class);
                         *endless = behind.is_none();
                         behind
                     });
@@ -174,18 +175,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What follows a character class, a collating symbol or an equivalence class of a bracket expression (`[:alpha:]`, `[.a.]`, `[=a=]`),
-    /// whose `]` does not end the expression, if it ends in the same path component.
-    fn class(&self, from: usize, mark: u8) -> Option<usize> {
+    /// What follows a class of a bracket expression, if it ends in the same path component.
+    fn behind_class(&self, from: usize, mark: u8) -> Option<usize> {
         let rest = self.bytes.get(from..).unwrap_or_default();
         let component = rest.split(|byte| *byte == b'/').next().unwrap_or_default();
-        let end = component.windows(2).position(|pair| pair == [mark, b']'])?;
-        Some(from + end + 2)
+        class_end(component, mark).map(|end| from + end)
     }
 }
-
-/// What a `[` in a bracket expression begins a class with.
-const CLASSES: [u8; 3] = *b":.=";
 
 /// What an active `[` is.
 enum Bracket {
