@@ -103,6 +103,7 @@ pub(crate) struct Known {
 impl Record for Known {
     const SIZE: usize = 7;
 
+    #[inline]
     fn read(mut cursor: Cursor) -> Self {
         let fact = FACTS.get(usize::from(cursor.u16())).copied().unwrap_or(Fact::WritesDash);
         let beside = match cursor.u8() {
@@ -341,6 +342,7 @@ pub(crate) struct Spelling {
 impl Record for Spelling {
     const SIZE: usize = 9;
 
+    #[inline]
     fn read(mut cursor: Cursor) -> Self {
         let takes = match cursor.u8() {
             0 => Takes::Nothing,
@@ -467,6 +469,7 @@ pub(crate) struct Item {
 impl Record for Item {
     const SIZE: usize = 7;
 
+    #[inline]
     fn read(mut cursor: Cursor) -> Self {
         let repeat = match cursor.u8() {
             0 => Repeat::One,
@@ -492,6 +495,7 @@ pub(crate) enum Repeat {
 impl Record for Role {
     const SIZE: usize = 2;
 
+    #[inline]
     fn read(mut cursor: Cursor) -> Self {
         ROLES.get(usize::from(cursor.u16())).copied().unwrap_or(Self::Unknown)
     }
@@ -500,6 +504,7 @@ impl Record for Role {
 impl Record for Act {
     const SIZE: usize = 2;
 
+    #[inline]
     fn read(mut cursor: Cursor) -> Self {
         ACTS.get(usize::from(cursor.u16())).copied().unwrap_or(Self::Unknown("tables"))
     }

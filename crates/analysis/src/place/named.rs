@@ -1,6 +1,7 @@
 //! What is protected under its name, wherever it is found below a place.
 
-use super::tables::{IN_LAST, INSIDE, NAMES, PROTECTED_ENDS};
+use super::letters::letters;
+use super::tables::{IN_LAST, INSIDE, LAST_LETTERS_OF_INSIDE, NAMES, PROTECTED_ENDS};
 use crate::effect::Scope;
 use crate::world::{Entries, FileKind, World};
 
@@ -64,24 +65,32 @@ pub(crate) fn protected_by_pattern(world: &dyn World, directory: &[u8], pattern:
         return meant;
     }
     let name = names.pop().filter(|name| name.letters() >= LEAST)?;
-    if !PROTECTED_ENDS.may_end(if name.whole { name.head } else { name.tail }) {
+    let tail = if name.whole { name.head } else { name.tail };
+    if !PROTECTED_ENDS.may_end(tail) {
         return None;
     }
-    // Most rows end in another letter, which is told before they are taken apart.
-    let end = name.tail.last().or_else(|| name.head.last().filter(|_| name.whole));
+    // Most rows end otherwise, already in the last letter, which is told before they are taken apart.
+    let end = tail.last();
     let ends = |row: &str| {
-        end.is_none_or(|end| row.as_bytes().last().is_some_and(|last| last.eq_ignore_ascii_case(end)))
+        let from = row.len().checked_sub(tail.len());
+        let last = row.as_bytes().last();
+        end.is_none_or(|end| last.is_some_and(|last| last.eq_ignore_ascii_case(end)))
+            && from
+                .and_then(|from| row.as_bytes().get(from..))
+                .is_some_and(|row| row.eq_ignore_ascii_case(tail))
     };
-    for (inside, rows) in INSIDE {
-        let rows = rows.iter().filter(|(row, _)| ends(row));
-        for (row, scope) in rows.filter(|(row, scope)| is_protected(*scope) && !row.contains('*')) {
+    let letter = end.map_or(u64::MAX, |end| letters(&[end.to_ascii_lowercase()]));
+    for ((inside, rows), _) in
+        INSIDE.iter().zip(&LAST_LETTERS_OF_INSIDE).filter(|(_, last)| **last & letter != 0)
+    {
+        for (row, scope) in rows.iter().filter(|(row, scope)| ends(row) && is_protected(*scope)) {
             let last = row.rsplit('/').next().unwrap_or_default().as_bytes();
             let may_be = || match world.kind(&below(inside, row)) {
                 FileKind::Missing => false,
                 FileKind::Unknown => name.letters() >= ENOUGH && !is_of_everybody(last),
                 FileKind::File | FileKind::Directory | FileKind::Special => true,
             };
-            if name.fits(last) && may_be() {
+            if name.fits(last) && !row.contains('*') && may_be() {
                 meant = meant.max(Some(*scope));
             }
         }

@@ -12,6 +12,7 @@ mod root;
 pub(super) use home::HOME;
 pub(super) use root::{ROOT, Top, WORKSPACE_TOPS};
 
+use super::letters::letters;
 use crate::effect::Scope::{self, Harmless, Own, Persistence, Secret};
 pub(super) use filter::Affix;
 use filter::{Ends, Exact, filter, spelled};
@@ -469,6 +470,27 @@ pub(super) static PROTECTED_ENDS: Ends = {
         directories = others;
     }
     filter
+};
+
+/// The letters, small ones, in which the rows of each directory end that name what is protected.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler only: an index out of bounds does not compile"
+)]
+pub(super) static LAST_LETTERS_OF_INSIDE: [u64; INSIDE.len()] = {
+    let mut all = [0; INSIDE.len()];
+    let mut at = 0;
+    while at < INSIDE.len() {
+        let mut rest: &[Row] = INSIDE[at].1;
+        while let Some(((row, scope), more)) = rest.split_first() {
+            if let (Own | Persistence, Some(last)) = (scope, row.as_bytes().last()) {
+                all[at] |= letters(&[last.to_ascii_lowercase()]);
+            }
+            rest = more;
+        }
+        at += 1;
+    }
+    all
 };
 
 /// The last name of a row: of a directory with all that is in it the directory's.

@@ -367,7 +367,9 @@ impl<'a> Expression<'_, '_, 'a> {
             return Vec::new();
         }
         let mut found = Vec::with_capacity(self.roots.len());
-        let hidden = hidden::finds_any(self.run.session.words_of(self.run.session.invocation()));
+        let words = self.run.session.words_of(self.run.session.invocation());
+        // What a pattern names is told by the pattern.
+        let hidden = guard.pattern.is_none() && hidden::finds_any(words);
         for root in self.roots {
             let target = self.run.target(&root.value, false);
             let Guard { pattern, filtered, within } = guard;

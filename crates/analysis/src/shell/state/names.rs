@@ -38,6 +38,7 @@ impl<'a> Names<'a> {
     }
 
     /// The slot of a name that was touched before.
+    #[inline]
     pub(super) fn find(&self, name: &[u8]) -> Option<Id> {
         if let Some(id) = self.last_found(name) {
             return Some(id);
