@@ -19,7 +19,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let Val::OneOf(vals) = val else { return self.attribute_of(val, sym, name) };
         let mut result = Union::new(self.report.arena);
-        for each in *vals {
+        for each in vals.iter() {
             result.add(self.attribute_of(each, sym, name));
         }
         result.get().unwrap_or(Val::Data)

@@ -23,8 +23,8 @@ impl<'a> Reader<'_, '_, 'a> {
         self.bindings.get_mut(index)
     }
 
-    /// What is known with what a pass that learns adds to it, if it does. Late passes add no more texts, so that there is an
-    /// end. `seen`: this pass has looked up what was known before.
+    /// What is known with what a pass adds to it, if that is more than was known. Late passes add no more texts, so that there
+    /// is an end. `seen`: this pass has looked up what was known before.
     fn learns(&mut self, old: Option<Val<'a>>, val: Val<'a>, seen: bool) -> Option<Val<'a>> {
         let arena = self.report.arena;
         match old {
@@ -37,14 +37,11 @@ impl<'a> Reader<'_, '_, 'a> {
                 return Some(val);
             }
             Some(old) if covers(&old, &val) => return None,
-            _ if self.pass != Pass::Learning => {
-                return Some(old.map_or(val, |old| joined(arena, old, val)));
-            }
             _ => {}
         }
-        self.learnt = true;
+        let learning = self.pass == Pass::Learning;
         let all = match old {
-            _ if self.passes >= WIDENING && !val.acts() => {
+            _ if learning && self.passes >= WIDENING && !val.acts() => {
                 old.map_or(Val::Data, |old| join(arena, old, Val::Data))
             }
             Some(old) => joined(arena, old, val),
@@ -55,15 +52,21 @@ impl<'a> Reader<'_, '_, 'a> {
             let new = all.alternatives().get(old.alternatives().len()..).unwrap_or_default();
             new.iter().any(|val| !matches!(val, Val::Never))
         };
-        self.changed |= !old.is_some_and(|old| !more(&old) && covers(&old, &all));
-        // The next pass will see what this one sees, unless it looks something up that is known better by now, or learns
-        // the same again.
-        let again = !covers(&all, &val);
-        self.unsettled |= seen || again;
-        if again || !val.is_recognised() {
-            self.repeats.never_repeat();
+        let changed = !old.is_some_and(|old| !more(&old) && covers(&old, &all));
+        if learning {
+            // The next pass will see what this one sees, unless it looks something up that is known better by now, or learns
+            // the same again.
+            let again = !covers(&all, &val);
+            (self.learnt, self.changed) = (true, self.changed | changed);
+            self.unsettled |= seen || again;
+            if again {
+                self.repeats.learns_again();
+            }
+            if !val.is_recognised() {
+                self.repeats.never_repeat();
+            }
         }
-        Some(all)
+        changed.then_some(all)
     }
 
     /// A name gets a value.
@@ -79,6 +82,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let plain = self.is_plain();
         let (old, seen) = self.binding(sym).map_or((None, false), |binding| (binding.ever, binding.seen));
         let ever = self.learns(old, val, seen);
+        self.repeats.learns_of(sym);
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             // What was read before did not know of this.
             self.escape(&val);
@@ -127,7 +131,9 @@ impl<'a> Reader<'_, '_, 'a> {
     /// An attribute of some object gets a value.
     pub(super) fn bind_attribute(&mut self, sym: Sym, val: Val<'a>) {
         let binding = self.get(sym);
-        if let Some(all) = self.learns(binding.attribute, val, binding.attribute_seen) {
+        let all = self.learns(binding.attribute, val, binding.attribute_seen);
+        self.repeats.learns_of(sym);
+        if let Some(all) = all {
             let now = self.repeats.now();
             if let Some(binding) = self.binding(sym) {
                 (binding.attribute, binding.changed) = (Some(all), now);
@@ -232,7 +238,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
             }
             Val::OneOf(vals) if self.walks(vals.len()) => {
-                for each in *vals {
+                for each in vals.iter() {
                     self.escape(each);
                 }
             }
@@ -285,6 +291,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return;
         }
         let ever = self.learns(old, val, binding.seen);
+        self.repeats.learns_of(sym);
         if self.pass == Pass::Recording && val.acts() && !old.is_some_and(|old| covers(&old, &val)) {
             self.escape(&val);
         }

@@ -71,7 +71,7 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn call(&mut self, val: &Val<'a>, arguments: &Arguments<'a>) -> Val<'a> {
         let Val::OneOf(vals) = val else { return self.call_one(val, arguments) };
         let mut result = Union::new(self.report.arena);
-        for each in *vals {
+        for each in vals.iter() {
             result.add(self.call_one(each, arguments));
         }
         result.get().unwrap_or(Val::Data)
@@ -133,7 +133,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
             }
             Val::OneOf(vals) if self.walks(vals.len()) => {
-                for each in *vals {
+                for each in vals.iter() {
                     self.mention(each, reach);
                 }
             }

@@ -198,21 +198,22 @@ impl<'a> Reader<'_, '_, 'a> {
         let list = if made { &mut self.added } else { &mut self.outgrown };
         let known = list.iter().position(|(known, _)| *known == id);
         let mut unseen = self.pass == Pass::Recording && val.acts();
-        let mut grew = true;
+        // Whether this is more than was known, and whether what is known now is.
+        let (mut grew, mut changed) = (true, true);
         if let Some((_, old)) = known.and_then(|at| list.get_mut(at)) {
             grew = !covers(old, &val);
             unseen &= grew;
             let widened = grew && learning && late && !val.acts();
             if grew {
                 let new = join(arena, *old, if widened { Val::Data } else { val });
-                self.changed |= !covers(old, &new);
+                changed = !covers(old, &new);
                 if !covers(&new, &val) {
-                    self.repeats.never_repeat();
+                    self.repeats.looks_into(id);
+                    self.repeats.learns_again();
                 }
                 *old = new;
             }
         } else if list.len() < MAX_GROWING {
-            self.changed = true;
             list.push((id, val));
         } else {
             return self.lose();
@@ -220,11 +221,12 @@ impl<'a> Reader<'_, '_, 'a> {
         if unseen {
             self.escape(&val);
         }
-        if grew {
+        self.changed |= grew && changed;
+        if grew && changed {
             self.repeats.container_changes(id);
-            if !val.is_recognised() {
-                self.repeats.never_repeat();
-            }
+        }
+        if grew && !val.is_recognised() {
+            self.repeats.never_repeat();
         }
         self.learnt |= grew && learning;
         self.unsettled |= grew && learning;

@@ -62,11 +62,14 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn long_in_bounds(&mut self, val: Val<'a>) -> Val<'a> {
         let all = val.alternatives();
-        let weigh = |each: &Val<'a>| match each {
+        let weigh = |each: &Val<'_>| match each {
             Val::Text(text) | Val::Path(text) => weight(text),
             _ => 0,
         };
-        let heavy: usize = all.iter().map(weigh).sum();
+        let heavy = match val {
+            Val::OneOf(choice) => choice.weight(|all| all.iter().map(weigh).sum()),
+            one => weigh(&one),
+        };
         if heavy <= SHORT {
             return val;
         }

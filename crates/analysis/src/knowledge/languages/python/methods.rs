@@ -166,7 +166,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let name = self.name(sym);
         let Val::OneOf(vals) = val else { return self.method_of(val, sym, name, arguments) };
         let mut result = Union::new(self.report.arena);
-        for each in *vals {
+        for each in vals.iter() {
             result.add(self.method_of(each, sym, name, arguments));
         }
         result.get().unwrap_or(Val::Data)

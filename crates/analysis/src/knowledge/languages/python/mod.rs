@@ -54,6 +54,7 @@ use super::report::{ANY_NAME, Report};
 use crate::value::Field;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use repeats::Next;
 use symbols::{Sym, Symbols};
 use tokens::{Keyword, Token};
 use value::Val;
@@ -226,6 +227,9 @@ fn keeps_arguments(tokens: &[Token<'_>], symbols: &Symbols<'_>) -> bool {
     if symbols.any(&WAYS) {
         return false;
     }
+    if !symbols.any(&[b"argv"]) {
+        return true;
+    }
     let before = |at: usize, by: usize| at.checked_sub(by).and_then(|at| tokens.get(at));
     let is_called = |at: usize, by: usize| {
         matches!(before(at, by), Some(Token::Open { kind: b'(', .. }))
@@ -341,7 +345,13 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
             reader.doubt();
             break false;
         }
-        if reader.has_found_all() {
+        let next = loop {
+            match reader.next_pass() {
+                Next::Again => reader.skip_pass(),
+                next => break next,
+            }
+        };
+        if next == Next::Nothing {
             break !reader.unbound;
         }
         reader.start_over();

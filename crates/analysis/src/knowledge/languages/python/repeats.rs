@@ -2,8 +2,10 @@
 //! has changed since a pass has read it, the next pass takes over what it told then. All that it could teach was learnt.
 //!
 //! This changes nothing that a pass finds out. What is not followed here makes a statement be read each time: what adds to
-//! what it has learnt itself, asks what was told before, or has a program in it.
+//! what it has learnt itself, asks what was told before, or has a program in it. What is no longer told apart is learnt by
+//! each pass again: that, too, is taken over.
 
+use super::bindings::WIDENING;
 use super::symbols::Sym;
 use super::value::Val;
 use super::{Binding, Pass, Reader};
@@ -36,6 +38,8 @@ pub(super) struct Repeats<'a> {
     looked_into: Cell<u32>,
     /// The statement has to be read each time.
     restless: bool,
+    /// The statement has learnt what the next pass will learn again.
+    again: bool,
     /// Nothing is noted any more.
     over: bool,
 }
@@ -66,6 +70,8 @@ struct Statement {
     bound: Part,
     deeds: Part,
     repeatable: bool,
+    /// It has learnt what is learnt again by each pass, by others than early ones in another way.
+    again: bool,
     /// It has looked up a parameter that no call was known of.
     unbound: bool,
 }
@@ -123,6 +129,19 @@ pub(super) enum Lookup {
     Ever(Sym),
     /// All that an attribute is ever set to.
     Attribute(Sym),
+    /// Either, to learn more.
+    Known(Sym),
+}
+
+/// What one more pass would find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Perhaps something else.
+    Other,
+    /// The same; and it would learn nothing.
+    Nothing,
+    /// The same; and it would learn again what this one has learnt again.
+    Again,
 }
 
 /// What there was before a statement was read.
@@ -196,6 +215,18 @@ impl<'a> Repeats<'a> {
         self.restless = true;
     }
 
+    /// What is learnt is not told apart from what was known, so that the next pass learns it again.
+    pub(super) const fn learns_again(&mut self) {
+        self.again = true;
+    }
+
+    /// Something was to be learnt of a name, or of an attribute. What came of it depends on what was known.
+    pub(super) fn learns_of(&mut self, sym: Sym) {
+        if self.again {
+            self.looks_up(Lookup::Known(sym));
+        }
+    }
+
     /// A pass begins. The last one is over soon: what it finds is not repeated.
     pub(super) const fn start_over(&mut self, last: bool) {
         (self.next, self.visited, self.over) = (0, 0, last);
@@ -210,7 +241,7 @@ impl<'a> Repeats<'a> {
             Lookup::Now(sym, time) => {
                 bindings.get(sym.0 as usize).is_some_and(|binding| binding.since == *time)
             }
-            Lookup::Ever(sym) | Lookup::Attribute(sym) => {
+            Lookup::Ever(sym) | Lookup::Attribute(sym) | Lookup::Known(sym) => {
                 bindings.get(sym.0 as usize).is_some_and(|binding| binding.changed < since)
             }
         };
@@ -254,6 +285,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let known = self.repeats.statements.get(place).filter(|statement| statement.at as usize == at);
         if let Some(statement) = known
             && statement.repeatable
+            && !(statement.again && (self.pass == Pass::Recording || self.passes == WIDENING))
             && statement.pass + 1 == self.passes
             && statement.before == standing
             && self.moves == (0, 0)
@@ -275,7 +307,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return Err(None);
         }
         self.repeats.looked_into.set(0);
-        self.repeats.restless = false;
+        (self.repeats.restless, self.repeats.again) = (false, false);
         let (deeds, _) = self.report.noted();
         let before = Before {
             at,
@@ -294,39 +326,51 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Whether one more pass would take over all that this one has found, as nothing has changed since that any statement
     /// depends on. Then what it would count is counted. What names are bound to at each statement was seen to be the same by
     /// this pass, and would be again.
-    pub(super) fn has_found_all(&mut self) -> bool {
+    pub(super) fn next_pass(&mut self) -> Next {
         let repeats = &self.repeats;
         if repeats.visited != repeats.statements.len() || self.moves != (0, 0) {
-            return false;
+            return Next::Other;
         }
         let (mut joined, mut walked, mut unbound) = (0, self.walked.get(), false);
+        let mut again = false;
         for statement in &repeats.statements {
             let stands = statement.repeatable
                 && statement.pass + 1 == self.passes
                 && repeats.stands(statement, &self.bindings, false);
             if !stands {
-                return false;
+                return Next::Other;
             }
+            again |= statement.again;
             joined += statement.joined as usize;
             walked = walked.saturating_add(statement.walked as usize);
             unbound |= statement.unbound;
         }
-        if joined > self.join || walked > self.walk {
-            return false;
+        // Late passes learn it in another way.
+        let otherwise = again && self.passes >= WIDENING;
+        if otherwise || joined > self.join || walked > self.walk {
+            return Next::Other;
         }
         self.walked.set(walked);
         self.joined.set(joined);
         self.unbound = unbound;
-        true
+        if again { Next::Again } else { Next::Nothing }
+    }
+
+    /// The next pass was not made, as it would have taken over all that this one has found.
+    pub(super) fn skip_pass(&mut self) {
+        for statement in &mut self.repeats.statements {
+            statement.pass = self.passes;
+        }
+        self.passes += 1;
     }
 
     fn take_over(&mut self, place: usize) {
         let Some(statement) = self.repeats.statements.get_mut(place) else { return };
         for lookup in self.repeats.looked_up.get(statement.looked_up.range()).unwrap_or_default() {
-            let (Lookup::Now(sym, _) | Lookup::Ever(sym) | Lookup::Attribute(sym)) = lookup;
+            let (Lookup::Now(sym, _) | Lookup::Ever(sym) | Lookup::Attribute(sym) | Lookup::Known(sym)) = lookup;
             if let Some(binding) = self.bindings.get_mut(sym.0 as usize) {
                 match lookup {
-                    Lookup::Now(..) => {}
+                    Lookup::Now(..) | Lookup::Known(_) => {}
                     Lookup::Ever(_) => binding.seen = true,
                     Lookup::Attribute(_) => binding.attribute_seen = true,
                 }
@@ -345,6 +389,8 @@ impl<'a> Reader<'_, '_, 'a> {
         self.joined.set(self.joined.get().saturating_add(statement.joined as usize));
         self.walked.set(self.walked.get() + statement.walked as usize);
         self.unbound |= statement.unbound;
+        self.learnt |= statement.again;
+        self.unsettled |= statement.again;
         self.at = statement.end as usize;
         Standing {
             inner: self.inner,
@@ -383,6 +429,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 && self.moves == (0, 0)
                 && self.walked.get() <= self.walk
                 && self.joined.get() <= self.join,
+            again: self.repeats.again,
             unbound: self.unbound,
         };
         self.unbound |= before.unbound;

@@ -183,7 +183,7 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn give_back(&mut self, val: &Val<'a>) {
         match val {
             Val::OneOf(vals) => {
-                for each in *vals {
+                for each in vals.iter() {
                     self.give_back(each);
                 }
             }

@@ -11,7 +11,9 @@ use crate::value::{Piece, Value};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
 use shward_syntax::same;
+use std::cell::Cell;
 use std::mem::discriminant;
+use std::ops::Deref;
 
 /// Most alternatives that are told apart.
 const MAX_ALTERNATIVES: usize = 16;
@@ -38,7 +40,7 @@ pub(super) enum Val<'a> {
     /// A container.
     Many(&'a Items<'a>),
     /// One of several.
-    OneOf(&'a [Val<'a>]),
+    OneOf(&'a Choice<'a>),
     /// A known module.
     Module(&'static Module),
     /// A member of a known module, or a builtin.
@@ -51,6 +53,35 @@ pub(super) enum Val<'a> {
     Local(u32),
     /// Too many things that act to be told apart.
     Lost,
+}
+
+/// Two or more alternatives that differ, and what is asked of all of them again and again. None of them has any itself.
+#[derive(Debug)]
+pub(super) struct Choice<'a> {
+    vals: &'a [Val<'a>],
+    /// The bits of these; see [`Val::bit`].
+    bits: u64,
+    /// One of them could act.
+    acts: bool,
+    /// What their text weighs, once that was asked.
+    weight: Cell<Option<usize>>,
+}
+
+impl Choice<'_> {
+    /// What the text of all of them weighs, found by `weigh` where that was not asked before.
+    pub(super) fn weight(&self, weigh: impl FnOnce(&[Val<'_>]) -> usize) -> usize {
+        let weight = self.weight.get().unwrap_or_else(|| weigh(self.vals));
+        self.weight.set(Some(weight));
+        weight
+    }
+}
+
+impl<'a> Deref for Choice<'a> {
+    type Target = [Val<'a>];
+
+    fn deref(&self) -> &[Val<'a>] {
+        self.vals
+    }
 }
 
 /// What a container holds.
@@ -126,7 +157,7 @@ impl<'a> Val<'a> {
                     | Object::Database
             ),
             Self::Many(items) => items.acts,
-            Self::OneOf(vals) => vals.iter().any(Self::acts),
+            Self::OneOf(choice) => choice.acts,
             Self::Data
             | Self::Nothing
             | Self::Number(_)
@@ -166,7 +197,7 @@ impl<'a> Val<'a> {
     /// Each thing that it may be.
     pub(super) fn alternatives(&self) -> &[Self] {
         match self {
-            Self::OneOf(vals) => vals,
+            Self::OneOf(choice) => choice.vals,
             other => std::slice::from_ref(other),
         }
     }
@@ -268,7 +299,7 @@ impl<'a> Val<'a> {
             }
             (Self::OneOf(x), Self::OneOf(y)) => {
                 std::ptr::eq(*x, *y)
-                    || x.len() == y.len() && x.iter().zip(*y).all(|(x, y)| x.same_within(y, fuel))
+                    || x.len() == y.len() && x.iter().zip(y.vals).all(|(x, y)| x.same_within(y, fuel))
             }
             (Self::Module(a), Self::Module(b)) => std::ptr::eq(*a, *b),
             (Self::Act(a), Self::Act(b)) => a == b,
@@ -315,13 +346,15 @@ pub(super) struct Union<'a> {
     all: BumpVec<'a, Val<'a>>,
     /// The bits of these; see [`Val::bit`].
     bits: u64,
+    /// One of these could act.
+    acts: bool,
     /// What stands for the rest, where there was no room for all: `Lost`, `Count`, `Data`.
     rest: [bool; 3],
 }
 
 impl<'a> Union<'a> {
     pub(super) fn new(arena: &'a Bump) -> Self {
-        Self { arena, one: None, all: BumpVec::new_in(arena), bits: 0, rest: [false; 3] }
+        Self { arena, one: None, all: BumpVec::new_in(arena), bits: 0, acts: false, rest: [false; 3] }
     }
 
     /// Adds everything that `val` may be.
@@ -341,10 +374,17 @@ impl<'a> Union<'a> {
                 self.one = Some(val);
                 return;
             }
+            if matches!(one, Val::OneOf(_)) && covers(&one, &val) {
+                return;
+            }
             // Alternatives were told apart when they were collected.
             self.all = BumpVec::with_capacity_in(4.max(one.alternatives().len() + 1), self.arena);
-            for each in one.alternatives() {
-                self.push(each);
+            match one {
+                Val::OneOf(choice) => {
+                    self.all.extend_from_slice_copy(choice.vals);
+                    (self.bits, self.acts) = (choice.bits, choice.acts);
+                }
+                one => self.push(&one),
             }
         }
         val.alternatives().iter().for_each(|each| self.put(each));
@@ -355,6 +395,7 @@ impl<'a> Union<'a> {
 
     fn push(&mut self, each: &Val<'a>) {
         self.bits |= each.bit();
+        self.acts |= each.acts();
         self.all.push(*each);
     }
 
@@ -396,16 +437,24 @@ impl<'a> Union<'a> {
 
     /// What was collected, if anything was.
     pub(super) fn get(self) -> Option<Val<'a>> {
-        if self.all.is_empty() { self.one } else { Some(Val::OneOf(self.all.into_bump_slice())) }
+        if self.all.is_empty() {
+            return self.one;
+        }
+        let Self { arena, bits, acts, all, .. } = self;
+        let choice = Choice { vals: all.into_bump_slice(), bits, acts, weight: Cell::new(None) };
+        Some(Val::OneOf(arena.alloc(choice)))
     }
 }
 
 /// Whether everything that `new` may be is among what `old` may be.
 pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
-    if let (Val::OneOf(x), Val::OneOf(y)) = (old, new)
-        && std::ptr::eq(*x, *y)
-    {
-        return true;
+    if let (Val::OneOf(x), Val::OneOf(y)) = (old, new) {
+        if std::ptr::eq(*x, *y) {
+            return true;
+        }
+        if y.bits & !x.bits != 0 {
+            return false;
+        }
     }
     let old = old.alternatives();
     new.alternatives().iter().enumerate().all(|(at, new)| {
