@@ -58,33 +58,30 @@ impl<'a> Reader<'_, '_, 'a> {
     /// What an expression holds when one iterates over it or takes a part of it.
     pub(super) fn elements(&self, val: &Val<'a>) -> Val<'a> {
         let mut result = Union::new(self.report.arena);
-        let mut add = |val: Val<'a>| result.add(val);
         for each in val.alternatives() {
             match each {
                 Val::Many(items) => {
                     self.goes_through(items.vals.len());
-                    for item in items.vals {
-                        add(*item);
-                    }
+                    items.add_to(&mut result);
                     let added = self.put_in(items.id);
                     if let Some(more) = added {
-                        add(more);
+                        result.add(more);
                     }
                     if items.vals.is_empty() && added.is_none() {
-                        add(Val::Data);
+                        result.add(Val::Data);
                     }
                 }
-                Val::Foreign | Val::Lost => add(*each),
+                Val::Foreign | Val::Lost => result.add(*each),
                 Val::Object(Object::Arguments) => {
                     for field in self.arguments {
-                        add(Val::Text(field.value));
+                        result.add(Val::Text(field.value));
                     }
-                    add(Val::Data);
+                    result.add(Val::Data);
                 }
-                Val::Object(Object::Client | Object::Environment) => add(*each),
+                Val::Object(Object::Client | Object::Environment) => result.add(*each),
                 // Names of modules, or the modules.
-                Val::Object(Object::Modules) => add(Val::Data),
-                _ => add(Val::Data),
+                Val::Object(Object::Modules) => result.add(Val::Data),
+                _ => result.add(Val::Data),
             }
         }
         result.get().unwrap_or(Val::Data)
@@ -436,7 +433,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `val[from:to:step]` of a container.
     pub(super) fn slice_of(&mut self, items: &Items<'a>, slice: [Option<i64>; 3]) -> Val<'a> {
         let arena = self.report.arena;
-        let whole = Val::Many(arena.alloc(*items));
+        let whole = Val::Many(arena.alloc(items.clone()));
         let (sure, more) = self.first_of(items);
         if !items.pairs && !more {
             return match super::strings::cut(sure, slice) {

@@ -52,9 +52,9 @@ mod tests;
 
 use super::report::{ANY_NAME, Report};
 use crate::value::Field;
+use repeats::Next;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use repeats::Next;
 use symbols::{Sym, Symbols};
 use tokens::{Keyword, Token};
 use value::Val;

@@ -162,7 +162,7 @@ impl<'a> Repeats<'a> {
     /// Makes room for a program of so many tokens, as far as most need it.
     pub(super) fn expect(&mut self, tokens: usize) {
         let tokens = tokens.min(1 << 12);
-        self.statements.reserve(tokens / 10);
+        self.statements.reserve(tokens / 7);
         self.looked_up.reserve(tokens / 3);
         self.bound.reserve(tokens / 10);
     }
@@ -367,7 +367,8 @@ impl<'a> Reader<'_, '_, 'a> {
     fn take_over(&mut self, place: usize) {
         let Some(statement) = self.repeats.statements.get_mut(place) else { return };
         for lookup in self.repeats.looked_up.get(statement.looked_up.range()).unwrap_or_default() {
-            let (Lookup::Now(sym, _) | Lookup::Ever(sym) | Lookup::Attribute(sym) | Lookup::Known(sym)) = lookup;
+            let (Lookup::Now(sym, _) | Lookup::Ever(sym) | Lookup::Attribute(sym) | Lookup::Known(sym)) =
+                lookup;
             if let Some(binding) = self.bindings.get_mut(sym.0 as usize) {
                 match lookup {
                     Lookup::Now(..) | Lookup::Known(_) => {}

@@ -89,7 +89,13 @@ impl<'a> Symbols<'a> {
 
     /// Whether the program holds one of these names.
     pub(super) fn any(&self, names: &[&[u8]]) -> bool {
-        self.names.iter().any(|name| names.contains(name))
+        names.iter().any(|name| self.holds(name))
+    }
+
+    fn holds(&self, name: &[u8]) -> bool {
+        let key = key(name);
+        let is_it = |number: u32| self.names.get(number as usize).is_some_and(|known| same(known, name));
+        find(&self.places, key, is_it).is_ok()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -100,6 +106,12 @@ impl<'a> Symbols<'a> {
 /// The number of the name with this key that is the one, or the place where it belongs. At least half of the places are free.
 #[inline(always)]
 fn probe(places: &mut [Place], key: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, Option<&mut Place>> {
+    find(places, key, is_it).map_err(|at| places.get_mut(at))
+}
+
+/// The same; the place by its number.
+#[inline(always)]
+fn find(places: &[Place], key: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
     let mask = places.len().wrapping_sub(1);
     let mut at = (mix(0, key) >> 32) as usize & mask;
     while let Some(place) = places.get(at).filter(|place| place.next != 0) {
@@ -108,7 +120,7 @@ fn probe(places: &mut [Place], key: u64, is_it: impl Fn(u32) -> bool) -> Result<
         }
         at = (at + 1) & mask;
     }
-    Err(places.get_mut(at))
+    Err(at)
 }
 
 const fn mix(hash: u64, word: u64) -> u64 {

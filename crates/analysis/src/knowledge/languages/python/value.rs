@@ -65,6 +65,8 @@ pub(super) struct Choice<'a> {
     acts: bool,
     /// What their text weighs, once that was asked.
     weight: Cell<Option<usize>>,
+    /// How deep the deepest of them is, and how many things all are and hold, once that was asked.
+    extent: Cell<Option<(u8, u16)>>,
 }
 
 impl Choice<'_> {
@@ -73,6 +75,16 @@ impl Choice<'_> {
         let weight = self.weight.get().unwrap_or_else(|| weigh(self.vals));
         self.weight.set(Some(weight));
         weight
+    }
+
+    fn extent(&self) -> (u8, u16) {
+        if let Some(extent) = self.extent.get() {
+            return extent;
+        }
+        let depth = self.vals.iter().map(Val::depth).max().unwrap_or(0);
+        let size = self.vals.iter().fold(1, |size, val| TOO_MANY.min(size + val.size()));
+        self.extent.set(Some((depth, size)));
+        (depth, size)
     }
 }
 
@@ -85,7 +97,7 @@ impl<'a> Deref for Choice<'a> {
 }
 
 /// What a container holds.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Items<'a> {
     /// The expression that made it, for what is added to it later.
     pub(super) id: u32,
@@ -101,6 +113,30 @@ pub(super) struct Items<'a> {
     /// How many things it is and holds, and what it holds holds; no more than [`TOO_MANY`].
     size: u16,
     pub(super) vals: &'a [Val<'a>],
+    /// Any of these, once that was asked.
+    any: Cell<Option<Val<'a>>>,
+}
+
+impl<'a> Items<'a> {
+    /// Adds everything that any of its things may be. Containers are asked for that again and again.
+    pub(super) fn add_to(&self, union: &mut Union<'a>) {
+        if let Some(any) = self.any.get() {
+            return union.add(any);
+        }
+        if !union.is_empty() {
+            return self.vals.iter().for_each(|val| union.add(*val));
+        }
+        self.vals.iter().for_each(|val| union.add(*val));
+        // Where there is no room for all, what stands for the rest depends on what else there is.
+        if union.is_full() {
+            return;
+        }
+        let arena = union.arena;
+        if let Some(any) = std::mem::replace(union, Union::new(arena)).get() {
+            self.any.set(Some(any));
+            union.add(any);
+        }
+    }
 }
 
 /// Most parts of two values that are compared.
@@ -134,7 +170,7 @@ pub(super) fn many<'a>(arena: &'a Bump, id: u32, pairs: bool, vals: &'a [Val<'a>
         Order::Exact => (vals.len(), true),
         Order::Sure(sure) => (sure.min(vals.len()), false),
     };
-    Val::Many(arena.alloc(Items { id, pairs, sure, closed, acts, depth, size, vals }))
+    Val::Many(arena.alloc(Items { id, pairs, sure, closed, acts, depth, size, vals, any: Cell::new(None) }))
 }
 
 impl<'a> Val<'a> {
@@ -173,7 +209,7 @@ impl<'a> Val<'a> {
     fn depth(&self) -> u8 {
         match self {
             Self::Many(items) => items.depth,
-            Self::OneOf(vals) => vals.iter().map(Self::depth).max().unwrap_or(0),
+            Self::OneOf(choice) => choice.extent().0,
             _ => 0,
         }
     }
@@ -218,7 +254,9 @@ impl<'a> Val<'a> {
             },
             (Self::Act(a), Self::Act(b)) => discriminant(a) == discriminant(b) && a == b,
             (Self::Number(a), Self::Number(b)) | (Self::Local(a), Self::Local(b)) => a == b,
-            (Self::Data | Self::Count, _) => true,
+            (Self::Data | Self::Nothing | Self::Count | Self::Never | Self::Foreign | Self::Lost, _) => true,
+            (Self::Module(a), Self::Module(b)) => std::ptr::eq(*a, *b),
+            (Self::Object(a), Self::Object(b)) => a == b,
             (Self::Many(a), Self::Many(b)) => {
                 std::ptr::eq(*a, *b)
                     || a.id == b.id
@@ -240,14 +278,19 @@ impl<'a> Val<'a> {
     fn size(&self) -> u16 {
         match self {
             Self::Many(items) => items.size,
-            Self::OneOf(vals) => vals.iter().fold(1, |size, val| TOO_MANY.min(size + val.size())),
+            Self::OneOf(choice) => choice.extent().1,
             _ => 1,
         }
     }
 
+    /// Whether all of its kind are the same. Their bits say so: no others have them.
+    const fn is_alike(&self) -> bool {
+        matches!(self, Self::Data | Self::Nothing | Self::Count | Self::Never | Self::Foreign | Self::Lost)
+    }
+
     /// One bit that is the same for all values that are.
     fn bit(&self) -> u64 {
-        let number = match self {
+        let others = match self {
             Self::Text(value) | Self::Path(value) | Self::File(value) => match value.known() {
                 Some(text) => {
                     let (first, last) = (text.first().copied(), text.last().copied());
@@ -258,18 +301,26 @@ impl<'a> Val<'a> {
             },
             Self::Number(number) | Self::Local(number) => *number as usize,
             Self::Many(items) => items.id as usize,
-            Self::Data => 1,
-            Self::Nothing => 2,
-            Self::Count => 3,
-            Self::Never => 4,
-            Self::OneOf(_) => 5,
-            Self::Module(_) => 6,
-            Self::Act(_) => 7,
-            Self::Object(_) => 8,
-            Self::Foreign => 9,
-            Self::Lost => 10,
+            Self::Data => return 1,
+            Self::Nothing => return 1 << 1,
+            Self::Count => return 1 << 2,
+            Self::Never => return 1 << 3,
+            Self::Foreign => return 1 << 4,
+            Self::Lost => return 1 << 5,
+            Self::OneOf(_) => return 1 << 6,
+            Self::Module(_) => return 1 << 7,
+            Self::Act(_) => return 1 << 8,
+            Self::Object(_) => return 1 << 9,
         };
-        1 << (number % 64)
+        1 << (32 + others % 32)
+    }
+
+    /// The bits of its alternatives.
+    fn bits(&self) -> u64 {
+        match self {
+            Self::OneOf(choice) => choice.bits,
+            one => one.bit(),
+        }
     }
 
     /// Equality, for as long as the fuel lasts; after that nothing is equal.
@@ -378,7 +429,7 @@ impl<'a> Union<'a> {
                 return;
             }
             // Alternatives were told apart when they were collected.
-            self.all = BumpVec::with_capacity_in(4.max(one.alternatives().len() + 1), self.arena);
+            self.all = BumpVec::with_capacity_in(one.alternatives().len() + 3, self.arena);
             match one {
                 Val::OneOf(choice) => {
                     self.all.extend_from_slice_copy(choice.vals);
@@ -393,6 +444,16 @@ impl<'a> Union<'a> {
         }
     }
 
+    /// Whether nothing was added yet.
+    const fn is_empty(&self) -> bool {
+        self.one.is_none()
+    }
+
+    /// Whether there is no room for others.
+    fn is_full(&self) -> bool {
+        self.all.len() >= MAX_ALTERNATIVES
+    }
+
     fn push(&mut self, each: &Val<'a>) {
         self.bits |= each.bit();
         self.acts |= each.acts();
@@ -401,7 +462,7 @@ impl<'a> Union<'a> {
 
     /// Whether it was collected. Of what was not, the bit nearly always tells.
     fn has(&self, each: &Val<'a>) -> bool {
-        self.bits & each.bit() != 0 && holds(&self.all, each)
+        self.bits & each.bit() != 0 && (each.is_alike() || holds(&self.all, each))
     }
 
     fn put(&mut self, each: &Val<'a>) {
@@ -441,26 +502,27 @@ impl<'a> Union<'a> {
             return self.one;
         }
         let Self { arena, bits, acts, all, .. } = self;
-        let choice = Choice { vals: all.into_bump_slice(), bits, acts, weight: Cell::new(None) };
+        let vals = all.into_bump_slice();
+        let choice = Choice { vals, bits, acts, weight: Cell::new(None), extent: Cell::new(None) };
         Some(Val::OneOf(arena.alloc(choice)))
     }
 }
 
 /// Whether everything that `new` may be is among what `old` may be.
-pub(super) fn covers(old: &Val<'_>, new: &Val<'_>) -> bool {
-    if let (Val::OneOf(x), Val::OneOf(y)) = (old, new) {
-        if std::ptr::eq(*x, *y) {
-            return true;
-        }
-        if y.bits & !x.bits != 0 {
-            return false;
-        }
+pub(super) fn covers<'a>(old: &Val<'a>, new: &Val<'a>) -> bool {
+    let choice = match (old, new) {
+        (_, Val::Never) => return true,
+        (Val::OneOf(x), Val::OneOf(y)) if std::ptr::eq(*x, *y) => return true,
+        (Val::OneOf(choice), _) => choice,
+        (one, new) => return new.alternatives().iter().all(|new| one.same(new)),
+    };
+    if new.bits() & !choice.bits != 0 {
+        return false;
     }
-    let old = old.alternatives();
     new.alternatives().iter().enumerate().all(|(at, new)| {
         // What grew of the other has the same alternatives in the same places.
-        let beside = at > 0 && old.get(at).is_some_and(|old| old.same(new));
-        beside || matches!(new, Val::Never) || holds(old, new)
+        let beside = choice.get(at).is_some_and(|old| old.same(new));
+        beside || new.is_alike() || holds(choice, new)
     })
 }
 
@@ -482,7 +544,7 @@ fn are_same_pieces(a: &[Piece<'_>], b: &[Piece<'_>]) -> bool {
 
 /// Whether `each` is among these.
 #[inline]
-fn holds(all: &[Val<'_>], each: &Val<'_>) -> bool {
+fn holds<'a>(all: &[Val<'a>], each: &Val<'a>) -> bool {
     // Loops of their own, into which the comparisons are inlined.
     if let Val::Text(value) = each
         && let Some(text) = value.known()
