@@ -43,6 +43,8 @@ pub(crate) struct Places<'a> {
     map: Map<'a>,
     known: Cell<&'a [Cell<Option<Target<'a>>>]>,
     partly_known: Cell<&'a [Cell<Option<Partly<'a>>>]>,
+    /// What followed unknown text last, with the scopes that it has wherever that leads.
+    tails: [Cell<Option<(&'a [Part<'a>], Scope)>>; TAILS],
 }
 
 /// A place of which a part is known, as it was found for a value in a directory.
@@ -55,6 +57,9 @@ struct Partly<'a> {
 
 /// Places that are remembered: a command names the same few again and again, and its parts stand in one directory.
 const KNOWN: usize = 16;
+
+/// The same of what follows unknown text.
+const TAILS: usize = 4;
 
 /// Most names of a path that may turn out to be `..` before it counts as not known.
 const MOST_CLIMBS: usize = 2;
@@ -105,7 +110,7 @@ impl<'a> Places<'a> {
             matches!(map.scope(Names::Path(temp)), Scope::Temp | Scope::Elsewhere)
                 && !map.covers(Names::Path(temp)).workspace
         });
-        Self { arena, map, known: Cell::new(&[]), partly_known: Cell::new(&[]) }
+        Self { arena, map, known: Cell::new(&[]), partly_known: Cell::new(&[]), tails: Default::default() }
     }
 
     /// The place that `value` means in the working directory `cwd`. It is not a tree; [`Covers`] say what it would hold
@@ -223,7 +228,7 @@ impl<'a> Places<'a> {
             self.arena.alloc_slice_fill_iter(partial.head.iter().chain(tail).copied().collect::<Vec<_>>());
         let here =
             if partial.start == Start::Known { self.map.scope(Names::Parts(parts)) } else { Scope::Unknown };
-        let scope = Scope::Unknown.max(here).max(Map::scope_anywhere(Names::Parts(tail)));
+        let scope = Scope::Unknown.max(here).max(self.anywhere(tail));
         let told = value.pieces().iter().any(|p| !matches!(p, Piece::Unknown));
         let covers = if told && (partial.start == Start::Known || partial.bare_rooted) {
             self.map.covers(Names::Parts(partial.bare))
@@ -238,6 +243,20 @@ impl<'a> Places<'a> {
         let head = partial.head.split_last().filter(|_| dots).map_or(partial.head, |(_, above)| above);
         let path = if somewhere { path::known_directory(self.arena, head) } else { b"" };
         Target { path, rest: Rest::Unknown, scope, tree: false, covers }
+    }
+
+    /// The scope of what follows unknown text. A search finds the same for each thing that is done with it.
+    fn anywhere(&self, tail: &'a [Part<'a>]) -> Scope {
+        let known = self.tails.iter().filter_map(Cell::get).find(|(known, _)| *known == tail);
+        if let Some((_, scope)) = known {
+            return scope;
+        }
+        let scope = Map::scope_anywhere(Names::Parts(tail));
+        let mut last = Some((tail, scope));
+        for known in &self.tails {
+            last = known.replace(last);
+        }
+        scope
     }
 
     /// A path below a directory of which nothing is known.
