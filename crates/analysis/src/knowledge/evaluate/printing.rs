@@ -238,7 +238,7 @@ fn integer(text: &[u8]) -> Option<i64> {
 /// `seq` over whole numbers.
 pub(super) fn seq<'a>(arena: &'a Bump, words: &[&[u8]]) -> Option<&'a [u8]> {
     if let [b"-w", words @ ..] = words {
-        return padded(arena, seq(arena, words)?, words);
+        return padded(arena, words);
     }
     let numbers: Option<Vec<i64>> = words.iter().map(|w| std::str::from_utf8(w).ok()?.parse().ok()).collect();
     let (first, step, last) = match numbers?.as_slice() {
@@ -248,7 +248,7 @@ pub(super) fn seq<'a>(arena: &'a Bump, words: &[&[u8]]) -> Option<&'a [u8]> {
         _ => return None,
     };
     if step == 1 && 0 <= first && first <= last && last < MOST_COUNTED {
-        return counted(arena, first, last);
+        return counted(arena, first, last, 1);
     }
     let lines = last.checked_sub(first)?.checked_div(step)?.checked_add(1)?;
     if usize::try_from(lines).is_ok_and(|lines| lines > MAX_OUTPUT / 2) {
@@ -267,9 +267,24 @@ pub(super) fn seq<'a>(arena: &'a Bump, words: &[&[u8]]) -> Option<&'a [u8]> {
 }
 
 /// Numbers one a line, filled up with zeros to the same width, which is that of the longest word (seq(1)). Only natural ones.
-fn padded<'a>(arena: &'a Bump, lines: &[u8], words: &[&[u8]]) -> Option<&'a [u8]> {
+fn padded<'a>(arena: &'a Bump, words: &[&[u8]]) -> Option<&'a [u8]> {
     let first = if words.len() == 1 { &b"1"[..] } else { words.first()? };
-    let width = first.len().max(words.last()?.len());
+    let last = words.last()?;
+    let width = first.len().max(last.len());
+    let number = |word: &[u8]| {
+        let digits =
+            std::str::from_utf8(word).ok().filter(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+        digits?.parse::<i64>().ok()
+    };
+    if words.len() <= 2
+        && width < LONGEST_COUNTED
+        && let (Some(first), Some(last)) = (number(first), number(last))
+        && 0 <= first
+        && first <= last
+    {
+        return counted(arena, first, last, width);
+    }
+    let lines = seq(arena, words)?;
     let count = lines.iter().filter(|byte| **byte == b'\n').count();
     if words.iter().any(|word| !word.iter().all(u8::is_ascii_digit))
         || count.checked_mul(width + 1)? > MAX_OUTPUT
@@ -286,13 +301,15 @@ fn padded<'a>(arena: &'a Bump, lines: &[u8], words: &[&[u8]]) -> Option<&'a [u8]
 
 /// Numbers below this are counted digit by digit: a line of one fits into seven bytes.
 const MOST_COUNTED: i64 = 1_000_000;
+const LONGEST_COUNTED: usize = 7;
 
-/// The numbers from `first` to `last`, each with a newline. `None` if there are too many.
-fn counted(arena: &Bump, first: i64, last: i64) -> Option<&[u8]> {
+/// The numbers from `first` to `last`, each with a newline, and with zeros before it if it is not as wide as they are to be.
+/// `None` if there are too many.
+fn counted(arena: &Bump, first: i64, last: i64, width: usize) -> Option<&[u8]> {
     // Of each length the first number, and how many there are.
     let mut levels: [(i64, usize); 6] = [(0, 0); 6];
-    let (mut number, mut bytes, mut limit) = (first, 0, 10);
-    for (level, length) in levels.iter_mut().zip(2..) {
+    let (mut number, mut bytes, mut limit) = (first, 0, 10i64.checked_pow(u32::try_from(width).ok()?)?);
+    for (level, length) in levels.iter_mut().zip(width + 1..) {
         if number <= last && number < limit {
             let end = last.min(limit - 1);
             *level = (number, usize::try_from(end - number + 1).ok()?);
@@ -306,10 +323,12 @@ fn counted(arena: &Bump, first: i64, last: i64) -> Option<&[u8]> {
     }
     let text = arena.alloc_slice_fill_copy(bytes, 0);
     let mut rest = &mut *text;
-    for ((number, count), length) in levels.into_iter().zip(2..).filter(|((_, count), _)| *count > 0) {
+    for ((number, count), length) in levels.into_iter().zip(width + 1..).filter(|((_, count), _)| *count > 0)
+    {
         let (lines, after) = rest.split_at_mut_checked(count * length)?;
         let mut line = Vec::with_capacity(8);
         push_line(&mut line, number);
+        line.splice(..0, std::iter::repeat_n(b'0', length.saturating_sub(line.len())));
         match length {
             2 => count_lines::<2>(lines, &line),
             3 => count_lines::<3>(lines, &line),
