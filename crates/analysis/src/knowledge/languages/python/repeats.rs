@@ -279,9 +279,11 @@ impl<'a> Reader<'_, '_, 'a> {
             return Err(None);
         }
         let (at, standing) = (self.at, self.standing());
-        let later = self.repeats.statements.get(self.repeats.next..).unwrap_or_default();
-        self.repeats.next += later.iter().take_while(|statement| (statement.at as usize) < at).count();
-        let place = self.repeats.next;
+        let mut place = self.repeats.next;
+        while self.repeats.statements.get(place).is_some_and(|statement| (statement.at as usize) < at) {
+            place += 1;
+        }
+        self.repeats.next = place;
         let known = self.repeats.statements.get(place).filter(|statement| statement.at as usize == at);
         if let Some(statement) = known
             && statement.repeatable

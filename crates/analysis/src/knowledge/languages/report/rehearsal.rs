@@ -128,12 +128,12 @@ impl<'a> Report<'_, 'a> {
             return range;
         };
         let from = rehearsal.deeds.len();
-        for deed in rehearsal.last.get(range).unwrap_or_default() {
-            if rehearsal.deeds.len() < MAX_DEEDS {
-                rehearsal.deeds.push(*deed);
-            } else {
-                rehearsal.partial = true;
-            }
+        // Most statements do nothing.
+        if !range.is_empty() {
+            let deeds = rehearsal.last.get(range).unwrap_or_default();
+            let room = MAX_DEEDS.saturating_sub(from);
+            rehearsal.partial |= deeds.len() > room;
+            rehearsal.deeds.extend_from_slice(deeds.get(..room).unwrap_or(deeds));
         }
         from..rehearsal.deeds.len()
     }
