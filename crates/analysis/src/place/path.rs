@@ -180,8 +180,7 @@ fn may_have_odd_name(text: &[u8]) -> bool {
     const SLASHES: u64 = ONES * b'/' as u64;
     // A dot is a slash but for its lowest bit. A byte of which both are as wanted is zero.
     let has = |word: [u8; 8], next: [u8; 8]| {
-        let differs =
-            (u64::from_le_bytes(word) ^ SLASHES) | ((u64::from_le_bytes(next) | ONES) ^ SLASHES);
+        let differs = (u64::from_le_bytes(word) ^ SLASHES) | ((u64::from_le_bytes(next) | ONES) ^ SLASHES);
         differs.wrapping_sub(ONES) & !differs & (ONES << 7) != 0
     };
     let Some((_, after)) = text.split_first() else { return false };
