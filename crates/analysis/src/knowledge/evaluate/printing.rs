@@ -417,3 +417,35 @@ pub(super) fn dirname(words: &[&[u8]]) -> Option<Vec<u8>> {
     };
     Some([directory, b"\n"].concat())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_width_that_is_asked_for() {
+        for words in [
+            "9 11",
+            "1 3",
+            "08 12",
+            "3",
+            "0 0",
+            "98 102",
+            "0000001 2",
+            "999999",
+            "7 5",
+            "1 2 9",
+            "099998 100001",
+        ] {
+            let plain: Vec<&[u8]> = words.split(' ').map(str::as_bytes).collect();
+            let padded: Vec<&[u8]> = std::iter::once(&b"-w"[..]).chain(plain.iter().copied()).collect();
+            let arena = Bump::new();
+            let width = plain.iter().map(|word| word.len()).max().unwrap_or(0);
+            let lines = seq(&arena, &plain).map(|text| String::from_utf8_lossy(text).into_owned());
+            let expected =
+                lines.map(|lines| lines.lines().map(|line| format!("{line:0>width$}\n")).collect::<String>());
+            let found = seq(&arena, &padded).map(|text| String::from_utf8_lossy(text).into_owned());
+            assert_eq!(found, expected.filter(|text| text.len() <= MAX_OUTPUT), "{words}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Every row of the tables is reached, and no pattern hides what it names.
 
-use super::{H, W, look};
+use super::{H, Places, W, look, request, value};
 use crate::effect::Scope;
 use crate::place::tables::{HOME, INSIDE, NAMES, ORDINARY, ROOT};
 use crate::world::Frozen;
@@ -57,4 +57,22 @@ fn hiding_a_letter_hides_nothing() {
         }
     }
     assert!(hidden > 5_000, "{hidden}");
+}
+
+#[test]
+fn what_follows_unknown_text_has_the_same_scope_when_it_comes_again() {
+    let paths =
+        ["$/.ssh/id_rsa", "$/a", "$/etc/shadow", "$x*/b", "$/.git/config", "$/*.pem", "$d/.bashrc", "/a$/b"];
+    let arena = Bump::new();
+    let places = Places::new(&arena, &request(W, H), &Frozen);
+    for round in 0..3 {
+        for (at, path) in paths.iter().enumerate() {
+            let (cwd, alone) = (Some(W), look(&arena, &Frozen, W, H, Some(W), path));
+            let target = places.target(&Frozen, cwd.map(str::as_bytes), &value(&arena, path));
+            assert_eq!(target, alone, "{path}, {round}");
+            // One of the last came last, and one that is remembered no more.
+            let last = paths[(at + round) % paths.len()];
+            places.target(&Frozen, None, &value(&arena, last));
+        }
+    }
 }

@@ -133,18 +133,48 @@ fn plan(program: &str, never: bool) -> String {
     plan
 }
 
-#[test]
-fn what_is_repeated_is_what_would_be_read() {
+/// Numbers below others, the same in each run.
+fn numbers() -> impl FnMut(usize) -> usize {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = |below: usize| {
+    move |below: usize| {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         usize::try_from(state >> 33).unwrap() % below
-    };
+    }
+}
+
+#[test]
+fn what_is_repeated_is_what_would_be_read() {
+    let mut next = numbers();
     for _ in 0..16_000 {
         let program: Vec<&str> = (0..4 + next(30)).map(|_| LINES[next(LINES.len())]).collect();
         let program = program.join("\n");
+        assert_eq!(plan(&program, false), plan(&program, true), "{program}");
+    }
+}
+
+#[test]
+fn what_is_no_longer_told_apart_is_learnt_again() {
+    // Each with another text: more of them than are told apart.
+    const MORE: [&str; 9] = [
+        "x = '/srv/#'",
+        "    x = '/srv/#'",
+        "y = x, '/srv/#'",
+        "f('/srv/#', x)",
+        "g(#)",
+        "x.append('/srv/#')",
+        "    y.append(['/srv/#', x])",
+        "c.a = '/srv/#'",
+        "    y = y + ['/srv/#']",
+    ];
+    let mut next = numbers();
+    for _ in 0..1_000 {
+        let lines = (0..40 + next(40)).map(|at| match next(3) {
+            0 => LINES[next(LINES.len())].to_owned(),
+            _ => MORE[next(MORE.len())].replace('#', &at.to_string()),
+        });
+        let program = lines.collect::<Vec<_>>().join("\n");
         assert_eq!(plan(&program, false), plan(&program, true), "{program}");
     }
 }
