@@ -43,9 +43,12 @@ pub(crate) struct Places<'a> {
     map: Map<'a>,
     known: Cell<&'a [Cell<Option<Target<'a>>>]>,
     partly_known: Cell<&'a [Cell<Option<Partly<'a>>>]>,
-    /// What followed unknown text last, with the scopes that it has wherever that leads.
-    tails: [Cell<Option<(&'a [Part<'a>], Scope)>>; TAILS],
+    /// Those that were looked up last.
+    tails: [Cell<Option<Tail<'a>>>; TAILS],
 }
+
+/// What follows unknown text, with the scope that it has wherever that leads.
+type Tail<'a> = (&'a [Part<'a>], Scope);
 
 /// A place of which a part is known, as it was found for a value in a directory.
 #[derive(Debug, Clone, Copy)]

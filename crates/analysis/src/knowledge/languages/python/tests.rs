@@ -169,7 +169,7 @@ fn what_is_no_longer_told_apart_is_learnt_again() {
         "    y = y + ['/srv/#']",
     ];
     let mut next = numbers();
-    for _ in 0..1_000 {
+    for _ in 0..400 {
         let lines = (0..40 + next(40)).map(|at| match next(3) {
             0 => LINES[next(LINES.len())].to_owned(),
             _ => MORE[next(MORE.len())].replace('#', &at.to_string()),
