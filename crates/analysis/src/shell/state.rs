@@ -278,11 +278,19 @@ impl<'a> State<'a> {
 
     /// Gives back all memory; nothing is known any more.
     pub(super) fn give_up(&mut self) {
+        if self.slots.is_empty() {
+            return;
+        }
         self.names = [const { Names::new() }; SPACES];
         self.slots = Vec::new();
         self.own = [const { Vec::new() }; Space::File as usize];
         self.files = false;
         self.trail = Vec::new();
+    }
+
+    /// Whether any name of a space was ever touched.
+    pub(super) fn has_touched(&self, space: Space) -> bool {
+        self.names.get(space as usize).is_some_and(|names| !names.ids.is_empty())
     }
 
     /// The slot of a name, if it was ever touched.
