@@ -4,10 +4,7 @@ use super::acts::Act;
 use super::repeats::Lookup;
 use super::symbols::Sym;
 use super::value::{Val, covers, join, joined};
-use super::{Binding, Exposed, Pass, Reader, builtins, modules};
-
-/// After so many passes what is learnt is no longer told apart.
-pub(super) const WIDENING: u32 = 3;
+use super::{Binding, Exposed, Pass, Reader, WIDENING, builtins, modules};
 
 impl<'a> Reader<'_, '_, 'a> {
     fn get(&self, sym: Sym) -> Binding<'a> {

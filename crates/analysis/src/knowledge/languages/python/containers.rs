@@ -3,7 +3,7 @@
 use super::arguments::Arguments;
 use super::repeats::Common;
 use super::value::{Items, Object, Order, Union, Val, any_of, covers, join, many};
-use super::{Pass, Reader, bindings};
+use super::{Pass, Reader, WIDENING};
 use bumpalo::collections::Vec as BumpVec;
 
 /// Most containers that are added to.
@@ -191,7 +191,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn put_into(&mut self, id: u32, val: Val<'a>, made: bool) {
         let arena = self.report.arena;
-        let (learning, late) = (self.pass == Pass::Learning, self.passes >= bindings::WIDENING);
+        let (learning, late) = (self.pass == Pass::Learning, self.passes >= WIDENING);
         let list = if made { &mut self.added } else { &mut self.outgrown };
         let known = list.iter().position(|(known, _)| *known == id);
         let mut unseen = self.pass == Pass::Recording && val.acts();

@@ -68,6 +68,9 @@ const MAX_DEPTH: u32 = 160;
 /// Most passes that learn what names may be bound to.
 const MAX_LEARNING: u32 = 9;
 
+/// After so many passes what is learnt is no longer told apart.
+const WIDENING: u32 = 3;
+
 /// The same of programs of more tokens than nearly all have.
 const MAX_LEARNING_LONG: u32 = 5;
 const LONG: usize = 16 << 10;
@@ -340,7 +343,7 @@ pub(super) fn read<'a>(report: &mut Report<'_, 'a>, text: &'a [u8], arguments: &
             break !reader.unbound && same_stars;
         }
         // A late pass that has changed nothing would be repeated as it is.
-        let stuck = reader.passes > bindings::WIDENING && !reader.changed && same_stars;
+        let stuck = reader.passes > WIDENING && !reader.changed && same_stars;
         if stuck || reader.passes >= most {
             reader.doubt();
             break false;

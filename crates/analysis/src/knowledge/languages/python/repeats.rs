@@ -5,10 +5,9 @@
 //! what it has learnt itself, asks what was told before, or has a program in it. What is no longer told apart is learnt by
 //! each pass again: that, too, is taken over.
 
-use super::bindings::WIDENING;
 use super::symbols::Sym;
 use super::value::Val;
-use super::{Binding, Pass, Reader};
+use super::{Binding, Pass, Reader, WIDENING};
 use std::cell::Cell;
 use std::ops::Range;
 
