@@ -5,8 +5,6 @@ use super::run::Run;
 use super::values;
 use crate::effect::{EffectKind, Unknown};
 use crate::value::{Field, Origins, Piece};
-use shward_syntax::same;
-use std::cell::OnceCell;
 
 /// More effects than this are not searched for files that were written.
 pub(super) const MAX_SEARCHED: usize = 1024;
@@ -30,20 +28,15 @@ pub(super) fn fitting<'a>(run: &mut Run<'_, 'a>, patterns: List<&'static str>) -
     if run.session.effects().len() < FEW {
         return files(run, |name| patterns.iter().any(|pattern| names(name, pattern.as_bytes())));
     }
-    // Taken apart at the first file, as most scripts write none before most programs.
     if run.session.effects().len() >= MANY {
-        let apart = OnceCell::new();
-        return files(run, |name| {
-            let endings = || patterns.iter().map(|pattern| Ending::of(pattern.as_bytes())).collect();
-            let apart: &Vec<_> = apart.get_or_init(endings);
-            apart.iter().any(|ending| ending.fits(name))
-        });
+        let apart: Vec<_> = patterns.iter().map(|pattern| Ending::of(pattern.as_bytes())).collect();
+        return files(run, |name| apart.iter().any(|ending| ending.fits(name)));
     }
     let last = |pattern: &[u8]| pattern.last().copied().filter(|byte| !matches!(byte, b'*' | b'\\'));
-    let apart = OnceCell::new();
+    let apart: Vec<_> =
+        patterns.iter().map(|pattern| (last(pattern.as_bytes()), pattern.as_bytes())).collect();
     files(run, |name| {
-        let ends = || patterns.iter().map(|pattern| (last(pattern.as_bytes()), pattern.as_bytes())).collect();
-        let (apart, end): (&Vec<_>, _) = (apart.get_or_init(ends), name.last().copied());
+        let end = name.last().copied();
         apart.iter().any(|(last, pattern)| (last.is_none() || *last == end) && names(name, pattern))
     })
 }
@@ -65,8 +58,6 @@ pub(super) fn of_name<'a>(run: &mut Run<'_, 'a>, name: &'static [u8]) -> Vec<&'a
 pub(super) fn files<'a>(run: &mut Run<'_, 'a>, fits: impl Fn(&[u8]) -> bool) -> Vec<&'a [u8]> {
     let own = run.session.invocation();
     let mut found: Vec<&'a [u8]> = Vec::new();
-    // Many write to one place again and again.
-    let mut other: Option<&'a [u8]> = None;
     let mut searched = 0usize;
     for effect in run.session.effects().iter().rev() {
         if own.is_some() && effect.invocation() == own {
@@ -74,13 +65,10 @@ pub(super) fn files<'a>(run: &mut Run<'_, 'a>, fits: impl Fn(&[u8]) -> bool) -> 
         }
         searched += 1;
         if let EffectKind::Write { target, .. } = effect.kind
-            && other.is_none_or(|other| !same(other, target.path))
+            && fits(target.path)
+            && !found.contains(&target.path)
         {
-            if !fits(target.path) {
-                other = Some(target.path);
-            } else if !found.contains(&target.path) {
-                found.push(target.path);
-            }
+            found.push(target.path);
         }
         if searched > MAX_SEARCHED || found.len() > MAX_FILES {
             found = vec![b""];
