@@ -50,6 +50,18 @@ impl Space {
         Self::default()
     }
 
+    /// How many files and bytes a run can write before it would be ended.
+    #[must_use]
+    pub fn spare(&self) -> (u64, u64) {
+        let places = self.reserves.iter().filter_map(|(path, reserve)| Place::new(path, *reserve));
+        let left = places.map(|place| {
+            let ((bytes, files), floor) = (place.begun, place.floor);
+            (files.saturating_sub(floor.1), bytes.saturating_sub(floor.0))
+        });
+        let most = self.most.iter().map(|(_, bytes)| (u64::MAX, *bytes));
+        left.chain(most).fold((u64::MAX, u64::MAX), |least, next| (least.0.min(next.0), least.1.min(next.1)))
+    }
+
     /// The first of the directories where so little is free that a run would be ended at once, and how many bytes are.
     #[must_use]
     pub fn is_used_up(&self) -> Option<(&Path, u64)> {
