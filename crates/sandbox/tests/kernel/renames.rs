@@ -315,13 +315,22 @@ fn nothing_is_followed_while_others_change_it() {
     let Some(store) = store(&place) else { return };
     let at = |name: &str| place.workspace().join(name);
     let fill = || {
-        fs::create_dir_all(at("s/d")).unwrap();
-        (0..20).for_each(|number| fs::write(at(&format!("s/d/{number}")), "mine").unwrap());
+        for directory in ["d", "e"] {
+            fs::create_dir_all(at("s").join(directory)).unwrap();
+            (0..20).for_each(|number| fs::write(at(&format!("s/{directory}/{number}")), directory).unwrap());
+        }
     };
     fill();
     let secret = place.outside().join("d");
     fs::create_dir(&secret).unwrap();
     (0..20).for_each(|number| fs::write(secret.join(number.to_string()), "secret").unwrap());
+    /// Ends the other thread, whatever becomes of this one.
+    struct Ending<'o>(&'o AtomicBool);
+    impl Drop for Ending<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
     let over = AtomicBool::new(false);
     let (mut whole, mut not) = (0, 0);
     std::thread::scope(|scope| {
@@ -334,11 +343,15 @@ fn nothing_is_followed_while_others_change_it() {
                 fs::rename(at("s/kept"), at("s/d")).unwrap();
                 fs::rename(at("s/d/7"), at("s/d/kept")).unwrap();
                 symlink(secret.join("7"), at("s/d/7")).unwrap();
-                fs::write(at("s/d/8"), "mine").unwrap();
                 fs::rename(at("s/d/kept"), at("s/d/7")).unwrap();
-                std::thread::sleep(Duration::from_micros(300));
+                // And two are exchanged.
+                for (from, to) in [("s/d", "s/kept"), ("s/e", "s/d"), ("s/kept", "s/e")] {
+                    fs::rename(at(from), at(to)).unwrap();
+                }
+                std::thread::sleep(Duration::from_micros(50));
             }
         });
+        let _ending = Ending(&over);
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_millis(500) && (whole < 5 || not < 20) {
             let mut run = store.begin().unwrap();
@@ -351,10 +364,15 @@ fn nothing_is_followed_while_others_change_it() {
                 }
                 false => whole += 1,
             }
-            assert!(found.values().all(|(_, content)| content != b"secret"), "{found:?}");
-            drop(run);
+            for directory in ["s/d", "s/e"] {
+                let inside = found
+                    .iter()
+                    .filter(|(path, _)| path.starts_with(directory) && *path != Path::new(directory));
+                let contents: Vec<_> = inside.map(|(_, (_, content))| content.as_slice()).collect();
+                assert!(contents.iter().all(|content| *content != b"secret"), "{found:?}");
+                assert!(contents.windows(2).all(|pair| pair[0] == pair[1]), "{found:?}");
+            }
         }
-        over.store(true, Ordering::Relaxed);
     });
     assert!(not > 0, "nothing was changed meanwhile: {whole}");
 }
