@@ -21,7 +21,8 @@
 //!
 //! # What it costs
 //!
-//! Everything is linear in what the command changed, never in what the directory holds: a new or replaced directory is moved in one
+//! Everything is linear in what the command changed, and in what was [made movable](Run::make_movable) for it, never in what the
+//! directory holds: a new or replaced directory is moved in one
 //! step, a changed file is exchanged with the old one, which is kept in its place.
 //!
 //! # What it does not do

@@ -16,8 +16,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How much is copied for that, of all directories of a run together. Nobody has to be told what becomes of the time until a command
-/// begins, so it is what `mv` would take in a second or two where nothing can share its room.
+/// How much is copied for that, of all directories of a run together. So much is what `mv` would
+/// take in a second or two where nothing can share its room, and whoever waits for a command has waited for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Room {

@@ -41,8 +41,10 @@ fn make_movable(place: &Place, run: &mut Run, names: &[&str]) -> Vec<PathBuf> {
     run.make_movable(&wanted, Room::default()).unwrap()
 }
 
+type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
 /// Everything with its permissions, closed or not; it is left as it was.
-fn all(root: &Path) -> (BTreeMap<PathBuf, u32>, BTreeMap<PathBuf, (u32, Vec<u8>)>) {
+fn all(root: &Path) -> (BTreeMap<PathBuf, u32>, Tree) {
     let (mut modes, mut waiting) = (BTreeMap::new(), vec![root.to_owned()]);
     while let Some(path) = waiting.pop() {
         let meta = fs::symlink_metadata(&path).unwrap();
@@ -223,11 +225,10 @@ fn what_cannot_be_copied_as_it_is_is_not_made_movable() {
     let socket = |at: &Path| drop(std::os::unix::net::UnixListener::bind(at.join("x")).unwrap());
     let sparse = |at: &Path| fs::File::create(at.join("x")).unwrap().set_len(1 << 40).unwrap();
     let attribute = |name: &std::ffi::CStr, at: &Path| {
+        let (value, at) = (b"y".as_ptr().cast(), path(at));
         // SAFETY: C strings, and a value with its length.
-        assert_eq!(
-            unsafe { libc::setxattr(path(at).as_ptr(), name.as_ptr(), b"y".as_ptr().cast(), 1, 0) },
-            0
-        );
+        let set = unsafe { libc::setxattr(at.as_ptr(), name.as_ptr(), value, 1, 0) };
+        assert_eq!(set, 0);
     };
     let opaque = |at: &Path| attribute(c"user.overlay.opaque", at);
     let redirected = |at: &Path| {
@@ -246,7 +247,7 @@ fn what_cannot_be_copied_as_it_is_is_not_made_movable() {
     };
     let closed = |at: &Path| {
         fs::write(at.join("x"), "x").unwrap();
-        fs::set_permissions(at.join("x"), PermissionsExt::from_mode(0)).unwrap();
+        fs::set_permissions(at.join("x"), PermissionsExt::from_mode(0o000)).unwrap();
         // Root reads it all the same.
         if fs::File::open(at.join("x")).is_ok() {
             pipe(&at.join("c"));
@@ -259,7 +260,8 @@ fn what_cannot_be_copied_as_it_is_is_not_made_movable() {
             pipe(&at.join("c"));
         }
     };
-    let kinds: [(&str, &dyn Fn(&Path)); 14] = [
+    type Furnish<'f> = &'f dyn Fn(&Path);
+    let kinds: [(&str, Furnish<'_>); 14] = [
         ("pipe", &pipe),
         ("whiteout", &whiteout),
         ("socket", &socket),
