@@ -129,6 +129,24 @@ pub(crate) enum Keyword {
     CloseTest,
 }
 
+/// Whether a reserved word may begin with these two bytes. It ends behind the first of few.
+pub(crate) const fn may_begin_keyword(first: u8, second: u8) -> bool {
+    match first {
+        b'!' | b'{' | b'}' => true,
+        b'[' | b']' => second == first,
+        b'c' => matches!(second, b'a' | b'o'),
+        b'd' => second == b'o',
+        b'e' => matches!(second, b'l' | b's'),
+        b'f' => matches!(second, b'i' | b'o' | b'u'),
+        b'i' => matches!(second, b'f' | b'n'),
+        b's' => second == b'e',
+        b't' => matches!(second, b'h' | b'i'),
+        b'u' => second == b'n',
+        b'w' => second == b'h',
+        _ => false,
+    }
+}
+
 /// The length of the longest reserved word.
 pub(crate) const LONGEST_KEYWORD: usize = 8;
 
@@ -213,9 +231,13 @@ mod tests {
         for other in [&b""[..], b"1a", b"a-b", b"a.b", b"\xc3\xa9", b"a b"] {
             assert!(!is_name(other));
         }
-        for word in [&b"if"[..], b"function", b"{", b"]]", b"!", b"in", b"coproc"] {
+        let words = "if then else elif fi do done case esac while until for select in function coproc time ! { } [[ ]]";
+        for word in words.split(' ').map(str::as_bytes) {
+            let [first, rest @ ..] = word else { panic!("{word:?}") };
             assert!(is_reserved(word) && word.len() <= LONGEST_KEYWORD);
+            assert!(may_begin_keyword(*first, rest.first().copied().unwrap_or(b' ')), "{word:?}");
         }
+        assert!(!may_begin_keyword(b'l', b's') && !may_begin_keyword(b'[', b' '));
         assert!(!is_reserved(b"If") && !is_reserved(b"") && !is_reserved(b"iff"));
     }
 }

@@ -55,6 +55,8 @@ pub(super) struct Map<'a> {
     pub(super) usual_home: bool,
     /// Whether the names below the workspace alone decide about what lies in it.
     pub(super) plain: bool,
+    /// What such a workspace is itself.
+    pub(super) itself: Option<(Scope, Covers)>,
 }
 
 impl<'a> Map<'a> {
@@ -64,14 +66,17 @@ impl<'a> Map<'a> {
             let boundless = workspace.both().any(boundless);
             let at_home = workspace.both().any(|w| home.both().any(|h| h == w) || is_home(Names::Path(w)));
             let usual_home = home.both().all(|home| is_home(Names::Path(home)));
-            let facts = Facts { boundless, at_home, usual_home, plain: false };
-            Facts { plain: Self::of(workspace, home, facts).lies_plainly(), ..facts }
+            let facts = Facts { boundless, at_home, usual_home, plain: false, itself: None };
+            let map = Self::of(workspace, home, facts);
+            let plain = map.lies_plainly();
+            let names = Names::Path(workspace.named);
+            Facts { plain, itself: plain.then(|| (map.scope(names), map.covers(names))), ..facts }
         });
         Self::of(workspace, home, facts)
     }
 
     const fn of(workspace: Root<'a>, home: Root<'a>, facts: Facts) -> Self {
-        let Facts { boundless, at_home, usual_home, plain } = facts;
+        let Facts { boundless, at_home, usual_home, plain, itself } = facts;
         Self {
             workspace,
             home,
@@ -83,6 +88,7 @@ impl<'a> Map<'a> {
             at_home,
             usual_home,
             plain,
+            itself,
         }
     }
 

@@ -277,12 +277,12 @@ impl<'a> Places<'a> {
     }
 
     fn judged(&self, path: &'a [u8], rest: Rest, names: Names<'_>) -> Target<'a> {
-        if let Names::Path(named) = names
-            && let Some(scope) = self.map.scope_in_workspace(named)
-        {
-            return Target { path, rest, scope, tree: false, covers: Covers::default() };
-        }
-        Target { path, rest, scope: self.map.scope(names), tree: false, covers: self.map.covers(names) }
+        let plainly = match names {
+            Names::Path(named) => self.map.place_in_workspace(named),
+            Names::Parts(parts) => self.map.pattern_in_workspace(parts),
+        };
+        let (scope, covers) = plainly.unwrap_or_else(|| (self.map.scope(names), self.map.covers(names)));
+        Target { path, rest, scope, tree: false, covers }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is protected under its name, wherever it is found below a place.
 
 use super::letters::letters;
-use super::tables::{IN_LAST, INSIDE, LAST_LETTERS_OF_INSIDE, NAMES, PROTECTED_ENDS};
+use super::tables::{IN_INSIDE, IN_LAST, INSIDE, LAST_LETTERS_OF_INSIDE, NAMES, PROTECTED_ENDS, Row};
 use crate::effect::Scope;
 use crate::world::{Entries, FileKind, World};
 
@@ -48,10 +48,8 @@ pub(crate) fn protected_by_pattern(world: &dyn World, directory: &[u8], pattern:
     let below = |inside: &str, row: &str| [start, b"/", inside.as_bytes(), b"/", row.as_bytes()].concat();
     let is_protected = |scope: Scope| matches!(scope, Scope::Own | Scope::Persistence);
     let mut meant = None;
-    let whole = names.iter().position(|name| INSIDE.iter().any(|(inside, _)| name.is(inside)));
-    if let Some(at) = whole {
+    if let Some((at, rows)) = names.iter().enumerate().find_map(|(at, name)| Some((at, name.inside()?))) {
         let rest = names.split_off(at + 1);
-        let (_, rows) = INSIDE.iter().find(|(inside, _)| names.last().is_some_and(|name| name.is(inside)))?;
         let file = rest.last().copied().unwrap_or(Pattern::ANY);
         for (row, scope) in rows.iter().filter(|(_, scope)| is_protected(*scope)) {
             let mut above = row.split('/');
@@ -132,6 +130,15 @@ impl<'p> Pattern<'p> {
 
     fn is(&self, name: &str) -> bool {
         self.whole && self.head.eq_ignore_ascii_case(name.as_bytes())
+    }
+
+    /// What matters in the directory of this name, which means the same everywhere.
+    fn inside(&self) -> Option<&'static [Row]> {
+        let begins_otherwise = || self.head.first().is_some_and(u8::is_ascii_uppercase);
+        if !self.whole || !IN_INSIDE.may_be(self.head) && !begins_otherwise() {
+            return None;
+        }
+        INSIDE.iter().find(|(inside, _)| self.is(inside)).map(|(_, rows)| *rows)
     }
 
     fn fits(&self, name: &[u8]) -> bool {

@@ -128,14 +128,24 @@ pub(super) enum Reach {
 /// An absolute path without `//`, `.` and `..`. `text` may begin anywhere below `base`; an absolute `text` ignores it.
 /// Borrows when nothing changes.
 pub(super) fn normalise<'a>(arena: &'a Bump, base: &[u8], text: &'a [u8]) -> &'a [u8] {
-    if is_normal(text) {
+    let is_normal = |path: &[u8]| path.strip_prefix(b"/").is_some_and(are_plain);
+    if text == b"/" || is_normal(text) {
         return text;
     }
     let mut out = Vec::with_capacity_in(base.len() + text.len() + 1, arena);
     if !text.starts_with(b"/") {
-        push_all(&mut out, base);
+        if is_normal(base) {
+            out.extend_from_slice_copy(base);
+        } else {
+            push_all(&mut out, base);
+        }
     }
-    push_all(&mut out, text);
+    if are_plain(text) {
+        out.push(b'/');
+        out.extend_from_slice_copy(text);
+    } else {
+        push_all(&mut out, text);
+    }
     if out.is_empty() {
         out.push(b'/');
     }
@@ -154,10 +164,32 @@ pub(super) fn join<'a>(arena: &'a Bump, base: &[u8], text: &'a [u8]) -> &'a [u8]
     out.into_bump_slice()
 }
 
-/// Whether a path is absolute and its own normal form.
-fn is_normal(text: &[u8]) -> bool {
-    let Some(rest) = text.strip_prefix(b"/") else { return false };
-    rest.is_empty() || rest.split(|b| *b == b'/').all(|name| !matches!(name, b"" | b"." | b".."))
+/// Whether these are names with one slash between each two, and none of them is `.` or `..`.
+fn are_plain(text: &[u8]) -> bool {
+    match text {
+        [] | [b'/', ..] | [.., b'/'] => false,
+        // Of nearly all paths this is enough.
+        [first, ..] if *first != b'.' && !may_have_odd_name(text) => true,
+        _ => text.split(|b| *b == b'/').all(|name| !matches!(name, b"" | b"." | b"..")),
+    }
+}
+
+/// Whether a slash is followed by another one or by a dot.
+fn may_have_odd_name(text: &[u8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const SLASHES: u64 = ONES * b'/' as u64;
+    // A dot is a slash but for its lowest bit. A byte of which both are as wanted is zero.
+    let has = |word: [u8; 8], next: [u8; 8]| {
+        let differs = (u64::from_le_bytes(word) ^ SLASHES) | ((u64::from_le_bytes(next) | ONES) ^ SLASHES);
+        differs.wrapping_sub(ONES) & !differs & (ONES << 7) != 0
+    };
+    let Some((_, after)) = text.split_first() else { return false };
+    let Some((_, before)) = text.split_last() else { return false };
+    let (Some(last), Some(last_next)) = (before.last_chunk::<8>(), after.last_chunk::<8>()) else {
+        return text.windows(2).any(|pair| matches!(pair, [b'/', b'/' | b'.']));
+    };
+    let (words, nexts) = (before.as_chunks::<8>().0, after.as_chunks::<8>().0);
+    words.iter().zip(nexts).any(|(word, next)| has(*word, *next)) || has(*last, *last_next)
 }
 
 /// Appends the components of `text`, resolving `.` and `..`.

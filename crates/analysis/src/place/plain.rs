@@ -6,7 +6,8 @@ use super::classify::{Map, Root, by_name, holds_homes, home_tail, inside, tops};
 use super::path::{Names, Reach};
 use super::pattern::{Part, Relation};
 use super::tables::{HOME, Row};
-use crate::effect::Scope;
+use crate::effect::{Covers, Scope};
+use shward_syntax::same;
 
 impl Map<'_> {
     /// Whether the names below the workspace decide about everything in it: it has one name, is no home and holds none, and
@@ -30,6 +31,30 @@ impl Map<'_> {
                 unnamed(top.rows.about(rest), rest)
                     && home_tail(top, rest).is_none_or(|tail| unnamed(HOME.about(tail), tail))
             })
+    }
+
+    /// What such a workspace is, or a path in it. `None` where more has to be looked at.
+    pub(super) fn place_in_workspace(&self, path: &[u8]) -> Option<(Scope, Covers)> {
+        if self.plain && same(path, self.workspace.named) {
+            return self.itself;
+        }
+        self.scope_in_workspace(path).map(|scope| (scope, Covers::default()))
+    }
+
+    /// What a path with patterns is that begins with the names of such a workspace. `None` where more has to be looked at.
+    pub(super) fn pattern_in_workspace(&self, parts: &[Part<'_>]) -> Option<(Scope, Covers)> {
+        let (_, covers) = self.itself.filter(|_| self.plain)?;
+        let tail = Names::Parts(parts).below(self.workspace.named)?;
+        if tail.into_iter().any(|part| part.has_unknown() || part.is_found() || inside(part).next().is_some())
+        {
+            return None;
+        }
+        let mut rest = tail;
+        let first = rest.next()?;
+        // Every name in the workspace is all that it holds, but not the repository that it is.
+        let all = first.everything() && rest.next().is_none();
+        let covers = if all { Covers { repository: false, ..covers } } else { Covers::default() };
+        Some((self.workspace_region(tail).max(by_name(Names::Parts(parts).last()?, false)), covers))
     }
 
     /// The scope of a path in such a workspace. It covers nothing. `None` where more has to be looked at.
@@ -60,7 +85,7 @@ mod tests {
         FAMILIES, INSIDE, KEY_FAMILIES, NAMES, PRODUCT_FAMILIES, PRODUCT_FILES, PRODUCTS, ROOT,
     };
     use super::*;
-    use crate::effect::Covers;
+    use crate::value::Piece;
 
     fn map<'a>(workspace: &'a str, home: &'a str, own: &'a [&'a [u8]]) -> Map<'a> {
         let root = |path: &'a str| Root { named: path.as_bytes(), real: path.as_bytes() };
@@ -132,7 +157,7 @@ mod tests {
             "/run/w",
         ];
         let tails = tails();
-        let mut plain = 0;
+        let (mut plain, mut patterns) = (0, 0);
         for home in ["/home/dev", "/root", "/data/people/me", "/workspace/home", "/"] {
             for own in [&[] as &[&[u8]], &[b"/workspace/x", b"/srv"]] {
                 for workspace in workspaces {
@@ -141,20 +166,48 @@ mod tests {
                         for tail in &tails {
                             let path = format!("{}{prefix}/{tail}", workspace.trim_end_matches('/'));
                             let path = path.trim_end_matches('/');
-                            let Some(scope) = map.scope_in_workspace(path.as_bytes()) else { continue };
+                            let Some(told) = map.place_in_workspace(path.as_bytes()) else { continue };
                             plain += 1;
                             let names = Names::Path(path.as_bytes());
-                            assert_eq!(
-                                (scope, Covers::default()),
-                                (map.scope(names), map.covers(names)),
-                                "{path} {home}"
-                            );
+                            assert_eq!(told, (map.scope(names), map.covers(names)), "{path} {home}");
                         }
+                    }
+                    for tail in tails.iter().skip(home.len() % 7).step_by(7) {
+                        patterns += patterns_of(&map, workspace, tail);
                     }
                 }
             }
         }
-        assert!(plain > 100_000, "{plain}");
+        assert!(plain > 100_000 && patterns > 50_000, "{plain} {patterns}");
+    }
+
+    /// Holds patterns that are made of the names of a path against what all tables say. Gives how many were told plainly.
+    fn patterns_of(map: &Map<'_>, workspace: &str, tail: &str) -> usize {
+        let any = Piece::Glob(b"*");
+        let names: Vec<&[u8]> = tail.split('/').map(str::as_bytes).filter(|name| !name.is_empty()).collect();
+        let mut told = 0;
+        for at in 0..names.len() {
+            let (start, end) = names[at].split_at(names[at].len() / 2);
+            let one: [&[Piece<'_>]; 5] = [
+                &[any],
+                &[Piece::Text(start), any],
+                &[any, Piece::Text(end)],
+                &[Piece::Text(start), Piece::Glob(b"?"), Piece::Text(end)],
+                &[any, Piece::Text(names[at]), any],
+            ];
+            for pieces in one {
+                let below = names
+                    .iter()
+                    .enumerate()
+                    .map(|(index, name)| if index == at { Part::Pattern(pieces) } else { Part::Text(name) });
+                let parts: Vec<Part<'_>> = Names::Path(workspace.as_bytes()).chain(below).collect();
+                let Some(plain) = map.pattern_in_workspace(&parts) else { continue };
+                told += 1;
+                let names = Names::Parts(&parts);
+                assert_eq!(plain, (map.scope(names), map.covers(names)), "{workspace} {parts:?}");
+            }
+        }
+        told
     }
 
     #[test]
@@ -166,8 +219,8 @@ mod tests {
             for _ in 0..2 {
                 let again = map(workspace, home, &[]);
                 assert_eq!(
-                    (first.boundless, first.at_home, first.usual_home, first.plain),
-                    (again.boundless, again.at_home, again.usual_home, again.plain)
+                    (first.boundless, first.at_home, first.usual_home, first.plain, first.itself),
+                    (again.boundless, again.at_home, again.usual_home, again.plain, again.itself)
                 );
             }
             assert_eq!(first.at_home, workspace == home);

@@ -1,5 +1,6 @@
 //! What was found for the last requests: the next one mostly has the same workspace and home directory.
 
+use crate::effect::{Covers, Scope};
 use shward_syntax::same;
 use std::cell::RefCell;
 
@@ -14,6 +15,8 @@ pub(super) struct Facts {
     pub(super) usual_home: bool,
     /// See `Map::plain`.
     pub(super) plain: bool,
+    /// See `Map::itself`.
+    pub(super) itself: Option<(Scope, Covers)>,
 }
 
 /// Facts, and the directories that they are about.

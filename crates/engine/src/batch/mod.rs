@@ -43,6 +43,8 @@ pub struct Batch<'f> {
     workspace: Option<PathBuf>,
     /// One request after the other, in the same memory.
     request: Request,
+    /// Whether its directories were told: where it runs, the workspace, the home.
+    told: [bool; 3],
     /// The command of the line that is read, before it is known to be a request's.
     command: Vec<u8>,
     memo: Option<Memo>,
@@ -94,6 +96,7 @@ impl<'f> Batch<'f> {
             home: home.into(),
             workspace: None,
             request: Request::command("", "", ""),
+            told: [false; 3],
             command: Vec::new(),
             memo: (setting.frozen && !setting.plan).then(Memo::default),
             window: window::Window::default(),
@@ -209,9 +212,11 @@ impl<'f> Batch<'f> {
     /// Puts the directories that a line tells into the request, and the others. `None`: one of them is not UTF-8.
     fn complete(&mut self, [cwd, home, workspace]: [Option<&[u8]>; 3]) -> Option<()> {
         let request = &mut self.request;
-        set(&mut request.cwd, cwd, &self.cwd)?;
-        set(&mut request.workspace, workspace, self.workspace.as_ref().unwrap_or(&request.cwd))?;
-        set(&mut request.home, home, &self.home)
+        let [cwd_told, workspace_told, home_told] = &mut self.told;
+        set(&mut request.cwd, cwd_told, cwd, &self.cwd)?;
+        let otherwise = self.workspace.as_ref().unwrap_or(&request.cwd);
+        set(&mut request.workspace, workspace_told, workspace, otherwise)?;
+        set(&mut request.home, home_told, home, &self.home)
     }
 }
 
@@ -229,16 +234,15 @@ fn value(id: Option<&str>) -> Option<Value> {
     id.and_then(|id| serde_json::from_str(id).ok())
 }
 
-/// Puts a path into the memory of the last one, which it mostly is. `None`: it is not UTF-8.
-fn set(path: &mut PathBuf, told: Option<&[u8]>, otherwise: &Path) -> Option<()> {
+/// Puts a path into the memory of the last one, which it mostly is. `was_told`: that one was, and so is text; what is meant
+/// where none is told may be no text, and then nobody tells it. `None`: it is not UTF-8.
+fn set(path: &mut PathBuf, was_told: &mut bool, told: Option<&[u8]>, otherwise: &Path) -> Option<()> {
     let wanted = match told {
-        // The directory that is meant where none is told may be no text, and then nobody tells it.
-        Some(told) if told == path.as_os_str().as_encoded_bytes() && path.to_str().is_some() => {
-            return Some(());
-        }
+        Some(told) if *was_told && told == path.as_os_str().as_encoded_bytes() => return Some(()),
         Some(told) => OsStr::new(str::from_utf8(told).ok()?),
         None => otherwise.as_os_str(),
     };
+    *was_told = told.is_some();
     let text = path.as_mut_os_string();
     text.clear();
     text.push(wanted);

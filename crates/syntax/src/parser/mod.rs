@@ -21,7 +21,7 @@ mod simple;
 mod stack;
 mod word;
 
-use crate::chars::{Keyword, LONGEST_KEYWORD, is_metacharacter};
+use crate::chars::{Keyword, LONGEST_KEYWORD, is_metacharacter, may_begin_keyword};
 use crate::cursor::{Cursor, END};
 use crate::{
     AndOr, ArrayElement, Assignment, AssignmentValue, CaseArm, CommandKind, Connector, Dialect, ErrorCode,
@@ -375,7 +375,7 @@ impl<'a> Parser<'a> {
     /// The reserved word at the cursor and the position after it.
     fn keyword(&mut self) -> Result<Option<(Keyword, usize)>> {
         let first = self.cursor.peek();
-        if !matches!(first, b'a'..=b'z' | b'{' | b'}' | b'!' | b'[' | b']') {
+        if !may_begin_keyword(first, self.cursor.peek_second()) {
             return Ok(None);
         }
         let rest = self.cursor.rest();

@@ -3,7 +3,8 @@
 use super::expansion::Context;
 use super::{Parser, Result};
 use crate::chars::{
-    BRACE, EXTGLOB, GLOB, META, QUOTE, TILDE, class, is_metacharacter, is_name_byte, is_name_start,
+    BRACE, DIGIT, EXTGLOB, GLOB, META, NAME, QUOTE, TILDE, class, is_metacharacter, is_name_byte,
+    is_name_start,
 };
 use crate::cursor::END;
 use crate::{ErrorCode, ExtendedGlob, NoteKind, PartKind, Span, Word, WordPart};
@@ -68,6 +69,11 @@ impl<'a> Parser<'a> {
     /// Reads a word. The caller has made sure that one begins here.
     pub(super) fn word(&mut self, mode: Mode) -> Result<Word<'a>> {
         self.cursor.peek();
+        if !mode.regex
+            && let Some(word) = self.plain_word()
+        {
+            return Ok(word);
+        }
         let start = self.cursor.position();
         let mark = self.stacks.parts.len();
         let extglob = self.extglob || mode.pattern;
@@ -119,6 +125,22 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(self.word_since(mark, self.cursor.span_from(start)))
+    }
+
+    /// A word in which nothing means anything, and behind which nothing but a blank or an operator begins: as most are.
+    #[inline]
+    fn plain_word(&mut self) -> Option<Word<'a>> {
+        let start = self.cursor.position();
+        let rest = self.cursor.rest();
+        let length = rest.iter().position(|byte| class(*byte) & !(NAME | DIGIT) != 0).unwrap_or(rest.len());
+        if !matches!(rest.get(length), None | Some(b' ' | b'\n' | b';' | b'|' | b'&' | b'\t')) {
+            return None;
+        }
+        let text = rest.get(..length).filter(|text| !text.is_empty())?;
+        let span = self.cursor.span(start, start + length);
+        let word = Word::literal(&[WordPart { kind: PartKind::Literal(text), span }], span)?;
+        self.cursor.set_position(start + length);
+        Some(word)
     }
 
     /// The word of the parts that were pushed since `mark`.
