@@ -387,6 +387,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_run_can_write_is_the_least_of_all_bounds() {
+        let place = tempfile::tempdir().unwrap();
+        let mut space = Space::new();
+        assert_eq!(space.spare(), (u64::MAX, u64::MAX));
+        space.reserves.push((place.path().to_owned(), Reserve::default()));
+        let free = rustix::fs::statvfs(place.path()).unwrap();
+        assert!(space.spare().1 <= free.f_bfree * free.f_frsize);
+        space.most = Some((place.path().to_owned(), 7));
+        assert_eq!(space.spare().1, 7);
+        space.reserves[0].1.bytes = Some(u64::MAX);
+        assert_eq!(space.spare().1, 0);
+    }
+
+    #[test]
     fn what_lies_in_a_directory_is_added_up() {
         let place = tempfile::tempdir().unwrap();
         let at = |name: &str| place.path().join(name);
