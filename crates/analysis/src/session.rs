@@ -289,6 +289,11 @@ pub(crate) trait Session<'a> {
         Dialect::Bash
     }
 
+    /// Whether the script has touched any variable.
+    fn has_variables(&self) -> bool {
+        false
+    }
+
     /// What the script has put into the environment under this name; `None` if it has not.
     fn variable(&self, _name: &[u8]) -> Option<Value<'a>> {
         None

@@ -11,6 +11,9 @@ use crate::value::{Field, Origins, Stream};
 
 /// Records what the program does because of its environment.
 pub(super) fn obey(run: &mut Run<'_, '_>) {
+    if !run.session.has_variables() {
+        return;
+    }
     let span = run.call.span;
     for Named { name, item: role } in run.program.env.iter() {
         if role == Role::Text {

@@ -473,6 +473,10 @@ impl<'a> Session<'a> for Interpreter<'a, '_> {
         self.dialect
     }
 
+    fn has_variables(&self) -> bool {
+        self.state.has_touched(Space::Variable)
+    }
+
     fn variable(&self, name: &[u8]) -> Option<Value<'a>> {
         let slot = self.state.get(Space::Variable, name);
         match slot.content {

@@ -79,6 +79,15 @@ pub(super) struct Io<'a> {
 }
 
 impl<'a> Io<'a> {
+    /// Gives back all memory; nothing is known any more.
+    pub(super) fn give_up(&mut self) {
+        let Self { sinks, sources, names, files, printed, .. } = self;
+        let reserved = sinks.capacity() + sources.capacity() + names.capacity();
+        if reserved > 0 || !files.is_empty() || !printed.is_empty() {
+            *self = Self::default();
+        }
+    }
+
     /// A redirection has led here.
     pub(super) fn prints_to(&mut self, path: &'a [u8]) {
         self.printed.insert(path);

@@ -379,7 +379,7 @@ impl<'a, 'w> Interpreter<'a, 'w> {
         }
         // A long command takes most memory here: what is done with goes first.
         self.state.give_up();
-        self.io = Io::default();
+        self.io.give_up();
         let (effects, told) = spare::settled(self.arena, take(&mut self.effects));
         let (invocations, started) = spare::settled(self.arena, take(&mut self.invocations));
         spare::give_back(Spare { effects: told, invocations: started, frames: take(&mut self.frames) });

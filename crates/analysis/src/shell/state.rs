@@ -239,7 +239,8 @@ impl<'a> Mark<'a> {
 #[derive(Debug)]
 pub(super) struct State<'a> {
     arena: &'a Bump,
-    names: [Names<'a>; SPACES],
+    /// Those of each space, once any was touched.
+    names: Vec<Names<'a>>,
     slots: Vec<Named<'a>>,
     /// The slots of each space but that of files, of which there may be any number.
     own: [Vec<Id>; Space::File as usize],
@@ -263,7 +264,7 @@ impl<'a> State<'a> {
     pub(super) const fn new(arena: &'a Bump, flow: Flow<'a>) -> Self {
         Self {
             arena,
-            names: [const { Names::new() }; SPACES],
+            names: Vec::new(),
             slots: Vec::new(),
             own: [const { Vec::new() }; Space::File as usize],
             clock: 0,
@@ -278,11 +279,19 @@ impl<'a> State<'a> {
 
     /// Gives back all memory; nothing is known any more.
     pub(super) fn give_up(&mut self) {
-        self.names = [const { Names::new() }; SPACES];
+        if self.slots.is_empty() {
+            return;
+        }
+        self.names = Vec::new();
         self.slots = Vec::new();
         self.own = [const { Vec::new() }; Space::File as usize];
         self.files = false;
         self.trail = Vec::new();
+    }
+
+    /// Whether any name of a space was ever touched.
+    pub(super) fn has_touched(&self, space: Space) -> bool {
+        self.names.get(space as usize).is_some_and(|names| !names.ids.is_empty())
     }
 
     /// The slot of a name, if it was ever touched.
@@ -313,6 +322,9 @@ impl<'a> State<'a> {
     /// The slot of a name, which is touched now if it never was.
     fn enlist(&mut self, space: Space, name: &'a [u8]) -> Id {
         let fresh = Id(u32::try_from(self.slots.len()).unwrap_or(u32::MAX));
+        if self.names.is_empty() {
+            self.names.resize_with(SPACES, Names::new);
+        }
         let id = self.names.get_mut(space as usize).map_or(fresh, |names| names.enlist(name, fresh));
         if id == fresh {
             let Slot { content, flags } = Slot::INITIAL;

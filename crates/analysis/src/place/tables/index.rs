@@ -2,6 +2,7 @@
 
 use super::Row;
 use super::filter::Exact;
+use crate::place::letters::letters;
 use crate::place::path::Names;
 use crate::place::pattern::Part;
 use shward_syntax::{order, same};
@@ -14,6 +15,8 @@ pub(in crate::place) struct Table {
     order: &'static [u16],
     /// How long the first name of each row is.
     lengths: &'static [u8],
+    /// The letters of that name; of a pattern, all.
+    letters: &'static [u64],
     /// How many have a pattern first.
     wild: usize,
     /// What the first name of the others may be.
@@ -26,7 +29,8 @@ macro_rules! table {
         const ROWS: &[$crate::place::tables::Row] = $rows;
         const ORDER: [u16; ROWS.len()] = $crate::place::tables::index::sorted(ROWS);
         const LENGTHS: [u8; ROWS.len()] = $crate::place::tables::index::lengths(ROWS);
-        $crate::place::tables::index::Table::new(ROWS, &ORDER, &LENGTHS)
+        const LETTERS: [u64; ROWS.len()] = $crate::place::tables::index::spelled(ROWS);
+        $crate::place::tables::index::Table::new(ROWS, &ORDER, &LENGTHS, &LETTERS)
     }};
 }
 pub(in crate::place) use table;
@@ -36,6 +40,7 @@ impl Table {
         rows: &'static [Row],
         order: &'static [u16],
         lengths: &'static [u8],
+        letters: &'static [u64],
     ) -> Self {
         let mut wild = 0;
         let mut named = Exact::NONE;
@@ -49,7 +54,7 @@ impl Table {
             }
             rest = others;
         }
-        Self { rows, order, lengths, wild, named }
+        Self { rows, order, lengths, letters, wild, named }
     }
 
     /// All rows, as they are written.
@@ -61,6 +66,7 @@ impl Table {
     /// The rows that may be about a path, in the order in which they count.
     pub(in crate::place) fn about(&self, mut names: Names<'_>) -> impl Iterator<Item = &'static Row> + use<> {
         let rows = self.rows;
+        let mut told = 0;
         let (all, named, wild): (&[Row], &[u16], &[u16]) = match names.next() {
             Some(Part::Text(name)) => {
                 let (wild, exact) = self.order.split_at_checked(self.wild).unwrap_or_default();
@@ -75,9 +81,15 @@ impl Table {
             Some(part @ Part::Pattern(_)) if part.has_unknown() && !part.specific() => {
                 (&[], &[], self.order.get(..self.wild).unwrap_or_default())
             }
-            Some(Part::Pattern(_)) | None => (rows, &[], &[]),
+            Some(part @ Part::Pattern(_)) => {
+                told = part.letters();
+                (rows, &[], &[])
+            }
+            None => (rows, &[], &[]),
         };
-        all.iter().chain(named.iter().chain(wild).filter_map(move |at| rows.get(usize::from(*at))))
+        let all = all.iter().zip(self.letters).filter(move |(_, theirs)| told & !**theirs == 0);
+        all.map(|(row, _)| row)
+            .chain(named.iter().chain(wild).filter_map(move |at| rows.get(usize::from(*at))))
     }
 
     fn first_of(&self, at: u16) -> &'static [u8] {
@@ -150,6 +162,24 @@ pub(in crate::place) const fn lengths<const N: usize>(rows: &[Row]) -> [u8; N] {
     lengths
 }
 
+/// The letters of the first name of each row, or all of them if it is a pattern.
+#[allow(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler only: an index out of bounds does not compile"
+)]
+pub(in crate::place) const fn spelled<const N: usize>(rows: &[Row]) -> [u64; N] {
+    let mut all = [u64::MAX; N];
+    let mut at = 0;
+    while at < N {
+        let name = first(rows[at].0.as_bytes());
+        if !is_wild(name) {
+            all[at] = letters(name);
+        }
+        at += 1;
+    }
+    all
+}
+
 /// The order of rows by first name; equal ones stay as they are written.
 #[allow(
     clippy::indexing_slicing,
@@ -195,13 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn only_rows_that_begin_with_a_pattern_may_be_about_unknown_text() {
+    fn rows_that_begin_with_a_pattern_or_have_the_letters_may_be_about_a_pattern() {
         use crate::value::Piece::{Glob, Text, Unknown};
         for (pieces, expected) in [
             (&[Unknown][..], 2),
             (&[Unknown, Text(b".x")], 2),
-            (&[Unknown, Text(b"name")], 6),
-            (&[Text(b"a"), Unknown], 6),
+            (&[Unknown, Text(b"name")], 2),
+            (&[Unknown, Text(b"b")], 5),
+            (&[Text(b"a"), Unknown], 4),
             (&[Glob(b"*")], 6),
         ] {
             let parts = [Part::Pattern(pieces)];
