@@ -13,8 +13,8 @@ mod written;
 
 use super::flow::Flow;
 use crate::value::{Origins, Stream, Value};
-pub(super) use branch::Branch;
 use branch::Change;
+pub(super) use branch::{Branch, Mark};
 use bumpalo::Bump;
 pub(super) use handed::HandedOn;
 pub(super) use names::Space;
@@ -218,20 +218,6 @@ pub(super) fn is_decimal(text: &[u8]) -> bool {
         [b'0'] => true,
         [b'1'..=b'9', rest @ ..] => rest.len() < 18 && rest.iter().all(u8::is_ascii_digit),
         _ => false,
-    }
-}
-
-/// A point to which the state can be taken back.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Mark<'a> {
-    trail: usize,
-    flow: Flow<'a>,
-}
-
-impl<'a> Mark<'a> {
-    /// The flow at that point.
-    pub(super) const fn flow(&self) -> &Flow<'a> {
-        &self.flow
     }
 }
 
